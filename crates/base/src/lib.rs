@@ -1,0 +1,16 @@
+//! Time, sizes, rates, identifiers, random streams, and quantities as text: what every other room agrees on.
+//!
+//! Nothing here reads a clock, and nothing here knows TCP or queues.
+
+pub mod packet;
+pub mod param;
+pub mod rate;
+pub mod rng;
+pub mod text;
+pub mod time;
+
+pub use packet::{Cause, Flags};
+pub use param::{Card, Param, ParamError, Value};
+pub use rate::{Bytes, Rate};
+pub use rng::Stream;
+pub use time::{Span, Time};

@@ -1,0 +1,56 @@
+//! What a packet carries between sender, router and receiver besides its sequence number, and why routers drop it.
+//!
+//! `law` and `queue` never meet: what they tell each other passes through these bits.
+
+use serde::Serialize;
+
+/// The flag bits that travel with a packet. Eight bits beside a 24-bit flow number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// Nothing set.
+    pub const NONE: Self = Self(0);
+    /// ECN-capable transport (RFC 3168).
+    pub const ECT: Self = Self(1);
+    /// Congestion experienced, set by a router on an ECT packet (RFC 3168).
+    pub const CE: Self = Self(2);
+    /// Congestion echo, on ACKs (RFC 3168).
+    pub const ECE: Self = Self(4);
+    /// Congestion window reduced, on data (RFC 3168).
+    pub const CWR: Self = Self(8);
+    /// This packet is an acknowledgement.
+    pub const ACK: Self = Self(16);
+    /// This segment was sent before.
+    pub const RETRANSMITTED: Self = Self(32);
+
+    /// Whether all bits of `other` are set.
+    #[inline]
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// These bits and those of `other`.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// Why a router dropped or marked a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The buffer was full.
+    Overflow,
+    /// An AQM's random choice.
+    Early,
+    /// An AQM's certain choice (average above the maximum threshold).
+    Forced,
+    /// The packet had waited too long (CoDel, PIE).
+    Sojourn,
+    /// The scenario asked for this loss (`loss = {…}` of a link).
+    Injected,
+}

@@ -1,0 +1,188 @@
+//! Parameters of laws, queues and traffic, said once: the `params!` macro makes the struct, its defaults, the reader
+//! used by scenario files, and the rows shown by `elephan list`.
+
+use crate::time::Span;
+use serde::Serialize;
+
+/// A value as a scenario file writes it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// `true`, `false`
+    Bool(bool),
+    /// A bare number.
+    Number(f64),
+    /// A quantity with its unit, or a word.
+    Text(String),
+}
+
+/// One row of a catalogue card.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Param {
+    /// Key in the scenario file.
+    pub name: &'static str,
+    /// Value used when the key is absent.
+    pub default: Value,
+    /// Unit, empty for pure numbers.
+    pub unit: &'static str,
+    /// One sentence.
+    pub meaning: &'static str,
+}
+
+/// The catalogue card of a law, queue, slow start or kind of traffic.
+#[derive(Clone, Copy, Debug)]
+pub struct Card {
+    /// Name in scenario files.
+    pub name: &'static str,
+    /// Other spellings (Linux, ns-2, the papers).
+    pub aliases: &'static [&'static str],
+    /// Full name.
+    pub title: &'static str,
+    /// Publication that defines it.
+    pub source: &'static str,
+    /// What this implementation does otherwise than the source, Linux or ns-2.
+    pub differs: &'static str,
+}
+
+/// A parameter with a value that its owner cannot use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {reason}")]
+pub struct ParamError {
+    /// Key in the scenario file.
+    pub field: &'static str,
+    /// What would be right.
+    pub reason: String,
+}
+
+impl ParamError {
+    /// An error at `field` saying what would be right.
+    #[must_use]
+    pub fn new(field: &'static str, reason: impl Into<String>) -> Self {
+        Self { field, reason: reason.into() }
+    }
+}
+
+/// A type that parameters may have.
+pub trait ParamType: Sized {
+    /// Reads it from a file's value.
+    ///
+    /// # Errors
+    /// What would have been right.
+    fn read(value: &Value) -> Result<Self, String>;
+    /// Writes it in canonical form.
+    fn write(&self) -> Value;
+}
+
+impl ParamType for f64 {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Number(x) if x.is_finite() => Ok(*x),
+            _ => Err("must be a number".into()),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Number(*self)
+    }
+}
+
+impl ParamType for u32 {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Number(x) if *x >= 0.0 && *x <= f64::from(Self::MAX) && *x == x.trunc() => Ok(*x as Self),
+            _ => Err("must be a whole number, 0 or more".into()),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Number(f64::from(*self))
+    }
+}
+
+impl ParamType for bool {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Bool(x) => Ok(*x),
+            _ => Err("must be true or false".into()),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Bool(*self)
+    }
+}
+
+impl ParamType for Span {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Text(text) => crate::text::span(text).map_err(|e| e.to_string()),
+            _ => Err("must be a time such as \"100 ms\"".into()),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Text(crate::text::format_span(*self))
+    }
+}
+
+/// Declares a `Params` struct with defaults, units and meanings.
+///
+/// ```
+/// base::params! {
+///     /// RFC 5681.
+///     pub struct Params {
+///         /// Segments gained per round trip.
+///         increase: f64 = 1.0, "segments";
+///     }
+/// }
+/// let mut params = Params::default();
+/// params.set("increase", &base::Value::Number(2.0)).unwrap().unwrap();
+/// assert_eq!(params.increase, 2.0);
+/// assert_eq!(Params::rows()[0].unit, "segments");
+/// assert!(params.set("incerase", &base::Value::Number(2.0)).is_none());
+/// ```
+#[macro_export]
+macro_rules! params {
+    ($(#[$about:meta])* pub struct Params {
+        $(#[doc = $meaning:literal] $field:ident : $ty:ty = $default:expr, $unit:literal;)*
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Params {
+            $(#[doc = $meaning] pub $field: $ty,)*
+        }
+
+        impl Default for Params {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl Params {
+            /// Name, default, unit and meaning of every parameter.
+            #[must_use]
+            pub fn rows() -> Vec<$crate::Param> {
+                vec![$($crate::Param {
+                    name: stringify!($field),
+                    default: { let d: $ty = $default; $crate::param::ParamType::write(&d) },
+                    unit: $unit,
+                    meaning: $meaning.trim_ascii(),
+                },)*]
+            }
+
+            /// Sets one parameter by name; `None` if there is no such parameter.
+            #[allow(unused_variables, clippy::allow_attributes, reason = "a law without parameters uses neither")]
+            pub fn set(&mut self, name: &str, value: &$crate::Value) -> Option<Result<(), $crate::ParamError>> {
+                match name {
+                    $(stringify!($field) => Some(match $crate::param::ParamType::read(value) {
+                        Ok(x) => { self.$field = x; Ok(()) }
+                        Err(reason) => Err($crate::ParamError::new(stringify!($field), reason)),
+                    }),)*
+                    _ => None,
+                }
+            }
+
+            /// Every parameter with its value, in canonical form.
+            #[must_use]
+            pub fn values(&self) -> Vec<(&'static str, $crate::Value)> {
+                vec![$((stringify!($field), $crate::param::ParamType::write(&self.$field)),)*]
+            }
+        }
+    };
+}

@@ -1,0 +1,173 @@
+//! HighSpeed TCP: Reno up to `low_window`; above it, a(w) segments per round trip and the share b(w) given up on loss.
+//!
+//! Source: S. Floyd, RFC 3649, Section 5. Appendix B was computed with the rounded p(w) = 0.078 / w^1.2; this file keeps
+//! the exact response function, so a(w) lies up to 2.5 % above that table.
+//! Differs from Linux and ns-3: they step through the table's rows.
+//! Differs from ns-2: there `low_p` is 1.5 / `low_window`^2, the first cut of a connection halves, and a window that
+//! falls below `low_window` is cut by a left-over factor.
+
+use crate::{CongestionEvent, Law, WindowLaw};
+use base::{Card, ParamError};
+
+/// Least share given up on loss, for windows far above those the RFC speaks of.
+const MIN_DECREASE: f64 = 0.01;
+
+base::params! {
+    /// RFC 3649, Section 5. Windows in segments, p in losses per packet.
+    pub struct Params {
+        /// Window up to which it is Reno.
+        low_window: f64 = 38.0, "segments";
+        /// Loss rate at `low_window`.
+        low_p: f64 = 1e-3, "losses/packet";
+        /// Window reached at `high_p`.
+        high_window: f64 = 83_000.0, "segments";
+        /// Loss rate at `high_window`.
+        high_p: f64 = 1e-7, "losses/packet";
+        /// Share of the window given up at `high_window`.
+        high_decrease: f64 = 0.1, "";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct HighSpeed {
+    low_window: f64,
+    ln_low_window: f64,
+    ln_low_p: f64,
+    /// ln(`high_window` / `low_window`), the A of the buffer paper.
+    ln_span: f64,
+    /// d ln p / d ln w, the exponent of the response function (-1.2).
+    slope: f64,
+    high_decrease: f64,
+}
+
+impl Law for HighSpeed {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "highspeed",
+        aliases: &["hstcp", "TcpHighSpeed"],
+        title: "HighSpeed TCP",
+        source: "RFC 3649",
+        differs: "Exact response function instead of the table of Appendix B (Linux, ns-3) and of ns-2's low_p = 1.5/38^2; \
+                  the first cut is b(w), not one half.",
+    };
+
+    fn new(p: &Params) -> Result<Self, ParamError> {
+        if p.low_window < 1.0 {
+            return Err(ParamError::new("low_window", "must be at least 1"));
+        }
+        if p.high_window <= p.low_window {
+            return Err(ParamError::new("high_window", "must exceed low_window"));
+        }
+        if p.low_p <= 0.0 || p.low_p >= 1.0 {
+            return Err(ParamError::new("low_p", "must lie strictly between 0 and 1"));
+        }
+        if p.high_p <= 0.0 || p.high_p >= p.low_p {
+            return Err(ParamError::new("high_p", "must lie strictly between 0 and low_p"));
+        }
+        if p.high_decrease < MIN_DECREASE || p.high_decrease > 0.5 {
+            return Err(ParamError::new("high_decrease", "must lie between 0.01 and 0.5"));
+        }
+        let ln_span = libm::log(p.high_window) - libm::log(p.low_window);
+        Ok(Self {
+            low_window: p.low_window,
+            ln_low_window: libm::log(p.low_window),
+            ln_low_p: libm::log(p.low_p),
+            ln_span,
+            slope: (libm::log(p.high_p) - libm::log(p.low_p)) / ln_span,
+            high_decrease: p.high_decrease,
+        })
+    }
+}
+
+impl WindowLaw for HighSpeed {
+    fn per_rtt(&self, w: f64) -> Option<f64> {
+        Some(self.a(w))
+    }
+
+    fn backoff(&mut self, cwnd: f64, _event: &CongestionEvent) -> f64 {
+        cwnd * (1.0 - self.b(cwnd))
+    }
+}
+
+impl HighSpeed {
+    /// Segments gained per round trip at window `w`; never below Reno's one, although the formula gives 0.96 just
+    /// above `low_window` (Appendix B, too, starts from one).
+    #[must_use]
+    pub fn a(&self, w: f64) -> f64 {
+        if w <= self.low_window {
+            return 1.0;
+        }
+        let (ln_w, b) = (libm::log(w), self.b(w));
+        let p = libm::exp(self.ln_low_p + (ln_w - self.ln_low_window) * self.slope);
+        (w * w * p * 2.0 * b / (2.0 - b)).max(1.0)
+    }
+
+    /// Share of the window given up on loss at window `w`. The line goes on above `high_window`, as in Appendix B (0.09
+    /// at 94717), but not to zero, which it would reach at 567,000.
+    #[must_use]
+    pub fn b(&self, w: f64) -> f64 {
+        if w <= self.low_window {
+            return 0.5;
+        }
+        let y = (libm::log(w) - self.ln_low_window) / self.ln_span;
+        (0.5 + (self.high_decrease - 0.5) * y).max(MIN_DECREASE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 3649, Appendix B: w, a(w), b(w). About every fourth row.
+    const APPENDIX_B: &[(f64, f64, f64)] = &[
+        (38.0, 1.0, 0.50),
+        (118.0, 2.0, 0.44),
+        (221.0, 3.0, 0.41),
+        (347.0, 4.0, 0.38),
+        (495.0, 5.0, 0.37),
+        (1058.0, 8.0, 0.33),
+        (2076.0, 12.0, 0.29),
+        (3399.0, 16.0, 0.27),
+        (5036.0, 20.0, 0.25),
+        (10_661.0, 30.0, 0.21),
+        (18_955.0, 40.0, 0.18),
+        (30_975.0, 50.0, 0.15),
+        (48_961.0, 60.0, 0.13),
+        (79_517.0, 70.0, 0.10),
+        (84_035.0, 71.0, 0.10),
+    ];
+
+    fn law() -> HighSpeed {
+        HighSpeed::new(&Params::default()).unwrap()
+    }
+
+    #[test]
+    fn agrees_with_appendix_b() {
+        for &(w, a, b) in APPENDIX_B {
+            // b is printed with two digits. The table's a comes from the rounded 0.078 / w^1.2, which lies 0 to 2.5 %
+            // below the exact form, and is the integer just passed.
+            assert!((law().b(w) - b).abs() <= 0.0051, "b({w}) = {}", law().b(w));
+            assert!((0.0..=0.025).contains(&(law().a(w) / a - 1.0)), "a({w}) = {}", law().a(w));
+        }
+    }
+
+    #[test]
+    fn agrees_with_the_exact_interpolation() {
+        // Values of the closed form to four digits, computed independently with 30-digit arithmetic.
+        for (w, a) in [(118.0, 2.0276), (221.0, 3.0422), (1058.0, 8.1361), (12_834.0, 33.699), (83_000.0, 72.516)] {
+            assert!((law().a(w) / a - 1.0).abs() < 2e-5, "a({w}) = {}", law().a(w));
+        }
+    }
+
+    #[test]
+    fn agrees_with_ns2_when_given_its_low_p() {
+        let ns2 = HighSpeed::new(&Params { low_p: 1.5 / (38.0 * 38.0), ..Params::default() }).unwrap();
+        let table = [(50.0, 1.198, 0.4857), (100.0, 1.882, 0.4497), (1000.0, 8.034, 0.3299), (10_000.0, 29.93, 0.2101)];
+        for (w, a, b) in table {
+            // Printed with four digits: half a unit of the last is 4e-4 of 1.198.
+            assert!((ns2.a(w) / a - 1.0).abs() < 4.5e-4, "a({w}) = {}", ns2.a(w));
+            assert!((ns2.b(w) - b).abs() < 6e-5, "b({w}) = {}", ns2.b(w));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Congestion-control laws: how a sender's window answers acknowledgements and losses.
+//!
+//! Two levels. A [`WindowLaw`] is the arithmetic of a paper: how much the window grows, what is kept after a loss. A
+//! [`SlowStart`] opens the window. [`Windowed`] joins the two into the [`CongestionControl`] that the transport drives.
+//! No packets, no sequence numbers, no clock: times arrive as arguments. Windows are real-valued, in segments.
+
+use base::{Param, Span, Time, Value};
+
+pub mod highspeed;
+mod registry;
+pub mod reno;
+pub mod start;
+mod windowed;
+
+pub use registry::{AnyLaw, LAWS, Law, LawSpec};
+pub use start::{AnyStart, STARTS, Start, StartSpec};
+pub use windowed::Windowed;
+
+/// The congestion control of every flow the simulator knows.
+pub type Control = Windowed<AnyLaw, AnyStart>;
+
+/// The smallest window a law may leave after a loss, in segments (RFC 5681, equation 4).
+pub const MIN_SSTHRESH: f64 = 2.0;
+
+/// What one acknowledgement of new data told the sender.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// When the ACK arrived.
+    pub now: Time,
+    /// Segments newly acknowledged.
+    pub acked: f64,
+    /// Of these, reported as congestion-marked.
+    pub ce_marked: f64,
+    /// The latest round-trip sample, if this ACK gave one.
+    pub rtt: Option<Span>,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Span,
+    /// Smallest round-trip time seen; zero before the first sample.
+    pub min_rtt: Span,
+    /// Segments in the network before this ACK.
+    pub in_flight: f64,
+    /// Whether the window was what held the sender back; if not, it must not grow (RFC 7661 gives the reasons).
+    pub cwnd_limited: bool,
+}
+
+/// What made the sender slow down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Loss found by duplicate ACKs or SACK.
+    Loss,
+    /// An ECN echo.
+    Ecn,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// A request to slow down; at most one per window of data.
+#[derive(Clone, Copy, Debug)]
+pub struct CongestionEvent {
+    /// When the sender learnt of it.
+    pub now: Time,
+    /// How.
+    pub signal: Signal,
+    /// Segments in the network.
+    pub in_flight: f64,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Span,
+    /// Smallest round-trip time seen; zero before the first sample.
+    pub min_rtt: Span,
+}
+
+/// A stretch of acknowledgements that all do the same: each adds `gain` to the window as long as the result stays below
+/// `below`. See [`CongestionControl::step`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Segments gained per acknowledged segment; a multiple of [`GRID`].
+    pub gain: f64,
+    /// The window must stay below this for the step to hold.
+    pub below: f64,
+}
+
+/// Windows and gains of the laws that only count are multiples of 2^-32 segments, so that adding a gain n times and
+/// adding n gains give the same bits while the window is below [`GRID_LIMIT`] (52 bits of mantissa).
+pub const GRID: f64 = 1.0 / 4_294_967_296.0;
+
+/// Windows from here on, in segments, leave the grid; they are advanced ACK by ACK.
+pub const GRID_LIMIT: f64 = 1_048_576.0;
+
+/// The nearest multiple of [`GRID`].
+#[inline]
+#[must_use]
+pub fn on_grid(x: f64) -> f64 {
+    if x < GRID_LIMIT { (x * (1.0 / GRID)).round() * GRID } else { x }
+}
+
+/// The port the transport drives: events in, a window out.
+///
+/// A controller is a small `Clone` value, so the transport undoes a spurious recovery by putting back a copy.
+pub trait CongestionControl: Clone + std::fmt::Debug {
+    /// New data was acknowledged outside loss recovery.
+    fn on_ack(&mut self, ack: &AckSample);
+    /// A loss or mark; the window is cut.
+    fn on_congestion(&mut self, event: &CongestionEvent);
+    /// Congestion window, in segments.
+    fn cwnd(&self) -> f64;
+    /// Slow-start threshold, in segments; infinite before the first loss unless set.
+    fn ssthresh(&self) -> f64;
+    /// What the next ACKs will do if they are all alike (one segment each, window full), or `None` if that depends on
+    /// more than their number.
+    fn step(&self) -> Option<Step>;
+    /// Takes `acks` such ACKs at once. Exactly the same as as many calls of [`Self::on_ack`].
+    fn advance(&mut self, step: Step, acks: u32);
+    /// Private numbers worth showing in traces, by name.
+    fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// The arithmetic that most papers define. Slow start, floors and once-per-window live elsewhere.
+pub trait WindowLaw: Clone + std::fmt::Debug {
+    /// Every ACK of new data, in slow start too: for laws that measure.
+    fn on_sample(&mut self, _ack: &AckSample) {}
+
+    /// Segments gained per round trip at window `w`, for laws in which that depends on the window alone.
+    ///
+    /// Such laws grow by a(m)/m per acknowledged segment with m the middle of the integer interval that holds the
+    /// window: the sum over the interval equals that of a(w)/w to second order in 1/w.
+    fn per_rtt(&self, _w: f64) -> Option<f64> {
+        None
+    }
+
+    /// The window after this ACK, in congestion avoidance. Called only when [`Self::per_rtt`] answers `None`.
+    fn avoid(&mut self, cwnd: f64, _ack: &AckSample) -> f64 {
+        cwnd
+    }
+
+    /// The window kept after a congestion event; becomes ssthresh.
+    fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64;
+
+    /// Private numbers worth showing in traces, by name.
+    fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// How a flow opens its window.
+pub trait SlowStart: Clone + std::fmt::Debug {
+    /// Segments gained per acknowledged segment at window `w`, for slow starts that only count.
+    fn gain(&self, _w: f64) -> Option<f64> {
+        None
+    }
+
+    /// The window after this ACK, and whether slow start is over. Called only when [`Self::gain`] answers `None`.
+    fn open(&mut self, cwnd: f64, _ack: &AckSample) -> Opening {
+        Opening::Grow(cwnd)
+    }
+
+    /// The window was cut; the next slow start begins afresh.
+    fn restart(&mut self) {}
+}
+
+/// What a slow start decides on an ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Opening {
+    /// The new window.
+    Grow(f64),
+    /// The new window, which is also the threshold: congestion avoidance begins.
+    Exit(f64),
+}
+
+/// A catalogue entry: the card and the parameters.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Name, title, source.
+    pub card: base::Card,
+    /// Its parameters.
+    pub rows: fn() -> Vec<Param>,
+}
+
+/// Canonical parameters of a law or slow start.
+pub type Values = Vec<(&'static str, Value)>;

@@ -1,0 +1,122 @@
+//! A window law under a slow start: the usual TCP sender.
+//!
+//! Source: RFC 5681 Section 3.1 (when to use which; the floor of two segments), RFC 6298 Section 5 (window of one after a
+//! timeout), RFC 3465 (growth counts acknowledged segments, at most two per ACK in slow start).
+
+use crate::{
+    AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Opening, Signal, SlowStart, Step, WindowLaw,
+    on_grid,
+};
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Windowed<L, S> {
+    law: L,
+    start: S,
+    cwnd: f64,
+    ssthresh: f64,
+    /// The step that holds in the integer interval of the window; recomputed when the window leaves it.
+    step: Step,
+}
+
+impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
+    /// A sender with `initial_window` segments and slow-start threshold `ssthresh` (infinite for none).
+    #[must_use]
+    pub fn new(law: L, start: S, initial_window: f64, ssthresh: f64) -> Self {
+        let mut control = Self { law, start, cwnd: initial_window, ssthresh, step: Step { gain: 0.0, below: 0.0 } };
+        control.refresh();
+        control
+    }
+
+    /// The law under it.
+    #[must_use]
+    pub fn law(&self) -> &L {
+        &self.law
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Computes the step for the window's integer interval; `below` is NaN when the law does not only count, so that no
+    /// comparison with it holds.
+    fn refresh(&mut self) {
+        let floor = self.cwnd.floor();
+        let gain = if self.in_slow_start() {
+            self.start.gain(floor)
+        } else {
+            let middle = floor + 0.5;
+            self.law.per_rtt(middle).map(|a| a / middle)
+        };
+        self.step = match gain {
+            Some(gain) => {
+                let below = if self.in_slow_start() { (floor + 1.0).min(self.ssthresh) } else { floor + 1.0 };
+                Step { gain: on_grid(gain), below }
+            }
+            None => Step { gain: 0.0, below: f64::NAN },
+        };
+    }
+
+    fn count(&mut self, acked: f64) {
+        let acked = if self.in_slow_start() { acked.min(2.0) } else { acked };
+        self.cwnd = on_grid(self.cwnd + self.step.gain * acked);
+        if self.cwnd >= self.step.below {
+            self.refresh();
+        }
+    }
+}
+
+impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
+    fn on_ack(&mut self, ack: &AckSample) {
+        self.law.on_sample(ack);
+        if !ack.cwnd_limited {
+            return;
+        }
+        if !self.step.below.is_nan() {
+            self.count(ack.acked);
+            return;
+        }
+        if self.in_slow_start() {
+            match self.start.open(self.cwnd, ack) {
+                Opening::Grow(w) => self.cwnd = w,
+                Opening::Exit(w) => {
+                    self.cwnd = w;
+                    self.ssthresh = w;
+                }
+            }
+        } else {
+            self.cwnd = self.law.avoid(self.cwnd, ack).max(1.0);
+        }
+        self.refresh();
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.ssthresh = on_grid(self.law.backoff(self.cwnd, event).max(MIN_SSTHRESH));
+        self.cwnd = if event.signal == Signal::Timeout { 1.0 } else { self.ssthresh };
+        self.start.restart();
+        self.refresh();
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    #[inline]
+    fn step(&self) -> Option<Step> {
+        (self.step.below <= GRID_LIMIT).then_some(self.step)
+    }
+
+    #[inline]
+    fn advance(&mut self, step: Step, acks: u32) {
+        self.cwnd += step.gain * f64::from(acks);
+        debug_assert!(self.cwnd < step.below, "an advance stays inside its step");
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        self.law.gauges(put);
+    }
+}

@@ -1,0 +1,57 @@
+//! First-in first-out behind an admission rule: the shape of drop-tail, RED and its descendants.
+
+use crate::{Admission, Backlog, Fates, Packet, QueueDiscipline, Verdict};
+use base::{Flags, Time};
+use std::collections::VecDeque;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Fifo<A> {
+    admission: A,
+    waiting: VecDeque<Packet>,
+    backlog: Backlog,
+}
+
+impl<A: Admission> Fifo<A> {
+    /// An empty queue behind `admission`.
+    #[must_use]
+    pub fn new(admission: A) -> Self {
+        Self { admission, waiting: VecDeque::new(), backlog: Backlog::default() }
+    }
+
+    /// The rule at its door.
+    pub fn admission(&mut self) -> &mut A {
+        &mut self.admission
+    }
+}
+
+impl<A: Admission> QueueDiscipline for Fifo<A> {
+    fn enqueue(&mut self, mut packet: Packet, idle: bool, fates: &mut impl Fates) {
+        match self.admission.admit(&packet, self.backlog, idle) {
+            Verdict::Accept => {}
+            Verdict::Mark(cause) => {
+                packet.flags = packet.flags.with(Flags::CE);
+                fates.marked(&packet, cause, packet.arrived);
+            }
+            Verdict::Drop(cause) => return fates.dropped(&packet, cause, packet.arrived),
+        }
+        self.backlog.packets += 1;
+        self.backlog.bytes.0 += u64::from(packet.size);
+        self.waiting.push_back(packet);
+    }
+
+    fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
+        let packet = self.waiting.pop_front()?;
+        self.backlog.packets -= 1;
+        self.backlog.bytes.0 -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        self.admission.gauges(put);
+    }
+}

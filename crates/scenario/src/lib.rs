@@ -1,0 +1,5 @@
+//! The scenario file as typed data.
+
+mod resolved;
+
+pub use resolved::*;

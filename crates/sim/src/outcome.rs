@@ -1,0 +1,185 @@
+//! What a run leaves behind: exact counters, means, samples and traces. Plain numbers; writing them is Python's.
+
+use base::{Cause, Span, Time};
+
+/// Which engine runs the scenario. Both give the same bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Conservative windows: the fast one.
+    Window,
+    /// One heap event per hop: the plain one that the other is checked against.
+    Reference,
+}
+
+/// How to run, as opposed to what.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Engine.
+    pub engine: Engine,
+    /// Keep the sampled series, not only their means.
+    pub series: bool,
+    /// Compute the rolling hashes over every arrival and every ACK (slower).
+    pub hash: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { engine: Engine::Window, series: false, hash: false }
+    }
+}
+
+/// Why a network could not be built from a valid scenario.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// Sequence numbers have 32 bits.
+    #[error(
+        "duration: flows of group {group:?} could send {packets} packets, more than a sequence number holds (4.29e9); \
+         shorten the run or enlarge flows[{index}].packet"
+    )]
+    TooManyPackets {
+        /// Name of the group.
+        group: String,
+        /// Its index.
+        index: usize,
+        /// Packets that its narrowest link passes in the run.
+        packets: u64,
+    },
+    /// Flow numbers have 24 bits.
+    #[error("flows: {0} flows are more than the 16777215 one run can hold")]
+    TooManyFlows(u64),
+}
+
+/// One replication's results. Everything counts events in [warmup, duration) unless it says otherwise.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Per link, in the scenario's order.
+    pub links: Vec<LinkOutcome>,
+    /// Per flow, groups in the scenario's order.
+    pub flows: Vec<FlowOutcome>,
+    /// Instants of the samples.
+    pub sampled_at: Vec<Time>,
+    /// Data packets over the whole run, for the balance sent = delivered + dropped + in flight.
+    pub balance: Balance,
+    /// Flows recorded ACK by ACK.
+    pub traces: Vec<Trace>,
+    /// Rolling hash over every arrival at every link and every ACK at every sender; zero unless asked for.
+    pub hash: u64,
+}
+
+/// Where all data packets of the whole run went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Put on the sender's own link, retransmissions included.
+    pub sent: u64,
+    /// Reached the receiver.
+    pub delivered: u64,
+    /// Dropped by a queue, by injected loss or by the sender's own full queue.
+    pub dropped: u64,
+    /// On the way when the run ended.
+    pub in_flight: u64,
+}
+
+/// Counters by cause, indexed by [`cause_index`].
+pub type ByCause = [u64; 5];
+
+/// Position of a cause in [`ByCause`]: overflow, early, forced, sojourn, injected.
+#[must_use]
+pub fn cause_index(cause: Cause) -> usize {
+    match cause {
+        Cause::Overflow => 0,
+        Cause::Early => 1,
+        Cause::Forced => 2,
+        Cause::Sojourn => 3,
+        Cause::Injected => 4,
+    }
+}
+
+/// What a link saw.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkOutcome {
+    /// Packets that arrived, ACKs included.
+    pub arrived: u64,
+    /// Packets dropped, by cause.
+    pub dropped: ByCause,
+    /// Packets marked, by cause.
+    pub marked: ByCause,
+    /// Bits that began service, over capacity.
+    pub utilization: f64,
+    /// Time average of packets waiting.
+    pub backlog_mean: f64,
+    /// Most packets waiting at once.
+    pub backlog_max: u32,
+    /// Mean waiting time of accepted packets, own service excluded, in seconds.
+    pub queueing_delay_s: f64,
+    /// Share of time with no packet waiting.
+    pub empty_fraction: f64,
+    /// Packets waiting at the samples of the whole run; empty unless the series were asked for.
+    pub backlog_samples: Vec<u32>,
+    /// Samples of the measured period by packets waiting: count of samples in [2^(i-1), 2^i), the first being zero.
+    pub backlog_histogram: Vec<u64>,
+}
+
+/// What a flow did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowOutcome {
+    /// Index of its group.
+    pub group: u32,
+    /// Index within the group.
+    pub index: u32,
+    /// Its base round-trip time.
+    pub base_rtt: Span,
+    /// When it started.
+    pub start: Time,
+    /// Wire bits delivered in order, per second.
+    pub goodput_bps: f64,
+    /// Data packets put on the sender's own link.
+    pub sent: u64,
+    /// Of these, sent before.
+    pub retransmitted: u64,
+    /// Data packets dropped anywhere.
+    pub dropped: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Window reductions, timeouts included.
+    pub loss_events: u64,
+    /// Mean of the sampled congestion windows, in segments.
+    pub cwnd_mean: f64,
+    /// Mean of the sampled smoothed round-trip times, in seconds; samples before the first measurement are left out.
+    pub srtt_mean_s: f64,
+    /// Congestion window at the samples of the whole run, in segments; empty unless asked for.
+    pub cwnd_samples: Vec<f32>,
+    /// Smoothed round-trip time at the samples, in seconds; empty unless asked for.
+    pub srtt_samples: Vec<f32>,
+    /// When the receiver had everything a finite transfer holds; `None` for bulk and unfinished ones.
+    pub finished: Option<Time>,
+}
+
+/// One row of a trace: the sender after an ACK or a timeout.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TraceRow {
+    /// When.
+    pub time: Time,
+    /// Congestion window, in segments.
+    pub cwnd: f64,
+    /// Slow-start threshold, in segments; infinite for none.
+    pub ssthresh: f64,
+    /// First unacknowledged segment.
+    pub una: u32,
+    /// Segments in the network as the sender sees it.
+    pub in_flight: u32,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Span,
+    /// Whether this row is a timeout.
+    pub timeout: bool,
+}
+
+/// A flow recorded event by event over the whole run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// Flow number: position in [`Outcome::flows`].
+    pub flow: u32,
+    /// After every ACK and timeout.
+    pub rows: Vec<TraceRow>,
+    /// Data packets dropped: when, at which link, sequence number.
+    pub drops: Vec<(Time, u32, u32)>,
+}

@@ -1,0 +1,95 @@
+//! What a scenario may choose about TCP besides the law: the recovery, and the keys of `tcp = {…}`.
+
+use base::Span;
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Fast retransmit, then slow start from one segment (Jacobson 1988).
+    Tahoe,
+    /// Fast retransmit and fast recovery, one hole per recovery (RFC 5681 without SACK).
+    Reno,
+    /// One hole per round trip until all are filled (RFC 6582).
+    NewReno,
+    /// Scoreboard and pipe (RFC 2018, RFC 6675).
+    Sack,
+}
+
+impl Recovery {
+    /// Name, title and source of each.
+    pub const ALL: [(Self, &'static str, &'static str, &'static str); 4] = [
+        (Self::Tahoe, "tahoe", "Tahoe: fast retransmit, no fast recovery", "Jacobson 1988; Fall and Floyd 1996"),
+        (Self::Reno, "reno", "Reno: fast recovery, one hole per recovery", "RFC 5681"),
+        (Self::NewReno, "newreno", "NewReno: partial acknowledgements", "RFC 6582"),
+        (Self::Sack, "sack", "SACK: scoreboard and pipe", "RFC 2018, RFC 6675"),
+    ];
+
+    /// The recovery called `name`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// Its name in scenario files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.1)
+    }
+}
+
+/// The keys of `tcp = {…}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Smallest retransmission timeout (RFC 6298: one second).
+    pub min_rto: Span,
+    /// Granularity G of the timer: timeouts are rounded up to multiples of it (RFC 6298).
+    pub rto_granularity: Span,
+    /// Initial window, in segments.
+    pub initial_window: u32,
+    /// Initial slow-start threshold, in segments; `None` for none.
+    pub initial_ssthresh: Option<f64>,
+    /// Receive window, in segments; `None` for no limit.
+    pub receive_window: Option<u32>,
+    /// In-order segments per acknowledgement; 1 acknowledges each.
+    pub delayed_ack: u32,
+    /// Longest delay of a delayed acknowledgement.
+    pub delayed_ack_timeout: Span,
+    /// Whether the first two duplicate ACKs release new data (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether data is ECN-capable and the sender answers echoes (RFC 3168).
+    pub ecn: bool,
+    /// Each packet is sent a uniform time in [0, this] late, order kept.
+    pub send_jitter: Span,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            min_rto: Span::secs(1),
+            rto_granularity: Span::millis(1),
+            initial_window: 2,
+            initial_ssthresh: None,
+            receive_window: None,
+            delayed_ack: 1,
+            delayed_ack_timeout: Span::millis(200),
+            limited_transmit: true,
+            ecn: false,
+            send_jitter: Span::ZERO,
+        }
+    }
+}
+
+impl Options {
+    /// The profile `tcp = "linux"`: initial window 10 (RFC 6928), minimum timeout 200 ms, an ACK for two segments
+    /// within 40 ms.
+    #[must_use]
+    pub fn linux() -> Self {
+        Self {
+            min_rto: Span::millis(200),
+            initial_window: 10,
+            delayed_ack: 2,
+            delayed_ack_timeout: Span::millis(40),
+            ..Self::default()
+        }
+    }
+}
