@@ -6,7 +6,7 @@
 //! Differs from ns-2: there `low_p` is 1.5 / `low_window`^2, the first cut of a connection halves, and a window that
 //! falls below `low_window` is cut by a left-over factor.
 
-use crate::{CongestionEvent, Law, WindowLaw};
+use crate::{CongestionEvent, Law, Signal, WindowLaw};
 use base::{Card, ParamError};
 
 /// Least share given up on loss, for windows far above those the RFC speaks of.
@@ -85,8 +85,10 @@ impl WindowLaw for HighSpeed {
         Some(self.a(w))
     }
 
-    fn backoff(&mut self, cwnd: f64, _event: &CongestionEvent) -> f64 {
-        cwnd * (1.0 - self.b(cwnd))
+    fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
+        // The RFC changes the answer to a loss; a timeout stays that of RFC 5681.
+        let b = if event.signal == Signal::Timeout { 0.5 } else { self.b(cwnd) };
+        cwnd * (1.0 - b)
     }
 }
 

@@ -101,6 +101,8 @@ pub trait CongestionControl: Clone + std::fmt::Debug {
     fn on_ack(&mut self, ack: &AckSample);
     /// A loss or mark; the window is cut.
     fn on_congestion(&mut self, event: &CongestionEvent);
+    /// The window becomes one segment, the threshold stays (Tahoe after its fast retransmit).
+    fn collapse(&mut self);
     /// Congestion window, in segments.
     fn cwnd(&self) -> f64;
     /// Slow-start threshold, in segments; infinite before the first loss unless set.
@@ -120,6 +122,8 @@ pub trait WindowLaw: Clone + std::fmt::Debug {
     fn on_sample(&mut self, _ack: &AckSample) {}
 
     /// Segments gained per round trip at window `w`, for laws in which that depends on the window alone.
+    ///
+    /// A law that answers is not shown every ACK ([`Self::on_sample`]): runs of them are taken at once.
     ///
     /// Such laws grow by a(m)/m per acknowledged segment with m the middle of the integer interval that holds the
     /// window: the sum over the interval equals that of a(w)/w to second order in 1/w.

@@ -97,6 +97,11 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         self.refresh();
     }
 
+    fn collapse(&mut self) {
+        self.cwnd = 1.0;
+        self.refresh();
+    }
+
     fn cwnd(&self) -> f64 {
         self.cwnd
     }

@@ -19,9 +19,10 @@ impl<A: Admission> Fifo<A> {
         Self { admission, waiting: VecDeque::new(), backlog: Backlog::default() }
     }
 
-    /// The rule at its door.
-    pub fn admission(&mut self) -> &mut A {
-        &mut self.admission
+    /// The rule at its door, for engines that keep the queue themselves.
+    #[must_use]
+    pub fn into_admission(self) -> A {
+        self.admission
     }
 }
 

@@ -1,20 +1,27 @@
 //! The packet simulator: a scenario and a replication number in, counters and samples out.
+//!
+//! Two engines run the same transport, laws and queues: the window engine is fast, the reference engine plain. They give
+//! the same bytes; the tests hold their rolling hashes against each other.
 
+mod floor;
+mod hash;
+mod meter;
+mod network;
 mod outcome;
+mod reference;
+mod window;
 
+pub use floor::memory_floor;
 pub use outcome::*;
 
 /// Runs one replication.
 ///
 /// # Errors
 /// [`BuildError`], when the scenario is too large for the engine's integers.
-pub fn simulate(_scenario: &scenario::Scenario, _replication: u32, _options: Options) -> Result<Outcome, BuildError> {
-    Ok(Outcome::default())
-}
-
-/// The memory floor of the benchmarks: a bare loop that moves `packets` 8-byte records through per-flow rings holding
-/// `in_flight` of them, in known order, with nothing decided. Returns a checksum.
-#[must_use]
-pub fn memory_floor(_packets: u64, _in_flight: u64, _flows: u32) -> u64 {
-    0
+pub fn simulate(scenario: &scenario::Scenario, replication: u32, options: Options) -> Result<Outcome, BuildError> {
+    let network = network::Network::build(scenario, replication)?;
+    Ok(match options.engine {
+        Engine::Window => window::run(network, options),
+        Engine::Reference => reference::run(network, options),
+    })
 }

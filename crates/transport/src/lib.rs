@@ -1,5 +1,19 @@
 //! TCP: the sender and the receiver of one connection, driven by whoever owns the network and the time.
 
+mod ack;
+mod cumulative;
 mod options;
+mod ranges;
+mod receiver;
+mod rtt;
+mod scoreboard;
+mod selective;
+mod sender;
 
+pub use ack::{Ack, MAX_BLOCKS};
 pub use options::{Options, Recovery};
+pub use ranges::Ranges;
+pub use receiver::Receiver;
+pub use rtt::Rtt;
+pub use scoreboard::{DUP_THRESH, Scoreboard};
+pub use sender::{Counters, Phase, Sender, Wire};

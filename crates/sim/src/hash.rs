@@ -1,0 +1,40 @@
+//! The rolling hash that pins the physics: over every arrival at a link, and every ACK at a sender.
+//!
+//! Not cryptographic: a multiply and a rotation per word, enough that two runs with one different event differ.
+
+use base::Time;
+use law::CongestionControl;
+use transport::Sender;
+
+/// A rolling hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rolling(pub u64);
+
+impl Rolling {
+    /// Takes in one word.
+    #[inline]
+    pub fn word(&mut self, x: u64) {
+        self.0 = (self.0 ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    }
+
+    /// An arrival at a link, and whether it was accepted (0), marked (1), or dropped (2).
+    #[inline]
+    pub fn arrival(&mut self, time: u64, flow: u32, seq: u32, fate: u64) {
+        self.word(time);
+        self.word(u64::from(flow) << 34 | u64::from(seq) << 2 | fate);
+    }
+
+    /// The sender after an ACK.
+    #[inline]
+    pub fn ack(&mut self, time: u64, cwnd: f64, una: u32, nxt: u32, in_flight: u32) {
+        self.word(time);
+        self.word(cwnd.to_bits());
+        self.word(u64::from(una) << 32 | u64::from(nxt));
+        self.word(u64::from(in_flight));
+    }
+
+    /// The sender as it stands.
+    pub fn sender<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) {
+        self.ack(now.0, sender.control().cwnd(), sender.una(), sender.nxt(), sender.in_flight());
+    }
+}

@@ -1,0 +1,163 @@
+//! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
+
+use crate::network::{FlowPlan, Marks};
+use crate::{ByCause, FlowOutcome, LinkOutcome};
+use base::{Rate, Time};
+use law::CongestionControl;
+use transport::{Counters, Receiver, Sender};
+
+/// What a link has seen before some instant. Service begun before it counts, service begun at it does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkTotals {
+    pub arrived: u64,
+    pub dropped: ByCause,
+    pub marked: ByCause,
+    /// Packets whose service has begun.
+    pub begun: u64,
+    /// Their bytes.
+    pub begun_bytes: u64,
+    /// Integral of packets waiting over time, in packet-picoseconds.
+    pub waiting: u128,
+    /// Picoseconds with a packet waiting.
+    pub nonempty: u64,
+}
+
+/// Samples of a link's backlog.
+#[derive(Clone, Debug, Default)]
+pub struct BacklogSamples {
+    pub series: Option<Vec<u32>>,
+    pub histogram: Vec<u64>,
+}
+
+impl BacklogSamples {
+    pub fn new(series: bool) -> Self {
+        Self { series: series.then(Vec::new), histogram: Vec::new() }
+    }
+
+    pub fn take(&mut self, at: Time, marks: &Marks, waiting: u32) {
+        if let Some(series) = &mut self.series {
+            series.push(waiting);
+        }
+        if at >= marks.warmup {
+            let bin = (u32::BITS - waiting.leading_zeros()) as usize;
+            if self.histogram.len() <= bin {
+                self.histogram.resize(bin + 1, 0);
+            }
+            self.histogram[bin] += 1;
+        }
+    }
+}
+
+/// What a link did between two totals.
+pub fn link_outcome(
+    from: &LinkTotals,
+    to: &LinkTotals,
+    rate: Rate,
+    marks: &Marks,
+    backlog_max: u32,
+    samples: BacklogSamples,
+) -> LinkOutcome {
+    let span = marks.end - marks.warmup;
+    let begun = to.begun - from.begun;
+    let waiting = (to.waiting - from.waiting) as f64;
+    let difference = |a: &ByCause, b: &ByCause| std::array::from_fn(|i| a[i] - b[i]);
+    LinkOutcome {
+        arrived: to.arrived - from.arrived,
+        dropped: difference(&to.dropped, &from.dropped),
+        marked: difference(&to.marked, &from.marked),
+        utilization: (to.begun_bytes - from.begun_bytes) as f64 * 8.0 / (rate.0 as f64 * span.as_secs()),
+        backlog_mean: waiting / span.0 as f64,
+        backlog_max,
+        // Little's law: the mean wait of those served.
+        queueing_delay_s: if begun == 0 { 0.0 } else { waiting / begun as f64 / 1e12 },
+        empty_fraction: 1.0 - (to.nonempty - from.nonempty) as f64 / span.0 as f64,
+        backlog_samples: samples.series.unwrap_or_default(),
+        backlog_histogram: samples.histogram,
+    }
+}
+
+/// Counting for one flow.
+#[derive(Clone, Debug, Default)]
+pub struct FlowMeter {
+    at_warmup: Counters,
+    next_at_warmup: u32,
+    cwnd_sum: f64,
+    cwnd_count: u32,
+    srtt_sum: f64,
+    srtt_count: u32,
+    series: Option<Box<(Vec<f32>, Vec<f32>)>>,
+    finished: Option<Time>,
+}
+
+impl FlowMeter {
+    pub fn new(series: bool) -> Self {
+        Self { series: series.then(Box::default), ..Self::default() }
+    }
+
+    /// A sample of the sender, before anything else happens at `at`.
+    pub fn sample<C: CongestionControl>(&mut self, at: Time, marks: &Marks, sender: &Sender<C>) {
+        let (cwnd, srtt) = (sender.control().cwnd(), sender.rtt().srtt().as_secs());
+        if at >= marks.warmup {
+            self.cwnd_sum += cwnd;
+            self.cwnd_count += 1;
+            if srtt > 0.0 {
+                self.srtt_sum += srtt;
+                self.srtt_count += 1;
+            }
+        }
+        if let Some(series) = &mut self.series {
+            series.0.push(cwnd as f32);
+            series.1.push(srtt as f32);
+        }
+    }
+
+    /// The sender's counters at the warm-up.
+    pub fn sender_warm(&mut self, counters: Counters) {
+        self.at_warmup = counters;
+    }
+
+    /// The receiver at the warm-up.
+    pub fn receiver_warm(&mut self, next: u32) {
+        self.next_at_warmup = next;
+    }
+
+    /// A segment was delivered at `at`; notes the end of a finite transfer.
+    #[inline]
+    pub fn delivered(&mut self, at: Time, receiver: &Receiver, data_end: u32) {
+        if receiver.next() == data_end && self.finished.is_none() {
+            self.finished = Some(at);
+        }
+    }
+
+    /// The result.
+    pub fn outcome(
+        self,
+        plan: &FlowPlan,
+        marks: &Marks,
+        counters: Counters,
+        delivered: u32,
+        dropped: u64,
+    ) -> FlowOutcome {
+        let mean = |sum: f64, count: u32| if count == 0 { 0.0 } else { sum / f64::from(count) };
+        let span = (marks.end - marks.warmup).as_secs();
+        let before = self.at_warmup;
+        let (cwnd_samples, srtt_samples) = self.series.map(|both| *both).unwrap_or_default();
+        FlowOutcome {
+            group: plan.group,
+            index: plan.index,
+            base_rtt: plan.base_rtt,
+            start: plan.start,
+            goodput_bps: f64::from(delivered - self.next_at_warmup) * f64::from(plan.packet) * 8.0 / span,
+            sent: counters.sent - before.sent,
+            retransmitted: counters.retransmitted - before.retransmitted,
+            dropped,
+            timeouts: counters.timeouts - before.timeouts,
+            loss_events: counters.loss_events - before.loss_events,
+            cwnd_mean: mean(self.cwnd_sum, self.cwnd_count),
+            srtt_mean_s: mean(self.srtt_sum, self.srtt_count),
+            cwnd_samples,
+            srtt_samples,
+            finished: self.finished,
+        }
+    }
+}

@@ -1,0 +1,476 @@
+//! The reference engine: one heap event per packet and hop, everything as plainly as it can be said. The window engine is
+//! held against it, event for event.
+//!
+//! At one instant: marks, then departures, deliveries, delayed-ACK timers, ACKs at senders, timeouts, starts, stops,
+//! packets entering the sender's own link, and last arrivals at links, those by flow number and then in the order sent.
+
+use crate::hash::Rolling;
+use crate::meter::{BacklogSamples, FlowMeter, LinkTotals, link_outcome};
+use crate::network::{FlowPlan, Marks, Network};
+use crate::{Balance, Options, Outcome, Trace, TraceRow, cause_index};
+use base::{Cause, Flags, Stream, Time};
+use queue::{AnyQueue, Fates, Link, Packet};
+use scenario::{HEADER, Loss};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use transport::{Ack, Wire};
+
+/// What happens, in the order of phases at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Mark,
+    Depart,
+    Deliver,
+    DelayedAck,
+    AckAtSender,
+    Timeout,
+    Start,
+    Stop,
+    EnterAccess,
+    Arrive,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    Warm,
+    Sample,
+    LinkDone(usize),
+    AccessDone(usize),
+    Deliver(Packet),
+    DelayedAck(usize),
+    AckAtSender(usize, Ack),
+    Timeout(usize),
+    Start(usize),
+    Stop(usize),
+    EnterAccess(Packet),
+    Arrive(usize, Packet),
+}
+
+/// Heap entry: (time, phase, flow, order pushed) decide, the event follows.
+type Entry = (Time, Phase, u32, u64, Event);
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Event {
+    fn cmp(&self, _other: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
+}
+
+/// One link: the queue crate's own, and a running account of it.
+struct Node {
+    link: Link<AnyQueue>,
+    loss: Option<(Loss, Stream)>,
+    totals: LinkTotals,
+    warm: LinkTotals,
+    touched: Time,
+    backlog_max: u32,
+    samples: BacklogSamples,
+    hash: Rolling,
+}
+
+impl Node {
+    /// Accounts for the time since the last event here.
+    fn account(&mut self, now: Time) {
+        let (span, backlog) = (now - self.touched, self.link.backlog().packets);
+        self.totals.waiting += u128::from(span.0) * u128::from(backlog);
+        self.totals.nonempty += if backlog > 0 { span.0 } else { 0 };
+        self.touched = now;
+    }
+
+    fn count_begun(&mut self, now: Time, before: Option<Time>) {
+        if let Some(&(packet, until)) = self.link.serving()
+            && before != Some(until)
+        {
+            debug_assert!(until > now);
+            self.totals.begun += 1;
+            self.totals.begun_bytes += u64::from(packet.size);
+        }
+    }
+}
+
+/// The sender's own link.
+#[derive(Default)]
+struct AccessLink {
+    waiting: VecDeque<Packet>,
+    serving: Option<Packet>,
+}
+
+struct Side {
+    plan: FlowPlan,
+    access: AccessLink,
+    meter: FlowMeter,
+    last_enter: Time,
+    hash: Rolling,
+    acks: Vec<Ack>,
+    dropped: u64,
+    trace: Option<Trace>,
+}
+
+/// Drops that a discipline reports during one call.
+#[derive(Default)]
+struct Ledger {
+    dropped: Vec<(Packet, Cause)>,
+    marked: Vec<(Packet, Cause)>,
+}
+
+impl Fates for Ledger {
+    fn dropped(&mut self, packet: &Packet, cause: Cause, _now: Time) {
+        self.dropped.push((*packet, cause));
+    }
+    fn marked(&mut self, packet: &Packet, cause: Cause, _now: Time) {
+        self.marked.push((*packet, cause));
+    }
+}
+
+/// Segments that TCP hands over during one call.
+#[derive(Default)]
+struct Outbox(Vec<(u32, Flags)>);
+
+impl Wire for Outbox {
+    fn send(&mut self, _now: Time, seq: u32, flags: Flags) {
+        self.0.push((seq, flags));
+    }
+}
+
+struct Engine {
+    heap: BinaryHeap<Reverse<Entry>>,
+    pushed: u64,
+    nodes: Vec<Node>,
+    sides: Vec<Side>,
+    delays: Vec<base::Span>,
+    marks: Marks,
+    balance: Balance,
+}
+
+/// Runs `network` to its end.
+pub fn run(network: Network, options: Options) -> Outcome {
+    let marks = network.marks;
+    let delays = network.links.iter().map(|link| link.delay).collect();
+    let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
+    let nodes = network.links.into_iter().map(|plan| Node {
+        link: Link::new(plan.rate, plan.queue),
+        loss: plan.loss,
+        totals: LinkTotals::default(),
+        warm: LinkTotals::default(),
+        touched: Time::ZERO,
+        backlog_max: 0,
+        samples: BacklogSamples::new(options.series),
+        hash: Rolling::default(),
+    });
+    let sides = network.flows.into_iter().enumerate().map(|(f, plan)| Side {
+        trace: plan.traced.then(|| Trace { flow: f as u32, ..Trace::default() }),
+        plan,
+        access: AccessLink::default(),
+        meter: FlowMeter::new(options.series),
+        last_enter: Time::ZERO,
+        hash: Rolling::default(),
+        acks: Vec::new(),
+        dropped: 0,
+    });
+    let mut engine = Engine {
+        heap: BinaryHeap::new(),
+        pushed: 0,
+        nodes: nodes.collect(),
+        sides: sides.collect(),
+        delays,
+        marks,
+        balance: Balance::default(),
+    };
+    engine.push(marks.warmup, Phase::Mark, 0, Event::Warm);
+    if marks.every.is_some() {
+        engine.push(Time::ZERO, Phase::Mark, 0, Event::Sample);
+    }
+    for f in 0..engine.sides.len() {
+        let plan = &engine.sides[f].plan;
+        let (start, stop) = (plan.start, plan.stop);
+        engine.push(start, Phase::Start, f as u32, Event::Start(f));
+        engine.push(stop, Phase::Stop, f as u32, Event::Stop(f));
+    }
+    while let Some(&Reverse((time, ..))) = engine.heap.peek()
+        && time < marks.end
+    {
+        if let Some(Reverse((time, _, _, _, event))) = engine.heap.pop() {
+            engine.happen(time, event);
+        }
+    }
+    engine.finish(options, &rates)
+}
+
+impl Engine {
+    fn push(&mut self, time: Time, phase: Phase, flow: u32, event: Event) {
+        self.pushed += 1;
+        self.heap.push(Reverse((time, phase, flow, self.pushed, event)));
+    }
+
+    fn happen(&mut self, now: Time, event: Event) {
+        match event {
+            Event::Warm => {
+                for node in &mut self.nodes {
+                    node.account(now);
+                    node.warm = node.totals;
+                    node.backlog_max = node.link.backlog().packets;
+                }
+                for side in &mut self.sides {
+                    side.meter.sender_warm(side.plan.sender.counters);
+                    side.meter.receiver_warm(side.plan.receiver.next());
+                    side.dropped = 0;
+                }
+            }
+            Event::Sample => {
+                for node in &mut self.nodes {
+                    node.samples.take(now, &self.marks, node.link.backlog().packets);
+                }
+                for side in &mut self.sides {
+                    side.meter.sample(now, &self.marks, &side.plan.sender);
+                }
+                if let Some(every) = self.marks.every {
+                    self.push(now + every, Phase::Mark, 0, Event::Sample);
+                }
+            }
+            Event::LinkDone(l) => self.link_done(now, l),
+            Event::AccessDone(f) => {
+                let access = &mut self.sides[f].access;
+                let packet = access.serving.take().expect("a packet was in service");
+                access.serving = access.waiting.pop_front();
+                if access.serving.is_some() {
+                    self.push(now + self.sides[f].plan.access, Phase::Depart, f as u32, Event::AccessDone(f));
+                }
+                self.leave_access(now, packet);
+            }
+            Event::Deliver(packet) => {
+                let f = packet.flow as usize;
+                self.balance.delivered += 1;
+                let side = &mut self.sides[f];
+                let ack = side.plan.receiver.on_segment(now, packet.token, packet.flags);
+                side.meter.delivered(now, &side.plan.receiver, side.plan.data_end);
+                let deadline = side.plan.receiver.deadline();
+                match ack {
+                    Some(ack) => self.send_ack(now, f, ack),
+                    None => self.push(deadline, Phase::DelayedAck, packet.flow, Event::DelayedAck(f)),
+                }
+            }
+            Event::DelayedAck(f) => {
+                if self.sides[f].plan.receiver.deadline() == now {
+                    let ack = self.sides[f].plan.receiver.on_timer();
+                    self.send_ack(now, f, ack);
+                }
+            }
+            Event::AckAtSender(f, ack) => {
+                self.with_sender(now, f, |sender, out| sender.on_ack(now, &ack, out));
+                let side = &mut self.sides[f];
+                side.hash.sender(now, &side.plan.sender);
+                self.trace(now, f, false);
+            }
+            Event::Timeout(f) => {
+                if self.sides[f].plan.sender.deadline() == now {
+                    self.with_sender(now, f, |sender, out| sender.on_timer(now, out));
+                    self.trace(now, f, true);
+                }
+            }
+            Event::Start(f) => self.with_sender(now, f, |sender, out| sender.start(now, out)),
+            Event::Stop(f) => self.sides[f].plan.sender.stop(),
+            Event::EnterAccess(packet) => self.enter_access(now, packet),
+            Event::Arrive(l, packet) => self.arrive(now, l, packet),
+        }
+    }
+
+    /// Calls the sender, sends what it hands over, and keeps its timer in the heap.
+    fn with_sender(&mut self, now: Time, f: usize, call: impl FnOnce(&mut transport::Sender<law::Control>, &mut Outbox)) {
+        let mut out = Outbox::default();
+        call(&mut self.sides[f].plan.sender, &mut out);
+        for (seq, flags) in out.0 {
+            self.balance.sent += 1;
+            let side = &mut self.sides[f];
+            let late = match &mut side.plan.jitter {
+                Some((jitter, stream)) => stream.span_between(base::Span::ZERO, *jitter),
+                None => base::Span::ZERO,
+            };
+            let enter = (now + late).max(side.last_enter);
+            side.last_enter = enter;
+            let packet = Packet { flow: f as u32, token: seq, size: side.plan.packet, flags, arrived: enter };
+            self.push(enter, Phase::EnterAccess, f as u32, Event::EnterAccess(packet));
+        }
+        let deadline = self.sides[f].plan.sender.deadline();
+        if deadline != Time::NEVER {
+            self.push(deadline, Phase::Timeout, f as u32, Event::Timeout(f));
+        }
+    }
+
+    fn enter_access(&mut self, now: Time, packet: Packet) {
+        let f = packet.flow as usize;
+        let side = &mut self.sides[f];
+        if side.plan.access.0 == 0 {
+            self.leave_access(now, packet);
+        } else if side.access.serving.is_none() {
+            side.access.serving = Some(packet);
+            let done = now + side.plan.access;
+            self.push(done, Phase::Depart, packet.flow, Event::AccessDone(f));
+        } else if side.plan.access_buffer.is_some_and(|b| side.access.waiting.len() >= b as usize) {
+            self.balance.dropped += 1;
+            side.dropped += 1;
+        } else {
+            side.access.waiting.push_back(packet);
+        }
+    }
+
+    fn leave_access(&mut self, now: Time, packet: Packet) {
+        let plan = &self.sides[packet.flow as usize].plan;
+        let (at, first) = (now + plan.lead, plan.path[0] as usize);
+        self.push(at, Phase::Arrive, packet.flow, Event::Arrive(first, Packet { arrived: at, ..packet }));
+    }
+
+    fn send_ack(&mut self, now: Time, f: usize, ack: Ack) {
+        let side = &mut self.sides[f];
+        if side.plan.back_path.is_empty() {
+            let at = now + side.plan.back;
+            self.push(at, Phase::AckAtSender, f as u32, Event::AckAtSender(f, ack));
+        } else {
+            let token = side.acks.len() as u32;
+            side.acks.push(ack);
+            let packet = Packet { flow: f as u32, token, size: HEADER, flags: Flags::ACK, arrived: now };
+            let first = side.plan.back_path[0] as usize;
+            self.push(now, Phase::Arrive, f as u32, Event::Arrive(first, packet));
+        }
+    }
+
+    fn arrive(&mut self, now: Time, l: usize, packet: Packet) {
+        let node = &mut self.nodes[l];
+        node.account(now);
+        node.totals.arrived += 1;
+        let mut ledger = Ledger::default();
+        let injected = match &mut node.loss {
+            None => false,
+            Some((Loss::Random(p), stream)) => stream.unit() < *p,
+            Some((Loss::Every(n), _)) => node.totals.arrived % *n == 0,
+        };
+        if injected {
+            ledger.dropped.push((packet, Cause::Injected));
+        } else {
+            let before = node.link.serving().map(|s| s.1);
+            node.link.offer(packet, &mut ledger);
+            node.count_begun(now, before);
+            node.backlog_max = node.backlog_max.max(node.link.backlog().packets);
+            if before.is_none()
+                && let Some(&(_, done)) = node.link.serving()
+            {
+                self.push(done, Phase::Depart, packet.flow, Event::LinkDone(l));
+            }
+        }
+        let fate = if !ledger.dropped.is_empty() { 2 } else { u64::from(!ledger.marked.is_empty()) };
+        self.nodes[l].hash.arrival(now.0, packet.flow, packet.token, fate);
+        self.settle(now, l, &ledger);
+    }
+
+    fn settle(&mut self, now: Time, l: usize, ledger: &Ledger) {
+        for (packet, cause) in &ledger.dropped {
+            self.nodes[l].totals.dropped[cause_index(*cause)] += 1;
+            if !packet.flags.has(Flags::ACK) {
+                self.balance.dropped += 1;
+                let side = &mut self.sides[packet.flow as usize];
+                side.dropped += 1;
+                if let Some(trace) = &mut side.trace {
+                    trace.drops.push((now, l as u32, packet.token));
+                }
+            }
+        }
+        for (_, cause) in &ledger.marked {
+            self.nodes[l].totals.marked[cause_index(*cause)] += 1;
+        }
+    }
+
+    fn link_done(&mut self, now: Time, l: usize) {
+        let node = &mut self.nodes[l];
+        node.account(now);
+        let mut ledger = Ledger::default();
+        let packet = node.link.complete(now, &mut ledger).expect("a packet was in service");
+        node.count_begun(now, None);
+        if let Some(&(next, done)) = node.link.serving() {
+            self.push(done, Phase::Depart, next.flow, Event::LinkDone(l));
+        }
+        self.settle(now, l, &ledger);
+        let at = now + self.delays[l];
+        let (f, plan) = (packet.flow as usize, &self.sides[packet.flow as usize].plan);
+        let is_ack = packet.flags.has(Flags::ACK);
+        let path = if is_ack { &plan.back_path } else { &plan.path };
+        let hop = path.iter().position(|&x| x as usize == l).expect("the packet is on its path");
+        let moved = Packet { arrived: at, ..packet };
+        match path.get(hop + 1) {
+            Some(&next) => self.push(at, Phase::Arrive, packet.flow, Event::Arrive(next as usize, moved)),
+            None if is_ack => {
+                let ack = self.sides[f].acks[packet.token as usize];
+                let at = at + self.sides[f].plan.back;
+                self.push(at, Phase::AckAtSender, packet.flow, Event::AckAtSender(f, ack));
+            }
+            None => self.push(at, Phase::Deliver, packet.flow, Event::Deliver(moved)),
+        }
+    }
+
+    fn trace(&mut self, now: Time, f: usize, timeout: bool) {
+        let side = &mut self.sides[f];
+        if let Some(trace) = &mut side.trace {
+            trace.rows.push(trace_row(now, &side.plan.sender, timeout));
+        }
+    }
+
+    fn finish(mut self, options: Options, rates: &[base::Rate]) -> Outcome {
+        let is_data = |p: &Packet| u64::from(!p.flags.has(Flags::ACK));
+        let mut in_flight: u64 = self
+            .heap
+            .iter()
+            .map(|Reverse(entry)| match &entry.4 {
+                Event::Deliver(p) | Event::EnterAccess(p) | Event::Arrive(_, p) => is_data(p),
+                _ => 0,
+            })
+            .sum();
+        let mut hash = Rolling::default();
+        let (mut links, mut flows, mut traces) = (Vec::new(), Vec::new(), Vec::new());
+        let end = self.marks.end;
+        for (node, rate) in self.nodes.iter_mut().zip(rates) {
+            node.account(end);
+            hash.word(node.hash.0);
+            let samples = std::mem::take(&mut node.samples);
+            links.push(link_outcome(&node.warm, &node.totals, *rate, &self.marks, node.backlog_max, samples));
+            if let Some((packet, _)) = node.link.serving() {
+                in_flight += is_data(packet);
+            }
+            let mut fates = Ledger::default();
+            while let Some(packet) = queue::QueueDiscipline::dequeue(node.link.queue(), end, &mut fates) {
+                in_flight += is_data(&packet);
+            }
+        }
+        for side in self.sides {
+            hash.word(side.hash.0);
+            in_flight += side.access.waiting.len() as u64 + u64::from(side.access.serving.is_some());
+            let (counters, next) = (side.plan.sender.counters, side.plan.receiver.next());
+            flows.push(side.meter.outcome(&side.plan, &self.marks, counters, next, side.dropped));
+            traces.extend(side.trace);
+        }
+        Outcome {
+            links,
+            flows,
+            sampled_at: if options.series { self.marks.samples() } else { Vec::new() },
+            balance: Balance { in_flight, ..self.balance },
+            traces,
+            hash: if options.hash { hash.0 } else { 0 },
+        }
+    }
+}
+
+/// A row of a trace from the sender as it stands.
+pub fn trace_row(now: Time, sender: &transport::Sender<law::Control>, timeout: bool) -> TraceRow {
+    use law::CongestionControl;
+    TraceRow {
+        time: now,
+        cwnd: sender.control().cwnd(),
+        ssthresh: sender.control().ssthresh(),
+        una: sender.una(),
+        in_flight: sender.in_flight(),
+        srtt: sender.rtt().srtt(),
+        timeout,
+    }
+}

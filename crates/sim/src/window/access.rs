@@ -1,0 +1,78 @@
+//! The sender's own link in closed form: a clock that says when it is free again.
+//!
+//! First-in first-out with one size of packet needs no queue: a packet that comes at t leaves at max(t, free) + service, and
+//! b packets wait just when the link is free no sooner than b services from now.
+
+use base::{Span, Stream};
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Access {
+    service: u64,
+    free: u64,
+    lead: u64,
+    last_enter: u64,
+    jitter: Option<(Span, Stream)>,
+    /// Longest wait that a packet may find; `u64::MAX` for an unlimited queue.
+    longest_wait: u64,
+}
+
+/// What became of a packet handed over by TCP.
+pub enum Fate {
+    /// It arrives at the first link then.
+    Arrives(u64),
+    /// The queue of the sender's own link was full when it entered, then.
+    Dropped(u64),
+}
+
+impl Access {
+    pub fn new(service: Span, buffer: Option<u32>, lead: Span, jitter: Option<(Span, Stream)>) -> Self {
+        // A packet that finds the link busy for w ahead of it finds ceil(w / service) packets, one of them in service: b
+        // or fewer wait with it as long as w is at most b services.
+        let longest_wait = match buffer {
+            Some(packets) if service.0 > 0 => service.0 * u64::from(packets),
+            _ => u64::MAX,
+        };
+        Self { service: service.0, free: 0, lead: lead.0, last_enter: 0, jitter, longest_wait }
+    }
+
+    /// Whether none is ever dropped here.
+    #[inline]
+    pub fn is_unbounded(&self) -> bool {
+        self.longest_wait == u64::MAX
+    }
+
+    /// A packet handed over at `now`, when [`Self::is_unbounded`]: its arrival at the first link.
+    #[inline]
+    pub fn pass(&mut self, now: u64) -> u64 {
+        let enter = self.enter(now);
+        self.serve(enter)
+    }
+
+    /// A packet handed over at `now`.
+    #[inline]
+    pub fn admit(&mut self, now: u64) -> Fate {
+        let enter = self.enter(now);
+        if self.free.saturating_sub(enter) > self.longest_wait {
+            return Fate::Dropped(enter);
+        }
+        Fate::Arrives(self.serve(enter))
+    }
+
+    #[inline]
+    fn enter(&mut self, now: u64) -> u64 {
+        match &mut self.jitter {
+            None => now,
+            Some((jitter, stream)) => {
+                self.last_enter = self.last_enter.max(now + stream.span_between(Span::ZERO, *jitter).0);
+                self.last_enter
+            }
+        }
+    }
+
+    #[inline]
+    fn serve(&mut self, enter: u64) -> u64 {
+        self.free = self.free.max(enter) + self.service;
+        self.free + self.lead
+    }
+}

@@ -1,0 +1,357 @@
+//! A flow of the window engine: runs ahead over the ACKs it already knows and emits arrivals at its first link.
+//!
+//! Where no link could delay an ACK the receiver runs here too, a fixed time before the sender; otherwise deliveries and
+//! ACKs have rings of their own. A stretch of ACKs that all do the same (`Sender::steady`) is one simple loop.
+
+use super::access::{Access, Fate};
+use super::ring::{Rec, Ring, meta};
+use crate::hash::Rolling;
+use crate::meter::FlowMeter;
+use crate::network::{FlowPlan, Marks};
+use crate::reference::trace_row;
+use crate::{FlowOutcome, Trace};
+use base::{Flags, Time};
+use law::CongestionControl;
+use std::collections::VecDeque;
+use transport::{Ack, Wire};
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Flow {
+    plan: FlowPlan,
+    id: u32,
+    /// Whether ACKs reach the sender a fixed time after the delivery.
+    folded: bool,
+    /// Flags of a new data segment.
+    data_flags: Flags,
+    access: Access,
+    /// Emitted, but not before the end of the window.
+    spill: Ring,
+    start: Time,
+    stop: Time,
+    /// ACKs on their way through return links, oldest first, and the number of the oldest.
+    acks: VecDeque<Ack>,
+    first_ack: u32,
+    next_sample: Time,
+    sender_warm: Time,
+    receiver_warm: Time,
+    meter: FlowMeter,
+    pub hash: Rolling,
+    pub delivered: u64,
+    /// Dropped by the sender's own full queue: since the start, and since the warm-up.
+    access_drops: (u64, u64),
+    /// Handed over, but entering the sender's own link only after the end of the run.
+    late: u64,
+}
+
+/// Where arrivals at the flow's first link go.
+struct Exit<'a> {
+    access: &'a mut Access,
+    bucket: &'a mut Vec<Rec>,
+    spill: &'a mut Ring,
+    drops: &'a mut (u64, u64),
+    late: &'a mut u64,
+    id: u32,
+    /// End of the window at the link.
+    until: u64,
+    warm: u64,
+    end: u64,
+}
+
+impl Exit<'_> {
+    #[inline]
+    fn emit(&mut self, rec: Rec) {
+        if rec.time < self.until { self.bucket.push(rec) } else { self.spill.push(rec) }
+    }
+}
+
+impl Wire for Exit<'_> {
+    fn send(&mut self, now: Time, seq: u32, flags: Flags) {
+        match self.access.admit(now.0) {
+            Fate::Arrives(time) => self.emit(Rec { time, seq, meta: meta(self.id, flags) }),
+            Fate::Dropped(entered) if entered < self.end => {
+                self.drops.0 += 1;
+                self.drops.1 += u64::from(entered >= self.warm);
+            }
+            Fate::Dropped(_) => *self.late += 1,
+        }
+    }
+}
+
+/// What happens next at the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Next {
+    Record,
+    DelayedAck,
+    Timeout,
+    Start,
+    Stop,
+}
+
+macro_rules! exit {
+    ($flow:ident, $bucket:ident, $until:expr, $marks:ident) => {
+        &mut Exit {
+            access: &mut $flow.access,
+            bucket: $bucket,
+            spill: &mut $flow.spill,
+            drops: &mut $flow.access_drops,
+            late: &mut $flow.late,
+            id: $flow.id,
+            until: $until,
+            warm: $marks.warmup.0,
+            end: $marks.end.0,
+        }
+    };
+}
+
+impl Flow {
+    pub fn new(mut plan: FlowPlan, id: u32, marks: &Marks, series: bool, ecn: bool) -> Self {
+        let folded = plan.back_path.is_empty();
+        let receiver_warm = if folded { marks.warmup + plan.back } else { marks.warmup };
+        Self {
+            access: Access::new(plan.access, plan.access_buffer, plan.lead, plan.jitter.take()),
+            start: plan.start,
+            stop: plan.stop,
+            plan,
+            id,
+            folded,
+            data_flags: if ecn { Flags::ECT } else { Flags::NONE },
+            spill: Ring::default(),
+            acks: VecDeque::new(),
+            first_ack: 0,
+            next_sample: marks.sample_from(Time::ZERO),
+            sender_warm: marks.warmup,
+            receiver_warm,
+            meter: FlowMeter::new(series),
+            hash: Rolling::default(),
+            delivered: 0,
+            access_drops: (0, 0),
+            late: 0,
+        }
+    }
+
+
+    /// Runs the sender (and a folded receiver) over everything before `horizon`; arrivals before `until` go into
+    /// `bucket`. Returns when there is next something to do, as an arrival at the link.
+    pub fn run<const HASH: bool>(
+        &mut self,
+        ring: &mut Ring,
+        bucket: &mut Vec<Rec>,
+        (horizon, until): (u64, u64),
+        marks: &Marks,
+        trace: &mut Option<Box<Trace>>,
+    ) -> u64 {
+        while let Some(&rec) = self.spill.peek()
+            && rec.time < until
+        {
+            bucket.push(rec);
+            self.spill.consume(1);
+        }
+        loop {
+            if self.folded && trace.is_none() {
+                self.run_steady::<HASH>(ring, bucket, horizon, until);
+            }
+            let (at, next) = self.next(ring);
+            if at >= horizon {
+                break;
+            }
+            let now = Time(at);
+            self.pass_marks(now, marks);
+            let mut heard = false;
+            match next {
+                Next::Record => {
+                    if let Some(rec) = ring.pop() {
+                        let ack = self.receive(now, &rec, marks);
+                        heard = ack.is_some();
+                        if let Some(ack) = ack {
+                            self.plan.sender.on_ack(now, &ack, exit!(self, bucket, until, marks));
+                        }
+                    }
+                }
+                Next::DelayedAck => {
+                    let ack = self.plan.receiver.on_timer();
+                    heard = true;
+                    self.plan.sender.on_ack(now, &ack, exit!(self, bucket, until, marks));
+                }
+                Next::Timeout => {
+                    self.plan.sender.on_timer(now, exit!(self, bucket, until, marks));
+                    if let Some(trace) = trace {
+                        trace.rows.push(trace_row(now, &self.plan.sender, true));
+                    }
+                }
+                Next::Start => {
+                    self.start = Time::NEVER;
+                    self.plan.sender.start(now, exit!(self, bucket, until, marks));
+                }
+                Next::Stop => {
+                    self.stop = Time::NEVER;
+                    self.plan.sender.stop();
+                }
+            }
+            if heard {
+                if HASH {
+                    self.hash.sender(now, &self.plan.sender);
+                }
+                if let Some(trace) = trace {
+                    trace.rows.push(trace_row(now, &self.plan.sender, false));
+                }
+            }
+        }
+        let spilled = self.spill.peek().map_or(u64::MAX, |rec| rec.time);
+        self.next(ring).0.saturating_add(self.plan.lead.0).min(spilled)
+    }
+
+    /// Time and kind of what happens next; ACKs before timers at the same instant.
+    fn next(&self, ring: &Ring) -> (u64, Next) {
+        let record = ring.peek().map_or(u64::MAX, |rec| rec.time);
+        let mut next = (record, Next::Record);
+        if self.folded {
+            let delayed = self.plan.receiver.deadline().0.saturating_add(self.plan.back.0);
+            next = next.min((delayed, Next::DelayedAck));
+        }
+        next.min((self.plan.sender.deadline().0, Next::Timeout))
+            .min((self.start.0, Next::Start))
+            .min((self.stop.0, Next::Stop))
+    }
+
+    /// The ACK that a record stands for: itself, or the receiver's answer to the segment it delivered.
+    fn receive(&mut self, now: Time, rec: &Rec, marks: &Marks) -> Option<Ack> {
+        if self.folded {
+            return self.deliver(Time(now.0 - self.plan.back.0), rec, marks);
+        }
+        let skip = rec.seq.wrapping_sub(self.first_ack) as usize;
+        self.acks.drain(..skip);
+        self.first_ack = rec.seq.wrapping_add(1);
+        self.acks.pop_front()
+    }
+
+    fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks) -> Option<Ack> {
+        if at >= marks.warmup && self.receiver_warm != Time::NEVER {
+            self.receiver_warm = Time::NEVER;
+            self.meter.receiver_warm(self.plan.receiver.next());
+        }
+        self.delivered += 1;
+        let ack = self.plan.receiver.on_segment(at, rec.seq, rec.flags());
+        self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
+        ack
+    }
+
+    /// Runs a receiver that is not folded over deliveries before `until`; its ACKs go into `bucket`.
+    pub fn run_receiver(&mut self, ring: &mut Ring, bucket: &mut Vec<Rec>, until: u64, marks: &Marks) -> u64 {
+        loop {
+            let record = ring.peek().map_or(u64::MAX, |rec| rec.time);
+            let timer = self.plan.receiver.deadline().0;
+            let at = record.min(timer);
+            if at >= until {
+                return at;
+            }
+            let ack = if record <= timer {
+                ring.pop().and_then(|rec| self.deliver(Time(at), &rec, marks))
+            } else {
+                Some(self.plan.receiver.on_timer())
+            };
+            if let Some(ack) = ack {
+                let seq = self.first_ack.wrapping_add(self.acks.len() as u32);
+                self.acks.push_back(ack);
+                bucket.push(Rec { time: at, seq, meta: meta(self.id, Flags::ACK) });
+            }
+        }
+    }
+
+    /// As many ACKs as are all alike: each releases one segment.
+    fn run_steady<const HASH: bool>(&mut self, ring: &mut Ring, bucket: &mut Vec<Rec>, horizon: u64, until: u64) {
+        let limit = horizon.min(self.next_sample.0).min(self.sender_warm.0).min(self.receiver_warm.0);
+        loop {
+            let ready = ring.peek().is_some_and(|rec| rec.time < limit && rec.seq == self.plan.sender.una());
+            if !ready || !self.plan.receiver.is_plain() || !self.access.is_unbounded() {
+                return;
+            }
+            let limit = limit.min(self.stop.0);
+            let most = self.plan.sender.steady() as usize;
+            let (mut seq, mut expected) = (self.plan.sender.nxt(), self.plan.sender.una());
+            let (mut deadline, rto) = (self.plan.sender.deadline().0, self.plan.sender.rto().0);
+            let (mut cwnd, gain) = (self.plan.sender.control().cwnd(), self.plan.sender.control().step());
+            let (mut taken, mut last) = (0, 0);
+            let new = meta(self.id, self.data_flags);
+            for rec in ring.front().iter().take(most) {
+                // An ACK at the deadline comes before the timeout; the run ends where anything is out of the ordinary.
+                if rec.time >= limit || rec.seq != expected || rec.time > deadline || rec.flags().has(Flags::CE) {
+                    break;
+                }
+                last = rec.time;
+                deadline = last + rto;
+                let arrival = Rec { time: self.access.pass(last), seq, meta: new };
+                if arrival.time < until { bucket.push(arrival) } else { self.spill.push(arrival) }
+                expected += 1;
+                seq += 1;
+                taken += 1;
+                if HASH {
+                    cwnd += gain.map_or(0.0, |step| step.gain);
+                    self.hash.ack(last, cwnd, expected, seq, seq - expected);
+                }
+            }
+            if taken == 0 {
+                return;
+            }
+            ring.consume(taken);
+            self.plan.sender.take_steady(taken, Time(last));
+            self.plan.receiver.take_plain(taken);
+            self.delivered += u64::from(taken);
+        }
+    }
+
+    /// Takes the marks at or before `now`, as the sender was just before anything happened at them.
+    fn pass_marks(&mut self, now: Time, marks: &Marks) {
+        while self.next_sample <= now && self.next_sample < marks.end {
+            self.meter.sample(self.next_sample, marks, &self.plan.sender);
+            self.next_sample = marks.sample_from(Time(self.next_sample.0 + 1));
+        }
+        if self.sender_warm <= now {
+            self.sender_warm = Time::NEVER;
+            self.meter.sender_warm(self.plan.sender.counters);
+        }
+    }
+
+    /// The run is over: what the receiver still gets before the end, and the result. Returns it with the packets that
+    /// are still on their way in `senders` and `receivers` (this flow's rings) and here, and the drops of its own link.
+    pub fn finish(mut self, senders: &Ring, receivers: &Ring, marks: &Marks, dropped: u64) -> Finished {
+        let end = marks.end;
+        self.pass_marks(Time(end.0 - 1), marks);
+        let mut in_flight = u64::from(self.spill.len()) + self.late;
+        if self.folded {
+            for rec in senders.iter() {
+                let at = Time(rec.time - self.plan.back.0);
+                if at < end {
+                    let _ = self.deliver(at, rec, marks);
+                } else {
+                    in_flight += 1;
+                }
+            }
+        } else {
+            in_flight += u64::from(receivers.len());
+        }
+        if self.receiver_warm != Time::NEVER {
+            self.meter.receiver_warm(self.plan.receiver.next());
+        }
+        let counters = self.plan.sender.counters;
+        let next = self.plan.receiver.next();
+        Finished {
+            in_flight,
+            sent: counters.sent,
+            delivered: self.delivered,
+            access_drops: self.access_drops.0,
+            hash: self.hash,
+            outcome: self.meter.outcome(&self.plan, marks, counters, next, dropped + self.access_drops.1),
+        }
+    }
+}
+
+/// What a flow leaves behind.
+pub struct Finished {
+    pub in_flight: u64,
+    pub sent: u64,
+    pub delivered: u64,
+    pub access_drops: u64,
+    pub hash: Rolling,
+    pub outcome: FlowOutcome,
+}

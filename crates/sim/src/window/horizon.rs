@@ -1,0 +1,71 @@
+//! How long a window may be.
+//!
+//! Links are the nodes, flows the edges between them: what one link serves at t reaches the next at t + latency or later.
+//! Within a window links are taken in an order that respects the short edges; an edge against the order must be at least
+//! a window long. The longest window is therefore the latency that, adding edges from short to long, first closes a cycle.
+
+use crate::network::Network;
+
+/// Order of the links and length of the window, in picoseconds.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Horizon {
+    pub order: Vec<usize>,
+    pub window: u64,
+}
+
+/// Where packets go from one link to the next, and how soon at the earliest.
+fn edges(network: &Network) -> Vec<(u64, usize, usize)> {
+    let mut edges = Vec::new();
+    for (f, flow) in network.flows.iter().enumerate() {
+        let latency = |link: u32, kind: usize| {
+            network.serialize(link, f as u32)[kind] + network.links[link as usize].delay.0
+        };
+        let data = flow.path.iter().map(|&l| (l, latency(l, 0)));
+        let acks = flow.back_path.iter().map(|&l| (l, latency(l, 1)));
+        let round: Vec<_> = data.chain(acks).collect();
+        for (i, &(link, latency)) in round.iter().enumerate() {
+            let next = round.get(i + 1).map_or(round[0].0, |next| next.0);
+            let more = if i + 1 == round.len() { flow.back.0 + flow.lead.0 } else { 0 };
+            edges.push((latency + more, link as usize, next as usize));
+        }
+    }
+    // Of parallel edges only the shortest counts.
+    edges.sort_unstable_by_key(|&(latency, from, to)| (from, to, latency));
+    edges.dedup_by_key(|&mut (_, from, to)| (from, to));
+    edges.sort_unstable();
+    edges
+}
+
+/// Depth-first order of `n` nodes along `edges`, or `None` if they close a cycle.
+fn topological(n: usize, edges: &[(u64, usize, usize)]) -> Option<Vec<usize>> {
+    let mut incoming = vec![0usize; n];
+    for &(_, _, to) in edges {
+        incoming[to] += 1;
+    }
+    let mut order: Vec<usize> = (0..n).filter(|&i| incoming[i] == 0).collect();
+    let mut done = 0;
+    while done < order.len() {
+        let node = order[done];
+        done += 1;
+        for &(_, _, to) in edges.iter().filter(|&&(_, from, _)| from == node) {
+            incoming[to] -= 1;
+            if incoming[to] == 0 {
+                order.push(to);
+            }
+        }
+    }
+    (order.len() == n).then_some(order)
+}
+
+/// The longest exact window of `network`.
+pub fn horizon(network: &Network) -> Horizon {
+    let (n, edges) = (network.links.len(), edges(network));
+    // The longest prefix of the edges, short to long, without a cycle; by bisection.
+    let (mut good, mut bad) = (0, edges.len() + 1);
+    while bad - good > 1 {
+        let middle = usize::midpoint(good, bad);
+        if topological(n, &edges[..middle]).is_some() { good = middle } else { bad = middle }
+    }
+    let order = topological(n, &edges[..good]).unwrap_or_else(|| (0..n).collect());
+    Horizon { order, window: edges.get(good).map_or(u64::MAX, |edge| edge.0) }
+}

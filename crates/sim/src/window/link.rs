@@ -1,0 +1,340 @@
+//! A link of the window engine: serves the sorted arrivals of a window and hands each packet on.
+//!
+//! First-in first-out in closed form: a packet that arrives at t begins service at max(t, free). With one size of packet
+//! and a plain limit, the clock alone says how many wait (`serve_clock`); otherwise the starts of those waiting are kept
+//! (`serve_waiting`). Sums are taken at marks, which lie lazily before the next arrival.
+
+use super::ring::{Rec, Ring};
+use crate::hash::Rolling;
+use crate::meter::{BacklogSamples, LinkTotals};
+use crate::network::Marks;
+use crate::{Trace, cause_index};
+use base::{Bytes, Cause, Flags, Stream, Time};
+use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, Verdict};
+use scenario::Loss;
+use std::collections::VecDeque;
+
+/// Where a flow's packets go after a link, and how long that takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Route {
+    pub ring: u32,
+    pub delay: u64,
+}
+
+/// What links write into besides their own state.
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Senders' rings by flow, then receivers' by flow, then one per pair of links in series.
+    pub rings: Vec<Ring>,
+    /// For each ring: when its reader next has something to do, in the time of the link that the reader feeds.
+    pub due: Vec<u64>,
+    /// For each ring: what its reader's events take to reach that link.
+    pub lead: Vec<u64>,
+    /// Data packets dropped since the warm-up, by flow.
+    pub dropped: Vec<u64>,
+    /// Data packets dropped since the start.
+    pub dropped_total: u64,
+    /// Traces, by flow where there is one.
+    pub traces: Vec<Option<Box<Trace>>>,
+}
+
+impl Shared {
+    #[inline]
+    pub fn push(&mut self, route: Route, rec: Rec) {
+        let i = route.ring as usize;
+        let ring = &mut self.rings[i];
+        if ring.is_empty() {
+            self.due[i] = self.due[i].min(rec.time + self.lead[i]);
+        }
+        ring.push(rec);
+    }
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Node {
+    index: u32,
+    service: Service,
+    free: u64,
+    admission: AnyAdmission,
+    /// The longest wait that still is within the buffer, for the clock alone to decide.
+    longest_wait: Option<u64>,
+    loss: Option<(Loss, Stream)>,
+    routes: Vec<Route>,
+    /// Start of service and size of those waiting, oldest first; unused by the clock.
+    waiting: VecDeque<(u64, u32)>,
+    waiting_bytes: u64,
+    longest_seen: u64,
+    most_seen: u32,
+    /// Start of the last accepted packet, for the time with someone waiting.
+    last_start: u64,
+    totals: LinkTotals,
+    pub warm: LinkTotals,
+    next_sample: Time,
+    next_mark: Time,
+    pub samples: BacklogSamples,
+    pub hash: Rolling,
+}
+
+/// How long packets take on the wire.
+#[derive(Debug)]
+pub enum Service {
+    /// All the same: size and time.
+    One(u32, u64),
+    /// By flow: size of the packets that it sends here, and time.
+    Each(Vec<(u32, u64)>),
+}
+
+impl Node {
+    pub fn new(
+        index: u32,
+        service: Service,
+        admission: AnyAdmission,
+        loss: Option<(Loss, Stream)>,
+        routes: Vec<Route>,
+        marks: &Marks,
+        series: bool,
+    ) -> Self {
+        let longest_wait = match (&service, admission.plain_limit(), &loss) {
+            (Service::One(_, time), Some(Limit::Packets(n)), None) => Some(u64::from(n) * time),
+            (Service::One(size, time), Some(Limit::Bytes(Bytes(n))), None) => Some(n / u64::from(*size) * time),
+            (Service::One(..), Some(Limit::Unlimited), None) => Some(u64::MAX),
+            _ => None,
+        };
+        let next_sample = marks.sample_from(Time::ZERO);
+        Self {
+            index,
+            service,
+            free: 0,
+            admission,
+            longest_wait,
+            loss,
+            routes,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            longest_seen: 0,
+            most_seen: 0,
+            last_start: 0,
+            totals: LinkTotals::default(),
+            warm: LinkTotals::default(),
+            next_sample,
+            next_mark: next_sample.min(marks.warmup),
+            samples: BacklogSamples::new(series),
+            hash: Rolling::default(),
+        }
+    }
+
+    /// Serves `arrivals`, which are in order and all before the end.
+    pub fn serve<const HASH: bool>(&mut self, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
+        match (self.longest_wait, &self.service) {
+            (Some(longest), &Service::One(size, time)) => {
+                self.serve_clock::<HASH>(arrivals, longest, size, time, marks, shared);
+            }
+            _ => self.serve_waiting::<HASH>(arrivals, marks, shared),
+        }
+    }
+
+    fn serve_clock<const HASH: bool>(
+        &mut self,
+        arrivals: &[Rec],
+        longest: u64,
+        size: u32,
+        time: u64,
+        marks: &Marks,
+        shared: &mut Shared,
+    ) {
+        let mut rest = arrivals;
+        while let Some(first) = rest.first() {
+            if first.time >= self.next_mark.0 {
+                self.pass_marks(Time(first.time), marks);
+            }
+            let until = self.next_mark.0;
+            let (mut free, mut waited, mut nonempty, mut most) = (self.free, 0u64, 0u64, self.longest_seen);
+            let (mut done, mut accepted) = (0, 0u64);
+            for rec in rest {
+                if rec.time >= until {
+                    break;
+                }
+                done += 1;
+                let wait = free.saturating_sub(rec.time);
+                if wait > longest {
+                    self.drop::<HASH>(rec, Cause::Overflow, marks, shared);
+                    continue;
+                }
+                if HASH {
+                    self.hash.arrival(rec.time, rec.flow(), rec.seq, 0);
+                }
+                accepted += 1;
+                waited += wait;
+                // With someone waiting behind it, the server starts one packet each `time`.
+                nonempty += wait.min(time);
+                most = most.max(wait);
+                free = rec.time + wait + time;
+                let route = self.routes[rec.flow() as usize];
+                shared.push(route, Rec { time: free + route.delay, ..*rec });
+            }
+            self.free = free;
+            self.longest_seen = most;
+            self.totals.arrived += done as u64;
+            self.totals.begun += accepted;
+            self.totals.begun_bytes += accepted * u64::from(size);
+            self.totals.waiting += u128::from(waited);
+            self.totals.nonempty += nonempty;
+            rest = &rest[done..];
+        }
+    }
+
+    fn serve_waiting<const HASH: bool>(&mut self, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
+        for rec in arrivals {
+            let now = rec.time;
+            if now >= self.next_mark.0 {
+                self.pass_marks(Time(now), marks);
+            }
+            self.totals.arrived += 1;
+            if self.loses() {
+                self.drop::<HASH>(rec, Cause::Injected, marks, shared);
+                continue;
+            }
+            while let Some(&(start, size)) = self.waiting.front()
+                && start <= now
+            {
+                self.waiting.pop_front();
+                self.waiting_bytes -= u64::from(size);
+            }
+            let (size, time) = match &self.service {
+                Service::One(size, time) => (*size, *time),
+                Service::Each(all) => all[rec.flow() as usize],
+            };
+            let idle = self.free <= now;
+            let backlog = Backlog { packets: self.waiting.len() as u32, bytes: Bytes(self.waiting_bytes) };
+            let mut packet = *rec;
+            let verdict = self.admission.admit(
+                &Packet { flow: rec.flow(), token: rec.seq, size, flags: rec.flags(), arrived: Time(now) },
+                backlog,
+                idle,
+            );
+            match verdict {
+                Verdict::Accept => {}
+                Verdict::Mark(cause) => {
+                    self.totals.marked[cause_index(cause)] += 1;
+                    packet.meta |= u32::from(Flags::CE.0) << 24;
+                }
+                Verdict::Drop(cause) => {
+                    self.drop::<HASH>(rec, cause, marks, shared);
+                    continue;
+                }
+            }
+            if HASH {
+                let fate = u64::from(matches!(verdict, Verdict::Mark(_)));
+                self.hash.arrival(now, rec.flow(), rec.seq, fate);
+            }
+            let start = self.free.max(now);
+            if !idle {
+                self.waiting.push_back((start, size));
+                self.waiting_bytes += u64::from(size);
+                self.most_seen = self.most_seen.max(self.waiting.len() as u32);
+            }
+            self.totals.begun += 1;
+            self.totals.begun_bytes += u64::from(size);
+            self.totals.waiting += u128::from(start - now);
+            self.totals.nonempty += start - now.max(self.last_start).min(start);
+            self.last_start = start;
+            self.free = start + time;
+            let route = self.routes[rec.flow() as usize];
+            shared.push(route, Rec { time: self.free + route.delay, ..packet });
+        }
+    }
+
+    fn loses(&mut self) -> bool {
+        match &mut self.loss {
+            None => false,
+            Some((Loss::Random(p), stream)) => stream.unit() < *p,
+            Some((Loss::Every(n), _)) => self.totals.arrived.is_multiple_of(*n),
+        }
+    }
+
+    #[cold]
+    fn drop<const HASH: bool>(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
+        self.totals.dropped[cause_index(cause)] += 1;
+        if HASH {
+            self.hash.arrival(rec.time, rec.flow(), rec.seq, 2);
+        }
+        if rec.is_data() {
+            let f = rec.flow() as usize;
+            shared.dropped_total += 1;
+            shared.dropped[f] += u64::from(rec.time >= marks.warmup.0);
+            if let Some(trace) = &mut shared.traces[f] {
+                trace.drops.push((Time(rec.time), self.index, rec.seq));
+            }
+        }
+    }
+
+    /// Takes every mark at or before `now`, as it was just before anything happened at the mark.
+    fn pass_marks(&mut self, now: Time, marks: &Marks) {
+        while self.next_mark <= now {
+            let at = self.next_mark;
+            if at == marks.warmup {
+                self.warm = self.totals_at(at);
+                self.most_seen = self.waiting_at(at);
+                self.longest_seen = 0;
+            }
+            if at == self.next_sample {
+                let waiting = self.waiting_at(at);
+                self.samples.take(at, marks, waiting);
+                self.next_sample = marks.sample_from(Time(at.0 + 1));
+            }
+            self.next_mark = if at < marks.warmup { self.next_sample.min(marks.warmup) } else { self.next_sample };
+            // Samples at or after the end are never taken.
+            if self.next_mark >= marks.end {
+                self.next_mark = Time::NEVER;
+            }
+        }
+    }
+
+    /// The run is over: totals before `marks.end`, and the most packets that waited.
+    pub fn finish(&mut self, marks: &Marks) -> (LinkTotals, u32) {
+        self.pass_marks(Time(marks.end.0 - 1), marks);
+        let most = match self.service {
+            Service::One(_, time) if self.longest_wait.is_some() => self.longest_seen.div_ceil(time) as u32,
+            _ => 0,
+        };
+        (self.totals_at(marks.end), most.max(self.most_seen))
+    }
+
+    /// Packets waiting at `at`: service not begun before it.
+    fn waiting_at(&self, at: Time) -> u32 {
+        match self.service {
+            Service::One(_, time) if self.longest_wait.is_some() => (self.free.saturating_sub(at.0) / time) as u32,
+            _ => self.waiting.iter().filter(|&&(start, _)| start >= at.0).count() as u32,
+        }
+    }
+
+    /// Totals without what those still waiting at `at` will do after it.
+    fn totals_at(&self, at: Time) -> LinkTotals {
+        let mut totals = self.totals;
+        let n = u64::from(self.waiting_at(at));
+        if n == 0 {
+            return totals;
+        }
+        totals.begun -= n;
+        match self.service {
+            Service::One(size, time) if self.longest_wait.is_some() => {
+                let over = self.free - at.0;
+                totals.begun_bytes -= n * u64::from(size);
+                // Starts are free - k time, k = 1..n: each was counted to its start, and waits from `at` to it later.
+                totals.waiting -= u128::from(n) * u128::from(over) - u128::from(time) * u128::from(n * (n + 1) / 2);
+                totals.nonempty -= over - time;
+            }
+            _ => {
+                let mut last = at.0;
+                for &(start, size) in self.waiting.iter().filter(|&&(start, _)| start >= at.0) {
+                    totals.begun_bytes -= u64::from(size);
+                    totals.waiting -= u128::from(start - at.0);
+                    last = start;
+                }
+                totals.nonempty -= last - at.0;
+            }
+        }
+        totals
+    }
+}

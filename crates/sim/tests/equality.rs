@@ -1,0 +1,259 @@
+//! The window engine against the reference engine: same hashes over every arrival and every ACK, same results, on small
+//! cases and several seeds, with everything that a scenario file can say.
+
+use sim::{Engine, Options, Outcome, simulate};
+
+fn run(text: &str, seed: u32, engine: Engine) -> Outcome {
+    let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    simulate(&scenario, seed, Options { engine, series: true, hash: true }).expect("small")
+}
+
+/// Runs `text` in both engines for replications 0, 1 and 2, and returns the last outcome.
+fn equal(name: &str, text: &str) -> Outcome {
+    let mut last = Outcome::default();
+    for seed in 0..3 {
+        let (fast, plain) = (run(text, seed, Engine::Window), run(text, seed, Engine::Reference));
+        assert_eq!(fast.balance, plain.balance, "{name}, seed {seed}");
+        for (f, (a, b)) in fast.flows.iter().zip(&plain.flows).enumerate() {
+            assert_eq!(a, b, "{name}, seed {seed}, flow {f}");
+        }
+        for (l, (a, b)) in fast.links.iter().zip(&plain.links).enumerate() {
+            assert_eq!(a, b, "{name}, seed {seed}, link {l}");
+        }
+        assert_eq!(fast.hash, plain.hash, "{name}, seed {seed}");
+        assert_eq!(fast, plain, "{name}, seed {seed}");
+        let b = fast.balance;
+        assert_eq!(b.sent, b.delivered + b.dropped + b.in_flight, "{name}, seed {seed}: packets are conserved");
+        assert!(b.delivered > 100, "{name}, seed {seed}: only {} delivered", b.delivered);
+        last = fast;
+    }
+    last
+}
+
+fn dumbbell(flows: u32, buffer: &str, more_link: &str, more_flow: &str) -> String {
+    format!(
+        r#"
+duration = "8 s"
+warmup = "2 s"
+[[links]]
+name = "l"
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "{buffer}"
+{more_link}
+[[flows]]
+count = {flows}
+path = ["l"]
+rtt = {{ from = "40 ms", to = "61 ms" }}
+packet = "1000 B"
+start = {{ from = "0 s", to = "1 s" }}
+{more_flow}
+"#
+    )
+}
+
+#[test]
+fn every_recovery_and_law_on_a_dumbbell() {
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        for law in ["reno", "highspeed"] {
+            for (flows, buffer) in [(1, "5 packets"), (1, "30 packets"), (7, "20 packets"), (40, "10 packets")] {
+                let more = format!("recovery = \"{recovery}\"\ncontrol = {{ law = \"{law}\" }}");
+                let name = format!("{recovery} {law} {flows} {buffer}");
+                let outcome = equal(&name, &dumbbell(flows, buffer, "", &more));
+                assert!(outcome.balance.dropped > 0, "{name} loses packets");
+            }
+        }
+    }
+}
+
+#[test]
+fn injected_loss_up_to_ten_percent() {
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        for loss in ["random = 1e-3", "random = 0.02", "random = 0.1", "every = 50"] {
+            let text = dumbbell(3, "100 packets", &format!("loss = {{ {loss} }}"), &format!("recovery = \"{recovery}\""));
+            let outcome = equal(&format!("{recovery} {loss}"), &text);
+            assert!(outcome.links[0].dropped[4] > 0);
+        }
+    }
+}
+
+#[test]
+fn every_tcp_key() {
+    for tcp in [
+        "min_rto = \"200 ms\", rto_granularity = \"10 ms\", initial_ssthresh = 20",
+        "initial_window = 10, delayed_ack = 2",
+        "delayed_ack = 3, delayed_ack_timeout = \"7 ms\"",
+        "limited_transmit = false",
+        "receive_window = 12",
+        "send_jitter = \"800 us\"",
+        "send_jitter = \"800 us\", receive_window = 30, delayed_ack = 2",
+        "ecn = \"on\"",
+    ] {
+        for recovery in ["reno", "sack"] {
+            let more = format!("tcp = {{ {tcp} }}\nrecovery = \"{recovery}\"");
+            equal(&format!("{tcp} {recovery}"), &dumbbell(5, "15 packets", "loss = { random = 1e-3 }", &more));
+        }
+    }
+}
+
+#[test]
+fn access_links_of_any_rate_and_buffer() {
+    for access in [
+        "rate = \"100 Mbit/s\"",
+        "rate = \"11 Mbit/s\", buffer = \"3 packets\"",
+        "rate = \"4 Mbit/s\", buffer = \"0 packets\"",
+        "rate = \"2 Mbit/s\"",
+        "rate = \"2 Mbit/s\", buffer = \"20 packets\"",
+    ] {
+        let more = format!("access = {{ {access} }}\ntcp = {{ send_jitter = \"100 us\" }}");
+        equal(access, &dumbbell(6, "12 packets", "", &more));
+        equal(access, &dumbbell(6, "12 packets", "", &format!("access = {{ {access} }}")));
+    }
+}
+
+#[test]
+fn buffers_in_bytes_none_and_mixed_packet_sizes() {
+    for buffer in ["0 packets", "1 packet", "20 kB", "1500 B", "unlimited"] {
+        equal(buffer, &dumbbell(4, buffer, "", "tcp = { receive_window = 40 }"));
+        let mixed = dumbbell(2, buffer, "", "tcp = { receive_window = 40 }")
+            + "[[flows]]\nname = \"small\"\ncount = 2\npath = [\"l\"]\nrtt = \"33 ms\"\npacket = \"300 B\"\n\
+               tcp = { receive_window = 60 }\n";
+        equal(&format!("mixed {buffer}"), &mixed);
+    }
+}
+
+#[test]
+fn flows_that_start_stop_and_end() {
+    let text = dumbbell(5, "20 packets", "", "stop = \"4 s\"")
+        + "[[flows]]\nname = \"short\"\ncount = 6\npath = [\"l\"]\nrtt = { uniform = [\"25 ms\", \"90 ms\"] }\n\
+           start = { from = \"0 s\", to = \"6 s\" }\ntraffic = { kind = \"finite\", size = \"200 kB\" }\n\
+           recovery = \"newreno\"\npacket = \"1000 B\"\n";
+    let outcome = equal("start and stop", &text);
+    assert!(outcome.flows[5..].iter().any(|flow| flow.finished.is_some()), "short transfers finish");
+}
+
+#[test]
+fn simultaneous_events_of_identical_flows() {
+    // No jitter, equal round-trip times, all at once: everything collides on the same picosecond.
+    for recovery in ["reno", "newreno", "sack"] {
+        let text = dumbbell(8, "9 packets", "", &format!("recovery = \"{recovery}\""))
+            .replace("{ from = \"40 ms\", to = \"61 ms\" }", "\"40 ms\"")
+            .replace("{ from = \"0 s\", to = \"1 s\" }", "\"0 s\"");
+        equal(&format!("phase-locked {recovery}"), &text);
+    }
+}
+
+const TWO_LINKS: &str = r#"
+duration = "8 s"
+warmup = "1 s"
+[[links]]
+name = "a"
+rate = "10 Mbit/s"
+delay = "7 ms"
+buffer = "15 packets"
+[[links]]
+name = "b"
+rate = "8 Mbit/s"
+delay = "11 ms"
+buffer = "20 kB"
+[[links]]
+name = "back"
+rate = "300 kbit/s"
+delay = "3 ms"
+buffer = "6 packets"
+loss = { random = 0.01 }
+"#;
+
+#[test]
+fn two_links_in_series_with_cross_traffic() {
+    for recovery in ["reno", "sack"] {
+        let text = format!(
+            "{TWO_LINKS}
+[[flows]]
+name = \"long\"
+count = 3
+path = [\"a\", \"b\"]
+rtt = \"50 ms\"
+packet = \"1000 B\"
+recovery = \"{recovery}\"
+start = {{ from = \"0 s\", to = \"1 s\" }}
+[[flows]]
+name = \"first\"
+count = 2
+path = [\"a\"]
+rtt = \"20 ms\"
+packet = \"1000 B\"
+recovery = \"{recovery}\"
+[[flows]]
+name = \"second\"
+count = 2
+path = [\"b\"]
+rtt = {{ pareto = {{ mean = \"60 ms\", shape = 1.4 }} }}
+packet = \"500 B\"
+recovery = \"{recovery}\"
+"
+        );
+        equal(&format!("series {recovery}"), &text);
+    }
+}
+
+#[test]
+fn acks_that_queue_and_are_lost_on_the_way_back() {
+    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+        for tcp in ["delayed_ack = 1", "delayed_ack = 2", "ecn = \"on\""] {
+            let text = format!(
+                "{TWO_LINKS}
+[[flows]]
+count = 4
+path = [\"a\"]
+return = [\"back\"]
+rtt = {{ from = \"30 ms\", to = \"45 ms\" }}
+packet = \"1000 B\"
+recovery = \"{recovery}\"
+tcp = {{ {tcp} }}
+start = {{ from = \"0 s\", to = \"1 s\" }}
+"
+            );
+            let outcome = equal(&format!("return {recovery} {tcp}"), &text);
+            assert!(outcome.links[2].dropped.iter().sum::<u64>() > 0, "ACKs are lost");
+        }
+    }
+}
+
+#[test]
+fn two_way_traffic_with_acks_among_data() {
+    for recovery in ["reno", "newreno", "sack"] {
+        let text = format!(
+            "{TWO_LINKS}
+[[flows]]
+name = \"there\"
+count = 3
+path = [\"a\"]
+return = [\"b\"]
+rtt = {{ from = \"30 ms\", to = \"45 ms\" }}
+packet = \"1000 B\"
+recovery = \"{recovery}\"
+[[flows]]
+name = \"here\"
+count = 3
+path = [\"b\"]
+return = [\"a\"]
+rtt = \"18 ms\"
+packet = \"1500 B\"
+recovery = \"{recovery}\"
+start = {{ from = \"0 s\", to = \"2 s\" }}
+"
+        );
+        equal(&format!("two-way {recovery}"), &text);
+    }
+}
+
+#[test]
+fn traces_are_equal_row_by_row() {
+    let text = dumbbell(3, "20 packets", "", "recovery = \"sack\"\nname = \"f\"")
+        + "[record]\nevery = \"50 ms\"\ntrace = [\"f[1]\"]\n";
+    let outcome = equal("trace", &text);
+    assert_eq!(outcome.traces.len(), 1);
+    assert!(outcome.traces[0].rows.len() > 100 && !outcome.traces[0].drops.is_empty());
+    assert_eq!(outcome.flows[1].cwnd_samples.len(), outcome.sampled_at.len());
+}

@@ -1,0 +1,38 @@
+//! What an acknowledgement says.
+//!
+//! Source: RFC 5681 (cumulative), RFC 2018 (SACK blocks, most recent first), RFC 3168 (congestion echo).
+
+/// SACK blocks that fit beside a timestamp option (RFC 2018, Section 3).
+pub const MAX_BLOCKS: usize = 3;
+
+/// An acknowledgement as the sender reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ack {
+    /// The segment expected next: everything below has arrived.
+    pub cum: u32,
+    count: u8,
+    /// Congestion echo.
+    pub ece: bool,
+    blocks: [(u32, u32); MAX_BLOCKS],
+}
+
+impl Ack {
+    /// An acknowledgement with these blocks `[start, end)`, at most [`MAX_BLOCKS`] of them.
+    #[inline]
+    #[must_use]
+    pub fn new(cum: u32, blocks: &[(u32, u32)], ece: bool) -> Self {
+        let mut ack = Self { cum, count: 0, ece, blocks: [(0, 0); MAX_BLOCKS] };
+        for (slot, block) in ack.blocks.iter_mut().zip(blocks) {
+            *slot = *block;
+            ack.count += 1;
+        }
+        ack
+    }
+
+    /// Runs of segments that arrived above `cum`, the one that triggered this ACK first.
+    #[inline]
+    #[must_use]
+    pub fn blocks(&self) -> &[(u32, u32)] {
+        &self.blocks[..self.count as usize]
+    }
+}

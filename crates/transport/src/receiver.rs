@@ -1,0 +1,194 @@
+//! The receiver: what has arrived, and which acknowledgements that makes.
+//!
+//! Source: RFC 5681, Section 4.2 (every n-th in-order segment, at once when out of order or filling a hole), RFC 1122
+//! 4.2.3.2 (delayed ACKs within a bound), RFC 2018, Section 4 (the block of the segment that triggered the ACK first, then
+//! those most recently reported), RFC 3168, Section 6.1.3 (echo until the sender says it has reduced).
+
+use crate::ack::{Ack, MAX_BLOCKS};
+use crate::ranges::Ranges;
+use base::{Flags, Span, Time};
+
+/// The receiving end of one connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    next: u32,
+    held: Ranges,
+    delayed_ack: u32,
+    timeout: Span,
+    /// In-order segments not yet acknowledged.
+    pending: u32,
+    deadline: Time,
+    echo: bool,
+    /// Whether ACKs carry SACK blocks, and how many are needed.
+    sack_blocks: usize,
+    /// Segments whose blocks were reported last, most recent first.
+    recent: [u32; MAX_BLOCKS],
+}
+
+impl Receiver {
+    /// A receiver that acknowledges every `delayed_ack` in-order segments, or after `timeout`. `sack_blocks` is 0
+    /// without SACK; 1 where no ACK can be lost on the way back (the first block of each then says all there is to
+    /// know), else 3.
+    #[must_use]
+    pub fn new(delayed_ack: u32, timeout: Span, sack_blocks: usize) -> Self {
+        Self {
+            next: 0,
+            held: Ranges::default(),
+            delayed_ack,
+            timeout,
+            pending: 0,
+            deadline: Time::NEVER,
+            echo: false,
+            sack_blocks: sack_blocks.min(MAX_BLOCKS),
+            recent: [u32::MAX; MAX_BLOCKS],
+        }
+    }
+
+    /// The segment expected next; everything below was delivered to the application.
+    #[inline]
+    #[must_use]
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Whether every in-order segment is acknowledged at once and nothing is out of order.
+    #[inline]
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.delayed_ack == 1 && self.held.is_empty() && !self.echo
+    }
+
+    /// `n` segments in order, each acknowledged, when [`Self::is_plain`].
+    #[inline]
+    pub fn take_plain(&mut self, n: u32) {
+        debug_assert!(self.is_plain());
+        self.next += n;
+    }
+
+    /// When [`Self::on_timer`] wants to be called.
+    #[inline]
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Segment `seq` arrives; the acknowledgement it triggers, if any.
+    pub fn on_segment(&mut self, now: Time, seq: u32, flags: Flags) -> Option<Ack> {
+        if flags.has(Flags::CWR) {
+            self.echo = false;
+        }
+        if flags.has(Flags::CE) {
+            self.echo = true;
+        }
+        if seq == self.next && self.held.is_empty() {
+            self.next += 1;
+            self.pending += 1;
+            if self.pending < self.delayed_ack && !flags.has(Flags::CE) {
+                if self.deadline == Time::NEVER {
+                    self.deadline = now + self.timeout;
+                }
+                return None;
+            }
+            return Some(self.acknowledge(None));
+        }
+        if seq == self.next {
+            self.next += 1;
+            if let Some((start, end)) = self.held.first()
+                && start == self.next
+            {
+                self.next = end;
+                self.held.remove_below(end);
+            }
+        } else if seq > self.next {
+            self.held.insert(seq, seq + 1, |_, _| {});
+        }
+        Some(self.acknowledge(Some(seq)))
+    }
+
+    /// The delayed-ACK timer, at [`Self::deadline`].
+    pub fn on_timer(&mut self) -> Ack {
+        self.acknowledge(None)
+    }
+
+    fn acknowledge(&mut self, trigger: Option<u32>) -> Ack {
+        self.pending = 0;
+        self.deadline = Time::NEVER;
+        let mut blocks = [(0, 0); MAX_BLOCKS];
+        let mut count = 0;
+        if self.sack_blocks > 0 && !self.held.is_empty() {
+            if let Some(seq) = trigger
+                && self.held.find(seq).is_some()
+            {
+                self.remember(seq);
+            }
+            for &seq in &self.recent {
+                if count == self.sack_blocks {
+                    break;
+                }
+                if seq != u32::MAX
+                    && let Some(run) = self.held.find(seq)
+                    && !blocks[..count].contains(&run)
+                {
+                    blocks[count] = run;
+                    count += 1;
+                }
+            }
+        }
+        Ack::new(self.next, &blocks[..count], self.echo)
+    }
+
+    /// Puts `seq` in front; one earlier report of the same run makes room.
+    fn remember(&mut self, seq: u32) {
+        if self.sack_blocks == 1 {
+            self.recent[0] = seq;
+            return;
+        }
+        let run = self.held.find(seq);
+        let same = self.recent.iter().position(|&s| s != u32::MAX && self.held.find(s) == run);
+        let last = same.unwrap_or(MAX_BLOCKS - 1);
+        self.recent[..=last].rotate_right(1);
+        self.recent[0] = seq;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_blocks_as_the_example_of_rfc_2018() {
+        // Section 7, case 3 in segments: 0 arrives, 1 is lost, 2 arrives, 3 is lost, 4 arrives, 5 lost, 6 arrives; then
+        // 3 (the fourth of the RFC's) comes late, and 1.
+        let mut receiver = Receiver::new(1, Span::ZERO, 3);
+        let mut on = |seq| receiver.on_segment(Time::ZERO, seq, Flags::NONE).expect("every segment is acknowledged");
+        assert_eq!(on(0), Ack::new(1, &[], false));
+        assert_eq!(on(2), Ack::new(1, &[(2, 3)], false));
+        assert_eq!(on(4), Ack::new(1, &[(4, 5), (2, 3)], false));
+        assert_eq!(on(6), Ack::new(1, &[(6, 7), (4, 5), (2, 3)], false));
+        assert_eq!(on(3), Ack::new(1, &[(2, 5), (6, 7)], false));
+        assert_eq!(on(1), Ack::new(5, &[(6, 7)], false));
+        assert_eq!(on(5), Ack::new(7, &[], false));
+    }
+
+    #[test]
+    fn delays_in_order_acks_only() {
+        let mut receiver = Receiver::new(2, Span::millis(200), 3);
+        assert_eq!(receiver.on_segment(Time::ZERO, 0, Flags::NONE), None);
+        assert_eq!(receiver.deadline(), Time::ZERO + Span::millis(200));
+        assert_eq!(receiver.on_timer(), Ack::new(1, &[], false));
+        assert_eq!(receiver.on_segment(Time::ZERO, 1, Flags::NONE), None);
+        assert_eq!(receiver.on_segment(Time::ZERO, 3, Flags::NONE), Some(Ack::new(2, &[(3, 4)], false)));
+        assert_eq!(receiver.on_segment(Time::ZERO, 2, Flags::NONE), Some(Ack::new(4, &[], false)));
+        assert_eq!(receiver.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn echoes_congestion_until_the_sender_has_reduced() {
+        let mut receiver = Receiver::new(1, Span::ZERO, 0);
+        let mut echo = |seq, flags| receiver.on_segment(Time::ZERO, seq, flags).map(|ack| ack.ece);
+        assert_eq!(echo(0, Flags::ECT), Some(false));
+        assert_eq!(echo(1, Flags::ECT.with(Flags::CE)), Some(true));
+        assert_eq!(echo(2, Flags::ECT), Some(true));
+        assert_eq!(echo(3, Flags::ECT.with(Flags::CWR)), Some(false));
+    }
+}

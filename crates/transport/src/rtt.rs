@@ -1,0 +1,108 @@
+//! Round-trip time and retransmission timeout.
+//!
+//! Source: RFC 6298, Section 2 (srtt, rttvar, alpha = 1/8, beta = 1/4, K = 4), Section 5.5 (doubling, 60 s at most). One
+//! segment is timed at a time, never one that was sent twice (Karn's rule, Section 3).
+//! Differs from ns-2: samples are exact, not counted in timer ticks; the granularity rounds the timeout up.
+
+use base::Span;
+
+/// The longest timeout (RFC 6298, 2.5 allows a maximum of at least 60 seconds).
+const MAX_RTO: Span = Span::secs(60);
+
+/// The timeout before the first sample (RFC 6298, 2.1).
+const FIRST_RTO: Span = Span::secs(1);
+
+/// The estimator of one connection.
+#[derive(Clone, Debug)]
+pub struct Rtt {
+    srtt: Span,
+    rttvar: Span,
+    min: Span,
+    rto: Span,
+    min_rto: Span,
+    granularity: Span,
+}
+
+impl Rtt {
+    /// An estimator without samples.
+    #[must_use]
+    pub fn new(min_rto: Span, granularity: Span) -> Self {
+        let rto = FIRST_RTO.max(min_rto);
+        Self { srtt: Span::ZERO, rttvar: Span::ZERO, min: Span::ZERO, rto, min_rto, granularity }
+    }
+
+    /// A segment sent once took `sample` to be acknowledged; a doubled timeout returns to normal.
+    pub fn sample(&mut self, sample: Span) {
+        // Zero marks "no sample yet"; no path is that short.
+        let sample = sample.max(Span(1));
+        if self.srtt == Span::ZERO {
+            self.srtt = sample;
+            self.rttvar = Span(sample.0 / 2);
+            self.min = sample;
+        } else {
+            let error = self.srtt.0.abs_diff(sample.0);
+            self.rttvar = Span((3 * self.rttvar.0 + error) / 4);
+            self.srtt = Span((7 * self.srtt.0 + sample.0) / 8);
+            self.min = self.min.min(sample);
+        }
+        let rto = self.srtt.0 + self.granularity.0.max(4 * self.rttvar.0);
+        let tick = self.granularity.0.max(1);
+        self.rto = Span(rto.div_ceil(tick) * tick).clamp(self.min_rto, MAX_RTO.max(self.min_rto));
+    }
+
+    /// The timer expired: the next timeout is twice as long.
+    pub fn back_off(&mut self) {
+        self.rto = Span(self.rto.0 * 2).min(MAX_RTO.max(self.min_rto));
+    }
+
+    /// The timeout.
+    #[inline]
+    #[must_use]
+    pub fn rto(&self) -> Span {
+        self.rto
+    }
+
+    /// Smoothed round-trip time; zero before the first sample.
+    #[must_use]
+    pub fn srtt(&self) -> Span {
+        self.srtt
+    }
+
+    /// Smallest sample; zero before the first.
+    #[must_use]
+    pub fn min(&self) -> Span {
+        self.min
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn follows_the_formulas_of_rfc_6298() {
+        let mut rtt = Rtt::new(Span::ZERO, Span::ZERO);
+        assert_eq!(rtt.rto(), Span::secs(1));
+        rtt.sample(Span::millis(100));
+        // srtt = R, rttvar = R/2, rto = srtt + 4 rttvar.
+        assert_eq!((rtt.srtt(), rtt.rto()), (Span::millis(100), Span::millis(300)));
+        rtt.sample(Span::millis(180));
+        // rttvar = 3/4 50 + 1/4 80 = 57.5, srtt = 7/8 100 + 1/8 180 = 110, rto = 110 + 230.
+        assert_eq!((rtt.srtt(), rtt.rto()), (Span::millis(110), Span::millis(340)));
+        assert_eq!(rtt.min(), Span::millis(100));
+    }
+
+    #[test]
+    fn doubles_to_a_minute_and_returns_with_the_next_sample() {
+        let mut rtt = Rtt::new(Span::millis(200), Span::millis(10));
+        rtt.sample(Span::millis(44));
+        // 44 + 4 * 22 = 132, rounded up to 140, below the minimum.
+        assert_eq!(rtt.rto(), Span::millis(200));
+        for _ in 0..20 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.rto(), Span::secs(60));
+        rtt.sample(Span::millis(44));
+        assert_eq!(rtt.rto(), Span::millis(200));
+    }
+}

@@ -1,0 +1,399 @@
+//! The sender: window, timers, and what every recovery shares. How a recovery answers ACKs is in `cumulative` and
+//! `selective`.
+//!
+//! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN). Sequence numbers count segments.
+//! Differs from ns-2: see `recover` below, the scoreboard and the estimator.
+
+use crate::{Ack, DUP_THRESH, Options, Recovery, Rtt, Scoreboard};
+use base::{Flags, Time};
+use law::{AckSample, CongestionControl, CongestionEvent, Signal};
+
+/// Where the sender puts its segments: the access link, the path behind it.
+pub trait Wire {
+    /// Segment `seq` leaves TCP at `now`.
+    fn send(&mut self, now: Time, seq: u32, flags: Flags);
+}
+
+/// What the sender is busy with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing known to be lost.
+    Open,
+    /// Repairing after a fast retransmit.
+    Recovery,
+    /// Repairing after a timeout (for Tahoe, after a fast retransmit too).
+    Loss,
+}
+
+/// What has happened so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Segments sent, retransmissions included.
+    pub sent: u64,
+    /// Retransmissions.
+    pub retransmitted: u64,
+    /// Expired timers.
+    pub timeouts: u64,
+    /// Window reductions.
+    pub loss_events: u64,
+}
+
+/// No segment is being timed.
+const UNTIMED: u32 = u32::MAX;
+
+/// The sending end of one connection under congestion control `C`.
+#[derive(Clone, Debug)]
+pub struct Sender<C> {
+    pub(crate) una: u32,
+    pub(crate) nxt: u32,
+    /// One past the highest segment ever sent; above `nxt` only when going back after a timeout without SACK.
+    pub(crate) high: u32,
+    /// The segment being timed, and since when.
+    timed: u32,
+    timed_at: Time,
+    deadline: Time,
+    /// What the application offers: segments below this.
+    data_end: u32,
+    pub(crate) phase: Phase,
+    pub(crate) dupacks: u32,
+    /// Whether the next data segment tells the receiver that the window was reduced.
+    cwr: bool,
+    pub(crate) control: C,
+    rtt: Rtt,
+    /// Segments that must be passed before losses count anew: RFC 6582's `recover` (one past it), RFC 6675's
+    /// RecoveryPoint. `None` before the first event.
+    pub(crate) recover: Option<u32>,
+    /// Segments that must be passed before another congestion echo counts.
+    echoed: Option<u32>,
+    /// Segments added to the window during Reno's and NewReno's recovery.
+    pub(crate) inflation: u32,
+    pub(crate) board: Scoreboard,
+    /// Whether this recovery has sent its rescue retransmission (RFC 6675, NextSeg rule 4).
+    pub(crate) rescued: bool,
+    /// Whether the timer was restarted by a partial ACK of this recovery (RFC 6582's "impatient" form).
+    pub(crate) restarted: bool,
+    /// The deadline that the first partial ACK set and later ones leave alone.
+    pub(crate) patience: Time,
+    /// `una` at the last timeout: ssthresh is set once per segment that times out (RFC 5681, equation 4).
+    timed_out: Option<u32>,
+    recovery: Recovery,
+    limited_transmit: bool,
+    ecn: bool,
+    receive_window: u32,
+    /// What has happened so far.
+    pub counters: Counters,
+}
+
+impl<C: CongestionControl> Sender<C> {
+    /// A sender of `data_end` segments (`u32::MAX` for no end) that has sent nothing.
+    #[must_use]
+    pub fn new(control: C, recovery: Recovery, options: &Options, data_end: u32) -> Self {
+        Self {
+            una: 0,
+            nxt: 0,
+            high: 0,
+            timed: UNTIMED,
+            timed_at: Time::ZERO,
+            deadline: Time::NEVER,
+            data_end,
+            phase: Phase::Open,
+            dupacks: 0,
+            cwr: false,
+            control,
+            rtt: Rtt::new(options.min_rto, options.rto_granularity),
+            recover: None,
+            echoed: None,
+            inflation: 0,
+            board: Scoreboard::default(),
+            rescued: false,
+            restarted: false,
+            patience: Time::NEVER,
+            timed_out: None,
+            recovery,
+            limited_transmit: options.limited_transmit,
+            ecn: options.ecn,
+            receive_window: options.receive_window.unwrap_or(u32::MAX),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The application opens: the initial window leaves.
+    pub fn start(&mut self, now: Time, wire: &mut impl Wire) {
+        self.fill(now, wire);
+    }
+
+    /// The application has nothing more to offer than what was sent.
+    pub fn stop(&mut self) {
+        self.data_end = self.data_end.min(self.high);
+    }
+
+    /// An acknowledgement arrives.
+    pub fn on_ack(&mut self, now: Time, ack: &Ack, wire: &mut impl Wire) {
+        if ack.cum < self.una || ack.cum > self.high {
+            return;
+        }
+        let before = self.in_flight();
+        let limited = self.phase != Phase::Open || before >= self.window();
+        let acked = ack.cum - self.una;
+        let rtt = self.sample(now, ack.cum);
+        let sacked = if self.recovery == Recovery::Sack { self.board.update(self.una, ack) } else { 0 };
+        if acked > 0 {
+            self.una = ack.cum;
+            self.nxt = self.nxt.max(ack.cum);
+            self.deadline = if self.una == self.nxt { Time::NEVER } else { now + self.rtt.rto() };
+        }
+        let sample = AckSample {
+            now,
+            acked: f64::from(acked),
+            ce_marked: if ack.ece { f64::from(acked) } else { 0.0 },
+            rtt,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            in_flight: f64::from(before),
+            cwnd_limited: limited,
+        };
+        match self.recovery {
+            Recovery::Sack => self.on_sack(now, &sample, sacked, wire),
+            _ => self.on_cumulative(now, &sample, wire),
+        }
+        if ack.ece && self.ecn {
+            self.on_echo(now);
+        }
+        self.fill(now, wire);
+    }
+
+    /// The retransmission timer may have expired: call at [`Self::deadline`].
+    pub fn on_timer(&mut self, now: Time, wire: &mut impl Wire) {
+        if now < self.deadline {
+            return;
+        }
+        self.counters.timeouts += 1;
+        if self.timed_out != Some(self.una) {
+            self.timed_out = Some(self.una);
+            self.reduce(now, Signal::Timeout);
+        }
+        self.rtt.back_off();
+        self.timed = UNTIMED;
+        self.dupacks = 0;
+        self.inflation = 0;
+        self.recover = Some(self.high);
+        self.phase = Phase::Loss;
+        if self.recovery == Recovery::Sack {
+            self.board.all_lost(self.una, self.nxt);
+        } else {
+            self.nxt = self.una;
+        }
+        self.deadline = now + self.rtt.rto();
+        self.fill(now, wire);
+    }
+
+    /// When the timer expires; `NEVER` when nothing is outstanding.
+    #[inline]
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// How many ACKs in a row, each for the next segment, will each release exactly one new segment and change nothing
+    /// else but the window by the control's step. Zero if the next one may do more than that.
+    #[inline]
+    #[must_use]
+    pub fn steady(&self) -> u32 {
+        let plain = self.phase == Phase::Open && self.dupacks == 0 && !self.cwr && self.timed != UNTIMED;
+        let Some(step) = self.control.step() else { return 0 };
+        let cwnd = self.control.cwnd();
+        if !plain || self.nxt - self.una != cwnd as u32 || self.receive_window < self.nxt - self.una {
+            return 0;
+        }
+        if self.nxt != self.high || !self.board.is_empty() {
+            return 0;
+        }
+        // As many gains as stay below the step's end. The quotient is rounded, so the product is checked.
+        let room = (step.below - cwnd) / step.gain;
+        let mut acks = if room < 1e6 { room as u32 } else { 1_000_000 };
+        while acks > 0 && cwnd + step.gain * f64::from(acks) >= step.below {
+            acks -= 1;
+        }
+        acks.min(self.timed - self.una).min(self.data_end - self.nxt)
+    }
+
+    /// Takes `acks` ACKs as [`Self::steady`] announced; the last arrived at `last`.
+    #[inline]
+    pub fn take_steady(&mut self, acks: u32, last: Time) {
+        if let Some(step) = self.control.step() {
+            self.control.advance(step, acks);
+        }
+        self.una += acks;
+        self.nxt += acks;
+        self.high = self.nxt;
+        self.counters.sent += u64::from(acks);
+        self.deadline = last + self.rtt.rto();
+    }
+
+    /// The timeout that would be set now.
+    #[inline]
+    #[must_use]
+    pub fn rto(&self) -> base::Span {
+        self.rtt.rto()
+    }
+
+    /// First segment not acknowledged.
+    #[inline]
+    #[must_use]
+    pub fn una(&self) -> u32 {
+        self.una
+    }
+
+    /// Next new segment, or the next to be sent again when going back.
+    #[inline]
+    #[must_use]
+    pub fn nxt(&self) -> u32 {
+        self.nxt
+    }
+
+    /// Segments in the network as the sender sees it: RFC 6675's pipe with SACK, all outstanding without.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        if self.recovery == Recovery::Sack { self.board.pipe(self.una, self.nxt) } else { self.nxt - self.una }
+    }
+
+    /// The congestion control.
+    #[must_use]
+    pub fn control(&self) -> &C {
+        &self.control
+    }
+
+    /// The round-trip estimator.
+    #[must_use]
+    pub fn rtt(&self) -> &Rtt {
+        &self.rtt
+    }
+
+    /// What the sender is busy with.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Whether everything the application offered is acknowledged.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.una == self.data_end
+    }
+
+    /// The window in whole segments.
+    pub(crate) fn window(&self) -> u32 {
+        (self.control.cwnd() as u32).min(self.receive_window)
+    }
+
+    fn sample(&mut self, now: Time, cum: u32) -> Option<base::Span> {
+        if self.timed == UNTIMED || cum <= self.timed {
+            return None;
+        }
+        let rtt = now - self.timed_at;
+        self.timed = UNTIMED;
+        self.rtt.sample(rtt);
+        Some(rtt)
+    }
+
+    /// Reduces the window, once.
+    pub(crate) fn reduce(&mut self, now: Time, signal: Signal) {
+        self.counters.loss_events += 1;
+        let event = CongestionEvent {
+            now,
+            signal,
+            in_flight: f64::from(self.in_flight()),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+        };
+        self.control.on_congestion(&event);
+    }
+
+    /// What every fast retransmit begins with.
+    pub(crate) fn enter_recovery(&mut self, now: Time) {
+        self.reduce(now, Signal::Loss);
+        self.recover = Some(self.high);
+        self.phase = Phase::Recovery;
+        // The segment being timed may be acknowledged only after the repair: its time would not be the path's.
+        self.timed = UNTIMED;
+        self.rescued = false;
+        self.restarted = false;
+        self.deadline = now + self.rtt.rto();
+    }
+
+    /// A congestion echo: at most one reduction per window, none while a loss is being repaired (RFC 3168, 6.1.2).
+    fn on_echo(&mut self, now: Time) {
+        if self.phase == Phase::Open && self.recover.max(self.echoed).is_none_or(|passed| self.una > passed) {
+            self.reduce(now, Signal::Ecn);
+            self.echoed = Some(self.high);
+            self.cwr = true;
+        }
+    }
+
+    /// Sends what the window allows.
+    fn fill(&mut self, now: Time, wire: &mut impl Wire) {
+        if self.recovery == Recovery::Sack && self.phase != Phase::Open {
+            self.fill_selective(now, wire);
+            return;
+        }
+        // Limited transmit: the first two duplicate ACKs each release a new segment beyond the window.
+        let dupacks = if self.limited_transmit { self.dupacks.min(DUP_THRESH - 1) } else { 0 };
+        let extra = if self.phase == Phase::Open { dupacks } else { self.inflation };
+        // The duplicate ACKs say that segments have left the network; cwnd counts those still outstanding.
+        let window = self.window().saturating_add(extra).min(self.receive_window);
+        while self.nxt - self.una < window && self.nxt < self.data_end {
+            let seq = self.nxt;
+            self.nxt += 1;
+            self.transmit(now, seq, wire);
+        }
+    }
+
+    /// Sends one segment, new or old.
+    pub(crate) fn transmit(&mut self, now: Time, seq: u32, wire: &mut impl Wire) {
+        let mut flags = if self.ecn { Flags::ECT } else { Flags::NONE };
+        if seq < self.high {
+            self.counters.retransmitted += 1;
+            flags = flags.with(Flags::RETRANSMITTED);
+            // Karn: an acknowledgement would not tell which of the two was timed.
+            if seq <= self.timed {
+                self.timed = UNTIMED;
+            }
+        } else {
+            self.high = seq + 1;
+            if self.timed == UNTIMED && self.phase == Phase::Open {
+                self.timed = seq;
+                self.timed_at = now;
+            }
+            if std::mem::take(&mut self.cwr) {
+                flags = flags.with(Flags::CWR);
+            }
+        }
+        self.counters.sent += 1;
+        if self.deadline == Time::NEVER {
+            self.deadline = now + self.rtt.rto();
+        }
+        wire.send(now, seq, flags);
+    }
+
+    /// Whether another new segment may be sent as far as receiver and application are concerned.
+    pub(crate) fn has_new(&self) -> bool {
+        self.nxt < self.data_end && self.nxt - self.una < self.receive_window
+    }
+
+    /// Grows the window.
+    pub(crate) fn grow(&mut self, sample: &AckSample) {
+        if sample.acked > 0.0 {
+            self.control.on_ack(sample);
+        }
+    }
+
+    /// The recovery in use.
+    pub(crate) fn recovery(&self) -> Recovery {
+        self.recovery
+    }
+
+    /// Leaves the timer where `deadline` was before this ACK.
+    pub(crate) fn keep_deadline(&mut self, deadline: Time) {
+        self.deadline = deadline;
+    }
+}
