@@ -87,7 +87,9 @@ pub fn span(text: &str) -> Result<Span, TextError> {
         }
     };
     // 10^18 ps are eleven days: sums of a handful of spans stay far from the end of 64 bits.
-    integer(x * scale, 1e18).map(Span).ok_or_else(|| TextError::OutOfRange(text.into(), "times lie between 0 and 11 days"))
+    integer(x * scale, 1e18)
+        .map(Span)
+        .ok_or_else(|| TextError::OutOfRange(text.into(), "times lie between 0 and 11 days"))
 }
 
 /// Reads a rate: `bit/s kbit/s Mbit/s Gbit/s Tbit/s`, `Gbit`, `Gb/s`, `Gbps`, and bytes as `MB/s` or `MBps`.
@@ -144,7 +146,9 @@ pub fn bytes(text: &str) -> Result<Bytes, TextError> {
         unit: unit.clone(),
         known: "sizes are in B, kB, MB, GB, KiB, MiB or GiB",
     })?;
-    integer(x * scale, 1e15).map(Bytes).ok_or_else(|| TextError::OutOfRange(text.into(), "sizes lie between 0 and 1000 TB"))
+    integer(x * scale, 1e15)
+        .map(Bytes)
+        .ok_or_else(|| TextError::OutOfRange(text.into(), "sizes lie between 0 and 1000 TB"))
 }
 
 /// Bytes in a unit of size, if it is one.
@@ -191,7 +195,13 @@ pub fn format_span(span: Span) -> String {
 pub fn format_rate(rate: Rate) -> String {
     shortest(
         rate.0,
-        &[(1_000_000_000_000, "Tbit/s"), (1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s"), (1, "bit/s")],
+        &[
+            (1_000_000_000_000, "Tbit/s"),
+            (1_000_000_000, "Gbit/s"),
+            (1_000_000, "Mbit/s"),
+            (1_000, "kbit/s"),
+            (1, "bit/s"),
+        ],
     )
 }
 

@@ -4,8 +4,8 @@
 //! timeout), RFC 3465 (growth counts acknowledged segments, at most two per ACK in slow start).
 
 use crate::{
-    AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Opening, Signal, SlowStart, Step, WindowLaw,
-    on_grid,
+    AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Opening, Signal, SlowStart, Step,
+    WindowLaw, on_grid,
 };
 
 /// See the [module](self).
@@ -58,8 +58,12 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
     }
 
     fn count(&mut self, acked: f64) {
-        let acked = if self.in_slow_start() { acked.min(2.0) } else { acked };
-        self.cwnd = on_grid(self.cwnd + self.step.gain * acked);
+        if self.in_slow_start() {
+            // Not beyond the threshold, as in Linux: a window of 2.9 kept after a timeout means two segments, not three.
+            self.cwnd = on_grid(self.cwnd + self.step.gain * acked.min(2.0)).min(self.ssthresh);
+        } else {
+            self.cwnd = on_grid(self.cwnd + self.step.gain * acked);
+        }
         if self.cwnd >= self.step.below {
             self.refresh();
         }

@@ -2,7 +2,8 @@
 
 use base::{Span, Time};
 use law::{
-    AckSample, CongestionControl, CongestionEvent, Control, LAWS, LawSpec, MIN_SSTHRESH, STARTS, Signal, StartSpec, Windowed,
+    AckSample, CongestionControl, CongestionEvent, Control, LAWS, LawSpec, MIN_SSTHRESH, STARTS, Signal, StartSpec,
+    Windowed,
 };
 use proptest::prelude::*;
 

@@ -33,7 +33,11 @@ fn every_card_is_complete_and_every_name_is_found_once() {
     let mut names = Vec::new();
     for entry in QUEUES {
         assert!(!entry.card.title.is_empty() && !entry.card.source.is_empty(), "{}", entry.card.name);
-        assert!((entry.rows)().iter().all(|row| row.meaning.ends_with('.')), "{}: meanings are sentences", entry.card.name);
+        assert!(
+            (entry.rows)().iter().all(|row| row.meaning.ends_with('.')),
+            "{}: meanings are sentences",
+            entry.card.name
+        );
         names.extend(std::iter::once(entry.card.name).chain(entry.card.aliases.iter().copied()));
     }
     let count = names.len();

@@ -1,5 +1,27 @@
-//! The scenario file as typed data.
+//! The scenario file as typed data: [`read`] makes a [`Scenario`] of its text or says in one line what is wrong and
+//! where; the canonical form is what is hashed, stored and shown.
+//!
+//! No files and no clock: texts come in, texts go out.
 
+mod buffer;
+mod canonical;
+mod check;
+mod control;
+mod derived;
+mod error;
+mod flows;
+mod limits;
+mod links;
+mod names;
+mod parameters;
+mod read;
+mod reader;
 mod resolved;
+mod schema;
+mod tcp;
 
+pub use canonical::from_canonical;
+pub use error::ScenarioError;
+pub use read::read;
 pub use resolved::*;
+pub use schema::schema;

@@ -117,8 +117,7 @@ impl Network {
             }
             let law = group.law.build().expect("checked when the scenario was read");
             let start = group.slow_start.build().expect("checked when the scenario was read");
-            let wire: u64 =
-                group.path.iter().chain(&group.back).map(|&l| scenario.links[l].delay.0).sum();
+            let wire: u64 = group.path.iter().chain(&group.back).map(|&l| scenario.links[l].delay.0).sum();
             for i in 0..group.count {
                 let id = flows.len() as u64;
                 // A flow is named by group and position, so that another group does not move its draws.

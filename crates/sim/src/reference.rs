@@ -280,7 +280,12 @@ impl Engine {
     }
 
     /// Calls the sender, sends what it hands over, and keeps its timer in the heap.
-    fn with_sender(&mut self, now: Time, f: usize, call: impl FnOnce(&mut transport::Sender<law::Control>, &mut Outbox)) {
+    fn with_sender(
+        &mut self,
+        now: Time,
+        f: usize,
+        call: impl FnOnce(&mut transport::Sender<law::Control>, &mut Outbox),
+    ) {
         let mut out = Outbox::default();
         call(&mut self.sides[f].plan.sender, &mut out);
         for (seq, flags) in out.0 {

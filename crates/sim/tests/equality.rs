@@ -70,7 +70,8 @@ fn every_recovery_and_law_on_a_dumbbell() {
 fn injected_loss_up_to_ten_percent() {
     for recovery in ["tahoe", "reno", "newreno", "sack"] {
         for loss in ["random = 1e-3", "random = 0.02", "random = 0.1", "every = 50"] {
-            let text = dumbbell(3, "100 packets", &format!("loss = {{ {loss} }}"), &format!("recovery = \"{recovery}\""));
+            let text =
+                dumbbell(3, "100 packets", &format!("loss = {{ {loss} }}"), &format!("recovery = \"{recovery}\""));
             let outcome = equal(&format!("{recovery} {loss}"), &text);
             assert!(outcome.links[0].dropped[4] > 0);
         }

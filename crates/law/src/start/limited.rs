@@ -22,13 +22,8 @@ pub struct Limited {
 
 impl Start for Limited {
     type Params = Params;
-    const CARD: Card = Card {
-        name: "limited",
-        aliases: &["rfc3742"],
-        title: "Limited slow start",
-        source: "RFC 3742",
-        differs: "",
-    };
+    const CARD: Card =
+        Card { name: "limited", aliases: &["rfc3742"], title: "Limited slow start", source: "RFC 3742", differs: "" };
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.max_ssthresh < 2.0 {

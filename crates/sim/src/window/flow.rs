@@ -130,7 +130,6 @@ impl Flow {
         }
     }
 
-
     /// Runs the sender (and a folded receiver) over everything before `horizon`; arrivals before `until` go into
     /// `bucket`. Returns when there is next something to do, as an arrival at the link.
     pub fn run<const HASH: bool>(
@@ -281,7 +280,11 @@ impl Flow {
                 last = rec.time;
                 deadline = last + rto;
                 let arrival = Rec { time: self.access.pass(last), seq, meta: new };
-                if arrival.time < until { bucket.push(arrival) } else { self.spill.push(arrival) }
+                if arrival.time < until {
+                    bucket.push(arrival)
+                } else {
+                    self.spill.push(arrival)
+                }
                 expected += 1;
                 seq += 1;
                 taken += 1;

@@ -17,9 +17,8 @@ pub struct Horizon {
 fn edges(network: &Network) -> Vec<(u64, usize, usize)> {
     let mut edges = Vec::new();
     for (f, flow) in network.flows.iter().enumerate() {
-        let latency = |link: u32, kind: usize| {
-            network.serialize(link, f as u32)[kind] + network.links[link as usize].delay.0
-        };
+        let latency =
+            |link: u32, kind: usize| network.serialize(link, f as u32)[kind] + network.links[link as usize].delay.0;
         let data = flow.path.iter().map(|&l| (l, latency(l, 0)));
         let acks = flow.back_path.iter().map(|&l| (l, latency(l, 1)));
         let round: Vec<_> = data.chain(acks).collect();

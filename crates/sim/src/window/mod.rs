@@ -47,7 +47,11 @@ struct Engine {
 /// Runs `network` to its end.
 pub fn run(network: Network, options: Options) -> Outcome {
     let mut engine = Engine::build(network, options);
-    if options.hash { engine.simulate::<true>() } else { engine.simulate::<false>() }
+    if options.hash {
+        engine.simulate::<true>()
+    } else {
+        engine.simulate::<false>()
+    }
     engine.finish(options)
 }
 
@@ -242,8 +246,10 @@ impl Engine {
 /// A window of about [`ARRIVALS`] packets on the fastest link, more if there are many flows.
 fn sensible_window(network: &Network) -> u64 {
     let arrivals = ARRIVALS.max(ARRIVALS_PER_FLOW * network.flows.len() as u64);
-    let shortest = network.flows.iter().enumerate().flat_map(|(f, flow)| {
-        flow.path.iter().map(move |&l| network.serialize(l, f as u32)[0])
-    });
+    let shortest = network
+        .flows
+        .iter()
+        .enumerate()
+        .flat_map(|(f, flow)| flow.path.iter().map(move |&l| network.serialize(l, f as u32)[0]));
     shortest.min().unwrap_or(1).saturating_mul(arrivals).max(1)
 }

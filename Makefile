@@ -1,0 +1,91 @@
+# elephan: make, Python 3.11 or newer, Rust 1.90 or newer; nothing else. `make` alone lists the verbs.
+# Everything installed goes into .venv, everything built into target.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo build test check check-rust check-python check-house bench docs bless clean
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PY   := $(BIN)/python
+PIP  := $(PY) -m pip --quiet --disable-pip-version-check
+LOG  := $(VENV)/build.log
+# Builds and installs the package; silent unless it fails. An active environment must not catch what belongs into .venv.
+INSTALL = env -u CONDA_PREFIX VIRTUAL_ENV='$(CURDIR)/$(VENV)' PIP_DISABLE_PIP_VERSION_CHECK=1 \
+          $(PY) -m maturin develop --release
+QUIETLY = >$(LOG) 2>&1 || { cat $(LOG) >&2; exit 1; }
+CRATES  = $(shell find crates -name Cargo.toml -o -path '*/src/*' -name '*.rs')
+
+# The first Python that is recent enough and can make an environment; or say make PYTHON=/path/to/python3.
+SUITS  := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 python; do \
+                  if $$p -c '$(SUITS)' >/dev/null 2>&1; then command -v $$p; break; fi; done)
+NO_PYTHON := elephan needs Python 3.11 or newer with its venv module (or say make PYTHON=/path/to/python3)
+NO_RUST   := elephan needs Rust 1.90 or newer, with cargo on the path
+
+# The same interpreter for every build of the extension module, so that cargo need not build it again.
+export PYO3_PYTHON := $(CURDIR)/$(PY)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP; the answer goes to demo/
+	@$(BIN)/elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --out demo/
+
+build: $(VENV)/.built ## the package, ready as .venv/bin/elephan
+
+test: $(VENV)/.dev ## every test, Rust and Python
+	cargo test --workspace
+	$(PY) -m pytest
+
+check: check-rust check-python check-house ## format, lints, types, the order of the rooms
+
+check-rust: $(VENV)/.made
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+check-python: $(VENV)/.dev
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy python/elephan tests tools
+	$(BIN)/lint-imports
+
+check-house: $(VENV)/.dev
+	$(PY) tools/rooms.py
+	$(PY) tools/lengths.py
+	$(PY) tools/catalog.py --check
+
+bench: build ## the speed workloads, with the memory floor and the reference engine beside them
+	@$(BIN)/elephan bench
+
+docs: build ## write docs/catalog and the Rust documentation
+	$(PY) tools/catalog.py
+	RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' cargo doc --workspace --no-deps --document-private-items
+
+bless: $(VENV)/.dev ## take the present results as the new snapshots; review them as physics
+	INSTA_UPDATE=always cargo test --workspace
+	@git status --short -- '*.snap'
+
+clean: ## remove what make made; runs in .elephan stay
+	rm -rf $(VENV) target demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -f python/elephan/*.so
+	find crates python tests tools \( -name __pycache__ -o -name '*.snap.new' \) -prune -exec rm -rf {} +
+
+$(VENV)/.made:
+	@$(if $(PYTHON),,$(error $(NO_PYTHON)))
+	@command -v cargo >/dev/null || { echo '$(NO_RUST)' >&2; exit 1; }
+	@echo 'making .venv' >&2
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PIP) install --upgrade 'pip>=25.1' 'maturin>=1.9,<2'
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.made pyproject.toml Cargo.toml Cargo.lock $(CRATES)
+	@echo 'building elephan (some minutes the first time)' >&2
+	@$(INSTALL) $(QUIETLY)
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.built
+	@echo 'installing the tools of test and check' >&2
+	@$(INSTALL) --extras dev $(QUIETLY)
+	@touch $@

@@ -1,0 +1,425 @@
+//! The canonical form: JSON with every default filled, base integers with their unit in the key, keys sorted. The same
+//! scenario gives the same bytes, whatever its file looked like; those bytes are what is hashed, stored and shown.
+//!
+//! Places follow the file (`flows[0].control.law`), so that one set of messages serves both.
+
+use crate::error::one_line;
+use crate::parameters::Parameters;
+use crate::{Access, Group, Link, Loss, Record, Rtt, Scenario, ScenarioError, check, control, flows, links};
+use base::{Bytes, Rate, Span, Value};
+use law::{LawSpec, StartSpec};
+use queue::{Limit, QueueSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use traffic::TrafficSpec;
+use transport::Options;
+
+impl Scenario {
+    /// The canonical form.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        let form = ScenarioForm::from(self);
+        let mut json = serde_json::to_value(form).unwrap_or_default();
+        // Sorted already unless somebody in the build asks serde_json to keep the order of insertion.
+        json.sort_all_objects();
+        json.to_string()
+    }
+
+    /// What identifies the result: BLAKE3 of the engine's version, the seed and the canonical form, in hexadecimal.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let named = format!("elephan/{}/{}/{}", env!("CARGO_PKG_VERSION"), self.seed, self.canonical());
+        blake3::hash(named.as_bytes()).to_hex().to_string()
+    }
+}
+
+/// Reads a canonical form back.
+///
+/// # Errors
+/// If `json` is not a canonical form, or holds a scenario that no file could have given.
+pub fn from_canonical(json: &str) -> Result<Scenario, ScenarioError> {
+    let form: ScenarioForm = serde_json::from_str(json).map_err(|error| {
+        let (line, column) = (error.line().max(1), error.column().max(1));
+        let text = error.to_string();
+        let reason = one_line(text.split(" at line ").next().unwrap_or_default());
+        ScenarioError::Syntax { line, column, reason }
+    })?;
+    let scenario = form.into_scenario()?;
+    check::check(&scenario)?;
+    Ok(scenario)
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScenarioForm {
+    title: String,
+    duration_ps: Span,
+    warmup_ps: Span,
+    replications: u32,
+    seed: u64,
+    links: Vec<LinkForm>,
+    flows: Vec<GroupForm>,
+    record: RecordForm,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LinkForm {
+    name: String,
+    rate_bps: Rate,
+    delay_ps: Span,
+    buffer: LimitForm,
+    queue: QueueForm,
+    loss: Option<LossForm>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum LimitForm {
+    Packets(u32),
+    Bytes(Bytes),
+    Unlimited,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum LossForm {
+    Random(f64),
+    Every(u64),
+}
+
+/// A name and, beside it, every parameter with its value.
+#[derive(Serialize, Deserialize)]
+struct QueueForm {
+    discipline: String,
+    #[serde(flatten)]
+    parameters: Map<String, Json>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ControlForm {
+    law: String,
+    slow_start: StartForm,
+    #[serde(flatten)]
+    parameters: Map<String, Json>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StartForm {
+    kind: String,
+    #[serde(flatten)]
+    parameters: Map<String, Json>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupForm {
+    name: String,
+    count: u32,
+    path: Vec<String>,
+    #[serde(rename = "return")]
+    back: Vec<String>,
+    rtt: RttForm,
+    access: AccessForm,
+    control: ControlForm,
+    recovery: String,
+    packet_bytes: Bytes,
+    start_ps: (Span, Span),
+    stop_ps: Option<Span>,
+    traffic: TrafficForm,
+    tcp: TcpForm,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum RttForm {
+    ConstantPs(Span),
+    SpreadPs(Span, Span),
+    UniformPs(Span, Span),
+    Pareto { mean_ps: Span, shape: f64, max_ps: Span },
+    ListPs(Vec<Span>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AccessForm {
+    rate_bps: Option<Rate>,
+    buffer_packets: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum TrafficForm {
+    Bulk {},
+    Finite { size_bytes: Bytes },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TcpForm {
+    min_rto_ps: Span,
+    rto_granularity_ps: Span,
+    initial_window: u32,
+    initial_ssthresh: Option<f64>,
+    receive_window: Option<u32>,
+    delayed_ack: u32,
+    delayed_ack_timeout_ps: Span,
+    limited_transmit: bool,
+    ecn: bool,
+    send_jitter_ps: Span,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordForm {
+    every_ps: Option<Span>,
+    trace: Vec<String>,
+}
+
+impl From<&Scenario> for ScenarioForm {
+    fn from(s: &Scenario) -> Self {
+        let trace = s.record.trace.iter().map(|&(group, flow)| format!("{}[{flow}]", s.groups[group].name)).collect();
+        Self {
+            title: s.title.clone(),
+            duration_ps: s.duration,
+            warmup_ps: s.warmup,
+            replications: s.replications,
+            seed: s.seed,
+            links: s.links.iter().map(LinkForm::from).collect(),
+            flows: s.groups.iter().map(|group| GroupForm::new(group, &s.links)).collect(),
+            record: RecordForm { every_ps: s.record.every, trace },
+        }
+    }
+}
+
+impl From<&Link> for LinkForm {
+    fn from(link: &Link) -> Self {
+        Self {
+            name: link.name.clone(),
+            rate_bps: link.rate,
+            delay_ps: link.delay,
+            buffer: match link.buffer {
+                Limit::Packets(n) => LimitForm::Packets(n),
+                Limit::Bytes(n) => LimitForm::Bytes(n),
+                Limit::Unlimited => LimitForm::Unlimited,
+            },
+            queue: QueueForm { discipline: link.queue.card().name.into(), parameters: to_json(link.queue.values()) },
+            loss: link.loss.map(|loss| match loss {
+                Loss::Random(p) => LossForm::Random(p),
+                Loss::Every(n) => LossForm::Every(n),
+            }),
+        }
+    }
+}
+
+impl GroupForm {
+    fn new(group: &Group, links: &[Link]) -> Self {
+        let names = |path: &[usize]| path.iter().map(|&link| links[link].name.clone()).collect();
+        let slow_start =
+            StartForm { kind: group.slow_start.card().name.into(), parameters: to_json(group.slow_start.values()) };
+        Self {
+            name: group.name.clone(),
+            count: group.count,
+            path: names(&group.path),
+            back: names(&group.back),
+            rtt: RttForm::from(&group.rtt),
+            access: AccessForm { rate_bps: group.access.rate, buffer_packets: group.access.buffer },
+            control: ControlForm {
+                law: group.law.card().name.into(),
+                slow_start,
+                parameters: to_json(group.law.values()),
+            },
+            recovery: group.recovery.name().into(),
+            packet_bytes: group.packet,
+            start_ps: group.start,
+            stop_ps: group.stop,
+            traffic: match group.traffic {
+                TrafficSpec::Bulk => TrafficForm::Bulk {},
+                TrafficSpec::Finite { size } => TrafficForm::Finite { size_bytes: size },
+            },
+            tcp: TcpForm::from(&group.tcp),
+        }
+    }
+}
+
+impl From<&Rtt> for RttForm {
+    fn from(rtt: &Rtt) -> Self {
+        match rtt {
+            Rtt::Constant(rtt) => Self::ConstantPs(*rtt),
+            Rtt::Spread(from, to) => Self::SpreadPs(*from, *to),
+            Rtt::Uniform(from, to) => Self::UniformPs(*from, *to),
+            Rtt::Pareto { mean, shape, max } => Self::Pareto { mean_ps: *mean, shape: *shape, max_ps: *max },
+            Rtt::List(list) => Self::ListPs(list.clone()),
+        }
+    }
+}
+
+impl From<&Options> for TcpForm {
+    fn from(tcp: &Options) -> Self {
+        Self {
+            min_rto_ps: tcp.min_rto,
+            rto_granularity_ps: tcp.rto_granularity,
+            initial_window: tcp.initial_window,
+            initial_ssthresh: tcp.initial_ssthresh,
+            receive_window: tcp.receive_window,
+            delayed_ack: tcp.delayed_ack,
+            delayed_ack_timeout_ps: tcp.delayed_ack_timeout,
+            limited_transmit: tcp.limited_transmit,
+            ecn: tcp.ecn,
+            send_jitter_ps: tcp.send_jitter,
+        }
+    }
+}
+
+impl ScenarioForm {
+    fn into_scenario(self) -> Result<Scenario, ScenarioError> {
+        let links: Vec<Link> =
+            self.links.into_iter().enumerate().map(|(i, link)| link.into_link(i)).collect::<Result<_, _>>()?;
+        let groups: Vec<Group> = self
+            .flows
+            .into_iter()
+            .enumerate()
+            .map(|(i, group)| group.into_group(i, &links))
+            .collect::<Result<_, _>>()?;
+        let mut trace = Vec::new();
+        for (i, flow) in self.record.trace.iter().enumerate() {
+            let wrong = |reason| ScenarioError::wrong(format!("record.trace[{i}]"), reason);
+            trace.push(flows::flow_named(flow, &groups).map_err(wrong)?);
+        }
+        Ok(Scenario {
+            title: self.title,
+            duration: self.duration_ps,
+            warmup: self.warmup_ps,
+            replications: self.replications,
+            seed: self.seed,
+            links,
+            groups,
+            record: Record { every: self.record.every_ps, trace },
+        })
+    }
+}
+
+impl LinkForm {
+    fn into_link(self, i: usize) -> Result<Link, ScenarioError> {
+        let place = format!("links[{i}].queue");
+        let mut queue: QueueSpec = links::queue_named(&self.queue.discipline, &format!("{place}.discipline"))?;
+        set_all(&mut queue, &self.queue.parameters, &place)?;
+        Ok(Link {
+            name: self.name,
+            rate: self.rate_bps,
+            delay: self.delay_ps,
+            buffer: match self.buffer {
+                LimitForm::Packets(n) => Limit::Packets(n),
+                LimitForm::Bytes(n) => Limit::Bytes(n),
+                LimitForm::Unlimited => Limit::Unlimited,
+            },
+            queue,
+            loss: self.loss.map(|loss| match loss {
+                LossForm::Random(p) => Loss::Random(p),
+                LossForm::Every(n) => Loss::Every(n),
+            }),
+        })
+    }
+}
+
+impl GroupForm {
+    fn into_group(self, i: usize, links: &[Link]) -> Result<Group, ScenarioError> {
+        let place = format!("flows[{i}].control");
+        let mut law: LawSpec = control::law_named(&self.control.law, &format!("{place}.law"))?;
+        set_all(&mut law, &self.control.parameters, &place)?;
+        let place = format!("{place}.slow_start");
+        let kind = &self.control.slow_start.kind;
+        let mut slow_start: StartSpec = control::start_named(kind, &format!("{place}.kind"))?;
+        set_all(&mut slow_start, &self.control.slow_start.parameters, &place)?;
+        let indices = |key: &str, names: &[String]| -> Result<Vec<usize>, ScenarioError> {
+            let place = |j| format!("flows[{i}].{key}[{j}]");
+            let named = |(j, name): (usize, &String)| {
+                flows::link_named(name, links).map_err(|reason| ScenarioError::wrong(place(j), reason))
+            };
+            names.iter().enumerate().map(named).collect()
+        };
+        Ok(Group {
+            path: indices("path", &self.path)?,
+            back: indices("return", &self.back)?,
+            name: self.name,
+            count: self.count,
+            rtt: self.rtt.into(),
+            access: Access { rate: self.access.rate_bps, buffer: self.access.buffer_packets },
+            law,
+            slow_start,
+            recovery: control::recovery_named(&self.recovery, &format!("flows[{i}].recovery"))?,
+            packet: self.packet_bytes,
+            start: self.start_ps,
+            stop: self.stop_ps,
+            traffic: match self.traffic {
+                TrafficForm::Bulk {} => TrafficSpec::Bulk,
+                TrafficForm::Finite { size_bytes } => TrafficSpec::Finite { size: size_bytes },
+            },
+            tcp: self.tcp.into(),
+        })
+    }
+}
+
+impl From<RttForm> for Rtt {
+    fn from(form: RttForm) -> Self {
+        match form {
+            RttForm::ConstantPs(rtt) => Self::Constant(rtt),
+            RttForm::SpreadPs(from, to) => Self::Spread(from, to),
+            RttForm::UniformPs(from, to) => Self::Uniform(from, to),
+            RttForm::Pareto { mean_ps, shape, max_ps } => Self::Pareto { mean: mean_ps, shape, max: max_ps },
+            RttForm::ListPs(list) => Self::List(list),
+        }
+    }
+}
+
+impl From<TcpForm> for Options {
+    fn from(form: TcpForm) -> Self {
+        Self {
+            min_rto: form.min_rto_ps,
+            rto_granularity: form.rto_granularity_ps,
+            initial_window: form.initial_window,
+            initial_ssthresh: form.initial_ssthresh,
+            receive_window: form.receive_window,
+            delayed_ack: form.delayed_ack,
+            delayed_ack_timeout: form.delayed_ack_timeout_ps,
+            limited_transmit: form.limited_transmit,
+            ecn: form.ecn,
+            send_jitter: form.send_jitter_ps,
+        }
+    }
+}
+
+fn to_json(values: Vec<(&'static str, Value)>) -> Map<String, Json> {
+    let json = |value| match value {
+        Value::Bool(x) => Json::from(x),
+        Value::Number(x) => Json::from(x),
+        Value::Text(text) => Json::from(text),
+    };
+    values.into_iter().map(|(name, value)| (name.to_owned(), json(value))).collect()
+}
+
+fn set_all(spec: &mut impl Parameters, values: &Map<String, Json>, place: &str) -> Result<(), ScenarioError> {
+    for (name, json) in values {
+        let value = match json {
+            Json::Bool(x) => Value::Bool(*x),
+            Json::Number(x) => Value::Number(x.as_f64().unwrap_or(f64::NAN)),
+            Json::String(text) => Value::Text(text.clone()),
+            _ => {
+                return Err(ScenarioError::wrong(
+                    format!("{place}.{}", one_line(name)),
+                    "must be a number, a text, true or false",
+                ));
+            }
+        };
+        match spec.set(name, &value) {
+            Some(Ok(())) => {}
+            Some(Err(source)) => return Err(ScenarioError::Parameter { place: place.into(), source }),
+            None => {
+                let known: Vec<_> = spec.rows().iter().map(|row| row.name).collect();
+                let hint = format!("known here: {}", known.join(", "));
+                return Err(ScenarioError::UnknownKey { place: format!("{place}.{}", one_line(name)), hint });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! What a group says about its senders: the law, the slow start, the recovery, the traffic.
+
+use crate::ScenarioError;
+use crate::names::{LATER_LAWS, LATER_RECOVERIES, LATER_STARTS, LATER_TRAFFIC, unknown_name};
+use crate::parameters::{self, Parameters};
+use crate::reader::Node;
+use base::{Param, ParamError, Value};
+use law::{LAWS, LawSpec, STARTS, StartSpec};
+use traffic::{TRAFFIC, TrafficSpec};
+use transport::Recovery;
+
+/// Keys of `traffic = {…}`.
+pub(crate) const TRAFFIC_KEYS: &[&str] = &["kind", "size"];
+
+impl Parameters for LawSpec {
+    fn rows(&self) -> Vec<Param> {
+        self.rows()
+    }
+    fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>> {
+        self.set(name, value)
+    }
+}
+
+impl Parameters for StartSpec {
+    fn rows(&self) -> Vec<Param> {
+        self.rows()
+    }
+    fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>> {
+        self.set(name, value)
+    }
+}
+
+/// The law and the slow start; Reno and the classic one by default.
+pub(crate) fn control(node: Option<&Node>) -> Result<(LawSpec, StartSpec), ScenarioError> {
+    let classic = StartSpec::Classic(law::start::classic::Params::default());
+    let Some(node) = node else {
+        return Ok((LawSpec::Reno(law::reno::Params::default()), classic));
+    };
+    // A table without a law only chooses the slow start of Reno.
+    let law = parameters::read(node, "law", &["slow_start"], (Some("reno"), "highspeed"), &law_named)?;
+    let slow_start = match node.value.get("slow_start") {
+        Some(value) => {
+            let node = Node { value, place: format!("{}.slow_start", node.place) };
+            parameters::read(&node, "kind", &[], (None, "limited"), &start_named)?
+        }
+        None => classic,
+    };
+    Ok((law, slow_start))
+}
+
+/// The law called `name`; `place` is where the name stands.
+pub(crate) fn law_named(name: &str, place: &str) -> Result<LawSpec, ScenarioError> {
+    LawSpec::named(name).ok_or_else(|| {
+        let names: Vec<_> = LAWS.iter().map(|entry| entry.card.name).collect();
+        let aliases: Vec<_> = LAWS.iter().flat_map(|entry| entry.card.aliases).copied().collect();
+        unknown_name(place, "law", name, &names, &aliases, LATER_LAWS)
+    })
+}
+
+/// The slow start called `name`.
+pub(crate) fn start_named(name: &str, place: &str) -> Result<StartSpec, ScenarioError> {
+    StartSpec::named(name).ok_or_else(|| {
+        let names: Vec<_> = STARTS.iter().map(|entry| entry.card.name).collect();
+        let aliases: Vec<_> = STARTS.iter().flat_map(|entry| entry.card.aliases).copied().collect();
+        unknown_name(place, "slow start", name, &names, &aliases, LATER_STARTS)
+    })
+}
+
+/// The recovery; SACK by default.
+pub(crate) fn recovery(node: Option<&Node>) -> Result<Recovery, ScenarioError> {
+    node.map_or(Ok(Recovery::Sack), |node| recovery_named(node.text("sack")?, &node.place))
+}
+
+/// The recovery called `name`.
+pub(crate) fn recovery_named(name: &str, place: &str) -> Result<Recovery, ScenarioError> {
+    Recovery::named(name)
+        .ok_or_else(|| unknown_name(place, "recovery", name, &Recovery::ALL.map(|row| row.1), &[], LATER_RECOVERIES))
+}
+
+/// The traffic; bulk by default.
+pub(crate) fn traffic(node: Option<&Node>) -> Result<TrafficSpec, ScenarioError> {
+    let Some(node) = node else { return Ok(TrafficSpec::Bulk) };
+    if let Some(name) = node.as_text() {
+        return traffic_named(name, &node.place);
+    }
+    let form = "text such as \"bulk\" or a table such as { kind = \"finite\", size = \"10 MB\" }";
+    let place = format!("{}.kind", node.place);
+    let mut spec = match node.value.as_table().map(|table| table.get("kind")) {
+        Some(Some(value)) => traffic_named(Node { value, place: place.clone() }.text("bulk")?, &place)?,
+        Some(None) => {
+            return Err(ScenarioError::Missing { place, hint: "write for example kind = \"bulk\"" });
+        }
+        None => return Err(node.wrong(format!("must be {form}"))),
+    };
+    match &mut spec {
+        TrafficSpec::Bulk => {
+            node.table(&["kind"], form)?;
+        }
+        TrafficSpec::Finite { size } => {
+            if let Some(node) = node.table(TRAFFIC_KEYS, form)?.get("size") {
+                *size = node.bytes("10 MB")?;
+            }
+        }
+    }
+    Ok(spec)
+}
+
+fn traffic_named(name: &str, place: &str) -> Result<TrafficSpec, ScenarioError> {
+    TrafficSpec::named(name).ok_or_else(|| {
+        let names: Vec<_> = TRAFFIC.iter().map(|entry| entry.card.name).collect();
+        let aliases: Vec<_> = TRAFFIC.iter().flat_map(|entry| entry.card.aliases).copied().collect();
+        unknown_name(place, "traffic", name, &names, &aliases, LATER_TRAFFIC)
+    })
+}

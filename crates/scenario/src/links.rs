@@ -1,0 +1,77 @@
+//! The `[[links]]` tables.
+
+use crate::buffer::Buffer;
+use crate::names::{LATER_QUEUES, unknown_name};
+use crate::parameters::{self, Parameters};
+use crate::reader::Node;
+use crate::{Link, Loss, ScenarioError, check, limits};
+use base::Span;
+use queue::{Limit, QUEUES, QueueSpec};
+
+/// Keys of a `[[links]]` table.
+pub(crate) const KEYS: &[&str] = &["name", "rate", "delay", "buffer", "queue", "loss"];
+
+/// Keys of `loss = {…}`.
+pub(crate) const LOSS_KEYS: &[&str] = &["random", "every"];
+
+/// The links, and their buffers as the file says them: those in time or BDP depend on the flows.
+pub(crate) fn read(node: &Node) -> Result<(Vec<Link>, Vec<Buffer>), ScenarioError> {
+    let items = node.list("a list of tables, each headed [[links]]")?;
+    if items.is_empty() {
+        return Err(node.wrong("must not be empty"));
+    }
+    let (links, buffers): (Vec<Link>, Vec<Buffer>) =
+        items.iter().map(link).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+    // Before paths look for names.
+    check::names("links", links.iter().map(|link| link.name.as_str()))?;
+    Ok((links, buffers))
+}
+
+fn link(node: &Node) -> Result<(Link, Buffer), ScenarioError> {
+    let fields = node.table(KEYS, "a table headed [[links]]")?;
+    let name = fields.need("name", "write for example name = \"bottleneck\"")?.text("bottleneck")?.to_owned();
+    let rate = fields.need("rate", "write for example rate = \"1 Gbit/s\"")?.rate("1 Gbit/s")?;
+    let delay = fields.get("delay").map_or(Ok(Span::ZERO), |n| n.span("50 ms"))?;
+    let buffer =
+        Buffer::read(&fields.need("buffer", "write for example buffer = \"1250 packets\", or \"unlimited\"")?)?;
+    let queue = match fields.get("queue") {
+        Some(node) => discipline(&node)?,
+        None => QueueSpec::DropTail(queue::drop_tail::Params::default()),
+    };
+    let loss = fields.get("loss").map_or(Ok(None), |n| loss(&n))?;
+    Ok((Link { name, rate, delay, buffer: Limit::Unlimited, queue, loss }, buffer))
+}
+
+fn discipline(node: &Node) -> Result<QueueSpec, ScenarioError> {
+    parameters::read(node, "discipline", &[], (None, "drop-tail"), &queue_named)
+}
+
+impl Parameters for QueueSpec {
+    fn rows(&self) -> Vec<base::Param> {
+        self.rows()
+    }
+    fn set(&mut self, name: &str, value: &base::Value) -> Option<Result<(), base::ParamError>> {
+        self.set(name, value)
+    }
+}
+
+/// The discipline called `name`; `place` is where the name stands.
+pub(crate) fn queue_named(name: &str, place: &str) -> Result<QueueSpec, ScenarioError> {
+    QueueSpec::named(name).ok_or_else(|| {
+        let names: Vec<_> = QUEUES.iter().map(|entry| entry.card.name).collect();
+        let aliases: Vec<_> = QUEUES.iter().flat_map(|entry| entry.card.aliases).copied().collect();
+        unknown_name(place, "discipline", name, &names, &aliases, LATER_QUEUES)
+    })
+}
+
+fn loss(node: &Node) -> Result<Option<Loss>, ScenarioError> {
+    if node.as_text() == Some("none") {
+        return Ok(None);
+    }
+    let fields = node.table(LOSS_KEYS, "a table such as { random = 1e-4 } or { every = 10000 }")?;
+    match (fields.get("random"), fields.get("every")) {
+        (Some(random), None) => Ok(Some(Loss::Random(random.number()?))),
+        (None, Some(every)) => Ok(Some(Loss::Every(every.whole(&limits::LOSS_EVERY)?))),
+        _ => Err(node.wrong("must hold either random = 1e-4 or every = 10000")),
+    }
+}

@@ -1,0 +1,124 @@
+//! Unknown words: the nearest known one, or the list of them all.
+//!
+//! Source: optimal string alignment (Damerau 1964), the distance of typing errors.
+
+use crate::ScenarioError;
+
+/// Congestion-control laws of the design that are still to come.
+pub(crate) const LATER_LAWS: &[&str] = &[
+    "ghstcp",
+    "nr-hstcp",
+    "constant-rate",
+    "scalable",
+    "fast",
+    "htcp",
+    "bic",
+    "vegas",
+    "xcp",
+    "packet-pair",
+    "cubic",
+    "westwood",
+    "illinois",
+    "yeah",
+    "hybla",
+    "compound",
+    "dctcp",
+    "bbr",
+];
+
+/// Slow starts that are still to come.
+pub(crate) const LATER_STARTS: &[&str] = &["hystart++"];
+
+/// Recoveries that are still to come.
+pub(crate) const LATER_RECOVERIES: &[&str] = &["prr", "rack"];
+
+/// Disciplines that are still to come.
+pub(crate) const LATER_QUEUES: &[&str] = &[
+    "red",
+    "ared",
+    "gared",
+    "blue",
+    "rem",
+    "pd-red",
+    "fq",
+    "drr",
+    "priority-fq",
+    "sfq",
+    "codel",
+    "fq-codel",
+    "pie",
+    "dualpi2",
+    "xcp",
+];
+
+/// Kinds of traffic that are still to come.
+pub(crate) const LATER_TRAFFIC: &[&str] = &["cbr", "on-off", "poisson", "elastic", "engset", "web", "replay"];
+
+/// The error for a `what` (law, queue, …) called `name` that is not among `names` or their `aliases`.
+pub(crate) fn unknown_name(
+    place: &str,
+    what: &str,
+    name: &str,
+    names: &[&str],
+    aliases: &[&str],
+    later: &[&str],
+) -> ScenarioError {
+    let available = names.join(", ");
+    let reason = if later.contains(&name) {
+        format!("{what} {name:?} is not built yet; available: {available}")
+    } else if let Some(near) = nearest(name, names.iter().chain(aliases).copied()) {
+        format!("unknown {what} {name:?}; did you mean {near:?}?")
+    } else {
+        format!("unknown {what} {name:?}; available: {available}")
+    };
+    ScenarioError::wrong(place, reason)
+}
+
+/// The known word a typing error or two away from `word`, if there is one.
+pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // Longer words than any known one are no typing errors, and the distance is quadratic.
+    if word.len() > 64 {
+        return None;
+    }
+    let lower = word.to_lowercase();
+    known
+        .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(d, candidate)| *d <= (candidate.chars().count().min(lower.chars().count()) / 3).clamp(1, 3))
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let same = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + same);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_word_that_was_meant() {
+        let known = ["beta", "rate", "delay", "buffer", "highspeed", "sack"];
+        for (typed, meant) in [("betta", "beta"), ("dealy", "delay"), ("SACK", "sack"), ("high-speed", "highspeed")] {
+            assert_eq!(nearest(typed, known.into_iter()), Some(meant));
+        }
+        assert_eq!(nearest("colour", known.into_iter()), None);
+        assert_eq!(distance("ca", "ac"), 1);
+        assert_eq!(distance("", "abc"), 3);
+    }
+}

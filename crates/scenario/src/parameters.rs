@@ -1,0 +1,62 @@
+//! Whatever has a name and parameters in a file (laws, slow starts, disciplines): `"name"` or `{ key = "name", … }`.
+
+use crate::ScenarioError;
+use crate::reader::Node;
+use base::{Param, ParamError, Value};
+
+/// What can be configured by name.
+pub(crate) trait Parameters: Sized {
+    /// Names and defaults.
+    fn rows(&self) -> Vec<Param>;
+    /// Sets one; `None` if there is no such parameter.
+    fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>>;
+}
+
+/// Reads a specification whose name stands at `key` (or alone; `default` if a table has no such key), with its
+/// parameters beside it; `others` are keys of the table that are somebody else's.
+pub(crate) fn read<P: Parameters>(
+    node: &Node,
+    key: &str,
+    others: &[&str],
+    (default, example): (Option<&str>, &str),
+    named: &dyn Fn(&str, &str) -> Result<P, ScenarioError>,
+) -> Result<P, ScenarioError> {
+    if let Some(name) = node.as_text() {
+        return named(name, &node.place);
+    }
+    let form = format!("text such as {example:?} or a table such as {{ {key} = {example:?} }}");
+    let Some(table) = node.value.as_table() else {
+        return Err(node.wrong(format!("must be {form}")));
+    };
+    let place = format!("{}.{key}", node.place);
+    let name = match (table.get(key), default) {
+        (Some(value), _) => Node { value, place: place.clone() }.text(example)?,
+        (None, Some(name)) => name,
+        (None, None) => {
+            return Err(ScenarioError::wrong(place, format!("missing; write for example {key} = {example:?}")));
+        }
+    };
+    let mut spec = named(name, &place)?;
+    let rows = spec.rows();
+    let known: Vec<&str> = [key].iter().chain(others).copied().chain(rows.iter().map(|row| row.name)).collect();
+    for (name, node_at) in node.table(&known, &form)?.entries() {
+        if name == key || others.contains(&name) {
+            continue;
+        }
+        let value = value_of(&node_at)?;
+        if let Some(Err(source)) = spec.set(name, &value) {
+            return Err(ScenarioError::Parameter { place: node.place.clone(), source });
+        }
+    }
+    Ok(spec)
+}
+
+fn value_of(node: &Node) -> Result<Value, ScenarioError> {
+    match node.value {
+        toml::Value::Boolean(x) => Ok(Value::Bool(*x)),
+        toml::Value::Integer(n) => Ok(Value::Number(*n as f64)),
+        toml::Value::Float(x) => Ok(Value::Number(*x)),
+        toml::Value::String(text) => Ok(Value::Text(text.clone())),
+        _ => Err(node.wrong("must be a number, a text, true or false")),
+    }
+}

@@ -1,0 +1,427 @@
+//! JSON Schema of the scenario file, for editors and forms. The types here describe the file and are never filled; the
+//! tests hold their keys against those of the reader, and names and parameters come from the registries.
+
+#![expect(dead_code, reason = "described, never constructed")]
+
+use base::{Card, Param, Value};
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value as Json, json};
+use transport::Recovery;
+
+/// JSON Schema (2020-12) of a scenario file, as text.
+#[must_use]
+pub fn schema() -> String {
+    let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(without_null));
+    let schema = settings.into_generator().into_root_schema_for::<File>();
+    serde_json::to_string_pretty(&schema).unwrap_or_default()
+}
+
+/// TOML has no null: a key that may be absent is just not required.
+fn without_null(schema: &mut Schema) {
+    let Some(object) = schema.as_object_mut() else { return };
+    if let Some(Json::Array(types)) = object.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            object.insert("type".into(), one);
+        }
+    }
+    if let Some(Json::Array(forms)) = object.get_mut("anyOf") {
+        forms.retain(|form| *form != json!({ "type": "null" }));
+        if let [Json::Object(one)] = forms.as_slice() {
+            let one = one.clone();
+            object.remove("anyOf");
+            object.extend(one);
+        }
+    }
+}
+
+/// An elephan scenario.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, title = "elephan scenario")]
+struct File {
+    /// One line about it.
+    title: Option<String>,
+    /// Simulated time, warm-up included: "200 s".
+    duration: String,
+    /// What is simulated but not measured, at the start: "60 s".
+    warmup: Option<String>,
+    /// Independent runs.
+    #[schemars(range(min = 1, max = 10_000))]
+    replications: Option<u32>,
+    /// Seed of all random streams.
+    seed: Option<u64>,
+    /// Directed links.
+    #[schemars(length(min = 1))]
+    links: Vec<Link>,
+    /// Groups of flows.
+    #[schemars(length(min = 1))]
+    flows: Vec<Flows>,
+    /// What is recorded besides counters.
+    record: Option<Record>,
+}
+
+/// A directed link: queue, server, wire.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Link {
+    /// Its name in paths.
+    #[schemars(length(min = 1, max = 64))]
+    name: String,
+    /// Bits on the wire: "2.5 Gbit/s".
+    rate: String,
+    /// Propagation, one way: "50 ms".
+    delay: Option<String>,
+    /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "bdp/sqrt(n)",
+    /// "unlimited".
+    buffer: String,
+    /// The discipline.
+    queue: Option<Queue>,
+    /// Loss that is not the queue's.
+    loss: Option<Loss>,
+}
+
+/// Loss that is not the queue's: "none", { random = 1e-4 } or { every = 10000 }.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Loss {
+    /// None.
+    Word(None),
+    /// Random or regular.
+    Table(LossTable),
+}
+
+/// One of the two.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, extend("minProperties" = 1, "maxProperties" = 1))]
+struct LossTable {
+    /// Each packet with this probability.
+    #[schemars(range(min = 0, max = 1))]
+    random: Option<f64>,
+    /// Every n-th packet.
+    #[schemars(range(min = 2))]
+    every: Option<u64>,
+}
+
+/// The word "none".
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+enum None {
+    /// Nothing of the kind.
+    None,
+}
+
+/// Flows that differ only in what is drawn for them.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Flows {
+    /// The group's name in results.
+    #[schemars(length(min = 1, max = 64))]
+    name: Option<String>,
+    /// How many flows.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    count: Option<u32>,
+    /// Links that data crosses.
+    #[schemars(length(min = 1))]
+    path: Vec<String>,
+    /// Links that ACKs cross; empty for an uncongested way back.
+    r#return: Option<Vec<String>>,
+    /// Base round-trip time, all propagation included.
+    rtt: Rtt,
+    /// The sender's own link.
+    access: Option<Access>,
+    /// Congestion-control law and slow start.
+    control: Option<Control>,
+    /// How losses are repaired.
+    recovery: Option<Recovering>,
+    /// Size of a full data packet on the wire, headers included: "1500 B".
+    packet: Option<String>,
+    /// When flows start: "0 s", or a uniform draw.
+    start: Option<Start>,
+    /// When the application stops offering data: "100 s".
+    stop: Option<String>,
+    /// What the application offers.
+    traffic: Option<Traffic>,
+    /// TCP besides the law.
+    tcp: Option<Tcp>,
+}
+
+/// "100 ms"; { from, to } equally spaced; { uniform = [from, to] } or { pareto = { mean, shape } } drawn; a list: one
+/// each if as many as flows, else drawn.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Rtt {
+    /// The same for all.
+    Value(String),
+    /// One each, or drawn.
+    List(Vec<String>),
+    /// Equally spaced, or drawn.
+    Table(RttTable),
+}
+
+/// { from, to }, { uniform } or { pareto }.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct RttTable {
+    /// RTT of the first flow.
+    from: Option<String>,
+    /// RTT of the last flow.
+    to: Option<String>,
+    /// Uniform draws between two times.
+    uniform: Option<[String; 2]>,
+    /// Pareto draws.
+    pareto: Option<Pareto>,
+}
+
+/// Pareto draws; the smallest is mean (shape - 1) / shape.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Pareto {
+    /// Mean of the law: "100 ms".
+    mean: String,
+    /// Shape, above 1.
+    shape: f64,
+    /// Larger draws are cut here; 100 means by default.
+    max: Option<String>,
+}
+
+/// The sender's own link.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Access {
+    /// "10 Gbit/s" or "unlimited".
+    rate: Option<String>,
+    /// "1000 packets" or "unlimited".
+    buffer: Option<String>,
+}
+
+/// A time, or a uniform draw per flow and replication.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Start {
+    /// The same for all: "0 s".
+    Value(String),
+    /// A draw.
+    Table(StartTable),
+}
+
+/// A uniform draw per flow and replication.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct StartTable {
+    /// The earliest: "0 s".
+    from: String,
+    /// The latest: "5 s".
+    to: String,
+}
+
+/// A profile or a table of keys.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Tcp {
+    /// A profile.
+    Profile(Profile),
+    /// Keys.
+    Table(TcpTable),
+}
+
+/// Known profiles.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+enum Profile {
+    /// Linux's defaults.
+    Linux,
+}
+
+/// TCP besides the law.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct TcpTable {
+    /// Smallest retransmission timeout: "1 s".
+    min_rto: Option<String>,
+    /// Granularity of the timer: "1 ms".
+    rto_granularity: Option<String>,
+    /// Initial window, in segments.
+    #[schemars(range(min = 1, max = 1000))]
+    initial_window: Option<u32>,
+    /// Initial slow-start threshold, in segments, or "none".
+    initial_ssthresh: Option<NumberOrNone>,
+    /// Receive window, in whole segments, or "none".
+    receive_window: Option<NumberOrNone>,
+    /// In-order segments per acknowledgement; 1 acknowledges each.
+    #[schemars(range(min = 1, max = 64))]
+    delayed_ack: Option<u32>,
+    /// Longest delay of a delayed acknowledgement: "200 ms".
+    delayed_ack_timeout: Option<String>,
+    /// Whether the first two duplicate ACKs release new data (RFC 3042).
+    limited_transmit: Option<bool>,
+    /// Explicit congestion notification (RFC 3168): "on" or "off".
+    ecn: Option<OnOrOff>,
+    /// Each packet is sent a uniform time in [0, this] late, order kept: "8 us".
+    send_jitter: Option<String>,
+}
+
+/// A number, or "none".
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum NumberOrNone {
+    /// Segments.
+    Number(f64),
+    /// No limit.
+    Word(None),
+}
+
+/// On or off.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum OnOrOff {
+    /// In words.
+    Word(OnOrOffWord),
+    /// As a flag.
+    Flag(bool),
+}
+
+/// On or off, in words.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+enum OnOrOffWord {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// What is recorded besides counters.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Record {
+    /// Interval of the samples of cwnd, srtt and backlog: "100 ms" or "none".
+    every: Option<String>,
+    /// Flows recorded ACK by ACK: "hstcp[0]" is the first of group "hstcp".
+    trace: Option<Vec<String>>,
+}
+
+/// Declares a type whose schema is made from a registry.
+macro_rules! from_registry {
+    ($($name:ident = $schema:expr;)*) => {
+        $(struct $name;
+
+        impl JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        })*
+    };
+}
+
+from_registry! {
+    Queue = choice("discipline", None, &catalogue(queue::QUEUES.iter().map(|e| (e.card, e.rows))), &[]);
+    Control = choice(
+        "law",
+        Some("reno"),
+        &catalogue(law::LAWS.iter().map(|e| (e.card, e.rows))),
+        &[("slow_start", slow_start())],
+    );
+    Traffic = choice("kind", None, &catalogue(traffic::TRAFFIC.iter().map(|e| (e.card, e.rows))), &[]);
+    Recovering = json_schema!({ "enum": Recovery::ALL.map(|row| row.1) });
+}
+
+fn slow_start() -> Json {
+    choice("kind", None, &catalogue(law::STARTS.iter().map(|e| (e.card, e.rows))), &[]).to_value()
+}
+
+fn catalogue(entries: impl Iterator<Item = (Card, fn() -> Vec<Param>)>) -> Vec<(Card, Vec<Param>)> {
+    entries.map(|(card, rows)| (card, rows())).collect()
+}
+
+/// A name alone, or a table with the name at `key` (which may be left out for the `default`), parameters and `others`
+/// beside it.
+fn choice(key: &str, default: Option<&str>, entries: &[(Card, Vec<Param>)], others: &[(&str, Json)]) -> Schema {
+    let spellings: Vec<&str> =
+        entries.iter().flat_map(|(card, _)| [card.name].into_iter().chain(card.aliases.iter().copied())).collect();
+    let mut forms = vec![json!({ "enum": spellings })];
+    for (card, rows) in entries {
+        let names: Vec<&str> = [card.name].iter().chain(card.aliases).copied().collect();
+        let mut properties = Map::new();
+        properties.insert(key.into(), json!({ "enum": names, "description": card.title }));
+        for (name, schema) in others {
+            properties.insert((*name).into(), schema.clone());
+        }
+        for row in rows {
+            properties.insert(row.name.into(), parameter(row));
+        }
+        let required: &[&str] = if default == Some(card.name) { &[] } else { &[key] };
+        forms.push(json!({
+            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+        }));
+    }
+    json_schema!({ "anyOf": forms })
+}
+
+fn parameter(row: &Param) -> Json {
+    let (kind, default) = match &row.default {
+        Value::Bool(x) => ("boolean", json!(x)),
+        Value::Number(x) => ("number", json!(x)),
+        Value::Text(text) => ("string", json!(text)),
+    };
+    let unit = if row.unit.is_empty() { String::new() } else { format!(" [{}]", row.unit) };
+    json!({ "type": kind, "default": default, "description": format!("{}{unit}", row.meaning) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{flows, links, read, tcp};
+    use std::collections::BTreeSet;
+
+    fn keys(schema: &Json, pointer: &str) -> BTreeSet<String> {
+        let at = schema.pointer(pointer).unwrap_or_else(|| panic!("no {pointer} in {schema:#}"));
+        at.as_object().unwrap().keys().cloned().collect()
+    }
+
+    #[test]
+    fn knows_the_keys_that_the_reader_knows() {
+        let schema: Json = serde_json::from_str(&schema()).unwrap();
+        for (pointer, known) in [
+            ("/properties", read::KEYS),
+            ("/$defs/Record/properties", read::RECORD_KEYS),
+            ("/$defs/Link/properties", links::KEYS),
+            ("/$defs/LossTable/properties", links::LOSS_KEYS),
+            ("/$defs/Flows/properties", flows::KEYS),
+            ("/$defs/Access/properties", flows::ACCESS_KEYS),
+            ("/$defs/StartTable/properties", flows::START_KEYS),
+            ("/$defs/RttTable/properties", flows::RTT_KEYS),
+            ("/$defs/Pareto/properties", flows::PARETO_KEYS),
+            ("/$defs/TcpTable/properties", tcp::KEYS),
+        ] {
+            let known: BTreeSet<String> = known.iter().map(|key| (*key).to_owned()).collect();
+            assert_eq!(keys(&schema, pointer), known, "{pointer}");
+        }
+    }
+
+    #[test]
+    fn lists_every_law_with_its_parameters() {
+        let schema: Json = serde_json::from_str(&schema()).unwrap();
+        let forms = &schema["$defs"]["Control"]["anyOf"];
+        assert_eq!(forms.as_array().unwrap().len(), 1 + law::LAWS.len());
+        for (i, entry) in law::LAWS.iter().enumerate() {
+            let known = keys(forms, &format!("/{}/properties", i + 1));
+            assert!((entry.rows)().iter().all(|row| known.contains(row.name)), "{}", entry.card.name);
+        }
+    }
+
+    #[test]
+    fn requires_what_the_reader_requires() {
+        let text = schema();
+        let schema: Json = serde_json::from_str(&text).unwrap();
+        assert!(!text.contains("\"null\""), "{text}");
+        assert_eq!(schema["required"], json!(["duration", "links", "flows"]));
+        assert_eq!(schema["$defs"]["Link"]["required"], json!(["name", "rate", "buffer"]));
+        assert_eq!(schema["$defs"]["Flows"]["required"], json!(["path", "rtt"]));
+    }
+}

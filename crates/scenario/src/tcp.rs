@@ -1,0 +1,75 @@
+//! The keys of `tcp = {…}`, and the profile `tcp = "linux"`.
+
+use crate::reader::Node;
+use crate::{ScenarioError, limits};
+use transport::Options;
+
+/// Keys of `tcp = {…}`.
+pub(crate) const KEYS: &[&str] = &[
+    "min_rto",
+    "rto_granularity",
+    "initial_window",
+    "initial_ssthresh",
+    "receive_window",
+    "delayed_ack",
+    "delayed_ack_timeout",
+    "limited_transmit",
+    "ecn",
+    "send_jitter",
+];
+
+pub(crate) fn options(node: &Node) -> Result<Options, ScenarioError> {
+    let form = "\"linux\" or a table such as { min_rto = \"200 ms\" }";
+    if let Some(name) = node.as_text() {
+        return if name == "linux" {
+            Ok(Options::linux())
+        } else {
+            Err(node.wrong(format!("unknown profile {name:?}; must be {form}")))
+        };
+    }
+    let fields = node.table(KEYS, form)?;
+    let mut tcp = Options::default();
+    for (key, node) in fields.entries() {
+        match key {
+            "min_rto" => tcp.min_rto = node.span("1 s")?,
+            "rto_granularity" => tcp.rto_granularity = node.span("1 ms")?,
+            "initial_window" => tcp.initial_window = node.whole(&limits::INITIAL_WINDOW)? as u32,
+            "initial_ssthresh" => {
+                tcp.initial_ssthresh = or_none(&node, Node::number, "a number of segments")?;
+            }
+            "receive_window" => {
+                let whole = |node: &Node| node.whole(&limits::RECEIVE_WINDOW).map(|n| n as u32);
+                tcp.receive_window = or_none(&node, whole, "a whole number of segments")?;
+            }
+            "delayed_ack" => tcp.delayed_ack = node.whole(&limits::DELAYED_ACK)? as u32,
+            "delayed_ack_timeout" => tcp.delayed_ack_timeout = node.span("200 ms")?,
+            "limited_transmit" => tcp.limited_transmit = node.flag()?,
+            "ecn" => tcp.ecn = on_or_off(&node)?,
+            "send_jitter" => tcp.send_jitter = node.span("8 us")?,
+            // The table has no other keys.
+            _ => {}
+        }
+    }
+    Ok(tcp)
+}
+
+fn or_none<'a, T>(
+    node: &Node<'a>,
+    read: impl Fn(&Node<'a>) -> Result<T, ScenarioError>,
+    what: &str,
+) -> Result<Option<T>, ScenarioError> {
+    match node.as_text() {
+        Some("none") => Ok(None),
+        Some(_) => Err(node.wrong(format!("must be {what}, or \"none\""))),
+        None => read(node).map(Some),
+    }
+}
+
+fn on_or_off(node: &Node) -> Result<bool, ScenarioError> {
+    match node.value {
+        toml::Value::String(text) if text == "on" => Ok(true),
+        toml::Value::String(text) if text == "off" => Ok(false),
+        toml::Value::Boolean(on) => Ok(*on),
+        _ => Err(node.wrong("must be \"on\" or \"off\"")),
+    }
+}

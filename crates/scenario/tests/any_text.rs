@@ -1,0 +1,335 @@
+//! Whatever is thrown at the reader: it never panics, and what it refuses it refuses in one line. What it reads survives
+//! the canonical form.
+
+use base::{Bytes, Rate, Span, Value};
+use law::{LawSpec, StartSpec};
+use proptest::prelude::*;
+use queue::{Limit, QueueSpec};
+use scenario::{Access, Group, Link, Loss, Record, Rtt, Scenario, from_canonical, read};
+use traffic::TrafficSpec;
+use transport::{Options, Recovery};
+
+const FULL: &str = r#"title = "A test"
+duration = "20 s"
+warmup = "5 s"
+replications = 3
+seed = 7
+[[links]]
+name = "a"
+rate = "1 Gbit/s"
+delay = "50 ms"
+buffer = "0.5 bdp/sqrt(n)"
+queue = { discipline = "drop-tail" }
+loss = { random = 1e-4 }
+[[links]]
+name = "b"
+rate = "100 Mbit/s"
+buffer = "unlimited"
+[[flows]]
+name = "hstcp"
+count = 10
+path = ["a"]
+return = ["b"]
+rtt = { from = "100 ms", to = "120 ms" }
+access = { rate = "10 Gbit/s", buffer = "100 packets" }
+control = { law = "highspeed", low_window = 38, slow_start = { kind = "limited", max_ssthresh = 100 } }
+recovery = "sack"
+packet = "1000 B"
+start = { from = "0 s", to = "5 s" }
+stop = "15 s"
+traffic = { kind = "finite", size = "10 MB" }
+tcp = { min_rto = "200 ms", delayed_ack = 2, ecn = "off", receive_window = "none" }
+[[flows]]
+path = ["a"]
+rtt = { pareto = { mean = "600 ms", shape = 1.2 } }
+[record]
+every = "100 ms"
+trace = ["hstcp[0]"]
+"#;
+
+/// What a file may hold where it should not.
+const STRAY: &[&str] = &[
+    "",
+    "0",
+    "-1",
+    "1e400",
+    "nan",
+    "inf",
+    "9223372036854775807",
+    "\"\"",
+    "\"1e18 ps\"",
+    "\"1e308 bdp\"",
+    "\"4294967295 packets\"",
+    "[]",
+    "[[]]",
+    "{}",
+    "{ from = \"0 s\" }",
+    "true",
+    "1979-05-27",
+    "\"\\u0000\"",
+    "\"\\n\"",
+    "\"hstcp[99999999999]\"",
+    "\"ü[\"",
+    "[[flows]]",
+    "[[links]]",
+    "=",
+    "\"",
+    "\n",
+    ".",
+    "]",
+    "}",
+    "law",
+    "rtt = ",
+    "10_000_000",
+    "\"0.000000000001 bdp\"",
+    "\"11 h\"",
+];
+
+fn tokens() -> Vec<&'static str> {
+    FULL.split_inclusive([' ', '\n', '=', '[', ']', ',']).collect()
+}
+
+/// Reads, and checks what must hold of every answer.
+fn answer(text: &str) -> Result<(), TestCaseError> {
+    match read(text) {
+        Ok(scenario) => {
+            let canonical = scenario.canonical();
+            let again = from_canonical(&canonical);
+            prop_assert_eq!(again, Ok(scenario));
+        }
+        Err(error) => one_line(&error.to_string())?,
+    }
+    Ok(())
+}
+
+#[test]
+fn deep_nesting_is_refused_and_nothing_more() {
+    let deep = 100_000;
+    for text in [
+        format!("title = {}", "[".repeat(deep)),
+        format!("title = {}", "{a=".repeat(deep)),
+        format!("{}a = 1", "a.".repeat(deep)),
+        format!("[{}a]", "a.".repeat(deep)),
+    ] {
+        assert!(read(&text).is_err());
+        assert!(from_canonical(&text).is_err());
+    }
+    assert!(from_canonical(&"[".repeat(deep)).is_err());
+}
+
+fn one_line(message: &str) -> Result<(), TestCaseError> {
+    prop_assert!(!message.is_empty());
+    prop_assert!(!message.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']), "{}", message);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        answer(&String::from_utf8_lossy(&bytes))?;
+        prop_assert!(from_canonical(&String::from_utf8_lossy(&bytes)).is_err());
+    }
+
+    #[test]
+    fn any_text_as_a_value(text in any::<String>(), key in 0usize..40) {
+        let lines: Vec<&str> = FULL.lines().collect();
+        let broken = lines[key % lines.len()].split('=').next().unwrap_or_default();
+        let quoted = toml::Value::String(text).to_string();
+        let line = format!("{broken}= {quoted}");
+        let file: Vec<&str> = lines.iter().enumerate().map(|(i, l)| if i == key % lines.len() { line.as_str() } else { l }).collect();
+        answer(&file.join("\n"))?;
+    }
+
+    #[test]
+    fn a_right_file_with_pieces_lost_and_strangers_put_in(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..4u8, any::<prop::sample::Index>()), 1..5),
+    ) {
+        let mut pieces = tokens();
+        for (at, what, stray) in changes {
+            let at = at.index(pieces.len());
+            match what {
+                0 => { pieces.remove(at); }
+                1 => pieces[at] = STRAY[stray.index(STRAY.len())],
+                2 => pieces.insert(at, STRAY[stray.index(STRAY.len())]),
+                _ => pieces[at] = pieces[stray.index(pieces.len())],
+            }
+            if pieces.is_empty() { break; }
+        }
+        answer(&pieces.concat())?;
+    }
+
+    #[test]
+    fn a_canonical_form_with_a_piece_changed(at in any::<prop::sample::Index>(), stray in any::<prop::sample::Index>()) {
+        let canonical = read(FULL).map_err(|e| TestCaseError::fail(e.to_string()))?.canonical();
+        let mut pieces: Vec<&str> = canonical.split_inclusive([',', ':', '{', '[', ']', '}']).collect();
+        let at = at.index(pieces.len());
+        pieces[at] = STRAY[stray.index(STRAY.len())];
+        if let Err(error) = from_canonical(&pieces.concat()) {
+            one_line(&error.to_string())?;
+        }
+    }
+
+    #[test]
+    fn every_scenario_survives_its_canonical_form(scenario in scenarios()) {
+        let canonical = scenario.canonical();
+        let again = from_canonical(&canonical);
+        prop_assert_eq!(again.as_ref(), Ok(&scenario));
+        prop_assert_eq!(again.map(|s| s.canonical()), Ok(canonical));
+    }
+}
+
+fn spans(from: Span, to: Span) -> impl Strategy<Value = Span> {
+    (from.0..=to.0).prop_map(Span)
+}
+
+fn links() -> impl Strategy<Value = Vec<Link>> {
+    let buffer = prop_oneof![
+        (0..1_000_000u32).prop_map(Limit::Packets),
+        (0..1_000_000_000u64).prop_map(|n| Limit::Bytes(Bytes(n))),
+        Just(Limit::Unlimited),
+    ];
+    let loss = prop_oneof![(0.0..1.0).prop_map(Loss::Random), (2..u64::from(u32::MAX)).prop_map(Loss::Every)];
+    let name = "[a-zA-Z0-9 _ü-]{1,20}";
+    let rate = 1_000_000..1_000_000_000_000_000u64;
+    let link = (name, rate, spans(Span::ZERO, Span::millis(1)), buffer, prop::option::of(loss)).prop_map(
+        |(name, rate, delay, buffer, loss)| Link {
+            name,
+            rate: Rate(rate),
+            delay,
+            buffer,
+            queue: QueueSpec::DropTail(queue::drop_tail::Params::default()),
+            loss,
+        },
+    );
+    prop::collection::vec(link, 1..5).prop_map(|mut links| {
+        for (i, link) in links.iter_mut().enumerate() {
+            link.name = format!("{}{i}", link.name);
+        }
+        links
+    })
+}
+
+fn rtts() -> impl Strategy<Value = Rtt> {
+    let rtt = || spans(Span::millis(10), Span::secs(3600));
+    let two = || (rtt(), rtt()).prop_map(|(a, b)| (a.min(b), a.max(b)));
+    prop_oneof![
+        rtt().prop_map(Rtt::Constant),
+        two().prop_map(|(a, b)| Rtt::Spread(a, b)),
+        two().prop_map(|(a, b)| Rtt::Uniform(a, b)),
+        (two(), 1.5..1000.0).prop_map(|((a, b), shape)| Rtt::Pareto {
+            mean: Span(a.0.max(30_000_000_000)),
+            shape,
+            max: b.max(Span::millis(30))
+        }),
+        prop::collection::vec(rtt(), 1..5).prop_map(Rtt::List),
+    ]
+}
+
+fn laws() -> impl Strategy<Value = (LawSpec, StartSpec)> {
+    ((0..law::LAWS.len()), 0.01..0.5, (0..law::STARTS.len()), 2.0..1e6).prop_map(|(law, share, start, ssthresh)| {
+        let mut law = LawSpec::named(law::LAWS[law].card.name).expect("registered");
+        for name in ["decrease", "high_decrease"] {
+            if let Some(set) = law.set(name, &Value::Number(share)) {
+                set.expect("in range");
+            }
+        }
+        let mut start = StartSpec::named(law::STARTS[start].card.name).expect("registered");
+        if let Some(set) = start.set("max_ssthresh", &Value::Number(ssthresh)) {
+            set.expect("in range");
+        }
+        (law, start)
+    })
+}
+
+fn options() -> impl Strategy<Value = Options> {
+    let timer = || spans(Span::nanos(1), Span::secs(3600));
+    let times = (timer(), timer(), timer(), spans(Span::ZERO, Span::secs(1)));
+    let counts = (1..=1000u32, prop::option::of(2.0..1e9), prop::option::of(1..=1_000_000_000u32), 1..=64u32);
+    (times, counts, any::<(bool, bool)>()).prop_map(|(times, counts, flags)| Options {
+        min_rto: times.0,
+        rto_granularity: times.1,
+        delayed_ack_timeout: times.2,
+        send_jitter: times.3,
+        initial_window: counts.0,
+        initial_ssthresh: counts.1,
+        receive_window: counts.2,
+        delayed_ack: counts.3,
+        limited_transmit: flags.0,
+        ecn: flags.1,
+    })
+}
+
+fn groups(links: usize) -> impl Strategy<Value = Group> {
+    let path = (prop::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links), any::<prop::sample::Index>());
+    let access = prop::option::of((1_000_000..1_000_000_000_000u64, prop::option::of(0..100_000u32)));
+    let start = (
+        spans(Span::ZERO, Span::secs(9)),
+        spans(Span::ZERO, Span::secs(9)),
+        prop::option::of(spans(Span::secs(10), Span::secs(99))),
+    );
+    let traffic =
+        prop_oneof![Just(TrafficSpec::Bulk), (1..1u64 << 30).prop_map(|n| TrafficSpec::Finite { size: Bytes(n) })];
+    let recovery = prop::sample::select(Recovery::ALL.map(|row| row.0).to_vec());
+    ((1..1_000_000u32, path, rtts(), access), (laws(), recovery, 41..=65_535u64, start), (traffic, options())).prop_map(
+        |(
+            (count, (mut path, cut), rtt, access),
+            ((law, slow_start), recovery, packet, (a, b, stop)),
+            (traffic, tcp),
+        )| {
+            let back = path.split_off(cut.index(path.len()).max(1));
+            Group {
+                name: String::new(),
+                count,
+                path,
+                back,
+                rtt,
+                access: access.map_or(Access { rate: None, buffer: None }, |(rate, buffer)| Access {
+                    rate: Some(Rate(rate)),
+                    buffer,
+                }),
+                law,
+                slow_start,
+                recovery,
+                packet: Bytes(packet),
+                start: (a.min(b), a.max(b)),
+                stop,
+                traffic,
+                tcp,
+            }
+        },
+    )
+}
+
+fn scenarios() -> impl Strategy<Value = Scenario> {
+    let body = links().prop_flat_map(|links| {
+        let groups = prop::collection::vec(groups(links.len()), 1..4);
+        (Just(links), groups)
+    });
+    let head = (
+        "[\\PC&&[^\u{2028}\u{2029}]]{0,40}",
+        spans(Span::secs(10), Span::secs(10_000)),
+        spans(Span::ZERO, Span::secs(9)),
+        1..=10_000u32,
+        any::<u64>(),
+    );
+    (head, body, prop::option::of(spans(Span::millis(1), Span::secs(1)))).prop_map(
+        |(head, (links, mut groups), every)| {
+            for (i, group) in groups.iter_mut().enumerate() {
+                group.name = format!("group {i}");
+            }
+            let trace = groups.iter().enumerate().map(|(i, group)| (i, group.count - 1)).collect();
+            Scenario {
+                title: head.0,
+                duration: head.1,
+                warmup: head.2,
+                replications: head.3,
+                seed: head.4,
+                links,
+                groups,
+                record: Record { every, trace },
+            }
+        },
+    )
+}

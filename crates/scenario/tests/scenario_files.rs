@@ -1,0 +1,140 @@
+//! The repository's own scenario files, and small files that show what each form means.
+
+use base::{Bytes, Rate, Span};
+use queue::Limit;
+use scenario::{Access, Record, Rtt, Scenario, from_canonical, read};
+use traffic::TrafficSpec;
+use transport::{Options, Recovery};
+
+const HSTCP_1G: &str = include_str!("../../../scenarios/hstcp-1g.toml");
+const HSTCP_2G5: &str = include_str!("../../../scenarios/hstcp-2g5.toml");
+
+#[test]
+fn the_first_papers_links_are_what_it_says() {
+    let slow = read(HSTCP_1G).unwrap();
+    assert_eq!(slow.links[0].rate, Rate(1_000_000_000));
+    assert_eq!(slow.links[0].buffer, Limit::Packets(1250));
+    assert_eq!(slow.groups[0].rtt, Rtt::Spread(Span::micros(115_500), Span::micros(124_500)));
+    assert_eq!(slow.groups[0].packet, Bytes(1000));
+    assert_eq!(slow.mean_rtt(0), Some(Span::millis(120)));
+    assert_eq!(slow.bdp_packets(0), Some(15_000.0));
+    let fast = read(HSTCP_2G5).unwrap();
+    assert_eq!(fast.mean_rtt(0), Some(Span::millis(90)));
+    assert_eq!(fast.groups[0].tcp.send_jitter, Span::nanos(3200));
+    // What a packet takes on the wire is the jitter that keeps flows from phase-locking.
+    for scenario in [slow, fast] {
+        let group = &scenario.groups[0];
+        assert_eq!(scenario.links[0].rate.serialize(group.packet), group.tcp.send_jitter);
+        assert_eq!(from_canonical(&scenario.canonical()), Ok(scenario));
+    }
+}
+
+/// A file with one link and one group, to which the arguments are added.
+fn small(link: &str, flows: &str) -> Scenario {
+    let link = if link.contains("buffer") { link.to_owned() } else { format!("buffer = \"5 packets\"\n{link}") };
+    let flows = if flows.contains("rtt") { flows.to_owned() } else { format!("rtt = \"100 ms\"\n{flows}") };
+    let text = format!(
+        "duration = \"10 s\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\n{link}\n[[flows]]\npath = [\"l\"]\n{flows}\n"
+    );
+    let scenario = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(from_canonical(&scenario.canonical()).as_ref(), Ok(&scenario));
+    scenario
+}
+
+#[test]
+fn defaults_are_those_of_the_design() {
+    let scenario = small("", "");
+    assert_eq!(
+        (scenario.title.as_str(), scenario.warmup, scenario.replications, scenario.seed),
+        ("", Span::ZERO, 1, 1)
+    );
+    assert_eq!(scenario.record, Record { every: Some(Span::millis(100)), trace: vec![] });
+    assert_eq!((scenario.links[0].delay, scenario.links[0].loss), (Span::ZERO, None));
+    assert_eq!(scenario.links[0].queue.card().name, "drop-tail");
+    let group = &scenario.groups[0];
+    assert_eq!((group.name.as_str(), group.count, group.packet), ("flows1", 1, Bytes(1500)));
+    assert_eq!((group.law.card().name, group.slow_start.card().name), ("reno", "classic"));
+    assert_eq!((group.recovery, group.traffic), (Recovery::Sack, TrafficSpec::Bulk));
+    assert_eq!((group.start, group.stop), ((Span::ZERO, Span::ZERO), None));
+    assert_eq!(group.access, Access { rate: None, buffer: None });
+    assert_eq!(group.tcp, Options::default());
+}
+
+#[test]
+fn buffers_come_out_in_packets_or_bytes() {
+    let buffer = |text: &str| small(&format!("buffer = \"{text}\""), "count = 4").links[0].buffer;
+    assert_eq!(buffer("1250 packets"), Limit::Packets(1250));
+    assert_eq!(buffer("125 kB"), Limit::Bytes(Bytes(125_000)));
+    assert_eq!(buffer("unlimited"), Limit::Unlimited);
+    // 1 Gbit/s times 100 ms are 12.5 MB, or 8333.3 packets of 1500 B; the root of four flows halves that.
+    assert_eq!(buffer("bdp"), Limit::Packets(8333));
+    assert_eq!(buffer("0.1 bdp"), Limit::Packets(833));
+    assert_eq!(buffer("bdp/sqrt(n)"), Limit::Packets(4167));
+    assert_eq!(buffer("0.5 bdp/sqrt(n)"), Limit::Packets(2083));
+    assert_eq!(buffer("5 ms"), Limit::Packets(417));
+    assert_eq!(buffer("1 ns"), Limit::Packets(1));
+}
+
+#[test]
+fn the_bdp_weighs_groups_by_their_flows() {
+    let two = "count = 3\nrtt = \"100 ms\"\n[[flows]]\npath = [\"l\"]\npacket = \"500 B\"\nrtt = { uniform = [\"10 ms\", \"30 ms\"] }";
+    let scenario = small("buffer = \"bdp\"", two);
+    assert_eq!(scenario.flows_on(0), 4);
+    assert_eq!(scenario.mean_rtt(0), Some(Span::millis(80)));
+    assert_eq!(scenario.mean_packet(0), Some(1250.0));
+    assert_eq!(scenario.bdp_bytes(0), Some(1e7));
+    assert_eq!(scenario.links[0].buffer, Limit::Packets(8000));
+}
+
+#[test]
+fn round_trip_times_are_values_spreads_or_draws() {
+    let rtt = |text: &str| small("delay = \"10 ms\"", &format!("rtt = {text}")).groups[0].rtt.clone();
+    assert_eq!(rtt("\"10 ms\""), Rtt::Constant(Span::millis(10)));
+    assert_eq!(rtt("[\"20 ms\", \"40 ms\"]").mean(), Span::millis(30));
+    assert_eq!(rtt("{ from = \"20 ms\", to = \"50 ms\" }"), Rtt::Spread(Span::millis(20), Span::millis(50)));
+    let uniform = rtt("{ uniform = [\"20 ms\", \"50 ms\"] }");
+    assert_eq!((uniform.min(), uniform.mean(), uniform.max()), (Span::millis(20), Span::millis(35), Span::millis(50)));
+    // The third paper's: the smallest is 100 ms / 6.
+    let pareto = rtt("{ pareto = { mean = \"100 ms\", shape = 1.2 } }");
+    assert_eq!(pareto, Rtt::Pareto { mean: Span::millis(100), shape: 1.2, max: Span::secs(10) });
+    assert_eq!((pareto.min(), pareto.mean()), (Span(16_666_666_667), Span::millis(100)));
+}
+
+#[test]
+fn spellings_do_not_matter_to_the_identity() {
+    let one = small("queue = \"drop-tail\"", "control = \"hstcp\"\ntraffic = \"ftp\"");
+    let other = small(
+        "queue = { discipline = \"pfifo\" }",
+        "control = { law = \"highspeed\", low_window = 38, slow_start = \"classic\" }\ntraffic = { kind = \"bulk\" }",
+    );
+    assert_eq!(one.canonical(), other.canonical());
+    assert_eq!(one.id(), other.id());
+    let seeded = Scenario { seed: 2, ..one.clone() };
+    assert_ne!(one.id(), seeded.id());
+}
+
+#[test]
+fn every_tcp_key_is_heard() {
+    let tcp = |text: &str| small("", &format!("tcp = {text}")).groups[0].tcp.clone();
+    assert_eq!(tcp("\"linux\""), Options::linux());
+    for text in [
+        "min_rto = \"200 ms\"",
+        "rto_granularity = \"10 ms\"",
+        "initial_window = 10",
+        "initial_ssthresh = 20",
+        "receive_window = 64",
+        "delayed_ack = 2",
+        "delayed_ack_timeout = \"40 ms\"",
+        "limited_transmit = false",
+        "ecn = \"on\"",
+        "send_jitter = \"8 us\"",
+    ] {
+        assert_ne!(tcp(&format!("{{ {text} }}")), Options::default(), "{text}");
+    }
+    assert_eq!(tcp("{ initial_ssthresh = \"none\", receive_window = \"none\", ecn = false }"), Options::default());
+}
+
+#[test]
+fn the_canonical_form_of_the_first_link() {
+    insta::assert_snapshot!(read(HSTCP_1G).unwrap().canonical());
+}

@@ -1,0 +1,93 @@
+"""The check of the rooms finds what it is there to find."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PAGE = """
+## Rust rooms
+
+| # | crate | holds |
+|--:|---|---|
+| 0 | `base` | units |
+| 1 | `law` | laws |
+| 1 | `queue`, `traffic` | queues |
+
+## Python rooms
+
+| # | module | holds |
+|--:|---|---|
+| 0 | `errors` | exceptions |
+| 1 | `theory`, `stats` | models |
+| 2 | `run` | runs |
+"""
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("rooms", ROOT / "tools" / "rooms.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+rooms = load()
+
+
+def metadata(**needs: list[str]) -> dict[str, Any]:
+    return {
+        "packages": [
+            {"name": f"elephan-{name}", "dependencies": [{"name": other} for other in others]}
+            for name, others in needs.items()
+        ]
+    }
+
+
+def violations(**needs: list[str]) -> list[str]:
+    return list(rooms.crate_violations(rooms.table(PAGE, "Rust rooms"), metadata(**needs)))
+
+
+def layers(*lines: str) -> list[str]:
+    return list(rooms.layer_violations(rooms.table(PAGE, "Python rooms"), lines))
+
+
+def test_the_table_is_read_with_several_rooms_in_a_row() -> None:
+    assert rooms.table(PAGE, "Rust rooms") == {"base": 0, "law": 1, "queue": 1, "traffic": 1}
+
+
+def test_downwards_is_allowed() -> None:
+    assert violations(base=["serde"], law=["elephan-base", "libm"], queue=["elephan-base"]) == []
+
+
+def test_upwards_and_sideways_are_not() -> None:
+    assert violations(base=["elephan-law"], law=["elephan-queue"], queue=[]) == [
+        "crates/base (0) must not depend on law (1)",
+        "crates/law (1) must not depend on queue (1)",
+    ]
+
+
+def test_a_crate_needs_a_row() -> None:
+    assert violations(attic=[]) == ["crates/attic: no row in docs/architecture.md"]
+
+
+def test_the_contract_has_the_rows_of_the_table() -> None:
+    assert layers("run", "theory : (stats)", "errors") == []
+
+
+def test_a_contract_in_another_order_is_found() -> None:
+    assert layers("theory | stats", "run") == ["import-linter: layer 'run' is out of the order of docs/architecture.md"]
+    assert layers("run | stats") == ["import-linter: layer 'run | stats' is out of the order of docs/architecture.md"]
+
+
+def test_a_layer_needs_a_row() -> None:
+    assert layers("run | attic") == ["import-linter: attic has no row in docs/architecture.md"]
+
+
+def test_this_project_has_its_tables() -> None:
+    page = (ROOT / rooms.PAGE).read_text(encoding="utf-8")
+    assert rooms.table(page, "Rust rooms")["sim"] > rooms.table(page, "Rust rooms")["transport"]
+    assert rooms.table(page, "Python rooms")["theory"] < rooms.table(page, "Python rooms")["run"]
