@@ -90,7 +90,8 @@ pub const GRID_LIMIT: f64 = 1_048_576.0;
 #[inline]
 #[must_use]
 pub fn on_grid(x: f64) -> f64 {
-    if x < GRID_LIMIT { (x * (1.0 / GRID)).round() * GRID } else { x }
+    // Between 2^20 and 2^21 the numbers that exist are the multiples of 2^-32.
+    if x < GRID_LIMIT { (x + GRID_LIMIT) - GRID_LIMIT } else { x }
 }
 
 /// The port the transport drives: events in, a window out.

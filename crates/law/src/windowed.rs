@@ -41,7 +41,7 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
     /// Computes the step for the window's integer interval; `below` is NaN when the law does not only count, so that no
     /// comparison with it holds.
     fn refresh(&mut self) {
-        let floor = self.cwnd.floor();
+        let floor = self.cwnd as u64 as f64;
         let gain = if self.in_slow_start() {
             self.start.gain(floor)
         } else {
@@ -58,11 +58,12 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
     }
 
     fn count(&mut self, acked: f64) {
+        // Window, gain and a whole number of ACKs: the sum is on the grid without rounding.
         if self.in_slow_start() {
             // Not beyond the threshold, as in Linux: a window of 2.9 kept after a timeout means two segments, not three.
-            self.cwnd = on_grid(self.cwnd + self.step.gain * acked.min(2.0)).min(self.ssthresh);
+            self.cwnd = (self.cwnd + self.step.gain * acked.min(2.0)).min(self.ssthresh);
         } else {
-            self.cwnd = on_grid(self.cwnd + self.step.gain * acked);
+            self.cwnd += self.step.gain * acked;
         }
         if self.cwnd >= self.step.below {
             self.refresh();

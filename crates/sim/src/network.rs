@@ -14,7 +14,8 @@ use transport::{Options, Receiver, Recovery, Sender};
 #[derive(Debug)]
 pub struct Network {
     pub links: Vec<LinkPlan>,
-    pub flows: Vec<FlowPlan>,
+    /// Boxed: with many flows the engine's own lists should not copy them.
+    pub flows: Vec<Box<FlowPlan>>,
     pub marks: Marks,
 }
 
@@ -138,7 +139,7 @@ impl Network {
                     (Recovery::Sack, false) => 3,
                     _ => 0,
                 };
-                flows.push(FlowPlan {
+                flows.push(Box::new(FlowPlan {
                     group: g as u32,
                     index: i,
                     base_rtt,
@@ -157,7 +158,7 @@ impl Network {
                     receiver: Receiver::new(tcp.delayed_ack, tcp.delayed_ack_timeout, blocks),
                     traced: scenario.record.trace.contains(&(g, i)),
                     ecn: tcp.ecn,
-                });
+                }));
                 debug_assert_eq!(flows.len() as u64, id + 1);
             }
         }

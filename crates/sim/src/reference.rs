@@ -101,7 +101,7 @@ struct AccessLink {
 }
 
 struct Side {
-    plan: FlowPlan,
+    plan: Box<FlowPlan>,
     access: AccessLink,
     meter: FlowMeter,
     last_enter: Time,
@@ -249,15 +249,16 @@ impl Engine {
                 let ack = side.plan.receiver.on_segment(now, packet.token, packet.flags);
                 side.meter.delivered(now, &side.plan.receiver, side.plan.data_end);
                 let deadline = side.plan.receiver.deadline();
-                match ack {
-                    Some(ack) => self.send_ack(now, f, ack),
-                    None => self.push(deadline, Phase::DelayedAck, packet.flow, Event::DelayedAck(f)),
+                if ack {
+                    self.send_ack(now, f);
+                } else {
+                    self.push(deadline, Phase::DelayedAck, packet.flow, Event::DelayedAck(f));
                 }
             }
             Event::DelayedAck(f) => {
                 if self.sides[f].plan.receiver.deadline() == now {
-                    let ack = self.sides[f].plan.receiver.on_timer();
-                    self.send_ack(now, f, ack);
+                    self.sides[f].plan.receiver.on_timer();
+                    self.send_ack(now, f);
                 }
             }
             Event::AckAtSender(f, ack) => {
@@ -329,8 +330,9 @@ impl Engine {
         self.push(at, Phase::Arrive, packet.flow, Event::Arrive(first, Packet { arrived: at, ..packet }));
     }
 
-    fn send_ack(&mut self, now: Time, f: usize, ack: Ack) {
+    fn send_ack(&mut self, now: Time, f: usize) {
         let side = &mut self.sides[f];
+        let ack = *side.plan.receiver.ack();
         if side.plan.back_path.is_empty() {
             let at = now + side.plan.back;
             self.push(at, Phase::AckAtSender, f as u32, Event::AckAtSender(f, ack));

@@ -6,7 +6,7 @@
 pub const MAX_BLOCKS: usize = 3;
 
 /// An acknowledgement as the sender reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// The segment expected next: everything below has arrived.
     pub cum: u32,
@@ -29,6 +29,23 @@ impl Ack {
         ack
     }
 
+    /// Makes it an acknowledgement of `cum` without blocks.
+    #[inline]
+    pub fn renew(&mut self, cum: u32, ece: bool) {
+        (self.cum, self.ece, self.count) = (cum, ece, 0);
+    }
+
+    /// Adds a block, if there is room and it is not there yet.
+    #[inline]
+    pub fn report(&mut self, run: (u32, u32)) {
+        if !self.blocks().contains(&run)
+            && let Some(slot) = self.blocks.get_mut(self.count as usize)
+        {
+            *slot = run;
+            self.count += 1;
+        }
+    }
+
     /// Runs of segments that arrived above `cum`, the one that triggered this ACK first.
     #[inline]
     #[must_use]
@@ -36,3 +53,11 @@ impl Ack {
         &self.blocks[..self.count as usize]
     }
 }
+
+impl PartialEq for Ack {
+    fn eq(&self, other: &Self) -> bool {
+        (self.cum, self.ece, self.blocks()) == (other.cum, other.ece, other.blocks())
+    }
+}
+
+impl Eq for Ack {}

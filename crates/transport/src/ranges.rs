@@ -2,73 +2,84 @@
 //!
 //! Windows of 10^5 segments with a handful of holes cost a handful of runs; nothing here is per segment.
 
-use std::collections::VecDeque;
-
 /// Runs `[start, end)` in increasing order.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
-    runs: VecDeque<(u32, u32)>,
+    /// The runs from `head` on; those before it are gone.
+    runs: Vec<(u32, u32)>,
+    head: usize,
 }
+
+/// Room for so many runs is kept when a set falls empty.
+const KEPT: usize = 16;
 
 impl Ranges {
     /// Whether it holds nothing.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Number of runs.
+    /// The runs, lowest first.
+    #[inline]
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.runs.len()
+    pub fn runs(&self) -> &[(u32, u32)] {
+        self.runs.get(self.head..).unwrap_or_default()
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.runs.clear();
-    }
-
-    /// The lowest run.
+    /// The highest run.
+    #[inline]
     #[must_use]
-    pub fn first(&self) -> Option<(u32, u32)> {
-        self.runs.front().copied()
-    }
-
-    /// The runs from the highest down.
-    pub fn from_top(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.runs.iter().rev().copied()
+    pub fn top(&self) -> Option<(u32, u32)> {
+        self.runs.last().copied()
     }
 
     /// The run that holds `seq`.
+    #[inline]
     #[must_use]
     pub fn find(&self, seq: u32) -> Option<(u32, u32)> {
-        let run = *self.runs.get(self.position(seq))?;
+        let run = *self.runs().get(self.position(seq))?;
         (run.0 <= seq).then_some(run)
     }
 
-    /// Index of the first run that ends above `seq`.
+    /// Index (of the runs left) of the first run that ends above `seq`.
     fn position(&self, seq: u32) -> usize {
-        // Arrivals and SACKs mostly touch the top run.
-        match self.runs.back() {
-            None => 0,
-            Some(top) if top.1 <= seq => self.runs.len(),
-            Some(top) if top.0 <= seq => self.runs.len() - 1,
-            Some(_) => self.runs.partition_point(|run| run.1 <= seq),
+        let runs = self.runs();
+        // Arrivals and SACKs mostly touch the top run, cumulative ACKs and retransmissions the lowest.
+        match (runs.first(), runs.last()) {
+            (Some(first), _) if seq < first.1 => 0,
+            (_, Some(top)) if top.1 <= seq => runs.len(),
+            (_, Some(top)) if top.0 <= seq => runs.len() - 1,
+            _ => runs.partition_point(|run| run.1 <= seq),
         }
     }
 
-    /// Adds `[start, end)`; `on_new` is told each part that was not there.
-    pub fn insert(&mut self, start: u32, end: u32, mut on_new: impl FnMut(u32, u32)) {
-        if start >= end {
-            return;
+    /// Adds `[start, end)`, which is not empty; `on_new` is told each part that was not there. Returns the run that now
+    /// holds it.
+    #[inline]
+    pub fn insert(&mut self, start: u32, end: u32, mut on_new: impl FnMut(u32, u32)) -> (u32, u32) {
+        match self.runs.last_mut() {
+            Some(top) if start > top.1 => {}
+            // It touches the top run and does not begin below it: nothing else changes.
+            Some(top) if start >= top.0 => {
+                if end > top.1 {
+                    on_new(top.1, end);
+                    top.1 = end;
+                }
+                return *top;
+            }
+            Some(_) => return self.insert_below(start, end, on_new),
+            None => {}
         }
+        on_new(start, end);
+        self.runs.push((start, end));
+        (start, end)
+    }
+
+    fn insert_below(&mut self, start: u32, end: u32, mut on_new: impl FnMut(u32, u32)) -> (u32, u32) {
         // The first run that reaches `start` or touches it from below.
-        let at = if start == 0 { 0 } else { self.position(start - 1) };
-        if at == self.runs.len() {
-            on_new(start, end);
-            self.runs.push_back((start, end));
-            return;
-        }
+        let at = self.head + if start == 0 { 0 } else { self.position(start - 1) };
         let (mut low, mut high, mut covered, mut merged) = (start, end, start, 0);
         while let Some(&(s, e)) = self.runs.get(at + merged)
             && s <= end
@@ -86,27 +97,36 @@ impl Ranges {
         }
         if merged == 0 {
             self.runs.insert(at, (low, high));
-            return;
+        } else {
+            self.runs[at] = (low, high);
+            if merged > 1 {
+                self.runs.drain(at + 1..at + merged);
+            }
         }
-        self.runs[at] = (low, high);
-        if merged > 1 {
-            self.runs.drain(at + 1..at + merged);
-        }
+        (low, high)
     }
 
     /// Removes everything below `seq` and returns how many numbers that were.
     pub fn remove_below(&mut self, seq: u32) -> u32 {
         let mut removed = 0;
-        while let Some(run) = self.runs.front_mut()
+        while let Some(run) = self.runs.get_mut(self.head)
             && run.0 < seq
         {
-            if run.1 <= seq {
-                removed += run.1 - run.0;
-                self.runs.pop_front();
-            } else {
+            if run.1 > seq {
                 removed += seq - run.0;
                 run.0 = seq;
+                break;
             }
+            removed += run.1 - run.0;
+            self.head += 1;
+        }
+        if self.head == self.runs.len() {
+            self.runs.clear();
+            self.runs.shrink_to(KEPT);
+            self.head = 0;
+        } else if self.head > KEPT && 2 * self.head > self.runs.len() {
+            self.runs.drain(..self.head);
+            self.head = 0;
         }
         removed
     }
@@ -121,7 +141,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_the_set_it_stands_for(
-            script in prop::collection::vec((0u32..60, 0u32..12, any::<bool>()), 1..60),
+            script in prop::collection::vec((0u32..60, 1u32..12, any::<bool>()), 1..60),
         ) {
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
             for (start, length, remove) in script {
@@ -131,14 +151,15 @@ mod tests {
                     set = kept;
                 } else {
                     let mut new = Vec::new();
-                    ranges.insert(start, start + length, |s, e| new.extend(s..e));
+                    let run = ranges.insert(start, start + length, |s, e| new.extend(s..e));
+                    prop_assert_eq!(ranges.find(start), Some(run));
                     let expected: Vec<u32> = (start..start + length).filter(|x| !set.contains(x)).collect();
                     prop_assert_eq!(new, expected);
                     set.extend(start..start + length);
                 }
-                let listed: BTreeSet<u32> = ranges.runs.iter().flat_map(|&(s, e)| s..e).collect();
+                let listed: BTreeSet<u32> = ranges.runs().iter().flat_map(|&(s, e)| s..e).collect();
                 prop_assert_eq!(&listed, &set);
-                prop_assert!(ranges.runs.iter().zip(ranges.runs.iter().skip(1)).all(|(a, b)| a.1 < b.0));
+                prop_assert!(ranges.runs().windows(2).all(|pair| pair[0].1 < pair[1].0));
                 for x in 0..75 {
                     prop_assert_eq!(ranges.find(x).is_some(), set.contains(&x));
                 }

@@ -23,6 +23,7 @@ pub struct Receiver {
     sack_blocks: usize,
     /// Segments whose blocks were reported last, most recent first.
     recent: [u32; MAX_BLOCKS],
+    ack: Ack,
 }
 
 impl Receiver {
@@ -41,6 +42,7 @@ impl Receiver {
             echo: false,
             sack_blocks: sack_blocks.min(MAX_BLOCKS),
             recent: [u32::MAX; MAX_BLOCKS],
+            ack: Ack::new(0, &[], false),
         }
     }
 
@@ -72,8 +74,15 @@ impl Receiver {
         self.deadline
     }
 
-    /// Segment `seq` arrives; the acknowledgement it triggers, if any.
-    pub fn on_segment(&mut self, now: Time, seq: u32, flags: Flags) -> Option<Ack> {
+    /// The acknowledgement last made. It stays where it was made: copying what was just written in pieces would stall.
+    #[inline]
+    #[must_use]
+    pub fn ack(&self) -> &Ack {
+        &self.ack
+    }
+
+    /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then [`Self::ack`].
+    pub fn on_segment(&mut self, now: Time, seq: u32, flags: Flags) -> bool {
         if flags.has(Flags::CWR) {
             self.echo = false;
         }
@@ -87,64 +96,65 @@ impl Receiver {
                 if self.deadline == Time::NEVER {
                     self.deadline = now + self.timeout;
                 }
-                return None;
+                return false;
             }
-            return Some(self.acknowledge(None));
+            self.acknowledge();
+            return true;
+        }
+        if seq > self.next {
+            let run = self.held.insert(seq, seq + 1, |_, _| {});
+            self.acknowledge();
+            match self.sack_blocks {
+                0 => {}
+                // Every ACK arrives: what it does not repeat was said before.
+                1 => self.ack.report(run),
+                _ => {
+                    self.remember(seq, run);
+                    self.report_recent();
+                }
+            }
+            return true;
         }
         if seq == self.next {
             self.next += 1;
-            if let Some((start, end)) = self.held.first()
+            if let Some(&(start, end)) = self.held.runs().first()
                 && start == self.next
             {
                 self.next = end;
                 self.held.remove_below(end);
             }
-        } else if seq > self.next {
-            self.held.insert(seq, seq + 1, |_, _| {});
         }
-        Some(self.acknowledge(Some(seq)))
+        self.acknowledge();
+        self.report_recent();
+        true
     }
 
-    /// The delayed-ACK timer, at [`Self::deadline`].
-    pub fn on_timer(&mut self) -> Ack {
-        self.acknowledge(None)
+    /// The delayed-ACK timer, at [`Self::deadline`]: [`Self::ack`] leaves.
+    pub fn on_timer(&mut self) {
+        self.acknowledge();
+        self.report_recent();
     }
 
-    fn acknowledge(&mut self, trigger: Option<u32>) -> Ack {
+    fn acknowledge(&mut self) {
         self.pending = 0;
         self.deadline = Time::NEVER;
-        let mut blocks = [(0, 0); MAX_BLOCKS];
-        let mut count = 0;
-        if self.sack_blocks > 0 && !self.held.is_empty() {
-            if let Some(seq) = trigger
-                && self.held.find(seq).is_some()
-            {
-                self.remember(seq);
-            }
-            for &seq in &self.recent {
-                if count == self.sack_blocks {
-                    break;
-                }
-                if seq != u32::MAX
-                    && let Some(run) = self.held.find(seq)
-                    && !blocks[..count].contains(&run)
-                {
-                    blocks[count] = run;
-                    count += 1;
-                }
-            }
-        }
-        Ack::new(self.next, &blocks[..count], self.echo)
+        self.ack.renew(self.next, self.echo);
     }
 
-    /// Puts `seq` in front; one earlier report of the same run makes room.
-    fn remember(&mut self, seq: u32) {
-        if self.sack_blocks == 1 {
-            self.recent[0] = seq;
-            return;
+    /// Adds the blocks most recently reported, where ACKs may be lost.
+    fn report_recent(&mut self) {
+        if self.sack_blocks > 1 && !self.held.is_empty() {
+            for &seq in self.recent.iter().filter(|&&seq| seq != u32::MAX) {
+                if let Some(run) = self.held.find(seq) {
+                    self.ack.report(run);
+                }
+            }
         }
-        let run = self.held.find(seq);
-        let same = self.recent.iter().position(|&s| s != u32::MAX && self.held.find(s) == run);
+    }
+
+    /// Puts `seq` in front; an earlier report of the same `run`, or the oldest, makes room.
+    fn remember(&mut self, seq: u32, run: (u32, u32)) {
+        let same = self.recent.iter().position(|&s| s != u32::MAX && run.0 <= s && s < run.1);
         let last = same.unwrap_or(MAX_BLOCKS - 1);
         self.recent[..=last].rotate_right(1);
         self.recent[0] = seq;
@@ -160,7 +170,10 @@ mod tests {
         // Section 7, case 3 in segments: 0 arrives, 1 is lost, 2 arrives, 3 is lost, 4 arrives, 5 lost, 6 arrives; then
         // 3 (the fourth of the RFC's) comes late, and 1.
         let mut receiver = Receiver::new(1, Span::ZERO, 3);
-        let mut on = |seq| receiver.on_segment(Time::ZERO, seq, Flags::NONE).expect("every segment is acknowledged");
+        let mut on = |seq| {
+            assert!(receiver.on_segment(Time::ZERO, seq, Flags::NONE), "every segment is acknowledged");
+            *receiver.ack()
+        };
         assert_eq!(on(0), Ack::new(1, &[], false));
         assert_eq!(on(2), Ack::new(1, &[(2, 3)], false));
         assert_eq!(on(4), Ack::new(1, &[(4, 5), (2, 3)], false));
@@ -173,22 +186,25 @@ mod tests {
     #[test]
     fn delays_in_order_acks_only() {
         let mut receiver = Receiver::new(2, Span::millis(200), 3);
-        assert_eq!(receiver.on_segment(Time::ZERO, 0, Flags::NONE), None);
+        assert!(!receiver.on_segment(Time::ZERO, 0, Flags::NONE));
         assert_eq!(receiver.deadline(), Time::ZERO + Span::millis(200));
-        assert_eq!(receiver.on_timer(), Ack::new(1, &[], false));
-        assert_eq!(receiver.on_segment(Time::ZERO, 1, Flags::NONE), None);
-        assert_eq!(receiver.on_segment(Time::ZERO, 3, Flags::NONE), Some(Ack::new(2, &[(3, 4)], false)));
-        assert_eq!(receiver.on_segment(Time::ZERO, 2, Flags::NONE), Some(Ack::new(4, &[], false)));
+        receiver.on_timer();
+        assert_eq!(*receiver.ack(), Ack::new(1, &[], false));
+        assert!(!receiver.on_segment(Time::ZERO, 1, Flags::NONE));
+        assert!(receiver.on_segment(Time::ZERO, 3, Flags::NONE));
+        assert_eq!(*receiver.ack(), Ack::new(2, &[(3, 4)], false));
+        assert!(receiver.on_segment(Time::ZERO, 2, Flags::NONE));
+        assert_eq!(*receiver.ack(), Ack::new(4, &[], false));
         assert_eq!(receiver.deadline(), Time::NEVER);
     }
 
     #[test]
     fn echoes_congestion_until_the_sender_has_reduced() {
         let mut receiver = Receiver::new(1, Span::ZERO, 0);
-        let mut echo = |seq, flags| receiver.on_segment(Time::ZERO, seq, flags).map(|ack| ack.ece);
-        assert_eq!(echo(0, Flags::ECT), Some(false));
-        assert_eq!(echo(1, Flags::ECT.with(Flags::CE)), Some(true));
-        assert_eq!(echo(2, Flags::ECT), Some(true));
-        assert_eq!(echo(3, Flags::ECT.with(Flags::CWR)), Some(false));
+        let mut echo = |seq, flags| receiver.on_segment(Time::ZERO, seq, flags) && receiver.ack().ece;
+        assert!(!echo(0, Flags::ECT));
+        assert!(echo(1, Flags::ECT.with(Flags::CE)));
+        assert!(echo(2, Flags::ECT));
+        assert!(!echo(3, Flags::ECT.with(Flags::CWR)));
     }
 }

@@ -36,11 +36,14 @@ impl Scoreboard {
         let (mut new, mut below_edge, mut filled) = (0, 0, 0);
         let (edge, rexmitted) = (self.edge, self.rexmitted);
         for &(start, end) in ack.blocks() {
-            self.runs.insert(start.max(ack.cum), end, |s, e| {
-                new += e - s;
-                below_edge += e.min(edge).saturating_sub(s);
-                filled += e.min(rexmitted).saturating_sub(s);
-            });
+            // Blocks at or below `cum` are a duplicate's (RFC 2883); nothing is learnt from them.
+            if end > ack.cum {
+                self.runs.insert(start.max(ack.cum), end, |s, e| {
+                    new += e - s;
+                    below_edge += e.min(edge).saturating_sub(s);
+                    filled += e.min(rexmitted).saturating_sub(s);
+                });
+            }
         }
         if new > 0 {
             self.sacked += new;
@@ -82,7 +85,7 @@ impl Scoreboard {
             return;
         }
         let mut left = DUP_THRESH;
-        for (start, end) in self.runs.from_top() {
+        for &(start, end) in self.runs.runs().iter().rev() {
             if end - start >= left {
                 let edge = end - left;
                 if edge > self.edge {
@@ -144,7 +147,7 @@ impl Scoreboard {
     #[must_use]
     pub fn next_unsacked(&self) -> Option<u32> {
         let hole = self.next_hole(self.rexmitted);
-        let top = self.runs.from_top().next()?;
+        let top = self.runs.top()?;
         (hole < top.0).then_some(hole)
     }
 

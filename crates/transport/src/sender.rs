@@ -80,6 +80,8 @@ pub struct Sender<C> {
     limited_transmit: bool,
     ecn: bool,
     receive_window: u32,
+    /// One past the highest segment sent when a segment was last retransmitted.
+    resent: u32,
     /// What has happened so far.
     pub counters: Counters,
 }
@@ -113,6 +115,7 @@ impl<C: CongestionControl> Sender<C> {
             limited_transmit: options.limited_transmit,
             ecn: options.ecn,
             receive_window: options.receive_window.unwrap_or(u32::MAX),
+            resent: 0,
             counters: Counters::default(),
         }
     }
@@ -228,6 +231,14 @@ impl<C: CongestionControl> Sender<C> {
         self.high = self.nxt;
         self.counters.sent += u64::from(acks);
         self.deadline = last + self.rtt.rto();
+    }
+
+    /// Whether everything between sender and receiver was sent once, in order: a segment sent after the last
+    /// retransmission has been acknowledged, and paths keep the order of a flow.
+    #[inline]
+    #[must_use]
+    pub fn is_pristine(&self) -> bool {
+        self.una > self.resent
     }
 
     /// The timeout that would be set now.
@@ -353,6 +364,7 @@ impl<C: CongestionControl> Sender<C> {
         let mut flags = if self.ecn { Flags::ECT } else { Flags::NONE };
         if seq < self.high {
             self.counters.retransmitted += 1;
+            self.resent = self.high;
             flags = flags.with(Flags::RETRANSMITTED);
             // Karn: an acknowledgement would not tell which of the two was timed.
             if seq <= self.timed {

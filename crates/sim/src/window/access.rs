@@ -3,6 +3,8 @@
 //! First-in first-out with one size of packet needs no queue: a packet that comes at t leaves at max(t, free) + service, and
 //! b packets wait just when the link is free no sooner than b services from now.
 
+use super::bucket::Bucket;
+use super::ring::Rec;
 use base::{Span, Stream};
 
 /// See the [module](self).
@@ -40,6 +42,35 @@ impl Access {
     #[inline]
     pub fn is_unbounded(&self) -> bool {
         self.longest_wait == u64::MAX
+    }
+
+    /// Latest arrival at the first link of the last of `n` packets handed over until `now`.
+    #[inline]
+    pub fn latest(&self, now: u64, n: u32) -> u64 {
+        let late = self.jitter.as_ref().map_or(0, |(jitter, _)| jitter.0);
+        self.free.max(self.last_enter).max(now + late) + self.service * u64::from(n) + self.lead
+    }
+
+    /// One packet for each of `acks`, handed over as it arrives, when [`Self::is_unbounded`]; tags count from `tag`. The
+    /// arrivals at the first link go into `bucket`, which reaches as far as [`Self::latest`].
+    #[inline]
+    pub fn pass_all(&mut self, acks: &[Rec], mut tag: u64, bucket: &mut Bucket) {
+        if self.jitter.is_some() {
+            bucket.extend(acks.iter().map(|ack| {
+                let arrival = Rec { time: self.pass(ack.time), tag };
+                tag += 1;
+                arrival
+            }));
+            return;
+        }
+        let (service, lead, mut free) = (self.service, self.lead, self.free);
+        bucket.extend(acks.iter().map(|ack| {
+            free = free.max(ack.time) + service;
+            let arrival = Rec { time: free + lead, tag };
+            tag += 1;
+            arrival
+        }));
+        self.free = free;
     }
 
     /// A packet handed over at `now`, when [`Self::is_unbounded`]: its arrival at the first link.

@@ -1,9 +1,10 @@
 //! The arrivals at one link in one window, put in order.
 //!
-//! A counting sort by slots of time about one arrival wide, then one insertion pass: no comparison tree, and the memory
-//! stays in the first two caches.
+//! A counting sort by slots of time about one arrival wide, then one pass that mends the order inside the slots, without
+//! branches where flows push in their order: no comparison tree, and the memory stays in the first two caches.
 
 use super::ring::Rec;
+use std::hint::select_unpredictable;
 
 /// Below this many records a comparison sort is quicker than counting.
 const FEW: usize = 48;
@@ -11,61 +12,131 @@ const FEW: usize = 48;
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub struct Bucket {
-    pub recs: Vec<Rec>,
+    recs: Vec<Rec>,
     sorted: Vec<Rec>,
+    /// Records in each slot.
     counts: Vec<u32>,
+    start: u64,
+    shift: u32,
+    /// Records in the window before this one, the best guess at how many there will be.
+    guess: u64,
 }
 
 impl Bucket {
-    /// Puts the records, all in [start, end), in order of arrival and returns them; the bucket is empty afterwards.
-    pub fn sort(&mut self, start: u64, end: u64) -> &[Rec] {
+    /// A window [start, end) begins.
+    pub fn begin(&mut self, start: u64, end: u64) {
+        let width = end.saturating_sub(start).max(1);
+        self.start = start;
+        self.shift = (width / self.guess.max(1)).max(1).ilog2() + 1;
+        self.counts.clear();
+        self.counts.resize(((width - 1) >> self.shift) as usize + 1, 0);
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.recs.is_empty()
+    }
+
+    #[inline]
+    pub fn push(&mut self, rec: Rec) {
+        self.counts[((rec.time - self.start) >> self.shift) as usize] += 1;
+        self.recs.push(rec);
+    }
+
+    /// Adds many at once.
+    #[inline]
+    pub fn extend(&mut self, recs: impl ExactSizeIterator<Item = Rec>) {
+        let (start, shift, counts) = (self.start, self.shift, &mut self.counts[..]);
+        self.recs.extend(recs.inspect(|rec| counts[((rec.time - start) >> shift) as usize] += 1));
+    }
+
+    /// Puts the records in order of arrival and returns them; the bucket is empty afterwards. `by_flow`: records were
+    /// pushed in the order of flow numbers, so that what came first goes first among simultaneous ones.
+    pub fn sort(&mut self, by_flow: bool) -> &[Rec] {
         let n = self.recs.len();
+        self.guess = n as u64;
+        if self.sorted.len() < n {
+            self.sorted.resize(n, Rec::default());
+        }
         if n <= FEW {
             self.recs.sort_by_key(|rec| (rec.time, rec.flow()));
-            std::mem::swap(&mut self.recs, &mut self.sorted);
+            self.sorted[..n].copy_from_slice(&self.recs);
             self.recs.clear();
-            return &self.sorted;
-        }
-        let shift = ((end - start) / n as u64).max(1).ilog2();
-        let slots = ((end - 1 - start) >> shift) as usize + 1;
-        self.counts.clear();
-        self.counts.resize(slots + 1, 0);
-        for rec in &self.recs {
-            self.counts[((rec.time - start) >> shift) as usize] += 1;
+            return &self.sorted[..n];
         }
         let mut sum = 0;
         for count in &mut self.counts {
             sum += std::mem::replace(count, sum);
         }
-        self.sorted.resize(n, Rec::default());
+        let (start, shift, sorted) = (self.start, self.shift, &mut self.sorted[..n]);
         for rec in &self.recs {
             let place = &mut self.counts[((rec.time - start) >> shift) as usize];
-            self.sorted[*place as usize] = *rec;
+            sorted[*place as usize] = *rec;
             *place += 1;
         }
         self.recs.clear();
-        insertion(&mut self.sorted);
-        &self.sorted
+        if by_flow {
+            bubble(sorted);
+        } else {
+            insertion(sorted);
+        }
+        sorted
     }
 }
 
-/// Sorts what is almost sorted; equal ones keep their order.
+/// Sorts by time what is almost sorted; simultaneous ones keep their order. Holds back the later of the last two records,
+/// so that one that is one place late needs no branch; a later one is put back where it belongs.
+fn bubble(recs: &mut [Rec]) {
+    let Some(&(mut held)) = recs.first() else { return };
+    let (n, mut last) = (recs.len(), 0);
+    for i in 1..n {
+        let rec = recs[i];
+        let late = rec.time < held.time;
+        let out = select(late, rec, held);
+        held = select(late, held, rec);
+        recs[i - 1] = out;
+        if out.time < last {
+            put_back(recs, i - 1);
+        } else {
+            last = out.time;
+        }
+    }
+    recs[n - 1] = held;
+    put_back(recs, n - 1);
+}
+
+/// One of two records, without a branch: which one is as good as random.
+#[inline]
+fn select(first: bool, a: Rec, b: Rec) -> Rec {
+    Rec { time: select_unpredictable(first, a.time, b.time), tag: select_unpredictable(first, a.tag, b.tag) }
+}
+
+/// Moves the record at `at` down to its place by time among those before it, which are in order.
+#[cold]
+fn put_back(recs: &mut [Rec], at: usize) {
+    let mut at = at;
+    while at > 0 && recs[at].time < recs[at - 1].time {
+        recs.swap(at, at - 1);
+        at -= 1;
+    }
+}
+
+/// Sorts by time and flow what is almost sorted; equal ones keep their order.
 fn insertion(recs: &mut [Rec]) {
     for i in 1..recs.len() {
         let rec = recs[i];
-        if rec.before(&recs[i - 1]) {
-            let mut j = i;
-            while j > 0 && rec.before(&recs[j - 1]) {
-                recs[j] = recs[j - 1];
-                j -= 1;
-            }
-            recs[j] = rec;
+        let mut at = i;
+        while at > 0 && rec.before(&recs[at - 1]) {
+            recs[at] = recs[at - 1];
+            at -= 1;
         }
+        recs[at] = rec;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::ring::tag;
     use super::*;
     use proptest::prelude::*;
 
@@ -73,16 +144,25 @@ mod tests {
         #[test]
         fn sorts_by_time_then_flow_and_keeps_the_order_sent(
             start in 0u64..1_000_000,
+            guess in 0usize..1000,
             times in prop::collection::vec((0u64..500, 0u32..4), 0..300),
         ) {
-            let mut bucket = Bucket::default();
+            let mut bucket = Bucket { guess: guess as u64, ..Bucket::default() };
+            bucket.begin(start, start + 500);
             for (i, &(offset, flow)) in times.iter().enumerate() {
-                bucket.recs.push(Rec { time: start + offset, seq: i as u32, meta: flow });
+                bucket.push(Rec { time: start + offset, tag: tag(flow, i as u32, base::Flags::NONE) });
             }
             let mut expected = bucket.recs.clone();
-            expected.sort_by_key(|rec| (rec.time, rec.flow(), rec.seq));
-            prop_assert_eq!(bucket.sort(start, start + 500), &expected[..]);
-            prop_assert!(bucket.recs.is_empty());
+            expected.sort_by_key(|rec| (rec.time, rec.flow(), rec.seq()));
+            prop_assert_eq!(bucket.sort(false), &expected[..]);
+            bucket.begin(start, start + 500);
+            expected.sort_by_key(|rec| (rec.flow(), rec.seq()));
+            for rec in &expected {
+                bucket.push(*rec);
+            }
+            expected.sort_by_key(|rec| rec.time);
+            prop_assert_eq!(bucket.sort(true), &expected[..]);
+            prop_assert!(bucket.is_empty());
         }
     }
 }

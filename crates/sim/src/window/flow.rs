@@ -4,7 +4,8 @@
 //! ACKs have rings of their own. A stretch of ACKs that all do the same (`Sender::steady`) is one simple loop.
 
 use super::access::{Access, Fate};
-use super::ring::{Rec, Ring, meta};
+use super::bucket::Bucket;
+use super::ring::{Rec, Ring, tag};
 use crate::hash::Rolling;
 use crate::meter::FlowMeter;
 use crate::network::{FlowPlan, Marks};
@@ -18,7 +19,7 @@ use transport::{Ack, Wire};
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Flow {
-    plan: FlowPlan,
+    plan: Box<FlowPlan>,
     id: u32,
     /// Whether ACKs reach the sender a fixed time after the delivery.
     folded: bool,
@@ -47,7 +48,7 @@ pub struct Flow {
 /// Where arrivals at the flow's first link go.
 struct Exit<'a> {
     access: &'a mut Access,
-    bucket: &'a mut Vec<Rec>,
+    bucket: &'a mut Bucket,
     spill: &'a mut Ring,
     drops: &'a mut (u64, u64),
     late: &'a mut u64,
@@ -68,7 +69,7 @@ impl Exit<'_> {
 impl Wire for Exit<'_> {
     fn send(&mut self, now: Time, seq: u32, flags: Flags) {
         match self.access.admit(now.0) {
-            Fate::Arrives(time) => self.emit(Rec { time, seq, meta: meta(self.id, flags) }),
+            Fate::Arrives(time) => self.emit(Rec { time, tag: tag(self.id, seq, flags) }),
             Fate::Dropped(entered) if entered < self.end => {
                 self.drops.0 += 1;
                 self.drops.1 += u64::from(entered >= self.warm);
@@ -105,8 +106,9 @@ macro_rules! exit {
 }
 
 impl Flow {
-    pub fn new(mut plan: FlowPlan, id: u32, marks: &Marks, series: bool, ecn: bool) -> Self {
+    pub fn new(mut plan: Box<FlowPlan>, id: u32, marks: &Marks, series: bool, ecn: bool) -> Self {
         let folded = plan.back_path.is_empty();
+        (plan.path, plan.back_path) = (Vec::new(), Vec::new());
         let receiver_warm = if folded { marks.warmup + plan.back } else { marks.warmup };
         Self {
             access: Access::new(plan.access, plan.access_buffer, plan.lead, plan.jitter.take()),
@@ -135,7 +137,7 @@ impl Flow {
     pub fn run<const HASH: bool>(
         &mut self,
         ring: &mut Ring,
-        bucket: &mut Vec<Rec>,
+        bucket: &mut Bucket,
         (horizon, until): (u64, u64),
         marks: &Marks,
         trace: &mut Option<Box<Trace>>,
@@ -160,17 +162,22 @@ impl Flow {
             match next {
                 Next::Record => {
                     if let Some(rec) = ring.pop() {
-                        let ack = self.receive(now, &rec, marks);
-                        heard = ack.is_some();
-                        if let Some(ack) = ack {
+                        if self.folded {
+                            heard = self.deliver(Time(at - self.plan.back.0), &rec, marks);
+                            if heard {
+                                let ack = self.plan.receiver.ack();
+                                self.plan.sender.on_ack(now, ack, exit!(self, bucket, until, marks));
+                            }
+                        } else if let Some(ack) = self.ack_numbered(rec.seq()) {
+                            heard = true;
                             self.plan.sender.on_ack(now, &ack, exit!(self, bucket, until, marks));
                         }
                     }
                 }
                 Next::DelayedAck => {
-                    let ack = self.plan.receiver.on_timer();
+                    self.plan.receiver.on_timer();
                     heard = true;
-                    self.plan.sender.on_ack(now, &ack, exit!(self, bucket, until, marks));
+                    self.plan.sender.on_ack(now, self.plan.receiver.ack(), exit!(self, bucket, until, marks));
                 }
                 Next::Timeout => {
                     self.plan.sender.on_timer(now, exit!(self, bucket, until, marks));
@@ -196,6 +203,8 @@ impl Flow {
                 }
             }
         }
+        ring.tidy();
+        self.spill.tidy();
         let spilled = self.spill.peek().map_or(u64::MAX, |rec| rec.time);
         self.next(ring).0.saturating_add(self.plan.lead.0).min(spilled)
     }
@@ -213,93 +222,111 @@ impl Flow {
             .min((self.stop.0, Next::Stop))
     }
 
-    /// The ACK that a record stands for: itself, or the receiver's answer to the segment it delivered.
-    fn receive(&mut self, now: Time, rec: &Rec, marks: &Marks) -> Option<Ack> {
-        if self.folded {
-            return self.deliver(Time(now.0 - self.plan.back.0), rec, marks);
-        }
-        let skip = rec.seq.wrapping_sub(self.first_ack) as usize;
-        self.acks.drain(..skip);
-        self.first_ack = rec.seq.wrapping_add(1);
+    /// The ACK that came through the return links; those before it were lost there.
+    fn ack_numbered(&mut self, number: u32) -> Option<Ack> {
+        let lost = number.wrapping_sub(self.first_ack) as usize;
+        self.acks.drain(..lost);
+        self.first_ack = number.wrapping_add(1);
         self.acks.pop_front()
     }
 
-    fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks) -> Option<Ack> {
+    /// A segment reaches the receiver. Returns whether it triggers an ACK.
+    fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks) -> bool {
         if at >= marks.warmup && self.receiver_warm != Time::NEVER {
             self.receiver_warm = Time::NEVER;
             self.meter.receiver_warm(self.plan.receiver.next());
         }
         self.delivered += 1;
-        let ack = self.plan.receiver.on_segment(at, rec.seq, rec.flags());
+        let ack = self.plan.receiver.on_segment(at, rec.seq(), rec.flags());
         self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
         ack
     }
 
     /// Runs a receiver that is not folded over deliveries before `until`; its ACKs go into `bucket`.
-    pub fn run_receiver(&mut self, ring: &mut Ring, bucket: &mut Vec<Rec>, until: u64, marks: &Marks) -> u64 {
+    pub fn run_receiver(&mut self, ring: &mut Ring, bucket: &mut Bucket, until: u64, marks: &Marks) -> u64 {
         loop {
             let record = ring.peek().map_or(u64::MAX, |rec| rec.time);
             let timer = self.plan.receiver.deadline().0;
             let at = record.min(timer);
             if at >= until {
+                ring.tidy();
                 return at;
             }
-            let ack = if record <= timer {
-                ring.pop().and_then(|rec| self.deliver(Time(at), &rec, marks))
+            let acknowledged = if record <= timer {
+                ring.pop().is_some_and(|rec| self.deliver(Time(at), &rec, marks))
             } else {
-                Some(self.plan.receiver.on_timer())
+                self.plan.receiver.on_timer();
+                true
             };
-            if let Some(ack) = ack {
+            if acknowledged {
                 let seq = self.first_ack.wrapping_add(self.acks.len() as u32);
-                self.acks.push_back(ack);
-                bucket.push(Rec { time: at, seq, meta: meta(self.id, Flags::ACK) });
+                self.acks.push_back(*self.plan.receiver.ack());
+                bucket.push(Rec { time: at, tag: tag(self.id, seq, Flags::ACK) });
             }
         }
     }
 
     /// As many ACKs as are all alike: each releases one segment.
-    fn run_steady<const HASH: bool>(&mut self, ring: &mut Ring, bucket: &mut Vec<Rec>, horizon: u64, until: u64) {
-        let limit = horizon.min(self.next_sample.0).min(self.sender_warm.0).min(self.receiver_warm.0);
+    fn run_steady<const HASH: bool>(&mut self, ring: &mut Ring, bucket: &mut Bucket, horizon: u64, until: u64) {
+        let limit = horizon.min(self.next_sample.0).min(self.sender_warm.0).min(self.receiver_warm.0).min(self.stop.0);
         loop {
-            let ready = ring.peek().is_some_and(|rec| rec.time < limit && rec.seq == self.plan.sender.una());
+            let front = ring.all();
+            let expected = tag(self.id, self.plan.sender.una(), self.data_flags);
+            let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
             if !ready || !self.plan.receiver.is_plain() || !self.access.is_unbounded() {
                 return;
             }
-            let limit = limit.min(self.stop.0);
-            let most = self.plan.sender.steady() as usize;
-            let (mut seq, mut expected) = (self.plan.sender.nxt(), self.plan.sender.una());
-            let (mut deadline, rto) = (self.plan.sender.deadline().0, self.plan.sender.rto().0);
-            let (mut cwnd, gain) = (self.plan.sender.control().cwnd(), self.plan.sender.control().step());
-            let (mut taken, mut last) = (0, 0);
-            let new = meta(self.id, self.data_flags);
-            for rec in ring.front().iter().take(most) {
-                // An ACK at the deadline comes before the timeout; the run ends where anything is out of the ordinary.
-                if rec.time >= limit || rec.seq != expected || rec.time > deadline || rec.flags().has(Flags::CE) {
-                    break;
-                }
-                last = rec.time;
-                deadline = last + rto;
-                let arrival = Rec { time: self.access.pass(last), seq, meta: new };
-                if arrival.time < until {
-                    bucket.push(arrival)
-                } else {
-                    self.spill.push(arrival)
-                }
-                expected += 1;
-                seq += 1;
-                taken += 1;
-                if HASH {
-                    cwnd += gain.map_or(0.0, |step| step.gain);
-                    self.hash.ack(last, cwnd, expected, seq, seq - expected);
+            // All the ACKs come before the timer that the last one started, so none of them lets it expire.
+            let limit = limit.min(self.plan.sender.deadline().0.saturating_add(1));
+            let mut acks = &front[..front.len().min(self.plan.sender.steady() as usize)];
+            if acks.last().is_some_and(|rec| rec.time >= limit) {
+                acks = &acks[..acks.partition_point(|rec| rec.time < limit)];
+            }
+            acks = self.in_order(acks, expected);
+            let Some(&Rec { time: last, .. }) = acks.last() else { return };
+            let n = acks.len() as u32;
+            if HASH {
+                self.hash_steady(acks);
+            }
+            let new = tag(self.id, self.plan.sender.nxt(), self.data_flags);
+            if self.spill.is_empty() && self.access.latest(last, n) < until {
+                self.access.pass_all(acks, new, bucket);
+            } else {
+                for (rec, tag) in acks.iter().zip(new..) {
+                    let arrival = Rec { time: self.access.pass(rec.time), tag };
+                    if arrival.time < until { bucket.push(arrival) } else { self.spill.push(arrival) }
                 }
             }
-            if taken == 0 {
-                return;
-            }
-            ring.consume(taken);
-            self.plan.sender.take_steady(taken, Time(last));
-            self.plan.receiver.take_plain(taken);
-            self.delivered += u64::from(taken);
+            ring.consume(acks.len());
+            self.plan.sender.take_steady(n, Time(last));
+            self.plan.receiver.take_plain(n);
+            self.delivered += u64::from(n);
+        }
+    }
+
+    /// The first of `acks` that are for the segments `expected`, `expected` + 1 and so on.
+    #[inline]
+    fn in_order<'a>(&self, acks: &'a [Rec], expected: u64) -> &'a [Rec] {
+        let marked = self.data_flags.has(Flags::ECT);
+        if !self.plan.sender.is_pristine() || marked {
+            let other = acks.iter().zip(expected..).position(|(rec, tag)| rec.tag != tag);
+            return &acks[..other.unwrap_or(acks.len())];
+        }
+        // Sent once and in order: tags only grow, and where the last of n is n-1 above the first nothing is missing.
+        match acks.last() {
+            Some(last) if last.tag == expected + acks.len() as u64 - 1 => acks,
+            _ => &acks[..tags_in_row(acks, expected)],
+        }
+    }
+
+    /// The sender after each of `acks`, as it would be had it taken them one by one.
+    fn hash_steady(&mut self, acks: &[Rec]) {
+        let sender = &self.plan.sender;
+        let (mut cwnd, gain) = (sender.control().cwnd(), sender.control().step().map_or(0.0, |step| step.gain));
+        let (mut una, mut nxt) = (sender.una(), sender.nxt());
+        for rec in acks {
+            (cwnd, una, nxt) = (cwnd + gain, una + 1, nxt + 1);
+            self.hash.ack(rec.time, cwnd, una, nxt, nxt - una);
         }
     }
 
@@ -320,9 +347,9 @@ impl Flow {
     pub fn finish(mut self, senders: &Ring, receivers: &Ring, marks: &Marks, dropped: u64) -> Finished {
         let end = marks.end;
         self.pass_marks(Time(end.0 - 1), marks);
-        let mut in_flight = u64::from(self.spill.len()) + self.late;
+        let mut in_flight = self.spill.len() as u64 + self.late;
         if self.folded {
-            for rec in senders.iter() {
+            for rec in senders.all() {
                 let at = Time(rec.time - self.plan.back.0);
                 if at < end {
                     let _ = self.deliver(at, rec, marks);
@@ -331,7 +358,7 @@ impl Flow {
                 }
             }
         } else {
-            in_flight += u64::from(receivers.len());
+            in_flight += receivers.len() as u64;
         }
         if self.receiver_warm != Time::NEVER {
             self.meter.receiver_warm(self.plan.receiver.next());
@@ -347,6 +374,16 @@ impl Flow {
             outcome: self.meter.outcome(&self.plan, marks, counters, next, dropped + self.access_drops.1),
         }
     }
+}
+
+/// How many records have the tags `expected`, `expected` + 1 and so on, if tags only grow: by bisection.
+fn tags_in_row(recs: &[Rec], expected: u64) -> usize {
+    let (mut good, mut bad) = (0, recs.len());
+    while good < bad {
+        let middle = usize::midpoint(good, bad);
+        if recs[middle].tag == expected + middle as u64 { good = middle + 1 } else { bad = middle }
+    }
+    good
 }
 
 /// What a flow leaves behind.

@@ -14,13 +14,6 @@ use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, Verdict};
 use scenario::Loss;
 use std::collections::VecDeque;
 
-/// Where a flow's packets go after a link, and how long that takes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Route {
-    pub ring: u32,
-    pub delay: u64,
-}
-
 /// What links write into besides their own state.
 #[derive(Debug, Default)]
 pub struct Shared {
@@ -39,14 +32,23 @@ pub struct Shared {
 }
 
 impl Shared {
+    /// A packet left a link at `left` and goes on through ring `i`.
     #[inline]
-    pub fn push(&mut self, route: Route, rec: Rec) {
-        let i = route.ring as usize;
+    pub fn push(&mut self, i: u32, left: u64, tag: u64) {
+        let i = i as usize;
         let ring = &mut self.rings[i];
-        if ring.is_empty() {
-            self.due[i] = self.due[i].min(rec.time + self.lead[i]);
+        let time = left + ring.delay;
+        let asleep = ring.is_empty();
+        ring.push(Rec { time, tag });
+        if asleep {
+            self.wake(i, time);
         }
-        ring.push(rec);
+    }
+
+    /// Ring `i` was empty until `time`.
+    #[cold]
+    fn wake(&mut self, i: usize, time: u64) {
+        self.due[i] = self.due[i].min(time + self.lead[i]);
     }
 }
 
@@ -60,7 +62,8 @@ pub struct Node {
     /// The longest wait that still is within the buffer, for the clock alone to decide.
     longest_wait: Option<u64>,
     loss: Option<(Loss, Stream)>,
-    routes: Vec<Route>,
+    /// By flow: the ring that hears of its packets next.
+    routes: Vec<u32>,
     /// Start of service and size of those waiting, oldest first; unused by the clock.
     waiting: VecDeque<(u64, u32)>,
     waiting_bytes: u64,
@@ -91,7 +94,7 @@ impl Node {
         service: Service,
         admission: AnyAdmission,
         loss: Option<(Loss, Stream)>,
-        routes: Vec<Route>,
+        routes: Vec<u32>,
         marks: &Marks,
         series: bool,
     ) -> Self {
@@ -134,6 +137,8 @@ impl Node {
         }
     }
 
+    // A function of its own: inlined into the engine's loop its variables would not fit the registers.
+    #[inline(never)]
     fn serve_clock<const HASH: bool>(
         &mut self,
         arrivals: &[Rec],
@@ -148,39 +153,38 @@ impl Node {
             if first.time >= self.next_mark.0 {
                 self.pass_marks(Time(first.time), marks);
             }
-            let until = self.next_mark.0;
+            // Up to the next mark nothing needs to be looked at but the clock.
+            let mark = self.next_mark.0;
+            let n = if rest[rest.len() - 1].time < mark { rest.len() } else { rest.partition_point(|r| r.time < mark) };
+            let (now, later) = rest.split_at(n);
             let (mut free, mut waited, mut nonempty, mut most) = (self.free, 0u64, 0u64, self.longest_seen);
-            let (mut done, mut accepted) = (0, 0u64);
-            for rec in rest {
-                if rec.time >= until {
-                    break;
-                }
-                done += 1;
+            let mut refused = 0u64;
+            for rec in now {
                 let wait = free.saturating_sub(rec.time);
                 if wait > longest {
+                    refused += 1;
                     self.drop::<HASH>(rec, Cause::Overflow, marks, shared);
                     continue;
                 }
                 if HASH {
-                    self.hash.arrival(rec.time, rec.flow(), rec.seq, 0);
+                    self.hash.arrival(rec.time, rec.flow(), rec.seq(), 0);
                 }
-                accepted += 1;
                 waited += wait;
                 // With someone waiting behind it, the server starts one packet each `time`.
                 nonempty += wait.min(time);
                 most = most.max(wait);
                 free = rec.time + wait + time;
-                let route = self.routes[rec.flow() as usize];
-                shared.push(route, Rec { time: free + route.delay, ..*rec });
+                shared.push(self.routes[rec.flow() as usize], free, rec.tag);
             }
+            let accepted = n as u64 - refused;
             self.free = free;
             self.longest_seen = most;
-            self.totals.arrived += done as u64;
+            self.totals.arrived += n as u64;
             self.totals.begun += accepted;
             self.totals.begun_bytes += accepted * u64::from(size);
             self.totals.waiting += u128::from(waited);
             self.totals.nonempty += nonempty;
-            rest = &rest[done..];
+            rest = later;
         }
     }
 
@@ -209,7 +213,7 @@ impl Node {
             let backlog = Backlog { packets: self.waiting.len() as u32, bytes: Bytes(self.waiting_bytes) };
             let mut packet = *rec;
             let verdict = self.admission.admit(
-                &Packet { flow: rec.flow(), token: rec.seq, size, flags: rec.flags(), arrived: Time(now) },
+                &Packet { flow: rec.flow(), token: rec.seq(), size, flags: rec.flags(), arrived: Time(now) },
                 backlog,
                 idle,
             );
@@ -217,7 +221,7 @@ impl Node {
                 Verdict::Accept => {}
                 Verdict::Mark(cause) => {
                     self.totals.marked[cause_index(cause)] += 1;
-                    packet.meta |= u32::from(Flags::CE.0) << 24;
+                    packet.tag |= u64::from(Flags::CE.0) << 56;
                 }
                 Verdict::Drop(cause) => {
                     self.drop::<HASH>(rec, cause, marks, shared);
@@ -226,7 +230,7 @@ impl Node {
             }
             if HASH {
                 let fate = u64::from(matches!(verdict, Verdict::Mark(_)));
-                self.hash.arrival(now, rec.flow(), rec.seq, fate);
+                self.hash.arrival(now, rec.flow(), rec.seq(), fate);
             }
             let start = self.free.max(now);
             if !idle {
@@ -240,8 +244,7 @@ impl Node {
             self.totals.nonempty += start - now.max(self.last_start).min(start);
             self.last_start = start;
             self.free = start + time;
-            let route = self.routes[rec.flow() as usize];
-            shared.push(route, Rec { time: self.free + route.delay, ..packet });
+            shared.push(self.routes[rec.flow() as usize], self.free, packet.tag);
         }
     }
 
@@ -257,14 +260,14 @@ impl Node {
     fn drop<const HASH: bool>(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
         self.totals.dropped[cause_index(cause)] += 1;
         if HASH {
-            self.hash.arrival(rec.time, rec.flow(), rec.seq, 2);
+            self.hash.arrival(rec.time, rec.flow(), rec.seq(), 2);
         }
         if rec.is_data() {
             let f = rec.flow() as usize;
             shared.dropped_total += 1;
             shared.dropped[f] += u64::from(rec.time >= marks.warmup.0);
             if let Some(trace) = &mut shared.traces[f] {
-                trace.drops.push((Time(rec.time), self.index, rec.seq));
+                trace.drops.push((Time(rec.time), self.index, rec.seq()));
             }
         }
     }

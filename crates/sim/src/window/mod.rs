@@ -18,7 +18,7 @@ use crate::{Balance, Options, Outcome, Trace};
 use base::Rate;
 use bucket::Bucket;
 use flow::Flow;
-use link::{Node, Route, Service, Shared};
+use link::{Node, Service, Shared};
 use queue::AnyQueue;
 use ring::Ring;
 use scenario::HEADER;
@@ -91,14 +91,14 @@ impl Engine {
         engine
     }
 
-    /// Gives every hop its ring and every link its table of routes and service times.
-    fn lay_out(&mut self, network: &Network) -> (Vec<Service>, Vec<Vec<Route>>) {
+    /// Gives every hop its ring, with the delay to it, and every link its table of routes and service times.
+    fn lay_out(&mut self, network: &Network) -> (Vec<Service>, Vec<Vec<u32>>) {
         let n = network.flows.len();
         let links = network.links.len();
-        let mut routes = vec![vec![Route::default(); n]; links];
+        let mut routes = vec![vec![u32::MAX; n]; links];
         let mut service: Vec<Vec<(u32, u64)>> = vec![vec![(0, 0); n]; links];
         let mut pipe = vec![vec![u32::MAX; links]; links];
-        let mut rings = 2 * n as u32;
+        let mut delays = vec![0; 2 * n];
         for (f, flow) in network.flows.iter().enumerate() {
             self.senders[flow.path[0] as usize].push(f as u32);
             if let Some(&first) = flow.back_path.first() {
@@ -110,26 +110,26 @@ impl Engine {
                     let delay = network.links[link].delay.0;
                     let size = if is_ack { HEADER } else { flow.packet };
                     service[link][f] = (size, network.serialize(l, f as u32)[usize::from(is_ack)]);
-                    routes[link][f] = match path.get(hop + 1) {
+                    let (ring, more) = match path.get(hop + 1) {
                         Some(&next) => {
                             let ring = &mut pipe[link][next as usize];
                             if *ring == u32::MAX {
-                                *ring = rings;
-                                self.pipes[next as usize].push(rings);
-                                rings += 1;
+                                *ring = delays.len() as u32;
+                                self.pipes[next as usize].push(*ring);
+                                delays.push(0);
                             }
-                            Route { ring: *ring, delay }
+                            (*ring, 0)
                         }
-                        None if is_ack || flow.back_path.is_empty() => {
-                            Route { ring: f as u32, delay: delay + flow.back.0 }
-                        }
-                        None => Route { ring: (n + f) as u32, delay },
+                        None if is_ack || flow.back_path.is_empty() => (f as u32, flow.back.0),
+                        None => ((n + f) as u32, 0),
                     };
+                    routes[link][f] = ring;
+                    delays[ring as usize] = delay + more;
                 }
             }
         }
-        let rings = rings as usize;
-        self.shared.rings = (0..rings).map(|_| Ring::default()).collect();
+        let rings = delays.len();
+        self.shared.rings = delays.into_iter().map(Ring::new).collect();
         self.shared.due = vec![u64::MAX; rings];
         self.shared.lead = vec![0; rings];
         self.shared.dropped = vec![0; n];
@@ -172,21 +172,23 @@ impl Engine {
         for i in 0..self.order.len() {
             let l = self.order[i];
             let (shared, bucket) = (&mut self.shared, &mut self.buckets[l]);
+            bucket.begin(start, until);
             for &pipe in &self.pipes[l] {
                 let ring = &mut shared.rings[pipe as usize];
                 while let Some(&rec) = ring.peek()
                     && rec.time < until
                 {
-                    bucket.recs.push(rec);
+                    bucket.push(rec);
                     ring.consume(1);
                 }
+                ring.tidy();
                 shared.due[pipe as usize] = ring.peek().map_or(u64::MAX, |rec| rec.time);
             }
             for &f in &self.receivers[l] {
                 let (f, r) = (f as usize, n + f as usize);
                 if shared.due[r] < until {
                     let ring = &mut shared.rings[r];
-                    shared.due[r] = self.flows[f].run_receiver(ring, &mut bucket.recs, until, &self.marks);
+                    shared.due[r] = self.flows[f].run_receiver(ring, bucket, until, &self.marks);
                 }
             }
             for &f in &self.senders[l] {
@@ -195,12 +197,12 @@ impl Engine {
                     let horizon = stop.saturating_sub(shared.lead[f]).min(end);
                     let (ring, trace) = (&mut shared.rings[f], &mut shared.traces[f]);
                     let window = (horizon, until);
-                    shared.due[f] = self.flows[f].run::<HASH>(ring, &mut bucket.recs, window, &self.marks, trace);
+                    shared.due[f] = self.flows[f].run::<HASH>(ring, bucket, window, &self.marks, trace);
                 }
             }
-            if !bucket.recs.is_empty() {
+            if !bucket.is_empty() {
                 busy = true;
-                let arrivals = bucket.sort(start, until);
+                let arrivals = bucket.sort(self.pipes[l].is_empty() && self.receivers[l].is_empty());
                 self.nodes[l].serve::<HASH>(arrivals, &self.marks, shared);
             }
         }
@@ -219,7 +221,7 @@ impl Engine {
         }
         let n = self.flows.len();
         for ring in &self.shared.rings[2 * n..] {
-            balance.in_flight += ring.iter().filter(|rec| rec.is_data()).count() as u64;
+            balance.in_flight += ring.all().iter().filter(|rec| rec.is_data()).count() as u64;
         }
         let mut flows = Vec::with_capacity(n);
         for (f, flow) in self.flows.into_iter().enumerate() {

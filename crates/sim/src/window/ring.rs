@@ -2,32 +2,35 @@
 
 use base::Flags;
 
-/// A packet between two places: when it gets there, which segment, whose, with which flags.
+/// A packet between two places: when it gets there, and its tag: sequence number in the low half, flow and flags above.
+///
+/// Segments sent one after the other have tags one apart, so that one comparison tells whether the next is in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rec {
     pub time: u64,
-    pub seq: u32,
-    /// Flow number in the low 24 bits, flags in the high 8.
-    pub meta: u32,
+    pub tag: u64,
 }
 
-const FLOW: u32 = (1 << 24) - 1;
-
-/// Flow number and flags in one word.
+/// The tag of segment (or ACK) `seq` of `flow`: 32 bits of sequence number, 24 of flow number, 8 of flags.
 #[inline]
-pub fn meta(flow: u32, flags: Flags) -> u32 {
-    flow | u32::from(flags.0) << 24
+pub fn tag(flow: u32, seq: u32, flags: Flags) -> u64 {
+    u64::from(flags.0) << 56 | u64::from(flow) << 32 | u64::from(seq)
 }
 
 impl Rec {
     #[inline]
+    pub fn seq(&self) -> u32 {
+        self.tag as u32
+    }
+
+    #[inline]
     pub fn flow(&self) -> u32 {
-        self.meta & FLOW
+        (self.tag >> 32) as u32 & 0x00ff_ffff
     }
 
     #[inline]
     pub fn flags(&self) -> Flags {
-        Flags((self.meta >> 24) as u8)
+        Flags((self.tag >> 56) as u8)
     }
 
     #[inline]
@@ -42,55 +45,59 @@ impl Rec {
     }
 }
 
-/// First-in first-out, a power of two long.
+/// First-in first-out, in one piece: what was read is cut off when it is as long as what is left, so that a record is
+/// moved once at most and the memory follows the use.
 #[derive(Debug, Default)]
 pub struct Ring {
-    slots: Vec<Rec>,
-    head: u32,
-    tail: u32,
+    /// What every record takes from the link that feeds this ring to whoever reads it, in picoseconds.
+    pub delay: u64,
+    recs: Vec<Rec>,
+    head: usize,
 }
 
+/// Rings shorter than this are not worth moving or shrinking.
+const SMALL: usize = 32;
+
 impl Ring {
+    /// An empty ring.
+    pub fn new(delay: u64) -> Self {
+        Self { delay, ..Self::default() }
+    }
+
     #[inline]
-    pub fn len(&self) -> u32 {
-        self.tail.wrapping_sub(self.head)
+    pub fn len(&self) -> usize {
+        self.recs.len() - self.head
     }
 
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.head == self.tail
+        self.head >= self.recs.len()
     }
 
     #[inline]
     pub fn push(&mut self, rec: Rec) {
-        if self.len() as usize == self.slots.len() {
-            self.grow();
-        }
-        let mask = self.slots.len() - 1;
-        self.slots[self.tail as usize & mask] = rec;
-        self.tail = self.tail.wrapping_add(1);
+        self.recs.push(rec);
     }
 
     #[inline]
     pub fn peek(&self) -> Option<&Rec> {
-        if self.is_empty() { None } else { self.slots.get(self.head as usize & (self.slots.len() - 1)) }
+        self.recs.get(self.head)
     }
 
-    /// The longest stretch from the head that lies in one piece.
+    /// All of it, in order.
     #[inline]
-    pub fn front(&self) -> &[Rec] {
-        if self.is_empty() {
-            return &[];
-        }
-        let start = self.head as usize & (self.slots.len() - 1);
-        let end = (start + self.len() as usize).min(self.slots.len());
-        &self.slots[start..end]
+    pub fn all(&self) -> &[Rec] {
+        self.recs.get(self.head..).unwrap_or_default()
     }
 
     /// Forgets the first `n`.
     #[inline]
-    pub fn consume(&mut self, n: u32) {
-        self.head = self.head.wrapping_add(n);
+    pub fn consume(&mut self, n: usize) {
+        self.head += n;
+        if self.head == self.recs.len() {
+            self.recs.clear();
+            self.head = 0;
+        }
     }
 
     #[inline]
@@ -100,21 +107,21 @@ impl Ring {
         Some(rec)
     }
 
-    /// What it holds, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Rec> {
-        let mask = self.slots.len().wrapping_sub(1);
-        (0..self.len()).map(move |i| &self.slots[self.head.wrapping_add(i) as usize & mask])
+    /// Cuts off what was read, if that is worth it: to be called now and then by the reader.
+    #[inline]
+    pub fn tidy(&mut self) {
+        if self.head > SMALL && 4 * self.head >= self.recs.len() {
+            self.cut();
+        }
     }
 
     #[cold]
-    fn grow(&mut self) {
-        let mut slots = vec![Rec::default(); (self.slots.len() * 2).max(4)];
-        for (slot, rec) in slots.iter_mut().zip(self.iter()) {
-            *slot = *rec;
-        }
-        self.tail = self.len();
+    fn cut(&mut self) {
+        self.recs.drain(..self.head);
         self.head = 0;
-        self.slots = slots;
+        if self.recs.capacity() > 3 * self.recs.len() + SMALL {
+            self.recs.shrink_to(2 * self.recs.len() + SMALL / 2);
+        }
     }
 }
 
@@ -123,23 +130,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_order_through_growth_and_wrapping() {
-        let (mut ring, mut next, mut expected) = (Ring::default(), 0u32, 0u32);
-        for round in 0..200u32 {
+    fn keeps_order_through_growth_and_cutting() {
+        let (mut ring, mut next, mut expected) = (Ring::default(), 0u64, 0u64);
+        for round in 0..400usize {
             for _ in 0..round % 7 {
-                ring.push(Rec { time: u64::from(next), seq: next, meta: 0 });
+                ring.push(Rec { time: next, tag: next });
                 next += 1;
             }
-            assert_eq!(ring.iter().count(), ring.len() as usize);
-            for _ in 0..round % 5 {
+            for _ in 0..round % 5 + usize::from(round > 300) {
                 if let Some(rec) = ring.pop() {
-                    assert_eq!(rec.seq, expected);
+                    assert_eq!(rec.time, expected);
                     expected += 1;
                 }
             }
-            let front = ring.front().to_vec();
-            assert!(front.iter().enumerate().all(|(i, rec)| rec.seq == expected + i as u32));
+            ring.tidy();
+            assert!(ring.all().iter().zip(expected..).all(|(rec, i)| rec.time == i));
         }
-        assert!(next > 500 && ring.len() == next - expected);
+        assert!(next > 1000 && ring.len() as u64 == next - expected);
     }
 }
