@@ -25,9 +25,7 @@ pub struct Flow {
     folded: bool,
     /// Flags of a new data segment.
     data_flags: Flags,
-    access: Access,
-    /// Emitted, but not before the end of the window.
-    spill: Ring,
+    way: Way,
     start: Time,
     stop: Time,
     /// ACKs on their way through return links, oldest first, and the number of the oldest.
@@ -35,46 +33,57 @@ pub struct Flow {
     first_ack: u32,
     next_sample: Time,
     sender_warm: Time,
+    /// The earlier of the two.
+    next_mark: Time,
     receiver_warm: Time,
     meter: FlowMeter,
     pub hash: Rolling,
     pub delivered: u64,
-    /// Dropped by the sender's own full queue: since the start, and since the warm-up.
-    access_drops: (u64, u64),
-    /// Handed over, but entering the sender's own link only after the end of the run.
-    late: u64,
 }
 
-/// Where arrivals at the flow's first link go.
-struct Exit<'a> {
-    access: &'a mut Access,
-    bucket: &'a mut Bucket,
-    spill: &'a mut Ring,
-    drops: &'a mut (u64, u64),
-    late: &'a mut u64,
+/// The way from TCP to the first link.
+#[derive(Debug)]
+struct Way {
     id: u32,
-    /// End of the window at the link.
-    until: u64,
+    access: Access,
+    /// Emitted, but not before the end of the window.
+    spill: Ring,
+    /// Dropped by the sender's own full queue: since the start, and since the warm-up.
+    drops: (u64, u64),
+    /// Handed over, but entering the sender's own link only after the end of the run.
+    late: u64,
     warm: u64,
     end: u64,
 }
 
-impl Exit<'_> {
-    #[inline]
-    fn emit(&mut self, rec: Rec) {
-        if rec.time < self.until { self.bucket.push(rec) } else { self.spill.push(rec) }
-    }
+/// Where TCP's segments go in one window, which ends at `until` at the first link.
+struct Exit<'a> {
+    way: &'a mut Way,
+    bucket: &'a mut Bucket,
+    until: u64,
 }
 
 impl Wire for Exit<'_> {
+    #[inline]
     fn send(&mut self, now: Time, seq: u32, flags: Flags) {
-        match self.access.admit(now.0) {
-            Fate::Arrives(time) => self.emit(Rec { time, tag: tag(self.id, seq, flags) }),
-            Fate::Dropped(entered) if entered < self.end => {
-                self.drops.0 += 1;
-                self.drops.1 += u64::from(entered >= self.warm);
+        match self.way.access.admit(now.0) {
+            Fate::Arrives(time) => {
+                let rec = Rec { time, tag: tag(self.way.id, seq, flags) };
+                if time < self.until { self.bucket.push(rec) } else { self.way.spill.push(rec) }
             }
-            Fate::Dropped(_) => *self.late += 1,
+            Fate::Dropped(entered) => self.way.dropped(entered),
+        }
+    }
+}
+
+impl Way {
+    #[cold]
+    fn dropped(&mut self, entered: u64) {
+        if entered < self.end {
+            self.drops.0 += 1;
+            self.drops.1 += u64::from(entered >= self.warm);
+        } else {
+            self.late += 1;
         }
     }
 }
@@ -89,46 +98,36 @@ enum Next {
     Stop,
 }
 
-macro_rules! exit {
-    ($flow:ident, $bucket:ident, $until:expr, $marks:ident) => {
-        &mut Exit {
-            access: &mut $flow.access,
-            bucket: $bucket,
-            spill: &mut $flow.spill,
-            drops: &mut $flow.access_drops,
-            late: &mut $flow.late,
-            id: $flow.id,
-            until: $until,
-            warm: $marks.warmup.0,
-            end: $marks.end.0,
-        }
-    };
-}
-
 impl Flow {
     pub fn new(mut plan: Box<FlowPlan>, id: u32, marks: &Marks, series: bool, ecn: bool) -> Self {
         let folded = plan.back_path.is_empty();
         (plan.path, plan.back_path) = (Vec::new(), Vec::new());
         let receiver_warm = if folded { marks.warmup + plan.back } else { marks.warmup };
         Self {
-            access: Access::new(plan.access, plan.access_buffer, plan.lead, plan.jitter.take()),
+            way: Way {
+                id,
+                access: Access::new(plan.access, plan.access_buffer, plan.lead, plan.jitter.take()),
+                spill: Ring::default(),
+                drops: (0, 0),
+                late: 0,
+                warm: marks.warmup.0,
+                end: marks.end.0,
+            },
             start: plan.start,
             stop: plan.stop,
             plan,
             id,
             folded,
             data_flags: if ecn { Flags::ECT } else { Flags::NONE },
-            spill: Ring::default(),
             acks: VecDeque::new(),
             first_ack: 0,
             next_sample: marks.sample_from(Time::ZERO),
             sender_warm: marks.warmup,
+            next_mark: marks.sample_from(Time::ZERO).min(marks.warmup),
             receiver_warm,
             meter: FlowMeter::new(series),
             hash: Rolling::default(),
             delivered: 0,
-            access_drops: (0, 0),
-            late: 0,
         }
     }
 
@@ -142,11 +141,11 @@ impl Flow {
         marks: &Marks,
         trace: &mut Option<Box<Trace>>,
     ) -> u64 {
-        while let Some(&rec) = self.spill.peek()
+        while let Some(&rec) = self.way.spill.peek()
             && rec.time < until
         {
             bucket.push(rec);
-            self.spill.consume(1);
+            self.way.spill.consume(1);
         }
         loop {
             if self.folded && trace.is_none() {
@@ -157,7 +156,9 @@ impl Flow {
                 break;
             }
             let now = Time(at);
-            self.pass_marks(now, marks);
+            if now >= self.next_mark {
+                self.pass_marks(now, marks);
+            }
             let mut heard = false;
             match next {
                 Next::Record => {
@@ -166,28 +167,32 @@ impl Flow {
                             heard = self.deliver(Time(at - self.plan.back.0), &rec, marks);
                             if heard {
                                 let ack = self.plan.receiver.ack();
-                                self.plan.sender.on_ack(now, ack, exit!(self, bucket, until, marks));
+                                self.plan.sender.on_ack(now, ack, &mut Exit { way: &mut self.way, bucket, until });
                             }
                         } else if let Some(ack) = self.ack_numbered(rec.seq()) {
                             heard = true;
-                            self.plan.sender.on_ack(now, &ack, exit!(self, bucket, until, marks));
+                            self.plan.sender.on_ack(now, &ack, &mut Exit { way: &mut self.way, bucket, until });
                         }
                     }
                 }
                 Next::DelayedAck => {
                     self.plan.receiver.on_timer();
                     heard = true;
-                    self.plan.sender.on_ack(now, self.plan.receiver.ack(), exit!(self, bucket, until, marks));
+                    self.plan.sender.on_ack(
+                        now,
+                        self.plan.receiver.ack(),
+                        &mut Exit { way: &mut self.way, bucket, until },
+                    );
                 }
                 Next::Timeout => {
-                    self.plan.sender.on_timer(now, exit!(self, bucket, until, marks));
+                    self.plan.sender.on_timer(now, &mut Exit { way: &mut self.way, bucket, until });
                     if let Some(trace) = trace {
                         trace.rows.push(trace_row(now, &self.plan.sender, true));
                     }
                 }
                 Next::Start => {
                     self.start = Time::NEVER;
-                    self.plan.sender.start(now, exit!(self, bucket, until, marks));
+                    self.plan.sender.start(now, &mut Exit { way: &mut self.way, bucket, until });
                 }
                 Next::Stop => {
                     self.stop = Time::NEVER;
@@ -204,8 +209,8 @@ impl Flow {
             }
         }
         ring.tidy();
-        self.spill.tidy();
-        let spilled = self.spill.peek().map_or(u64::MAX, |rec| rec.time);
+        self.way.spill.tidy();
+        let spilled = self.way.spill.peek().map_or(u64::MAX, |rec| rec.time);
         self.next(ring).0.saturating_add(self.plan.lead.0).min(spilled)
     }
 
@@ -268,12 +273,12 @@ impl Flow {
 
     /// As many ACKs as are all alike: each releases one segment.
     fn run_steady<const HASH: bool>(&mut self, ring: &mut Ring, bucket: &mut Bucket, horizon: u64, until: u64) {
-        let limit = horizon.min(self.next_sample.0).min(self.sender_warm.0).min(self.receiver_warm.0).min(self.stop.0);
+        let limit = horizon.min(self.next_mark.0).min(self.receiver_warm.0).min(self.stop.0);
         loop {
             let front = ring.all();
             let expected = tag(self.id, self.plan.sender.una(), self.data_flags);
             let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
-            if !ready || !self.plan.receiver.is_plain() || !self.access.is_unbounded() {
+            if !ready || !self.plan.receiver.is_plain() || !self.way.access.is_unbounded() {
                 return;
             }
             // All the ACKs come before the timer that the last one started, so none of them lets it expire.
@@ -289,12 +294,12 @@ impl Flow {
                 self.hash_steady(acks);
             }
             let new = tag(self.id, self.plan.sender.nxt(), self.data_flags);
-            if self.spill.is_empty() && self.access.latest(last, n) < until {
-                self.access.pass_all(acks, new, bucket);
+            if self.way.spill.is_empty() && self.way.access.latest(last, n) < until {
+                self.way.access.pass_all(acks, new, bucket);
             } else {
                 for (rec, tag) in acks.iter().zip(new..) {
-                    let arrival = Rec { time: self.access.pass(rec.time), tag };
-                    if arrival.time < until { bucket.push(arrival) } else { self.spill.push(arrival) }
+                    let arrival = Rec { time: self.way.access.pass(rec.time), tag };
+                    if arrival.time < until { bucket.push(arrival) } else { self.way.spill.push(arrival) }
                 }
             }
             ring.consume(acks.len());
@@ -331,6 +336,7 @@ impl Flow {
     }
 
     /// Takes the marks at or before `now`, as the sender was just before anything happened at them.
+    #[cold]
     fn pass_marks(&mut self, now: Time, marks: &Marks) {
         while self.next_sample <= now && self.next_sample < marks.end {
             self.meter.sample(self.next_sample, marks, &self.plan.sender);
@@ -340,6 +346,8 @@ impl Flow {
             self.sender_warm = Time::NEVER;
             self.meter.sender_warm(self.plan.sender.counters);
         }
+        let next = if self.next_sample < marks.end { self.next_sample } else { Time::NEVER };
+        self.next_mark = next.min(self.sender_warm);
     }
 
     /// The run is over: what the receiver still gets before the end, and the result. Returns it with the packets that
@@ -347,7 +355,7 @@ impl Flow {
     pub fn finish(mut self, senders: &Ring, receivers: &Ring, marks: &Marks, dropped: u64) -> Finished {
         let end = marks.end;
         self.pass_marks(Time(end.0 - 1), marks);
-        let mut in_flight = self.spill.len() as u64 + self.late;
+        let mut in_flight = self.way.spill.len() as u64 + self.way.late;
         if self.folded {
             for rec in senders.all() {
                 let at = Time(rec.time - self.plan.back.0);
@@ -369,9 +377,9 @@ impl Flow {
             in_flight,
             sent: counters.sent,
             delivered: self.delivered,
-            access_drops: self.access_drops.0,
+            access_drops: self.way.drops.0,
             hash: self.hash,
-            outcome: self.meter.outcome(&self.plan, marks, counters, next, dropped + self.access_drops.1),
+            outcome: self.meter.outcome(&self.plan, marks, counters, next, dropped + self.way.drops.1),
         }
     }
 }

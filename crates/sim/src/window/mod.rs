@@ -27,7 +27,7 @@ use scenario::HEADER;
 const ARRIVALS: u64 = 4096;
 
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
-const ARRIVALS_PER_FLOW: u64 = 8;
+const ARRIVALS_PER_FLOW: u64 = 4;
 
 struct Engine {
     nodes: Vec<Node>,
