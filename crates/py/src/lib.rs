@@ -1,1 +1,81 @@
-//! The extension module `elephan._native`.
+//! The extension module `elephan._native`: text and numbers in, JSON and `NumPy` columns out. No logic lives here.
+//!
+//! Data crosses once in each direction, and no simulation holds the interpreter's lock.
+
+mod cards;
+mod columns;
+mod error;
+mod facts;
+
+use pyo3::prelude::*;
+
+/// The native half of elephan. See `_native.pyi` for the types.
+#[pymodule(gil_used = false)]
+mod _native {
+    use crate::{cards, columns, error, facts};
+    use error::{bad_engine, from_build, from_scenario};
+    use pyo3::prelude::*;
+    use pyo3::types::PyDict;
+
+    #[pymodule_export]
+    use cards::catalog;
+
+    /// Version of the engine.
+    #[pyfunction]
+    fn version() -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    /// Reads a scenario file's text and returns its resolved canonical form as JSON.
+    #[pyfunction]
+    fn resolve(py: Python<'_>, text: &str) -> PyResult<String> {
+        py.detach(|| scenario::read(text).map(|s| s.canonical())).map_err(from_scenario)
+    }
+
+    /// The content hash of a canonical scenario.
+    #[pyfunction]
+    fn scenario_id(canonical: &str) -> PyResult<String> {
+        Ok(scenario::from_canonical(canonical).map_err(from_scenario)?.id())
+    }
+
+    /// What follows from a canonical scenario without running it, as JSON.
+    #[pyfunction]
+    fn describe(canonical: &str) -> PyResult<String> {
+        Ok(facts::describe(&scenario::from_canonical(canonical).map_err(from_scenario)?).to_string())
+    }
+
+    /// Reads a time such as `"10 ms"` and returns it in seconds.
+    #[pyfunction]
+    fn seconds(text: &str) -> PyResult<f64> {
+        base::text::span(text).map(base::Span::as_secs).map_err(error::from_text)
+    }
+
+    /// Runs one replication without the interpreter's lock and returns its columns.
+    #[pyfunction]
+    #[pyo3(signature = (canonical, replication, *, engine = "window", series = false, hash = false))]
+    fn simulate<'py>(
+        py: Python<'py>,
+        canonical: &str,
+        replication: u32,
+        engine: &str,
+        series: bool,
+        hash: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let engine = match engine {
+            "window" => sim::Engine::Window,
+            "reference" => sim::Engine::Reference,
+            other => return Err(bad_engine(other)),
+        };
+        let outcome = py.detach(|| {
+            let scenario = scenario::from_canonical(canonical).map_err(from_scenario)?;
+            sim::simulate(&scenario, replication, sim::Options { engine, series, hash }).map_err(from_build)
+        })?;
+        columns::outcome(py, outcome)
+    }
+
+    /// The memory floor of the benchmarks; returns a checksum.
+    #[pyfunction]
+    fn memory_floor(py: Python<'_>, packets: u64, in_flight: u64, flows: u32) -> u64 {
+        py.detach(|| sim::memory_floor(packets, in_flight, flows))
+    }
+}

@@ -20,11 +20,7 @@ fn the_first_papers_links_are_what_it_says() {
     assert_eq!(slow.bdp_packets(0), Some(15_000.0));
     let fast = read(HSTCP_2G5).unwrap();
     assert_eq!(fast.mean_rtt(0), Some(Span::millis(90)));
-    assert_eq!(fast.groups[0].tcp.send_jitter, Span::nanos(3200));
-    // What a packet takes on the wire is the jitter that keeps flows from phase-locking.
     for scenario in [slow, fast] {
-        let group = &scenario.groups[0];
-        assert_eq!(scenario.links[0].rate.serialize(group.packet), group.tcp.send_jitter);
         assert_eq!(from_canonical(&scenario.canonical()), Ok(scenario));
     }
 }

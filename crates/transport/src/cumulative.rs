@@ -27,7 +27,7 @@ impl<C: CongestionControl> Sender<C> {
                 if recovered {
                     self.phase = Phase::Open;
                 }
-                self.grow(sample);
+                self.grow_by_one(sample);
             }
             Phase::Recovery if self.recovery() == Recovery::NewReno && !recovered => {
                 // Partial: the next hole. The window shrinks by what was acknowledged less the one sent now.

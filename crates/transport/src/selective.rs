@@ -18,7 +18,7 @@ impl<C: CongestionControl> Sender<C> {
                 if recovered {
                     self.phase = Phase::Open;
                 }
-                self.grow(sample);
+                self.grow_by_one(sample);
                 if !recovered {
                     return;
                 }

@@ -372,7 +372,7 @@ impl<C: CongestionControl> Sender<C> {
             }
         } else {
             self.high = seq + 1;
-            if self.timed == UNTIMED && self.phase == Phase::Open {
+            if self.timed == UNTIMED {
                 self.timed = seq;
                 self.timed_at = now;
             }
@@ -397,6 +397,12 @@ impl<C: CongestionControl> Sender<C> {
         if sample.acked > 0.0 {
             self.control.on_ack(sample);
         }
+    }
+
+    /// Grows the window after a timeout, when one ACK may acknowledge much that arrived long ago: by one segment at most
+    /// (RFC 3465, Section 2.1: L = 1).
+    pub(crate) fn grow_by_one(&mut self, sample: &AckSample) {
+        self.grow(&AckSample { acked: sample.acked.min(1.0), ..*sample });
     }
 
     /// The recovery in use.

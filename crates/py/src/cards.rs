@@ -1,0 +1,36 @@
+//! The cards of everything that exists, as JSON.
+
+use crate::error::bad_catalog;
+use base::{Card, Param};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+const KINDS: [&str; 5] = ["laws", "slow-starts", "recoveries", "queues", "traffic"];
+
+fn entry(card: Card, rows: Vec<Param>) -> Value {
+    json!({
+        "name": card.name,
+        "title": card.title,
+        "source": card.source,
+        "parameters": rows,
+        "aliases": card.aliases,
+        "differs": card.differs,
+    })
+}
+
+/// The catalogue of a kind (laws, slow-starts, recoveries, queues, traffic), as JSON.
+#[pyfunction]
+pub fn catalog(kind: &str) -> PyResult<String> {
+    let entries: Vec<Value> = match kind {
+        "laws" => law::LAWS.iter().map(|e| entry(e.card, (e.rows)())).collect(),
+        "slow-starts" => law::STARTS.iter().map(|e| entry(e.card, (e.rows)())).collect(),
+        "queues" => queue::QUEUES.iter().map(|e| entry(e.card, (e.rows)())).collect(),
+        "traffic" => traffic::TRAFFIC.iter().map(|e| entry(e.card, (e.rows)())).collect(),
+        "recoveries" => transport::Recovery::ALL
+            .iter()
+            .map(|&(_, name, title, source)| entry(Card { name, aliases: &[], title, source, differs: "" }, Vec::new()))
+            .collect(),
+        _ => return Err(bad_catalog(kind, &KINDS)),
+    };
+    Ok(Value::Array(entries).to_string())
+}

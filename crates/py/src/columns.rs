@@ -1,0 +1,123 @@
+//! An outcome as Python dictionaries of `NumPy` columns, one row per link or flow.
+
+use base::{Span, Time};
+use numpy::{Element, PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use sim::{FlowOutcome, LinkOutcome, Outcome, Trace};
+
+const CAUSES: [&str; 5] = ["overflow", "early", "forced", "sojourn", "injected"];
+
+/// Puts one column of `rows` under `name`.
+fn column<Row, T: Element>(
+    into: &Bound<'_, PyDict>,
+    name: &str,
+    rows: &[Row],
+    value: impl Fn(&Row) -> T,
+) -> PyResult<()> {
+    into.set_item(name, PyArray1::from_vec(into.py(), rows.iter().map(value).collect()))
+}
+
+/// Puts a matrix under `name`: a row per element of `rows`, `width` values each.
+fn matrix<Row, T: Element + Copy>(
+    into: &Bound<'_, PyDict>,
+    name: &str,
+    rows: &[Row],
+    width: usize,
+    values: impl Fn(&Row) -> &[T],
+) -> PyResult<()> {
+    let flat: Vec<T> = rows.iter().flat_map(|row| values(row).iter().copied()).collect();
+    into.set_item(name, PyArray1::from_vec(into.py(), flat).reshape([rows.len(), width])?)
+}
+
+/// Seconds, or NaN for what did not happen.
+fn seconds_or_nan(time: Option<Time>) -> f64 {
+    time.map_or(f64::NAN, Time::as_secs)
+}
+
+/// The whole outcome.
+pub fn outcome(py: Python<'_>, out: Outcome) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("links", links(py, &out.links)?)?;
+    dict.set_item("flows", flows(py, &out.flows)?)?;
+    let balance = PyDict::new(py);
+    balance.set_item("sent", out.balance.sent)?;
+    balance.set_item("delivered", out.balance.delivered)?;
+    balance.set_item("dropped", out.balance.dropped)?;
+    balance.set_item("in_flight", out.balance.in_flight)?;
+    dict.set_item("balance", balance)?;
+    dict.set_item("hash", out.hash)?;
+    let histograms = PyList::empty(py);
+    for link in &out.links {
+        histograms.append(PyArray1::from_slice(py, &link.backlog_histogram))?;
+    }
+    dict.set_item("backlog_histogram", histograms)?;
+    let traces = PyList::empty(py);
+    for row in &out.traces {
+        traces.append(trace(py, row)?)?;
+    }
+    dict.set_item("traces", traces)?;
+    dict.set_item("samples", samples(py, &out)?)?;
+    Ok(dict)
+}
+
+fn links<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    column(&dict, "arrived", rows, |l| l.arrived)?;
+    for (i, cause) in CAUSES.iter().enumerate() {
+        column(&dict, &format!("drops_{cause}"), rows, |l| l.dropped[i])?;
+        column(&dict, &format!("marks_{cause}"), rows, |l| l.marked[i])?;
+    }
+    column(&dict, "utilization", rows, |l| l.utilization)?;
+    column(&dict, "backlog_packets", rows, |l| l.backlog_mean)?;
+    column(&dict, "backlog_max_packets", rows, |l| l.backlog_max)?;
+    column(&dict, "queueing_delay_s", rows, |l| l.queueing_delay_s)?;
+    column(&dict, "empty_fraction", rows, |l| l.empty_fraction)?;
+    Ok(dict)
+}
+
+fn flows<'py>(py: Python<'py>, rows: &[FlowOutcome]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    column(&dict, "group", rows, |f| f.group)?;
+    column(&dict, "index", rows, |f| f.index)?;
+    column(&dict, "base_rtt_s", rows, |f| f.base_rtt.as_secs())?;
+    column(&dict, "start_s", rows, |f| f.start.as_secs())?;
+    column(&dict, "goodput_bps", rows, |f| f.goodput_bps)?;
+    column(&dict, "sent", rows, |f| f.sent)?;
+    column(&dict, "retransmitted", rows, |f| f.retransmitted)?;
+    column(&dict, "dropped", rows, |f| f.dropped)?;
+    column(&dict, "timeouts", rows, |f| f.timeouts)?;
+    column(&dict, "loss_events", rows, |f| f.loss_events)?;
+    column(&dict, "cwnd_segments", rows, |f| f.cwnd_mean)?;
+    column(&dict, "srtt_s", rows, |f| f.srtt_mean_s)?;
+    column(&dict, "finished_s", rows, |f| seconds_or_nan(f.finished))?;
+    Ok(dict)
+}
+
+fn samples<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    column(&dict, "time_s", &out.sampled_at, |t| t.as_secs())?;
+    let width = |longest: usize| if longest == 0 { 0 } else { out.sampled_at.len() };
+    let per_flow = width(out.flows.first().map_or(0, |f| f.cwnd_samples.len()));
+    let per_link = width(out.links.first().map_or(0, |l| l.backlog_samples.len()));
+    matrix(&dict, "cwnd_segments", &out.flows, per_flow, |f| &f.cwnd_samples)?;
+    matrix(&dict, "srtt_s", &out.flows, per_flow, |f| &f.srtt_samples)?;
+    matrix(&dict, "backlog_packets", &out.links, per_link, |l| &l.backlog_samples)?;
+    Ok(dict)
+}
+
+fn trace<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("flow", trace.flow)?;
+    column(&dict, "time_s", &trace.rows, |r| r.time.as_secs())?;
+    column(&dict, "cwnd_segments", &trace.rows, |r| r.cwnd)?;
+    column(&dict, "ssthresh_segments", &trace.rows, |r| r.ssthresh)?;
+    column(&dict, "una", &trace.rows, |r| r.una)?;
+    column(&dict, "in_flight_segments", &trace.rows, |r| r.in_flight)?;
+    column(&dict, "srtt_s", &trace.rows, |r| Span::as_secs(r.srtt))?;
+    column(&dict, "timeout", &trace.rows, |r| r.timeout)?;
+    column(&dict, "drop_time_s", &trace.drops, |d| d.0.as_secs())?;
+    column(&dict, "drop_link", &trace.drops, |d| d.1)?;
+    column(&dict, "drop_segment", &trace.drops, |d| d.2)?;
+    Ok(dict)
+}

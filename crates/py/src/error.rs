@@ -1,0 +1,32 @@
+//! Where Rust's errors become Python's: one function per room, and no message is written twice.
+
+use pyo3::PyErr;
+use pyo3::exceptions::PyValueError;
+
+pyo3::import_exception!(elephan.errors, ScenarioError);
+pyo3::import_exception!(elephan.errors, UnitError);
+
+/// A scenario that cannot be read.
+pub fn from_scenario(error: scenario::ScenarioError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+/// A valid scenario that is too large for the engine.
+pub fn from_build(error: sim::BuildError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+/// A quantity that cannot be read.
+pub fn from_text(error: base::text::TextError) -> PyErr {
+    UnitError::new_err(error.to_string())
+}
+
+/// An engine that does not exist.
+pub fn bad_engine(name: &str) -> PyErr {
+    PyValueError::new_err(format!("engine: there is no {name:?}; use \"window\" or \"reference\""))
+}
+
+/// A catalogue that does not exist.
+pub fn bad_catalog(kind: &str, kinds: &[&str]) -> PyErr {
+    PyValueError::new_err(format!("list: there is no {kind:?}; use {}", kinds.join(", ")))
+}

@@ -1,0 +1,63 @@
+//! What follows from a scenario without running it: sizes in packets and bytes, names of what was chosen.
+
+use base::Span;
+use queue::Limit;
+use scenario::Scenario;
+use serde_json::{Value, json};
+
+/// The facts of `scenario`, links and groups in its order.
+pub fn describe(scenario: &Scenario) -> Value {
+    let links: Vec<Value> = (0..scenario.links.len()).map(|i| link(scenario, i)).collect();
+    let groups: Vec<Value> = scenario
+        .groups
+        .iter()
+        .map(|group| {
+            json!({
+                "name": group.name,
+                "law": group.law.card().name,
+                "slow_start": group.slow_start.card().name,
+                "recovery": group.recovery.name(),
+                "traffic": group.traffic.card().name,
+                "flows": group.count,
+                "packet_bytes": group.packet.0,
+                "access_rate_bps": group.access.rate.map(|rate| rate.0),
+                "path": group.path,
+                "return": group.back,
+            })
+        })
+        .collect();
+    json!({
+        "title": scenario.title,
+        "duration_s": scenario.duration.as_secs(),
+        "warmup_s": scenario.warmup.as_secs(),
+        "replications": scenario.replications,
+        "seed": scenario.seed,
+        "every_s": scenario.record.every.map(Span::as_secs),
+        "links": links,
+        "groups": groups,
+    })
+}
+
+fn link(scenario: &Scenario, index: usize) -> Value {
+    let link = &scenario.links[index];
+    let (packets, bytes) = match link.buffer {
+        Limit::Packets(n) => (Some(u64::from(n)), None),
+        Limit::Bytes(n) => (None, Some(n.0)),
+        Limit::Unlimited => (None, None),
+    };
+    json!({
+        "name": link.name,
+        "rate_bps": link.rate.0,
+        "delay_s": link.delay.as_secs(),
+        "discipline": link.queue.card().name,
+        "buffer_limit_packets": packets,
+        "buffer_limit_bytes": bytes,
+        "flows": scenario.flows_on(index),
+        "mean_rtt_s": scenario.mean_rtt(index).map(Span::as_secs),
+        "min_rtt_s": scenario.groups_on(index).map(|group| group.rtt.min().as_secs()).reduce(f64::min),
+        "max_rtt_s": scenario.groups_on(index).map(|group| group.rtt.max().as_secs()).reduce(f64::max),
+        "packet_bytes": scenario.mean_packet(index),
+        "bdp_bytes": scenario.bdp_bytes(index),
+        "bdp_packets": scenario.bdp_packets(index),
+    })
+}

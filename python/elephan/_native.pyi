@@ -1,0 +1,33 @@
+"""The native half of elephan: text and numbers in, JSON and NumPy columns out."""
+
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["catalog", "describe", "memory_floor", "resolve", "scenario_id", "seconds", "simulate", "version"]
+
+class _Outcome(TypedDict):
+    links: dict[str, NDArray[Any]]
+    flows: dict[str, NDArray[Any]]
+    balance: dict[str, int]
+    hash: int
+    backlog_histogram: list[NDArray[np.uint64]]
+    traces: list[dict[str, Any]]
+    samples: dict[str, NDArray[Any]]
+
+def version() -> str: ...
+def resolve(text: str) -> str: ...
+def scenario_id(canonical: str) -> str: ...
+def describe(canonical: str) -> str: ...
+def seconds(text: str) -> float: ...
+def catalog(kind: str) -> str: ...
+def simulate(
+    canonical: str,
+    replication: int,
+    *,
+    engine: str = "window",
+    series: bool = False,
+    hash: bool = False,  # noqa: A002
+) -> _Outcome: ...
+def memory_floor(packets: int, in_flight: int, flows: int) -> int: ...

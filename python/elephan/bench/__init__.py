@@ -1,0 +1,133 @@
+"""How fast the engine is: CPU time per delivered packet beside the memory floor, the reference engine and ns-2.
+
+All in the same run, because machines differ and ratios decide.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.bench.memory import measure_peak_mb
+from elephan.bench.ns2 import find_ns2, ns2_ns_per_packet
+from elephan.bench.workloads import WORKLOADS, Workload, select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from elephan.scenario import Scenario
+
+__all__ = ["WORKLOADS", "Workload", "bench", "select"]
+
+NS2_S = 20.0
+"""Simulated time under ns-2 [s]."""
+
+QUICK_NS2_S = 5.0
+"""The same in a quick bench [s]."""
+
+
+def bench(
+    workloads: Sequence[Workload],
+    *,
+    runs: int = 3,
+    reference: bool = True,
+    peers: bool = True,
+    quick: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Measure workloads; the document of ``elephan bench --json``.
+
+    Parameters
+    ----------
+    workloads : sequence of Workload
+    runs : int
+        Repetitions of ours and of the floor; the fastest counts.
+    reference : bool
+        Run the reference engine too, once.
+    peers : bool
+        Run ns-2 too, once, where it is installed and the workload can be said in it.
+    quick : bool
+        Short simulated times: for a look, not for figures.
+    progress : callable, optional
+        Called with (what comes next, steps done, steps in all).
+
+    Returns
+    -------
+    dict
+        ``workloads``: per name, CPU nanoseconds per delivered data packet; ``peers``: the same of others.
+
+    Examples
+    --------
+    >>> document = bench(select("W1"), runs=1, reference=False, peers=False, quick=True)
+    >>> document["workloads"]["W1"]["delivered"] > 0
+    True
+    """
+    ns2 = find_ns2() if peers else None
+    steps = [(w, step) for w in workloads for step in ("engine", "memory", "reference", "ns-2")]
+    steps = [s for s in steps if (s[1] != "reference" or reference) and (s[1] != "ns-2" or (ns2 and s[0].ns2))]
+    rows: dict[str, dict[str, Any]] = {}
+    others: dict[str, dict[str, Any]] = {}
+    for done, (workload, step) in enumerate(steps):
+        if progress is not None:
+            progress(f"{workload.name} {step}", done, len(steps))
+        if step == "engine":
+            rows[workload.name] = _engine(workload, runs, quick=quick)
+        elif step == "memory":
+            canonical = workload.scenario(workload.quick_s if quick else None).canonical
+            rows[workload.name]["peak_rss_mb"] = measure_peak_mb(canonical)
+        elif step == "reference":
+            _reference(workload, rows[workload.name], quick=quick)
+        elif ns2 is not None:
+            duration_s = QUICK_NS2_S if quick else NS2_S
+            cost = ns2_ns_per_packet(ns2, workload, duration_s)
+            ratio = cost / rows[workload.name]["ns_per_packet"]
+            others[workload.name] = {"ns_per_packet": cost, "ratio": ratio, "duration_s": duration_s}
+    return {"workloads": rows, "peers": {"ns2": others} if others else {}, "runs": runs, "quick": quick}
+
+
+def _engine(workload: Workload, runs: int, *, quick: bool) -> dict[str, Any]:
+    """Ours and the floor, alternating so that both see the same state of the machine."""
+    scenario = workload.scenario(workload.quick_s if quick else None)
+    link = scenario.links[0]
+    costs, floors, delivered = [], [], 0
+    for _ in range(runs):
+        cost, delivered = _cpu_ns_per_packet(scenario, "window")
+        costs.append(cost)
+        begun = time.thread_time()
+        _native.memory_floor(delivered, round(link["bdp_packets"]), link["flows"])
+        floors.append((time.thread_time() - begun) * 1e9 / max(1, delivered))
+    cost, floor = min(costs), min(floors)
+    return {
+        "ns_per_packet": cost,
+        "median_ns_per_packet": statistics.median(costs),
+        "must_ns_per_packet": workload.must_ns,
+        "extreme_ns_per_packet": workload.extreme_ns,
+        "delivered": delivered,
+        "duration_s": scenario.facts["duration_s"],
+        "floor_ns_per_packet": floor,
+        "over_floor": cost / floor if floor > 0 else None,
+        "reference_ns_per_packet": None,
+        "speedup_over_reference": None,
+        "reference_duration_s": None,
+        "peak_rss_mb": None,
+    }
+
+
+def _reference(workload: Workload, row: dict[str, Any], *, quick: bool) -> None:
+    """Cost of the reference engine, on a shorter run where it would take long."""
+    duration_s = min(workload.quick_s, workload.reference_s) if quick else workload.reference_s
+    cost, _ = _cpu_ns_per_packet(workload.scenario(duration_s), "reference")
+    row["reference_ns_per_packet"] = cost
+    row["speedup_over_reference"] = cost / row["ns_per_packet"]
+    row["reference_duration_s"] = duration_s
+
+
+def _cpu_ns_per_packet(scenario: Scenario, engine: str) -> tuple[float, int]:
+    """CPU time of the native call, network building included, per delivered packet; and how many were."""
+    begun = time.thread_time()
+    outcome = _native.simulate(scenario.canonical, 0, engine=engine)
+    cpu_s = time.thread_time() - begun
+    delivered = outcome["balance"]["delivered"]
+    return cpu_s * 1e9 / max(1, delivered), delivered

@@ -1,0 +1,62 @@
+"""Cards of everything that exists: name, title, source, parameters.
+
+The cards themselves stand beside what they describe, in Rust.
+"""
+
+import json
+from typing import Any, TypedDict
+
+from elephan import _native
+from elephan.errors import InputError
+
+KINDS: tuple[str, ...] = ("laws", "slow-starts", "recoveries", "queues", "traffic")
+"""Kinds of things that a scenario can name."""
+
+
+class Parameter(TypedDict):
+    """One parameter of a card."""
+
+    name: str
+    default: bool | float | str
+    unit: str
+    meaning: str
+
+
+class Card(TypedDict):
+    """What is known about one law, slow start, recovery, queue or kind of traffic."""
+
+    name: str
+    title: str
+    source: str
+    parameters: list[Parameter]
+    aliases: list[str]
+    differs: str
+
+
+def catalog(kind: str) -> list[Card]:
+    """Return the cards of a kind, in the registry's order.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+
+    Returns
+    -------
+    list of Card
+
+    Raises
+    ------
+    InputError
+        If there is no such kind.
+
+    Examples
+    --------
+    >>> [card["name"] for card in catalog("recoveries")]
+    ['tahoe', 'reno', 'newreno', 'sack']
+    """
+    if kind not in KINDS:
+        message = f'list: there is no "{kind}"; use {", ".join(KINDS)}'
+        raise InputError(message)
+    cards: Any = json.loads(_native.catalog(kind))
+    return list(cards)

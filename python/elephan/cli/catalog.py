@@ -1,0 +1,43 @@
+"""``elephan list``: cards of everything that a scenario can name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from elephan.cli.common import JsonOption, as_text, new_table, print_json, print_tables
+
+EXAMPLE = "Example:  elephan list laws"
+
+KINDS = "laws, slow-starts, recoveries, queues, traffic"
+
+
+def list_(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {KINDS}.")],
+    details: Annotated[bool, typer.Option("--details", help="Parameters, other spellings, differences too.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show what exists: name, title, source and parameters."""
+    from elephan.catalog import catalog  # noqa: PLC0415 (--help does without the extension)
+
+    cards = catalog(kind)
+    if json:
+        print_json(cards)
+        return
+    table = new_table("name", "title", "source", "parameters")
+    for column in table.columns[1:]:
+        column.justify = "left"
+    for card in cards:
+        names = ", ".join(f"{p['name']}={as_text(p['default'])}" for p in card["parameters"])
+        table.add_row(card["name"], card["title"], card["source"], names)
+    print_tables(table)
+    if not details:
+        return
+    for card in cards:
+        rows = new_table("parameter", "default", "unit", "meaning", title=f"{card['name']}: {card['title']}")
+        rows.columns[2].justify = rows.columns[3].justify = "left"
+        for parameter in card["parameters"]:
+            rows.add_row(parameter["name"], as_text(parameter["default"]), parameter["unit"], parameter["meaning"])
+        also = f"Also called {', '.join(card['aliases'])}." if card["aliases"] else ""
+        print_tables(rows, " ".join(text for text in (also, card["differs"]) if text), "")

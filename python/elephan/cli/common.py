@@ -1,0 +1,218 @@
+"""What the verbs share: lines on stderr, JSON on stdout, numbers with their intervals, the way out."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.table import Table
+
+ISSUES = "https://github.com/elephan-lab/elephan/issues"
+
+ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML).")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PLACE=VALUE", help='Change the scenario, as in links[0].buffer="0.1 bdp"; repeatable.'
+    ),
+]
+SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Seed, instead of the file's.")]
+ReplicationsOption = Annotated[
+    int | None, typer.Option("--replications", min=1, help="Independent runs, instead of the file's.")
+]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Threads; results do not depend on it.", show_default="all cores")
+]
+OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+
+
+class Interrupted(Exception):  # noqa: N818 (it is no error)
+    """Ctrl-C, with what was done until then."""
+
+
+def say(line: str) -> None:
+    """Put one line on stderr.
+
+    Parameters
+    ----------
+    line : str
+        Line breaks in it become spaces.
+    """
+    sys.stderr.write(" ".join(line.split()) + "\n")
+    sys.stderr.flush()
+
+
+def print_json(document: object) -> None:
+    """Put one JSON document on stdout.
+
+    Parameters
+    ----------
+    document : object
+    """
+    sys.stdout.write(json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+
+def leave(code: int) -> NoReturn:
+    """Exit at once, without waiting for replications that still run in threads.
+
+    Parameters
+    ----------
+    code : int
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            code = code or 141
+    os._exit(code)
+
+
+def report_defect(error: BaseException) -> None:
+    """Say that elephan is at fault, where, and what to do.
+
+    Parameters
+    ----------
+    error : BaseException
+        Its traceback is shown if ``ELEPHAN_TRACEBACK`` is set.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    if os.environ.get("ELEPHAN_TRACEBACK"):
+        traceback.print_exception(error)
+    say(
+        f"internal error: {type(error).__name__}: {error}{where}; a defect of elephan: please report it with the "
+        f"command line and the scenario at {ISSUES} (ELEPHAN_TRACEBACK=1 shows more)"
+    )
+
+
+def check_out(out: Path | None) -> None:
+    """Refuse a folder that cannot be written, before any work is done.
+
+    Parameters
+    ----------
+    out : Path or None
+
+    Raises
+    ------
+    InputError
+        If it is a file, or its parent cannot be written.
+    """
+    if out is None:
+        return
+    existing = next(p for p in (out, *out.absolute().parents) if p.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
+        what = "is a file" if existing.is_file() else "cannot be written"
+        message = f"--out {out}: {existing} {what}; give a folder that can be made or written"
+        raise InputError(message)
+
+
+def shown(quantity: Mapping[str, float | None], scale: float = 1.0, digits: int = 4) -> str:
+    """Write a measured quantity: mean and half-width.
+
+    Parameters
+    ----------
+    quantity : mapping
+        ``{"mean", "ci95"}``.
+    scale : float
+        Multiplies both.
+    digits : int
+        Significant digits of the mean, but never fewer than its whole part has.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shown({"mean": 0.93214, "ci95": 0.0042})
+    '0.9321±0.0042'
+    >>> shown({"mean": 123456.0, "ci95": 123.0}, digits=3)
+    '123456±123'
+    >>> shown({"mean": None, "ci95": None})
+    '-'
+    """
+    mean, ci95 = quantity["mean"], quantity["ci95"]
+    if mean is None:
+        return "-"
+    text = _digits(mean * scale, digits)
+    return text if ci95 is None else f"{text}±{_digits(ci95 * scale, 2)}"
+
+
+def _digits(x: float, digits: int) -> str:
+    return f"{x:.0f}" if abs(x) >= 10**digits else f"{x:.{digits}g}"
+
+
+def print_tables(*tables: Table | str) -> None:
+    """Put tables and lines on stdout, in as many columns as there are.
+
+    Parameters
+    ----------
+    *tables : Table or str
+    """
+    from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
+
+    console = Console(highlight=False, markup=False)
+    for table in tables:
+        console.print(table)
+
+
+def new_table(*columns: str, title: str | None = None) -> Table:
+    """Make an empty table in the house style: the first column to the left, numbers to the right.
+
+    Parameters
+    ----------
+    *columns : str
+    title : str, optional
+
+    Returns
+    -------
+    Table
+    """
+    from rich import box  # noqa: PLC0415 (as above)
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(
+        title=title,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        title_style="bold",
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="left" if i == 0 else "right")
+    return table
+
+
+def as_text(value: Any) -> str:
+    """Write a parameter's value as a scenario file has it.
+
+    Parameters
+    ----------
+    value : bool, float or str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> as_text(38.0), as_text(True), as_text("1 s")
+    ('38', 'true', '1 s')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

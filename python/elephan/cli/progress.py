@@ -1,0 +1,81 @@
+"""How far a long verb is: a bar with the time left on a terminal, lines in a log, nothing when asked to be quiet."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+from elephan.cli.common import say
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+EVERY_S = 5.0
+"""Between lines in a log [s]."""
+
+FIRST_S = 1.0
+"""Until the first one [s]: what is done by then needs none."""
+
+
+class ProgressLine:
+    """A progress display on stderr.
+
+    Parameters
+    ----------
+    what : str
+        Named in front.
+    quiet : bool
+        Show nothing.
+
+    Examples
+    --------
+    >>> with ProgressLine("runs", quiet=True) as line:
+    ...     line.update(1, 2)
+    """
+
+    def __init__(self, what: str, *, quiet: bool = False) -> None:
+        self.what, self.quiet = what, quiet
+        self.bar: Bar | None = None
+        self.begun = time.monotonic()
+        self.said = self.begun - EVERY_S + FIRST_S
+
+    def __enter__(self) -> Self:
+        if not self.quiet and sys.stderr.isatty():
+            from rich.console import Console  # noqa: PLC0415 (slow to import; only a terminal needs it)
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+            self.bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=None),
+                MofNCompleteColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(elapsed_when_finished=True),
+                console=Console(stderr=True),
+                transient=True,
+                expand=True,
+            )
+            self.task = self.bar.add_task(self.what, total=None)
+            self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def update(self, done: int, total: int, note: str = "") -> None:
+        """Show how far it is.
+
+        Parameters
+        ----------
+        done, total : int
+        note : str
+            What is known so far.
+        """
+        text = f"{self.what}: {note}" if note else self.what
+        if self.bar is not None:
+            self.bar.update(self.task, completed=done, total=total, description=text)
+        elif not self.quiet and (time.monotonic() - self.said >= EVERY_S):
+            self.said = time.monotonic()
+            left = (self.said - self.begun) / max(done, 1) * (total - done)
+            say(f"{text}: {done} of {total} runs, about {left:.0f} s left")

@@ -1,0 +1,122 @@
+"""``elephan run``: all replications of one scenario."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli.common import (
+    Interrupted,
+    JsonOption,
+    OutOption,
+    QuietOption,
+    ReplicationsOption,
+    ScenarioArgument,
+    SeedOption,
+    SetOption,
+    WorkersOption,
+    check_out,
+    new_table,
+    print_json,
+    print_tables,
+    say,
+    shown,
+)
+from elephan.cli.progress import ProgressLine
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+EXAMPLE = 'Example:  elephan run scenarios/hstcp-1g.toml --set links[0].buffer="0.1 bdp" --out run/ --plot'
+
+
+def run(
+    scenario: ScenarioArgument,
+    set_: SetOption = None,
+    seed: SeedOption = None,
+    replications: ReplicationsOption = None,
+    workers: WorkersOption = None,
+    out: OutOption = None,
+    plot: Annotated[
+        bool, typer.Option("--plot", help="Draw cwnd, backlog and utilization over time into --out.")
+    ] = False,
+    engine: Annotated[str, typer.Option("--engine", help="window, or reference: the plain one, slow.")] = "window",
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
+    import elephan  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.scenario import parse_assignment  # noqa: PLC0415
+
+    check_out(out)
+    if plot and out is None:
+        message = "--plot: where to? Give a folder with --out DIR"
+        raise InputError(message)
+    if engine not in ("window", "reference"):
+        message = f'--engine: there is no "{engine}"; use window or reference'
+        raise InputError(message)
+    read = elephan.Scenario.from_file(scenario)
+    if set_:
+        read = read.override(dict(parse_assignment(text) for text in set_))
+    done = 0
+
+    with ProgressLine("replications", quiet=quiet) as line:
+
+        def progress(now: int, total: int) -> None:
+            nonlocal done
+            done = now
+            line.update(now, total)
+
+        try:
+            result = elephan.run(read, replications, seed, workers, progress, series=out is not None, engine=engine)
+            written = result.write(out) if out is not None else []
+            if plot and out is not None:
+                from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
+
+                written += draw_run(result, out)
+        except KeyboardInterrupt:
+            message = f"interrupted after {done} replications; nothing is half-written"
+            raise Interrupted(message) from None
+    document = result.to_json()
+    if json:
+        print_json(document)
+        return
+    print_tables(*_tables(document))
+    for path in written:
+        say(f"wrote {path}")
+
+
+def _tables(document: dict[str, Any]) -> list[Table | str]:
+    run_, fairness = document["run"], document["fairness"]
+    links = new_table("link", "buffer", "utilization", "loss [%]", "delay [ms]", "backlog")
+    for link in document["links"]:
+        links.add_row(
+            link["name"],
+            "unlimited" if link["buffer_packets"] is None else f"{link['buffer_packets']:.6g}",
+            shown(link["utilization"]),
+            shown(link["loss_ratio"], 100, 3),
+            shown(link["queueing_delay_s"], 1e3, 3),
+            shown(link["backlog_packets"], digits=3),
+        )
+    groups = new_table("flows", "Mbit/s each", "cwnd", "srtt [ms]", "cuts", "timeouts")
+    for group in document["groups"]:
+        groups.add_row(
+            f"{group['name']}: {group['flows']} {group['law']}",
+            shown(group["goodput_per_flow_bps"], 1e-6),
+            shown(group["cwnd_segments"]),
+            shown(group["srtt_s"], 1e3),
+            shown(group["loss_events"], digits=3),
+            shown(group["timeouts"], digits=3),
+        )
+    title = (
+        f"{run_['scenario']}\n{run_['replications']} replications of {run_['duration_s']:g} s "
+        f"({run_['warmup_s']:g} s warm-up), seed {run_['seed']}, run {run_['id'][:12]}, {run_['wall_s']:.1f} s"
+    )
+    return [
+        title,
+        links,
+        groups,
+        f"Jain's index {shown(fairness['jain'])}; over max-min fair shares {shown(fairness['jain_maxmin'])}",
+    ]

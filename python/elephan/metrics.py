@@ -1,0 +1,137 @@
+"""Pure functions on arrays: fairness, fair shares, ratios.
+
+Source: Jain's index, Jain1984; max-min fair shares by progressive filling, BertsekasGallager1992.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def ratio(part: float, whole: float) -> float:
+    """Divide, giving zero where there is nothing to divide by.
+
+    Parameters
+    ----------
+    part, whole : float
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> ratio(1, 4), ratio(0, 0)
+    (0.25, 0.0)
+    """
+    return float(part) / float(whole) if whole else 0.0
+
+
+def jain(x: ArrayLike) -> float:
+    """Jain's fairness index: (sum x)^2 / (n sum x^2), 1 when all are equal and 1/n when one has all.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        What each flow got, any unit.
+
+    Returns
+    -------
+    float [1]
+        NaN if nobody got anything.
+
+    References
+    ----------
+    Jain1984.
+
+    Examples
+    --------
+    >>> jain([1, 1, 1, 1]), jain([1, 0, 0, 0])
+    (1.0, 0.25)
+    """
+    values = np.asarray(x, dtype=float)
+    squares = float(np.sum(values**2))
+    return float(np.sum(values)) ** 2 / (values.size * squares) if squares > 0 else float("nan")
+
+
+def maxmin_shares(
+    rates: Sequence[float], paths: Sequence[Sequence[int]], counts: Sequence[int], caps: Sequence[float]
+) -> NDArray[np.float64]:
+    """Max-min fair rate of a flow of each group, by progressive filling.
+
+    Parameters
+    ----------
+    rates : sequence of float [bit/s], shape (links,)
+    paths : sequence of sequences of int, shape (groups,)
+        Links that each group crosses, as indices.
+    counts : sequence of int, shape (groups,)
+        Flows per group.
+    caps : sequence of float [bit/s], shape (groups,)
+        What a flow of the group can use at most; infinite for no limit.
+
+    Returns
+    -------
+    ndarray of float [bit/s], shape (groups,)
+
+    References
+    ----------
+    BertsekasGallager1992.
+
+    Examples
+    --------
+    The parking lot of two links: the long flow gets half of the narrow one.
+
+    >>> maxmin_shares([10.0, 4.0], [[0, 1], [0], [1]], [1, 1, 1], [np.inf] * 3)
+    array([2., 8., 2.])
+    """
+    left = np.asarray(rates, dtype=float).copy()
+    share = np.zeros(len(paths))
+    active = [g for g in range(len(paths)) if counts[g] > 0]
+    while active:
+        crossing = np.zeros(left.size)
+        for g in active:
+            crossing[list(paths[g])] += counts[g]
+        used = crossing > 0
+        room = np.full(left.size, np.inf)
+        room[used] = np.maximum(left[used], 0.0) / crossing[used]
+        rise = min(float(room.min(initial=np.inf)), min(caps[g] - share[g] for g in active))
+        if not np.isfinite(rise):
+            share[active] = np.inf
+            break
+        share[active] += rise
+        left -= rise * crossing
+        full = used & (room <= rise * (1 + 1e-12))
+        active = [g for g in active if not full[list(paths[g])].any() and share[g] < caps[g] * (1 - 1e-12)]
+    return share
+
+
+def jain_maxmin(x: ArrayLike, shares: ArrayLike) -> float:
+    """Jain's index of what each flow got over its max-min fair share.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,) [bit/s]
+    shares : array_like, shape (n,) [bit/s]
+
+    Returns
+    -------
+    float [1]
+        NaN if nobody got anything.
+
+    References
+    ----------
+    Jain1984.
+
+    Examples
+    --------
+    >>> jain_maxmin([2.0, 8.0], [2.0, 8.0])
+    1.0
+    """
+    return jain(np.asarray(x, dtype=float) / np.asarray(shares, dtype=float))

@@ -1,0 +1,1 @@
+"""Figures: what a size or a run looks like. Reads results, computes none."""

@@ -1,0 +1,93 @@
+"""The look all figures share, and how they are saved.
+
+Source: colours, M. Okabe and K. Ito, Color Universal Design, 2008.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+
+from elephan import _native
+from elephan.run.files import atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.figure import Figure
+
+    from elephan.scenario import Scenario
+
+STYLE = Path(__file__).with_name("elephan.mplstyle")
+
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+)
+GREY = "#6b6b6b"
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Draw in the house style inside this block, whatever the user's own settings are.
+
+    Examples
+    --------
+    >>> with house_style():
+    ...     mpl.rcParams["font.size"]
+    8.0
+    """
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(mpl.rc_params_from_file(STYLE, use_default_template=False))
+        yield
+
+
+def sign(figure: Figure, scenario: Scenario, more: str = "") -> None:
+    """Put what traces a figure back to its run into its footer.
+
+    Parameters
+    ----------
+    figure : Figure
+    scenario : Scenario
+    more : str
+        Said as well, such as the number of runs.
+    """
+    text = f"elephan {_native.version()}   scenario {scenario.id[:12]}   seed {scenario.seed}"
+    figure.supxlabel(f"{text}   {more}".rstrip(), fontsize=6.5, color=GREY, x=0.995, ha="right")
+
+
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """Write a figure as PNG and SVG, each whole or not at all.
+
+    Parameters
+    ----------
+    figure : Figure
+    folder : Path
+    name : str
+        Without ending.
+
+    Returns
+    -------
+    list of Path
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
+    for path in paths:
+        with atomic(path) as temporary:
+            # Without a date the same figure gives the same bytes.
+            metadata = {"Date": None} if path.suffix == ".svg" else {}
+            figure.savefig(temporary, metadata=metadata)
+    return paths

@@ -1,0 +1,104 @@
+"""What one replication left behind: NumPy columns, a row per link or flow, units in the names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from elephan.scenario import Scenario
+
+CAUSES = ("overflow", "early", "forced", "sojourn", "injected")
+"""Why packets are dropped or marked."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One replication.
+
+    Parameters
+    ----------
+    links : dict of str to ndarray, shape (links,)
+        Counters and means per link, in the scenario's order.
+    flows : dict of str to ndarray, shape (flows,)
+        Counters and means per flow, groups in the scenario's order.
+    samples : dict of str to ndarray
+        ``time_s`` with shape (samples,); if the series were kept, ``cwnd_segments`` and ``srtt_s`` with shape
+        (flows, samples) and ``backlog_packets`` with shape (links, samples).
+    backlog_histogram : list of ndarray
+        Per link: samples that found [2^(i-1), 2^i) packets waiting, the first zero.
+    balance : dict of str to int
+        Data packets of the whole run: ``sent``, ``delivered``, ``dropped``, ``in_flight``.
+    traces : list of dict
+        Flows recorded event by event.
+    hash : int
+        Rolling hash over every arrival and ACK; 0 unless asked for.
+    """
+
+    links: dict[str, NDArray[Any]]
+    flows: dict[str, NDArray[Any]]
+    samples: dict[str, NDArray[Any]]
+    backlog_histogram: list[NDArray[np.uint64]]
+    balance: dict[str, int]
+    traces: list[dict[str, Any]]
+    hash: int
+
+    @property
+    def has_series(self) -> bool:
+        """Whether the sampled series were kept."""
+        return bool(self.samples["cwnd_segments"].size or self.samples["backlog_packets"].size)
+
+    def loss_ratio(self, link: int) -> float:
+        """Packets dropped at a link over packets arrived there.
+
+        Parameters
+        ----------
+        link : int
+
+        Returns
+        -------
+        float [1]
+        """
+        dropped = sum(int(self.links[f"drops_{cause}"][link]) for cause in CAUSES)
+        return dropped / arrived if (arrived := int(self.links["arrived"][link])) else 0.0
+
+
+def simulate(
+    scenario: Scenario, replication: int, *, engine: str = "window", series: bool = False, with_hash: bool = False
+) -> Outcome:
+    """Run one replication in this thread; the interpreter's lock is released meanwhile.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    replication : int
+        Number of the replication, from 0; with the seed it names the random streams.
+    engine : str
+    series : bool
+    with_hash : bool
+        Compute the rolling hash (slower).
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is too large for the engine.
+    ValueError
+        If there is no such engine.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> sorted(simulate(Scenario.from_text(EXAMPLE), 0).balance)
+    ['delivered', 'dropped', 'in_flight', 'sent']
+    """
+    raw = _native.simulate(scenario.canonical, replication, engine=engine, series=series, hash=with_hash)
+    return Outcome(**raw)

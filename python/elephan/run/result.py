@@ -1,0 +1,204 @@
+"""All replications of a scenario, summed up with intervals: the document of ``elephan run --json``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan import _native
+from elephan.metrics import jain, jain_maxmin, maxmin_shares, ratio
+from elephan.run.outcome import CAUSES, Outcome
+from elephan.stats import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from elephan.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of `run`.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As it was run, replications and seed included.
+    outcomes : tuple of Outcome
+        One per replication.
+    engine : str
+    wall_s : float [s]
+
+    Examples
+    --------
+    >>> from elephan.run import run
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> result = run(Scenario.from_text(EXAMPLE), replications=2)
+    >>> sorted(result.to_json())
+    ['fairness', 'groups', 'links', 'run']
+    """
+
+    scenario: Scenario
+    outcomes: tuple[Outcome, ...]
+    engine: str
+    wall_s: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan run --json``.
+
+        Returns
+        -------
+        dict
+            ``run``, ``links``, ``groups``, ``fairness``; measured quantities as ``{"mean", "ci95"}``.
+        """
+        facts = self.scenario.facts
+        return {
+            "run": {
+                "id": self.scenario.id,
+                "scenario": self.scenario.title,
+                "engine": self.engine,
+                "engine_version": _native.version(),
+                "seed": self.scenario.seed,
+                "replications": len(self.outcomes),
+                "duration_s": facts["duration_s"],
+                "warmup_s": facts["warmup_s"],
+                "wall_s": self.wall_s,
+                "packets_delivered": sum(outcome.balance["delivered"] for outcome in self.outcomes),
+            },
+            "links": [self._link(i) for i in range(len(facts["links"]))],
+            "groups": [self._group(i) for i in range(len(facts["groups"]))],
+            "fairness": self._fairness(),
+        }
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write ``run.json``, ``flows.parquet``, ``links.parquet`` and, if kept, ``samples.parquet``.
+
+        Parameters
+        ----------
+        folder : Path
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        from elephan.run.files import write_result  # noqa: PLC0415 (Arrow is slow to import)
+
+        return write_result(self, folder)
+
+    def _over(self, value: Callable[[Outcome], float]) -> dict[str, float | None]:
+        """Estimate over replications."""
+        return estimate([value(outcome) for outcome in self.outcomes]).to_json()
+
+    def _link(self, i: int) -> dict[str, Any]:
+        fact = self.scenario.links[i]
+
+        def column(name: str) -> dict[str, float | None]:
+            return self._over(lambda o: float(o.links[name][i]))
+
+        return {
+            "name": fact["name"],
+            "rate_bps": fact["rate_bps"],
+            "buffer_packets": buffer_packets(fact),
+            "utilization": column("utilization"),
+            "loss_ratio": self._over(lambda o: o.loss_ratio(i)),
+            "backlog_packets": column("backlog_packets"),
+            "backlog_max_packets": column("backlog_max_packets"),
+            "queueing_delay_s": column("queueing_delay_s"),
+            "idle_fraction": self._over(lambda o: 1.0 - float(o.links["utilization"][i])),
+            "empty_fraction": column("empty_fraction"),
+            "drops": {cause: column(f"drops_{cause}") for cause in CAUSES},
+            "marks": self._over(lambda o: sum(float(o.links[f"marks_{cause}"][i]) for cause in CAUSES)),
+        }
+
+    def _group(self, g: int) -> dict[str, Any]:
+        fact = self.scenario.groups[g]
+
+        def over(name: str, reduce: Callable[[NDArray[Any]], float]) -> dict[str, float | None]:
+            return self._over(lambda o: reduce(o.flows[name][o.flows["group"] == g]))
+
+        return {
+            "name": fact["name"],
+            "law": fact["law"],
+            "recovery": fact["recovery"],
+            "flows": fact["flows"],
+            "goodput_bps": over("goodput_bps", _sum),
+            "goodput_per_flow_bps": over("goodput_bps", _mean),
+            "loss_ratio": self._over(lambda o: _loss(o, g)),
+            "cwnd_segments": over("cwnd_segments", _mean),
+            "srtt_s": over("srtt_s", _mean),
+            "timeouts": over("timeouts", _sum),
+            "loss_events": over("loss_events", _sum),
+        }
+
+    def _fairness(self) -> dict[str, Any]:
+        shares = self._fair_shares
+
+        def against_shares(outcome: Outcome) -> float:
+            return jain_maxmin(outcome.flows["goodput_bps"], shares[outcome.flows["group"]])
+
+        return {
+            "jain": self._over(lambda o: jain(o.flows["goodput_bps"])),
+            "jain_maxmin": self._over(against_shares),
+        }
+
+    @cached_property
+    def _fair_shares(self) -> NDArray[np.float64]:
+        """Max-min fair rate of a flow of each group [bit/s], shape (groups,)."""
+        groups = self.scenario.groups
+        return maxmin_shares(
+            [link["rate_bps"] for link in self.scenario.links],
+            [group["path"] for group in groups],
+            [group["flows"] for group in groups],
+            [group["access_rate_bps"] or np.inf for group in groups],
+        )
+
+
+def buffer_packets(link: dict[str, Any]) -> float | None:
+    """Buffer of a link in packets of its flows' mean size.
+
+    Parameters
+    ----------
+    link : dict
+        Facts of the link.
+
+    Returns
+    -------
+    float [packets] or None
+        None for a buffer without limit, or one in bytes on a link without flows.
+
+    Examples
+    --------
+    >>> buffer_packets({"buffer_limit_packets": None, "buffer_limit_bytes": 3000, "packet_bytes": 1500.0})
+    2.0
+    """
+    if link["buffer_limit_packets"] is not None:
+        return int(link["buffer_limit_packets"])
+    if link["buffer_limit_bytes"] is not None and link["packet_bytes"]:
+        return float(link["buffer_limit_bytes"] / link["packet_bytes"])
+    return None
+
+
+def _loss(outcome: Outcome, group: int) -> float:
+    mine = outcome.flows["group"] == group
+    return ratio(outcome.flows["dropped"][mine].sum(), outcome.flows["sent"][mine].sum())
+
+
+def _sum(x: NDArray[Any]) -> float:
+    return float(x.sum())
+
+
+def _mean(x: NDArray[Any]) -> float:
+    known = x[np.isfinite(x)]
+    return float(known.mean()) if known.size else float("nan")

@@ -1,0 +1,398 @@
+"""An experiment as data: immutable, read from TOML, changed by path, resolved by the one parser there is (in Rust)."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import tomllib
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.|$)")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario that has been read and found valid.
+
+    Made by `from_file`, `from_text` or `from_mapping`; `override` gives a changed copy. Two scenarios are equal when
+    they resolve to the same canonical form.
+
+    Parameters
+    ----------
+    text : str
+        The TOML text.
+    canonical : str
+        Its canonical form: JSON with every default filled, integers in base units, keys sorted.
+    origin : str
+        Where the text came from, for messages.
+
+    Examples
+    --------
+    >>> scenario = Scenario.from_text(EXAMPLE)
+    >>> scenario.links[0]["bdp_packets"]
+    100.0
+    >>> scenario.override({"links[0].buffer": "0.1 bdp"}).links[0]["buffer_limit_packets"]
+    10
+    """
+
+    text: str = field(compare=False, repr=False)
+    canonical: str = field(repr=False)
+    origin: str = field(compare=False)
+
+    @classmethod
+    def from_text(cls, text: str, origin: str = "scenario") -> Scenario:
+        """Read a scenario from TOML text.
+
+        Parameters
+        ----------
+        text : str
+        origin : str
+            Put in front of messages.
+
+        Returns
+        -------
+        Scenario
+
+        Raises
+        ------
+        ScenarioError
+            The first thing wrong, in one line that names the place.
+
+        Examples
+        --------
+        >>> Scenario.from_text("duration = '1 s'", "empty.toml")
+        Traceback (most recent call last):
+        elephan.errors.ScenarioError: empty.toml: links: missing; write at least one [[links]] table
+        """
+        try:
+            return cls(text, _native.resolve(text), origin)
+        except ScenarioError as error:
+            message = f"{origin}: {error}"
+            raise ScenarioError(message) from None
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Scenario:
+        """Read a scenario file.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        Scenario
+
+        Raises
+        ------
+        ScenarioError
+            If the file cannot be opened, or what is wrong in it.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            message = f"{path}: not a text file in UTF-8"
+            raise ScenarioError(message) from None
+        except OSError as error:
+            message = f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a scenario file (TOML)"
+            raise ScenarioError(message) from None
+        return cls.from_text(text, str(path))
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any], origin: str = "scenario") -> Scenario:
+        """Read a scenario from a mapping with the keys of the file.
+
+        Parameters
+        ----------
+        mapping : mapping
+        origin : str
+            Put in front of messages.
+
+        Returns
+        -------
+        Scenario
+
+        Raises
+        ------
+        ScenarioError
+            The first thing wrong, in one line that names the place.
+
+        Examples
+        --------
+        >>> mapping = tomllib.loads(EXAMPLE)
+        >>> Scenario.from_mapping(mapping) == Scenario.from_text(EXAMPLE)
+        True
+        """
+        return cls.from_text(_to_toml(mapping, origin), origin)
+
+    def override(self, changes: Mapping[str, object]) -> Scenario:
+        """Return a copy with some places of the file changed.
+
+        Parameters
+        ----------
+        changes : mapping of str to value
+            Places as in messages (``links[0].buffer``; a link or group may be called by its name, ``links[core].rate``)
+            and what the file would hold there. Tables in between are made where they are missing.
+
+        Returns
+        -------
+        Scenario
+
+        Raises
+        ------
+        ScenarioError
+            If there is no such place, or the result is not a scenario.
+
+        Examples
+        --------
+        >>> Scenario.from_text(EXAMPLE).override({"flows[bulk].count": 2}).links[0]["flows"]
+        2
+        """
+        mapping = copy.deepcopy(self.source)
+        for place, value in changes.items():
+            try:
+                _assign(mapping, place, value)
+            except ScenarioError as error:
+                message = f"{self.origin}: {error}"
+                raise ScenarioError(message) from None
+        return Scenario.from_mapping(mapping, self.origin)
+
+    def with_(self, **changes: object) -> Scenario:
+        """Return a copy with some keys at the top of the file changed.
+
+        Parameters
+        ----------
+        **changes
+            ``seed``, ``replications``, ``duration``, ``warmup``, ``title``…
+
+        Returns
+        -------
+        Scenario
+
+        Raises
+        ------
+        ScenarioError
+            If the result is not a scenario.
+
+        Examples
+        --------
+        >>> Scenario.from_text(EXAMPLE).with_(seed=7).seed
+        7
+        """
+        return self.override(changes)
+
+    @cached_property
+    def source(self) -> dict[str, Any]:
+        """The file as a mapping, defaults not filled.
+
+        Raises
+        ------
+        ScenarioError
+            If the text uses TOML newer than 1.0, which cannot be edited here.
+        """
+        try:
+            return tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as error:
+            message = f"{self.origin}: to be changed by path, the file must be TOML 1.0: {error}"
+            raise ScenarioError(message) from None
+
+    @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The canonical form as a mapping."""
+        return dict(json.loads(self.canonical))
+
+    @cached_property
+    def id(self) -> str:
+        """What identifies the result: a hash of the engine's version, the seed and the canonical form, hexadecimal."""
+        return _native.scenario_id(self.canonical)
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What follows without running: per link n, mean RTT, BDP, buffer; per group law, flows, packet."""
+        return dict(json.loads(_native.describe(self.canonical)))
+
+    @property
+    def links(self) -> list[dict[str, Any]]:
+        """Facts of the links, in the file's order."""
+        return list(self.facts["links"])
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """Facts of the groups of flows, in the file's order."""
+        return list(self.facts["groups"])
+
+    @property
+    def title(self) -> str:
+        """The title; the origin where the file gives none."""
+        return str(self.facts["title"]) or self.origin
+
+    @property
+    def seed(self) -> int:
+        """Seed of all random streams."""
+        return int(self.facts["seed"])
+
+    @property
+    def replications(self) -> int:
+        """Independent runs the file asks for."""
+        return int(self.facts["replications"])
+
+    def link_index(self, name: str | None) -> int:
+        """Find a link by name.
+
+        Parameters
+        ----------
+        name : str or None
+            None means the first link over which flows send data.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ScenarioError
+            If there is no such link.
+
+        Examples
+        --------
+        >>> Scenario.from_text(EXAMPLE).link_index("core")
+        0
+        """
+        names = [str(link["name"]) for link in self.links]
+        if name is None:
+            return next((i for i, link in enumerate(self.links) if link["flows"]), 0)
+        if name not in names:
+            message = f'{self.origin}: there is no link "{name}"; links: {", ".join(names)}'
+            raise ScenarioError(message)
+        return names.index(name)
+
+
+EXAMPLE = """
+title    = "Two flows on 10 Mbit/s, 80 ms"
+duration = "4 s"
+warmup   = "1 s"
+
+[[links]]
+name   = "core"
+rate   = "10 Mbit/s"
+delay  = "20 ms"
+buffer = "25 packets"
+
+[[flows]]
+name   = "bulk"
+count  = 2
+path   = ["core"]
+rtt    = "80 ms"
+packet = "1000 B"
+start  = { from = "0 s", to = "0.1 s" }
+"""
+"""A small scenario for examples."""
+
+
+def parse_assignment(text: str) -> tuple[str, object]:
+    """Read ``place=value`` as given on a command line.
+
+    Parameters
+    ----------
+    text : str
+        The value is TOML; what is not TOML is taken as text, so quotes may be left out.
+
+    Returns
+    -------
+    tuple of str and value
+
+    Raises
+    ------
+    ScenarioError
+        If there is no ``=``.
+
+    Examples
+    --------
+    >>> parse_assignment("links[0].buffer=0.1 bdp")
+    ('links[0].buffer', '0.1 bdp')
+    >>> parse_assignment('flows[0].control={law = "reno"}')
+    ('flows[0].control', {'law': 'reno'})
+    """
+    place, equals, value = text.partition("=")
+    if not equals or not place.strip():
+        message = f'--set: "{text}" is not of the form place=value, such as links[0].buffer="0.1 bdp"'
+        raise ScenarioError(message)
+    try:
+        return place.strip(), tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return place.strip(), value.strip()
+
+
+def _to_toml(mapping: Mapping[str, Any], origin: str) -> str:
+    import tomli_w  # noqa: PLC0415 (needed by few, and start-up time is counted)
+
+    try:
+        return tomli_w.dumps(mapping)
+    except TypeError as error:
+        message = f"{origin}: cannot be written as TOML: {error}"
+        raise ScenarioError(message) from None
+
+
+def _steps(place: str) -> list[str | int]:
+    """Split ``links[0].buffer`` into ``["links", 0, "buffer"]``; names in brackets stay text."""
+    steps: list[str | int] = []
+    end = 0
+    for match in _STEP.finditer(place):
+        if match.start() != end:
+            break
+        end = match.end()
+        steps.append(match["key"])
+        steps += [int(i) if i.isdecimal() else f"[{i}]" for i in re.findall(r"\[([^\[\]]+)\]", match["indices"])]
+    if end != len(place) or not steps or place.endswith("."):
+        message = f'"{place}" is not a place in a scenario file; write for example links[0].buffer'
+        raise ScenarioError(message)
+    return steps
+
+
+def _assign(mapping: dict[str, Any], place: str, value: object) -> None:
+    steps = _steps(place)
+    here: Any = mapping
+    said = ""
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        if isinstance(step, str) and not step.startswith("["):
+            if not isinstance(here, dict):
+                message = f"{said}: is not a table, so it has no {step}"
+                raise ScenarioError(message)
+            said = f"{said}.{step}" if said else step
+            key: str | int = step
+            if following is not None and step not in here:
+                here[step] = {}
+        else:
+            key = _position(here, step, said)
+            said = f"{said}[{str(step).strip('[]')}]"
+        if following is None:
+            here[key] = value
+        else:
+            here = here[key]
+
+
+def _position(here: object, step: str | int, said: str) -> int:
+    """Index of an element of a list, given by number or by the name in it."""
+    if not isinstance(here, list):
+        message = f"{said}: is not a list, so it has no [{str(step).strip('[]')}]"
+        raise ScenarioError(message)
+    if isinstance(step, int):
+        if step < len(here):
+            return step
+        message = f"{said}[{step}]: there are only {len(here)}, counted from 0"
+        raise ScenarioError(message)
+    names = [item.get("name") if isinstance(item, dict) else None for item in here]
+    name = step.strip("[]")
+    if name in names:
+        return names.index(name)
+    message = f"{said}[{name}]: there is none of this name; known: {', '.join(str(n) for n in names if n)}"
+    raise ScenarioError(message)

@@ -1,0 +1,223 @@
+"""How large must the buffer of a link be: the smallest that meets the targets, its interval, and the whole curve."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+from elephan.errors import InputError, ScenarioError
+from elephan.run import Job, simulate_all
+from elephan.scenario import Scenario
+from elephan.size.answer import Answer
+from elephan.size.targets import Sample, parse_targets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from elephan.size.curve import Curve
+    from elephan.size.search import Progress
+    from elephan.size.targets import Target
+
+__all__ = ["Answer", "compare_laws", "size"]
+
+GRID_BDP = (1 / 256, 2.0)
+"""First grid, in bandwidth-delay products."""
+
+LARGEST_BDP = 16.0
+"""Where the search gives up, in bandwidth-delay products."""
+
+
+def size(
+    scenario: Scenario | str | Path,
+    target: str | Iterable[str] | Mapping[str, float | str],
+    *,
+    link: str | None = None,
+    precision: float = 0.05,
+    replications: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Answer:
+    """Find the smallest buffer of a link that meets all targets.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+    target : str, iterable of str, or mapping
+        ``"utilization=0.95"``, ``"loss=0.1%"``, ``"delay=10ms"``; met when the mean over replications meets it.
+    link : str, optional
+        Name of the link; the first that carries data by default.
+    precision : float [1]
+        How finely the buffer is searched, as a share of it.
+    replications, seed : int, optional
+        Instead of what the file says.
+    workers : int, optional
+        Threads; the answer does not depend on it. As many as there are cores by default.
+    progress : callable, optional
+        Called after every run.
+
+    Returns
+    -------
+    Answer
+
+    Raises
+    ------
+    InputError
+        If the scenario, the link, the target or the precision cannot be used.
+
+    Notes
+    -----
+    Utilization rises with the buffer and loss falls, so these bound the buffer from below and decide it. Delay rises
+    with it: a delay target is checked at the buffer found, and when it is violated no buffer meets all.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> answer = size(Scenario.from_text(EXAMPLE), "utilization=0.8", replications=2)
+    >>> answer.to_json()["link"]
+    'core'
+    """
+    from elephan.size.search import Search  # noqa: PLC0415 (NumPy; the command line starts without)
+
+    begun = time.perf_counter()
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.from_file(scenario)
+    changes = {"replications": replications, "seed": seed}
+    if any(value is not None for value in changes.values()):
+        scenario = scenario.override({key: value for key, value in changes.items() if value is not None})
+    targets = parse_targets(target)
+    if not 0.001 <= precision <= 1:
+        message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"
+        raise InputError(message)
+    index = scenario.link_index(link)
+    facts = scenario.links[index]
+    if not facts["flows"]:
+        message = f"{scenario.origin}: no flow sends data over link {facts['name']}, so its buffer decides nothing"
+        raise ScenarioError(message)
+    low, high, largest = (max(1, round(share * facts["bdp_packets"])) for share in (*GRID_BDP, LARGEST_BDP))
+    grid = (max(1, min(low, round(facts["bdp_packets"] / math.sqrt(facts["flows"]) / 8))), max(high, 4))
+    search = Search(
+        _Simulations(scenario, index, workers),
+        targets,
+        scenario.replications,
+        precision,
+        grid,
+        max(largest, 16),
+        progress,
+    )
+    found = search.smallest()
+    buffer, note = _judge(search.curve, targets, found)
+    interval = None if buffer is None else search.curve.interval(search.floors, buffer)
+    wall_s = time.perf_counter() - begun
+    return Answer(scenario, index, targets, buffer, interval, note, search.curve, scenario.replications, wall_s)
+
+
+def compare_laws(
+    scenario: Scenario | str | Path, laws: Sequence[str], make_answer: Callable[[Scenario], Answer]
+) -> dict[str, Answer]:
+    """Size the same link under several laws of the first group of flows.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+    laws : sequence of str
+        Names from the catalogue; each with its own defaults, the slow start stays.
+    make_answer : callable
+        Sizes one scenario, as `size` with everything else bound.
+
+    Returns
+    -------
+    dict of str to Answer
+        In the order of `laws`.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such law.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> small = Scenario.from_text(EXAMPLE)
+    >>> answers = compare_laws(small, ["reno", "highspeed"], lambda s: size(s, "utilization=0.8"))
+    >>> list(answers)
+    ['reno', 'highspeed']
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.from_file(scenario)
+    before = scenario.source["flows"][0].get("control", {})
+    kept = {key: before[key] for key in ("slow_start",) if isinstance(before, dict) and key in before}
+    variants = {law: scenario.override({"flows[0].control": {"law": law, **kept}}) for law in laws}
+    return {law: make_answer(variant) for law, variant in variants.items()}
+
+
+class _Simulations:
+    """Measures (buffer, replication) pairs of a link by simulation."""
+
+    def __init__(self, scenario: Scenario, link: int, workers: int | None) -> None:
+        self.scenario, self.link, self.workers = scenario, link, workers
+        self.variants: dict[int, Scenario] = {}
+
+    def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[Sample]:
+        jobs = [Job(self._variant(buffer), replication) for buffer, replication in pairs]
+        outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done())
+        return [
+            Sample(
+                float(outcome.links["utilization"][self.link]),
+                outcome.loss_ratio(self.link),
+                float(outcome.links["queueing_delay_s"][self.link]),
+            )
+            for outcome in outcomes
+        ]
+
+    def _variant(self, buffer: int) -> Scenario:
+        """The scenario with this buffer, in bytes if the file's is in bytes."""
+        if buffer not in self.variants:
+            facts = self.scenario.links[self.link]
+            in_bytes = facts["buffer_limit_bytes"] is not None
+            text = f"{round(buffer * facts['packet_bytes'])} B" if in_bytes else f"{buffer} packets"
+            self.variants[buffer] = self.scenario.override({f"links[{self.link}].buffer": text})
+        return self.variants[buffer]
+
+
+def _judge(curve: Curve, targets: Sequence[Target], found: int | None) -> tuple[int | None, str]:
+    """The answer, given the smallest buffer that meets all floors, and what there is to say about it."""
+    floors = [target for target in targets if target.is_floor]
+    ceilings = [target for target in targets if not target.is_floor]
+    if found is None:
+        top = curve.buffers[-1]
+        missed = [target for target in floors if not target.meets(curve.estimate(top, target.metric).mean)]
+        reached = ", ".join(f"{_shown(curve, top, target)} where {target} is wanted" for target in missed or floors)
+        return None, f"no buffer up to {top} packets is enough: {reached}"
+    violated = [target for target in ceilings if not target.meets(curve.estimate(found, target.metric).mean)]
+    if violated:
+        return None, "; ".join(_conflict(curve, floors, target, found) for target in violated)
+    if not floors:
+        until = min(curve.crossing(target) for target in ceilings)
+        far = "every buffer measured" if math.isinf(until) else f"buffers up to about {math.floor(until)} packets"
+        return found, f"a delay target alone is met by the smallest buffer there is; it holds for {far}"
+    return found, ""
+
+
+def _conflict(curve: Curve, floors: Sequence[Target], ceiling: Target, found: int) -> str:
+    """Say why a ceiling and the floors cannot both be met."""
+    until = curve.crossing(ceiling)
+    has = _shown(curve, found, ceiling)
+    if not floors:
+        return f"{ceiling} is not met by any buffer: already {found} packets give {has}"
+    needs = " and ".join(str(target) for target in floors)
+    allowed = [b for b in curve.buffers if b <= until]
+    best = ", ".join(_shown(curve, allowed[-1], target) for target in floors) if allowed else ""
+    so = (
+        f"{ceiling} allows about {math.floor(until)} packets ({best} at {allowed[-1]})" if allowed else "no buffer does"
+    )
+    return f"{needs} needs {found} packets, which give {has}, but {so}"
+
+
+def _shown(curve: Curve, buffer: int, target: Target) -> str:
+    value = curve.estimate(buffer, target.metric).mean
+    if target.metric == "queueing_delay_s":
+        return f"delay {value * 1e3:.3g} ms"
+    return f"{target.metric.removesuffix('_ratio')} {value:.4g}"

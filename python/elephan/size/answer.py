@@ -1,0 +1,147 @@
+"""The answer to "how large must this buffer be": the document of ``elephan size --json`` and its files."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.size.rules import rules, tc_line
+from elephan.size.targets import targets_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from elephan.scenario import Scenario
+    from elephan.size.curve import Curve
+    from elephan.size.targets import Target
+
+METRICS = ("utilization", "loss_ratio", "queueing_delay_s")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of `size`.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As given, but for replications and seed.
+    link : int
+        Index of the link that was sized.
+    targets : tuple of Target
+    buffer_packets : int or None [packets]
+        The smallest buffer that meets all targets; None if there is none.
+    interval : tuple of float or None [packets]
+        Its 95 % confidence interval; see `elephan.size.curve.Curve.interval`.
+    note : str
+        What else there is to say, above all why there is no answer.
+    curve : Curve
+        Everything that was measured.
+    replications : int
+        Per buffer, where it mattered.
+    wall_s : float [s]
+    """
+
+    scenario: Scenario
+    link: int
+    targets: tuple[Target, ...]
+    buffer_packets: int | None
+    interval: tuple[float, float] | None
+    note: str
+    curve: Curve
+    replications: int
+    wall_s: float
+
+    @property
+    def is_met(self) -> bool:
+        """Whether some buffer meets all targets."""
+        return self.buffer_packets is not None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Facts of the link that was sized."""
+        return self.scenario.links[self.link]
+
+    def at(self, buffer: int | None) -> dict[str, Any]:
+        """Measured quantities at a buffer, as JSON shows them.
+
+        Parameters
+        ----------
+        buffer : int or None [packets]
+
+        Returns
+        -------
+        dict
+            Null for every metric if there is no buffer.
+        """
+        if buffer is None:
+            return dict.fromkeys(METRICS)
+        return {metric: self.curve.estimate(buffer, metric).to_json() for metric in METRICS}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan size --json``.
+
+        Returns
+        -------
+        dict
+        """
+        link, buffer = self.facts, self.buffer_packets
+        bounds: list[int | None] | None = None
+        if self.interval is not None:
+            low, high = self.interval
+            bounds = [math.floor(low), math.ceil(high) if math.isfinite(high) else None]
+        return {
+            "target": targets_json(self.targets),
+            "met": self.is_met,
+            "note": self.note,
+            "link": link["name"],
+            "buffer_packets": buffer,
+            "buffer_bytes": None if buffer is None else round(buffer * link["packet_bytes"]),
+            "buffer_bdp": None if buffer is None else buffer / link["bdp_packets"],
+            "buffer_interval_packets": bounds,
+            **self.at(buffer),
+            "rules": rules(link),
+            "models": {},
+            "curve": [
+                {"buffer_packets": b, "replications": self.curve.replications(b), **self.at(b)}
+                for b in self.curve.buffers
+            ],
+            "tc": None if buffer is None else tc_line(link, buffer),
+            "run": {"id": self.scenario.id, "scenario": self.scenario.title, "seed": self.scenario.seed},
+            "replications": self.replications,
+            "wall_s": self.wall_s,
+        }
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write ``size.json``, ``curve.parquet`` and ``scenario.toml``; the picture is the business of `plots`.
+
+        Parameters
+        ----------
+        folder : Path
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        from elephan.run.files import identity, write_json, write_parquet, write_text  # noqa: PLC0415 (loads Arrow)
+
+        columns: dict[str, list[Any]] = {"buffer_packets": [], "replications": []}
+        for buffer in self.curve.buffers:
+            columns["buffer_packets"].append(buffer)
+            columns["replications"].append(self.curve.replications(buffer))
+            for metric in METRICS:
+                mean, ci95 = self.curve.estimate(buffer, metric)
+                columns.setdefault(metric, []).append(mean)
+                columns.setdefault(f"{metric}_ci95", []).append(ci95)
+        return [
+            write_parquet(folder / "curve.parquet", columns, identity(self.scenario)),
+            write_text(folder / "scenario.toml", self.scenario.text),
+            write_json(folder / "size.json", self.to_json()),
+        ]

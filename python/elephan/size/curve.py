@@ -1,0 +1,229 @@
+"""The measured curve of a link against its buffer: samples by buffer and replication, monotone fits, confidence sets.
+
+Source: isotonic regression, Ayer1955; intervals by inverting a test, Fieller1954.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.stats import Estimate, estimate, isotonic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from elephan.size.targets import Sample, Target
+
+
+class Curve:
+    """Samples by buffer and replication.
+
+    Every buffer holds replications 0, 1, … without gaps, so buffers share their random numbers.
+
+    Examples
+    --------
+    >>> from elephan.size.targets import Sample
+    >>> curve = Curve()
+    >>> curve.add(100, 0, Sample(0.9, 0.01, 0.002))
+    >>> curve.buffers, curve.replications(100)
+    ([100], 1)
+    """
+
+    def __init__(self) -> None:
+        self._samples: dict[int, list[Sample]] = {}
+
+    def add(self, buffer: int, replication: int, sample: Sample) -> None:
+        """Add what one replication measured.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+        replication : int
+            The next one for this buffer.
+        sample : Sample
+
+        Raises
+        ------
+        ValueError
+            If replications are added out of order.
+        """
+        row = self._samples.setdefault(buffer, [])
+        if replication != len(row):
+            message = f"replication {replication} of buffer {buffer} came after {len(row)} others"
+            raise ValueError(message)
+        row.append(sample)
+
+    @property
+    def buffers(self) -> list[int]:
+        """Buffers measured so far [packets], rising."""
+        return sorted(self._samples)
+
+    def replications(self, buffer: int) -> int:
+        """Count the replications of a buffer.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+
+        Returns
+        -------
+        int
+        """
+        return len(self._samples.get(buffer, ()))
+
+    def estimate(self, buffer: int, metric: str) -> Estimate:
+        """Mean and interval of a metric at a buffer.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+        metric : str
+            Field of `Sample`.
+
+        Returns
+        -------
+        Estimate
+        """
+        return estimate([getattr(sample, metric) for sample in self._samples[buffer]])
+
+    def interpolate(self, buffer: float, metric: str) -> float | None:
+        """Mean of a metric between the buffers measured.
+
+        Parameters
+        ----------
+        buffer : float [packets]
+        metric : str
+            Field of `Sample`.
+
+        Returns
+        -------
+        float or None
+            Linear in the logarithm of the buffer; None outside of what was measured.
+
+        Examples
+        --------
+        >>> from elephan.size.targets import Sample
+        >>> curve = Curve()
+        >>> curve.add(10, 0, Sample(0.8, 0.01, 0.001))
+        >>> curve.add(1000, 0, Sample(1.0, 0.0, 0.1))
+        >>> round(curve.interpolate(100, "utilization"), 3)
+        0.9
+        """
+        if not self._samples or not self.buffers[0] <= buffer <= self.buffers[-1]:
+            return None
+        means = [self.estimate(b, metric).mean for b in self.buffers]
+        return float(np.interp(math.log(buffer), np.log(self.buffers), means))
+
+    def fit(self, target: Target, shift: float = 0.0) -> NDArray[np.float64]:
+        """Fit the means, moved by some half-widths of their intervals, by a monotone curve.
+
+        Parameters
+        ----------
+        target : Target
+            Names the metric, and whether it rises with the buffer.
+        shift : float
+            0 fits the means, 1 the upper and -1 the lower ends of the intervals.
+
+        Returns
+        -------
+        ndarray of float, shape (buffers,)
+            In the order of `buffers`.
+        """
+        rows = [self.estimate(buffer, target.metric) for buffer in self.buffers]
+        values = [row.mean + (shift * (row.ci95 or 0.0) if shift else 0.0) for row in rows]
+        return isotonic(values, [self.replications(buffer) for buffer in self.buffers], increasing=target.rises)
+
+    def is_settled(self, buffer: int, target: Target) -> bool:
+        """Tell whether the interval at a buffer leaves no doubt about a target.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+        target : Target
+
+        Returns
+        -------
+        bool
+            False with a single replication.
+        """
+        mean, ci95 = self.estimate(buffer, target.metric)
+        return ci95 is not None and abs(mean - target.level) > ci95
+
+    def meeting(self, targets: Sequence[Target]) -> NDArray[np.bool_]:
+        """Tell which buffers meet all targets, after fitting.
+
+        Parameters
+        ----------
+        targets : sequence of Target
+            Of one kind: all floors or all ceilings.
+
+        Returns
+        -------
+        ndarray of bool, shape (buffers,)
+            Monotone in the buffer.
+        """
+        meets = np.ones(len(self.buffers), dtype=bool)
+        for target in targets:
+            meets &= np.array([target.meets(value) for value in self.fit(target)], dtype=bool)
+        return meets
+
+    def crossing(self, target: Target, shift: float = 0.0) -> float:
+        """Buffer at which the fitted curve of a metric passes the target's level.
+
+        Parameters
+        ----------
+        target : Target
+        shift : float
+            As in `fit`.
+
+        Returns
+        -------
+        float [packets]
+            Interpolated in the logarithm of the buffer; the smallest buffer measured if the curve begins beyond the
+            level, infinite if it never gets there.
+        """
+        sign = 1.0 if target.rises else -1.0
+        values, level = sign * self.fit(target, shift), sign * target.level
+        # Floors are met from their level on, ceilings up to and including theirs.
+        beyond = values >= level if target.is_floor else values > level
+        if not beyond.any():
+            return math.inf
+        k = int(np.argmax(beyond))
+        if k == 0:
+            return float(self.buffers[0])
+        low, high = math.log(self.buffers[k - 1]), math.log(self.buffers[k])
+        part = (level - values[k - 1]) / (values[k] - values[k - 1])
+        return math.exp(low + float(part) * (high - low))
+
+    def interval(self, floors: Sequence[Target], buffer: int) -> tuple[float, float] | None:
+        """95 % confidence interval of the smallest buffer that meets all floors.
+
+        The set of buffers at which the test "the mean equals the level" is not rejected: from where the upper ends of
+        the intervals first reach the level to where the lower ends do, both made monotone. Nothing is linearised, and a
+        flat curve honestly gives a long interval.
+
+        Parameters
+        ----------
+        floors : sequence of Target
+        buffer : int [packets]
+            The answer, which the interval holds by construction.
+
+        Returns
+        -------
+        tuple of float [packets], or None
+            The upper end is infinite where the data allow no bound; None with a single replication.
+
+        References
+        ----------
+        Fieller1954.
+        """
+        if not floors or any(self.replications(b) < 2 for b in self.buffers):
+            return None
+        low = max(self.crossing(target, 1.0 if target.rises else -1.0) for target in floors)
+        high = max(self.crossing(target, -1.0 if target.rises else 1.0) for target in floors)
+        return min(low, float(buffer)), max(high, float(buffer))

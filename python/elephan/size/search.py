@@ -1,0 +1,190 @@
+"""The search for the smallest buffer that meets the targets, by simulation that costs and is noisy.
+
+A geometric grid of buffers is measured with two replications each, then the bracket around the first buffer that meets
+all floors (utilization, loss) is halved in the logarithm. Every buffer uses the same random numbers. A buffer whose
+interval leaves no doubt is not measured again; only those in doubt, and the ends of the last bracket, get all
+replications.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from elephan.size.curve import Curve
+from elephan.size.targets import Sample, Target
+
+PILOT = 2
+"""Replications of a buffer before it is known whether more are needed: the fewest that give an interval."""
+
+GRID_FACTOR = 2.0
+"""Ratio of neighbours on the first grid."""
+
+Measure = Callable[[Sequence[tuple[int, int]], Callable[[], None]], Sequence[Sample]]
+"""Measures (buffer [packets], replication) pairs, in their order, calling back after each."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is.
+
+    Parameters
+    ----------
+    done, expected : int
+        Runs done, and in all as far as can be told.
+    points : int
+        Buffers measured.
+    below, above : int or None [packets]
+        The best bracket so far: does not meet the floors, does.
+    """
+
+    done: int
+    expected: int
+    points: int
+    below: int | None
+    above: int | None
+
+
+@dataclass
+class Search:
+    """A search in progress.
+
+    Parameters
+    ----------
+    measure : callable
+        See `Measure`.
+    targets : sequence of Target
+    replications : int
+        Per buffer at most.
+    precision : float [1]
+        The bracket is halved until its ends differ by no more than this share, or by one packet.
+    grid : tuple of int [packets]
+        Smallest and largest buffer of the first grid.
+    largest : int [packets]
+        Where to give up.
+    watch : callable, optional
+        Called with a `Progress` after every run.
+
+    Examples
+    --------
+    >>> def measure(pairs, done):
+    ...     return [Sample(buffer / (buffer + 10), 0.0, 0.0) for buffer, _ in pairs]
+    >>> from elephan.size.targets import parse_targets
+    >>> search = Search(measure, parse_targets("utilization=0.9"), 3, 0.05, (10, 1000), 10_000)
+    >>> 90 <= search.smallest() <= 95
+    True
+    """
+
+    measure: Measure
+    targets: Sequence[Target]
+    replications: int
+    precision: float
+    grid: tuple[int, int]
+    largest: int
+    watch: Callable[[Progress], None] | None = None
+    curve: Curve = field(default_factory=Curve)
+    _done: int = 0
+
+    @property
+    def floors(self) -> list[Target]:
+        """Targets that large buffers meet."""
+        return [target for target in self.targets if target.is_floor]
+
+    @property
+    def ceilings(self) -> list[Target]:
+        """Targets that small buffers meet."""
+        return [target for target in self.targets if not target.is_floor]
+
+    def smallest(self) -> int | None:
+        """Find the smallest buffer whose mean over replications meets all floors.
+
+        Returns
+        -------
+        int [packets] or None
+            None if no buffer up to the largest does. The mean at the buffer returned meets every floor itself, not only
+            the fit: where a fitted curve first reaches a level, so does the mean (see `elephan.stats.isotonic`).
+        """
+        self._measure(geometric(*self.grid), PILOT)
+        while True:
+            below, above = self._bracket()
+            top, bottom = self.curve.buffers[-1], self.curve.buffers[0]
+            if above is None and top < self.largest:
+                self._measure([min(self.largest, math.ceil(top * GRID_FACTOR))], PILOT)
+            elif below is None and bottom > 1:
+                self._measure([max(1, math.floor(bottom / GRID_FACTOR**2))], PILOT)
+            elif self._settle(below, above):
+                continue
+            elif above is None or below is None or above - below <= max(1.0, self.precision * above):
+                return above
+            else:
+                self._measure([min(max(round(math.sqrt(below * above)), below + 1), above - 1)], PILOT)
+
+    def _bracket(self) -> tuple[int | None, int | None]:
+        """Largest buffer that misses a floor, smallest that meets all."""
+        meets, buffers = self.curve.meeting(self.floors), self.curve.buffers
+        count = int((~meets).sum())
+        return (buffers[count - 1] if count else None, buffers[count] if count < len(buffers) else None)
+
+    def _settle(self, below: int | None, above: int | None) -> bool:
+        """Give all replications to buffers in doubt and to the ends of a bracket that is fine enough; tell if any."""
+        wanted = {
+            buffer
+            for buffer in self.curve.buffers
+            if any(not self.curve.is_settled(buffer, target) for target in self.floors)
+        }
+        is_fine = below is None or above is None or above - below <= max(1.0, self.precision * above)
+        if is_fine:
+            wanted |= {buffer for buffer in (below, above) if buffer is not None}
+        unfinished = sorted(b for b in wanted if self.curve.replications(b) < self.replications)
+        self._measure(unfinished, self.replications)
+        return bool(unfinished)
+
+    def _measure(self, buffers: Sequence[int], replications: int) -> None:
+        """Bring every buffer to so many replications, in one batch."""
+        upto = min(replications, self.replications)
+        pairs = [(b, r) for b in buffers for r in range(self.curve.replications(b), upto)]
+        if not pairs:
+            return
+        below, above = self._bracket() if self.curve.buffers else (None, None)
+        expected = self._done + len(pairs) + self._still_to_come(below, above, len(pairs))
+
+        before = self._done
+
+        def on_done() -> None:
+            self._done += 1
+            if self.watch is not None:
+                points = len({*self.curve.buffers, *(buffer for buffer, _ in pairs[: self._done - before])})
+                self.watch(Progress(self._done, max(expected, self._done), points, below, above))
+
+        for (buffer, replication), sample in zip(pairs, self.measure(pairs, on_done), strict=True):
+            self.curve.add(buffer, replication, sample)
+
+    def _still_to_come(self, below: int | None, above: int | None, planned: int) -> int:
+        """Runs after the present batch, roughly: the halvings left, with all replications, and the last bracket."""
+        width = above / below if below and above else GRID_FACTOR
+        fine = math.log(1 + self.precision)
+        halvings = max(0, math.ceil(math.log2(max(1.0, math.log(width) / fine))))
+        return max(0, (halvings + 2) * self.replications - (planned if below else 0))
+
+
+def geometric(low: int, high: int) -> list[int]:
+    """Make a geometric grid of whole numbers.
+
+    Parameters
+    ----------
+    low, high : int
+        The first, and what the last reaches.
+
+    Returns
+    -------
+    list of int
+        Rising, each about `GRID_FACTOR` times the one before.
+
+    Examples
+    --------
+    >>> geometric(1, 10)
+    [1, 2, 3, 6, 10]
+    """
+    steps = max(1, math.ceil(math.log(high / low) / math.log(GRID_FACTOR) - 1e-9))
+    return sorted({round(low * (high / low) ** (i / steps)) for i in range(steps + 1)})

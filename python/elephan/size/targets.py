@@ -1,0 +1,175 @@
+"""What a buffer must achieve: utilization at least, loss at most, queueing delay at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from elephan.errors import TargetError, UnitError
+from elephan.units import seconds, share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FORMS = "utilization=0.95, loss=0.1%, delay=10ms"
+
+
+class Sample(NamedTuple):
+    """What one replication measured on the link with one buffer."""
+
+    utilization: float
+    loss_ratio: float
+    queueing_delay_s: float
+
+
+@dataclass(frozen=True)
+class Target:
+    """One condition.
+
+    Parameters
+    ----------
+    metric : str
+        Field of `Sample`.
+    level : float
+        In the unit of the metric.
+    at_least : bool
+        Whether the metric must reach the level, or stay at or below it.
+    rises : bool
+        Whether the metric rises with the buffer.
+    """
+
+    metric: str
+    level: float
+    at_least: bool
+    rises: bool
+
+    @property
+    def is_floor(self) -> bool:
+        """Whether large buffers meet it (utilization, loss); otherwise small ones do (delay)."""
+        return self.at_least == self.rises
+
+    def meets(self, value: float) -> bool:
+        """Tell whether a value of the metric is good enough.
+
+        Parameters
+        ----------
+        value : float
+
+        Returns
+        -------
+        bool
+        """
+        return value >= self.level if self.at_least else value <= self.level
+
+    def __str__(self) -> str:
+        sign = ">=" if self.at_least else "<="
+        if self.metric == "queueing_delay_s":
+            return f"delay {sign} {self.level * 1e3:g} ms"
+        return f"{self.metric.removesuffix('_ratio')} {sign} {self.level:g}"
+
+
+class _Kind(NamedTuple):
+    metric: str
+    key: str
+    at_least: bool
+    rises: bool
+
+
+_KINDS = {
+    "utilization": _Kind("utilization", "utilization", at_least=True, rises=True),
+    "utilisation": _Kind("utilization", "utilization", at_least=True, rises=True),
+    "loss": _Kind("loss_ratio", "loss", at_least=False, rises=False),
+    "delay": _Kind("queueing_delay_s", "delay_s", at_least=False, rises=True),
+}
+_KEYS = {kind.metric: kind.key for kind in _KINDS.values()}
+
+
+def parse_targets(given: str | Iterable[str] | Mapping[str, float | str]) -> tuple[Target, ...]:
+    """Read targets.
+
+    Parameters
+    ----------
+    given : str, iterable of str, or mapping
+        ``"utilization=0.95,delay=10ms"``, several such texts, or ``{"utilization": 0.95, "delay": "10 ms"}``; a bare
+        number is a share, for a delay seconds.
+
+    Returns
+    -------
+    tuple of Target
+        Each metric once.
+
+    Raises
+    ------
+    TargetError
+        If there is none, one is unknown, out of range or given twice.
+
+    Examples
+    --------
+    >>> [str(target) for target in parse_targets("utilization=95%, delay=10ms")]
+    ['utilization >= 0.95', 'delay <= 10 ms']
+    """
+    targets: dict[str, Target] = {}
+    for name, value in _pairs(given):
+        if name not in _KINDS:
+            message = f'target: there is no "{name}"; write for example {FORMS}'
+            raise TargetError(message)
+        kind = _KINDS[name]
+        if kind.metric in targets:
+            message = f"target: {name} is given twice"
+            raise TargetError(message)
+        targets[kind.metric] = Target(kind.metric, _level(name, kind, value), kind.at_least, kind.rises)
+    if not targets:
+        message = f"target: none given; write for example {FORMS}"
+        raise TargetError(message)
+    return tuple(targets.values())
+
+
+def targets_json(targets: Iterable[Target]) -> dict[str, float]:
+    """Return targets as the document of ``size --json`` shows them.
+
+    Parameters
+    ----------
+    targets : iterable of Target
+
+    Returns
+    -------
+    dict of str to float
+        Keys ``utilization`` [1], ``loss`` [1], ``delay_s`` [s].
+
+    Examples
+    --------
+    >>> targets_json(parse_targets("loss=1%"))
+    {'loss': 0.01}
+    """
+    return {_KEYS[target.metric]: target.level for target in targets}
+
+
+def _pairs(given: str | Iterable[str] | Mapping[str, float | str]) -> list[tuple[str, float | str]]:
+    if isinstance(given, Mapping):
+        return list(given.items())
+    texts = [given] if isinstance(given, str) else list(given)
+    pairs: list[tuple[str, float | str]] = []
+    for item in ",".join(texts).split(","):
+        if not item.strip():
+            continue
+        name, equals, value = item.partition("=")
+        if not equals:
+            message = f'target: "{item.strip()}" has no value; write for example {FORMS}'
+            raise TargetError(message)
+        pairs.append((name.strip().lower(), value.strip()))
+    return pairs
+
+
+def _level(name: str, kind: _Kind, value: float | str) -> float:
+    is_delay = kind.metric == "queueing_delay_s"
+    try:
+        level = float(value) if not isinstance(value, str) else seconds(value) if is_delay else share(value)
+    except UnitError as error:
+        message = f"target: {name}: {error}"
+        raise TargetError(message) from None
+    if not level > 0 or (not is_delay and level >= 1):
+        range_ = "above 0 s" if is_delay else "above 0 and below 1"
+        message = f"target: {name}: {value} is out of range; it lies {range_}"
+        raise TargetError(message)
+    return level

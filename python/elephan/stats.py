@@ -1,0 +1,158 @@
+"""Intervals and monotone regression.
+
+Source: Student's t interval, Student1908; isotonic regression by pooling adjacent violators, Ayer1955.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+CONFIDENCE = 0.95
+"""Confidence of every interval that elephan reports."""
+
+
+class Estimate(NamedTuple):
+    """A mean over replications and the half-width of its 95 % confidence interval (None with one replication)."""
+
+    mean: float
+    ci95: float | None
+
+    def to_json(self) -> dict[str, float | None]:
+        """Return ``{"mean", "ci95"}``; what is not a number becomes null.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> Estimate(1.5, None).to_json()
+        {'mean': 1.5, 'ci95': None}
+        """
+        return {"mean": finite(self.mean), "ci95": finite(self.ci95)}
+
+
+def finite(x: float | None) -> float | None:
+    """Return a number as JSON can hold it: NaN and infinity become None.
+
+    Parameters
+    ----------
+    x : float or None
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> finite(float("nan")), finite(2)
+    (None, 2.0)
+    """
+    return float(x) if x is not None and np.isfinite(x) else None
+
+
+@lru_cache(maxsize=256)
+def t_quantile(dof: int, confidence: float = CONFIDENCE) -> float:
+    """Two-sided quantile of Student's t distribution.
+
+    Parameters
+    ----------
+    dof : int
+        Degrees of freedom, at least 1.
+    confidence : float [1]
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Student1908.
+
+    Examples
+    --------
+    >>> round(t_quantile(4), 3)
+    2.776
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 (slow to import; not needed to start)
+
+    return float(stdtrit(dof, 0.5 + confidence / 2))
+
+
+def estimate(x: ArrayLike) -> Estimate:
+    """Mean and Student t half-width over replications.
+
+    Parameters
+    ----------
+    x : array_like, shape (replications,)
+        One value per replication; what is not a number is left out.
+
+    Returns
+    -------
+    Estimate
+
+    References
+    ----------
+    Student1908.
+
+    Examples
+    --------
+    >>> estimate([1.0, 2.0, 3.0])
+    Estimate(mean=2.0, ci95=2.484...)
+    >>> estimate([4.0])
+    Estimate(mean=4.0, ci95=None)
+    """
+    values = np.asarray(x, dtype=float)
+    values = values[np.isfinite(values)]
+    if values.size == 0:
+        return Estimate(float("nan"), None)
+    if values.size == 1:
+        return Estimate(float(values[0]), None)
+    half = t_quantile(values.size - 1) * float(values.std(ddof=1)) / float(np.sqrt(values.size))
+    return Estimate(float(values.mean()), half)
+
+
+def isotonic(y: ArrayLike, weights: ArrayLike, *, increasing: bool = True) -> NDArray[np.float64]:
+    """Weighted least-squares fit by a monotone sequence.
+
+    Parameters
+    ----------
+    y : array_like, shape (n,)
+    weights : array_like, shape (n,)
+        Positive.
+    increasing : bool
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+
+    Notes
+    -----
+    A violating stretch is replaced by its weighted mean, and its first value was never below that mean (rising fits).
+    So where a rising fit first reaches a level, the value itself reaches it too.
+
+    References
+    ----------
+    Ayer1955.
+
+    Examples
+    --------
+    >>> isotonic([1.0, 3.0, 2.0, 4.0], [1, 1, 1, 1])
+    array([1. , 2.5, 2.5, 4. ])
+    """
+    blocks: list[tuple[float, float, int]] = []
+    sign = 1.0 if increasing else -1.0
+    for value, weight in zip(np.asarray(y, dtype=float), np.asarray(weights, dtype=float), strict=True):
+        mean, mass, size = sign * float(value), float(weight), 1
+        while blocks and blocks[-1][0] >= mean:
+            before, its_mass, its_size = blocks.pop()
+            mean = (before * its_mass + mean * mass) / (its_mass + mass)
+            mass, size = mass + its_mass, size + its_size
+        blocks.append((mean, mass, size))
+    return sign * np.repeat([b[0] for b in blocks], [b[2] for b in blocks])

@@ -1,0 +1,41 @@
+"""What the tests share: a small scenario in a file, and the command line called as a function."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from elephan.cli import main
+from elephan.scenario import EXAMPLE
+
+SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
+
+
+class Done(NamedTuple):
+    """What a command left."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def elephan(capsys: pytest.CaptureFixture[str]) -> Command:
+    def call(*words: object) -> Done:
+        with pytest.raises(SystemExit) as stop:
+            main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        return Done(int(stop.value.code or 0), out, err)
+
+    return call
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text("replications = 3\n" + EXAMPLE)
+    return path

@@ -1,0 +1,70 @@
+"""The bench: its workloads are those of the speed limits, its document has the promised shape."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from elephan.bench import WORKLOADS, bench, select
+from elephan.bench.memory import measure_peak_mb
+from elephan.bench.ns2 import find_ns2, ns2_ns_per_packet
+
+
+@pytest.mark.parametrize(
+    ("name", "flows", "law", "rate_bps", "bdp", "buffer", "duration_s"),
+    [
+        ("W1", 10, "highspeed", 1e9, 15_000, 1250, 60),
+        ("W2", 100, "reno", 1e9, 15_000, 1250, 60),
+        ("W3", 10, "highspeed", 2.5e9, 41_667, 10_000, 60),
+        ("W4", 1000, "reno", 1e10, 150_000, 12_500, 10),
+        ("W5", 10_000, "reno", 1e10, 150_000, 12_500, 5),
+    ],
+)
+def test_workloads_are_those_of_the_limits(
+    name: str, flows: int, law: str, rate_bps: float, bdp: float, buffer: int, duration_s: float
+) -> None:
+    scenario = WORKLOADS[name].scenario()
+    link, group = scenario.links[0], scenario.groups[0]
+    assert (link["flows"], group["law"], link["rate_bps"]) == (flows, law, rate_bps)
+    assert link["bdp_packets"] == pytest.approx(bdp, rel=1e-4)
+    assert link["buffer_limit_packets"] == buffer
+    assert scenario.facts["duration_s"] == duration_s
+    assert group["slow_start"] == ("limited" if name in ("W1", "W3") else "classic")
+    assert group["recovery"] == "sack"
+
+
+def test_the_document_has_the_promised_shape(elephan: Command, tmp_path: Path) -> None:
+    words = ["--workloads", "W1", "--runs", 1, "--quick", "--no-peers", "--json", "--out", tmp_path]
+    done = elephan("bench", *words)
+    assert done.code == 0
+    document = json.loads(done.out)
+    row = document["workloads"]["W1"]
+    assert {
+        "ns_per_packet", "delivered", "floor_ns_per_packet", "over_floor", "reference_ns_per_packet",
+        "speedup_over_reference", "peak_rss_mb",
+    } <= set(row)  # fmt: skip
+    assert row["ns_per_packet"] > row["floor_ns_per_packet"] > 0
+    assert row["speedup_over_reference"] > 1
+    assert document["peers"] == {}
+    assert json.loads((tmp_path / "bench.json").read_text()) == document
+
+
+def test_memory_is_measured_above_the_interpreter() -> None:
+    peak = measure_peak_mb(WORKLOADS["W1"].scenario(2.0).canonical)
+    # W1 keeps some 16,000 packets in flight; the interpreter with NumPy alone holds 30 MB.
+    assert 0 <= peak < 20
+
+
+def test_steps_are_announced_in_order() -> None:
+    seen: list[tuple[str, int, int]] = []
+    bench(select("W1"), runs=1, peers=False, reference=False, quick=True, progress=lambda *step: seen.append(step))
+    assert seen == [("W1 engine", 0, 2), ("W1 memory", 1, 2)]
+
+
+@pytest.mark.skipif(find_ns2() is None, reason="ns-2 is not installed")
+def test_ns2_runs_the_same_dumbbell() -> None:
+    ns = find_ns2()
+    assert ns is not None
+    # On any machine of this century: 0.1 to 100 microseconds.
+    assert 100 < ns2_ns_per_packet(ns, WORKLOADS["W1"], 2.0) < 100_000

@@ -1,0 +1,155 @@
+"""The command line: documents on stdout, one line on stderr, exit codes."""
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from conftest import SCENARIOS, Command
+from elephan.cli import app, bench, catalog, run, size
+
+VERBS = {"run": run.EXAMPLE, "size": size.EXAMPLE, "list": catalog.EXAMPLE, "bench": bench.EXAMPLE}
+
+
+def one_line(text: str) -> str:
+    assert text.count("\n") == 1
+    assert text.endswith("\n")
+    assert "Traceback" not in text
+    return text.rstrip()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_helps_with_an_example_that_it_accepts(elephan: Command, verb: str) -> None:
+    done = elephan(verb, "--help")
+    assert done.code == 0
+    assert " ".join(VERBS[verb].split()[:4]) in " ".join(done.out.split())
+    words = shlex.split(VERBS[verb].removeprefix("Example:"))[2:]
+    command: Any = typer.main.get_command(app)
+    command.commands[verb].make_context(verb, words).close()
+
+
+def test_version_and_bare_call(elephan: Command) -> None:
+    assert elephan("--version").out.startswith("elephan 0.")
+    bare = elephan()
+    assert bare.code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        (["fly"], "elephan: No such command 'fly'"),
+        (["run"], "elephan run: Missing argument"),
+        (["run", "{small}", "--sed", "3"], "elephan run: No such option: --sed"),
+        (["run", "{small}", "--replications", "0"], "elephan run: Invalid value for '--replications'"),
+        (["run", "nothing.toml"], "nothing.toml: no such file or directory"),
+        (["run", "{small}", "--set", "seed"], '--set: "seed" is not of the form place=value'),
+        (["run", "{small}", "--set", "links[0].rate=10 mbps"], "{small}: links[0].rate: "),
+        (["run", "{small}", "--set", "links[7].rate=1 Gbit/s"], "{small}: links[7]: there are only 1"),
+        (["run", "{small}", "--plot"], "--plot: where to?"),
+        (["run", "{small}", "--engine", "steam"], '--engine: there is no "steam"; use window or reference'),
+        (["run", "{small}", "--out", "{small}/x"], "--out {small}/x: {small} is a file"),
+        (["size", "{small}"], "--target: none given"),
+        (["size", "{small}", "--target", "speed=1"], 'target: there is no "speed"'),
+        (["size", "{small}", "--target", "delay=10"], "target: delay: "),
+        (["size", "{small}", "--target", "loss=1%", "--link", "edge"], '{small}: there is no link "edge"; links: core'),
+        (["size", "{small}", "--target", "loss=1%", "--precision", "0"], "precision: 0 is out of range"),
+        (["size", "{small}", "--target", "loss=1%", "--laws", "reno,renoo"], "{small}: flows[0].control.law: "),
+        (["size", "{small}", "--target", "loss=1%", "--laws", ","], "--laws: none given"),
+        (["list", "birds"], 'list: there is no "birds"; use laws, slow-starts, recoveries, queues, traffic'),
+        (["bench", "--workloads", "W9"], '--workloads: there is no "W9"; use W1,W2,W3,W4,W5'),
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_wrong_input_is_one_line_on_stderr_and_exit_2(
+    elephan: Command, small: Path, words: list[str], where: str, as_json: bool
+) -> None:
+    asked = [word.format(small=small) for word in words]
+    done = elephan(*asked, *(["--json"] if as_json and words != ["fly"] else []))
+    assert done.code == 2
+    assert done.out == ""
+    assert one_line(done.err).startswith(where.format(small=small))
+
+
+def test_a_defect_is_one_line_and_exit_70(small: Path) -> None:
+    script = (
+        "import elephan, sys; from elephan.cli import main\n"
+        "def broken(*_, **__): raise RuntimeError('the moon')\n"
+        "elephan.run = broken\n"
+        "main(['run', sys.argv[1], '--json'])"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(small)], capture_output=True, text=True, check=False)
+    assert done.returncode == 70
+    assert done.stdout == ""
+    assert one_line(done.stderr).startswith("internal error: RuntimeError: the moon at ")
+    assert "please report it" in done.stderr
+
+
+def test_starting_loads_nothing_heavy() -> None:
+    script = (
+        "import sys; from elephan.cli import main\n"
+        "try: main(['list', 'laws', '--json'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'matplotlib', 'numpy', 'scipy', 'pyarrow', 'rich'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("kind", ["laws", "slow-starts", "recoveries", "queues", "traffic"])
+def test_list_gives_cards(elephan: Command, kind: str) -> None:
+    done = elephan("list", kind, "--json")
+    assert done.code == 0
+    assert done.err == ""
+    cards = json.loads(done.out)
+    assert cards
+    for card in cards:
+        assert {"name", "title", "source", "parameters"} <= set(card)
+        assert card["name"]
+        assert card["title"]
+        assert card["source"]
+        for parameter in card["parameters"]:
+            assert set(parameter) == {"name", "default", "unit", "meaning"}
+    table = elephan("list", kind, "--details")
+    assert all(card["name"] in table.out for card in cards)
+
+
+def test_the_laws_are_there_with_their_sources(elephan: Command) -> None:
+    cards = {card["name"]: card for card in json.loads(elephan("list", "laws", "--json").out)}
+    assert cards["highspeed"]["source"] == "RFC 3649"
+    assert {p["name"] for p in cards["highspeed"]["parameters"]} >= {"low_window", "high_window", "high_p"}
+
+
+def test_run_prints_one_document(elephan: Command, small: Path) -> None:
+    done = elephan(
+        "run", small, "--json", "-q", "--set", "links[0].buffer=50 packets", "--seed", 5, "--replications", 2
+    )
+    assert done.code == 0
+    assert done.err == ""
+    document = json.loads(done.out)
+    assert document["run"]["seed"] == 5
+    assert document["run"]["replications"] == 2
+    assert document["links"][0]["buffer_packets"] == 50
+
+
+def test_run_prints_tables_and_writes_files_and_a_picture(elephan: Command, small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = elephan("run", small, "--out", out, "--plot")
+    assert done.code == 0
+    assert "utilization" in done.out
+    assert "delay [ms]" in done.out
+    expected = {"run.json", "flows.parquet", "links.parquet", "samples.parquet", "scenario.toml", "run.png", "run.svg"}
+    assert {path.name for path in out.iterdir()} == expected
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SCENARIOS.glob("*.toml")))
+def test_shipped_scenarios_run(elephan: Command, name: str) -> None:
+    words = ["--set", "duration=3 s", "--set", "warmup=1 s", "--replications", 1, "--json"]
+    done = elephan("run", SCENARIOS / name, *words)
+    assert done.code == 0
+    assert json.loads(done.out)["links"][0]["utilization"]["mean"] > 0

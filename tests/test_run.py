@@ -1,0 +1,170 @@
+"""Runs: the document, the columns, the files, and that neither workers nor engines change a byte."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import elephan
+from elephan.run.files import atomic, write_json
+from elephan.run.outcome import CAUSES, Outcome, simulate
+from elephan.run.result import Result
+
+
+@pytest.fixture(scope="module")
+def scenario() -> elephan.Scenario:
+    return elephan.Scenario.from_text(elephan.EXAMPLE)
+
+
+@pytest.fixture(scope="module")
+def result(scenario: elephan.Scenario) -> Result:
+    return elephan.run(scenario, replications=3, series=True)
+
+
+def test_the_document_has_the_promised_shape(result: Result) -> None:
+    document = result.to_json()
+    promised = {
+        "id", "scenario", "engine_version", "seed", "replications", "duration_s", "warmup_s", "wall_s",
+        "packets_delivered",
+    }  # fmt: skip
+    assert promised <= set(document["run"])
+    link, group = document["links"][0], document["groups"][0]
+    assert {
+        "name", "rate_bps", "buffer_packets", "utilization", "loss_ratio", "backlog_packets", "backlog_max_packets",
+        "queueing_delay_s", "idle_fraction", "empty_fraction", "drops", "marks",
+    } == set(link)  # fmt: skip
+    assert {"overflow", "early", "forced", "sojourn"} <= set(link["drops"])
+    assert {
+        "name", "law", "recovery", "flows", "goodput_bps", "goodput_per_flow_bps", "loss_ratio", "cwnd_segments",
+        "srtt_s", "timeouts", "loss_events",
+    } == set(group)  # fmt: skip
+    assert {"jain", "jain_maxmin"} == set(document["fairness"])
+    for quantity in (
+        link["utilization"],
+        link["drops"]["overflow"],
+        group["goodput_bps"],
+        document["fairness"]["jain"],
+    ):
+        assert set(quantity) == {"mean", "ci95"}
+    json.dumps(document, allow_nan=False)
+
+
+def test_the_numbers_hang_together(result: Result) -> None:
+    link, group = result.to_json()["links"][0], result.to_json()["groups"][0]
+    assert link["rate_bps"] == 10_000_000
+    assert 0.5 < link["utilization"]["mean"] <= 1.0
+    assert link["utilization"]["mean"] + link["idle_fraction"]["mean"] == pytest.approx(1.0)
+    assert link["backlog_max_packets"]["mean"] <= link["buffer_packets"] == 25
+    assert group["goodput_bps"]["mean"] == pytest.approx(2 * group["goodput_per_flow_bps"]["mean"])
+    # In-order delivery may count at its end what was buffered before the warm-up ended: a window at most.
+    assert group["goodput_bps"]["mean"] <= 10e6 * 1.05
+    assert group["srtt_s"]["mean"] >= 0.080
+
+
+def test_packets_are_conserved(result: Result) -> None:
+    for outcome in result.outcomes:
+        balance = outcome.balance
+        assert balance["sent"] == balance["delivered"] + balance["dropped"] + balance["in_flight"]
+    total = sum(outcome.balance["delivered"] for outcome in result.outcomes)
+    assert result.to_json()["run"]["packets_delivered"] == total > 0
+
+
+def test_one_replication_has_no_interval(scenario: elephan.Scenario) -> None:
+    document = elephan.run(scenario, replications=1).to_json()
+    assert document["links"][0]["utilization"]["ci95"] is None
+
+
+def test_columns_have_a_row_per_link_and_flow_and_series_a_column_per_sample(result: Result) -> None:
+    outcome = result.outcomes[0]
+    samples = outcome.samples["time_s"].size
+    assert samples > 30
+    assert outcome.samples["cwnd_segments"].shape == outcome.samples["srtt_s"].shape == (2, samples)
+    assert outcome.samples["backlog_packets"].shape == (1, samples)
+    assert {column.shape for column in outcome.flows.values()} == {(2,)}
+    assert {column.shape for column in outcome.links.values()} == {(1,)}
+    assert (outcome.flows["start_s"] <= 0.1).all()
+
+
+def test_series_cost_nothing_when_not_asked_for(scenario: elephan.Scenario) -> None:
+    assert not simulate(scenario, 0).has_series
+
+
+def test_replications_differ_and_seeds_do(scenario: elephan.Scenario) -> None:
+    first, second = (simulate(scenario, r) for r in (0, 1))
+    other = simulate(scenario.with_(seed=99), 0)
+    assert len({tuple(o.flows["start_s"]) for o in (first, second, other)}) == 3
+
+
+def without_time(result: Result) -> str:
+    return json.dumps(replace(result, wall_s=0.0).to_json())
+
+
+def test_one_and_two_workers_give_the_same_bytes(scenario: elephan.Scenario, tmp_path: Path) -> None:
+    results = [elephan.run(scenario, replications=4, workers=n, series=True) for n in (1, 2)]
+    assert without_time(results[0]) == without_time(results[1])
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for result, folder in zip(results, folders, strict=True):
+        result.write(folder)
+    for name in ("flows.parquet", "links.parquet", "samples.parquet"):
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
+
+
+def test_both_engines_give_the_same_columns(scenario: elephan.Scenario) -> None:
+    window, reference = (simulate(scenario, 0, engine=e, series=True, with_hash=True) for e in ("window", "reference"))
+    assert window.hash == reference.hash != 0
+    for of_window, of_reference in ((window.flows, reference.flows), (window.links, reference.links)):
+        for name, column in of_window.items():
+            np.testing.assert_array_equal(column, of_reference[name], err_msg=name)
+
+
+def test_traced_flows_come_event_by_event(scenario: elephan.Scenario) -> None:
+    outcome = simulate(scenario.override({"record": {"trace": ["bulk[1]"]}}), 0)
+    (trace,) = outcome.traces
+    assert trace["flow"] == 1
+    assert trace["cwnd_segments"].size > 100
+    assert (np.diff(trace["time_s"]) >= 0).all()
+    assert trace["drop_time_s"].size == trace["drop_segment"].size > 0
+
+
+def test_files_hold_what_was_measured(result: Result, tmp_path: Path) -> None:
+    written = {path.name for path in result.write(tmp_path / "deep" / "folder")}
+    assert written == {"flows.parquet", "links.parquet", "samples.parquet", "scenario.toml", "run.json"}
+    folder = tmp_path / "deep" / "folder"
+    flows = pq.read_table(folder / "flows.parquet")
+    assert flows.num_rows == 6
+    assert flows.column("finished_s").null_count == 6
+    assert flows.schema.metadata[b"elephan_run_id"].decode() == result.scenario.id
+    links = pq.read_table(folder / "links.parquet")
+    mean = result.to_json()["links"][0]["utilization"]["mean"]
+    assert np.mean(links.column("utilization")) == pytest.approx(mean)
+    document = json.loads((folder / "run.json").read_text())
+    assert document["resolved"] == result.scenario.resolved
+    assert elephan.Scenario.from_file(folder / "scenario.toml") == result.scenario
+
+
+def test_loss_is_dropped_over_arrived(result: Result) -> None:
+    outcome: Outcome = result.outcomes[0]
+    dropped = sum(outcome.links[f"drops_{cause}"][0] for cause in CAUSES)
+    assert outcome.loss_ratio(0) == dropped / outcome.links["arrived"][0] > 0
+
+
+def _stop_half_way(path: Path) -> None:
+    with atomic(path) as temporary:
+        temporary.write_text('{"ne')
+        raise KeyboardInterrupt
+
+
+def test_a_file_that_fails_half_way_leaves_the_old_one(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "a.json", {"old": True})
+    with pytest.raises(KeyboardInterrupt):
+        _stop_half_way(path)
+    assert json.loads(path.read_text()) == {"old": True}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_there_is_no_third_engine(scenario: elephan.Scenario) -> None:
+    with pytest.raises(ValueError, match=r'engine: there is no "turbo"; use "window" or "reference"'):
+        elephan.run(scenario, engine="turbo")

@@ -1,0 +1,126 @@
+"""Sizing for real: documents, exit codes, determinism, pictures, and what Ctrl-C leaves behind."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import elephan as package
+from conftest import Command
+from elephan.scenario import EXAMPLE
+from elephan.size import Answer
+
+TARGET = "utilization=0.9"
+
+
+@pytest.fixture(scope="module")
+def answer() -> Answer:
+    return package.size(package.Scenario.from_text(EXAMPLE), TARGET, replications=3)
+
+
+def test_the_document_has_the_promised_shape(answer: Answer) -> None:
+    document = answer.to_json()
+    assert {
+        "target", "link", "buffer_packets", "buffer_bytes", "buffer_bdp", "buffer_interval_packets", "utilization",
+        "loss_ratio", "queueing_delay_s", "rules", "models", "curve", "tc", "wall_s",
+    } <= set(document)  # fmt: skip
+    assert document["target"] == {"utilization": 0.9}
+    assert {"bdp", "bdp_over_sqrt_n", "max_bdp"} <= set(document["rules"])
+    assert {"buffer_packets", "utilization", "loss_ratio", "queueing_delay_s"} <= set(document["curve"][0])
+    assert document["models"] == {}
+    json.dumps(document, allow_nan=False)
+
+
+def test_the_answer_meets_the_target_and_the_buffer_below_does_not(answer: Answer) -> None:
+    document = answer.to_json()
+    assert answer.buffer_packets is not None
+    assert document["utilization"]["mean"] >= 0.9
+    low, high = document["buffer_interval_packets"]
+    assert low <= answer.buffer_packets <= high
+    assert document["buffer_bytes"] == 1000 * answer.buffer_packets
+    assert document["buffer_bdp"] == pytest.approx(answer.buffer_packets / 100)
+    assert document["tc"] == f"tc qdisc replace dev eth0 root pfifo limit {answer.buffer_packets}"
+    below = [row for row in document["curve"] if row["buffer_packets"] < answer.buffer_packets][-1]
+    assert answer.buffer_packets - below["buffer_packets"] <= max(1, 0.05 * answer.buffer_packets)
+
+
+def test_workers_do_not_change_the_answer(answer: Answer) -> None:
+    other = package.size(package.Scenario.from_text(EXAMPLE), TARGET, replications=3, workers=1)
+    first, second = answer.to_json(), other.to_json()
+    first.pop("wall_s")
+    second.pop("wall_s")
+    assert json.dumps(first) == json.dumps(second)
+
+
+def test_buffers_in_bytes_stay_in_bytes() -> None:
+    scenario = package.Scenario.from_text(EXAMPLE).override({"links[0].buffer": "25 kB"})
+    found = package.size(scenario, TARGET, replications=2)
+    assert found.buffer_packets is not None
+    assert found.to_json()["tc"] == f"tc qdisc replace dev eth0 root bfifo limit {1000 * found.buffer_packets}"
+
+
+def test_size_writes_its_files_and_prints_a_table(elephan: Command, small: Path, tmp_path: Path) -> None:
+    done = elephan("size", small, "--target", TARGET, "--out", tmp_path / "out")
+    assert done.code == 0
+    assert "smallest buffer" in done.out
+    assert "pfifo limit" in done.out
+    expected = {"size.json", "size.png", "size.svg", "curve.parquet", "scenario.toml"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == expected
+    document = json.loads((tmp_path / "out" / "size.json").read_text())
+    curve = pq.read_table(tmp_path / "out" / "curve.parquet")
+    assert curve.column("buffer_packets").to_pylist() == [row["buffer_packets"] for row in document["curve"]]
+
+
+def test_the_same_answer_draws_the_same_picture(elephan: Command, small: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        assert elephan("size", small, "--target", TARGET, "--out", tmp_path / name, "-q").code == 0
+    for name in ("size.svg", "size.png", "curve.parquet"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_target_out_of_reach_is_exit_1_and_says_why(elephan: Command, small: Path, tmp_path: Path) -> None:
+    words = ["--target", "utilization=0.9,delay=0.1ms", "--out", tmp_path / "out"]
+    done = elephan("size", small, *words, "--json", "-q")
+    assert done.code == 1
+    assert done.err.startswith("target not met: utilization >= 0.9 needs ")
+    document = json.loads(done.out)
+    assert document["buffer_packets"] is None
+    assert document["met"] is False
+    assert "delay <= 0.1 ms" in document["note"]
+    assert document["curve"]
+    assert (tmp_path / "out" / "size.png").exists()
+
+
+def test_laws_are_compared_row_by_row(elephan: Command, small: Path) -> None:
+    done = elephan("size", small, "--target", TARGET, "--laws", "reno,highspeed", "--json", "-q")
+    assert done.code in (0, 1)
+    assert [row["law"] for row in json.loads(done.out)["laws"]] == ["reno", "highspeed"]
+
+
+LONG = EXAMPLE.replace('"4 s"', '"4000 s"').replace('"10 Mbit/s"', '"200 Mbit/s"')
+
+
+@pytest.mark.parametrize("verb", [["size", "--target", TARGET], ["run"]])
+def test_ctrl_c_leaves_no_file_and_says_what_was_done(tmp_path: Path, verb: list[str]) -> None:
+    scenario, out = tmp_path / "long.toml", tmp_path / "out"
+    scenario.write_text("replications = 50\n" + LONG)
+    words = [verb[0], str(scenario), *verb[1:], "--out", str(out)]
+    command = [sys.executable, "-c", "from elephan.cli import main; main()", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        # The first line of progress: the search is under way.
+        assert " runs, about " in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+        assert process.stdout.read() == ""
+        assert process.wait(timeout=30) == 130
+    last = rest.splitlines()[-1]
+    assert last.startswith("interrupted")
+    assert "nothing" in last
+    assert "Traceback" not in rest
+    assert not out.exists() or list(out.iterdir()) == []

@@ -1,0 +1,42 @@
+"""Targets as they are written."""
+
+import pytest
+
+from elephan import TargetError
+from elephan.size.targets import parse_targets, targets_json
+
+
+def test_all_spellings_say_the_same() -> None:
+    expected = parse_targets("utilization=0.95,loss=0.001,delay=10ms")
+    assert parse_targets(["utilization=95%", "loss=0.1%", "delay=10 ms"]) == expected
+    assert parse_targets({"utilization": 0.95, "loss": "0.1%", "delay": 0.01}) == expected
+    assert parse_targets("Utilisation = 0.95 , loss=.001, delay=10000us") == expected
+    assert targets_json(expected) == {"utilization": 0.95, "loss": 0.001, "delay_s": 0.01}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "target: none given; write for example utilization=0.95, loss=0.1%, delay=10ms"),
+        (
+            "utilization",
+            'target: "utilization" has no value; write for example utilization=0.95, loss=0.1%, delay=10ms',
+        ),
+        ("speed=3", 'target: there is no "speed"; write for example utilization=0.95, loss=0.1%, delay=10ms'),
+        ("utilization=95", "target: utilization: 95 is out of range; it lies above 0 and below 1"),
+        ("utilization=nan", "target: utilization: nan is out of range; it lies above 0 and below 1"),
+        ("loss=0", "target: loss: 0 is out of range; it lies above 0 and below 1"),
+        ("delay=0s", "target: delay: 0s is out of range; it lies above 0 s"),
+        ("utilization=high", 'target: utilization: "high" is not a share; write for example 0.95 or 95%'),
+        ("utilization=0.9,utilization=0.8", "target: utilization is given twice"),
+    ],
+)
+def test_wrong_targets_are_refused_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(TargetError) as error:
+        parse_targets(text)
+    assert str(error.value) == message
+
+
+def test_a_delay_needs_its_unit() -> None:
+    with pytest.raises(TargetError, match=r"^target: delay: .*10"):
+        parse_targets("delay=10")
