@@ -4,41 +4,42 @@
 //! restarts on the first only; `recover` guards the second fast retransmit for all three).
 //! Differs from ns-2: the ACK that ends Reno's recovery does not also grow the window.
 
+use crate::sender::News;
 use crate::{DUP_THRESH, Phase, Recovery, Sender, Wire};
 use base::Time;
-use law::{AckSample, CongestionControl};
+use law::CongestionControl;
 
 impl<C: CongestionControl> Sender<C> {
     /// After the bookkeeping of `on_ack`: what the recovery makes of it.
-    pub(crate) fn on_cumulative(&mut self, now: Time, sample: &AckSample, wire: &mut impl Wire) {
-        if sample.acked > 0.0 {
-            self.on_progress(now, sample, wire);
+    pub(crate) fn on_cumulative(&mut self, news: News, wire: &mut impl Wire) {
+        if news.acked > 0 {
+            self.on_progress(news, wire);
         } else if self.nxt > self.una {
-            self.on_duplicate(now, wire);
+            self.on_duplicate(news.now, wire);
         }
     }
 
-    fn on_progress(&mut self, now: Time, sample: &AckSample, wire: &mut impl Wire) {
+    fn on_progress(&mut self, news: News, wire: &mut impl Wire) {
         self.dupacks = 0;
         let recovered = self.recover.is_none_or(|recover| self.una >= recover);
         match self.phase {
-            Phase::Open => self.grow(sample),
+            Phase::Open => self.grow(news, news.acked),
             Phase::Loss => {
                 if recovered {
                     self.phase = Phase::Open;
                 }
-                self.grow_by_one(sample);
+                self.grow_by_one(news);
             }
             Phase::Recovery if self.recovery() == Recovery::NewReno && !recovered => {
                 // Partial: the next hole. The window shrinks by what was acknowledged less the one sent now.
-                self.inflation = (self.inflation + 1).saturating_sub(sample.acked as u32);
+                self.inflation = (self.inflation + 1).saturating_sub(news.acked);
                 if self.restarted {
                     self.keep_deadline(self.patience);
                 }
                 self.restarted = true;
                 self.patience = self.deadline();
                 let una = self.una;
-                self.transmit(now, una, wire);
+                self.transmit(news.now, una, wire);
             }
             Phase::Recovery => {
                 self.inflation = 0;

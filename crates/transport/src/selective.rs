@@ -2,14 +2,15 @@
 //!
 //! Source: RFC 6675, Section 5; Section 5.1 after a timeout.
 
+use crate::sender::News;
 use crate::{DUP_THRESH, Phase, Sender, Wire};
 use base::Time;
-use law::{AckSample, CongestionControl};
+use law::CongestionControl;
 
 impl<C: CongestionControl> Sender<C> {
     /// After the bookkeeping of `on_ack`, which found `sacked` segments newly SACKed.
-    pub(crate) fn on_sack(&mut self, now: Time, sample: &AckSample, sacked: u32, wire: &mut impl Wire) {
-        let progress = sample.acked > 0.0;
+    pub(crate) fn on_sack(&mut self, news: News, sacked: u32, wire: &mut impl Wire) {
+        let (now, progress) = (news.now, news.acked > 0);
         let recovered = self.recover.is_none_or(|recover| self.una >= recover);
         match self.phase {
             Phase::Recovery if recovered => self.phase = Phase::Open,
@@ -18,12 +19,12 @@ impl<C: CongestionControl> Sender<C> {
                 if recovered {
                     self.phase = Phase::Open;
                 }
-                self.grow_by_one(sample);
+                self.grow_by_one(news);
                 if !recovered {
                     return;
                 }
             }
-            Phase::Open if progress => self.grow(sample),
+            Phase::Open if progress => self.grow(news, news.acked),
             Phase::Open => {}
         }
         if progress {
@@ -43,8 +44,9 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Section 5, step C: while the pipe is below the window, the segment that `NextSeg` chooses.
     pub(crate) fn fill_selective(&mut self, now: Time, wire: &mut impl Wire) {
-        let window = self.window();
-        while self.board.pipe(self.una, self.nxt) < window {
+        // Each segment sent adds one to the pipe.
+        let room = self.window().saturating_sub(self.board.pipe(self.una, self.nxt));
+        for _ in 0..room {
             if let Some(seq) = self.board.next_lost() {
                 self.board.on_retransmit(seq);
                 self.transmit(now, seq, wire);
@@ -61,6 +63,7 @@ impl<C: CongestionControl> Sender<C> {
                 && !self.rescued
                 && let Some(seq) = self.board.rescue(self.nxt)
             {
+                // HighRxt does not move, so the pipe does not count it.
                 self.rescued = true;
                 self.transmit(now, seq, wire);
             } else {

@@ -38,6 +38,22 @@ pub struct Counters {
     pub loss_events: u64,
 }
 
+/// What an acknowledgement told, before any recovery has made something of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct News {
+    pub now: Time,
+    /// Segments newly acknowledged.
+    pub acked: u32,
+    /// Whether it echoes a congestion mark.
+    pub marked: bool,
+    /// Segments in the network before it.
+    pub before: u32,
+    /// Whether the window was what held the sender back.
+    pub limited: bool,
+    /// The round-trip sample that it gave.
+    pub rtt: Option<base::Span>,
+}
+
 /// No segment is being timed.
 const UNTIMED: u32 = u32::MAX;
 
@@ -145,19 +161,10 @@ impl<C: CongestionControl> Sender<C> {
             self.nxt = self.nxt.max(ack.cum);
             self.deadline = if self.una == self.nxt { Time::NEVER } else { now + self.rtt.rto() };
         }
-        let sample = AckSample {
-            now,
-            acked: f64::from(acked),
-            ce_marked: if ack.ece { f64::from(acked) } else { 0.0 },
-            rtt,
-            srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min(),
-            in_flight: f64::from(before),
-            cwnd_limited: limited,
-        };
+        let news = News { now, acked, marked: ack.ece, before, limited, rtt };
         match self.recovery {
-            Recovery::Sack => self.on_sack(now, &sample, sacked, wire),
-            _ => self.on_cumulative(now, &sample, wire),
+            Recovery::Sack => self.on_sack(news, sacked, wire),
+            _ => self.on_cumulative(news, wire),
         }
         if ack.ece && self.ecn {
             self.on_echo(now);
@@ -392,17 +399,27 @@ impl<C: CongestionControl> Sender<C> {
         self.nxt < self.data_end && self.nxt - self.una < self.receive_window
     }
 
-    /// Grows the window.
-    pub(crate) fn grow(&mut self, sample: &AckSample) {
-        if sample.acked > 0.0 {
-            self.control.on_ack(sample);
+    /// Grows the window by what `acked` segments earn.
+    pub(crate) fn grow(&mut self, news: News, acked: u32) {
+        if acked == 0 {
+            return;
         }
+        self.control.on_ack(&AckSample {
+            now: news.now,
+            acked: f64::from(acked),
+            ce_marked: if news.marked { f64::from(acked) } else { 0.0 },
+            rtt: news.rtt,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            in_flight: f64::from(news.before),
+            cwnd_limited: news.limited,
+        });
     }
 
     /// Grows the window after a timeout, when one ACK may acknowledge much that arrived long ago: by one segment at most
     /// (RFC 3465, Section 2.1: L = 1).
-    pub(crate) fn grow_by_one(&mut self, sample: &AckSample) {
-        self.grow(&AckSample { acked: sample.acked.min(1.0), ..*sample });
+    pub(crate) fn grow_by_one(&mut self, news: News) {
+        self.grow(news, news.acked.min(1));
     }
 
     /// The recovery in use.

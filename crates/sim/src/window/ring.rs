@@ -76,7 +76,21 @@ impl Ring {
 
     #[inline]
     pub fn push(&mut self, rec: Rec) {
+        if self.recs.len() == self.recs.capacity() {
+            self.make_room();
+        }
         self.recs.push(rec);
+    }
+
+    /// Room by cutting off what was read, or else by growing by half: with many flows the slack of doubling adds up.
+    #[cold]
+    fn make_room(&mut self) {
+        if 4 * self.head >= self.recs.len() && self.head > 0 {
+            self.recs.drain(..self.head);
+            self.head = 0;
+        } else {
+            self.recs.reserve_exact(self.recs.len() / 2 + 4);
+        }
     }
 
     #[inline]
