@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "catalog"
 KINDS = {
     "laws": "Congestion-control laws",
+    "slow-starts": "Slow starts",
     "recoveries": "Loss recoveries",
     "queues": "Queue disciplines",
     "traffic": "Traffic",
@@ -36,6 +37,10 @@ def page(title: str, cards: Sequence[Mapping[str, Any]]) -> str:
     for card in cards:
         source = card["source"].rstrip(".")
         lines += [f"## `{card['name']}`", "", f"{card['title']}. Source: {source}.", ""]
+        if card["aliases"]:
+            lines += ["Also called: " + ", ".join(f"`{alias}`" for alias in card["aliases"]) + ".", ""]
+        if card["differs"]:
+            lines += [f"Differs: {card['differs']}", ""]
         if rows := card["parameters"]:
             lines += ["| parameter | default | unit | meaning |", "|---|---|---|---|"]
             lines += ["| " + " | ".join(cell(row[column]) for column in COLUMNS) + " |" for row in rows]
@@ -52,8 +57,6 @@ def cell(value: object) -> str:
 def main(arguments: Sequence[str]) -> None:
     """Write the pages, or compare them with what is there."""
     there = {file: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md")}
-    if "--check" in arguments and not there:
-        return
     pages = {FOLDER / f"{kind}.md": page(title, entries(kind)) for kind, title in KINDS.items()}
     if "--check" in arguments:
         stale = [file.relative_to(ROOT) for file, text in pages.items() if there.get(file) != text]

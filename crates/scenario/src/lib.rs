@@ -1,4 +1,4 @@
-//! The scenario file as typed data: [`read`] makes a [`Scenario`] of its text or says in one line what is wrong and
+//! The scenario file as typed data: [`read()`] makes a [`Scenario`] of its text or says in one line what is wrong and
 //! where; the canonical form is what is hashed, stored and shown.
 //!
 //! No files and no clock: texts come in, texts go out.

@@ -299,7 +299,7 @@ enum OnOrOffWord {
 struct Record {
     /// Interval of the samples of cwnd, srtt and backlog: "100 ms" or "none".
     every: Option<String>,
-    /// Flows recorded ACK by ACK: "hstcp[0]" is the first of group "hstcp".
+    /// Flows recorded ACK by ACK: `"hstcp[0]"` is the first of group "hstcp".
     trace: Option<Vec<String>>,
 }
 

@@ -15,6 +15,7 @@ use transport::{Options, Receiver, Recovery, Sender};
 pub struct Network {
     pub links: Vec<LinkPlan>,
     /// Boxed: with many flows the engine's own lists should not copy them.
+    #[expect(clippy::vec_box, reason = "the boxes move into the engine's flows")]
     pub flows: Vec<Box<FlowPlan>>,
     pub marks: Marks,
 }

@@ -353,7 +353,7 @@ impl Engine {
         let injected = match &mut node.loss {
             None => false,
             Some((Loss::Random(p), stream)) => stream.unit() < *p,
-            Some((Loss::Every(n), _)) => node.totals.arrived % *n == 0,
+            Some((Loss::Every(n), _)) => node.totals.arrived.is_multiple_of(*n),
         };
         if injected {
             ledger.dropped.push((packet, Cause::Injected));
@@ -368,7 +368,7 @@ impl Engine {
                 self.push(done, Phase::Depart, packet.flow, Event::LinkDone(l));
             }
         }
-        let fate = if !ledger.dropped.is_empty() { 2 } else { u64::from(!ledger.marked.is_empty()) };
+        let fate = if ledger.dropped.is_empty() { u64::from(!ledger.marked.is_empty()) } else { 2 };
         self.nodes[l].hash.arrival(now.0, packet.flow, packet.token, fate);
         self.settle(now, l, &ledger);
     }

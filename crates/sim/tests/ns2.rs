@@ -2,7 +2,7 @@
 //!
 //! Source of the numbers: ns-2 2.35 (Debian 12's package), one FTP flow of 1000-byte packets over 10 Mbit/s, 20 ms one way,
 //! access 100 Mbit/s, 60 s, measured from 20 s (cuts from 10 s); `minrto_ 0.2`, `tcpTick_ 0.01`, initial ssthresh 20,
-//! `overhead_ 0`, ACK per packet. ns-2's `limit_` B holds B-1 waiting packets. Its HSTCP uses low_p = 1.5/38^2.
+//! `overhead_ 0`, ACK per packet. ns-2's `limit_` B holds B-1 waiting packets. Its HSTCP uses `low_p` = 1.5/38^2.
 //! Not copied, and visible only before 10 s: ns-2 halves at the first cut whatever b(w) is.
 
 use sim::{Engine, Options, simulate};

@@ -1,9 +1,9 @@
 //! What the sender knows of the receiver's holes, and how much is still in the network.
 //!
-//! Source: RFC 6675, Section 4 (IsLost, SetPipe, NextSeg), counted in segments. Every quantity is kept up to date in closed
-//! form, so an ACK costs the same whatever the window: a segment is lost when three above it are SACKed, hence the edge
-//! below which all holes are lost is the third-highest SACKed segment.
-//! Differs from ns-2's Sack1: SACKed data survives a timeout (RFC 2018 allows it, RFC 6675 5.1 assumes it).
+//! Source: RFC 6675, Section 4 (`IsLost`, `SetPipe`, `NextSeg`), counted in segments. Every quantity is kept up to date
+//! in closed form, so an ACK costs the same whatever the window: a segment is lost when three above it are SACKed, hence
+//! the edge below which all holes are lost is the third-highest SACKed segment.
+//! Differs from ns-2's Sack1: SACKed data survives a timeout (RFC 2018 advised against it, RFC 6675 5.1 reports why it may).
 
 use crate::ack::Ack;
 use crate::ranges::Ranges;
@@ -178,7 +178,7 @@ mod tests {
         sacked: Vec<bool>,
         rexmitted: u32,
         forced: u32,
-        /// IsLost never turns false again here: a segment SACKed later adds to the count, cumulative ACKs remove what
+        /// `IsLost` never turns false again here: a segment SACKed later adds to the count, cumulative ACKs remove what
         /// was counted together with what it was counted for.
         edge: u32,
     }

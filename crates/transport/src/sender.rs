@@ -59,6 +59,7 @@ const UNTIMED: u32 = u32::MAX;
 
 /// The sending end of one connection under congestion control `C`.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "two options and three states, each asked by itself")]
 pub struct Sender<C> {
     pub(crate) una: u32,
     pub(crate) nxt: u32,
@@ -77,14 +78,14 @@ pub struct Sender<C> {
     pub(crate) control: C,
     rtt: Rtt,
     /// Segments that must be passed before losses count anew: RFC 6582's `recover` (one past it), RFC 6675's
-    /// RecoveryPoint. `None` before the first event.
+    /// `RecoveryPoint`. `None` before the first event.
     pub(crate) recover: Option<u32>,
     /// Segments that must be passed before another congestion echo counts.
     echoed: Option<u32>,
     /// Segments added to the window during Reno's and NewReno's recovery.
     pub(crate) inflation: u32,
     pub(crate) board: Scoreboard,
-    /// Whether this recovery has sent its rescue retransmission (RFC 6675, NextSeg rule 4).
+    /// Whether this recovery has sent its rescue retransmission (RFC 6675, `NextSeg` rule 4).
     pub(crate) rescued: bool,
     /// Whether the timer was restarted by a partial ACK of this recovery (RFC 6582's "impatient" form).
     pub(crate) restarted: bool,

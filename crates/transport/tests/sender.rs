@@ -33,7 +33,7 @@ impl Bench {
         );
         let mut bench =
             Self { sender: Sender::new(control, recovery, options, u32::MAX - 1), now: Time::ZERO + Span::secs(1) };
-        bench.call(|sender, now, sent| sender.start(now, sent));
+        bench.call(Sender::start);
         bench
     }
 
@@ -52,7 +52,7 @@ impl Bench {
     /// The timer expires at its deadline.
     fn time_out(&mut self) -> Vec<(u32, bool)> {
         self.now = self.sender.deadline();
-        self.call(|sender, now, sent| sender.on_timer(now, sent))
+        self.call(Sender::on_timer)
     }
 
     fn cwnd(&self) -> f64 {

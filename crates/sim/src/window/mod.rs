@@ -48,9 +48,9 @@ struct Engine {
 pub fn run(network: Network, options: Options) -> Outcome {
     let mut engine = Engine::build(network, options);
     if options.hash {
-        engine.simulate::<true>()
+        engine.simulate::<true>();
     } else {
-        engine.simulate::<false>()
+        engine.simulate::<false>();
     }
     engine.finish(options)
 }
