@@ -53,7 +53,7 @@ impl Access {
 
     /// One packet for each of `acks`, handed over as it arrives, when [`Self::is_unbounded`]; tags count from `tag`. The
     /// arrivals at the first link go into `bucket`, which reaches as far as [`Self::latest`].
-    #[inline]
+    #[inline(never)]
     pub fn pass_all(&mut self, acks: &[Rec], mut tag: u64, bucket: &mut Bucket) {
         if self.jitter.is_some() {
             bucket.extend(acks.iter().map(|ack| {

@@ -52,6 +52,7 @@ impl Bucket {
 
     /// Puts the records in order of arrival and returns them; the bucket is empty afterwards. `by_flow`: records were
     /// pushed in the order of flow numbers, so that what came first goes first among simultaneous ones.
+    #[inline(never)]
     pub fn sort(&mut self, by_flow: bool) -> &[Rec] {
         let n = self.recs.len();
         self.guess = n as u64;
