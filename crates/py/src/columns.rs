@@ -88,8 +88,8 @@ fn flows<'py>(py: Python<'py>, rows: &[FlowOutcome]) -> PyResult<Bound<'py, PyDi
     column(&dict, "dropped", rows, |f| f.dropped)?;
     column(&dict, "timeouts", rows, |f| f.timeouts)?;
     column(&dict, "loss_events", rows, |f| f.loss_events)?;
-    column(&dict, "cwnd_segments", rows, |f| f.cwnd_mean)?;
-    column(&dict, "srtt_s", rows, |f| f.srtt_mean_s)?;
+    column(&dict, "cwnd_segments", rows, |f| f.cwnd_mean.unwrap_or(f64::NAN))?;
+    column(&dict, "srtt_s", rows, |f| f.srtt_mean_s.unwrap_or(f64::NAN))?;
     column(&dict, "finished_s", rows, |f| seconds_or_nan(f.finished))?;
     Ok(dict)
 }

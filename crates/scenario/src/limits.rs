@@ -19,7 +19,8 @@ pub(crate) const LOSS_EVERY: RangeInclusive<u64> = 2..=1_000_000_000_000;
 /// At 1 kbit/s the largest packet takes nine minutes.
 pub(crate) const RATE_MIN: Rate = Rate(1000);
 pub(crate) const DELAY: RangeInclusive<Span> = Span::ZERO..=Span::secs(3600);
-pub(crate) const RTT: RangeInclusive<Span> = Span::micros(1)..=Span::secs(3600);
+/// A segment must not time out before its ACK can come back: RFC 6298's largest timeout is 60 s.
+pub(crate) const RTT: RangeInclusive<Span> = Span::micros(1)..=Span::secs(50);
 pub(crate) const TIMER: RangeInclusive<Span> = Span::nanos(1)..=Span::secs(3600);
 pub(crate) const SEND_JITTER: RangeInclusive<Span> = Span::ZERO..=Span::secs(1);
 

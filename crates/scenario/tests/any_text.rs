@@ -212,7 +212,7 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
 }
 
 fn rtts() -> impl Strategy<Value = Rtt> {
-    let rtt = || spans(Span::millis(10), Span::secs(3600));
+    let rtt = || spans(Span::millis(10), Span::secs(50));
     let two = || (rtt(), rtt()).prop_map(|(a, b)| (a.min(b), a.max(b)));
     prop_oneof![
         rtt().prop_map(Rtt::Constant),

@@ -97,7 +97,8 @@ impl FlowMeter {
     /// A sample of the sender, before anything else happens at `at`.
     pub fn sample<C: CongestionControl>(&mut self, at: Time, marks: &Marks, sender: &Sender<C>) {
         let (cwnd, srtt) = (sender.control().cwnd(), sender.rtt().srtt().as_secs());
-        if at >= marks.warmup {
+        // A flow that has not started, or is done, has no window.
+        if at >= marks.warmup && sender.counters.sent > 0 && !sender.is_done() {
             self.cwnd_sum += cwnd;
             self.cwnd_count += 1;
             if srtt > 0.0 {
@@ -138,7 +139,7 @@ impl FlowMeter {
         delivered: u32,
         dropped: u64,
     ) -> FlowOutcome {
-        let mean = |sum: f64, count: u32| if count == 0 { 0.0 } else { sum / f64::from(count) };
+        let mean = |sum: f64, count: u32| (count > 0).then(|| sum / f64::from(count));
         let span = (marks.end - marks.warmup).as_secs();
         let before = self.at_warmup;
         let (cwnd_samples, srtt_samples) = self.series.map(|both| *both).unwrap_or_default();

@@ -142,10 +142,11 @@ pub struct FlowOutcome {
     pub timeouts: u64,
     /// Window reductions, timeouts included.
     pub loss_events: u64,
-    /// Mean of the sampled congestion windows, in segments.
-    pub cwnd_mean: f64,
-    /// Mean of the sampled smoothed round-trip times, in seconds; samples before the first measurement are left out.
-    pub srtt_mean_s: f64,
+    /// Mean of the sampled congestion windows, in segments; `None` without samples of a running flow.
+    pub cwnd_mean: Option<f64>,
+    /// Mean of the sampled smoothed round-trip times, in seconds; samples before the first measurement are left out;
+    /// `None` without samples.
+    pub srtt_mean_s: Option<f64>,
     /// Congestion window at the samples of the whole run, in segments; empty unless asked for.
     pub cwnd_samples: Vec<f32>,
     /// Smoothed round-trip time at the samples, in seconds; empty unless asked for.
@@ -182,4 +183,12 @@ pub struct Trace {
     pub rows: Vec<TraceRow>,
     /// Data packets dropped: when, at which link, sequence number.
     pub drops: Vec<(Time, u32, u32)>,
+}
+
+impl Trace {
+    /// With drops in the order of time, link and sequence number, whatever order the engine met them in.
+    pub(crate) fn in_order(mut self) -> Self {
+        self.drops.sort_unstable();
+        self
+    }
 }

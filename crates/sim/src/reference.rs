@@ -455,7 +455,7 @@ impl Engine {
             in_flight += side.access.waiting.len() as u64 + u64::from(side.access.serving.is_some());
             let (counters, next) = (side.plan.sender.counters, side.plan.receiver.next());
             flows.push(side.meter.outcome(&side.plan, &self.marks, counters, next, side.dropped));
-            traces.extend(side.trace);
+            traces.extend(side.trace.map(Trace::in_order));
         }
         Outcome {
             links,

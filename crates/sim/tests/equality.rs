@@ -258,3 +258,59 @@ fn traces_are_equal_row_by_row() {
     assert!(outcome.traces[0].rows.len() > 100 && !outcome.traces[0].drops.is_empty());
     assert_eq!(outcome.flows[1].cwnd_samples.len(), outcome.sampled_at.len());
 }
+
+#[test]
+fn parts_that_share_nothing_run_by_themselves() {
+    // A short loop on link a beside a long one on link b, and a link that nobody uses.
+    let text = format!(
+        "{TWO_LINKS}
+[[flows]]
+name = \"short\"
+path = [\"a\"]
+rtt = \"15 ms\"
+packet = \"1000 B\"
+[[flows]]
+name = \"long\"
+count = 5
+path = [\"b\"]
+rtt = {{ from = \"100 ms\", to = \"150 ms\" }}
+packet = \"500 B\"
+start = {{ from = \"0 s\", to = \"1 s\" }}
+"
+    );
+    equal("two parts", &text);
+}
+
+#[test]
+fn bursts_of_many_flows_at_once() {
+    let text = dumbbell(400, "300 packets", "", "tcp = { initial_window = 10 }")
+        .replace("{ from = \"40 ms\", to = \"61 ms\" }", "\"40 ms\"")
+        .replace("{ from = \"0 s\", to = \"1 s\" }", "\"0 s\"")
+        .replace("start =", "access = { rate = \"100 Mbit/s\" }\nstart =");
+    equal("burst", &text);
+}
+
+#[test]
+fn queues_of_hours_and_beyond_the_end_of_time() {
+    // Sums of waiting times pass 2^64 ps, and in the second case the server would be busy for longer than that.
+    for (rate, packet, flows) in [("2 Mbit/s", "1500 B", 100), ("1 kbit/s", "65535 B", 40)] {
+        let text = dumbbell(flows, "unlimited", "", "tcp = { initial_window = 1000, min_rto = \"3600 s\" }")
+            .replace("10 Mbit/s", rate)
+            .replace("1000 B", packet)
+            .replace("\"8 s\"", "\"1200 s\"");
+        let scenario = scenario::read(&text).expect("valid");
+        let run = |engine| simulate(&scenario, 0, Options { engine, series: true, hash: true }).expect("small");
+        assert_eq!(run(Engine::Window), run(Engine::Reference), "{rate}");
+    }
+}
+
+#[test]
+fn traces_list_drops_at_several_links_in_order() {
+    let text = TWO_LINKS
+        .replace("name = \"a\"", "loss = { every = 7 }\nname = \"a\"")
+        .replace("name = \"b\"", "loss = { every = 5 }\nname = \"b\"")
+        + "[[flows]]\nname = \"f\"\npath = [\"a\", \"b\"]\nrtt = \"50 ms\"\npacket = \"1000 B\"\n\
+           tcp = { initial_window = 40 }\n[record]\ntrace = [\"f[0]\"]\n";
+    let outcome = equal("two links traced", &text);
+    assert!(outcome.traces[0].drops.is_sorted() && outcome.traces[0].drops.iter().any(|drop| drop.1 == 1));
+}

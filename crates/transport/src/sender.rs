@@ -153,7 +153,8 @@ impl<C: CongestionControl> Sender<C> {
             return;
         }
         let before = self.in_flight();
-        let limited = self.phase != Phase::Open || before >= self.window();
+        // Held back by cwnd itself: a sender that the receive window holds back must not grow it.
+        let limited = self.phase != Phase::Open || before >= self.control.cwnd() as u32;
         let acked = ack.cum - self.una;
         let rtt = self.sample(now, ack.cum);
         let sacked = if self.recovery == Recovery::Sack { self.board.update(self.una, ack) } else { 0 };

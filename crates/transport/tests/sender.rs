@@ -212,9 +212,8 @@ fn the_window_grows_only_while_it_is_full() {
     for i in 1..50 {
         bench.ack(100, i, &[]);
     }
-    // The receive window holds it at four: full by that measure, so slow start goes on as in any stack that compares
-    // the data in flight with what it may send.
-    assert_eq!(bench.sender.in_flight(), 4);
+    // The receive window holds it at four: cwnd passes that by one and stops.
+    assert_eq!((bench.sender.in_flight(), bench.cwnd()), (4, 5.0));
     let mut finite = Sender::new(bench.sender.control().clone(), Recovery::Sack, &Options::default(), 3);
     let mut sent = Sent::default();
     finite.start(Time::ZERO, &mut sent);

@@ -4,6 +4,7 @@
 //! b packets wait just when the link is free no sooner than b services from now.
 
 use super::bucket::Bucket;
+use super::link::FAR;
 use super::ring::Rec;
 use base::{Span, Stream};
 
@@ -48,7 +49,8 @@ impl Access {
     #[inline]
     pub fn latest(&self, now: u64, n: u32) -> u64 {
         let late = self.jitter.as_ref().map_or(0, |(jitter, _)| jitter.0);
-        self.free.max(self.last_enter).max(now + late) + self.service * u64::from(n) + self.lead
+        let busy = self.service.saturating_mul(u64::from(n)).saturating_add(self.lead);
+        self.free.max(self.last_enter).max(now + late).saturating_add(busy)
     }
 
     /// One packet for each of `acks`, handed over as it arrives, when [`Self::is_unbounded`]; tags count from `tag`. The
@@ -65,7 +67,7 @@ impl Access {
         }
         let (service, lead, mut free) = (self.service, self.lead, self.free);
         bucket.extend(acks.iter().map(|ack| {
-            free = free.max(ack.time) + service;
+            free = (free.max(ack.time) + service).min(FAR);
             let arrival = Rec { time: free + lead, tag };
             tag += 1;
             arrival
@@ -103,7 +105,7 @@ impl Access {
 
     #[inline]
     fn serve(&mut self, enter: u64) -> u64 {
-        self.free = self.free.max(enter) + self.service;
+        self.free = (self.free.max(enter) + self.service).min(FAR);
         self.free + self.lead
     }
 }

@@ -9,6 +9,10 @@ use std::hint::select_unpredictable;
 /// Below this many records a comparison sort is quicker than counting.
 const FEW: usize = 48;
 
+/// More records than this in one slot (a burst after silence, when the slots are too wide) want a comparison sort, too:
+/// mending inside a slot is quadratic in its records.
+const CROWD: u32 = 64;
+
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub struct Bucket {
@@ -59,7 +63,8 @@ impl Bucket {
         if self.sorted.len() < n {
             self.sorted.resize(n, Rec::default());
         }
-        if n <= FEW {
+        if n <= FEW || self.counts.iter().max().is_some_and(|most| *most > CROWD) {
+            // Stable, and quick on the sorted stretches that flows push.
             self.recs.sort_by_key(|rec| (rec.time, rec.flow()));
             self.sorted[..n].copy_from_slice(&self.recs);
             self.recs.clear();

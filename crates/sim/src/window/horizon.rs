@@ -6,10 +6,13 @@
 
 use crate::network::Network;
 
-/// Order of the links and length of the window, in picoseconds.
+/// Links that flows connect, directly or through others: nothing that happens at them is heard of elsewhere, so each such
+/// part of the network runs by itself, with its own window.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Horizon {
+pub struct Part {
+    /// Its links, in the order in which a window takes them.
     pub order: Vec<usize>,
+    /// Length of the window, in picoseconds.
     pub window: u64,
 }
 
@@ -35,13 +38,13 @@ fn edges(network: &Network) -> Vec<(u64, usize, usize)> {
     edges
 }
 
-/// Depth-first order of `n` nodes along `edges`, or `None` if they close a cycle.
-fn topological(n: usize, edges: &[(u64, usize, usize)]) -> Option<Vec<usize>> {
+/// An order of `nodes` (of `n` that there are) along `edges`, or `None` if they close a cycle.
+fn topological(n: usize, nodes: &[usize], edges: &[(u64, usize, usize)]) -> Option<Vec<usize>> {
     let mut incoming = vec![0usize; n];
     for &(_, _, to) in edges {
         incoming[to] += 1;
     }
-    let mut order: Vec<usize> = (0..n).filter(|&i| incoming[i] == 0).collect();
+    let mut order: Vec<usize> = nodes.iter().copied().filter(|&i| incoming[i] == 0).collect();
     let mut done = 0;
     while done < order.len() {
         let node = order[done];
@@ -53,18 +56,48 @@ fn topological(n: usize, edges: &[(u64, usize, usize)]) -> Option<Vec<usize>> {
             }
         }
     }
-    (order.len() == n).then_some(order)
+    (order.len() == nodes.len()).then_some(order)
 }
 
-/// The longest exact window of `network`.
-pub fn horizon(network: &Network) -> Horizon {
+/// For every link the lowest link of its part.
+fn parts_of(n: usize, edges: &[(u64, usize, usize)]) -> Vec<usize> {
+    fn root(parent: &[usize], mut i: usize) -> usize {
+        while parent[i] != i {
+            i = parent[i];
+        }
+        i
+    }
+    let mut parent: Vec<usize> = (0..n).collect();
+    for &(_, a, b) in edges {
+        let (a, b) = (root(&parent, a), root(&parent, b));
+        parent[a.max(b)] = a.min(b);
+    }
+    (0..n).map(|i| root(&parent, i)).collect()
+}
+
+/// The parts of `network`, each with its longest exact window.
+pub fn parts(network: &Network) -> Vec<Part> {
     let (n, edges) = (network.links.len(), edges(network));
-    // The longest prefix of the edges, short to long, without a cycle; by bisection.
+    let part_of = parts_of(n, &edges);
+    let mut nodes_of = vec![Vec::new(); n];
+    let mut edges_of = vec![Vec::new(); n];
+    for (node, &part) in part_of.iter().enumerate() {
+        nodes_of[part].push(node);
+    }
+    for edge in edges {
+        edges_of[part_of[edge.1]].push(edge);
+    }
+    let parts = nodes_of.iter().zip(&edges_of).filter(|(nodes, _)| !nodes.is_empty());
+    parts.map(|(nodes, edges)| part(n, nodes, edges)).collect()
+}
+
+/// The longest prefix of `edges`, short to long, without a cycle; by bisection.
+fn part(n: usize, nodes: &[usize], edges: &[(u64, usize, usize)]) -> Part {
     let (mut good, mut bad) = (0, edges.len() + 1);
     while bad - good > 1 {
         let middle = usize::midpoint(good, bad);
-        if topological(n, &edges[..middle]).is_some() { good = middle } else { bad = middle }
+        if topological(n, nodes, &edges[..middle]).is_some() { good = middle } else { bad = middle }
     }
-    let order = topological(n, &edges[..good]).unwrap_or_else(|| (0..n).collect());
-    Horizon { order, window: edges.get(good).map_or(u64::MAX, |edge| edge.0) }
+    let order = topological(n, nodes, &edges[..good]).unwrap_or_else(|| nodes.to_vec());
+    Part { order, window: edges.get(good).map_or(u64::MAX, |edge| edge.0) }
 }

@@ -11,8 +11,11 @@ use crate::network::Marks;
 use crate::{Trace, cause_index};
 use base::{Bytes, Cause, Flags, Stream, Time};
 use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, Verdict};
-use scenario::Loss;
+use scenario::{HEADER, Loss};
 use std::collections::VecDeque;
+
+/// An instant after every run: what an unlimited queue could not serve before it need not be told apart.
+pub const FAR: u64 = 1 << 62;
 
 /// What links write into besides their own state.
 #[derive(Debug, Default)]
@@ -62,8 +65,9 @@ pub struct Node {
     /// The longest wait that still is within the buffer, for the clock alone to decide.
     longest_wait: Option<u64>,
     loss: Option<(Loss, Stream)>,
-    /// By flow: the ring that hears of its packets next.
+    /// By flow, from `first` on: the ring that hears of its packets next.
     routes: Vec<u32>,
+    first: u32,
     /// Start of service and size of those waiting, oldest first; unused by the clock.
     waiting: VecDeque<(u64, u32)>,
     waiting_bytes: u64,
@@ -84,7 +88,7 @@ pub struct Node {
 pub enum Service {
     /// All the same: size and time.
     One(u32, u64),
-    /// By flow: size of the packets that it sends here, and time.
+    /// By flow, as the routes: size of the packets that it sends here, and time.
     Each(Vec<(u32, u64)>),
 }
 
@@ -94,14 +98,14 @@ impl Node {
         service: Service,
         admission: AnyAdmission,
         loss: Option<(Loss, Stream)>,
-        routes: Vec<u32>,
+        (first, routes): (u32, Vec<u32>),
         marks: &Marks,
         series: bool,
     ) -> Self {
         let longest_wait = match (&service, admission.plain_limit(), &loss) {
             (Service::One(_, time), Some(Limit::Packets(n)), None) => Some(u64::from(n) * time),
             (Service::One(size, time), Some(Limit::Bytes(Bytes(n))), None) => Some(n / u64::from(*size) * time),
-            (Service::One(..), Some(Limit::Unlimited), None) => Some(u64::MAX),
+            // An unlimited queue may reach beyond the end of time: see `FAR`.
             _ => None,
         };
         let next_sample = marks.sample_from(Time::ZERO);
@@ -113,6 +117,7 @@ impl Node {
             longest_wait,
             loss,
             routes,
+            first,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             longest_seen: 0,
@@ -124,6 +129,15 @@ impl Node {
             next_mark: next_sample.min(marks.warmup),
             samples: BacklogSamples::new(series),
             hash: Rolling::default(),
+        }
+    }
+
+    /// The shortest time that a data packet takes on the wire here; `None` on a link that only ACKs cross.
+    pub fn shortest_data(&self) -> Option<u64> {
+        let is_data = |each: &&(u32, u64)| each.0 > HEADER;
+        match &self.service {
+            Service::One(size, time) => Some(&(*size, *time)).filter(is_data).map(|each| each.1),
+            Service::Each(all) => all.iter().filter(is_data).map(|each| each.1).min(),
         }
     }
 
@@ -157,7 +171,7 @@ impl Node {
             let mark = self.next_mark.0;
             let n = if rest[rest.len() - 1].time < mark { rest.len() } else { rest.partition_point(|r| r.time < mark) };
             let (now, later) = rest.split_at(n);
-            let (mut free, mut waited, mut nonempty, mut most) = (self.free, 0u64, 0u64, self.longest_seen);
+            let (mut free, mut waited, mut nonempty, mut most) = (self.free, 0u128, 0u64, self.longest_seen);
             let mut refused = 0u64;
             for rec in now {
                 let wait = free.saturating_sub(rec.time);
@@ -169,12 +183,12 @@ impl Node {
                 if HASH {
                     self.hash.arrival(rec.time, rec.flow(), rec.seq(), 0);
                 }
-                waited += wait;
+                waited += u128::from(wait);
                 // With someone waiting behind it, the server starts one packet each `time`.
                 nonempty += wait.min(time);
                 most = most.max(wait);
                 free = rec.time + wait + time;
-                shared.push(self.routes[rec.flow() as usize], free, rec.tag);
+                shared.push(self.routes[(rec.flow() - self.first) as usize], free, rec.tag);
             }
             let accepted = n as u64 - refused;
             self.free = free;
@@ -182,7 +196,7 @@ impl Node {
             self.totals.arrived += n as u64;
             self.totals.begun += accepted;
             self.totals.begun_bytes += accepted * u64::from(size);
-            self.totals.waiting += u128::from(waited);
+            self.totals.waiting += waited;
             self.totals.nonempty += nonempty;
             rest = later;
         }
@@ -207,7 +221,7 @@ impl Node {
             }
             let (size, time) = match &self.service {
                 Service::One(size, time) => (*size, *time),
-                Service::Each(all) => all[rec.flow() as usize],
+                Service::Each(all) => all[(rec.flow() - self.first) as usize],
             };
             let idle = self.free <= now;
             let backlog = Backlog { packets: self.waiting.len() as u32, bytes: Bytes(self.waiting_bytes) };
@@ -243,8 +257,8 @@ impl Node {
             self.totals.waiting += u128::from(start - now);
             self.totals.nonempty += start - now.max(self.last_start).min(start);
             self.last_start = start;
-            self.free = start + time;
-            shared.push(self.routes[rec.flow() as usize], self.free, packet.tag);
+            self.free = (start + time).min(FAR);
+            shared.push(self.routes[(rec.flow() - self.first) as usize], self.free, packet.tag);
         }
     }
 

@@ -8,6 +8,7 @@ mod access;
 mod bucket;
 mod flow;
 mod horizon;
+mod layout;
 mod link;
 mod ring;
 
@@ -18,10 +19,10 @@ use crate::{Balance, Options, Outcome, Trace};
 use base::Rate;
 use bucket::Bucket;
 use flow::Flow;
-use link::{Node, Service, Shared};
+use horizon::Part;
+use layout::{Layout, lay_out};
+use link::{Node, Shared};
 use queue::AnyQueue;
-use ring::Ring;
-use scenario::HEADER;
 
 /// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
 const ARRIVALS: u64 = 4096;
@@ -34,14 +35,10 @@ struct Engine {
     buckets: Vec<Bucket>,
     flows: Vec<Flow>,
     shared: Shared,
-    order: Vec<usize>,
-    /// By link: flows that send into it, receivers that acknowledge into it, rings that other links feed.
-    senders: Vec<Vec<u32>>,
-    receivers: Vec<Vec<u32>>,
-    pipes: Vec<Vec<u32>>,
+    layout: Layout,
+    parts: Vec<Part>,
     rates: Vec<Rate>,
     marks: Marks,
-    window: u64,
 }
 
 /// Runs `network` to its end.
@@ -57,29 +54,26 @@ pub fn run(network: Network, options: Options) -> Outcome {
 
 impl Engine {
     fn build(network: Network, options: Options) -> Self {
-        let horizon = horizon::horizon(&network);
-        let (links, flows) = (network.links.len(), network.flows.len());
         let marks = network.marks;
+        let mut shared = Shared::default();
+        let mut layout = lay_out(&network, &mut shared);
         let mut engine = Self {
-            nodes: Vec::with_capacity(links),
-            buckets: (0..links).map(|_| Bucket::default()).collect(),
-            flows: Vec::with_capacity(flows),
-            shared: Shared::default(),
-            order: horizon.order,
-            senders: vec![Vec::new(); links],
-            receivers: vec![Vec::new(); links],
-            pipes: vec![Vec::new(); links],
+            nodes: Vec::with_capacity(network.links.len()),
+            buckets: network.links.iter().map(|_| Bucket::default()).collect(),
+            flows: Vec::with_capacity(network.flows.len()),
+            shared,
+            parts: horizon::parts(&network),
             rates: network.links.iter().map(|link| link.rate).collect(),
             marks,
-            window: horizon.window.min(sensible_window(&network)),
+            layout: Layout::default(),
         };
-        let (services, routes) = engine.lay_out(&network);
         let Network { links, flows, .. } = network;
-        for (i, ((plan, service), routes)) in links.into_iter().zip(services).zip(routes).enumerate() {
+        for ((i, plan), (first, routes, service)) in links.into_iter().enumerate().zip(layout.tables.drain(..)) {
             let AnyQueue::Fifo(fifo) = plan.queue;
-            let admission = fifo.into_admission();
+            let (admission, routes) = (fifo.into_admission(), (first, routes));
             engine.nodes.push(Node::new(i as u32, service, admission, plan.loss, routes, &marks, options.series));
         }
+        engine.layout = layout;
         for (f, plan) in flows.into_iter().enumerate() {
             let ecn = plan.ecn;
             let trace = plan.traced.then(|| Box::new(Trace { flow: f as u32, ..Trace::default() }));
@@ -91,89 +85,55 @@ impl Engine {
         engine
     }
 
-    /// Gives every hop its ring, with the delay to it, and every link its table of routes and service times.
-    fn lay_out(&mut self, network: &Network) -> (Vec<Service>, Vec<Vec<u32>>) {
-        let n = network.flows.len();
-        let links = network.links.len();
-        let mut routes = vec![vec![u32::MAX; n]; links];
-        let mut service: Vec<Vec<(u32, u64)>> = vec![vec![(0, 0); n]; links];
-        let mut pipe = vec![vec![u32::MAX; links]; links];
-        let mut delays = vec![0; 2 * n];
-        for (f, flow) in network.flows.iter().enumerate() {
-            self.senders[flow.path[0] as usize].push(f as u32);
-            if let Some(&first) = flow.back_path.first() {
-                self.receivers[first as usize].push(f as u32);
-            }
-            for (path, is_ack) in [(&flow.path, false), (&flow.back_path, true)] {
-                for (hop, &l) in path.iter().enumerate() {
-                    let link = l as usize;
-                    let delay = network.links[link].delay.0;
-                    let size = if is_ack { HEADER } else { flow.packet };
-                    service[link][f] = (size, network.serialize(l, f as u32)[usize::from(is_ack)]);
-                    let (ring, more) = match path.get(hop + 1) {
-                        Some(&next) => {
-                            let ring = &mut pipe[link][next as usize];
-                            if *ring == u32::MAX {
-                                *ring = delays.len() as u32;
-                                self.pipes[next as usize].push(*ring);
-                                delays.push(0);
-                            }
-                            (*ring, 0)
-                        }
-                        None if is_ack || flow.back_path.is_empty() => (f as u32, flow.back.0),
-                        None => ((n + f) as u32, 0),
-                    };
-                    routes[link][f] = ring;
-                    delays[ring as usize] = delay + more;
-                }
-            }
+    fn simulate<const HASH: bool>(&mut self) {
+        for part in std::mem::take(&mut self.parts) {
+            self.run_part::<HASH>(&part);
         }
-        let rings = delays.len();
-        self.shared.rings = delays.into_iter().map(Ring::new).collect();
-        self.shared.due = vec![u64::MAX; rings];
-        self.shared.lead = vec![0; rings];
-        self.shared.dropped = vec![0; n];
-        let services = service
-            .into_iter()
-            .map(|all| {
-                let mut used = all.iter().filter(|s| s.0 > 0);
-                match used.next().copied() {
-                    Some(first) if used.all(|s| *s == first) => Service::One(first.0, first.1),
-                    // A link without flows serves nobody; one packet size is as good as another.
-                    None => Service::One(HEADER, 1),
-                    Some(_) => Service::Each(all),
-                }
-            })
-            .collect();
-        (services, routes)
     }
 
-    fn simulate<const HASH: bool>(&mut self) {
-        let end = self.marks.end.0;
-        let last = end + self.shared.lead.iter().max().copied().unwrap_or(0);
+    /// Runs one part of the network from start to end.
+    fn run_part<const HASH: bool>(&mut self, part: &Part) {
+        let of =
+            |lists: &[Vec<u32>]| -> Vec<u32> { part.order.iter().flat_map(|&l| lists[l].iter().copied()).collect() };
+        let n = self.flows.len() as u32;
+        let senders = of(&self.layout.senders);
+        // The rings whose readers belong to this part.
+        let mut rings = of(&self.layout.pipes);
+        rings.extend(of(&self.layout.receivers).iter().map(|f| n + f));
+        rings.extend(&senders);
+        let lead = senders.iter().map(|&f| self.shared.lead[f as usize]).max().unwrap_or(0);
+        let last = self.marks.end.0 + lead;
+        let window = part.window.min(self.arrivals_span(&part.order, senders.len()));
         let mut start = 0;
         while start < last {
-            let stop = start.saturating_add(self.window).min(last);
-            let busy = self.step::<HASH>(start, stop);
+            let stop = start.saturating_add(window).min(last);
+            let busy = self.step::<HASH>(part, start, stop);
             start = stop;
             if !busy {
                 // Nothing happened: on to the next thing that will.
-                start = start.max(self.shared.due.iter().min().copied().unwrap_or(last));
+                let next = rings.iter().map(|&ring| self.shared.due[ring as usize]).min();
+                start = start.max(next.unwrap_or(last));
             }
         }
     }
 
-    /// One window at every link. Returns whether anything arrived anywhere.
-    fn step<const HASH: bool>(&mut self, start: u64, stop: u64) -> bool {
+    /// How long about [`ARRIVALS`] packets take on the fastest of `links`, more if there are many flows.
+    fn arrivals_span(&self, links: &[usize], flows: usize) -> u64 {
+        let arrivals = ARRIVALS.max(ARRIVALS_PER_FLOW * flows as u64);
+        let shortest = links.iter().filter_map(|&l| self.nodes[l].shortest_data()).min();
+        shortest.unwrap_or(1).saturating_mul(arrivals).max(1)
+    }
+
+    /// One window at every link of a part. Returns whether anything arrived anywhere.
+    fn step<const HASH: bool>(&mut self, part: &Part, start: u64, stop: u64) -> bool {
         let end = self.marks.end.0;
         let until = stop.min(end);
         let n = self.flows.len();
         let mut busy = false;
-        for i in 0..self.order.len() {
-            let l = self.order[i];
+        for &l in &part.order {
             let (shared, bucket) = (&mut self.shared, &mut self.buckets[l]);
             bucket.begin(start, until);
-            for &pipe in &self.pipes[l] {
+            for &pipe in &self.layout.pipes[l] {
                 let ring = &mut shared.rings[pipe as usize];
                 while let Some(&rec) = ring.peek()
                     && rec.time < until
@@ -184,14 +144,14 @@ impl Engine {
                 ring.tidy();
                 shared.due[pipe as usize] = ring.peek().map_or(u64::MAX, |rec| rec.time);
             }
-            for &f in &self.receivers[l] {
+            for &f in &self.layout.receivers[l] {
                 let (f, r) = (f as usize, n + f as usize);
                 if shared.due[r] < until {
                     let ring = &mut shared.rings[r];
                     shared.due[r] = self.flows[f].run_receiver(ring, bucket, until, &self.marks);
                 }
             }
-            for &f in &self.senders[l] {
+            for &f in &self.layout.senders[l] {
                 let f = f as usize;
                 if shared.due[f] < stop {
                     let horizon = stop.saturating_sub(shared.lead[f]).min(end);
@@ -202,7 +162,7 @@ impl Engine {
             }
             if !bucket.is_empty() {
                 busy = true;
-                let arrivals = bucket.sort(self.pipes[l].is_empty() && self.receivers[l].is_empty());
+                let arrivals = bucket.sort(self.layout.pipes[l].is_empty() && self.layout.receivers[l].is_empty());
                 self.nodes[l].serve::<HASH>(arrivals, &self.marks, shared);
             }
         }
@@ -239,19 +199,8 @@ impl Engine {
             flows,
             sampled_at: if options.series { self.marks.samples() } else { Vec::new() },
             balance,
-            traces: self.shared.traces.into_iter().flatten().map(|trace| *trace).collect(),
+            traces: self.shared.traces.into_iter().flatten().map(|trace| trace.in_order()).collect(),
             hash: if options.hash { hash.0 } else { 0 },
         }
     }
-}
-
-/// A window of about [`ARRIVALS`] packets on the fastest link, more if there are many flows.
-fn sensible_window(network: &Network) -> u64 {
-    let arrivals = ARRIVALS.max(ARRIVALS_PER_FLOW * network.flows.len() as u64);
-    let shortest = network
-        .flows
-        .iter()
-        .enumerate()
-        .flat_map(|(f, flow)| flow.path.iter().map(move |&l| network.serialize(l, f as u32)[0]));
-    shortest.min().unwrap_or(1).saturating_mul(arrivals).max(1)
 }
