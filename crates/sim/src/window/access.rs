@@ -67,7 +67,7 @@ impl Access {
         }
         let (service, lead, mut free) = (self.service, self.lead, self.free);
         bucket.extend(acks.iter().map(|ack| {
-            free = (free.max(ack.time) + service).min(FAR);
+            free = free.max(ack.time) + service;
             let arrival = Rec { time: free + lead, tag };
             tag += 1;
             arrival

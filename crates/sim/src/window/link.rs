@@ -170,8 +170,10 @@ impl Node {
             // Up to the next mark nothing needs to be looked at but the clock.
             let mark = self.next_mark.0;
             let n = if rest[rest.len() - 1].time < mark { rest.len() } else { rest.partition_point(|r| r.time < mark) };
+            // Waits of a few packets fit 64 bits even where one may be days long.
+            let n = n.min((u64::MAX / longest.max(1)) as usize).max(1);
             let (now, later) = rest.split_at(n);
-            let (mut free, mut waited, mut nonempty, mut most) = (self.free, 0u128, 0u64, self.longest_seen);
+            let (mut free, mut waited, mut nonempty, mut most) = (self.free, 0u64, 0u64, self.longest_seen);
             let mut refused = 0u64;
             for rec in now {
                 let wait = free.saturating_sub(rec.time);
@@ -183,7 +185,7 @@ impl Node {
                 if HASH {
                     self.hash.arrival(rec.time, rec.flow(), rec.seq(), 0);
                 }
-                waited += u128::from(wait);
+                waited += wait;
                 // With someone waiting behind it, the server starts one packet each `time`.
                 nonempty += wait.min(time);
                 most = most.max(wait);
@@ -196,7 +198,7 @@ impl Node {
             self.totals.arrived += n as u64;
             self.totals.begun += accepted;
             self.totals.begun_bytes += accepted * u64::from(size);
-            self.totals.waiting += waited;
+            self.totals.waiting += u128::from(waited);
             self.totals.nonempty += nonempty;
             rest = later;
         }
