@@ -1,0 +1,175 @@
+//! Random small networks: whatever a scenario file can say, both engines must agree on every event, and packets are
+//! conserved. New laws, recoveries and disciplines come in through the registries.
+
+use law::{LAWS, STARTS};
+use proptest::prelude::*;
+use queue::QUEUES;
+use sim::{Engine, Options, simulate};
+use std::fmt::Write;
+use transport::Recovery;
+
+#[derive(Clone, Debug)]
+struct Link {
+    kbit: u32,
+    delay_us: u32,
+    buffer: String,
+    loss: &'static str,
+    queue: &'static str,
+}
+
+#[derive(Clone, Debug)]
+struct Group {
+    count: u32,
+    /// Bits: which links the data crosses (one at least), which of the others the ACKs cross.
+    path: u8,
+    back: u8,
+    slack_us: u32,
+    spread_us: u32,
+    packet: u32,
+    access: &'static str,
+    law: &'static str,
+    start: &'static str,
+    recovery: &'static str,
+    starts_ms: (u32, u32),
+    stop: bool,
+    finite: Option<u32>,
+    tcp: String,
+}
+
+fn link() -> impl Strategy<Value = Link> {
+    let buffer = prop_oneof![
+        (0u32..60).prop_map(|n| format!("{n} packets")),
+        (0u32..40_000).prop_map(|n| format!("{n} B")),
+        Just("unlimited".to_owned()),
+    ];
+    let loss = prop::sample::select(vec!["", "", "", "loss = { random = 0.02 }", "loss = { every = 13 }"]);
+    let queue = prop::sample::select(QUEUES.iter().map(|entry| entry.card.name).collect::<Vec<_>>());
+    let kbit = prop_oneof![Just(10_000u32), 100u32..50_000];
+    let delay_us = prop_oneof![Just(0u32), Just(5_000u32), 0u32..30_000];
+    (kbit, delay_us, buffer, loss, queue).prop_map(|(kbit, delay_us, buffer, loss, queue)| Link {
+        kbit,
+        delay_us,
+        buffer,
+        loss,
+        queue,
+    })
+}
+
+fn tcp() -> impl Strategy<Value = String> {
+    let jitter = prop::sample::select(vec!["0 s", "0 s", "300 us", "20 ms"]);
+    let window = prop::sample::select(vec!["\"none\"", "\"none\"", "1", "9"]);
+    let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), any::<bool>(), any::<bool>());
+    parts.prop_map(|(delayed, initial, jitter, window, limited, ecn, quick)| {
+        format!(
+            "delayed_ack = {delayed}, initial_window = {initial}, send_jitter = \"{jitter}\", receive_window = {window}, \
+             limited_transmit = {limited}, ecn = \"{}\", min_rto = \"{}\"",
+            if ecn { "on" } else { "off" },
+            if quick { "50 ms" } else { "1 s" },
+        )
+    })
+}
+
+fn group() -> impl Strategy<Value = Group> {
+    let of = |names: Vec<&'static str>| prop::sample::select(names);
+    let names = (
+        of(LAWS.iter().map(|entry| entry.card.name).collect()),
+        of(STARTS.iter().map(|entry| entry.card.name).collect()),
+        of(Recovery::ALL.iter().map(|row| row.1).collect()),
+    );
+    let access = of(vec!["", "", "rate = \"100 Mbit/s\"", "rate = \"5 Mbit/s\", buffer = \"7 packets\""]);
+    let size = prop_oneof![Just(1000u32), 41u32..1500];
+    let route = (1u32..9, any::<u8>(), any::<u8>(), 0u32..60_000, prop_oneof![Just(0u32), 0u32..40_000]);
+    let when = ((0u32..2000, 0u32..1000), any::<bool>(), prop::option::of(1u32..200));
+    (route, size, access, names, when, tcp()).prop_map(
+        |(
+            (count, path, back, slack_us, spread_us),
+            packet,
+            access,
+            (law, start, recovery),
+            (starts_ms, stop, finite),
+            tcp,
+        )| {
+            Group {
+                count,
+                path,
+                back,
+                slack_us,
+                spread_us,
+                packet,
+                access,
+                law,
+                start,
+                recovery,
+                starts_ms,
+                stop,
+                finite,
+                tcp,
+            }
+        },
+    )
+}
+
+fn text(links: &[Link], groups: &[Group]) -> String {
+    let mut text = String::from("duration = \"4 s\"\nwarmup = \"1 s\"\n");
+    for (i, link) in links.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "[[links]]\nname = \"l{i}\"\nrate = \"{} kbit/s\"\ndelay = \"{} us\"\nbuffer = \"{}\"\nqueue = \"{}\"\n{}",
+            link.kbit, link.delay_us, link.buffer, link.queue, link.loss
+        );
+    }
+    for group in groups {
+        let bit = |bits: u8, i: usize| bits >> i & 1 == 1;
+        let mut path: Vec<usize> = (0..links.len()).filter(|&i| bit(group.path, i)).collect();
+        if path.is_empty() {
+            path.push(group.path as usize % links.len());
+        }
+        let back: Vec<usize> = (0..links.len()).filter(|i| bit(group.back, *i) && !path.contains(i)).collect();
+        let base: u32 = path.iter().chain(&back).map(|&l| links[l].delay_us).sum::<u32>() + group.slack_us.max(1);
+        let names = |list: &[usize]| list.iter().map(|l| format!("\"l{l}\"")).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(
+            text,
+            "[[flows]]\ncount = {}\npath = [{}]\nreturn = [{}]\nrtt = {{ from = \"{base} us\", to = \"{} us\" }}\n\
+             packet = \"{} B\"\naccess = {{ {} }}\ncontrol = {{ law = \"{}\", slow_start = \"{}\" }}\nrecovery = \"{}\"\n\
+             start = {{ from = \"{} ms\", to = \"{} ms\" }}\ntcp = {{ {} }}",
+            group.count,
+            names(&path),
+            names(&back),
+            base + group.spread_us,
+            group.packet,
+            group.access,
+            group.law,
+            group.start,
+            group.recovery,
+            group.starts_ms.0,
+            group.starts_ms.0 + group.starts_ms.1,
+            group.tcp,
+        );
+        if group.stop {
+            let _ = writeln!(text, "stop = \"3500 ms\"");
+        }
+        if let Some(kilobytes) = group.finite {
+            let _ = writeln!(text, "traffic = {{ kind = \"finite\", size = \"{kilobytes} kB\" }}");
+        }
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn both_engines_agree_on_any_network(
+        links in prop::collection::vec(link(), 1..4),
+        groups in prop::collection::vec(group(), 1..4),
+        replication in 0u32..1000,
+    ) {
+        let text = text(&links, &groups);
+        let scenario = scenario::read(&text).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
+        let run = |engine| simulate(&scenario, replication, Options { engine, series: true, hash: true }).expect("small");
+        let (fast, plain) = (run(Engine::Window), run(Engine::Reference));
+        prop_assert_eq!(fast.hash, plain.hash, "hashes differ:\n{}", text);
+        prop_assert_eq!(&fast, &plain, "results differ:\n{}", text);
+        let b = fast.balance;
+        prop_assert_eq!(b.sent, b.delivered + b.dropped + b.in_flight, "packets are lost:\n{}", text);
+    }
+}
