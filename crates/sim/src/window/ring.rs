@@ -45,8 +45,8 @@ impl Rec {
     }
 }
 
-/// First-in first-out, in one piece: what was read is cut off when it is as long as what is left, so that a record is
-/// moved once at most and the memory follows the use.
+/// First-in first-out, in one piece: what was read is cut off when it is as long as what is left, or a third of that in a
+/// long ring, so that moving costs little and the memory follows the use.
 #[derive(Debug, Default)]
 pub struct Ring {
     /// What every record takes from the link that feeds this ring to whoever reads it, in picoseconds.
@@ -57,6 +57,9 @@ pub struct Ring {
 
 /// Rings shorter than this are not worth moving or shrinking.
 const SMALL: usize = 32;
+
+/// Rings longer than this keep less of what was read.
+const LONG: usize = 4096;
 
 impl Ring {
     /// An empty ring.
@@ -124,7 +127,9 @@ impl Ring {
     /// Cuts off what was read, if that is worth it: to be called now and then by the reader.
     #[inline]
     pub fn tidy(&mut self) {
-        if self.head > SMALL && 4 * self.head >= self.recs.len() {
+        // A short ring moves a record once at most, a long one up to three times: it should stay in the cache.
+        let share = if self.recs.len() > LONG { 4 } else { 2 };
+        if self.head > SMALL && share * self.head >= self.recs.len() {
             self.cut();
         }
     }
