@@ -3,6 +3,9 @@
 //! Source of the numbers: ns-2 2.35 (Debian 12's package), 5 or 25 FTP flows of 500-byte packets over 16 Mbit/s, 5 ms, access 100
 //! Mbit/s, starts U(0, 5 s), 250 s measured from 50 s; `minrto_ 0.2`, `tcpTick_ 0.01`, `limit_` B (B-1 waiting packets),
 //! `overhead_` as given. One run each.
+//! Not here: 5 flows, `limit_` 10 and no overhead. There ns-2 gives 0.52 and 0.48 whatever the starts, this simulator 0.565
+//! and 0.557: a deterministic phase pattern of a few packets, gone in both with an overhead of one packet time (0.484 and
+//! 0.470 in ns-2, 0.483 and 0.461 here); ACKs on a queueing way back do not explain it.
 
 use sim::{Engine, Options, simulate};
 
@@ -22,6 +25,8 @@ type Case = (&'static str, &'static [f64], usize, u32, u32, f64, f64);
 
 #[rustfmt::skip]
 const NS2: &[Case] = &[
+    ("reno", FIRST, 5, 10, 250, 0.4840, 0.012_28),
+    ("reno", SECOND, 5, 10, 250, 0.4703, 0.009_600),
     ("reno", FIRST, 5, 25, 0, 0.8737, 0.005_294),
     ("reno", SECOND, 5, 25, 0, 0.7711, 0.004_793),
     ("reno", FIRST, 5, 50, 0, 0.9508, 0.003_909),
