@@ -28,12 +28,6 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
         control
     }
 
-    /// The law under it.
-    #[must_use]
-    pub fn law(&self) -> &L {
-        &self.law
-    }
-
     fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }

@@ -121,7 +121,6 @@ impl Network {
             let start = group.slow_start.build().expect("checked when the scenario was read");
             let wire: u64 = group.path.iter().chain(&group.back).map(|&l| scenario.links[l].delay.0).sum();
             for i in 0..group.count {
-                let id = flows.len() as u64;
                 // A flow is named by group and position, so that another group does not move its draws.
                 let name = format!("flow/{}", group.name);
                 let stream = |purpose| Stream::new(scenario.seed, replication, (&name, u64::from(i)), purpose);
@@ -160,7 +159,6 @@ impl Network {
                     traced: scenario.record.trace.contains(&(g, i)),
                     ecn: tcp.ecn,
                 }));
-                debug_assert_eq!(flows.len() as u64, id + 1);
             }
         }
         let marks = Marks {

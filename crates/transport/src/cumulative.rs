@@ -30,14 +30,10 @@ impl<C: CongestionControl> Sender<C> {
                 }
                 self.grow_by_one(news);
             }
-            Phase::Recovery if self.recovery() == Recovery::NewReno && !recovered => {
+            Phase::Recovery if self.recovery == Recovery::NewReno && !recovered => {
                 // Partial: the next hole. The window shrinks by what was acknowledged less the one sent now.
                 self.inflation = (self.inflation + 1).saturating_sub(news.acked);
-                if self.restarted {
-                    self.keep_deadline(self.patience);
-                }
-                self.restarted = true;
-                self.patience = self.deadline();
+                self.deadline = *self.patience.get_or_insert(self.deadline);
                 let una = self.una;
                 self.transmit(news.now, una, wire);
             }
@@ -57,7 +53,7 @@ impl<C: CongestionControl> Sender<C> {
                 if self.dupacks == DUP_THRESH && self.recover.is_none_or(|recover| self.una > recover) {
                     self.enter_recovery(now);
                     let una = self.una;
-                    if self.recovery() == Recovery::Tahoe {
+                    if self.recovery == Recovery::Tahoe {
                         self.control.collapse();
                         self.phase = Phase::Loss;
                         self.nxt = una;

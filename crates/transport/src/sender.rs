@@ -59,7 +59,7 @@ const UNTIMED: u32 = u32::MAX;
 
 /// The sending end of one connection under congestion control `C`.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "two options and three states, each asked by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "two options and two states, each asked by itself")]
 pub struct Sender<C> {
     pub(crate) una: u32,
     pub(crate) nxt: u32,
@@ -68,7 +68,7 @@ pub struct Sender<C> {
     /// The segment being timed, and since when.
     timed: u32,
     timed_at: Time,
-    deadline: Time,
+    pub(crate) deadline: Time,
     /// What the application offers: segments below this.
     data_end: u32,
     pub(crate) phase: Phase,
@@ -87,13 +87,12 @@ pub struct Sender<C> {
     pub(crate) board: Scoreboard,
     /// Whether this recovery has sent its rescue retransmission (RFC 6675, `NextSeg` rule 4).
     pub(crate) rescued: bool,
-    /// Whether the timer was restarted by a partial ACK of this recovery (RFC 6582's "impatient" form).
-    pub(crate) restarted: bool,
-    /// The deadline that the first partial ACK set and later ones leave alone.
-    pub(crate) patience: Time,
+    /// The deadline that the first partial ACK of this recovery set and later ones leave alone (RFC 6582's "impatient"
+    /// form).
+    pub(crate) patience: Option<Time>,
     /// `una` at the last timeout: ssthresh is set once per segment that times out (RFC 5681, equation 4).
     timed_out: Option<u32>,
-    recovery: Recovery,
+    pub(crate) recovery: Recovery,
     limited_transmit: bool,
     ecn: bool,
     receive_window: u32,
@@ -125,8 +124,7 @@ impl<C: CongestionControl> Sender<C> {
             inflation: 0,
             board: Scoreboard::default(),
             rescued: false,
-            restarted: false,
-            patience: Time::NEVER,
+            patience: None,
             timed_out: None,
             recovery,
             limited_transmit: options.limited_transmit,
@@ -337,7 +335,7 @@ impl<C: CongestionControl> Sender<C> {
         // The segment being timed may be acknowledged only after the repair: its time would not be the path's.
         self.timed = UNTIMED;
         self.rescued = false;
-        self.restarted = false;
+        self.patience = None;
         self.deadline = now + self.rtt.rto();
     }
 
@@ -422,15 +420,5 @@ impl<C: CongestionControl> Sender<C> {
     /// (RFC 3465, Section 2.1: L = 1).
     pub(crate) fn grow_by_one(&mut self, news: News) {
         self.grow(news, news.acked.min(1));
-    }
-
-    /// The recovery in use.
-    pub(crate) fn recovery(&self) -> Recovery {
-        self.recovery
-    }
-
-    /// Leaves the timer where `deadline` was before this ACK.
-    pub(crate) fn keep_deadline(&mut self, deadline: Time) {
-        self.deadline = deadline;
     }
 }

@@ -20,7 +20,6 @@ use transport::{Ack, Wire};
 #[derive(Debug)]
 pub struct Flow {
     plan: Box<FlowPlan>,
-    id: u32,
     /// Whether ACKs reach the sender a fixed time after the delivery.
     folded: bool,
     /// Flags of a new data segment.
@@ -69,7 +68,7 @@ impl Wire for Exit<'_> {
         match self.way.access.admit(now.0) {
             Fate::Arrives(time) => {
                 let rec = Rec { time, tag: tag(self.way.id, seq, flags) };
-                if time < self.until { self.bucket.push(rec) } else { self.way.spill.push(rec) }
+                self.way.emit(rec, self.bucket, self.until);
             }
             Fate::Dropped(entered) => self.way.dropped(entered),
         }
@@ -77,6 +76,12 @@ impl Wire for Exit<'_> {
 }
 
 impl Way {
+    /// An arrival at the first link, in the window that ends at `until` or later.
+    #[inline]
+    fn emit(&mut self, rec: Rec, bucket: &mut Bucket, until: u64) {
+        if rec.time < until { bucket.push(rec) } else { self.spill.push(rec) }
+    }
+
     #[cold]
     fn dropped(&mut self, entered: u64) {
         if entered < self.end {
@@ -99,7 +104,7 @@ enum Next {
 }
 
 impl Flow {
-    pub fn new(mut plan: Box<FlowPlan>, id: u32, marks: &Marks, series: bool, ecn: bool) -> Self {
+    pub fn new(mut plan: Box<FlowPlan>, id: u32, marks: &Marks, series: bool) -> Self {
         let folded = plan.back_path.is_empty();
         (plan.path, plan.back_path) = (Vec::new(), Vec::new());
         let receiver_warm = if folded { marks.warmup + plan.back } else { marks.warmup };
@@ -115,10 +120,9 @@ impl Flow {
             },
             start: plan.start,
             stop: plan.stop,
+            data_flags: if plan.ecn { Flags::ECT } else { Flags::NONE },
             plan,
-            id,
             folded,
-            data_flags: if ecn { Flags::ECT } else { Flags::NONE },
             acks: VecDeque::new(),
             first_ack: 0,
             next_sample: marks.sample_from(Time::ZERO),
@@ -266,7 +270,7 @@ impl Flow {
             if acknowledged {
                 let seq = self.first_ack.wrapping_add(self.acks.len() as u32);
                 self.acks.push_back(*self.plan.receiver.ack());
-                bucket.push(Rec { time: at, tag: tag(self.id, seq, Flags::ACK) });
+                bucket.push(Rec { time: at, tag: tag(self.way.id, seq, Flags::ACK) });
             }
         }
     }
@@ -276,7 +280,7 @@ impl Flow {
         let limit = horizon.min(self.next_mark.0).min(self.receiver_warm.0).min(self.stop.0);
         loop {
             let front = ring.all();
-            let expected = tag(self.id, self.plan.sender.una(), self.data_flags);
+            let expected = tag(self.way.id, self.plan.sender.una(), self.data_flags);
             let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
             if !ready || !self.plan.receiver.is_plain() || !self.way.access.is_unbounded() {
                 return;
@@ -293,13 +297,13 @@ impl Flow {
             if HASH {
                 self.hash_steady(acks);
             }
-            let new = tag(self.id, self.plan.sender.nxt(), self.data_flags);
+            let new = tag(self.way.id, self.plan.sender.nxt(), self.data_flags);
             if self.way.spill.is_empty() && self.way.access.latest(last, n) < until {
                 self.way.access.pass_all(acks, new, bucket);
             } else {
                 for (rec, tag) in acks.iter().zip(new..) {
                     let arrival = Rec { time: self.way.access.pass(rec.time), tag };
-                    if arrival.time < until { bucket.push(arrival) } else { self.way.spill.push(arrival) }
+                    self.way.emit(arrival, bucket, until);
                 }
             }
             ring.consume(acks.len());

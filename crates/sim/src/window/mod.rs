@@ -75,12 +75,11 @@ impl Engine {
         }
         engine.layout = layout;
         for (f, plan) in flows.into_iter().enumerate() {
-            let ecn = plan.ecn;
             let trace = plan.traced.then(|| Box::new(Trace { flow: f as u32, ..Trace::default() }));
             engine.shared.traces.push(trace);
             engine.shared.lead[f] = plan.lead.0;
             engine.shared.due[f] = plan.start.min(plan.stop).0 + plan.lead.0;
-            engine.flows.push(Flow::new(plan, f as u32, &marks, options.series, ecn));
+            engine.flows.push(Flow::new(plan, f as u32, &marks, options.series));
         }
         engine
     }
