@@ -2,26 +2,16 @@
 
 use base::{Span, Time};
 use criterion::{Criterion, criterion_group, criterion_main};
-use law::{AckSample, CongestionControl, LAWS, LawSpec, StartSpec, Windowed};
+use law::{AckSample, CongestionControl, LAWS, LawSpec, StartSpec};
 use std::hint::black_box;
 
 fn laws(c: &mut Criterion) {
     let mut group = c.benchmark_group("on_ack");
     for entry in LAWS {
-        let law = LawSpec::named(entry.card.name).expect("registered").build().expect("defaults");
-        let start = StartSpec::named("classic").expect("registered").build().expect("defaults");
-        let mut control = Windowed::new(law, start, 1500.0, 2.0);
-        let rtt = Span::millis(100);
-        let ack = AckSample {
-            now: Time(0),
-            acked: 1.0,
-            ce_marked: 0.0,
-            rtt: None,
-            srtt: rtt,
-            min_rtt: rtt,
-            in_flight: 1500.0,
-            cwnd_limited: true,
-        };
+        let law = LawSpec::named(entry.card.name).expect("registered");
+        let start = StartSpec::named("classic").expect("registered");
+        let mut control = law.build(&start, 1500.0, 2.0).expect("defaults");
+        let ack = AckSample { in_flight: 1500.0, ..AckSample::plain(Time(0), Span::millis(100)) };
         group.bench_function(entry.card.name, |b| b.iter(|| control.on_ack(black_box(&ack))));
     }
     group.finish();

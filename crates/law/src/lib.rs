@@ -4,70 +4,32 @@
 //! [`SlowStart`] opens the window. [`Windowed`] joins the two into the [`CongestionControl`] that the transport drives.
 //! No packets, no sequence numbers, no clock: times arrive as arguments. Windows are real-valued, in segments.
 
-use base::{Param, Span, Time, Value};
+use base::{Param, Value};
 
-pub mod highspeed;
+#[macro_use]
 mod registry;
-pub mod reno;
+pub mod rounds;
+mod sample;
 pub mod start;
 mod windowed;
 
-pub use registry::{AnyLaw, LAWS, Law, LawSpec};
+pub use registry::{Controller, Law};
+pub use sample::{AckSample, CongestionEvent, Delivery, Needs, Signal};
 pub use start::{AnyStart, STARTS, Start, StartSpec};
 pub use windowed::Windowed;
 
-/// The congestion control of every flow the simulator knows.
-pub type Control = Windowed<AnyLaw, AnyStart>;
+// Every law there is, one line each: window laws, then controls that rule their window all by themselves.
+laws! {
+    windows {
+        Reno = reno::Reno,
+        Highspeed = highspeed::HighSpeed,
+    }
+    controllers {
+    }
+}
 
 /// The smallest window a law may leave after a loss, in segments (RFC 5681, equation 4).
 pub const MIN_SSTHRESH: f64 = 2.0;
-
-/// What one acknowledgement of new data told the sender.
-#[derive(Clone, Copy, Debug)]
-pub struct AckSample {
-    /// When the ACK arrived.
-    pub now: Time,
-    /// Segments newly acknowledged.
-    pub acked: f64,
-    /// Of these, reported as congestion-marked.
-    pub ce_marked: f64,
-    /// The latest round-trip sample, if this ACK gave one.
-    pub rtt: Option<Span>,
-    /// Smoothed round-trip time; zero before the first sample.
-    pub srtt: Span,
-    /// Smallest round-trip time seen; zero before the first sample.
-    pub min_rtt: Span,
-    /// Segments in the network before this ACK.
-    pub in_flight: f64,
-    /// Whether the window was what held the sender back; if not, it must not grow (RFC 7661 gives the reasons).
-    pub cwnd_limited: bool,
-}
-
-/// What made the sender slow down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// Loss found by duplicate ACKs or SACK.
-    Loss,
-    /// An ECN echo.
-    Ecn,
-    /// The retransmission timer expired.
-    Timeout,
-}
-
-/// A request to slow down; at most one per window of data.
-#[derive(Clone, Copy, Debug)]
-pub struct CongestionEvent {
-    /// When the sender learnt of it.
-    pub now: Time,
-    /// How.
-    pub signal: Signal,
-    /// Segments in the network.
-    pub in_flight: f64,
-    /// Smoothed round-trip time; zero before the first sample.
-    pub srtt: Span,
-    /// Smallest round-trip time seen; zero before the first sample.
-    pub min_rtt: Span,
-}
 
 /// A stretch of acknowledgements that all do the same: each adds `gain` to the window as long as the result stays below
 /// `below`. See [`CongestionControl::step`].
@@ -98,8 +60,16 @@ pub fn on_grid(x: f64) -> f64 {
 ///
 /// A controller is a small `Clone` value, so the transport undoes a spurious recovery by putting back a copy.
 pub trait CongestionControl: Clone + std::fmt::Debug {
+    /// What it must be told beyond one round-trip sample per round trip.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
     /// New data was acknowledged outside loss recovery.
     fn on_ack(&mut self, ack: &AckSample);
+    /// Something was delivered, in recovery too: only for those whose [`Needs::deliveries`] is set, after [`Self::on_ack`].
+    fn on_delivery(&mut self, _delivery: &Delivery) {}
+    /// Everything lost was repaired: only for those whose [`Needs::deliveries`] is set.
+    fn on_recovered(&mut self) {}
     /// A loss or mark; the window is cut.
     fn on_congestion(&mut self, event: &CongestionEvent);
     /// The window becomes one segment, the threshold stays (Tahoe after its fast retransmit).
@@ -113,18 +83,28 @@ pub trait CongestionControl: Clone + std::fmt::Debug {
     fn step(&self) -> Option<Step>;
     /// Takes `acks` such ACKs at once. Exactly the same as as many calls of [`Self::on_ack`].
     fn advance(&mut self, step: Step, acks: u32);
+    /// Segments per second at which it wants to send, spread evenly; `None` to send what the window allows at once.
+    fn pacing_rate(&self) -> Option<f64> {
+        None
+    }
     /// Private numbers worth showing in traces, by name.
     fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
 }
 
 /// The arithmetic that most papers define. Slow start, floors and once-per-window live elsewhere.
 pub trait WindowLaw: Clone + std::fmt::Debug {
-    /// Every ACK of new data, in slow start too: for laws that measure.
+    /// What it must be told beyond one round-trip sample per round trip.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// For laws that measure, in slow start too, and before the window grows: every ACK of new data outside recovery. A
+    /// law that answers [`Self::per_rtt`] hears only the ACKs that begin a round trip, and those if it asks for them
+    /// ([`Needs::rounds`]).
     fn on_sample(&mut self, _ack: &AckSample) {}
 
-    /// Segments gained per round trip at window `w`, for laws in which that depends on the window alone.
-    ///
-    /// A law that answers is not shown every ACK ([`Self::on_sample`]): runs of them are taken at once.
+    /// Segments gained per round trip at window `w`, for laws in which that depends on the window and on what
+    /// [`Self::on_sample`] last heard: runs of ACKs are then taken at once.
     ///
     /// Such laws grow by a(m)/m per acknowledged segment with m the middle of the integer interval that holds the
     /// window: the sum over the interval equals that of a(w)/w to second order in 1/w.
@@ -146,14 +126,20 @@ pub trait WindowLaw: Clone + std::fmt::Debug {
 
 /// How a flow opens its window.
 pub trait SlowStart: Clone + std::fmt::Debug {
+    /// What it must be told beyond one round-trip sample per round trip.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
     /// Segments gained per acknowledged segment at window `w`, for slow starts that only count.
     fn gain(&self, _w: f64) -> Option<f64> {
         None
     }
 
-    /// The window after this ACK, and whether slow start is over. Called only when [`Self::gain`] answers `None`.
-    fn open(&mut self, cwnd: f64, _ack: &AckSample) -> Opening {
-        Opening::Grow(cwnd)
+    /// The window after this ACK, and whether slow start is over. Starts that only count leave it as it is; growth
+    /// counts at most two segments per ACK (RFC 3465, L = 2).
+    fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
+        Opening::Grow(cwnd + self.gain(cwnd.floor()).unwrap_or(0.0) * ack.acked.min(2.0))
     }
 
     /// The window was cut; the next slow start begins afresh.

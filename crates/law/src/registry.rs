@@ -1,8 +1,8 @@
-//! The laws there are: one line each. The macro writes the specification read from scenario files, the enum that runs,
-//! and the catalogue.
+//! What makes a law out of its line in the list of `lib.rs`: the macro writes its module, the specification read from
+//! scenario files, what runs, and the catalogue.
 
-use crate::{AckSample, CongestionEvent, Entry, Values, WindowLaw};
-use base::{Param, ParamError, Value};
+use crate::{CongestionControl, WindowLaw};
+use base::ParamError;
 
 /// What a law's file provides: its card, and a value made from parameters.
 pub trait Law: WindowLaw {
@@ -17,23 +17,52 @@ pub trait Law: WindowLaw {
     fn new(params: &Self::Params) -> Result<Self, ParamError>;
 }
 
+/// What the file of a control that rules its window all by itself provides.
+pub trait Controller: CongestionControl {
+    /// Parameters, declared with `base::params!`.
+    type Params;
+    /// Name, title, source.
+    const CARD: base::Card;
+    /// A control with these parameters and `initial_window` segments.
+    ///
+    /// # Errors
+    /// The first parameter out of range, with what would be right.
+    fn new(params: &Self::Params, initial_window: f64) -> Result<Self, ParamError>;
+}
+
 macro_rules! laws {
-    ($($name:ident = $module:ident :: $law:ident,)*) => {
+    (
+        windows { $($name:ident = $module:ident :: $law:ident,)* }
+        controllers { $($c_name:ident = $c_module:ident :: $c_law:ident,)* }
+    ) => {
+        $(pub mod $module;)*
+        $(pub mod $c_module;)*
+
         /// A law and its parameters, as a scenario file says them.
         #[derive(Clone, Debug, PartialEq)]
         pub enum LawSpec {
             $(#[doc = concat!("See [`crate::", stringify!($module), "`].")] $name(crate::$module::Params),)*
+            $(#[doc = concat!("See [`crate::", stringify!($c_module), "`].")] $c_name(crate::$c_module::Params),)*
         }
 
-        /// Any of the laws, dispatched by `match`.
+        /// Any of the window laws, dispatched by `match`.
         #[derive(Clone, Debug)]
         pub enum AnyLaw {
             $(#[doc = concat!("See [`crate::", stringify!($module), "`].")] $name(crate::$module::$law),)*
         }
 
+        /// The congestion control of every flow the simulator knows.
+        #[derive(Clone, Debug)]
+        pub enum Control {
+            /// A window law under a slow start.
+            Window(Windowed<AnyLaw, AnyStart>),
+            $(#[doc = concat!("See [`crate::", stringify!($c_module), "`].")] $c_name(Box<crate::$c_module::$c_law>),)*
+        }
+
         /// The catalogue, in the registry's order.
         pub const LAWS: &[Entry] = &[
             $(Entry { card: <crate::$module::$law as Law>::CARD, rows: crate::$module::Params::rows },)*
+            $(Entry { card: <crate::$c_module::$c_law as Controller>::CARD, rows: crate::$c_module::Params::rows },)*
         ];
 
         impl LawSpec {
@@ -46,42 +75,78 @@ macro_rules! laws {
                         return Some(Self::$name(crate::$module::Params::default()));
                     }
                 )*
+                $(
+                    let card = <crate::$c_module::$c_law as Controller>::CARD;
+                    if card.name == name || card.aliases.contains(&name) {
+                        return Some(Self::$c_name(crate::$c_module::Params::default()));
+                    }
+                )*
                 None
             }
 
             /// Its catalogue card.
             #[must_use]
             pub fn card(&self) -> base::Card {
-                match self { $(Self::$name(_) => <crate::$module::$law as Law>::CARD,)* }
+                match self {
+                    $(Self::$name(_) => <crate::$module::$law as Law>::CARD,)*
+                    $(Self::$c_name(_) => <crate::$c_module::$c_law as Controller>::CARD,)*
+                }
             }
 
             /// Its parameters' names, defaults, units and meanings.
             #[must_use]
-            pub fn rows(&self) -> Vec<Param> {
-                match self { $(Self::$name(_) => crate::$module::Params::rows(),)* }
+            pub fn rows(&self) -> Vec<base::Param> {
+                match self {
+                    $(Self::$name(_) => crate::$module::Params::rows(),)*
+                    $(Self::$c_name(_) => crate::$c_module::Params::rows(),)*
+                }
             }
 
             /// Sets a parameter; `None` if the law has no such parameter.
-            pub fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>> {
-                match self { $(Self::$name(p) => p.set(name, value),)* }
+            pub fn set(&mut self, name: &str, value: &base::Value) -> Option<Result<(), base::ParamError>> {
+                match self { $(Self::$name(p) => p.set(name, value),)* $(Self::$c_name(p) => p.set(name, value),)* }
             }
 
             /// Every parameter with its value.
             #[must_use]
             pub fn values(&self) -> Values {
-                match self { $(Self::$name(p) => p.values(),)* }
+                match self { $(Self::$name(p) => p.values(),)* $(Self::$c_name(p) => p.values(),)* }
             }
 
-            /// The law, ready to run.
+            /// The law under the slow start `start` (which a control of its own kind does not use), ready to run, with
+            /// `initial_window` segments and slow-start threshold `ssthresh` (infinite for none).
             ///
             /// # Errors
             /// The first parameter out of range.
-            pub fn build(&self) -> Result<AnyLaw, ParamError> {
-                Ok(match self { $(Self::$name(p) => AnyLaw::$name(<crate::$module::$law as Law>::new(p)?),)* })
+            pub fn build(&self, start: &StartSpec, initial_window: f64, ssthresh: f64) -> Result<Control, base::ParamError> {
+                Ok(match self {
+                    $(Self::$name(p) => {
+                        let law = AnyLaw::$name(<crate::$module::$law as Law>::new(p)?);
+                        Control::Window(Windowed::new(law, start.build()?, initial_window, ssthresh))
+                    })*
+                    $(Self::$c_name(p) => {
+                        let control = <crate::$c_module::$c_law as Controller>::new(p, initial_window)?;
+                        Control::$c_name(Box::new(control))
+                    })*
+                })
+            }
+
+            /// Whether the parameters are in range.
+            ///
+            /// # Errors
+            /// The first that is not.
+            pub fn check(&self) -> Result<(), base::ParamError> {
+                match self {
+                    $(Self::$name(p) => <crate::$module::$law as Law>::new(p).map(|_| ()),)*
+                    $(Self::$c_name(p) => <crate::$c_module::$c_law as Controller>::new(p, 2.0).map(|_| ()),)*
+                }
             }
         }
 
         impl WindowLaw for AnyLaw {
+            fn needs(&self) -> Needs {
+                match self { $(Self::$name(law) => law.needs(),)* }
+            }
             fn on_sample(&mut self, ack: &AckSample) {
                 match self { $(Self::$name(law) => law.on_sample(ack),)* }
             }
@@ -98,10 +163,49 @@ macro_rules! laws {
                 match self { $(Self::$name(law) => law.gauges(put),)* }
             }
         }
-    };
-}
 
-laws! {
-    Reno = reno::Reno,
-    Highspeed = highspeed::HighSpeed,
+        impl CongestionControl for Control {
+            fn needs(&self) -> Needs {
+                match self { Self::Window(c) => c.needs(), $(Self::$c_name(c) => c.needs(),)* }
+            }
+            fn on_ack(&mut self, ack: &AckSample) {
+                match self { Self::Window(c) => c.on_ack(ack), $(Self::$c_name(c) => c.on_ack(ack),)* }
+            }
+            #[allow(unused_variables, clippy::allow_attributes, reason = "until there is a controller")]
+            fn on_delivery(&mut self, delivery: &Delivery) {
+                match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_delivery(delivery),)* }
+            }
+            fn on_recovered(&mut self) {
+                match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_recovered(),)* }
+            }
+            fn on_congestion(&mut self, event: &CongestionEvent) {
+                match self { Self::Window(c) => c.on_congestion(event), $(Self::$c_name(c) => c.on_congestion(event),)* }
+            }
+            fn collapse(&mut self) {
+                match self { Self::Window(c) => c.collapse(), $(Self::$c_name(c) => c.collapse(),)* }
+            }
+            #[inline]
+            fn cwnd(&self) -> f64 {
+                match self { Self::Window(c) => c.cwnd(), $(Self::$c_name(c) => c.cwnd(),)* }
+            }
+            fn ssthresh(&self) -> f64 {
+                match self { Self::Window(c) => c.ssthresh(), $(Self::$c_name(c) => c.ssthresh(),)* }
+            }
+            #[inline]
+            fn step(&self) -> Option<Step> {
+                match self { Self::Window(c) => c.step(), $(Self::$c_name(_) => None,)* }
+            }
+            #[inline]
+            fn advance(&mut self, step: Step, acks: u32) {
+                match self { Self::Window(c) => c.advance(step, acks), $(Self::$c_name(c) => c.advance(step, acks),)* }
+            }
+            #[inline]
+            fn pacing_rate(&self) -> Option<f64> {
+                match self { Self::Window(_) => None, $(Self::$c_name(c) => c.pacing_rate(),)* }
+            }
+            fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+                match self { Self::Window(c) => c.gauges(put), $(Self::$c_name(c) => c.gauges(put),)* }
+            }
+        }
+    };
 }

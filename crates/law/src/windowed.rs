@@ -4,7 +4,7 @@
 //! timeout), RFC 3465 (growth counts acknowledged segments, at most two per ACK in slow start).
 
 use crate::{
-    AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Opening, Signal, SlowStart, Step,
+    AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Needs, Opening, Signal, SlowStart, Step,
     WindowLaw, on_grid,
 };
 
@@ -17,13 +17,20 @@ pub struct Windowed<L, S> {
     ssthresh: f64,
     /// The step that holds in the integer interval of the window; recomputed when the window leaves it.
     step: Step,
+    /// Whether the law hears every ACK: its growth is not a matter of counting.
+    measures: bool,
+    /// Whether it hears the ACKs that begin a round trip.
+    hears_rounds: bool,
 }
 
 impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
     /// A sender with `initial_window` segments and slow-start threshold `ssthresh` (infinite for none).
     #[must_use]
     pub fn new(law: L, start: S, initial_window: f64, ssthresh: f64) -> Self {
-        let mut control = Self { law, start, cwnd: initial_window, ssthresh, step: Step { gain: 0.0, below: 0.0 } };
+        let measures = law.per_rtt(initial_window).is_none();
+        let hears_rounds = law.needs().rounds;
+        let step = Step { gain: 0.0, below: 0.0 };
+        let mut control = Self { law, start, cwnd: initial_window, ssthresh, step, measures, hears_rounds };
         control.refresh();
         control
     }
@@ -36,7 +43,9 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
     /// comparison with it holds.
     fn refresh(&mut self) {
         let floor = self.cwnd as u64 as f64;
-        let gain = if self.in_slow_start() {
+        let gain = if self.measures {
+            None
+        } else if self.in_slow_start() {
             self.start.gain(floor)
         } else {
             let middle = floor + 0.5;
@@ -66,8 +75,18 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
 }
 
 impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
+    fn needs(&self) -> Needs {
+        self.law.needs().or(self.start.needs())
+    }
+
     fn on_ack(&mut self, ack: &AckSample) {
-        self.law.on_sample(ack);
+        if self.measures {
+            self.law.on_sample(ack);
+        } else if self.hears_rounds && ack.round_start {
+            self.law.on_sample(ack);
+            // What the law has heard may have changed its gain.
+            self.refresh();
+        }
         if !ack.cwnd_limited {
             return;
         }
@@ -77,7 +96,7 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         }
         if self.in_slow_start() {
             match self.start.open(self.cwnd, ack) {
-                Opening::Grow(w) => self.cwnd = w,
+                Opening::Grow(w) => self.cwnd = w.min(self.ssthresh),
                 Opening::Exit(w) => {
                     self.cwnd = w;
                     self.ssthresh = w;
@@ -86,7 +105,9 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         } else {
             self.cwnd = self.law.avoid(self.cwnd, ack).max(1.0);
         }
-        self.refresh();
+        if !self.measures {
+            self.refresh();
+        }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {

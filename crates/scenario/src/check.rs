@@ -138,7 +138,7 @@ fn group(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     } else if group.access.buffer.is_some() {
         return refuse(at("access.buffer"), "needs access.rate: nothing waits for an infinite rate");
     }
-    group.law.build().map_err(parameter(at("control")))?;
+    group.law.check().map_err(parameter(at("control")))?;
     group.slow_start.build().map_err(parameter(at("control.slow_start")))?;
     let (from, to) = group.start;
     if from > to {

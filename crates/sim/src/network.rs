@@ -5,7 +5,7 @@
 
 use crate::BuildError;
 use base::{Bytes, Rate, Span, Stream, Time};
-use law::{Control, Windowed};
+use law::Control;
 use queue::AnyQueue;
 use scenario::{HEADER, Loss, Rtt, Scenario};
 use transport::{Options, Receiver, Recovery, Sender};
@@ -117,8 +117,10 @@ impl Network {
                 let group = group.name.clone();
                 return Err(BuildError::TooManyPackets { group, index: g, packets: packets as u64 });
             }
-            let law = group.law.build().expect("checked when the scenario was read");
-            let start = group.slow_start.build().expect("checked when the scenario was read");
+            let tcp: &Options = &group.tcp;
+            let ssthresh = tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
+            let control = group.law.build(&group.slow_start, f64::from(tcp.initial_window), ssthresh);
+            let control = control.expect("checked when the scenario was read");
             let wire: u64 = group.path.iter().chain(&group.back).map(|&l| scenario.links[l].delay.0).sum();
             for i in 0..group.count {
                 // A flow is named by group and position, so that another group does not move its draws.
@@ -126,13 +128,6 @@ impl Network {
                 let stream = |purpose| Stream::new(scenario.seed, replication, (&name, u64::from(i)), purpose);
                 let base_rtt = draw_rtt(&group.rtt, i, group.count, stream("rtt"));
                 let slack = base_rtt.0.saturating_sub(wire);
-                let tcp: &Options = &group.tcp;
-                let control = Windowed::new(
-                    law.clone(),
-                    start.clone(),
-                    f64::from(tcp.initial_window),
-                    tcp.initial_ssthresh.unwrap_or(f64::INFINITY),
-                );
                 let data_end = group.traffic.segments(group.mss()).unwrap_or(u32::MAX - 1);
                 let blocks = match (group.recovery, group.back.is_empty()) {
                     (Recovery::Sack, true) => 1,
@@ -154,7 +149,7 @@ impl Network {
                     jitter: (tcp.send_jitter > Span::ZERO).then(|| (tcp.send_jitter, stream("jitter"))),
                     packet: group.packet.0 as u32,
                     data_end,
-                    sender: Sender::new(control, group.recovery, tcp, data_end),
+                    sender: Sender::new(control.clone(), group.recovery, tcp, data_end),
                     receiver: Receiver::new(tcp.delayed_ack, tcp.delayed_ack_timeout, blocks),
                     traced: scenario.record.trace.contains(&(g, i)),
                     ecn: tcp.ecn,

@@ -18,6 +18,7 @@ pub struct Rtt {
     srtt: Span,
     rttvar: Span,
     min: Span,
+    latest: Span,
     rto: Span,
     min_rto: Span,
     granularity: Span,
@@ -28,13 +29,14 @@ impl Rtt {
     #[must_use]
     pub fn new(min_rto: Span, granularity: Span) -> Self {
         let rto = FIRST_RTO.max(min_rto);
-        Self { srtt: Span::ZERO, rttvar: Span::ZERO, min: Span::ZERO, rto, min_rto, granularity }
+        Self { srtt: Span::ZERO, rttvar: Span::ZERO, min: Span::ZERO, latest: Span::ZERO, rto, min_rto, granularity }
     }
 
     /// A segment sent once took `sample` to be acknowledged; a doubled timeout returns to normal.
     pub fn sample(&mut self, sample: Span) {
         // Zero marks "no sample yet"; no path is that short.
         let sample = sample.max(Span(1));
+        self.latest = sample;
         if self.srtt == Span::ZERO {
             self.srtt = sample;
             self.rttvar = Span(sample.0 / 2);
@@ -66,6 +68,12 @@ impl Rtt {
     #[must_use]
     pub fn srtt(&self) -> Span {
         self.srtt
+    }
+
+    /// Latest sample; zero before the first.
+    #[must_use]
+    pub fn latest(&self) -> Span {
+        self.latest
     }
 
     /// Smallest sample; zero before the first.

@@ -98,7 +98,13 @@ impl Scoreboard {
         }
     }
 
-    /// Whether anything above `una` is SACKed.
+    /// SACKed segments above `una`.
+    #[must_use]
+    pub fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// Whether nothing above `una` is SACKed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sacked == 0

@@ -321,6 +321,8 @@ impl<C: CongestionControl> Sender<C> {
             now,
             signal,
             in_flight: f64::from(self.in_flight()),
+            delivered: u64::from(self.una) + u64::from(self.board.sacked()),
+            rtt: self.rtt.latest(),
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
         };
@@ -409,6 +411,8 @@ impl<C: CongestionControl> Sender<C> {
             acked: f64::from(acked),
             ce_marked: if news.marked { f64::from(acked) } else { 0.0 },
             rtt: news.rtt,
+            delivered: u64::from(self.una) + u64::from(self.board.sacked()),
+            round_start: news.rtt.is_some(),
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
             in_flight: f64::from(news.before),

@@ -1,7 +1,7 @@
 //! The sender against the sentences of the RFCs, one at a time.
 
 use base::{Flags, Span, Time};
-use law::{CongestionControl, Control, LawSpec, StartSpec, Windowed};
+use law::{CongestionControl, Control, LawSpec, StartSpec};
 use transport::{Ack, Options, Phase, Recovery, Sender, Wire};
 
 #[derive(Default)]
@@ -25,12 +25,10 @@ impl Bench {
     }
 
     fn with(recovery: Recovery, options: &Options) -> Self {
-        let control = Windowed::new(
-            LawSpec::named("reno").expect("registered").build().expect("defaults"),
-            StartSpec::named("classic").expect("registered").build().expect("defaults"),
-            f64::from(options.initial_window),
-            options.initial_ssthresh.unwrap_or(f64::INFINITY),
-        );
+        let law = LawSpec::named("reno").expect("registered");
+        let start = StartSpec::named("classic").expect("registered");
+        let ssthresh = options.initial_ssthresh.unwrap_or(f64::INFINITY);
+        let control = law.build(&start, f64::from(options.initial_window), ssthresh).expect("defaults");
         let mut bench =
             Self { sender: Sender::new(control, recovery, options, u32::MAX - 1), now: Time::ZERO + Span::secs(1) };
         bench.call(Sender::start);

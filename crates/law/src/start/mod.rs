@@ -1,7 +1,7 @@
 //! Slow starts: how a flow opens its window before the first loss and after a timeout. One line each, as in the
 //! registry of laws.
 
-use crate::{AckSample, Entry, Opening, SlowStart, Values};
+use crate::{AckSample, Entry, Needs, Opening, SlowStart, Values};
 use base::{Param, ParamError, Value};
 
 pub mod classic;
@@ -85,6 +85,9 @@ macro_rules! starts {
         }
 
         impl SlowStart for AnyStart {
+            fn needs(&self) -> Needs {
+                match self { $(Self::$name(start) => start.needs(),)* }
+            }
             fn gain(&self, w: f64) -> Option<f64> {
                 match self { $(Self::$name(start) => start.gain(w),)* }
             }

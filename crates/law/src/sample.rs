@@ -1,0 +1,153 @@
+//! What the transport tells a congestion control.
+
+use base::{Span, Time};
+
+/// What a law must be told beyond one round-trip sample per round trip. The transport measures nothing else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "a list of wishes, each for itself")]
+pub struct Needs {
+    /// The ACKs that begin a round trip, for laws that count in between ([`crate::WindowLaw::per_rtt`]).
+    pub rounds: bool,
+    /// A round-trip sample with every ACK ([`AckSample::rtt`]), as with timestamps (RFC 7323).
+    pub every_rtt: bool,
+    /// [`Delivery`] on every ACK, in recovery too; such a control also rules its own window in recovery.
+    pub deliveries: bool,
+    /// How many segments were marked, not only that one was (RFC 8257): turns ECN on.
+    pub marks: bool,
+}
+
+impl Needs {
+    /// What either needs.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            rounds: self.rounds || other.rounds,
+            every_rtt: self.every_rtt || other.every_rtt,
+            deliveries: self.deliveries || other.deliveries,
+            marks: self.marks || other.marks,
+        }
+    }
+}
+
+/// What one acknowledgement of new data told the sender.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// When the ACK arrived.
+    pub now: Time,
+    /// Segments newly acknowledged.
+    pub acked: f64,
+    /// Of these, reported as congestion-marked.
+    pub ce_marked: f64,
+    /// Round-trip time of the newest segment acknowledged, if it was sent once (Karn) and timed. One segment per round
+    /// trip is timed, every one if the law needs that ([`Needs::every_rtt`]).
+    pub rtt: Option<Span>,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Span,
+    /// Smallest round-trip time seen; zero before the first sample.
+    pub min_rtt: Span,
+    /// Segments in the network before this ACK.
+    pub in_flight: f64,
+    /// Segments that have reached the receiver so far, as the sender knows with this ACK.
+    pub delivered: u64,
+    /// Whether a round trip ends here: the segment acknowledged was the first to leave after the last round began.
+    pub round_start: bool,
+    /// Whether the window was what held the sender back; if not, it must not grow (RFC 7661 gives the reasons).
+    pub cwnd_limited: bool,
+}
+
+impl AckSample {
+    /// One segment acknowledged at `now` on a path that always takes `rtt`, the window full.
+    #[must_use]
+    pub fn plain(now: Time, rtt: Span) -> Self {
+        Self {
+            now,
+            acked: 1.0,
+            ce_marked: 0.0,
+            rtt: Some(rtt),
+            srtt: rtt,
+            min_rtt: rtt,
+            in_flight: 0.0,
+            delivered: 0,
+            round_start: false,
+            cwnd_limited: true,
+        }
+    }
+}
+
+/// What made the sender slow down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Loss found by duplicate ACKs or SACK.
+    Loss,
+    /// An ECN echo.
+    Ecn,
+    /// The retransmission timer expired.
+    Timeout,
+}
+
+/// A request to slow down; at most one per window of data.
+#[derive(Clone, Copy, Debug)]
+pub struct CongestionEvent {
+    /// When the sender learnt of it.
+    pub now: Time,
+    /// How.
+    pub signal: Signal,
+    /// Segments in the network.
+    pub in_flight: f64,
+    /// Segments that have reached the receiver so far, as the sender knows.
+    pub delivered: u64,
+    /// The latest round-trip sample; zero before the first.
+    pub rtt: Span,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Span,
+    /// Smallest round-trip time seen; zero before the first sample.
+    pub min_rtt: Span,
+}
+
+impl CongestionEvent {
+    /// A `signal` at `now` on a path that always takes `rtt`.
+    #[must_use]
+    pub fn plain(now: Time, signal: Signal, rtt: Span) -> Self {
+        Self { now, signal, in_flight: 0.0, delivered: 0, rtt, srtt: rtt, min_rtt: rtt }
+    }
+}
+
+/// What one ACK says about the rate of delivery.
+///
+/// Source: draft-cheng-iccrg-delivery-rate-estimation, Section 3.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    /// When the ACK arrived.
+    pub now: Time,
+    /// Segments that this ACK reports as delivered, cumulatively or selectively.
+    pub newly_delivered: f64,
+    /// Segments that this ACK made the sender take for lost.
+    pub newly_lost: f64,
+    /// Segments that have reached the receiver so far.
+    pub delivered: u64,
+    /// The same when the segment that this sample is about was last sent.
+    pub prior_delivered: u64,
+    /// The longer of the spans in which those in between were sent and acknowledged; `None` if shorter than the smallest
+    /// round-trip time, or if the ACK delivered nothing: there is no rate then.
+    pub interval: Option<Span>,
+    /// Whether the application, not the window, held the sender back when the segment left.
+    pub app_limited: bool,
+    /// Round-trip time of the segment, if it was sent once.
+    pub rtt: Option<Span>,
+    /// Smallest round-trip time seen; zero before the first sample.
+    pub min_rtt: Span,
+    /// Segments in the network before this ACK.
+    pub prior_in_flight: f64,
+    /// Segments in the network with what this ACK says.
+    pub in_flight: f64,
+    /// Whether lost segments are being repaired.
+    pub recovering: bool,
+}
+
+impl Delivery {
+    /// Segments per second, if this ACK gives a rate.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        self.interval.map(|span| (self.delivered - self.prior_delivered) as f64 / span.as_secs())
+    }
+}
