@@ -1,7 +1,7 @@
 //! What a group says about its senders: the law, the slow start, the recovery, the traffic.
 
 use crate::ScenarioError;
-use crate::names::{LATER_LAWS, LATER_RECOVERIES, LATER_STARTS, LATER_TRAFFIC, unknown_name};
+use crate::names::{LATER_LAWS, LATER_STARTS, LATER_TRAFFIC, unknown_name};
 use crate::parameters::{self, Parameters};
 use crate::reader::Node;
 use base::{Param, ParamError, Value};
@@ -66,15 +66,17 @@ pub(crate) fn start_named(name: &str, place: &str) -> Result<StartSpec, Scenario
     })
 }
 
-/// The recovery; SACK by default.
-pub(crate) fn recovery(node: Option<&Node>) -> Result<Recovery, ScenarioError> {
-    node.map_or(Ok(Recovery::Sack), |node| recovery_named(node.text("sack")?, &node.place))
+/// The recovery; SACK by default, Linux's own under `tcp = "linux"`.
+pub(crate) fn recovery(node: Option<&Node>, tcp: Option<&Node>) -> Result<Recovery, ScenarioError> {
+    let linux = tcp.and_then(Node::as_text) == Some("linux");
+    let default = if linux { Recovery::Rack } else { Recovery::Sack };
+    node.map_or(Ok(default), |node| recovery_named(node.text("sack")?, &node.place))
 }
 
 /// The recovery called `name`.
 pub(crate) fn recovery_named(name: &str, place: &str) -> Result<Recovery, ScenarioError> {
     Recovery::named(name)
-        .ok_or_else(|| unknown_name(place, "recovery", name, &Recovery::ALL.map(|row| row.1), &[], LATER_RECOVERIES))
+        .ok_or_else(|| unknown_name(place, "recovery", name, &Recovery::ALL.map(|row| row.1), &[], &[]))
 }
 
 /// The traffic; bulk by default.

@@ -29,9 +29,6 @@ pub(crate) const LATER_LAWS: &[&str] = &[
 /// Slow starts that are still to come.
 pub(crate) const LATER_STARTS: &[&str] = &["hystart++"];
 
-/// Recoveries that are still to come.
-pub(crate) const LATER_RECOVERIES: &[&str] = &["prr", "rack"];
-
 /// Disciplines that are still to come.
 pub(crate) const LATER_QUEUES: &[&str] = &[
     "red",

@@ -368,8 +368,8 @@ fn senders() {
 - recovery = "sack"
 + recovery = "SACK"
 ! flows[0].recovery: unknown recovery "SACK"; did you mean "sack"?
-+ recovery = "rack"
-! flows[0].recovery: recovery "rack" is not built yet; available: tahoe, reno, newreno, sack
++ recovery = "fack"
+! flows[0].recovery: unknown recovery "fack"; did you mean "sack"?
 - kind = "finite"
 + kind = "poisson"
 ! flows[0].traffic.kind: traffic "poisson" is not built yet; available: bulk, finite

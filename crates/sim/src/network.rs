@@ -5,10 +5,10 @@
 
 use crate::BuildError;
 use base::{Bytes, Rate, Span, Stream, Time};
-use law::Control;
+use law::{CongestionControl, Control};
 use queue::AnyQueue;
 use scenario::{HEADER, Loss, Rtt, Scenario};
-use transport::{Options, Receiver, Recovery, Sender};
+use transport::{Options, Receiver, Sender};
 
 /// Everything an engine needs.
 #[derive(Debug)]
@@ -129,9 +129,9 @@ impl Network {
                 let base_rtt = draw_rtt(&group.rtt, i, group.count, stream("rtt"));
                 let slack = base_rtt.0.saturating_sub(wire);
                 let data_end = group.traffic.segments(group.mss()).unwrap_or(u32::MAX - 1);
-                let blocks = match (group.recovery, group.back.is_empty()) {
-                    (Recovery::Sack, true) => 1,
-                    (Recovery::Sack, false) => 3,
+                let blocks = match (group.recovery.selective(), group.back.is_empty()) {
+                    (true, true) => 1,
+                    (true, false) => 3,
                     _ => 0,
                 };
                 flows.push(Box::new(FlowPlan {
@@ -152,7 +152,7 @@ impl Network {
                     sender: Sender::new(control.clone(), group.recovery, tcp, data_end),
                     receiver: Receiver::new(tcp.delayed_ack, tcp.delayed_ack_timeout, blocks),
                     traced: scenario.record.trace.contains(&(g, i)),
-                    ecn: tcp.ecn,
+                    ecn: tcp.ecn || control.needs().marks,
                 }));
             }
         }

@@ -1,7 +1,7 @@
 //! The reference engine: one heap event per packet and hop, everything as plainly as it can be said. The window engine is
 //! held against it, event for event.
 //!
-//! At one instant: marks, then departures, deliveries, delayed-ACK timers, ACKs at senders, timeouts, starts, stops,
+//! At one instant: marks, then departures, deliveries, delayed-ACK timers, ACKs at senders, timers, starts, stops,
 //! packets entering the sender's own link, and last arrivals at links, those by flow number and then in the order sent.
 
 use crate::hash::Rolling;
@@ -23,7 +23,7 @@ enum Phase {
     Deliver,
     DelayedAck,
     AckAtSender,
-    Timeout,
+    Timer,
     Start,
     Stop,
     EnterAccess,
@@ -39,7 +39,7 @@ enum Event {
     Deliver(Packet),
     DelayedAck(usize),
     AckAtSender(usize, Ack),
-    Timeout(usize),
+    Timer(usize),
     Start(usize),
     Stop(usize),
     EnterAccess(Packet),
@@ -267,10 +267,13 @@ impl Engine {
                 side.hash.sender(now, &side.plan.sender);
                 self.trace(now, f, false);
             }
-            Event::Timeout(f) => {
+            Event::Timer(f) => {
                 if self.sides[f].plan.sender.deadline() == now {
+                    let timeouts = self.sides[f].plan.sender.counters.timeouts;
                     self.with_sender(now, f, |sender, out| sender.on_timer(now, out));
-                    self.trace(now, f, true);
+                    if self.sides[f].plan.sender.counters.timeouts > timeouts {
+                        self.trace(now, f, true);
+                    }
                 }
             }
             Event::Start(f) => self.with_sender(now, f, |sender, out| sender.start(now, out)),
@@ -303,7 +306,7 @@ impl Engine {
         }
         let deadline = self.sides[f].plan.sender.deadline();
         if deadline != Time::NEVER {
-            self.push(deadline, Phase::Timeout, f as u32, Event::Timeout(f));
+            self.push(deadline, Phase::Timer, f as u32, Event::Timer(f));
         }
     }
 

@@ -3,6 +3,8 @@
 
 use sim::{Engine, Options, Outcome, simulate};
 
+const RECOVERIES: [&str; 6] = ["tahoe", "reno", "newreno", "sack", "prr", "rack"];
+
 fn run(text: &str, seed: u32, engine: Engine) -> Outcome {
     let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     simulate(&scenario, seed, Options { engine, series: true, hash: true }).expect("small")
@@ -54,7 +56,7 @@ start = {{ from = "0 s", to = "1 s" }}
 
 #[test]
 fn every_recovery_and_law_on_a_dumbbell() {
-    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+    for recovery in RECOVERIES {
         for law in ["reno", "highspeed"] {
             for (flows, buffer) in [(1, "5 packets"), (1, "30 packets"), (7, "20 packets"), (40, "10 packets")] {
                 let more = format!("recovery = \"{recovery}\"\ncontrol = {{ law = \"{law}\" }}");
@@ -68,7 +70,7 @@ fn every_recovery_and_law_on_a_dumbbell() {
 
 #[test]
 fn injected_loss_up_to_ten_percent() {
-    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+    for recovery in RECOVERIES {
         for loss in ["random = 1e-3", "random = 0.02", "random = 0.1", "every = 50"] {
             let text =
                 dumbbell(3, "100 packets", &format!("loss = {{ {loss} }}"), &format!("recovery = \"{recovery}\""));
@@ -90,7 +92,7 @@ fn every_tcp_key() {
         "send_jitter = \"800 us\", receive_window = 30, delayed_ack = 2",
         "ecn = \"on\"",
     ] {
-        for recovery in ["reno", "sack"] {
+        for recovery in ["reno", "sack", "rack"] {
             let more = format!("tcp = {{ {tcp} }}\nrecovery = \"{recovery}\"");
             equal(&format!("{tcp} {recovery}"), &dumbbell(5, "15 packets", "loss = { random = 1e-3 }", &more));
         }
@@ -136,7 +138,7 @@ fn flows_that_start_stop_and_end() {
 #[test]
 fn simultaneous_events_of_identical_flows() {
     // No jitter, equal round-trip times, all at once: everything collides on the same picosecond.
-    for recovery in ["reno", "newreno", "sack"] {
+    for recovery in RECOVERIES {
         let text = dumbbell(8, "9 packets", "", &format!("recovery = \"{recovery}\""))
             .replace("{ from = \"40 ms\", to = \"61 ms\" }", "\"40 ms\"")
             .replace("{ from = \"0 s\", to = \"1 s\" }", "\"0 s\"");
@@ -167,7 +169,7 @@ loss = { random = 0.01 }
 
 #[test]
 fn two_links_in_series_with_cross_traffic() {
-    for recovery in ["reno", "sack"] {
+    for recovery in ["reno", "sack", "rack"] {
         let text = format!(
             "{TWO_LINKS}
 [[flows]]
@@ -200,7 +202,7 @@ recovery = \"{recovery}\"
 
 #[test]
 fn acks_that_queue_and_are_lost_on_the_way_back() {
-    for recovery in ["tahoe", "reno", "newreno", "sack"] {
+    for recovery in RECOVERIES {
         for tcp in ["delayed_ack = 1", "delayed_ack = 2", "ecn = \"on\""] {
             let text = format!(
                 "{TWO_LINKS}
@@ -223,7 +225,7 @@ start = {{ from = \"0 s\", to = \"1 s\" }}
 
 #[test]
 fn two_way_traffic_with_acks_among_data() {
-    for recovery in ["reno", "newreno", "sack"] {
+    for recovery in RECOVERIES {
         let text = format!(
             "{TWO_LINKS}
 [[flows]]

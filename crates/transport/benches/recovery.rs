@@ -13,7 +13,7 @@ fn repair(n: u32) -> u32 {
     let mut sent = 0;
     for seq in (0..n).filter(|seq| seq % 5 != 0) {
         receiver.on_segment(Time(u64::from(seq)), seq, Flags::NONE);
-        board.update(0, receiver.ack());
+        board.update(0, receiver.ack(), |_, _| {});
         if board.pipe(0, n) < n / 2
             && let Some(lost) = board.next_lost()
         {

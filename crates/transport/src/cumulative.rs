@@ -26,20 +26,20 @@ impl<C: CongestionControl> Sender<C> {
             Phase::Open => self.grow(news, news.acked),
             Phase::Loss => {
                 if recovered {
-                    self.phase = Phase::Open;
+                    self.leave_recovery();
                 }
                 self.grow_by_one(news);
             }
             Phase::Recovery if self.recovery == Recovery::NewReno && !recovered => {
                 // Partial: the next hole. The window shrinks by what was acknowledged less the one sent now.
                 self.inflation = (self.inflation + 1).saturating_sub(news.acked);
-                self.deadline = *self.patience.get_or_insert(self.deadline);
+                self.rto_at = *self.patience.get_or_insert(self.rto_at);
                 let una = self.una;
                 self.transmit(news.now, una, wire);
             }
             Phase::Recovery => {
                 self.inflation = 0;
-                self.phase = Phase::Open;
+                self.leave_recovery();
             }
         }
     }

@@ -2,7 +2,13 @@
 
 mod ack;
 mod cumulative;
+mod deliveries;
+mod departures;
+mod extra;
 mod options;
+mod prr;
+mod rack;
+mod racked;
 mod ranges;
 mod receiver;
 mod rtt;

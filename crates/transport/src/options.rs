@@ -13,21 +13,34 @@ pub enum Recovery {
     NewReno,
     /// Scoreboard and pipe (RFC 2018, RFC 6675).
     Sack,
+    /// The same losses, repaired in proportion to what arrives (RFC 6937).
+    Prr,
+    /// Losses told by time, probes for the tail (RFC 8985), repaired as by PRR.
+    Rack,
 }
 
 impl Recovery {
     /// Name, title and source of each.
-    pub const ALL: [(Self, &'static str, &'static str, &'static str); 4] = [
+    pub const ALL: [(Self, &'static str, &'static str, &'static str); 6] = [
         (Self::Tahoe, "tahoe", "Tahoe: fast retransmit, no fast recovery", "Jacobson 1988; Fall and Floyd 1996"),
         (Self::Reno, "reno", "Reno: fast recovery, one hole per recovery", "RFC 5681"),
         (Self::NewReno, "newreno", "NewReno: partial acknowledgements", "RFC 6582"),
         (Self::Sack, "sack", "SACK: scoreboard and pipe", "RFC 2018, RFC 6675"),
+        (Self::Prr, "prr", "SACK with proportional rate reduction", "RFC 6675, RFC 6937"),
+        (Self::Rack, "rack", "RACK-TLP with proportional rate reduction", "RFC 8985, RFC 6937"),
     ];
 
     /// The recovery called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// Whether it uses selective acknowledgements.
+    #[inline]
+    #[must_use]
+    pub fn selective(self) -> bool {
+        matches!(self, Self::Sack | Self::Prr | Self::Rack)
     }
 
     /// Its name in scenario files.

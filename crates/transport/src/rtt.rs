@@ -40,7 +40,7 @@ impl Rtt {
         if self.srtt == Span::ZERO {
             self.srtt = sample;
             self.rttvar = Span(sample.0 / 2);
-            self.min = sample;
+            self.min = if self.min == Span::ZERO { sample } else { self.min.min(sample) };
         } else {
             let error = self.srtt.0.abs_diff(sample.0);
             self.rttvar = Span((3 * self.rttvar.0 + error) / 4);
@@ -50,6 +50,13 @@ impl Rtt {
         let rto = self.srtt.0 + self.granularity.0.max(4 * self.rttvar.0);
         let tick = self.granularity.0.max(1);
         self.rto = Span(rto.div_ceil(tick) * tick).clamp(self.min_rto, MAX_RTO.max(self.min_rto));
+    }
+
+    /// A round trip took `sample`, but is not one that counts for the timeout: only the smallest and the latest move.
+    pub fn observe(&mut self, sample: Span) {
+        let sample = sample.max(Span(1));
+        self.latest = sample;
+        self.min = if self.min == Span::ZERO { sample } else { self.min.min(sample) };
     }
 
     /// The timer expired: the next timeout is twice as long.

@@ -25,11 +25,15 @@ pub struct Scoreboard {
     rexmitted: u32,
     /// Holes below `rexmitted`: retransmissions on the way.
     rexmits_out: u32,
+    /// Segments taken for lost so far.
+    lost_total: u64,
 }
 
 impl Scoreboard {
-    /// Takes in an ACK; `una` is the value before it. Returns how many segments it SACKs for the first time.
-    pub fn update(&mut self, una: u32, ack: &Ack) -> u32 {
+    /// Takes in an ACK; `una` is the value before it. Returns how many segments it SACKs for the first time, and tells
+    /// `fresh` which.
+    #[inline]
+    pub fn update(&mut self, una: u32, ack: &Ack, mut fresh: impl FnMut(u32, u32)) -> u32 {
         if ack.cum > una {
             self.advance(una, ack.cum);
         }
@@ -40,6 +44,7 @@ impl Scoreboard {
             if end > ack.cum {
                 self.runs.insert(start.max(ack.cum), end, |s, e| {
                     new += e - s;
+                    fresh(s, e);
                     below_edge += e.min(edge).saturating_sub(s);
                     filled += e.min(rexmitted).saturating_sub(s);
                 });
@@ -49,7 +54,7 @@ impl Scoreboard {
             self.sacked += new;
             self.sacked_below_edge += below_edge;
             self.rexmits_out -= filled;
-            self.raise_edge();
+            self.raise_edge(ack.cum);
         }
         new
     }
@@ -80,7 +85,7 @@ impl Scoreboard {
         }
     }
 
-    fn raise_edge(&mut self) {
+    fn raise_edge(&mut self, una: u32) {
         if self.sacked < DUP_THRESH {
             return;
         }
@@ -89,8 +94,10 @@ impl Scoreboard {
             if end - start >= left {
                 let edge = end - left;
                 if edge > self.edge {
+                    let sacked = self.sacked - DUP_THRESH;
+                    self.lost_total += u64::from(edge - self.edge.max(una) - (sacked - self.sacked_below_edge));
                     self.edge = edge;
-                    self.sacked_below_edge = self.sacked - DUP_THRESH;
+                    self.sacked_below_edge = sacked;
                 }
                 return;
             }
@@ -120,8 +127,18 @@ impl Scoreboard {
     #[must_use]
     pub fn pipe(&self, una: u32, nxt: u32) -> u32 {
         let holes = nxt - una - self.sacked;
-        let lost = self.edge.saturating_sub(una).saturating_sub(self.sacked_below_edge);
-        holes - lost + self.rexmits_out
+        holes - self.lost(una) + self.rexmits_out
+    }
+
+    /// Segments above `una` that count as lost.
+    fn lost(&self, una: u32) -> u32 {
+        self.edge.saturating_sub(una).saturating_sub(self.sacked_below_edge)
+    }
+
+    /// Segments taken for lost so far, by SACKs or by a timeout.
+    #[must_use]
+    pub fn lost_total(&self) -> u64 {
+        self.lost_total
     }
 
     /// A recovery begins: nothing has been retransmitted in it.
@@ -132,6 +149,7 @@ impl Scoreboard {
 
     /// The timer expired: every hole below `nxt` is lost, whatever was retransmitted before.
     pub fn all_lost(&mut self, una: u32, nxt: u32) {
+        self.lost_total += u64::from(nxt - una - self.sacked - self.lost(una));
         self.edge = nxt;
         self.sacked_below_edge = self.sacked;
         self.begin_recovery(una);
@@ -220,7 +238,7 @@ mod tests {
                         if seq >= N { continue; }
                         plain.sacked[seq as usize] = true;
                         let ack = Ack::new(plain.una, &[(seq, seq + 1)], false);
-                        board.update(plain.una, &ack);
+                        board.update(plain.una, &ack, |_, _| {});
                     }
                     6 => {
                         let mut cum = plain.una + 1 + x / 10;
@@ -228,7 +246,7 @@ mod tests {
                         while plain.sacked[cum as usize] { cum += 1; if cum == N { break; } }
                         if cum >= N { continue; }
                         for s in plain.una..cum { plain.sacked[s as usize] = false; }
-                        board.update(plain.una, &Ack::new(cum, &[], false));
+                        board.update(plain.una, &Ack::new(cum, &[], false), |_, _| {});
                         // Holes that were lost stay lost although the SACKed segments that said so may be gone.
                         plain.una = cum;
                         plain.rexmitted = plain.rexmitted.max(cum);

@@ -1,23 +1,31 @@
-//! Recovery with selective acknowledgements.
+//! Recovery with selective acknowledgements, sending what the pipe leaves room for (`sack`) or in proportion to what
+//! arrives (`prr`). What RACK shares with them is here, too.
 //!
-//! Source: RFC 6675, Section 5; Section 5.1 after a timeout.
+//! Source: RFC 6675, Section 5; Section 5.1 after a timeout; RFC 6937, Section 3.
 
+use crate::prr::Prr;
 use crate::sender::News;
-use crate::{DUP_THRESH, Phase, Sender, Wire};
+use crate::{DUP_THRESH, Phase, Recovery, Sender, Wire};
 use base::Time;
 use law::CongestionControl;
 
 impl<C: CongestionControl> Sender<C> {
     /// After the bookkeeping of `on_ack`, which found `sacked` segments newly SACKed.
     pub(crate) fn on_sack(&mut self, news: News, sacked: u32, wire: &mut impl Wire) {
-        let (now, progress) = (news.now, news.acked > 0);
+        let progress = news.acked > 0;
+        if self.recovery == Recovery::Rack {
+            self.detect(news.now);
+        }
         let recovered = self.recover.is_none_or(|recover| self.una >= recover);
         match self.phase {
-            Phase::Recovery if recovered => self.phase = Phase::Open,
-            Phase::Recovery => return,
+            Phase::Recovery if recovered => self.leave_recovery(),
+            Phase::Recovery => {
+                self.proportion(news.delivered);
+                return;
+            }
             Phase::Loss => {
                 if recovered {
-                    self.phase = Phase::Open;
+                    self.leave_recovery();
                 }
                 self.grow_by_one(news);
                 if !recovered {
@@ -27,26 +35,58 @@ impl<C: CongestionControl> Sender<C> {
             Phase::Open if progress => self.grow(news, news.acked),
             Phase::Open => {}
         }
+        if self.recovery == Recovery::Rack {
+            self.repair_lost(news.now, news.delivered, wire);
+            return;
+        }
         if progress {
             self.dupacks = 0;
         } else if sacked > 0 {
             self.dupacks += 1;
         }
         if self.dupacks >= DUP_THRESH || (!self.board.is_empty() && self.board.is_lost(self.una)) {
-            self.enter_recovery(now);
-            self.dupacks = 0;
             let una = self.una;
             self.board.begin_recovery(una);
+            self.begin_repair(news.now, news.delivered);
             self.board.on_retransmit(una);
-            self.transmit(now, una, wire);
+            self.transmit(news.now, una, wire);
         }
     }
 
-    /// Section 5, step C: while the pipe is below the window, the segment that `NextSeg` chooses.
+    /// Reduces the window and, where that is the rule, begins to count what may be sent.
+    pub(crate) fn begin_repair(&mut self, now: Time, delivered: u32) {
+        self.enter_recovery(now);
+        self.dupacks = 0;
+        let flight = self.nxt - self.una;
+        if let Some(prr) = self.extra.as_mut().and_then(|extra| extra.prr.as_mut()) {
+            *prr = Prr::new(flight);
+        }
+        self.proportion(delivered);
+    }
+
+    /// PRR's share of this ACK, which reported `delivered` segments.
+    fn proportion(&mut self, delivered: u32) {
+        let (pipe, ssthresh) = (self.in_flight(), self.control.ssthresh() as u32);
+        if let Some(prr) = self.extra.as_mut().and_then(|extra| extra.prr.as_mut()) {
+            prr.on_ack(delivered, pipe, ssthresh);
+        }
+    }
+
+    /// Segments that may leave now while losses are repaired.
+    pub(crate) fn room(&self) -> u32 {
+        match self.extra.as_ref().and_then(|extra| extra.prr) {
+            Some(prr) if self.phase == Phase::Recovery => prr.room,
+            _ => self.window().saturating_sub(self.in_flight()),
+        }
+    }
+
+    /// Section 5, step C: while there is room, the segment that `NextSeg` chooses.
     pub(crate) fn fill_selective(&mut self, now: Time, wire: &mut impl Wire) {
         // Each segment sent adds one to the pipe.
-        let room = self.window().saturating_sub(self.board.pipe(self.una, self.nxt));
-        for _ in 0..room {
+        for _ in 0..self.room() {
+            if !self.may_send(now) {
+                return;
+            }
             if let Some(seq) = self.board.next_lost() {
                 self.board.on_retransmit(seq);
                 self.transmit(now, seq, wire);

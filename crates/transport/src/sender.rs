@@ -1,9 +1,10 @@
 //! The sender: window, timers, and what every recovery shares. How a recovery answers ACKs is in `cumulative` and
-//! `selective`.
+//! `selective`; what only some senders keep is in `extra`.
 //!
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN). Sequence numbers count segments.
 //! Differs from ns-2: see `recover` below, the scoreboard and the estimator.
 
+use crate::extra::Extra;
 use crate::{Ack, DUP_THRESH, Options, Recovery, Rtt, Scoreboard};
 use base::{Flags, Time};
 use law::{AckSample, CongestionControl, CongestionEvent, Signal};
@@ -52,6 +53,10 @@ pub(crate) struct News {
     pub limited: bool,
     /// The round-trip sample that it gave.
     pub rtt: Option<base::Span>,
+    /// Whether it acknowledged the segment being timed.
+    pub round_start: bool,
+    /// Segments that it reported as arrived, cumulatively or selectively.
+    pub delivered: u32,
 }
 
 /// No segment is being timed.
@@ -68,15 +73,18 @@ pub struct Sender<C> {
     /// The segment being timed, and since when.
     timed: u32,
     timed_at: Time,
-    pub(crate) deadline: Time,
+    /// When the retransmission timer expires.
+    pub(crate) rto_at: Time,
+    /// When another timer does: pacing, reordering, probe.
+    pub(crate) other_at: Time,
     /// What the application offers: segments below this.
-    data_end: u32,
+    pub(crate) data_end: u32,
     pub(crate) phase: Phase,
     pub(crate) dupacks: u32,
     /// Whether the next data segment tells the receiver that the window was reduced.
     cwr: bool,
     pub(crate) control: C,
-    rtt: Rtt,
+    pub(crate) rtt: Rtt,
     /// Segments that must be passed before losses count anew: RFC 6582's `recover` (one past it), RFC 6675's
     /// `RecoveryPoint`. `None` before the first event.
     pub(crate) recover: Option<u32>,
@@ -95,9 +103,10 @@ pub struct Sender<C> {
     pub(crate) recovery: Recovery,
     limited_transmit: bool,
     ecn: bool,
-    receive_window: u32,
+    pub(crate) receive_window: u32,
     /// One past the highest segment sent when a segment was last retransmitted.
     resent: u32,
+    pub(crate) extra: Option<Box<Extra>>,
     /// What has happened so far.
     pub counters: Counters,
 }
@@ -106,13 +115,16 @@ impl<C: CongestionControl> Sender<C> {
     /// A sender of `data_end` segments (`u32::MAX` for no end) that has sent nothing.
     #[must_use]
     pub fn new(control: C, recovery: Recovery, options: &Options, data_end: u32) -> Self {
+        let needs = control.needs();
         Self {
+            extra: Extra::new(recovery, needs, control.pacing_rate().is_some(), options),
             una: 0,
             nxt: 0,
             high: 0,
             timed: UNTIMED,
             timed_at: Time::ZERO,
-            deadline: Time::NEVER,
+            rto_at: Time::NEVER,
+            other_at: Time::NEVER,
             data_end,
             phase: Phase::Open,
             dupacks: 0,
@@ -128,7 +140,7 @@ impl<C: CongestionControl> Sender<C> {
             timed_out: None,
             recovery,
             limited_transmit: options.limited_transmit,
-            ecn: options.ecn,
+            ecn: options.ecn || needs.marks,
             receive_window: options.receive_window.unwrap_or(u32::MAX),
             resent: 0,
             counters: Counters::default(),
@@ -138,6 +150,7 @@ impl<C: CongestionControl> Sender<C> {
     /// The application opens: the initial window leaves.
     pub fn start(&mut self, now: Time, wire: &mut impl Wire) {
         self.fill(now, wire);
+        self.settle(now, true);
     }
 
     /// The application has nothing more to offer than what was sent.
@@ -155,28 +168,47 @@ impl<C: CongestionControl> Sender<C> {
         let limited = self.phase != Phase::Open || before >= self.control.cwnd() as u32;
         let acked = ack.cum - self.una;
         let rtt = self.sample(now, ack.cum);
-        let sacked = if self.recovery == Recovery::Sack { self.board.update(self.una, ack) } else { 0 };
+        let round_start = rtt.is_some();
+        let mut news = News { now, acked, marked: ack.ece, before, limited, rtt, round_start, delivered: 0 };
+        let sacked = if self.extra.is_some() {
+            self.hear(&mut news, ack)
+        } else if self.recovery == Recovery::Sack {
+            self.board.update(self.una, ack, |_, _| {})
+        } else {
+            0
+        };
         if acked > 0 {
             self.una = ack.cum;
             self.nxt = self.nxt.max(ack.cum);
-            self.deadline = if self.una == self.nxt { Time::NEVER } else { now + self.rtt.rto() };
+            self.rto_at = if self.una == self.nxt { Time::NEVER } else { now + self.rtt.rto() };
         }
-        let news = News { now, acked, marked: ack.ece, before, limited, rtt };
-        match self.recovery {
-            Recovery::Sack => self.on_sack(news, sacked, wire),
-            _ => self.on_cumulative(news, wire),
+        if self.recovery.selective() {
+            self.on_sack(news, sacked, wire);
+        } else {
+            self.on_cumulative(news, wire);
         }
         if ack.ece && self.ecn {
             self.on_echo(now);
         }
+        if self.extra.is_some() {
+            self.report(news);
+        }
+        let high = self.high;
         self.fill(now, wire);
+        self.settle(now, acked > 0 || self.high > high);
     }
 
-    /// The retransmission timer may have expired: call at [`Self::deadline`].
+    /// A timer may have expired: call at [`Self::deadline`].
     pub fn on_timer(&mut self, now: Time, wire: &mut impl Wire) {
-        if now < self.deadline {
-            return;
+        if now >= self.other_at {
+            self.on_other_timer(now, wire);
         }
+        if now >= self.rto_at {
+            self.time_out(now, wire);
+        }
+    }
+
+    fn time_out(&mut self, now: Time, wire: &mut impl Wire) {
         self.counters.timeouts += 1;
         if self.timed_out != Some(self.una) {
             self.timed_out = Some(self.una);
@@ -188,20 +220,21 @@ impl<C: CongestionControl> Sender<C> {
         self.inflation = 0;
         self.recover = Some(self.high);
         self.phase = Phase::Loss;
-        if self.recovery == Recovery::Sack {
-            self.board.all_lost(self.una, self.nxt);
-        } else {
-            self.nxt = self.una;
+        self.rto_at = now + self.rtt.rto();
+        match self.recovery {
+            Recovery::Sack | Recovery::Prr => self.board.all_lost(self.una, self.nxt),
+            Recovery::Rack => self.time_out_rack(now, wire),
+            _ => self.nxt = self.una,
         }
-        self.deadline = now + self.rtt.rto();
         self.fill(now, wire);
+        self.settle(now, false);
     }
 
-    /// When the timer expires; `NEVER` when nothing is outstanding.
+    /// When the next timer expires; `NEVER` when none is set.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
-        self.deadline
+        self.rto_at.min(self.other_at)
     }
 
     /// How many ACKs in a row, each for the next segment, will each release exactly one new segment and change nothing
@@ -218,6 +251,11 @@ impl<C: CongestionControl> Sender<C> {
         if self.nxt != self.high || !self.board.is_empty() {
             return 0;
         }
+        if let Some(extra) = &self.extra
+            && !extra.is_quiet()
+        {
+            return 0;
+        }
         // As many gains as stay below the step's end. The quotient is rounded, so the product is checked.
         let room = (step.below - cwnd) / step.gain;
         let mut acks = if room < 1e6 { room as u32 } else { 1_000_000 };
@@ -227,9 +265,9 @@ impl<C: CongestionControl> Sender<C> {
         acks.min(self.timed - self.una).min(self.data_end - self.nxt)
     }
 
-    /// Takes `acks` ACKs as [`Self::steady`] announced; the last arrived at `last`.
+    /// Takes `acks` ACKs as [`Self::steady`] announced; they arrived at `times`, the last at `last`.
     #[inline]
-    pub fn take_steady(&mut self, acks: u32, last: Time) {
+    pub fn take_steady(&mut self, acks: u32, last: Time, times: impl Iterator<Item = Time>) {
         if let Some(step) = self.control.step() {
             self.control.advance(step, acks);
         }
@@ -237,7 +275,10 @@ impl<C: CongestionControl> Sender<C> {
         self.nxt += acks;
         self.high = self.nxt;
         self.counters.sent += u64::from(acks);
-        self.deadline = last + self.rtt.rto();
+        self.rto_at = last + self.rtt.rto();
+        if self.extra.is_some() {
+            self.hear_steady(last, times);
+        }
     }
 
     /// Whether everything between sender and receiver was sent once, in order: a segment sent after the last
@@ -272,7 +313,18 @@ impl<C: CongestionControl> Sender<C> {
     /// Segments in the network as the sender sees it: RFC 6675's pipe with SACK, all outstanding without.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
-        if self.recovery == Recovery::Sack { self.board.pipe(self.una, self.nxt) } else { self.nxt - self.una }
+        match self.recovery {
+            Recovery::Sack | Recovery::Prr => self.board.pipe(self.una, self.nxt),
+            Recovery::Rack => self.rack_pipe(),
+            _ => self.nxt - self.una,
+        }
+    }
+
+    /// Segments that have reached the receiver, as the sender knows.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        let sacked = if self.recovery == Recovery::Rack { self.rack_sacked() } else { self.board.sacked() };
+        u64::from(self.una) + u64::from(sacked)
     }
 
     /// The congestion control.
@@ -321,7 +373,7 @@ impl<C: CongestionControl> Sender<C> {
             now,
             signal,
             in_flight: f64::from(self.in_flight()),
-            delivered: u64::from(self.una) + u64::from(self.board.sacked()),
+            delivered: self.delivered(),
             rtt: self.rtt.latest(),
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
@@ -338,7 +390,15 @@ impl<C: CongestionControl> Sender<C> {
         self.timed = UNTIMED;
         self.rescued = false;
         self.patience = None;
-        self.deadline = now + self.rtt.rto();
+        self.rto_at = now + self.rtt.rto();
+    }
+
+    /// Everything lost was repaired.
+    pub(crate) fn leave_recovery(&mut self) {
+        self.phase = Phase::Open;
+        if self.extra.is_some() {
+            self.control.on_recovered();
+        }
     }
 
     /// A congestion echo: at most one reduction per window, none while a loss is being repaired (RFC 3168, 6.1.2).
@@ -351,8 +411,12 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Sends what the window allows.
-    fn fill(&mut self, now: Time, wire: &mut impl Wire) {
-        if self.recovery == Recovery::Sack && self.phase != Phase::Open {
+    pub(crate) fn fill(&mut self, now: Time, wire: &mut impl Wire) {
+        if self.recovery == Recovery::Rack {
+            self.fill_rack(now, wire);
+            return;
+        }
+        if self.recovery.selective() && self.phase != Phase::Open {
             self.fill_selective(now, wire);
             return;
         }
@@ -361,7 +425,7 @@ impl<C: CongestionControl> Sender<C> {
         let extra = if self.phase == Phase::Open { dupacks } else { self.inflation };
         // The duplicate ACKs say that segments have left the network; cwnd counts those still outstanding.
         let window = self.window().saturating_add(extra).min(self.receive_window);
-        while self.nxt - self.una < window && self.nxt < self.data_end {
+        while self.nxt - self.una < window && self.nxt < self.data_end && self.may_send(now) {
             let seq = self.nxt;
             self.nxt += 1;
             self.transmit(now, seq, wire);
@@ -390,8 +454,11 @@ impl<C: CongestionControl> Sender<C> {
             }
         }
         self.counters.sent += 1;
-        if self.deadline == Time::NEVER {
-            self.deadline = now + self.rtt.rto();
+        if self.rto_at == Time::NEVER {
+            self.rto_at = now + self.rtt.rto();
+        }
+        if self.extra.is_some() {
+            self.note_departure(now, seq);
         }
         wire.send(now, seq, flags);
     }
@@ -411,8 +478,8 @@ impl<C: CongestionControl> Sender<C> {
             acked: f64::from(acked),
             ce_marked: if news.marked { f64::from(acked) } else { 0.0 },
             rtt: news.rtt,
-            delivered: u64::from(self.una) + u64::from(self.board.sacked()),
-            round_start: news.rtt.is_some(),
+            delivered: self.delivered(),
+            round_start: news.round_start,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
             in_flight: f64::from(news.before),

@@ -1,70 +1,11 @@
 //! The sender against the sentences of the RFCs, one at a time.
 
-use base::{Flags, Span, Time};
-use law::{CongestionControl, Control, LawSpec, StartSpec};
-use transport::{Ack, Options, Phase, Recovery, Sender, Wire};
+mod common;
 
-#[derive(Default)]
-struct Sent(Vec<(u32, bool)>);
-
-impl Wire for Sent {
-    fn send(&mut self, _now: Time, seq: u32, flags: Flags) {
-        self.0.push((seq, flags.has(Flags::RETRANSMITTED)));
-    }
-}
-
-/// A sender with a window of `window` segments in congestion avoidance, all of it outstanding, and its clock.
-struct Bench {
-    sender: Sender<Control>,
-    now: Time,
-}
-
-impl Bench {
-    fn new(recovery: Recovery, window: u32) -> Self {
-        Self::with(recovery, &Options { initial_window: window, initial_ssthresh: Some(2.0), ..Options::default() })
-    }
-
-    fn with(recovery: Recovery, options: &Options) -> Self {
-        let law = LawSpec::named("reno").expect("registered");
-        let start = StartSpec::named("classic").expect("registered");
-        let ssthresh = options.initial_ssthresh.unwrap_or(f64::INFINITY);
-        let control = law.build(&start, f64::from(options.initial_window), ssthresh).expect("defaults");
-        let mut bench =
-            Self { sender: Sender::new(control, recovery, options, u32::MAX - 1), now: Time::ZERO + Span::secs(1) };
-        bench.call(Sender::start);
-        bench
-    }
-
-    fn call(&mut self, f: impl FnOnce(&mut Sender<Control>, Time, &mut Sent)) -> Vec<(u32, bool)> {
-        let mut sent = Sent::default();
-        f(&mut self.sender, self.now, &mut sent);
-        sent.0
-    }
-
-    /// An ACK `ms` milliseconds after the last event; what it releases.
-    fn ack(&mut self, ms: u64, cum: u32, blocks: &[(u32, u32)]) -> Vec<(u32, bool)> {
-        self.now += Span::millis(ms);
-        self.call(|sender, now, sent| sender.on_ack(now, &Ack::new(cum, blocks, false), sent))
-    }
-
-    /// The timer expires at its deadline.
-    fn time_out(&mut self) -> Vec<(u32, bool)> {
-        self.now = self.sender.deadline();
-        self.call(Sender::on_timer)
-    }
-
-    fn cwnd(&self) -> f64 {
-        self.sender.control().cwnd()
-    }
-}
-
-fn new(seqs: std::ops::Range<u32>) -> Vec<(u32, bool)> {
-    seqs.map(|seq| (seq, false)).collect()
-}
-
-fn again(seq: u32) -> (u32, bool) {
-    (seq, true)
-}
+use base::{Span, Time};
+use common::{Bench, Sent, again, new};
+use law::CongestionControl;
+use transport::{Ack, Options, Phase, Recovery, Sender};
 
 #[test]
 fn the_initial_window_leaves_at_once_and_starts_the_timer() {

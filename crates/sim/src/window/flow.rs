@@ -98,7 +98,7 @@ impl Way {
 enum Next {
     Record,
     DelayedAck,
-    Timeout,
+    Timer,
     Start,
     Stop,
 }
@@ -188,9 +188,12 @@ impl Flow {
                         &mut Exit { way: &mut self.way, bucket, until },
                     );
                 }
-                Next::Timeout => {
+                Next::Timer => {
+                    let timeouts = self.plan.sender.counters.timeouts;
                     self.plan.sender.on_timer(now, &mut Exit { way: &mut self.way, bucket, until });
-                    if let Some(trace) = trace {
+                    if let Some(trace) = trace
+                        && self.plan.sender.counters.timeouts > timeouts
+                    {
                         trace.rows.push(trace_row(now, &self.plan.sender, true));
                     }
                 }
@@ -226,7 +229,7 @@ impl Flow {
             let delayed = self.plan.receiver.deadline().0.saturating_add(self.plan.back.0);
             next = next.min((delayed, Next::DelayedAck));
         }
-        next.min((self.plan.sender.deadline().0, Next::Timeout))
+        next.min((self.plan.sender.deadline().0, Next::Timer))
             .min((self.start.0, Next::Start))
             .min((self.stop.0, Next::Stop))
     }
@@ -306,8 +309,9 @@ impl Flow {
                     self.way.emit(arrival, bucket, until);
                 }
             }
-            ring.consume(acks.len());
-            self.plan.sender.take_steady(n, Time(last));
+            let times = acks.iter().map(|rec| Time(rec.time));
+            self.plan.sender.take_steady(n, Time(last), times);
+            ring.consume(n as usize);
             self.plan.receiver.take_plain(n);
             self.delivered += u64::from(n);
         }

@@ -1,0 +1,129 @@
+//! At what rate the path delivers: for each segment, what was known when it last left.
+//!
+//! Source: draft-cheng-iccrg-delivery-rate-estimation-02, Section 3. Counts segments.
+
+use base::{Span, Time};
+use law::Delivery;
+use std::collections::VecDeque;
+
+/// What a segment takes along (the draft's `P`).
+#[derive(Clone, Copy, Debug)]
+struct Snapshot {
+    delivered: u64,
+    /// `NEVER` once the segment was delivered.
+    delivered_at: Time,
+    first_sent: Time,
+    sent: Time,
+    app_limited: bool,
+    again: bool,
+}
+
+/// The connection's account (the draft's `C`), and the sample that the present ACK gives (`rs`).
+#[derive(Clone, Debug, Default)]
+pub struct Deliveries {
+    first: u32,
+    list: VecDeque<Snapshot>,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    /// Deliveries until the end of which the application was the limit; 0 for none.
+    app_limited: u64,
+    best: Option<Snapshot>,
+    newly_delivered: u32,
+    newly_lost: u32,
+}
+
+impl Deliveries {
+    /// Segment `seq` leaves with `in_flight` in the network before it.
+    pub fn sent(&mut self, seq: u32, now: Time, in_flight: u32) {
+        if in_flight == 0 {
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        let at = (seq - self.first) as usize;
+        let snapshot = Snapshot {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            sent: now,
+            app_limited: self.app_limited > 0,
+            again: at < self.list.len(),
+        };
+        match self.list.get_mut(at) {
+            Some(slot) => *slot = snapshot,
+            None => self.list.push_back(snapshot),
+        }
+    }
+
+    /// Segments [start, end) arrived, as the ACK at `now` reports.
+    pub fn delivered(&mut self, start: u32, end: u32, now: Time) {
+        for seq in start.max(self.first)..end {
+            let Some(segment) = self.list.get_mut((seq - self.first) as usize) else { return };
+            let taken = *segment;
+            if taken.delivered_at == Time::NEVER {
+                continue;
+            }
+            segment.delivered_at = Time::NEVER;
+            self.delivered += 1;
+            self.newly_delivered += 1;
+            self.delivered_at = now;
+            let newer = |best: &Snapshot| (taken.delivered, taken.sent) >= (best.delivered, best.sent);
+            if self.best.as_ref().is_none_or(newer) {
+                self.best = Some(taken);
+                self.first_sent = taken.sent;
+            }
+        }
+    }
+
+    /// Everything below `cum` arrived.
+    pub fn advance(&mut self, cum: u32, now: Time) {
+        self.delivered(self.first, cum, now);
+        self.list.drain(..((cum - self.first) as usize).min(self.list.len()));
+        self.first = cum;
+    }
+
+    /// The sender takes `n` more segments for lost.
+    pub fn lost(&mut self, n: u32) {
+        self.newly_lost += n;
+    }
+
+    /// The application had nothing more to send, with `in_flight` in the network.
+    pub fn limited_by_application(&mut self, in_flight: u32) {
+        self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
+    }
+
+    /// What the ACK at `now` says; nothing if it neither delivered nor lost anything.
+    pub fn sample(
+        &mut self,
+        now: Time,
+        min_rtt: Span,
+        (before, after): (u32, u32),
+        recovering: bool,
+    ) -> Option<Delivery> {
+        let (newly_delivered, newly_lost) =
+            (std::mem::take(&mut self.newly_delivered), std::mem::take(&mut self.newly_lost));
+        let best = self.best.take();
+        if self.app_limited > 0 && self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
+        if newly_delivered == 0 && newly_lost == 0 {
+            return None;
+        }
+        let span = |from: Time, to: Time| Span(to.0.saturating_sub(from.0));
+        let interval = best.map(|p| span(p.first_sent, p.sent).max(span(p.delivered_at, now)));
+        Some(Delivery {
+            now,
+            newly_delivered: f64::from(newly_delivered),
+            newly_lost: f64::from(newly_lost),
+            delivered: self.delivered,
+            prior_delivered: best.map_or(self.delivered, |p| p.delivered),
+            interval: interval.filter(|&span| span >= min_rtt && span > Span::ZERO),
+            app_limited: best.is_some_and(|p| p.app_limited),
+            rtt: best.filter(|p| !p.again).map(|p| span(p.sent, now)),
+            min_rtt,
+            prior_in_flight: f64::from(before),
+            in_flight: f64::from(after),
+            recovering,
+        })
+    }
+}

@@ -1,0 +1,312 @@
+//! RACK-TLP: a segment is lost when one sent later has arrived, and a probe goes out when ACKs stop coming.
+//!
+//! Source: RFC 8985, Sections 6 (RACK) and 7 (TLP).
+//! Differs from the source: the reordering window does not adapt, because receivers here send no DSACK and no path
+//! reorders one flow; the probe's budget for delayed ACKs is the flow's own `delayed_ack_timeout`.
+//! Differs from Linux: no F-RTO (RFC 5682) after a timeout.
+
+use crate::ack::Ack;
+use crate::departures::{Departure, Departures};
+use crate::ranges::Ranges;
+use crate::scoreboard::DUP_THRESH;
+use base::{Span, Time};
+use std::collections::VecDeque;
+
+/// What RACK-TLP knows of one connection, beside when its segments left.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    runs: Ranges,
+    sacked: u32,
+    /// Lost and not sent since.
+    lost: u32,
+    /// Lost so far.
+    pub lost_total: u64,
+    /// First transmissions of segments below this are judged: delivered, lost, or sent again.
+    cursor: u32,
+    /// Retransmissions in the order sent; those since delivered, lost or sent again are skipped.
+    rexmits: VecDeque<(Time, u32)>,
+    /// No segment below this waits to be sent again.
+    hint: u32,
+    /// `RACK.xmit_ts` and `RACK.segment`: the latest departure among what was delivered.
+    latest: (Time, u32),
+    /// `RACK.rtt`.
+    rtt: Span,
+    /// `RACK.fack`: one past the highest segment delivered.
+    fack: u32,
+    /// `RACK.reordering_seen`.
+    reordering: bool,
+    /// When the reordering timer expires.
+    pub reorder_at: Time,
+    /// When the probe leaves.
+    pub probe_at: Time,
+    /// `TLP.end_seq` and `TLP.is_retrans` of the probe that is out.
+    probe: Option<(u32, bool)>,
+    max_ack_delay: Span,
+}
+
+impl Rack {
+    /// A connection whose receiver may delay an ACK by `max_ack_delay`.
+    #[must_use]
+    pub fn new(max_ack_delay: Span) -> Self {
+        Self {
+            runs: Ranges::default(),
+            sacked: 0,
+            lost: 0,
+            lost_total: 0,
+            cursor: 0,
+            rexmits: VecDeque::new(),
+            hint: u32::MAX,
+            latest: (Time::ZERO, 0),
+            rtt: Span::ZERO,
+            fack: 0,
+            reordering: false,
+            reorder_at: Time::NEVER,
+            probe_at: Time::NEVER,
+            probe: None,
+            max_ack_delay,
+        }
+    }
+
+    /// SACKed segments above `una`.
+    #[must_use]
+    pub fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// Segments of [una, nxt) in the network.
+    #[must_use]
+    pub fn pipe(&self, una: u32, nxt: u32) -> u32 {
+        nxt - una - self.sacked - self.lost
+    }
+
+    /// Whether nothing is SACKed, lost or probed for.
+    #[inline]
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.sacked == 0 && self.lost == 0 && self.probe.is_none()
+    }
+
+    /// Steps 1 to 3: takes in an ACK, before `departures` forgets what it acknowledges. `una` is the value before it.
+    /// Returns how many segments it SACKs for the first time, and tells `fresh` which.
+    pub fn update(
+        &mut self,
+        now: Time,
+        una: u32,
+        ack: &Ack,
+        min_rtt: Span,
+        departures: &Departures,
+        mut fresh: impl FnMut(u32, u32),
+    ) -> u32 {
+        let mut runs = std::mem::take(&mut self.runs);
+        if ack.cum > una {
+            // What was SACKed before is no news.
+            let mut seq = una;
+            while seq < ack.cum {
+                if let Some((_, end)) = runs.find(seq) {
+                    seq = end;
+                    continue;
+                }
+                self.delivered(now, seq, min_rtt, departures);
+                seq += 1;
+            }
+            self.sacked -= runs.remove_below(ack.cum);
+        }
+        let mut new = 0;
+        for &(start, end) in ack.blocks() {
+            if end > ack.cum {
+                runs.insert(start.max(ack.cum), end, |s, e| {
+                    new += e - s;
+                    fresh(s, e);
+                    for seq in s..e {
+                        self.delivered(now, seq, min_rtt, departures);
+                    }
+                });
+            }
+        }
+        self.runs = runs;
+        self.sacked += new;
+        new
+    }
+
+    fn delivered(&mut self, now: Time, seq: u32, min_rtt: Span, departures: &Departures) {
+        let Some(departure) = departures.get(seq) else { return };
+        self.lost -= u32::from(departure.lost());
+        let rtt = now - departure.time();
+        if seq < self.fack && !departure.again() {
+            self.reordering = true;
+        }
+        self.fack = self.fack.max(seq + 1);
+        // The ACK of a segment sent twice that comes too soon is the first one's.
+        if departure.again() && rtt < min_rtt {
+            return;
+        }
+        if (departure.time(), seq) > self.latest {
+            self.latest = (departure.time(), seq);
+            self.rtt = rtt;
+        }
+    }
+
+    /// ACKs in a row, each of one segment sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later.
+    #[inline]
+    pub fn take(&mut self, seq: u32, left: Time, rtt: Span) {
+        self.latest = (left, seq);
+        self.rtt = rtt;
+        self.fack = seq + 1;
+    }
+
+    /// Steps 4 and 5: marks what is lost by now, and sets the reordering timer for what may be soon. Returns whether
+    /// anything is newly lost.
+    pub fn detect(
+        &mut self,
+        now: Time,
+        (una, nxt): (u32, u32),
+        recovering: bool,
+        (srtt, min_rtt): (Span, Span),
+        departures: &mut Departures,
+    ) -> bool {
+        let patient = self.reordering || !(recovering || self.sacked >= DUP_THRESH);
+        let window = if patient { Span(min_rtt.0 / 4).min(srtt) } else { Span::ZERO };
+        self.reorder_at = Time::NEVER;
+        let before = self.lost_total;
+        while let Some((left, seq, again)) = self.earliest(una, nxt, departures) {
+            if (left, seq) >= self.latest {
+                break;
+            }
+            let judged_at = left + self.rtt + window;
+            if judged_at > now {
+                // All that left before the latest arrival is judged together, when the last of it is due (at most the
+                // gap between two departures later than the source's `timeout`).
+                self.reorder_at = self.latest.0 + self.rtt + window;
+                break;
+            }
+            self.lose(seq, again, departures);
+        }
+        self.lost_total > before
+    }
+
+    /// The timer expired (Section 6.3): the first segment is lost, and whatever is overdue.
+    pub fn on_timeout(&mut self, now: Time, (una, nxt): (u32, u32), departures: &mut Departures) {
+        (self.reorder_at, self.probe_at, self.probe) = (Time::NEVER, Time::NEVER, None);
+        while let Some((left, seq, again)) = self.earliest(una, nxt, departures)
+            && left + self.rtt <= now
+        {
+            self.lose(seq, again, departures);
+        }
+        if una < nxt && departures.lose(una) {
+            self.count_lost(una);
+        }
+    }
+
+    /// The earliest departure whose segment is neither delivered nor taken for lost: when, which, and whether again.
+    fn earliest(&mut self, una: u32, nxt: u32, departures: &Departures) -> Option<(Time, u32, bool)> {
+        self.cursor = self.cursor.max(una);
+        let first = loop {
+            if self.cursor >= nxt {
+                break None;
+            }
+            if let Some((_, end)) = self.runs.find(self.cursor) {
+                self.cursor = end;
+                continue;
+            }
+            match departures.get(self.cursor) {
+                Some(departure) if !departure.again() && !departure.lost() => {
+                    break Some((departure.time(), self.cursor, false));
+                }
+                _ => self.cursor += 1,
+            }
+        };
+        let again = loop {
+            let Some(&(left, seq)) = self.rexmits.front() else { break None };
+            let current = departures.get(seq).filter(|d| d.time() == left && !d.lost());
+            if current.is_some() && seq >= una && self.runs.find(seq).is_none() {
+                break Some((left, seq, true));
+            }
+            self.rexmits.pop_front();
+        };
+        first.into_iter().chain(again).min()
+    }
+
+    fn lose(&mut self, seq: u32, again: bool, departures: &mut Departures) {
+        if again {
+            self.rexmits.pop_front();
+        } else {
+            self.cursor = seq + 1;
+        }
+        if departures.lose(seq) {
+            self.count_lost(seq);
+        }
+    }
+
+    fn count_lost(&mut self, seq: u32) {
+        self.lost += 1;
+        self.lost_total += 1;
+        self.hint = self.hint.min(seq);
+    }
+
+    /// The lowest segment that is lost and not sent since.
+    pub fn next_lost(&mut self, una: u32, nxt: u32, departures: &Departures) -> Option<u32> {
+        if self.lost == 0 {
+            self.hint = u32::MAX;
+            return None;
+        }
+        let mut seq = self.hint.max(una);
+        while seq < nxt {
+            if let Some((_, end)) = self.runs.find(seq) {
+                seq = end;
+            } else if departures.get(seq).is_some_and(Departure::lost) {
+                self.hint = seq;
+                return Some(seq);
+            } else {
+                seq += 1;
+            }
+        }
+        None
+    }
+
+    /// Segment `seq` is sent again, at `now`; `was_lost` says whether it had been taken for lost.
+    pub fn on_retransmit(&mut self, now: Time, seq: u32, was_lost: bool) {
+        self.lost -= u32::from(was_lost);
+        self.rexmits.push_back((now, seq));
+    }
+
+    /// Section 7.2: when the probe should leave, if nothing else happens: at `rto_at` at the latest.
+    #[inline]
+    pub fn arm_probe(&mut self, now: Time, flight: u32, srtt: Span, rto_at: Time) {
+        self.probe_at = if self.is_quiet() && flight > 0 {
+            let wait = match srtt {
+                Span::ZERO => Span::secs(1),
+                srtt if flight == 1 => Span(2 * srtt.0) + self.max_ack_delay,
+                srtt => Span(2 * srtt.0),
+            };
+            (now + wait).min(rto_at)
+        } else {
+            Time::NEVER
+        };
+    }
+
+    /// Section 7.3: the segment that the probe sends again, if there is no new one: the last, unless it is SACKed.
+    #[must_use]
+    pub fn last_segment(&self, nxt: u32) -> Option<u32> {
+        let last = nxt.checked_sub(1)?;
+        self.runs.find(last).is_none().then_some(last)
+    }
+
+    /// The probe left; `again` if it is a retransmission.
+    pub fn on_probe(&mut self, nxt: u32, again: bool) {
+        self.probe = Some((nxt, again));
+        self.probe_at = Time::NEVER;
+    }
+
+    /// Section 7.4: whether the ACK tells that the probe repaired a loss that nobody else noticed.
+    pub fn probe_repaired(&mut self, ack: &Ack, progress: bool, sacked: u32) -> bool {
+        let Some((end, again)) = self.probe else { return false };
+        if ack.cum < end {
+            return false;
+        }
+        let duplicate = !progress && sacked == 0;
+        if !again || duplicate || ack.cum > end {
+            self.probe = None;
+        }
+        again && ack.cum > end
+    }
+}
