@@ -5,7 +5,18 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["catalog", "describe", "memory_floor", "resolve", "scenario_id", "seconds", "simulate", "version"]
+__all__ = [
+    "catalog",
+    "describe",
+    "law_rounds",
+    "memory_floor",
+    "replay_law",
+    "resolve",
+    "scenario_id",
+    "seconds",
+    "simulate",
+    "version",
+]
 
 class _Outcome(TypedDict):
     links: dict[str, NDArray[Any]]
@@ -31,3 +42,14 @@ def simulate(
     hash: bool = False,  # noqa: A002
 ) -> _Outcome: ...
 def memory_floor(packets: int, in_flight: int, flows: int) -> int: ...
+def law_rounds(
+    control: str,
+    *,
+    base_rtt_s: float,
+    bdp: float,
+    losses: list[int],
+    timeouts: list[int],
+    count: int,
+    initial_window: float = 2.0,
+) -> NDArray[np.float64]: ...
+def replay_law(control: str, events: NDArray[np.float64], *, initial_window: float = 2.0) -> NDArray[np.float64]: ...

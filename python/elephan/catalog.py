@@ -53,7 +53,7 @@ def catalog(kind: str) -> list[Card]:
     Examples
     --------
     >>> [card["name"] for card in catalog("recoveries")]
-    ['tahoe', 'reno', 'newreno', 'sack']
+    ['tahoe', 'reno', 'newreno', 'sack', 'prr', 'rack']
     """
     if kind not in KINDS:
         message = f'list: there is no "{kind}"; use {", ".join(KINDS)}'

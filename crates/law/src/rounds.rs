@@ -1,5 +1,6 @@
-//! A control alone, round trip by round trip: the window that it keeps under losses at given rounds, on a path whose
-//! round-trip time grows once the window fills it. For pictures and snapshots; the simulator knows no rounds.
+//! A control alone, without packets: round trip by round trip, under losses at given rounds on a path whose round-trip
+//! time grows once the window fills it; or along a list of events. For pictures, snapshots and the check against an
+//! independent reading; the simulator uses neither.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Control, Delivery, Signal};
 use base::{Span, Time};
@@ -80,4 +81,25 @@ pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count
         }
     }
     list
+}
+
+/// What happens to a control in [`replay`].
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// New data is acknowledged.
+    Ack(AckSample),
+    /// Something slows it down.
+    Congestion(CongestionEvent),
+}
+
+/// Congestion window and slow-start threshold, in segments, after each of `events`.
+pub fn replay(control: &mut Control, events: impl Iterator<Item = Event>) -> Vec<(f64, f64)> {
+    let after = |event| {
+        match event {
+            Event::Ack(ack) => control.on_ack(&ack),
+            Event::Congestion(event) => control.on_congestion(&event),
+        }
+        (control.cwnd(), control.ssthresh())
+    };
+    events.map(after).collect()
 }

@@ -116,6 +116,11 @@ fn trace<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
     column(&dict, "in_flight_segments", &trace.rows, |r| r.in_flight)?;
     column(&dict, "srtt_s", &trace.rows, |r| Span::as_secs(r.srtt))?;
     column(&dict, "timeout", &trace.rows, |r| r.timeout)?;
+    let gauges = PyDict::new(py);
+    for gauge in &trace.gauges {
+        column(&gauges, gauge.name, &gauge.values, |&x| x)?;
+    }
+    dict.set_item("gauges", gauges)?;
     column(&dict, "drop_time_s", &trace.drops, |d| d.0.as_secs())?;
     column(&dict, "drop_link", &trace.drops, |d| d.1)?;
     column(&dict, "drop_segment", &trace.drops, |d| d.2)?;

@@ -30,3 +30,8 @@ pub fn bad_engine(name: &str) -> PyErr {
 pub fn bad_catalog(kind: &str, kinds: &[&str]) -> PyErr {
     PyValueError::new_err(format!("list: there is no {kind:?}; use {}", kinds.join(", ")))
 }
+
+/// Events of the wrong shape.
+pub fn bad_events(columns: usize) -> PyErr {
+    PyValueError::new_err(format!("events: must have {columns} columns"))
+}

@@ -6,19 +6,23 @@ mod cards;
 mod columns;
 mod error;
 mod facts;
+mod laws;
 
 use pyo3::prelude::*;
 
 /// The native half of elephan. See `_native.pyi` for the types.
 #[pymodule(gil_used = false)]
 mod _native {
-    use crate::{cards, columns, error, facts};
+    use crate::{cards, columns, error, facts, laws};
     use error::{bad_engine, from_build, from_scenario};
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
 
     #[pymodule_export]
     use cards::catalog;
+
+    #[pymodule_export]
+    use laws::{law_rounds, replay_law};
 
     /// Version of the engine.
     #[pyfunction]

@@ -3,7 +3,7 @@
 use crate::ScenarioError;
 use crate::names::{LATER_LAWS, LATER_STARTS, LATER_TRAFFIC, unknown_name};
 use crate::parameters::{self, Parameters};
-use crate::reader::Node;
+use crate::reader::{Fields, Node, parse};
 use base::{Param, ParamError, Value};
 use law::{LAWS, LawSpec, STARTS, StartSpec};
 use traffic::{TRAFFIC, TrafficSpec};
@@ -28,6 +28,20 @@ impl Parameters for StartSpec {
     fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>> {
         self.set(name, value)
     }
+}
+
+/// Reads what a file may write after `control =`: a name, or a table.
+///
+/// # Errors
+/// What is wrong with it, in one line.
+pub fn read_control(text: &str) -> Result<(LawSpec, StartSpec), ScenarioError> {
+    let document = parse(&format!("control = {text}"))?;
+    let fields = Fields::new(&document, String::new(), &["control"])?;
+    let (law, start) = control(fields.get("control").as_ref())?;
+    let place = |source| ScenarioError::Parameter { place: "control".to_owned(), source };
+    law.check().map_err(place)?;
+    start.build().map_err(place)?;
+    Ok((law, start))
 }
 
 /// The law and the slow start; Reno and the classic one by default.

@@ -21,6 +21,7 @@ mod schema;
 mod tcp;
 
 pub use canonical::from_canonical;
+pub use control::read_control;
 pub use error::ScenarioError;
 pub use read::read;
 pub use resolved::*;

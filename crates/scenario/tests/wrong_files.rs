@@ -220,7 +220,7 @@ fn links() {
 + discipline = "red"
 ! links[0].queue.discipline: discipline "red" is not built yet; available: drop-tail
 + discipline = "drop-tail", min_th = 5
-! links[0].queue.min_th: unknown key; known here: discipline
+! links[0].queue.min_th: unknown key; known here: discipline, ecn_threshold
 +
 ! links[0].queue.discipline: missing; write for example discipline = "drop-tail"
 - queue = { discipline = "drop-tail" }

@@ -121,6 +121,7 @@ impl Network {
             let ssthresh = tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
             let control = group.law.build(&group.slow_start, f64::from(tcp.initial_window), ssthresh);
             let control = control.expect("checked when the scenario was read");
+            let needs = control.needs();
             let wire: u64 = group.path.iter().chain(&group.back).map(|&l| scenario.links[l].delay.0).sum();
             for i in 0..group.count {
                 // A flow is named by group and position, so that another group does not move its draws.
@@ -134,6 +135,8 @@ impl Network {
                     (true, false) => 3,
                     _ => 0,
                 };
+                let receiver = Receiver::new(tcp.delayed_ack, tcp.delayed_ack_timeout, blocks);
+                let receiver = if needs.marks { receiver.echoing_every_mark() } else { receiver };
                 flows.push(Box::new(FlowPlan {
                     group: g as u32,
                     index: i,
@@ -150,9 +153,9 @@ impl Network {
                     packet: group.packet.0 as u32,
                     data_end,
                     sender: Sender::new(control.clone(), group.recovery, tcp, data_end),
-                    receiver: Receiver::new(tcp.delayed_ack, tcp.delayed_ack_timeout, blocks),
+                    receiver,
                     traced: scenario.record.trace.contains(&(g, i)),
-                    ecn: tcp.ecn || control.needs().marks,
+                    ecn: tcp.ecn || needs.marks,
                 }));
             }
         }

@@ -1,6 +1,8 @@
 //! What a run leaves behind: exact counters, means, samples and traces. Plain numbers; writing them is Python's.
 
 use base::{Cause, Span, Time};
+use law::{CongestionControl, Control};
+use transport::Sender;
 
 /// Which engine runs the scenario. Both give the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +176,22 @@ pub struct TraceRow {
     pub timeout: bool,
 }
 
+/// A number that a law shows of itself, for each row of a trace; NaN where it showed none.
+#[derive(Clone, Debug)]
+pub struct Gauge {
+    /// The law's name for it.
+    pub name: &'static str,
+    /// One for each row.
+    pub values: Vec<f64>,
+}
+
+impl PartialEq for Gauge {
+    fn eq(&self, other: &Self) -> bool {
+        let bits = |gauge: &Self| gauge.values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        self.name == other.name && bits(self) == bits(other)
+    }
+}
+
 /// A flow recorded event by event over the whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
@@ -181,14 +199,43 @@ pub struct Trace {
     pub flow: u32,
     /// After every ACK and timeout.
     pub rows: Vec<TraceRow>,
+    /// What the law shows of itself.
+    pub gauges: Vec<Gauge>,
     /// Data packets dropped: when, at which link, sequence number.
     pub drops: Vec<(Time, u32, u32)>,
 }
 
 impl Trace {
+    /// A row from the sender as it stands.
+    pub(crate) fn record(&mut self, now: Time, sender: &Sender<Control>, timeout: bool) {
+        self.rows.push(TraceRow {
+            time: now,
+            cwnd: sender.control().cwnd(),
+            ssthresh: sender.control().ssthresh(),
+            una: sender.una(),
+            in_flight: sender.in_flight(),
+            srtt: sender.rtt().srtt(),
+            timeout,
+        });
+        let rows = self.rows.len();
+        sender.control().gauges(&mut |name, value| {
+            let known = self.gauges.iter().position(|gauge| gauge.name == name);
+            let at = known.unwrap_or_else(|| {
+                self.gauges.push(Gauge { name, values: Vec::new() });
+                self.gauges.len() - 1
+            });
+            let values = &mut self.gauges[at].values;
+            values.resize(rows - 1, f64::NAN);
+            values.push(value);
+        });
+    }
+
     /// With drops in the order of time, link and sequence number, whatever order the engine met them in.
     pub(crate) fn in_order(mut self) -> Self {
         self.drops.sort_unstable();
+        for gauge in &mut self.gauges {
+            gauge.values.resize(self.rows.len(), f64::NAN);
+        }
         self
     }
 }

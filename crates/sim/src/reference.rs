@@ -7,7 +7,7 @@
 use crate::hash::Rolling;
 use crate::meter::{BacklogSamples, FlowMeter, LinkTotals, link_outcome};
 use crate::network::{FlowPlan, Marks, Network};
-use crate::{Balance, Options, Outcome, Trace, TraceRow, cause_index};
+use crate::{Balance, Options, Outcome, Trace, cause_index};
 use base::{Cause, Flags, Stream, Time};
 use queue::{AnyQueue, Fates, Link, Packet};
 use scenario::{HEADER, Loss};
@@ -423,7 +423,7 @@ impl Engine {
     fn trace(&mut self, now: Time, f: usize, timeout: bool) {
         let side = &mut self.sides[f];
         if let Some(trace) = &mut side.trace {
-            trace.rows.push(trace_row(now, &side.plan.sender, timeout));
+            trace.record(now, &side.plan.sender, timeout);
         }
     }
 
@@ -468,19 +468,5 @@ impl Engine {
             traces,
             hash: if options.hash { hash.0 } else { 0 },
         }
-    }
-}
-
-/// A row of a trace from the sender as it stands.
-pub fn trace_row(now: Time, sender: &transport::Sender<law::Control>, timeout: bool) -> TraceRow {
-    use law::CongestionControl;
-    TraceRow {
-        time: now,
-        cwnd: sender.control().cwnd(),
-        ssthresh: sender.control().ssthresh(),
-        una: sender.una(),
-        in_flight: sender.in_flight(),
-        srtt: sender.rtt().srtt(),
-        timeout,
     }
 }

@@ -100,6 +100,18 @@ fn every_tcp_key() {
 }
 
 #[test]
+fn marks_at_a_threshold_are_echoed_and_answered() {
+    for recovery in RECOVERIES {
+        let more = format!("recovery = \"{recovery}\"\ntcp = {{ ecn = \"on\" }}");
+        let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 8 }";
+        let outcome = equal(&format!("ecn {recovery}"), &dumbbell(3, "60 packets", queue, &more));
+        let link = &outcome.links[0];
+        assert!(link.marked.iter().sum::<u64>() > 20, "{recovery}: the queue marks");
+        assert_eq!(link.dropped.iter().sum::<u64>(), 0, "{recovery}: nothing is lost after the warm-up");
+    }
+}
+
+#[test]
 fn access_links_of_any_rate_and_buffer() {
     for access in [
         "rate = \"100 Mbit/s\"",

@@ -112,9 +112,11 @@ fn group() -> impl Strategy<Value = Group> {
 fn text(links: &[Link], groups: &[Group]) -> String {
     let mut text = String::from("duration = \"4 s\"\nwarmup = \"1 s\"\n");
     for (i, link) in links.iter().enumerate() {
+        let marks = link.queue == "drop-tail" && link.kbit.is_multiple_of(3);
+        let marks = if marks { format!(", ecn_threshold = {}", 1 + link.delay_us % 7) } else { String::new() };
         let _ = writeln!(
             text,
-            "[[links]]\nname = \"l{i}\"\nrate = \"{} kbit/s\"\ndelay = \"{} us\"\nbuffer = \"{}\"\nqueue = \"{}\"\n{}",
+            "[[links]]\nname = \"l{i}\"\nrate = \"{} kbit/s\"\ndelay = \"{} us\"\nbuffer = \"{}\"\nqueue = {{ discipline = \"{}\"{marks} }}\n{}",
             link.kbit, link.delay_us, link.buffer, link.queue, link.loss
         );
     }
@@ -156,7 +158,7 @@ fn text(links: &[Link], groups: &[Group]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn both_engines_agree_on_any_network(
         links in prop::collection::vec(link(), 1..4),

@@ -2,7 +2,8 @@
 //!
 //! Source: RFC 5681, Section 4.2 (every n-th in-order segment, at once when out of order or filling a hole), RFC 1122
 //! 4.2.3.2 (delayed ACKs within a bound), RFC 2018, Section 4 (the block of the segment that triggered the ACK first, then
-//! those most recently reported), RFC 3168, Section 6.1.3 (echo until the sender says it has reduced).
+//! those most recently reported), RFC 3168, Section 6.1.3 (echo until the sender says it has reduced), or
+//! RFC 8257, Section 3.2 (echo what each segment carried).
 
 use crate::ack::{Ack, MAX_BLOCKS};
 use crate::ranges::Ranges;
@@ -19,6 +20,8 @@ pub struct Receiver {
     pending: u32,
     deadline: Time,
     echo: bool,
+    /// Whether each ACK tells the marks of just the segments that it acknowledges.
+    every_mark: bool,
     /// Whether ACKs carry SACK blocks, and how many are needed.
     sack_blocks: usize,
     /// Segments whose blocks were reported last, most recent first.
@@ -40,10 +43,18 @@ impl Receiver {
             pending: 0,
             deadline: Time::NEVER,
             echo: false,
+            every_mark: false,
             sack_blocks: sack_blocks.min(MAX_BLOCKS),
             recent: [u32::MAX; MAX_BLOCKS],
             ack: Ack::new(0, &[], false),
         }
+    }
+
+    /// The same, echoing marks segment by segment as DCTCP needs it.
+    #[must_use]
+    pub fn echoing_every_mark(mut self) -> Self {
+        self.every_mark = true;
+        self
     }
 
     /// The segment expected next; everything below was delivered to the application.
@@ -83,16 +94,28 @@ impl Receiver {
 
     /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then [`Self::ack`].
     pub fn on_segment(&mut self, now: Time, seq: u32, flags: Flags) -> bool {
-        if flags.has(Flags::CWR) {
-            self.echo = false;
-        }
-        if flags.has(Flags::CE) {
-            self.echo = true;
+        let marked = flags.has(Flags::CE);
+        if self.every_mark {
+            // What is pending carried the other mark: it is acknowledged by itself, and this segment begins anew.
+            if marked != self.echo && self.pending > 0 && seq == self.next && self.held.is_empty() {
+                self.acknowledge();
+                self.echo = marked;
+                self.next += 1;
+                self.pending = 1;
+                self.deadline = now + self.timeout;
+                return true;
+            }
+            self.echo = marked;
+        } else {
+            if flags.has(Flags::CWR) {
+                self.echo = false;
+            }
+            self.echo |= marked;
         }
         if seq == self.next && self.held.is_empty() {
             self.next += 1;
             self.pending += 1;
-            if self.pending < self.delayed_ack && !flags.has(Flags::CE) {
+            if self.pending < self.delayed_ack && (!marked || self.every_mark) {
                 if self.deadline == Time::NEVER {
                     self.deadline = now + self.timeout;
                 }
@@ -196,6 +219,22 @@ mod tests {
         assert!(receiver.on_segment(Time::ZERO, 2, Flags::NONE));
         assert_eq!(*receiver.ack(), Ack::new(4, &[], false));
         assert_eq!(receiver.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn echoes_each_mark_and_no_other_when_asked() {
+        // RFC 8257, Figure 1: a change of the mark acknowledges what came before it, with the old mark.
+        let mut receiver = Receiver::new(2, Span::millis(40), 0).echoing_every_mark();
+        let mut on = |seq, marked: bool| {
+            let flags = if marked { Flags::ECT.with(Flags::CE) } else { Flags::ECT };
+            receiver.on_segment(Time::ZERO, seq, flags).then(|| (receiver.ack().cum, receiver.ack().ece))
+        };
+        assert_eq!(on(0, false), None);
+        assert_eq!(on(1, true), Some((1, false)), "0 was not marked");
+        assert_eq!(on(2, true), Some((3, true)));
+        assert_eq!(on(3, true), None);
+        assert_eq!(on(4, false), Some((4, true)));
+        assert_eq!(on(5, false), Some((6, false)));
     }
 
     #[test]

@@ -271,14 +271,18 @@ def _samples(result: Result) -> dict[str, Any]:
 
 
 def _traces(result: Result) -> dict[str, Any]:
-    """One row per ACK or timeout of the flows recorded event by event."""
+    """One row per ACK or timeout of the flows recorded event by event; ``law_*`` is what the law shows of itself."""
     columns: dict[str, list[Any]] = {"replication": [], "flow": []}
+    gauges = sorted({name for outcome in result.outcomes for trace in outcome.traces for name in trace["gauges"]})
     for replication, outcome in enumerate(result.outcomes):
         for trace in outcome.traces:
             rows = trace["time_s"].size
+            absent = np.full(rows, np.nan)
+            for name in gauges:
+                columns.setdefault(f"law_{name}", []).append(trace["gauges"].get(name, absent))
             columns["replication"].append(np.full(rows, replication, dtype=np.uint32))
             columns["flow"].append(np.full(rows, trace["flow"], dtype=np.uint32))
             for name, column in trace.items():
-                if name != "flow" and not name.startswith("drop_"):
+                if name not in {"flow", "gauges"} and not name.startswith("drop_"):
                     columns.setdefault(name, []).append(column)
     return {name: np.concatenate(parts) for name, parts in columns.items()}

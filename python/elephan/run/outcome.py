@@ -35,7 +35,7 @@ class Outcome:
     balance : dict of str to int
         Data packets of the whole run: ``sent``, ``delivered``, ``dropped``, ``in_flight``.
     traces : list of dict
-        Flows recorded event by event.
+        Flows recorded event by event; ``gauges`` holds by name what the law shows of itself, with shape (rows,).
     hash : int
         Rolling hash over every arrival and ACK; 0 unless asked for.
     """

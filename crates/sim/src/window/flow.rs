@@ -9,7 +9,6 @@ use super::ring::{Rec, Ring, tag};
 use crate::hash::Rolling;
 use crate::meter::FlowMeter;
 use crate::network::{FlowPlan, Marks};
-use crate::reference::trace_row;
 use crate::{FlowOutcome, Trace};
 use base::{Flags, Time};
 use law::CongestionControl;
@@ -194,7 +193,7 @@ impl Flow {
                     if let Some(trace) = trace
                         && self.plan.sender.counters.timeouts > timeouts
                     {
-                        trace.rows.push(trace_row(now, &self.plan.sender, true));
+                        trace.record(now, &self.plan.sender, true);
                     }
                 }
                 Next::Start => {
@@ -211,7 +210,7 @@ impl Flow {
                     self.hash.sender(now, &self.plan.sender);
                 }
                 if let Some(trace) = trace {
-                    trace.rows.push(trace_row(now, &self.plan.sender, false));
+                    trace.record(now, &self.plan.sender, false);
                 }
             }
         }

@@ -1,0 +1,90 @@
+//! Laws without packets: round by round, or along a list of events.
+
+use crate::error::{bad_events, from_scenario};
+use base::{Span, Time};
+use law::rounds::{Event, Path, replay, rounds};
+use law::{AckSample, CongestionEvent, Control, Signal};
+use numpy::{PyArray2, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+/// Columns of the events that `replay_law` takes.
+const COLUMNS: usize = 11;
+
+fn build(control: &str, initial_window: f64) -> PyResult<Control> {
+    let (law, start) = scenario::read_control(control).map_err(from_scenario)?;
+    let control = law.build(&start, initial_window, f64::INFINITY);
+    Ok(control.expect("checked when it was read"))
+}
+
+/// The window of `control` at the start of each of `count` round trips on a path of its own, which takes `base_rtt_s`
+/// and holds `bdp` segments. `losses` and `timeouts` are the rounds that end in one. Rows of start [s], cwnd, ssthresh
+/// [segments] and round-trip time [s].
+#[pyfunction]
+#[pyo3(signature = (control, *, base_rtt_s, bdp, losses, timeouts, count, initial_window = 2.0))]
+#[expect(clippy::too_many_arguments, reason = "all but the first by keyword")]
+pub fn law_rounds<'py>(
+    py: Python<'py>,
+    control: &str,
+    base_rtt_s: f64,
+    bdp: f64,
+    losses: Vec<u32>,
+    timeouts: Vec<u32>,
+    count: u32,
+    initial_window: f64,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let mut control = build(control, initial_window)?;
+    let path = Path { base_rtt: Span::from_secs(base_rtt_s), bdp };
+    let events = losses.into_iter().map(|round| (round, Signal::Loss));
+    let events: Vec<_> = events.chain(timeouts.into_iter().map(|round| (round, Signal::Timeout))).collect();
+    let list = rounds(&mut control, path, &events, count);
+    let row = |r: &law::rounds::Round| vec![r.start.as_secs(), r.cwnd, r.ssthresh, r.rtt.as_secs()];
+    Ok(PyArray2::from_vec2(py, &list.iter().map(row).collect::<Vec<_>>())?)
+}
+
+/// The window and the threshold of `control` [segments] after each of `events`, whose columns are kind (0 ACK, 1 loss, 2
+/// mark, 3 timeout), now [s], acked, marked, rtt [s] (NaN for none), srtt, `min_rtt` [s], in flight, delivered [segments],
+/// whether a round starts, whether the window is the limit.
+#[pyfunction]
+#[pyo3(signature = (control, events, *, initial_window = 2.0))]
+pub fn replay_law<'py>(
+    py: Python<'py>,
+    control: &str,
+    events: PyReadonlyArray2<'py, f64>,
+    initial_window: f64,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let mut control = build(control, initial_window)?;
+    let events = events.as_array();
+    if events.ncols() != COLUMNS {
+        return Err(bad_events(COLUMNS));
+    }
+    let list = replay(&mut control, events.rows().into_iter().map(|row| event(|i| row[i])));
+    Ok(PyArray2::from_vec2(py, &list.iter().map(|&(cwnd, ssthresh)| vec![cwnd, ssthresh]).collect::<Vec<_>>())?)
+}
+
+fn event(at: impl Fn(usize) -> f64) -> Event {
+    let now = Time::ZERO + Span::from_secs(at(1));
+    let rtt = Some(at(4)).filter(|rtt| !rtt.is_nan()).map(Span::from_secs);
+    let (srtt, min_rtt) = (Span::from_secs(at(5)), Span::from_secs(at(6)));
+    let (in_flight, delivered) = (at(7), at(8) as u64);
+    let signal = match at(0) as u32 {
+        0 => {
+            return Event::Ack(AckSample {
+                now,
+                acked: at(2),
+                ce_marked: at(3),
+                rtt,
+                srtt,
+                min_rtt,
+                in_flight,
+                delivered,
+                round_start: at(9) != 0.0,
+                cwnd_limited: at(10) != 0.0,
+            });
+        }
+        1 => Signal::Loss,
+        2 => Signal::Ecn,
+        _ => Signal::Timeout,
+    };
+    let rtt = rtt.unwrap_or(srtt);
+    Event::Congestion(CongestionEvent { now, signal, in_flight, delivered, rtt, srtt, min_rtt })
+}

@@ -1,0 +1,58 @@
+"""What all window laws share: slow start, when a window may grow, its floors, and cuts.
+
+Sources: RFC 5681 (slow start, congestion avoidance, timeouts), RFC 3465 (at most two segments per acknowledgement in
+slow start), RFC 7661 (no growth while the window is not the limit).
+
+Choices where these leave room:
+* A law measures before it acts: what an acknowledgement says counts already for that acknowledgement's own step.
+* The acknowledgement that fills slow start up to ssthresh does no congestion avoidance with what is left of it.
+* A window that is not the limit may still shrink (FAST, Vegas); it may not grow.
+* After a timeout half of the window is kept as ssthresh (RFC 5681, with cwnd in place of FlightSize) unless a law
+  says otherwise. Repeated timeouts of one segment cut ssthresh each time.
+"""
+
+import math
+
+from .event import Event
+
+
+class Sender:
+    """A window driven by events; a law gives `change`, `backoff` and, if need be, `measure` and `timeout`."""
+
+    def __init__(self, initial_window: float = 2.0) -> None:
+        self.cwnd = initial_window
+        self.ssthresh = math.inf
+
+    def on_ack(self, e: Event) -> None:
+        self.measure(e)
+        if self.cwnd < self.ssthresh:
+            if e.cwnd_limited:
+                self.cwnd = min(self.cwnd + min(e.acked, 2.0), self.ssthresh)
+            return
+        change = self.change(e)
+        if not e.cwnd_limited:
+            change = min(change, 0.0)
+        self.cwnd = max(self.cwnd + change, 1.0)
+
+    def on_congestion(self, e: Event) -> None:
+        if e.kind == "timeout":
+            self.ssthresh = max(self.timeout(e), 2.0)
+            self.cwnd = 1.0
+        else:  # an ECN echo counts as a loss
+            self.ssthresh = max(self.backoff(e), 2.0)
+            self.cwnd = self.ssthresh
+
+    def measure(self, e: Event, /) -> None:
+        """Every acknowledgement, in slow start too: what the law learns from it."""
+
+    def change(self, e: Event, /) -> float:
+        """An acknowledgement in congestion avoidance: by how much the window changes."""
+        raise NotImplementedError
+
+    def backoff(self, e: Event, /) -> float:
+        """A loss or a mark: the window that is kept."""
+        raise NotImplementedError
+
+    def timeout(self, _e: Event, /) -> float:
+        """A timeout: the window that becomes ssthresh."""
+        return 0.5 * self.cwnd
