@@ -114,6 +114,27 @@ impl<C: CongestionControl> Sender<C> {
         sacked
     }
 
+    /// Takes in an ACK of just the next segment, when nothing is SACKed or lost.
+    #[inline]
+    pub(crate) fn hear_plain(&mut self, news: &mut News) {
+        let una = self.una;
+        let Some(extra) = self.extra.as_deref_mut() else { return };
+        let Some(departures) = &mut extra.departures else { return };
+        if let Some(departure) = departures.get(una)
+            && !departure.again()
+        {
+            let rtt = news.now - departure.time();
+            self.rtt.observe(rtt);
+            if extra.every_rtt {
+                news.rtt = Some(rtt);
+            }
+            if let Some(rack) = &mut extra.rack {
+                rack.take(una, departure.time(), rtt);
+            }
+        }
+        departures.advance(una + 1);
+    }
+
     /// Takes in ACKs in a row, each of which released one segment at `times`; the last at `last`.
     pub(crate) fn hear_steady(&mut self, last: Time, times: impl Iterator<Item = Time>) {
         let Some(extra) = self.extra.as_deref_mut() else { return };

@@ -281,6 +281,41 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
+    /// Whether an ACK for just the next segment does no more than grow the window, and release what that allows: nothing
+    /// is lost, SACKed, marked or paced.
+    #[inline]
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        let open = self.phase == Phase::Open && self.dupacks == 0 && !self.cwr;
+        open && self.nxt == self.high && self.board.is_empty() && self.extra.as_ref().is_none_or(|x| x.is_quiet())
+    }
+
+    /// An ACK for just the next segment, which was sent once, when [`Self::is_plain`]: the same as [`Self::on_ack`],
+    /// without looking for what cannot be there.
+    pub fn take_plain(&mut self, now: Time, wire: &mut impl Wire) {
+        debug_assert!(self.is_plain());
+        let before = self.nxt - self.una;
+        let limited = before >= self.control.cwnd() as u32;
+        let rtt = self.sample(now, self.una + 1);
+        let round_start = rtt.is_some();
+        let mut news = News { now, acked: 1, marked: false, before, limited, rtt, round_start, delivered: 1 };
+        if self.extra.is_some() {
+            self.hear_plain(&mut news);
+        }
+        self.una += 1;
+        self.rto_at = if self.una == self.nxt { Time::NEVER } else { now + self.rtt.rto() };
+        self.grow(news, 1);
+        let window = self.window();
+        while self.nxt - self.una < window && self.nxt < self.data_end {
+            let seq = self.nxt;
+            self.nxt += 1;
+            self.transmit(now, seq, wire);
+        }
+        if self.extra.is_some() {
+            self.settle(now, true);
+        }
+    }
+
     /// Whether everything between sender and receiver was sent once, in order: a segment sent after the last
     /// retransmission has been acknowledged, and paths keep the order of a flow.
     #[inline]

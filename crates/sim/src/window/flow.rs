@@ -289,7 +289,17 @@ impl Flow {
             }
             // All the ACKs come before the timer that the last one started, so none of them lets it expire.
             let limit = limit.min(self.plan.sender.deadline().0.saturating_add(1));
-            let mut acks = &front[..front.len().min(self.plan.sender.steady() as usize)];
+            let steady = self.plan.sender.steady() as usize;
+            if steady == 0 {
+                let at = front[0].time;
+                if at >= limit || !self.plan.sender.is_plain() {
+                    return;
+                }
+                ring.consume(1);
+                self.take_plain::<HASH>(Time(at), bucket, until);
+                continue;
+            }
+            let mut acks = &front[..front.len().min(steady)];
             if acks.last().is_some_and(|rec| rec.time >= limit) {
                 acks = &acks[..acks.partition_point(|rec| rec.time < limit)];
             }
@@ -313,6 +323,18 @@ impl Flow {
             ring.consume(n as usize);
             self.plan.receiver.take_plain(n);
             self.delivered += u64::from(n);
+        }
+    }
+
+    /// One ACK of the next segment, where nothing is out of order at either end.
+    #[inline]
+    fn take_plain<const HASH: bool>(&mut self, now: Time, bucket: &mut Bucket, until: u64) {
+        self.plan.receiver.take_plain(1);
+        self.delivered += 1;
+        self.meter.delivered(Time(now.0 - self.plan.back.0), &self.plan.receiver, self.plan.data_end);
+        self.plan.sender.take_plain(now, &mut Exit { way: &mut self.way, bucket, until });
+        if HASH {
+            self.hash.sender(now, &self.plan.sender);
         }
     }
 
