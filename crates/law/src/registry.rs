@@ -130,17 +130,6 @@ macro_rules! laws {
                     })*
                 })
             }
-
-            /// Whether the parameters are in range.
-            ///
-            /// # Errors
-            /// The first that is not.
-            pub fn check(&self) -> Result<(), base::ParamError> {
-                match self {
-                    $(Self::$name(p) => <crate::$module::$law as Law>::new(p).map(|_| ()),)*
-                    $(Self::$c_name(p) => <crate::$c_module::$c_law as Controller>::new(p, 2.0).map(|_| ()),)*
-                }
-            }
         }
 
         impl WindowLaw for AnyLaw {

@@ -5,6 +5,7 @@ use crate::reader::not_whole;
 use crate::{Group, Link, Loss, Rtt, Scenario, ScenarioError, limits};
 use base::text::{format_rate, format_span};
 use base::{Bytes, ParamError, Rate, Span, Stream};
+use law::CongestionControl;
 use queue::Limit;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -138,8 +139,12 @@ fn group(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     } else if group.access.buffer.is_some() {
         return refuse(at("access.buffer"), "needs access.rate: nothing waits for an infinite rate");
     }
-    group.law.check().map_err(parameter(at("control")))?;
     group.slow_start.build().map_err(parameter(at("control.slow_start")))?;
+    let control = group.law.build(&group.slow_start, 2.0, f64::INFINITY).map_err(parameter(at("control")))?;
+    if control.needs().deliveries && !group.recovery.selective() {
+        let law = group.law.card().name;
+        return refuse(at("recovery"), format!("{law} needs selective acknowledgements; use sack, prr or rack"));
+    }
     let (from, to) = group.start;
     if from > to {
         return refuse(at("start"), "from must not be later than to");

@@ -39,8 +39,7 @@ pub fn read_control(text: &str) -> Result<(LawSpec, StartSpec), ScenarioError> {
     let fields = Fields::new(&document, String::new(), &["control"])?;
     let (law, start) = control(fields.get("control").as_ref())?;
     let place = |source| ScenarioError::Parameter { place: "control".to_owned(), source };
-    law.check().map_err(place)?;
-    start.build().map_err(place)?;
+    law.build(&start, 2.0, f64::INFINITY).map_err(place)?;
     Ok((law, start))
 }
 
