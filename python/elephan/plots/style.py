@@ -65,8 +65,8 @@ def sign(figure: Figure, scenario: Scenario, more: str = "") -> None:
     figure.supxlabel(f"{text}   {more}".rstrip(), fontsize=6.5, color=GREY, x=0.995, ha="right")
 
 
-def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Write a figure as PNG and SVG, each whole or not at all.
+def save(figure: Figure, folder: Path, name: str, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:
+    """Write a figure as PNG and SVG, or what `endings` says, each whole or not at all.
 
     Parameters
     ----------
@@ -74,6 +74,7 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     folder : Path
     name : str
         Without ending.
+    endings : tuple of str
 
     Returns
     -------
@@ -84,7 +85,7 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     OSError
         If the folder cannot be written.
     """
-    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
+    paths = [folder / f"{name}{ending}" for ending in endings]
     for path in paths:
         with atomic(path) as temporary:
             # Without a date the same figure gives the same bytes.
