@@ -50,6 +50,18 @@ def test_the_document_has_the_promised_shape(elephan: Command, tmp_path: Path) -
     assert json.loads((tmp_path / "bench.json").read_text()) == document
 
 
+def test_laws_are_compared_with_highspeed(elephan: Command) -> None:
+    done = elephan("bench", "--laws", "reno", "--runs", 1, "--quick", "--json")
+    assert done.code == 0
+    rows = json.loads(done.out)["laws"]
+    assert list(rows) == ["highspeed", "reno"]
+    assert rows["highspeed"]["over_highspeed"] == 1.0
+    assert rows["reno"]["ns_per_packet"] > 0
+    wrong = elephan("bench", "--laws", "cubik")
+    assert wrong.code == 2
+    assert wrong.err.startswith('--laws: there is no "cubik"; use all, or of reno, highspeed')
+
+
 def test_memory_is_measured_above_the_interpreter() -> None:
     peak = measure_peak_mb(WORKLOADS["W1"].scenario(2.0).canonical)
     # W1 keeps some 16,000 packets in flight; the interpreter with NumPy alone holds 30 MB.

@@ -10,6 +10,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
+from elephan.bench.clock import cpu_ns_per_packet
+from elephan.bench.laws import bench_laws, select_laws
 from elephan.bench.memory import measure_peak_mb
 from elephan.bench.ns2 import find_ns2, ns2_ns_per_packet
 from elephan.bench.workloads import WORKLOADS, Workload, select
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from elephan.scenario import Scenario
 
-__all__ = ["WORKLOADS", "Workload", "bench", "select"]
+__all__ = ["WORKLOADS", "Workload", "bench", "bench_laws", "select", "select_laws"]
 
 NS2_S = 20.0
 """Simulated time under ns-2 [s]."""
@@ -93,7 +95,7 @@ def _engine(workload: Workload, runs: int, *, quick: bool) -> dict[str, Any]:
     link = scenario.links[0]
     costs, floors, delivered = [], [], 0
     for _ in range(runs):
-        cost, delivered = _cpu_ns_per_packet(scenario, "window")
+        cost, delivered = cpu_ns_per_packet(scenario, "window")
         costs.append(cost)
         begun = time.thread_time()
         _native.memory_floor(delivered, round(link["bdp_packets"]), link["flows"])
@@ -118,16 +120,7 @@ def _engine(workload: Workload, runs: int, *, quick: bool) -> dict[str, Any]:
 def _reference(workload: Workload, row: dict[str, Any], *, quick: bool) -> None:
     """Cost of the reference engine, on a shorter run where it would take long."""
     duration_s = min(workload.quick_s, workload.reference_s) if quick else workload.reference_s
-    cost, _ = _cpu_ns_per_packet(workload.scenario(duration_s), "reference")
+    cost, _ = cpu_ns_per_packet(workload.scenario(duration_s), "reference")
     row["reference_ns_per_packet"] = cost
     row["speedup_over_reference"] = cost / row["ns_per_packet"]
     row["reference_duration_s"] = duration_s
-
-
-def _cpu_ns_per_packet(scenario: Scenario, engine: str) -> tuple[float, int]:
-    """CPU time of the native call, network building included, per delivered packet; and how many were."""
-    begun = time.thread_time()
-    outcome = _native.simulate(scenario.canonical, 0, engine=engine)
-    cpu_s = time.thread_time() - begun
-    delivered = outcome["balance"]["delivered"]
-    return cpu_s * 1e9 / max(1, delivered), delivered

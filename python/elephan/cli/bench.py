@@ -18,6 +18,7 @@ from elephan.cli.common import (
     say,
 )
 from elephan.cli.progress import ProgressLine
+from elephan.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,6 +30,10 @@ def bench(
     workloads: Annotated[
         str | None, typer.Option("--workloads", metavar="W1,W2", help="Which of W1 to W5.", show_default="all")
     ] = None,
+    laws: Annotated[
+        str | None,
+        typer.Option("--laws", metavar="A,B|all", help="Instead: W1 under each of these laws.", show_default="none"),
+    ] = None,
     runs: Annotated[int, typer.Option("--runs", min=1, help="Repetitions; the fastest counts.")] = 3,
     no_reference: Annotated[bool, typer.Option("--no-reference", help="Leave the reference engine out.")] = False,
     no_peers: Annotated[bool, typer.Option("--no-peers", help="Leave ns-2 out.")] = False,
@@ -39,21 +44,24 @@ def bench(
 ) -> None:
     """Measure CPU nanoseconds per delivered data packet, one core, the native call with network building."""
     from elephan.bench import bench as measure  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.bench import select  # noqa: PLC0415
+    from elephan.bench import bench_laws, select, select_laws  # noqa: PLC0415
     from elephan.run.files import write_json  # noqa: PLC0415
 
+    if laws is not None and workloads is not None:
+        message = "--laws: measures W1 under each law; leave --workloads out"
+        raise InputError(message)
     chosen = select(workloads)
+    chosen_laws = select_laws(laws) if laws is not None else None
     check_out(out)
     with ProgressLine("bench", quiet=quiet) as line:
         try:
-            document = measure(
-                chosen,
-                runs=runs,
-                reference=not no_reference,
-                peers=not no_peers,
-                quick=quick,
-                progress=lambda what, done, total: line.update(done, total, what),
-            )
+            announce = lambda what, done, total: line.update(done, total, what)  # noqa: E731
+            if chosen_laws is not None:
+                document = bench_laws(chosen_laws, runs=runs, quick=quick, progress=announce)
+            else:
+                document = measure(
+                    chosen, runs=runs, reference=not no_reference, peers=not no_peers, quick=quick, progress=announce
+                )
             written = write_json(out / "bench.json", document) if out is not None else None
         except KeyboardInterrupt:
             message = "bench interrupted; nothing was written"
@@ -61,7 +69,7 @@ def bench(
     if json:
         print_json(document)
         return
-    print_tables(*_tables(document))
+    print_tables(*(_law_tables(document) if chosen_laws is not None else _tables(document)))
     if written is not None:
         say(f"wrote {written}")
 
@@ -87,6 +95,14 @@ def _tables(document: dict[str, Any]) -> list[Table | str]:
     how = f"fastest of {document['runs']} runs{', quick: short simulated times' if document['quick'] else ''}"
     what = "heap: the reference engine; ratios: ours to the floor, the others to ours"
     return [f"CPU ns per delivered data packet, {how}\n{what}", table]
+
+
+def _law_tables(document: dict[str, Any]) -> list[Table | str]:
+    table = new_table("", "ns/packet", "median", "over highspeed")
+    for name, row in document["laws"].items():
+        numbers = (_number(row[key], 2) for key in ("ns_per_packet", "median_ns_per_packet", "over_highspeed"))
+        table.add_row(name, *numbers)
+    return [f"CPU ns per delivered data packet on W1, fastest of {document['runs']} runs", table]
 
 
 def _number(x: float | None, digits: int = 0) -> str:
