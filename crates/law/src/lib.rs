@@ -24,6 +24,7 @@ laws! {
         Reno = reno::Reno,
         Highspeed = highspeed::HighSpeed,
         Scalable = scalable::Scalable,
+        Htcp = htcp::Htcp,
         Hybla = hybla::Hybla,
         ConstantRate = constant_rate::ConstantRate,
     }
