@@ -25,6 +25,7 @@ laws! {
         Highspeed = highspeed::HighSpeed,
         Scalable = scalable::Scalable,
         Htcp = htcp::Htcp,
+        Bic = bic::Bic,
         Hybla = hybla::Hybla,
         ConstantRate = constant_rate::ConstantRate,
     }
