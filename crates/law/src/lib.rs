@@ -26,6 +26,7 @@ laws! {
         Scalable = scalable::Scalable,
         Htcp = htcp::Htcp,
         Bic = bic::Bic,
+        Cubic = cubic::Cubic,
         Hybla = hybla::Hybla,
         ConstantRate = constant_rate::ConstantRate,
     }
