@@ -23,6 +23,7 @@ laws! {
     windows {
         Reno = reno::Reno,
         Highspeed = highspeed::HighSpeed,
+        NrHstcp = nr_hstcp::NrHstcp,
         Scalable = scalable::Scalable,
         Htcp = htcp::Htcp,
         Bic = bic::Bic,
