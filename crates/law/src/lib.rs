@@ -23,6 +23,13 @@ laws! {
     windows {
         Reno = reno::Reno,
         Highspeed = highspeed::HighSpeed,
+        NrHstcp = nr_hstcp::NrHstcp,
+        Scalable = scalable::Scalable,
+        Htcp = htcp::Htcp,
+        Bic = bic::Bic,
+        Cubic = cubic::Cubic,
+        Hybla = hybla::Hybla,
+        ConstantRate = constant_rate::ConstantRate,
     }
     controllers {
     }

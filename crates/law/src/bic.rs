@@ -1,0 +1,220 @@
+//! BIC: after a loss the window returns to its old maximum fast from afar, by ever smaller steps when near, and then
+//! probes beyond it by ever larger ones. Reno up to `low_window`.
+//!
+//! Source: L. Xu, K. Harfoush, I. Rhee, Binary Increase Congestion Control for Fast, Long Distance Networks, INFOCOM
+//! 2004, Section III. Its target moves with every ACK: the way to the maximum falls as exp(-n/2) in n round trips.
+//! Differs from the source: fast convergence compares with the last maximum even after probing, when the paper's code
+//! has forgotten it; one half is kept after a timeout (the paper is silent).
+//! Differs from Linux and ns-3: there the largest step is 16, 0.8 is kept, the search goes a quarter of the way, with
+//! fixed steps within one segment of it, and a timeout (Linux) forgets the maximum.
+
+use crate::{CongestionEvent, Law, Signal, WindowLaw};
+use base::{Card, ParamError};
+
+base::params! {
+    /// Xu, Harfoush and Rhee 2004.
+    pub struct Params {
+        /// Largest growth per round trip.
+        max_increment: f64 = 32.0, "segments";
+        /// Growth per round trip below which it takes the old maximum for reached.
+        min_increment: f64 = 0.01, "segments";
+        /// Share of the window given up on loss.
+        decrease: f64 = 0.125, "";
+        /// Window below which it is Reno.
+        low_window: f64 = 14.0, "segments";
+        /// Whether a flow that lost before its old maximum aims lower, so that others find room.
+        fast_convergence: bool = true, "";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Bic {
+    max_increment: f64,
+    min_increment: f64,
+    decrease: f64,
+    low_window: f64,
+    fast_convergence: bool,
+    /// The window it returns to; infinite before the first loss.
+    w_max: f64,
+}
+
+impl Law for Bic {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "bic",
+        aliases: &["bic-tcp", "TcpBic"],
+        title: "BIC",
+        source: "Xu, Harfoush and Rhee 2004",
+        differs: "The paper's parameters; Linux and ns-3 take 16 for the largest step, keep 0.8 and search a quarter \
+                  of the way. The old maximum is remembered while probing beyond it.",
+    };
+
+    fn new(p: &Params) -> Result<Self, ParamError> {
+        if p.max_increment < 1.0 {
+            return Err(ParamError::new("max_increment", "must be at least 1"));
+        }
+        if p.min_increment < 1e-6 || p.min_increment > 0.25 {
+            return Err(ParamError::new("min_increment", "must lie between 1e-6 and 0.25"));
+        }
+        if p.decrease <= 0.0 || p.decrease >= 1.0 {
+            return Err(ParamError::new("decrease", "must lie strictly between 0 and 1"));
+        }
+        if p.low_window < 0.0 {
+            return Err(ParamError::new("low_window", "must be at least 0"));
+        }
+        Ok(Self {
+            max_increment: p.max_increment,
+            min_increment: p.min_increment,
+            decrease: p.decrease,
+            low_window: p.low_window,
+            fast_convergence: p.fast_convergence,
+            w_max: f64::INFINITY,
+        })
+    }
+}
+
+impl WindowLaw for Bic {
+    fn per_rtt(&self, w: f64) -> Option<f64> {
+        if w < self.low_window {
+            return Some(1.0);
+        }
+        let (from, to) = (w - 0.5, w + 0.5);
+        if to + 2.0 * self.max_increment < self.w_max {
+            return Some(self.max_increment);
+        }
+        // Near the maximum the growth changes a hundredfold within one segment: what counts is the time that it takes.
+        let searching = self.rounds_to_max(self.w_max - from) - self.rounds_to_max(self.w_max - to);
+        let above = (to - from.max(self.w_max)).max(0.0);
+        let probing = above / self.probe(to - 0.5 * above - self.w_max);
+        Some(1.0 / (searching + probing))
+    }
+
+    fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
+        if cwnd < self.low_window {
+            return cwnd * 0.5;
+        }
+        let descending = self.w_max.is_finite() && cwnd < self.w_max;
+        // The middle between the window and what is kept of it.
+        let yields = if descending && self.fast_convergence { 0.5 * self.decrease } else { 0.0 };
+        self.w_max = cwnd * (1.0 - yields);
+        cwnd * (1.0 - if event.signal == Signal::Timeout { 0.5 } else { self.decrease })
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("w_max", self.w_max);
+    }
+}
+
+impl Bic {
+    /// Round trips from `distance` segments below the maximum to it: at the largest step, then by half the way per
+    /// round trip, until the steps are smaller than the smallest.
+    fn rounds_to_max(&self, distance: f64) -> f64 {
+        let (far, near) = (2.0 * self.max_increment, 2.0 * self.min_increment);
+        if distance > far {
+            (distance - far) / self.max_increment + self.rounds_to_max(far)
+        } else if distance > near {
+            2.0 * libm::log(distance / near)
+        } else {
+            0.0
+        }
+    }
+
+    /// Growth per round trip that far beyond the maximum: 1, 2, 4 and so on, as in slow start, up to the largest step.
+    fn probe(&self, beyond: f64) -> f64 {
+        let doublings = (beyond.clamp(0.0, self.max_increment) as u64 + 1).ilog2();
+        ((1u64 << doublings) as f64).min(self.max_increment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Span, Time};
+
+    fn loss() -> CongestionEvent {
+        CongestionEvent::plain(Time::ZERO, Signal::Loss, Span::millis(100))
+    }
+
+    /// After a loss at 1000 segments: 875 are kept, 1000 is the maximum.
+    fn after_loss() -> Bic {
+        let mut law = Bic::new(&Params::default()).unwrap();
+        assert_eq!(law.backoff(1000.0, &loss()), 875.0);
+        law
+    }
+
+    #[test]
+    fn follows_the_papers_rule_ack_by_ack() {
+        // The pseudo-code: binary search or additive increase towards the maximum, then 1, 2, 4, 8, 16 segments per
+        // round trip, then the largest step.
+        let law = after_loss();
+        let (mut paper, mut here) = (875.0f64, 875.0f64);
+        let (mut probing, mut step, mut goal) = (false, 1.0, 0.0);
+        for round in 0..40 {
+            for _ in 0..paper as u64 {
+                if probing {
+                    paper += step / paper;
+                    if paper >= goal && step < 32.0 {
+                        step *= 2.0;
+                        goal = paper + step;
+                    }
+                } else {
+                    let way = 0.5 * (1000.0 - paper);
+                    paper = if way < 0.01 { 1000.0 } else { paper + way.min(32.0) / paper };
+                    (probing, goal) = (paper >= 1000.0, paper + 1.0);
+                }
+            }
+            for _ in 0..here as u64 {
+                let middle = here.floor() + 0.5;
+                here += law.per_rtt(middle).unwrap() / middle;
+            }
+            // At 32 segments per round trip, one round trip's rounding of ACKs to whole windows is 32/1000 of 32; the
+            // doublings fall on whole segments here, on ACKs there.
+            // Within its last segment the way to the maximum is straight here; elsewhere the difference is that the
+            // doublings fall on whole segments here and on ACKs there.
+            let tolerance = if (999.0..1000.0).contains(&paper) { 0.4 } else { 0.13 };
+            assert!((paper - here).abs() < tolerance, "round {round}: {here} instead of {paper}");
+        }
+        assert!(here > 1100.0, "it probes, got {here}");
+    }
+
+    #[test]
+    fn takes_the_time_of_the_closed_form_to_return_to_its_maximum() {
+        let law = after_loss();
+        // (125 - 64) / 32 round trips at the largest step, then 2 ln(64 / 0.02).
+        let expected = 61.0 / 32.0 + 2.0 * libm::log(3200.0);
+        let rounds: f64 = (875..1000).map(|w| 1.0 / law.per_rtt(f64::from(w) + 0.5).unwrap()).sum();
+        // One interval straddles the change at 936 segments exactly: nothing is lost but rounding.
+        assert!((rounds - expected).abs() < 1e-9, "{rounds} instead of {expected}");
+        assert!((expected - 18.05).abs() < 0.005);
+    }
+
+    #[test]
+    fn probes_as_in_slow_start_beyond_the_maximum() {
+        let law = after_loss();
+        for (w, gain) in [(1000.5, 1.0), (1001.5, 2.0), (1002.5, 2.0), (1003.5, 4.0), (1014.5, 8.0), (1015.5, 16.0)] {
+            assert_eq!(law.per_rtt(w), Some(gain), "at {w}");
+        }
+        assert_eq!(law.per_rtt(1031.5), Some(32.0));
+        assert_eq!(law.per_rtt(5000.5), Some(32.0));
+        let fresh = Bic::new(&Params::default()).unwrap();
+        assert_eq!(fresh.per_rtt(500.5), Some(32.0), "before the first loss there is no maximum");
+    }
+
+    #[test]
+    fn aims_at_the_middle_when_it_lost_before_its_maximum() {
+        let mut law = after_loss();
+        assert_eq!(law.backoff(900.0, &loss()), 787.5);
+        assert_eq!(law.w_max, 0.5 * (900.0 + 787.5));
+        law.backoff(950.0, &loss());
+        assert_eq!(law.w_max, 950.0, "beyond the maximum there is no need to yield");
+    }
+
+    #[test]
+    fn is_reno_below_the_low_window() {
+        let mut law = after_loss();
+        assert_eq!(law.per_rtt(13.5), Some(1.0));
+        assert_eq!(law.backoff(13.0, &loss()), 6.5);
+        assert_eq!(law.backoff(14.0, &loss()), 12.25);
+    }
+}

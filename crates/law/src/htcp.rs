@@ -1,0 +1,233 @@
+//! H-TCP: the window grows by alpha segments per round trip, alpha rising with the time since the last congestion
+//! event; a share beta, the ratio of smallest to largest round-trip time, is kept so that the buffer just empties.
+//!
+//! Source: R. Shorten, D. Leith, H-TCP: TCP for high-speed and long-distance networks, 2004; draft-leith-tcp-htcp-06.
+//! Differs from the source: alpha is set once per round trip, for its middle. Where it is silent: the largest
+//! round-trip time is that since the last event, throughput that of the last round trip; a timeout keeps one half.
+//! Differs from Linux: RTT scaling is on there (off here and in FreeBSD), the largest round-trip time fades by 5 % per
+//! event, throughput is smoothed, time counts from the end of recovery. Differs from ns-3: there the smallest
+//! round-trip time, too, is forgotten at each event, and beta has no bounds.
+
+use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
+use base::{Card, ParamError, Span, Time};
+
+/// What RTT scaling may multiply alpha by (Linux and FreeBSD: the same bounds).
+const SCALE: (f64, f64) = (0.1, 2.0);
+
+base::params! {
+    /// Shorten and Leith 2004.
+    pub struct Params {
+        /// Time after a congestion event in which it grows like an AIMD flow.
+        low_speed: Span = Span::secs(1), "";
+        /// Smallest share of the window kept on congestion.
+        beta_min: f64 = 0.5, "";
+        /// Largest share of the window kept on congestion.
+        beta_max: f64 = 0.8, "";
+        /// Whether the share kept follows the round-trip times; if not it is the smallest.
+        adaptive_backoff: bool = true, "";
+        /// Relative change of throughput from event to event beyond which the smallest share is kept.
+        throughput_change: f64 = 0.2, "";
+        /// Whether alpha is multiplied by the smoothed round-trip time over `reference_rtt`.
+        rtt_scaling: bool = false, "";
+        /// Round-trip time at which scaling changes nothing.
+        reference_rtt: Span = Span::millis(100), "";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Htcp {
+    p: Params,
+    alpha: f64,
+    beta: f64,
+    /// The last congestion event, or the first sample; `NEVER` before that.
+    since: Time,
+    /// Largest round-trip time since then.
+    max_rtt: Span,
+    /// When this round trip began, and what had been delivered by then.
+    round: (Time, u64),
+    /// Segments per second in the last whole round trip, and before the last event.
+    throughput: f64,
+    throughput_before: f64,
+}
+
+impl Law for Htcp {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "htcp",
+        aliases: &["h-tcp", "TcpHtcp"],
+        title: "H-TCP",
+        source: "Shorten and Leith 2004; draft-leith-tcp-htcp-06",
+        differs: "alpha is set once per round trip; the largest round-trip time is that since the last congestion \
+                  event. Linux scales alpha with the round-trip time by default; ns-3 keeps beta without bounds.",
+    };
+
+    fn new(p: &Params) -> Result<Self, ParamError> {
+        if p.beta_min <= 0.0 || p.beta_min >= 1.0 {
+            return Err(ParamError::new("beta_min", "must lie strictly between 0 and 1"));
+        }
+        if p.beta_max < p.beta_min || p.beta_max >= 1.0 {
+            return Err(ParamError::new("beta_max", "must be at least beta_min and below 1"));
+        }
+        if p.throughput_change < 0.0 {
+            return Err(ParamError::new("throughput_change", "must be at least 0"));
+        }
+        if p.reference_rtt == Span::ZERO {
+            return Err(ParamError::new("reference_rtt", "must be above 0"));
+        }
+        Ok(Self {
+            p: p.clone(),
+            alpha: 1.0,
+            beta: p.beta_min,
+            since: Time::NEVER,
+            max_rtt: Span::ZERO,
+            round: (Time::ZERO, 0),
+            throughput: 0.0,
+            throughput_before: 0.0,
+        })
+    }
+}
+
+impl WindowLaw for Htcp {
+    fn needs(&self) -> Needs {
+        Needs { rounds: true, ..Needs::default() }
+    }
+
+    fn on_sample(&mut self, ack: &AckSample) {
+        let (began, delivered) = std::mem::replace(&mut self.round, (ack.now, ack.delivered));
+        if self.since == Time::NEVER {
+            self.since = ack.now;
+        } else if ack.now > began {
+            self.throughput = ack.delivered.saturating_sub(delivered) as f64 / (ack.now - began).as_secs();
+        }
+        self.max_rtt = self.max_rtt.max(ack.rtt.unwrap_or_default());
+        self.alpha = self.alpha_after((ack.now + Span(ack.srtt.0 / 2)).since(self.since), ack.srtt);
+    }
+
+    fn per_rtt(&self, _w: f64) -> Option<f64> {
+        Some(self.alpha)
+    }
+
+    fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
+        let change = (self.throughput - self.throughput_before).abs();
+        let steady = change <= self.p.throughput_change * self.throughput_before && self.throughput_before > 0.0;
+        let max_rtt = self.max_rtt.max(event.rtt);
+        self.beta = if steady && self.p.adaptive_backoff && event.signal != Signal::Timeout && max_rtt > Span::ZERO {
+            (event.min_rtt.0 as f64 / max_rtt.0 as f64).clamp(self.p.beta_min, self.p.beta_max)
+        } else {
+            self.p.beta_min
+        };
+        self.throughput_before = self.throughput;
+        self.since = event.now;
+        self.max_rtt = Span::ZERO;
+        self.round = (event.now, event.delivered);
+        self.alpha = self.alpha_after(Span::ZERO, event.srtt);
+        cwnd * if event.signal == Signal::Timeout { 0.5 } else { self.beta }
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("alpha", self.alpha);
+        put("beta", self.beta);
+    }
+}
+
+impl Htcp {
+    /// Segments per round trip a time `delta` after the last congestion event.
+    fn alpha_after(&self, delta: Span, srtt: Span) -> f64 {
+        let x = Span(delta.0.saturating_sub(self.p.low_speed.0)).as_secs();
+        let scale = if self.p.rtt_scaling && srtt > Span::ZERO {
+            (srtt.0 as f64 / self.p.reference_rtt.0 as f64).clamp(SCALE.0, SCALE.1)
+        } else {
+            1.0
+        };
+        2.0 * (1.0 - self.beta) * (1.0 + 10.0 * x + 0.25 * x * x) * scale
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Span = Span::millis(100);
+
+    fn law(p: &Params) -> Htcp {
+        Htcp::new(p).unwrap()
+    }
+
+    fn round(s: f64, delivered: u64, rtt: Span) -> AckSample {
+        AckSample { delivered, round_start: true, ..AckSample::plain(Time::ZERO + Span::from_secs(s), rtt) }
+    }
+
+    fn event(s: f64, signal: Signal, delivered: u64, rtt: Span) -> CongestionEvent {
+        let now = Time::ZERO + Span::from_secs(s);
+        CongestionEvent { delivered, min_rtt: RTT, ..CongestionEvent::plain(now, signal, rtt) }
+    }
+
+    #[test]
+    fn alpha_is_the_papers_function_of_the_time_since_the_event() {
+        let law = law(&Params::default());
+        // 1 + 10 (delta - 1) + ((delta - 1) / 2)², and beta is one half: nothing is scaled.
+        for (s, alpha) in [(0.0, 1.0), (1.0, 1.0), (2.0, 11.25), (3.0, 22.0), (11.0, 126.0)] {
+            assert_eq!(law.alpha_after(Span::from_secs(s), RTT), alpha, "after {s} s");
+        }
+    }
+
+    #[test]
+    fn alpha_holds_for_the_middle_of_the_round_trip() {
+        let mut law = law(&Params::default());
+        law.on_sample(&round(10.0, 1, RTT));
+        law.on_sample(&round(11.95, 1000, RTT));
+        // 1.95 s after the first sample and 50 ms more are 2 s.
+        assert_eq!(law.per_rtt(500.0), Some(11.25));
+    }
+
+    /// Two steady cycles in which the queue raises the round-trip time to `full`; what the second event keeps.
+    fn kept(full: Span, second_rate: u64) -> f64 {
+        let mut law = law(&Params::default());
+        law.on_sample(&round(0.0, 0, RTT));
+        law.on_sample(&round(1.0, 10_000, full));
+        // Nothing to compare with: one half.
+        assert_eq!(law.backoff(1000.0, &event(1.0, Signal::Loss, 10_000, full)), 500.0);
+        law.on_sample(&round(2.0, 10_000 + second_rate, full));
+        law.backoff(1000.0, &event(2.0, Signal::Loss, 20_000, full)) / 1000.0
+    }
+
+    #[test]
+    fn keeps_the_ratio_of_round_trip_times_between_half_and_four_fifths() {
+        assert_eq!(kept(Span::millis(160), 10_000), 100.0 / 160.0);
+        assert_eq!(kept(Span::millis(300), 10_000), 0.5);
+        assert_eq!(kept(Span::millis(110), 10_000), 0.8);
+    }
+
+    #[test]
+    fn keeps_one_half_when_throughput_changed_by_more_than_a_fifth() {
+        assert_eq!(kept(Span::millis(110), 12_001), 0.5);
+        assert_eq!(kept(Span::millis(110), 7_999), 0.5);
+        assert_eq!(kept(Span::millis(110), 11_999), 0.8);
+    }
+
+    #[test]
+    fn what_is_kept_scales_the_growth() {
+        let mut law = law(&Params::default());
+        law.beta = 0.8;
+        // 2 (1 - 0.8) = 0.4, to the rounding of 1 - 0.8.
+        assert!((law.alpha_after(Span::secs(2), RTT) - 4.5).abs() < 1e-14);
+    }
+
+    #[test]
+    fn scaling_with_the_round_trip_time_has_bounds() {
+        let law = law(&Params { rtt_scaling: true, ..Params::default() });
+        for (ms, alpha) in [(1, 0.1), (50, 0.5), (100, 1.0), (150, 1.5), (1000, 2.0)] {
+            assert_eq!(law.alpha_after(Span::ZERO, Span::millis(ms)), alpha, "{ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_timeout_keeps_one_half_and_starts_the_clock_anew() {
+        let mut law = law(&Params::default());
+        law.on_sample(&round(0.0, 0, RTT));
+        law.on_sample(&round(5.0, 10_000, RTT));
+        assert_eq!(law.backoff(100.0, &event(5.0, Signal::Timeout, 10_000, RTT)), 50.0);
+        assert_eq!(law.per_rtt(50.0), Some(1.0));
+    }
+}

@@ -1,0 +1,115 @@
+//! TCP Hybla: a flow with round-trip time RTT gains rho² segments per round trip, rho = RTT/`reference_rtt` and at
+//! least 1, so that its rate grows as that of a flow at `reference_rtt`. Reno's halving. The slow start that belongs to
+//! it is [`crate::start::hybla`].
+//!
+//! Source: C. Caini, R. Firrincieli, TCP Hybla: a TCP enhancement for heterogeneous networks, Int. J. Satellite
+//! Communications and Networking 22(5), 2004. Its RTT is here the smallest one seen, as in ns-3 and (smoothed) in
+//! Linux: a queue does not make the flow more aggressive.
+//! Differs from the source: the initial window and threshold are the flow's, not multiplied by rho; no pacing.
+//! Differs from Linux: rho has no fixed-point steps of an eighth. Differs from ns-3: the reference there is 50 ms.
+
+use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw};
+use base::{Card, ParamError, Span};
+
+base::params! {
+    /// Caini and Firrincieli 2004.
+    pub struct Params {
+        /// Round-trip time of the flow it wants to equal.
+        reference_rtt: Span = Span::millis(25), "";
+        /// Share of the window given up on loss.
+        decrease: f64 = 0.5, "";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Hybla {
+    reference_rtt: Span,
+    decrease: f64,
+    rho: f64,
+}
+
+impl Law for Hybla {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "hybla",
+        aliases: &["TcpHybla"],
+        title: "TCP Hybla",
+        source: "Caini and Firrincieli 2004",
+        differs: "Congestion avoidance only; its slow start is `hybla-start`. rho follows the smallest \
+                  round-trip time; initial window and pacing are not scaled. ns-3 takes 50 ms as reference.",
+    };
+
+    fn new(p: &Params) -> Result<Self, ParamError> {
+        if p.reference_rtt == Span::ZERO {
+            return Err(ParamError::new("reference_rtt", "must be above 0"));
+        }
+        if p.decrease <= 0.0 || p.decrease >= 1.0 {
+            return Err(ParamError::new("decrease", "must lie strictly between 0 and 1"));
+        }
+        Ok(Self { reference_rtt: p.reference_rtt, decrease: p.decrease, rho: 1.0 })
+    }
+}
+
+/// By how much the round-trip time exceeds the reference; 1 before the first sample.
+pub(crate) fn rho(rtt: Span, reference: Span) -> f64 {
+    (rtt.0 as f64 / reference.0 as f64).max(1.0)
+}
+
+impl WindowLaw for Hybla {
+    fn needs(&self) -> Needs {
+        Needs { rounds: true, ..Needs::default() }
+    }
+
+    fn on_sample(&mut self, ack: &AckSample) {
+        self.rho = rho(ack.min_rtt, self.reference_rtt);
+    }
+
+    fn per_rtt(&self, _w: f64) -> Option<f64> {
+        Some(self.rho * self.rho)
+    }
+
+    fn backoff(&mut self, cwnd: f64, _event: &CongestionEvent) -> f64 {
+        cwnd * (1.0 - self.decrease)
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("rho", self.rho);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Time;
+
+    fn law(ms: u64) -> Hybla {
+        let mut law = Hybla::new(&Params::default()).unwrap();
+        law.on_sample(&AckSample::plain(Time::ZERO, Span::millis(ms)));
+        law
+    }
+
+    #[test]
+    fn gains_rho_squared_per_round_trip() {
+        // 25 ms is the paper's reference, 600 ms its satellite: rho = 24.
+        for (ms, gain) in [(10, 1.0), (25, 1.0), (50, 4.0), (100, 16.0), (600, 576.0)] {
+            assert_eq!(law(ms).per_rtt(1000.0), Some(gain), "{ms} ms");
+        }
+    }
+
+    #[test]
+    fn the_rate_grows_as_that_of_the_reference_flow() {
+        // One segment per 25 ms per round trip of 25 ms: 1600 segments per second and second.
+        for ms in [25, 100, 500] {
+            let rtt = ms as f64 / 1e3;
+            assert!((law(ms).per_rtt(1000.0).unwrap() / (rtt * rtt) - 1600.0).abs() < 1e-9, "{ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_queue_does_not_raise_rho() {
+        let mut law = law(100);
+        law.on_sample(&AckSample { min_rtt: Span::millis(100), ..AckSample::plain(Time::ZERO, Span::millis(300)) });
+        assert_eq!(law.per_rtt(1000.0), Some(16.0));
+    }
+}

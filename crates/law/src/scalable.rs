@@ -1,0 +1,118 @@
+//! Scalable TCP: a constant gain per acknowledged segment, so that recovery takes the same number of round trips at any
+//! window. Reno up to `legacy_window`.
+//!
+//! Source: T. Kelly, Scalable TCP, ACM CCR 33(2), 2003, Section 3.
+//! Differs from the source: real-valued windows, so the cut is 0.125 cwnd and not the next whole segment.
+//! Differs from Linux and ns-3: there the gain is 1/50 per ACK, to make up for delayed ACKs (here every segment
+//! counts), Reno's growth reaches up to 50 segments and its halving is left out; ns-3 cuts from the data in flight.
+
+use crate::{CongestionEvent, Law, Signal, WindowLaw};
+use base::{Card, ParamError};
+
+base::params! {
+    /// Kelly 2003.
+    pub struct Params {
+        /// Growth of the window per acknowledged segment.
+        increase: f64 = 0.01, "segments";
+        /// Share of the window given up on loss.
+        decrease: f64 = 0.125, "";
+        /// Window up to which it is Reno.
+        legacy_window: f64 = 16.0, "segments";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Scalable {
+    increase: f64,
+    decrease: f64,
+    legacy_window: f64,
+}
+
+impl Law for Scalable {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "scalable",
+        aliases: &["TcpScalable", "stcp"],
+        title: "Scalable TCP",
+        source: "Kelly 2003",
+        differs: "Linux and ns-3 gain 1/50 per ACK, grow as Reno up to 50 segments and never halve; ns-3 cuts from the \
+                  data in flight.",
+    };
+
+    fn new(p: &Params) -> Result<Self, ParamError> {
+        if p.increase <= 0.0 || p.increase > 1.0 {
+            return Err(ParamError::new("increase", "must lie above 0 and not above 1"));
+        }
+        if p.decrease <= 0.0 || p.decrease >= 1.0 {
+            return Err(ParamError::new("decrease", "must lie strictly between 0 and 1"));
+        }
+        if p.legacy_window < 0.0 {
+            return Err(ParamError::new("legacy_window", "must be at least 0"));
+        }
+        Ok(Self { increase: p.increase, decrease: p.decrease, legacy_window: p.legacy_window })
+    }
+}
+
+impl WindowLaw for Scalable {
+    fn per_rtt(&self, w: f64) -> Option<f64> {
+        Some(if w <= self.legacy_window { 1.0 } else { self.increase * w })
+    }
+
+    fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
+        let halved = cwnd <= self.legacy_window || event.signal == Signal::Timeout;
+        cwnd * (1.0 - if halved { 0.5 } else { self.decrease })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Span, Time};
+
+    fn law() -> Scalable {
+        Scalable::new(&Params::default()).unwrap()
+    }
+
+    fn loss() -> CongestionEvent {
+        CongestionEvent::plain(Time::ZERO, Signal::Loss, Span::millis(100))
+    }
+
+    #[test]
+    fn recovers_in_the_same_number_of_round_trips_at_any_window() {
+        let mut law = law();
+        for w in [100.0, 1_000.0, 100_000.0] {
+            let (mut x, mut rounds) = (law.backoff(w, &loss()), 0);
+            while x < w {
+                x += law.per_rtt(x).unwrap();
+                rounds += 1;
+            }
+            // log(1 - 0.125) / log(1.01) = -13.42: the fourteenth round passes the old window.
+            assert_eq!(rounds, 14, "at {w}");
+        }
+        let exact = libm::log(1.0 - 0.125) / libm::log(1.01);
+        assert!((exact + 13.42).abs() < 0.005, "Kelly prints 13.42, this is {exact}");
+    }
+
+    #[test]
+    fn gains_as_much_in_eight_hundredths_of_a_loss_interval_as_it_gives_up() {
+        // The sawtooth in closed form: 1/p segments gain 0.01/p, and that is 0.125 of the peak when the peak is 0.08/p.
+        let mut law = law();
+        for p in [1e-3, 1e-5, 1e-7] {
+            let peak = 0.08 / p;
+            let gained = law.per_rtt(peak).unwrap() / peak / p;
+            // Two products of three factors: rounding only.
+            assert!((peak - law.backoff(peak, &loss()) - gained).abs() < 1e-9 * peak, "at {p}");
+        }
+    }
+
+    #[test]
+    fn is_reno_up_to_the_legacy_window_and_after_a_timeout() {
+        let mut law = law();
+        assert_eq!(law.per_rtt(16.0), Some(1.0));
+        assert_eq!(law.backoff(16.0, &loss()), 8.0);
+        assert_eq!(law.per_rtt(100.0), Some(1.0));
+        assert_eq!(law.backoff(100.0, &loss()), 87.5);
+        assert_eq!(law.backoff(100.0, &CongestionEvent { signal: Signal::Timeout, ..loss() }), 50.0);
+    }
+}

@@ -1,0 +1,106 @@
+//! Hybla's slow start: 2^rho - 1 segments per acknowledged segment, rho = RTT/`reference_rtt`, so that a flow opens its
+//! rate as fast as one at `reference_rtt` does; up to rho times `ssthresh` segments.
+//!
+//! Source: C. Caini, R. Firrincieli, TCP Hybla, 2004; the scaled threshold is the paper's rho gamma, with a gamma of
+//! our own. RTT is the smallest one seen.
+//! Differs from Linux and ns-3: there the threshold is not scaled; ns-3's reference is 50 ms.
+
+use super::Start;
+use crate::{AckSample, Opening, SlowStart};
+use base::{Card, ParamError, Span};
+
+base::params! {
+    /// Caini and Firrincieli 2004.
+    pub struct Params {
+        /// Round-trip time of the flow it wants to equal.
+        reference_rtt: Span = Span::millis(25), "";
+        /// Window at which the first slow start of a flow at `reference_rtt` ends; others multiply it by rho.
+        ssthresh: f64 = 64.0, "segments";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Hybla {
+    reference_rtt: Span,
+    ssthresh: f64,
+    /// The round-trip time for which `gain` and `limit` hold.
+    rtt: Span,
+    gain: f64,
+    limit: f64,
+    /// No loss yet: the threshold is the scaled one.
+    first: bool,
+}
+
+impl Start for Hybla {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "hybla-start",
+        aliases: &[],
+        title: "Hybla's slow start",
+        source: "Caini and Firrincieli 2004",
+        differs: "Ends at rho times ssthresh as in the paper, which Linux and ns-3 leave out; no pacing.",
+    };
+
+    fn new(p: &Params) -> Result<Self, ParamError> {
+        if p.reference_rtt == Span::ZERO {
+            return Err(ParamError::new("reference_rtt", "must be above 0"));
+        }
+        if p.ssthresh < 2.0 {
+            return Err(ParamError::new("ssthresh", "must be at least 2"));
+        }
+        let (rtt, gain, limit) = (Span::ZERO, 1.0, p.ssthresh);
+        Ok(Self { reference_rtt: p.reference_rtt, ssthresh: p.ssthresh, rtt, gain, limit, first: true })
+    }
+}
+
+impl SlowStart for Hybla {
+    fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
+        if ack.min_rtt != self.rtt {
+            self.rtt = ack.min_rtt;
+            let rho = crate::hybla::rho(self.rtt, self.reference_rtt);
+            self.gain = libm::exp2(rho) - 1.0;
+            self.limit = rho * self.ssthresh;
+        }
+        let opened = cwnd + self.gain * ack.acked.min(2.0);
+        if self.first && opened >= self.limit { Opening::Exit(self.limit.max(cwnd)) } else { Opening::Grow(opened) }
+    }
+
+    fn restart(&mut self) {
+        self.first = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Time;
+
+    fn opened(ms: u64, cwnd: f64) -> Opening {
+        let mut start = Hybla::new(&Params::default()).unwrap();
+        start.open(cwnd, &AckSample::plain(Time::ZERO, Span::millis(ms)))
+    }
+
+    #[test]
+    fn opens_by_two_to_the_rho_less_one_per_segment() {
+        assert_eq!(opened(25, 10.0), Opening::Grow(11.0));
+        assert_eq!(opened(50, 10.0), Opening::Grow(13.0));
+        assert_eq!(opened(100, 10.0), Opening::Grow(25.0));
+    }
+
+    #[test]
+    fn a_tenfold_round_trip_time_reaches_ten_times_the_threshold() {
+        assert_eq!(opened(25, 63.5), Opening::Exit(64.0));
+        // 2^10 - 1 segments at once reach it with the first ACK.
+        assert_eq!(opened(250, 2.0), Opening::Exit(640.0));
+        // A round trip of a minute gives 2^2400, which no number holds: the limit does.
+        assert_eq!(opened(60_000, 2.0), Opening::Exit(2400.0 * 64.0));
+    }
+
+    #[test]
+    fn after_a_loss_the_threshold_is_that_of_the_loss() {
+        let mut start = Hybla::new(&Params::default()).unwrap();
+        start.restart();
+        assert_eq!(start.open(1000.0, &AckSample::plain(Time::ZERO, Span::millis(100))), Opening::Grow(1015.0));
+    }
+}
