@@ -5,6 +5,7 @@ use crate::{AckSample, Entry, Needs, Opening, SlowStart, Values};
 use base::{Param, ParamError, Value};
 
 pub mod classic;
+pub mod hystart;
 pub mod limited;
 
 /// What a slow start's file provides.
@@ -104,4 +105,5 @@ macro_rules! starts {
 starts! {
     Classic = classic,
     Limited = limited,
+    Hystart = hystart,
 }
