@@ -7,6 +7,7 @@ use base::{Param, ParamError, Value};
 pub mod classic;
 pub mod hystart;
 pub mod limited;
+pub mod vegas;
 
 /// What a slow start's file provides.
 pub trait Start: SlowStart {
@@ -106,4 +107,5 @@ starts! {
     Classic = classic,
     Limited = limited,
     Hystart = hystart,
+    Vegas = vegas,
 }
