@@ -23,6 +23,7 @@ laws! {
     windows {
         Reno = reno::Reno,
         Highspeed = highspeed::HighSpeed,
+        Ghstcp = ghstcp::Ghstcp,
     }
     controllers {
     }
