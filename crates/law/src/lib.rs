@@ -24,6 +24,7 @@ laws! {
         Reno = reno::Reno,
         Highspeed = highspeed::HighSpeed,
         Ghstcp = ghstcp::Ghstcp,
+        Vegas = vegas::Vegas,
     }
     controllers {
     }
