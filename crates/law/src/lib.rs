@@ -25,6 +25,7 @@ laws! {
         Highspeed = highspeed::HighSpeed,
         Ghstcp = ghstcp::Ghstcp,
         Vegas = vegas::Vegas,
+        Fast = fast::Fast,
     }
     controllers {
     }
