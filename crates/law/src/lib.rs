@@ -26,6 +26,7 @@ laws! {
         Ghstcp = ghstcp::Ghstcp,
         Vegas = vegas::Vegas,
         Fast = fast::Fast,
+        Westwood = westwood::Westwood,
     }
     controllers {
     }
