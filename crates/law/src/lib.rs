@@ -27,6 +27,7 @@ laws! {
         Vegas = vegas::Vegas,
         Fast = fast::Fast,
         Westwood = westwood::Westwood,
+        Illinois = illinois::Illinois,
     }
     controllers {
     }
