@@ -28,6 +28,7 @@ laws! {
         Fast = fast::Fast,
         Westwood = westwood::Westwood,
         Illinois = illinois::Illinois,
+        Yeah = yeah::Yeah,
     }
     controllers {
     }
