@@ -29,6 +29,7 @@ laws! {
         Westwood = westwood::Westwood,
         Illinois = illinois::Illinois,
         Yeah = yeah::Yeah,
+        Compound = compound::Compound,
     }
     controllers {
     }
