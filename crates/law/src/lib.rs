@@ -30,6 +30,7 @@ laws! {
         Illinois = illinois::Illinois,
         Yeah = yeah::Yeah,
         Compound = compound::Compound,
+        Dctcp = dctcp::Dctcp,
     }
     controllers {
     }
