@@ -23,13 +23,21 @@ laws! {
     windows {
         Reno = reno::Reno,
         Highspeed = highspeed::HighSpeed,
+        Ghstcp = ghstcp::Ghstcp,
         NrHstcp = nr_hstcp::NrHstcp,
+        ConstantRate = constant_rate::ConstantRate,
         Scalable = scalable::Scalable,
+        Fast = fast::Fast,
         Htcp = htcp::Htcp,
         Bic = bic::Bic,
+        Vegas = vegas::Vegas,
         Cubic = cubic::Cubic,
+        Westwood = westwood::Westwood,
+        Illinois = illinois::Illinois,
+        Yeah = yeah::Yeah,
         Hybla = hybla::Hybla,
-        ConstantRate = constant_rate::ConstantRate,
+        Compound = compound::Compound,
+        Dctcp = dctcp::Dctcp,
     }
     controllers {
     }

@@ -104,6 +104,8 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
             }
         } else {
             self.cwnd = self.law.avoid(self.cwnd, ack).max(1.0);
+            // A law that shrinks its window has not asked for slow start.
+            self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
         }
         if !self.measures {
             self.refresh();

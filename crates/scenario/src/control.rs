@@ -1,7 +1,7 @@
 //! What a group says about its senders: the law, the slow start, the recovery, the traffic.
 
 use crate::ScenarioError;
-use crate::names::{LATER_LAWS, LATER_STARTS, LATER_TRAFFIC, unknown_name};
+use crate::names::{LATER_LAWS, LATER_TRAFFIC, unknown_name};
 use crate::parameters::{self, Parameters};
 use crate::reader::{Fields, Node, parse};
 use base::{Param, ParamError, Value};
@@ -75,7 +75,7 @@ pub(crate) fn start_named(name: &str, place: &str) -> Result<StartSpec, Scenario
     StartSpec::named(name).ok_or_else(|| {
         let names: Vec<_> = STARTS.iter().map(|entry| entry.card.name).collect();
         let aliases: Vec<_> = STARTS.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "slow start", name, &names, &aliases, LATER_STARTS)
+        unknown_name(place, "slow start", name, &names, &aliases, &[])
     })
 }
 

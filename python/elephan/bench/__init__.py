@@ -19,7 +19,6 @@ from elephan.bench.workloads import WORKLOADS, Workload, select
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from elephan.scenario import Scenario
 
 __all__ = ["WORKLOADS", "Workload", "bench", "bench_laws", "select", "select_laws"]
 

@@ -72,8 +72,8 @@ def bench_laws(
     Returns
     -------
     dict
-        ``laws``: per name ``ns_per_packet`` and ``median_ns_per_packet`` [CPU ns per delivered data packet], ``delivered``
-        [packets], ``over_highspeed`` [1].
+        ``laws``: per name ``ns_per_packet`` and ``median_ns_per_packet`` [CPU ns per delivered data packet],
+        ``delivered`` [packets], ``over_highspeed`` [1].
 
     Examples
     --------

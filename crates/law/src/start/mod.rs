@@ -6,7 +6,9 @@ use base::{Param, ParamError, Value};
 
 pub mod classic;
 pub mod hybla;
+pub mod hystart;
 pub mod limited;
+pub mod vegas;
 
 /// What a slow start's file provides.
 pub trait Start: SlowStart {
@@ -105,5 +107,7 @@ macro_rules! starts {
 starts! {
     Classic = classic,
     Limited = limited,
+    Hystart = hystart,
     Hybla = hybla,
+    Vegas = vegas,
 }

@@ -1,0 +1,88 @@
+//! The slow start of Vegas: the window doubles every other round trip; between, it rests, so that the rate expected and
+//! the actual one can be compared. Over as soon as more than `gamma` own segments wait in the queue.
+//!
+//! Source: L. Brakmo, L. Peterson, TCP Vegas, IEEE JSAC 13(8), 1995, Section III-C.
+//! Differs from the source: the round-trip time compared is the smallest of the resting round, not one segment's.
+//! Differs from ns-2: there the window loses one eighth on leaving. Linux doubles every round trip.
+
+use super::Start;
+use crate::{AckSample, Needs, Opening, SlowStart};
+use base::{Card, ParamError, Span};
+
+base::params! {
+    /// Brakmo & Peterson 1995.
+    pub struct Params {
+        /// Own segments in the queue above which slow start is over.
+        gamma: f64 = 1.0, "segments";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    gamma: f64,
+    growing: bool,
+    /// Smallest round-trip time of the round in progress.
+    least: Span,
+}
+
+impl Start for Vegas {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "vegas-start",
+        aliases: &[],
+        title: "Slow start of Vegas",
+        source: "Brakmo and Peterson 1995",
+        differs: "The window is kept on leaving; ns-2 takes one eighth off. Linux doubles every round trip.",
+    };
+
+    fn new(p: &Params) -> Result<Self, ParamError> {
+        if p.gamma < 0.0 {
+            return Err(ParamError::new("gamma", "must be 0 or more"));
+        }
+        Ok(Self { gamma: p.gamma, growing: false, least: Span(u64::MAX) })
+    }
+}
+
+impl SlowStart for Vegas {
+    fn needs(&self) -> Needs {
+        Needs { rounds: true, every_rtt: true, ..Needs::default() }
+    }
+
+    fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
+        if ack.round_start {
+            let rested = !self.growing && self.least.0 != u64::MAX;
+            if rested && cwnd * (1.0 - ack.min_rtt.0 as f64 / self.least.0 as f64) > self.gamma {
+                return Opening::Exit(cwnd);
+            }
+            self.growing = !self.growing;
+            self.least = Span(u64::MAX);
+        }
+        if let Some(rtt) = ack.rtt {
+            self.least = self.least.min(rtt);
+        }
+        Opening::Grow(if self.growing { cwnd + ack.acked.min(2.0) } else { cwnd })
+    }
+
+    fn restart(&mut self) {
+        (self.growing, self.least) = (false, Span(u64::MAX));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rounds::{Path, rounds};
+    use crate::{LawSpec, StartSpec};
+    use base::Span;
+
+    #[test]
+    fn doubles_every_other_round_trip_and_stops_at_the_first_window_that_queues() {
+        let start = StartSpec::named("vegas-start").unwrap();
+        let mut control = LawSpec::named("reno").unwrap().build(&start, 2.0, f64::INFINITY).unwrap();
+        let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 100.0 }, &[], 16);
+        let windows: Vec<f64> = list.iter().map(|round| round.cwnd.floor()).collect();
+        // 128 segments on a path of 100: 28 wait, which the resting round sees; from there on it is Reno's business.
+        let expected = [2.0, 4.0, 4.0, 8.0, 8.0, 16.0, 16.0, 32.0, 32.0, 64.0, 64.0, 128.0, 128.0, 128.0, 129.0, 130.0];
+        assert_eq!(windows, expected);
+    }
+}
