@@ -14,7 +14,7 @@ pub mod start;
 mod windowed;
 
 pub use registry::{Controller, Law};
-pub use sample::{AckSample, CongestionEvent, Delivery, Needs, Signal};
+pub use sample::{AckSample, CongestionEvent, Delivery, Lost, Needs, Signal};
 pub use start::{AnyStart, STARTS, Start, StartSpec};
 pub use windowed::Windowed;
 
@@ -40,6 +40,7 @@ laws! {
         Dctcp = dctcp::Dctcp,
     }
     controllers {
+        Bbr = bbr::Bbr,
     }
 }
 
@@ -83,7 +84,11 @@ pub trait CongestionControl: Clone + std::fmt::Debug {
     fn on_ack(&mut self, ack: &AckSample);
     /// Something was delivered, in recovery too: only for those whose [`Needs::deliveries`] is set, after [`Self::on_ack`].
     fn on_delivery(&mut self, _delivery: &Delivery) {}
-    /// Everything lost was repaired: only for those whose [`Needs::deliveries`] is set.
+    /// A segment was taken for lost: only for those whose [`Needs::deliveries`] is set, for each such segment in the
+    /// order of sending, before [`Self::on_congestion`] and [`Self::on_delivery`] of the same ACK or timeout.
+    fn on_lost(&mut self, _lost: &Lost) {}
+    /// Everything lost was repaired: only for those whose [`Needs::deliveries`] is set, before
+    /// [`Self::on_delivery`] of the same ACK.
     fn on_recovered(&mut self) {}
     /// A loss or mark; the window is cut.
     fn on_congestion(&mut self, event: &CongestionEvent);

@@ -160,9 +160,11 @@ macro_rules! laws {
             fn on_ack(&mut self, ack: &AckSample) {
                 match self { Self::Window(c) => c.on_ack(ack), $(Self::$c_name(c) => c.on_ack(ack),)* }
             }
-            #[allow(unused_variables, clippy::allow_attributes, reason = "until there is a controller")]
             fn on_delivery(&mut self, delivery: &Delivery) {
                 match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_delivery(delivery),)* }
+            }
+            fn on_lost(&mut self, lost: &Lost) {
+                match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_lost(lost),)* }
             }
             fn on_recovered(&mut self) {
                 match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_recovered(),)* }

@@ -2,7 +2,7 @@
 //! time grows once the window fills it; or along a list of events. For pictures, snapshots and the check against an
 //! independent reading; the simulator uses neither.
 
-use crate::{AckSample, CongestionControl, CongestionEvent, Control, Delivery, Signal};
+use crate::{AckSample, CongestionControl, CongestionEvent, Control, Delivery, Lost, Signal};
 use base::{Span, Time};
 
 /// A path with nobody else on it and a buffer without end.
@@ -12,6 +12,13 @@ pub struct Path {
     pub base_rtt: Span,
     /// Segments that fill it; more of them wait.
     pub bdp: f64,
+}
+
+impl Path {
+    /// Round-trip time with `window` segments on the way.
+    fn rtt(&self, window: f64) -> Span {
+        Span((self.base_rtt.0 as f64 * (window / self.bdp).max(1.0)) as u64)
+    }
 }
 
 /// One round trip.
@@ -27,29 +34,38 @@ pub struct Round {
     pub rtt: Span,
 }
 
-/// Takes `control` through `count` round trips on `path`. In the rounds of `events` all is acknowledged but one segment,
-/// and then the signal comes.
+/// Takes `control` through `count` round trips on `path`. In the rounds of `events` all is acknowledged but one
+/// segment, and then the signal comes; the loss is repaired in the round after.
+///
+/// A control with a pace has in flight what that pace sent in the round before, if its window allows so much.
 pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count: u32) -> Vec<Round> {
     let mut now = Time::ZERO;
     let mut delivered = 0;
     let mut list = Vec::with_capacity(count as usize);
     let (mut srtt, mut min_rtt) = (path.base_rtt, path.base_rtt);
+    // Of the round before, in which the segments of this one left.
+    let mut sent_in = SentIn { acks: 0, from: 0, rtt: path.base_rtt };
+    let (mut recovering, mut lost) = (false, 0.0);
     for round in 0..count {
-        let window = control.cwnd().floor().max(1.0);
-        let rtt = Span((path.base_rtt.0 as f64 * (window / path.bdp).max(1.0)) as u64);
+        let cwnd = control.cwnd().floor().max(1.0);
+        let paced = control.pacing_rate().filter(|_| round > 0).map(|rate| (rate * sent_in.rtt.as_secs()).floor());
+        let window = paced.map_or(cwnd, |sent| sent.clamp(1.0, cwnd));
+        let rtt = path.rtt(window);
         list.push(Round { start: now, cwnd: control.cwnd(), ssthresh: control.ssthresh(), rtt });
         let event = events.iter().find(|event| event.0 == round).map(|event| event.1);
         (srtt, min_rtt) = (Span((7 * srtt.0 + rtt.0) / 8), min_rtt.min(rtt));
-        let prior = delivered;
+        let from = delivered;
         let acks = window as u64 - u64::from(event.is_some());
         for i in 0..acks {
             delivered += 1;
             let at = now + Span(rtt.0 / window as u64 * (i + 1));
+            // What is added to the window in the course of the round waits in it already.
+            let seen = if paced.is_some() { rtt } else { path.rtt(control.cwnd()) };
             control.on_ack(&AckSample {
                 now: at,
                 acked: 1.0,
                 ce_marked: 0.0,
-                rtt: Some(rtt),
+                rtt: Some(seen),
                 srtt,
                 min_rtt,
                 in_flight: window,
@@ -58,29 +74,64 @@ pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count
                 cwnd_limited: true,
             });
             if control.needs().deliveries {
+                let share = (i + 1) as f64 / window;
                 control.on_delivery(&Delivery {
                     now: at,
                     newly_delivered: 1.0,
                     newly_lost: 0.0,
                     delivered,
-                    prior_delivered: prior.saturating_sub(window as u64 - i),
-                    interval: Some(rtt),
+                    prior_delivered: sent_in.delivered(share),
+                    interval: Some(sent_in.until(rtt, share)),
                     app_limited: false,
                     rtt: Some(rtt),
                     min_rtt,
                     prior_in_flight: window,
                     in_flight: window - 1.0,
-                    recovering: false,
+                    tx_in_flight: window,
+                    lost,
+                    recovering,
                 });
             }
         }
         now += rtt;
-        if let Some(signal) = event {
-            control.on_congestion(&CongestionEvent { now, signal, in_flight: window, delivered, rtt, srtt, min_rtt });
+        lost = 0.0;
+        if std::mem::take(&mut recovering) {
             control.on_recovered();
         }
+        if let Some(signal) = event {
+            if control.needs().deliveries && signal != Signal::Ecn {
+                lost = 1.0;
+                let prior_delivered = sent_in.delivered(1.0);
+                let tx_in_flight = window;
+                control.on_lost(&Lost { now, delivered, prior_delivered, tx_in_flight, lost, app_limited: false });
+            }
+            control.on_congestion(&CongestionEvent { now, signal, in_flight: window, delivered, rtt, srtt, min_rtt });
+            recovering = signal != Signal::Ecn;
+        }
+        sent_in = SentIn { acks, from, rtt };
     }
     list
+}
+
+/// A round in which segments left, evenly.
+struct SentIn {
+    /// ACKs that came meanwhile.
+    acks: u64,
+    /// Segments delivered before it.
+    from: u64,
+    rtt: Span,
+}
+
+impl SentIn {
+    /// Segments delivered when this share of it had passed.
+    fn delivered(&self, share: f64) -> u64 {
+        self.from + (self.acks as f64 * share) as u64
+    }
+
+    /// From then to the same point of the next round, which takes `next`.
+    fn until(&self, next: Span, share: f64) -> Span {
+        Span::from_secs(self.rtt.as_secs() * (1.0 - share) + next.as_secs() * share)
+    }
 }
 
 /// What happens to a control in [`replay`].

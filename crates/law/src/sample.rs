@@ -140,6 +140,10 @@ pub struct Delivery {
     pub prior_in_flight: f64,
     /// Segments in the network with what this ACK says.
     pub in_flight: f64,
+    /// Segments in the network right after the segment that this sample is about was last sent, itself included.
+    pub tx_in_flight: f64,
+    /// Segments taken for lost since then, those of this ACK included.
+    pub lost: f64,
     /// Whether lost segments are being repaired.
     pub recovering: bool,
 }
@@ -148,6 +152,26 @@ impl Delivery {
     /// Segments per second, if this ACK gives a rate.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
-        self.interval.map(|span| (self.delivered - self.prior_delivered) as f64 / span.as_secs())
+        let interval = self.interval.filter(|span| *span > Span::ZERO)?;
+        Some((self.delivered - self.prior_delivered) as f64 / interval.as_secs())
     }
+}
+
+/// A segment that the sender has just taken for lost.
+///
+/// Source: draft-ietf-ccwg-bbr-06, Sections 4.1.2 (what is kept of a segment) and 5.5.10.2.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// When the sender learnt of it.
+    pub now: Time,
+    /// Segments that have reached the receiver so far, as the sender knows.
+    pub delivered: u64,
+    /// The same when the segment was last sent.
+    pub prior_delivered: u64,
+    /// Segments in the network right after the segment was last sent, itself included.
+    pub tx_in_flight: f64,
+    /// Segments taken for lost since it was last sent, itself included.
+    pub lost: f64,
+    /// Whether the application, not the window, held the sender back when the segment left.
+    pub app_limited: bool,
 }

@@ -98,8 +98,9 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
             match self.start.open(self.cwnd, ack) {
                 Opening::Grow(w) => self.cwnd = w.min(self.ssthresh),
                 Opening::Exit(w) => {
-                    self.cwnd = w;
-                    self.ssthresh = w;
+                    // A law that counts goes on from here in steps, exact only on the grid.
+                    self.cwnd = on_grid(w);
+                    self.ssthresh = self.cwnd;
                 }
             }
         } else {

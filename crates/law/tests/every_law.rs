@@ -2,7 +2,8 @@
 
 use base::{Span, Time};
 use law::{
-    AckSample, CongestionControl, CongestionEvent, Control, LAWS, LawSpec, MIN_SSTHRESH, STARTS, Signal, StartSpec,
+    AckSample, CongestionControl, CongestionEvent, Control, Delivery, LAWS, LawSpec, Lost, MIN_SSTHRESH, STARTS,
+    Signal, StartSpec,
 };
 use proptest::prelude::*;
 
@@ -20,6 +21,11 @@ fn every_control() -> impl Iterator<Item = (String, Control)> {
 /// Those that only answer ACKs and congestion: all but the ones that rule their window by deliveries.
 fn every_window_law() -> impl Iterator<Item = (String, Control)> {
     every_control().filter(|(_, control)| !control.needs().deliveries)
+}
+
+/// Those that rule their window by deliveries; a slow start is nothing to them.
+fn every_controller() -> impl Iterator<Item = (String, Control)> {
+    every_control().filter(|(name, control)| control.needs().deliveries && name.ends_with("under classic"))
 }
 
 fn ack(now: Time, acked: f64, control: &Control) -> AckSample {
@@ -181,6 +187,169 @@ proptest! {
                 prop_assert!(one_by_one.cwnd().is_finite() && one_by_one.cwnd() >= 1.0, "{name}: {}", one_by_one.cwnd());
                 prop_assert!(one_by_one.ssthresh() >= MIN_SSTHRESH, "{name}");
                 prop_assert_eq!(one_by_one.cwnd().to_bits(), stepped.cwnd().to_bits(), "{}", name);
+            }
+        }
+    }
+}
+
+/// A sender and its path as far as deliveries tell of them: what the control allows is sent, segments are acknowledged
+/// in order.
+struct Deliveries {
+    now: Time,
+    rtt: Span,
+    /// Deliveries so far when the last segments left, and losses.
+    sent_at: Vec<(u64, f64)>,
+    delivered: u64,
+    lost: f64,
+    recovering: bool,
+}
+
+impl Deliveries {
+    fn new() -> Self {
+        Self {
+            now: Time::ZERO,
+            rtt: Span::millis(100),
+            sent_at: Vec::new(),
+            delivered: 0,
+            lost: 0.0,
+            recovering: false,
+        }
+    }
+
+    /// Fills the window, a thousand segments at most.
+    fn fill(&mut self, control: &Control) {
+        while self.sent_at.len() < control.cwnd().min(1000.0) as usize {
+            self.sent_at.push((self.delivered, self.lost));
+        }
+    }
+
+    /// All in flight comes to something in one round trip: `lost` of it, evenly, is lost, the rest acknowledged by
+    /// `at_once` segments per ACK. `timed` says whether that gives rates and round-trip times.
+    fn round(&mut self, control: &mut Control, lost: usize, at_once: usize, timed: bool, app_limited: bool) {
+        self.fill(control);
+        let sent = std::mem::take(&mut self.sent_at);
+        let flight = sent.len() as f64;
+        let step = Span(self.rtt.0 / (sent.len() as u64 + 1));
+        for (i, part) in sent.chunks(at_once).enumerate() {
+            self.now += Span(step.0 * part.len() as u64);
+            let gone = if i < lost { 1.0 } else { 0.0 };
+            let (prior_delivered, lost_before) = part[part.len() - 1];
+            self.delivered += part.len() as u64 - gone as u64;
+            if gone > 0.0 {
+                self.lost += gone;
+                control.on_lost(&Lost {
+                    now: self.now,
+                    delivered: self.delivered,
+                    prior_delivered: part[0].0,
+                    tx_in_flight: flight,
+                    lost: self.lost - part[0].1,
+                    app_limited,
+                });
+                if !self.recovering {
+                    self.signal(control, Signal::Loss);
+                }
+            }
+            control.on_delivery(&Delivery {
+                now: self.now,
+                newly_delivered: part.len() as f64 - gone,
+                newly_lost: gone,
+                delivered: self.delivered,
+                prior_delivered,
+                interval: timed.then_some(self.rtt),
+                app_limited,
+                rtt: timed.then_some(self.rtt),
+                min_rtt: Span::millis(10),
+                prior_in_flight: flight,
+                in_flight: flight - part.len() as f64,
+                tx_in_flight: flight,
+                lost: self.lost - lost_before,
+                recovering: self.recovering,
+            });
+        }
+    }
+
+    fn signal(&mut self, control: &mut Control, signal: Signal) {
+        self.recovering |= signal != Signal::Ecn;
+        let e = CongestionEvent { delivered: self.delivered, ..event(self.now, signal, control) };
+        control.on_congestion(&e);
+    }
+
+    fn recover(&mut self, control: &mut Control) {
+        if std::mem::take(&mut self.recovering) {
+            control.on_recovered();
+        }
+    }
+}
+
+#[test]
+fn a_controller_grows_falls_to_one_on_a_timeout_and_comes_back() {
+    for (name, mut control) in every_controller() {
+        let mut path = Deliveries::new();
+        for _ in 0..6 {
+            path.round(&mut control, 0, 1, true, false);
+        }
+        let before = control.cwnd();
+        assert!(before > 10.0, "{name} grows, got {before}");
+        assert!(control.step().is_none(), "{name} takes every ACK by itself");
+        path.signal(&mut control, Signal::Timeout);
+        assert_eq!(control.cwnd(), 1.0, "{name} restarts from one segment");
+        path.recover(&mut control);
+        assert!(control.cwnd() >= before / 2.0, "{name} keeps {} of {before} once all is repaired", control.cwnd());
+        let mut tahoe = control.clone();
+        tahoe.collapse();
+        assert_eq!(tahoe.cwnd(), 1.0, "{name}");
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Round {
+    /// Round-trip time in milliseconds, losses, segments per ACK, whether there are samples, whether the application
+    /// was behind.
+    Acks(u64, usize, usize, bool, bool),
+    Pause(u64),
+    Mark,
+    Timeout,
+    Recovered,
+}
+
+fn round() -> impl Strategy<Value = Round> {
+    prop_oneof![
+        12 => (10u64..1000, 0usize..40, 1usize..50, prop::bool::weighted(0.9), prop::bool::weighted(0.1))
+            .prop_map(|(ms, lost, at_once, timed, app)| Round::Acks(ms, lost.saturating_sub(25), at_once, timed, app)),
+        1 => (1u64..20_000).prop_map(Round::Pause),
+        1 => Just(Round::Mark),
+        1 => Just(Round::Timeout),
+        3 => Just(Round::Recovered),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    /// Whatever is delivered, lost or marked: a window of at least one segment, and a pace that a sender can keep.
+    #[test]
+    fn controllers_stay_sane(script in prop::collection::vec(round(), 1..150)) {
+        for (name, mut control) in every_controller() {
+            let mut path = Deliveries::new();
+            for what in &script {
+                match *what {
+                    Round::Acks(ms, lost, at_once, timed, app_limited) => {
+                        path.rtt = Span::millis(ms);
+                        path.round(&mut control, lost, at_once, timed, app_limited);
+                    }
+                    Round::Pause(ms) => path.now += Span::millis(ms),
+                    Round::Mark => path.signal(&mut control, Signal::Ecn),
+                    Round::Timeout => {
+                        path.signal(&mut control, Signal::Timeout);
+                        prop_assert_eq!(control.cwnd(), 1.0, "{}", name);
+                    }
+                    Round::Recovered => path.recover(&mut control),
+                }
+                prop_assert!(control.cwnd().is_finite() && control.cwnd() >= 1.0, "{name}: {}", control.cwnd());
+                let pace = control.pacing_rate().unwrap_or(1.0);
+                prop_assert!(pace.is_finite() && pace > 0.0, "{name}: {pace}");
+                let mut gauges = Vec::new();
+                control.gauges(&mut |gauge, x| gauges.push((gauge, x)));
+                prop_assert!(gauges.iter().all(|gauge| gauge.1.is_finite()), "{name}: {gauges:?}");
             }
         }
     }

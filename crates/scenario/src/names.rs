@@ -5,7 +5,7 @@
 use crate::ScenarioError;
 
 /// Congestion-control laws of the design that are still to come.
-pub(crate) const LATER_LAWS: &[&str] = &["xcp", "packet-pair", "bbr"];
+pub(crate) const LATER_LAWS: &[&str] = &["xcp", "packet-pair"];
 
 /// Disciplines that are still to come.
 pub(crate) const LATER_QUEUES: &[&str] = &[

@@ -2,7 +2,7 @@
 //! the canonical form.
 
 use base::{Bytes, Rate, Span, Value};
-use law::{LawSpec, StartSpec};
+use law::{CongestionControl, LawSpec, StartSpec};
 use proptest::prelude::*;
 use queue::{Limit, QueueSpec};
 use scenario::{Access, Group, Link, Loss, Record, Rtt, Scenario, from_canonical, read};
@@ -279,6 +279,8 @@ fn groups(links: usize) -> impl Strategy<Value = Group> {
             (traffic, tcp),
         )| {
             let back = path.split_off(cut.index(path.len()).max(1));
+            let control = law.build(&slow_start, 2.0, f64::INFINITY).expect("in range");
+            let recovery = if control.needs().deliveries && !recovery.selective() { Recovery::Sack } else { recovery };
             Group {
                 name: String::new(),
                 count,

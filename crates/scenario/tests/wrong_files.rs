@@ -332,12 +332,12 @@ fn senders() {
     all_refused(
         r#"
 - law = "highspeed"
-+ law = "cubic"
-! flows[0].control.law: law "cubic" is not built yet; available: reno, highspeed
++ law = "xcp"
+! flows[0].control.law: law "xcp" is not built yet; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, bbr
 + law = "higspeed"
 ! flows[0].control.law: unknown law "higspeed"; did you mean "highspeed"?
 + law = "quic"
-! flows[0].control.law: unknown law "quic"; available: reno, highspeed
+! flows[0].control.law: unknown law "quic"; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, bbr
 + law = 3
 ! flows[0].control.law: must be text such as "highspeed", not a bare number
 - low_window = 38
@@ -360,8 +360,8 @@ fn senders() {
 + control = 5
 ! flows[1].control: must be text such as "highspeed" or a table such as { law = "highspeed" }
 - kind = "limited"
-+ kind = "hystart++"
-! flows[0].control.slow_start.kind: slow start "hystart++" is not built yet; available: classic, limited
++ kind = "jump"
+! flows[0].control.slow_start.kind: unknown slow start "jump"; available: classic, limited, hystart++, hybla-start, vegas-start
 - max_ssthresh = 100
 + max_ssthresh = 1
 ! flows[0].control.slow_start.max_ssthresh: must be at least 2

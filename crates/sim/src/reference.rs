@@ -251,7 +251,8 @@ impl Engine {
                 let deadline = side.plan.receiver.deadline();
                 if ack {
                     self.send_ack(now, f);
-                } else {
+                }
+                if deadline != Time::NEVER {
                     self.push(deadline, Phase::DelayedAck, packet.flow, Event::DelayedAck(f));
                 }
             }

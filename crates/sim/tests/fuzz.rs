@@ -1,7 +1,7 @@
 //! Random small networks: whatever a scenario file can say, both engines must agree on every event, and packets are
 //! conserved. New laws, recoveries and disciplines come in through the registries.
 
-use law::{LAWS, STARTS};
+use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
 use proptest::prelude::*;
 use queue::QUEUES;
 use sim::{Engine, Options, simulate};
@@ -109,6 +109,15 @@ fn group() -> impl Strategy<Value = Group> {
     )
 }
 
+/// The group's recovery, or SACK for a law that needs it.
+fn recovery(group: &Group) -> &'static str {
+    let law = LawSpec::named(group.law).expect("registered");
+    let start = StartSpec::named("classic").expect("registered");
+    let needs = law.build(&start, 2.0, f64::INFINITY).expect("defaults").needs();
+    let selective = Recovery::named(group.recovery).is_some_and(Recovery::selective);
+    if needs.deliveries && !selective { "sack" } else { group.recovery }
+}
+
 fn text(links: &[Link], groups: &[Group]) -> String {
     let mut text = String::from("duration = \"4 s\"\nwarmup = \"1 s\"\n");
     for (i, link) in links.iter().enumerate() {
@@ -142,7 +151,7 @@ fn text(links: &[Link], groups: &[Group]) -> String {
             group.access,
             group.law,
             group.start,
-            group.recovery,
+            recovery(group),
             group.starts_ms.0,
             group.starts_ms.0 + group.starts_ms.1,
             group.tcp,

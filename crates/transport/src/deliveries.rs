@@ -1,9 +1,9 @@
 //! At what rate the path delivers: for each segment, what was known when it last left.
 //!
-//! Source: draft-cheng-iccrg-delivery-rate-estimation-02, Section 3. Counts segments.
+//! Source: draft-ietf-ccwg-bbr-06, Section 4.1 (as draft-cheng-iccrg-delivery-rate-estimation-02). Counts segments.
 
 use base::{Span, Time};
-use law::Delivery;
+use law::{Delivery, Lost};
 use std::collections::VecDeque;
 
 /// What a segment takes along (the draft's `P`).
@@ -14,6 +14,9 @@ struct Snapshot {
     delivered_at: Time,
     first_sent: Time,
     sent: Time,
+    seq: u32,
+    lost: u64,
+    in_flight: u32,
     app_limited: bool,
     again: bool,
 }
@@ -28,6 +31,7 @@ pub struct Deliveries {
     first_sent: Time,
     /// Deliveries until the end of which the application was the limit; 0 for none.
     app_limited: u64,
+    lost: u64,
     best: Option<Snapshot>,
     newly_delivered: u32,
     newly_lost: u32,
@@ -46,6 +50,9 @@ impl Deliveries {
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
             sent: now,
+            seq,
+            lost: self.lost,
+            in_flight: in_flight + 1,
             app_limited: self.app_limited > 0,
             again: at < self.list.len(),
         };
@@ -67,7 +74,7 @@ impl Deliveries {
             self.delivered += 1;
             self.newly_delivered += 1;
             self.delivered_at = now;
-            let newer = |best: &Snapshot| (taken.delivered, taken.sent) >= (best.delivered, best.sent);
+            let newer = |best: &Snapshot| (taken.sent, taken.seq) > (best.sent, best.seq);
             if self.best.as_ref().is_none_or(newer) {
                 self.best = Some(taken);
                 self.first_sent = taken.sent;
@@ -82,9 +89,19 @@ impl Deliveries {
         self.first = cum;
     }
 
-    /// The sender takes `n` more segments for lost.
-    pub fn lost(&mut self, n: u32) {
-        self.newly_lost += n;
+    /// The sender takes `seq` for lost.
+    pub fn lost(&mut self, seq: u32, now: Time) -> Option<Lost> {
+        let segment = *self.list.get(seq.checked_sub(self.first)? as usize)?;
+        self.newly_lost += 1;
+        self.lost += 1;
+        Some(Lost {
+            now,
+            delivered: self.delivered,
+            prior_delivered: segment.delivered,
+            tx_in_flight: f64::from(segment.in_flight),
+            lost: (self.lost - segment.lost) as f64,
+            app_limited: segment.app_limited,
+        })
     }
 
     /// The application had nothing more to send, with `in_flight` in the network.
@@ -123,6 +140,8 @@ impl Deliveries {
             min_rtt,
             prior_in_flight: f64::from(before),
             in_flight: f64::from(after),
+            tx_in_flight: best.map_or(0.0, |p| f64::from(p.in_flight)),
+            lost: best.map_or(0.0, |p| (self.lost - p.lost) as f64),
             recovering,
         })
     }

@@ -20,8 +20,6 @@ pub struct Extra {
     /// Whether the control wants every round-trip time.
     every_rtt: bool,
     pacing: Option<Pacing>,
-    /// Losses already reported to the control.
-    lost_seen: u64,
 }
 
 /// When the next segment may leave.
@@ -49,7 +47,6 @@ impl Extra {
             rack: rack.then(|| Rack::new(max_ack_delay)),
             every_rtt: needs.every_rtt,
             pacing: paces.then_some(Pacing { free_at: Time::ZERO, due: Time::NEVER }),
-            lost_seen: 0,
         }))
     }
 
@@ -89,6 +86,7 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(deliveries) = &mut extra.deliveries {
             deliveries.advance(ack.cum, now);
         }
+        let edge = self.board.edge().max(ack.cum);
         let deliveries = &mut extra.deliveries;
         let fresh = |s, e| {
             if let Some(deliveries) = deliveries {
@@ -100,6 +98,11 @@ impl<C: CongestionControl> Sender<C> {
             _ if self.recovery.selective() => self.board.update(una, ack, fresh),
             _ => 0,
         };
+        if let Some(deliveries) = &mut extra.deliveries {
+            for seq in self.board.holes(edge, self.board.edge()) {
+                deliveries.lost(seq, now).iter().for_each(|lost| self.control.on_lost(lost));
+            }
+        }
         let sacked_after = extra.rack.as_ref().map_or(self.board.sacked(), Rack::sacked);
         if let Some(departures) = &mut extra.departures
             && news.acked > 0
@@ -114,15 +117,13 @@ impl<C: CongestionControl> Sender<C> {
         sacked
     }
 
-    /// Takes in an ACK of just the next segment, when nothing is SACKed or lost.
+    /// Takes in an ACK of just the next segment, when nothing is SACKed or lost or sent again.
     #[inline]
     pub(crate) fn hear_plain(&mut self, news: &mut News) {
         let una = self.una;
         let Some(extra) = self.extra.as_deref_mut() else { return };
         let Some(departures) = &mut extra.departures else { return };
-        if let Some(departure) = departures.get(una)
-            && !departure.again()
-        {
+        if let Some(departure) = departures.get(una) {
             let rtt = news.now - departure.time();
             self.rtt.observe(rtt);
             if extra.every_rtt {
@@ -148,15 +149,35 @@ impl<C: CongestionControl> Sender<C> {
         self.settle(last, true);
     }
 
+    /// Tells the control which segments RACK has taken for lost.
+    pub(crate) fn tell_lost(&mut self, now: Time) {
+        let Some(extra) = self.extra.as_deref_mut() else { return };
+        let Some(rack) = &mut extra.rack else { return };
+        if let Some(deliveries) = &mut extra.deliveries {
+            for &seq in &rack.newly_lost {
+                deliveries.lost(seq, now).iter().for_each(|lost| self.control.on_lost(lost));
+            }
+        }
+        rack.newly_lost.clear();
+    }
+
+    /// The timer expired: tells the control of every segment that counts as lost by that, and did not before.
+    pub(crate) fn tell_all_lost(&mut self, now: Time) {
+        let Some(extra) = self.extra.as_deref_mut() else { return };
+        let Some(deliveries) = &mut extra.deliveries else { return };
+        for seq in self.board.holes(self.una, self.nxt) {
+            if seq >= self.board.edge() || self.board.is_resent(seq) {
+                deliveries.lost(seq, now).iter().for_each(|lost| self.control.on_lost(lost));
+            }
+        }
+    }
+
     /// Tells the control what the ACK said about the rate of delivery.
     pub(crate) fn report(&mut self, news: News) {
         let after = self.in_flight();
         let recovering = self.phase != Phase::Open;
         let Some(extra) = self.extra.as_deref_mut() else { return };
         let Some(deliveries) = &mut extra.deliveries else { return };
-        let lost = extra.rack.as_ref().map_or(self.board.lost_total(), |rack| rack.lost_total);
-        deliveries.lost((lost - extra.lost_seen) as u32);
-        extra.lost_seen = lost;
         if let Some(delivery) = deliveries.sample(news.now, self.rtt.min(), (news.before, after), recovering) {
             self.control.on_delivery(&delivery);
         }
@@ -195,7 +216,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Sets the timers that are not the retransmission timer, after everything else. `moved` says whether there was
     /// progress or a new segment left.
     pub(crate) fn settle(&mut self, now: Time, moved: bool) {
-        let limited = self.nxt == self.data_end || self.nxt - self.una >= self.receive_window;
+        let limited = self.nxt == self.data_end;
         let (in_flight, window) = if limited { (self.in_flight(), self.window()) } else { (0, 0) };
         let (open, outstanding) = (self.phase == Phase::Open, self.nxt - self.una);
         let Some(extra) = self.extra.as_deref_mut() else { return };

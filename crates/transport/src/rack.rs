@@ -19,8 +19,8 @@ pub struct Rack {
     sacked: u32,
     /// Lost and not sent since.
     lost: u32,
-    /// Lost so far.
-    pub lost_total: u64,
+    /// Taken for lost since somebody looked.
+    pub newly_lost: Vec<u32>,
     /// First transmissions of segments below this are judged: delivered, lost, or sent again.
     cursor: u32,
     /// Retransmissions in the order sent; those since delivered, lost or sent again are skipped.
@@ -52,7 +52,7 @@ impl Rack {
             runs: Ranges::default(),
             sacked: 0,
             lost: 0,
-            lost_total: 0,
+            newly_lost: Vec::new(),
             cursor: 0,
             rexmits: VecDeque::new(),
             hint: u32::MAX,
@@ -154,8 +154,7 @@ impl Rack {
         self.fack = seq + 1;
     }
 
-    /// Steps 4 and 5: marks what is lost by now, and sets the reordering timer for what may be soon. Returns whether
-    /// anything is newly lost.
+    /// Steps 4 and 5: marks what is lost by now, and sets the reordering timer for what may be soon.
     pub fn detect(
         &mut self,
         now: Time,
@@ -163,11 +162,10 @@ impl Rack {
         recovering: bool,
         (srtt, min_rtt): (Span, Span),
         departures: &mut Departures,
-    ) -> bool {
+    ) {
         let patient = self.reordering || !(recovering || self.sacked >= DUP_THRESH);
         let window = if patient { Span(min_rtt.0 / 4).min(srtt) } else { Span::ZERO };
         self.reorder_at = Time::NEVER;
-        let before = self.lost_total;
         while let Some((left, seq, again)) = self.earliest(una, nxt, departures) {
             if (left, seq) >= self.latest {
                 break;
@@ -181,7 +179,6 @@ impl Rack {
             }
             self.lose(seq, again, departures);
         }
-        self.lost_total > before
     }
 
     /// The timer expired (Section 6.3): the first segment is lost, and whatever is overdue.
@@ -239,7 +236,7 @@ impl Rack {
 
     fn count_lost(&mut self, seq: u32) {
         self.lost += 1;
-        self.lost_total += 1;
+        self.newly_lost.push(seq);
         self.hint = self.hint.min(seq);
     }
 

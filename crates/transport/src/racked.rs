@@ -29,6 +29,7 @@ impl<C: CongestionControl> Sender<C> {
         {
             rack.detect(now, range, recovering, times, departures);
         }
+        self.tell_lost(now);
     }
 
     /// Begins to repair, if anything is lost: the fast retransmit.
@@ -46,7 +47,7 @@ impl<C: CongestionControl> Sender<C> {
         extra.rack.as_mut()?.next_lost(una, nxt, extra.departures.as_ref()?)
     }
 
-    fn resend(&mut self, now: Time, seq: u32, wire: &mut impl Wire) {
+    pub(crate) fn resend(&mut self, now: Time, seq: u32, wire: &mut impl Wire) {
         if let Some(extra) = self.extra.as_deref_mut()
             && let (Some(rack), Some(departures)) = (&mut extra.rack, &extra.departures)
         {
@@ -55,16 +56,15 @@ impl<C: CongestionControl> Sender<C> {
         self.transmit(now, seq, wire);
     }
 
-    /// The retransmission timer expired.
-    pub(crate) fn time_out_rack(&mut self, now: Time, wire: &mut impl Wire) {
+    /// The retransmission timer expired: what is lost by that.
+    pub(crate) fn lose_overdue(&mut self, now: Time) {
         let range = (self.una, self.nxt);
         if let Some(extra) = self.extra.as_deref_mut()
             && let (Some(rack), Some(departures)) = (&mut extra.rack, &mut extra.departures)
         {
             rack.on_timeout(now, range, departures);
         }
-        // The window is one segment, and this is it, whatever else may still be on its way.
-        self.resend(now, self.una, wire);
+        self.tell_lost(now);
     }
 
     /// Lost segments first, then new ones, as far as there is room.

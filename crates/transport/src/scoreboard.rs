@@ -25,8 +25,6 @@ pub struct Scoreboard {
     rexmitted: u32,
     /// Holes below `rexmitted`: retransmissions on the way.
     rexmits_out: u32,
-    /// Segments taken for lost so far.
-    lost_total: u64,
 }
 
 impl Scoreboard {
@@ -54,7 +52,7 @@ impl Scoreboard {
             self.sacked += new;
             self.sacked_below_edge += below_edge;
             self.rexmits_out -= filled;
-            self.raise_edge(ack.cum);
+            self.raise_edge();
         }
         new
     }
@@ -85,7 +83,7 @@ impl Scoreboard {
         }
     }
 
-    fn raise_edge(&mut self, una: u32) {
+    fn raise_edge(&mut self) {
         if self.sacked < DUP_THRESH {
             return;
         }
@@ -94,10 +92,8 @@ impl Scoreboard {
             if end - start >= left {
                 let edge = end - left;
                 if edge > self.edge {
-                    let sacked = self.sacked - DUP_THRESH;
-                    self.lost_total += u64::from(edge - self.edge.max(una) - (sacked - self.sacked_below_edge));
                     self.edge = edge;
-                    self.sacked_below_edge = sacked;
+                    self.sacked_below_edge = self.sacked - DUP_THRESH;
                 }
                 return;
             }
@@ -135,10 +131,21 @@ impl Scoreboard {
         self.edge.saturating_sub(una).saturating_sub(self.sacked_below_edge)
     }
 
-    /// Segments taken for lost so far, by SACKs or by a timeout.
+    /// Every hole below this is lost.
     #[must_use]
-    pub fn lost_total(&self) -> u64 {
-        self.lost_total
+    pub fn edge(&self) -> u32 {
+        self.edge
+    }
+
+    /// The holes of [from, to), lowest first.
+    pub fn holes(&self, from: u32, to: u32) -> impl Iterator<Item = u32> {
+        (from..to).filter(|&seq| self.runs.find(seq).is_none())
+    }
+
+    /// Whether the hole at `seq` was sent again in this recovery.
+    #[must_use]
+    pub fn is_resent(&self, seq: u32) -> bool {
+        seq < self.rexmitted
     }
 
     /// A recovery begins: nothing has been retransmitted in it.
@@ -149,7 +156,6 @@ impl Scoreboard {
 
     /// The timer expired: every hole below `nxt` is lost, whatever was retransmitted before.
     pub fn all_lost(&mut self, una: u32, nxt: u32) {
-        self.lost_total += u64::from(nxt - una - self.sacked - self.lost(una));
         self.edge = nxt;
         self.sacked_below_edge = self.sacked;
         self.begin_recovery(una);

@@ -210,6 +210,11 @@ impl<C: CongestionControl> Sender<C> {
 
     fn time_out(&mut self, now: Time, wire: &mut impl Wire) {
         self.counters.timeouts += 1;
+        match self.recovery {
+            Recovery::Sack | Recovery::Prr => self.tell_all_lost(now),
+            Recovery::Rack => self.lose_overdue(now),
+            _ => {}
+        }
         if self.timed_out != Some(self.una) {
             self.timed_out = Some(self.una);
             self.reduce(now, Signal::Timeout);
@@ -223,7 +228,8 @@ impl<C: CongestionControl> Sender<C> {
         self.rto_at = now + self.rtt.rto();
         match self.recovery {
             Recovery::Sack | Recovery::Prr => self.board.all_lost(self.una, self.nxt),
-            Recovery::Rack => self.time_out_rack(now, wire),
+            // The window is one segment, and this is it, whatever else may still be on its way.
+            Recovery::Rack => self.resend(now, self.una, wire),
             _ => self.nxt = self.una,
         }
         self.fill(now, wire);
@@ -251,9 +257,7 @@ impl<C: CongestionControl> Sender<C> {
         if self.nxt != self.high || !self.board.is_empty() {
             return 0;
         }
-        if let Some(extra) = &self.extra
-            && !extra.is_quiet()
-        {
+        if !self.is_quiet() {
             return 0;
         }
         // As many gains as stay below the step's end. The quotient is rounded, so the product is checked.
@@ -287,7 +291,13 @@ impl<C: CongestionControl> Sender<C> {
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let open = self.phase == Phase::Open && self.dupacks == 0 && !self.cwr;
-        open && self.nxt == self.high && self.board.is_empty() && self.extra.as_ref().is_none_or(|x| x.is_quiet())
+        open && self.nxt == self.high && self.board.is_empty() && self.is_quiet()
+    }
+
+    /// Whether what only some senders keep lets ACKs be taken in a short way: with departures, all of them are first ones.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.extra.as_ref().is_none_or(|extra| extra.is_quiet() && self.is_pristine())
     }
 
     /// An ACK for just the next segment, which was sent once, when [`Self::is_plain`]: the same as [`Self::on_ack`],

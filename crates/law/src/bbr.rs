@@ -1,0 +1,593 @@
+//! BBR version 3: a model of the path (largest delivery rate, smallest round-trip time, what losses say of both) sets
+//! the pace of the sender and bounds what is in flight.
+//!
+//! Source: draft-ietf-ccwg-bbr-06 (6 July 2026), Section 5. Names and order of steps are the draft's.
+//! Differs from the source: random waits are a hash of clock and deliveries; segments leave one by one, so there is no
+//! send quantum and no offload budget; an ECN mark, which the draft leaves open, counts as losses above the threshold;
+//! a restart from idle is noticed at its first ACK; a spurious recovery is undone by putting back a copy. Selective
+//! acknowledgements are taken for granted.
+//! Differs from Linux and ns-3: there it is version 1 (2017), a cycle of eight gains without bounds learnt from losses.
+
+mod machine;
+mod model;
+mod parts;
+
+use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Signal, Step};
+use base::{Card, ParamError, Span, Time};
+use model::inflight_at_loss;
+use parts::{Aggregation, CwndUse, FullPipe, MaxRate};
+
+/// Window that keeps a path with delayed ACKs busy (`MinPipeCwnd`), in segments.
+const MIN_PIPE_CWND: f64 = 4.0;
+/// Round-trip time assumed before the first sample.
+const NOMINAL_RTT: Span = Span::millis(1);
+/// No round-trip sample yet.
+const UNKNOWN: Span = Span(u64::MAX);
+
+base::params! {
+    /// The draft's constants, Sections 2.5 to 2.16.
+    pub struct Params {
+        /// Pace in Startup, in estimated bandwidths; 4 ln 2 doubles it every round.
+        startup_pacing_gain: f64 = 2.77, "";
+        /// Pace in Drain.
+        drain_pacing_gain: f64 = 0.5, "";
+        /// Pace in ProbeBW_UP.
+        up_pacing_gain: f64 = 1.25, "";
+        /// Pace in ProbeBW_DOWN.
+        down_pacing_gain: f64 = 0.9, "";
+        /// Share by which the pace stays below the gain.
+        pacing_margin: f64 = 0.01, "";
+        /// Window in estimated bandwidth-delay products.
+        cwnd_gain: f64 = 2.0, "";
+        /// The same in ProbeBW_UP.
+        up_cwnd_gain: f64 = 2.25, "";
+        /// The same in ProbeRTT.
+        probe_rtt_cwnd_gain: f64 = 0.5, "";
+        /// Losses per segment in flight above which a probe went too far.
+        loss_thresh: f64 = 0.02, "";
+        /// Least share of the short-term bounds kept after a round with losses.
+        beta: f64 = 0.7, "";
+        /// Share of the long-term bound left free for others while cruising.
+        headroom: f64 = 0.15, "";
+        /// Shortest wait between two probes for bandwidth; up to one second is added.
+        probe_wait: Span = Span::secs(2), "";
+        /// Time without a smaller round-trip time after which it is probed.
+        probe_rtt_interval: Span = Span::secs(5), "";
+        /// Shortest time spent with little in flight to probe it.
+        probe_rtt_duration: Span = Span::millis(200), "";
+        /// Time for which the smallest round-trip time is remembered.
+        min_rtt_window: Span = Span::secs(10), "";
+    }
+}
+
+/// State of the state machine, Section 5.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+/// What the ACKs now arriving tell of a probe (`ack_phase`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Acks {
+    Init,
+    Refilling,
+    Starting,
+    Feedback,
+    Stopping,
+}
+
+/// A [`Delivery`] with what the draft derives from it.
+struct Sample<'a> {
+    heard: &'a Delivery,
+    /// Segments per second; zero if there is no rate.
+    rate: f64,
+    /// Segments delivered since the one acknowledged was sent.
+    volume: f64,
+    app_limited: bool,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the draft's state, name by name")]
+pub struct Bbr {
+    p: Params,
+    initial_window: f64,
+    cwnd: f64,
+    prior_cwnd: f64,
+    pacing_rate: f64,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    state: State,
+    acks: Acks,
+    // Where the last ACK left the connection.
+    now: Time,
+    delivered: u64,
+    in_flight: f64,
+    in_recovery: bool,
+    // Rounds.
+    round_count: u64,
+    next_round_delivered: u64,
+    round_start: bool,
+    cwnd_use: CwndUse,
+    // Long-term model.
+    max_rate: MaxRate,
+    min_rtt: Span,
+    min_rtt_secs: f64,
+    min_rtt_stamp: Time,
+    inflight_longterm: f64,
+    aggregation: Aggregation,
+    full_pipe: FullPipe,
+    full_bw_reached: bool,
+    drain_start_round: u64,
+    // Short-term model.
+    bw: f64,
+    bw_shortterm: f64,
+    inflight_shortterm: f64,
+    bw_latest: f64,
+    inflight_latest: f64,
+    is_loss_in_round: bool,
+    loss_round_delivered: u64,
+    loss_round_start: bool,
+    losses_in_round: u32,
+    // Probing for bandwidth.
+    is_bw_probe_sample: bool,
+    prev_probe_too_high: bool,
+    prev_probe_precautionary: bool,
+    bw_probe_up_rounds: u32,
+    bw_probe_up_acked: f64,
+    probe_up_acked_per_inc: f64,
+    rounds_since_probe_up: u64,
+    bw_probe_wait: Span,
+    cycle_stamp: Time,
+    // Probing for the round-trip time.
+    probe_rtt_min_delay: Span,
+    probe_rtt_min_stamp: Time,
+    probe_rtt_expired: bool,
+    probe_rtt_done_stamp: Option<Time>,
+    probe_rtt_round_done: bool,
+    /// Samples of segments sent at these counts of deliveries are from `ProbeRTT`: they count as limited by the
+    /// application.
+    held_back: (u64, u64),
+}
+
+impl Controller for Bbr {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "bbr",
+        aliases: &["bbr3", "bbrv3", "TcpBbr"],
+        title: "BBR, version 3",
+        source: "draft-ietf-ccwg-bbr-06",
+        differs: "Random waits are a hash of clock and deliveries, segments are paced one by one (no send quantum), \
+                  and an ECN mark, which the draft leaves open, counts as losses above the threshold. Linux's own \
+                  tcp_bbr and ns-3's TcpBbr are version 1 (a cycle of eight gains, ten rounds of memory, no bound \
+                  learnt from losses).",
+    };
+
+    fn new(p: &Params, initial_window: f64) -> Result<Self, ParamError> {
+        for (name, gain) in [("startup_pacing_gain", p.startup_pacing_gain), ("up_pacing_gain", p.up_pacing_gain)] {
+            if gain <= 1.0 {
+                return Err(ParamError::new(name, "must exceed 1"));
+            }
+        }
+        for (name, gain) in [("cwnd_gain", p.cwnd_gain), ("up_cwnd_gain", p.up_cwnd_gain)] {
+            if gain < 1.0 {
+                return Err(ParamError::new(name, "must be at least 1"));
+            }
+        }
+        let shares = [
+            ("drain_pacing_gain", p.drain_pacing_gain),
+            ("down_pacing_gain", p.down_pacing_gain),
+            ("probe_rtt_cwnd_gain", p.probe_rtt_cwnd_gain),
+            ("loss_thresh", p.loss_thresh),
+            ("beta", p.beta),
+        ];
+        for (name, share) in shares {
+            if share <= 0.0 || share >= 1.0 {
+                return Err(ParamError::new(name, "must lie strictly between 0 and 1"));
+            }
+        }
+        for (name, share) in [("pacing_margin", p.pacing_margin), ("headroom", p.headroom)] {
+            if !(0.0..1.0).contains(&share) {
+                return Err(ParamError::new(name, "must be at least 0 and below 1"));
+            }
+        }
+        if p.min_rtt_window < p.probe_rtt_interval {
+            return Err(ParamError::new("min_rtt_window", "must be at least probe_rtt_interval"));
+        }
+        Ok(Self::at_rest(p.clone(), initial_window))
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn needs(&self) -> Needs {
+        Needs { deliveries: true, ..Needs::default() }
+    }
+
+    fn on_ack(&mut self, _ack: &AckSample) {}
+
+    /// `UpdateOnACK`.
+    fn on_delivery(&mut self, heard: &Delivery) {
+        if heard.newly_lost > 0.0 {
+            self.losses_in_round += 1;
+        }
+        // An empty network and an application that was behind: what was sent since began from idle.
+        let idle_restart = self.in_flight <= 0.0 && self.delivered > 0 && heard.app_limited;
+        (self.now, self.delivered, self.in_flight) = (heard.now, heard.delivered, heard.in_flight);
+        if heard.newly_delivered <= 0.0 {
+            return;
+        }
+        let sample = Sample {
+            heard,
+            rate: heard.rate().unwrap_or(0.0),
+            volume: (heard.delivered - heard.prior_delivered) as f64,
+            app_limited: heard.app_limited || self.was_held_back(heard.prior_delivered),
+        };
+        self.update_latest_delivery_signals(&sample);
+        self.update_congestion_signals(&sample);
+        self.aggregation.hear(heard.now, heard.newly_delivered, self.bw, self.cwnd);
+        if self.round_start && !sample.app_limited && sample.rate > 0.0 {
+            self.full_pipe.hear(sample.rate);
+            self.full_bw_reached |= self.full_pipe.now;
+        }
+        self.check_startup_done(heard);
+        self.check_drain_done();
+        self.update_probe_bw_cycle(&sample);
+        self.update_min_rtt(heard.rtt);
+        self.check_probe_rtt(idle_restart);
+        if self.loss_round_start {
+            (self.bw_latest, self.inflight_latest) = (sample.rate, sample.volume);
+        }
+        self.bw = self.max_rate.get().min(self.bw_shortterm);
+        self.set_pacing_rate();
+        self.set_cwnd(heard.newly_delivered);
+    }
+
+    /// `HandleLostPacket`.
+    fn on_lost(&mut self, lost: &Lost) {
+        (self.now, self.delivered) = (lost.now, lost.delivered);
+        self.note_loss();
+        if self.is_bw_probe_sample && self.is_too_high(lost.lost, lost.tx_in_flight) {
+            let app_limited = lost.app_limited || self.was_held_back(lost.prior_delivered);
+            let at_loss = inflight_at_loss(self.p.loss_thresh, lost.tx_in_flight, lost.lost);
+            self.handle_inflight_too_high(at_loss, app_limited);
+        }
+    }
+
+    fn on_recovered(&mut self) {
+        self.in_recovery = false;
+        self.restore_cwnd();
+        if self.full_bw_reached {
+            self.cwnd = self.cwnd.min(self.max_inflight());
+        }
+        self.bound_cwnd();
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        (self.now, self.delivered) = (event.now, event.delivered);
+        if event.signal == Signal::Ecn {
+            self.note_loss();
+            if self.state == State::Startup {
+                self.leave_startup();
+            } else if self.is_bw_probe_sample {
+                self.handle_inflight_too_high(event.in_flight, false);
+            }
+            return;
+        }
+        self.save_cwnd();
+        self.in_recovery = true;
+        if event.signal == Signal::Timeout {
+            // OnEnterRTO: all that was in flight is taken for lost, so nothing is in flight and one segment may leave.
+            self.cwnd = 1.0;
+        }
+    }
+
+    fn collapse(&mut self) {
+        self.cwnd = 1.0;
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn step(&self) -> Option<Step> {
+        None
+    }
+
+    fn advance(&mut self, _step: Step, _acks: u32) {}
+
+    fn pacing_rate(&self) -> Option<f64> {
+        Some(self.pacing_rate)
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("state", f64::from(self.state as u8));
+        put("pacing_gain", self.pacing_gain);
+        put("max_bw", self.max_rate.get());
+        put("bw", self.bw);
+        put("bdp", self.bdp_multiple(self.bw, 1.0));
+        put("extra_acked", self.aggregation.get());
+        let bounds = [("inflight_longterm", self.inflight_longterm), ("inflight_shortterm", self.inflight_shortterm)];
+        for (name, bound) in bounds.into_iter().filter(|(_, bound)| bound.is_finite()) {
+            put(name, bound);
+        }
+        if self.min_rtt != UNKNOWN {
+            put("min_rtt", self.min_rtt_secs);
+        }
+    }
+}
+
+impl Bbr {
+    /// `OnInit`.
+    fn at_rest(p: Params, initial_window: f64) -> Self {
+        Self {
+            initial_window,
+            cwnd: initial_window,
+            prior_cwnd: 0.0,
+            pacing_rate: p.startup_pacing_gain * initial_window / NOMINAL_RTT.as_secs(),
+            pacing_gain: p.startup_pacing_gain,
+            cwnd_gain: p.cwnd_gain,
+            state: State::Startup,
+            acks: Acks::Init,
+            now: Time::ZERO,
+            delivered: 0,
+            in_flight: 0.0,
+            in_recovery: false,
+            round_count: 0,
+            next_round_delivered: 0,
+            round_start: false,
+            cwnd_use: CwndUse::default(),
+            max_rate: MaxRate::default(),
+            min_rtt: UNKNOWN,
+            min_rtt_secs: f64::INFINITY,
+            // Spans since NEVER are zero: nothing expires before the first sample.
+            min_rtt_stamp: Time::NEVER,
+            inflight_longterm: f64::INFINITY,
+            aggregation: Aggregation::new(),
+            full_pipe: FullPipe::default(),
+            full_bw_reached: false,
+            drain_start_round: 0,
+            bw: 0.0,
+            bw_shortterm: f64::INFINITY,
+            inflight_shortterm: f64::INFINITY,
+            bw_latest: 0.0,
+            inflight_latest: 0.0,
+            is_loss_in_round: false,
+            loss_round_delivered: 0,
+            loss_round_start: false,
+            losses_in_round: 0,
+            is_bw_probe_sample: false,
+            prev_probe_too_high: false,
+            prev_probe_precautionary: false,
+            bw_probe_up_rounds: 0,
+            bw_probe_up_acked: 0.0,
+            probe_up_acked_per_inc: f64::INFINITY,
+            rounds_since_probe_up: 0,
+            bw_probe_wait: Span::ZERO,
+            cycle_stamp: Time::ZERO,
+            probe_rtt_min_delay: UNKNOWN,
+            probe_rtt_min_stamp: Time::NEVER,
+            probe_rtt_expired: false,
+            probe_rtt_done_stamp: None,
+            probe_rtt_round_done: false,
+            held_back: (u64::MAX, 0),
+            p,
+        }
+    }
+
+    fn enter(&mut self, state: State) {
+        self.state = state;
+        let p = &self.p;
+        (self.pacing_gain, self.cwnd_gain) = match state {
+            State::Startup => (p.startup_pacing_gain, p.cwnd_gain),
+            State::Drain => (p.drain_pacing_gain, p.cwnd_gain),
+            State::Down => (p.down_pacing_gain, p.cwnd_gain),
+            State::Cruise | State::Refill => (1.0, p.cwnd_gain),
+            State::Up => (p.up_pacing_gain, p.up_cwnd_gain),
+            State::ProbeRtt => (1.0, p.probe_rtt_cwnd_gain),
+        };
+    }
+
+    fn is_in_probe_bw(&self) -> bool {
+        matches!(self.state, State::Down | State::Cruise | State::Refill | State::Up)
+    }
+
+    fn start_round(&mut self) {
+        self.next_round_delivered = self.delivered;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bbr() -> Bbr {
+        Bbr::new(&Params::default(), 10.0).unwrap()
+    }
+
+    /// The ACK of one segment after `now`, of which 100 are in flight for 100 ms.
+    fn delivery(now: Time, delivered: u64) -> Delivery {
+        Delivery {
+            now,
+            newly_delivered: 1.0,
+            newly_lost: 0.0,
+            delivered,
+            prior_delivered: delivered.saturating_sub(100),
+            interval: Some(Span::millis(100)),
+            app_limited: false,
+            rtt: Some(Span::millis(100)),
+            min_rtt: Span::millis(100),
+            prior_in_flight: 100.0,
+            in_flight: 99.0,
+            tx_in_flight: 100.0,
+            lost: 0.0,
+            recovering: false,
+        }
+    }
+
+    /// In CRUISE at 10 Gbit/s over 100 ms in packets of 1500 bytes, as in Section 5.3.3.5.
+    fn cruising() -> Bbr {
+        let mut bbr = bbr();
+        bbr.full_bw_reached = true;
+        bbr.max_rate.hear(10e9 / 8.0 / 1500.0);
+        bbr.bw = bbr.max_rate.get();
+        bbr.now = Time::ZERO + Span::secs(1);
+        bbr.update_min_rtt(Some(Span::millis(100)));
+        bbr.enter(State::Cruise);
+        bbr.set_pacing_rate();
+        bbr.cwnd = bbr.max_inflight();
+        bbr
+    }
+
+    #[test]
+    fn gains_are_those_of_the_table_in_section_5_6_1() {
+        let table = [
+            (State::Startup, 2.77, 2.0),
+            (State::Drain, 0.5, 2.0),
+            (State::Down, 0.9, 2.0),
+            (State::Cruise, 1.0, 2.0),
+            (State::Refill, 1.0, 2.0),
+            (State::Up, 1.25, 2.25),
+            (State::ProbeRtt, 1.0, 0.5),
+        ];
+        for (state, pacing, cwnd) in table {
+            let mut bbr = bbr();
+            bbr.enter(state);
+            assert_eq!((bbr.pacing_gain, bbr.cwnd_gain), (pacing, cwnd), "{state:?}");
+        }
+        // 4 ln 2, printed with two decimals.
+        assert!((Params::default().startup_pacing_gain - 4.0 * std::f64::consts::LN_2).abs() < 0.005);
+    }
+
+    #[test]
+    fn ten_gigabits_over_100_ms_are_83_333_segments() {
+        let mut bbr = cruising();
+        let bdp = bbr.bdp_multiple(bbr.bw, 1.0);
+        // "Around 83,000 packets", Section 5.3.3.5.
+        assert!((bdp - 83_333.333).abs() < 0.001, "{bdp}");
+        assert!((bbr.max_inflight() / bdp - 2.0).abs() < 1e-12);
+        assert!((bbr.probe_rtt_cwnd() / bdp - 0.5).abs() < 1e-12);
+        assert!((bbr.pacing_rate / bbr.bw - 0.99).abs() < 1e-12);
+        bbr.enter(State::Up);
+        assert!((bbr.max_inflight() - 2.25 * bdp - 2.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_first_pace_is_the_initial_window_per_millisecond_and_then_per_round_trip() {
+        let mut bbr = bbr();
+        assert!((bbr.pacing_rate().unwrap() - 2.77 * 10.0 / 0.001).abs() < 1e-6);
+        bbr.on_delivery(&delivery(Time::ZERO + Span::millis(100), 1));
+        assert!((bbr.pacing_rate().unwrap() - 2.77 * 10.0 / 0.1).abs() < 1e-9);
+        assert_eq!(bbr.cwnd(), 11.0);
+    }
+
+    #[test]
+    fn the_window_without_samples_is_the_initial_one() {
+        assert_eq!(bbr().bdp_multiple(0.0, 2.0), 10.0);
+    }
+
+    #[test]
+    fn a_round_with_losses_keeps_what_was_delivered_or_seven_tenths() {
+        let mut bbr = cruising();
+        let (bw, cwnd) = (bbr.bw, bbr.cwnd);
+        (bbr.bw_latest, bbr.inflight_latest) = (0.6 * bw, 0.9 * cwnd);
+        bbr.lower_bounds();
+        assert_eq!((bbr.bw_shortterm, bbr.inflight_shortterm), (0.7 * bw, 0.9 * cwnd));
+        (bbr.bw_latest, bbr.inflight_latest) = (0.0, 0.0);
+        bbr.lower_bounds();
+        assert_eq!((bbr.bw_shortterm, bbr.inflight_shortterm), (0.7 * (0.7 * bw), 0.7 * (0.9 * cwnd)));
+    }
+
+    #[test]
+    fn headroom_is_fifteen_percent_and_at_least_one_segment() {
+        let mut bbr = cruising();
+        assert!(bbr.inflight_with_headroom().is_infinite());
+        for (bound, left) in [(100.0, 85.0), (6.0, 5.0), (4.5, 4.0)] {
+            bbr.inflight_longterm = bound;
+            assert_eq!(bbr.inflight_with_headroom(), left);
+        }
+    }
+
+    #[test]
+    fn the_bound_grows_by_1_2_4_8_segments_per_round() {
+        let mut bbr = cruising();
+        bbr.cwnd = 100.0;
+        for per_segment in [100.0, 50.0, 25.0, 12.5] {
+            bbr.raise_inflight_longterm_slope();
+            assert_eq!(bbr.probe_up_acked_per_inc, per_segment);
+        }
+    }
+
+    #[test]
+    fn a_probe_that_loses_more_than_two_percent_sets_the_bound_and_goes_down() {
+        let mut bbr = cruising();
+        bbr.start_refill();
+        bbr.start_up(bbr.bw);
+        bbr.is_bw_probe_sample = true;
+        let lost = |n: f64| Lost {
+            now: Time::ZERO + Span::secs(2),
+            delivered: 500_000,
+            prior_delivered: 400_000,
+            tx_in_flight: 100_000.0,
+            lost: n,
+            app_limited: false,
+        };
+        bbr.on_lost(&lost(2000.0));
+        assert_eq!(bbr.state, State::Up);
+        bbr.on_lost(&lost(2001.0));
+        assert_eq!((bbr.state, bbr.prev_probe_too_high), (State::Down, true));
+        // Never below 0.7 bdp; here 0.02 (99,999 + prefix) = 2000 + prefix, so the prefix is nothing.
+        assert_eq!(bbr.inflight_longterm, 99_999.0);
+        bbr.set_cwnd(1.0);
+        assert_eq!(bbr.cwnd, 99_999.0);
+        assert!((bbr.pacing_gain - 0.9).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_mark_while_probing_counts_as_too_many_losses() {
+        let mut bbr = cruising();
+        bbr.start_refill();
+        bbr.start_up(bbr.bw);
+        bbr.is_bw_probe_sample = true;
+        let event = CongestionEvent::plain(Time::ZERO + Span::secs(2), Signal::Ecn, Span::millis(100));
+        bbr.on_congestion(&CongestionEvent { in_flight: 100_000.0, ..event });
+        assert_eq!((bbr.state, bbr.inflight_longterm), (State::Down, 100_000.0));
+    }
+
+    #[test]
+    fn waits_lie_between_two_and_three_seconds_and_neighbours_draw_apart() {
+        let mut bins = [0u32; 10];
+        let mut odd = 0;
+        for i in 0..1000 {
+            let mut bbr = cruising();
+            (bbr.now, bbr.delivered) = (Time::ZERO + Span::secs(10) + Span(i), 5000);
+            bbr.start_down();
+            let part = bbr.bw_probe_wait.as_secs() - 2.0;
+            bins[(part * 10.0) as usize] += 1;
+            odd += bbr.rounds_since_probe_up;
+        }
+        // 1000 draws: 100 in each tenth and 500 odd ones, with standard deviations of 9.5 and 16; four of them.
+        assert!(bins.iter().all(|n| (62..=138).contains(n)), "{bins:?}");
+        assert!((436..=564).contains(&odd), "{odd}");
+    }
+
+    #[test]
+    fn refuses_what_makes_no_sense() {
+        let says = |p: Params| Bbr::new(&p, 10.0).unwrap_err().to_string();
+        let p = Params::default;
+        assert_eq!(says(Params { startup_pacing_gain: 1.0, ..p() }), "startup_pacing_gain: must exceed 1");
+        assert_eq!(says(Params { beta: 1.0, ..p() }), "beta: must lie strictly between 0 and 1");
+        assert_eq!(says(Params { headroom: 1.0, ..p() }), "headroom: must be at least 0 and below 1");
+        let window = Params { min_rtt_window: Span::secs(4), ..p() };
+        assert_eq!(says(window), "min_rtt_window: must be at least probe_rtt_interval");
+    }
+}
