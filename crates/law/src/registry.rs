@@ -53,6 +53,7 @@ macro_rules! laws {
 
         /// The congestion control of every flow the simulator knows.
         #[derive(Clone, Debug)]
+        #[expect(clippy::large_enum_variant, reason = "the large one is the common one")]
         pub enum Control {
             /// A window law under a slow start.
             Window(Windowed<AnyLaw, AnyStart>),
