@@ -87,6 +87,13 @@ impl Departures {
         self.first = cum;
     }
 
+    /// Forgets the first, and returns it.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Departure> {
+        self.first += 1;
+        self.list.pop_front()
+    }
+
     /// The first segments are acknowledged one by one at `times`, each ACK releasing the next new segment. Returns the
     /// smallest and the last round-trip time, and when the last of them had left.
     pub fn take(&mut self, times: impl Iterator<Item = Time>) -> (Span, Span, Time) {

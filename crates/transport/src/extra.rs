@@ -117,23 +117,19 @@ impl<C: CongestionControl> Sender<C> {
         sacked
     }
 
-    /// Takes in an ACK of just the next segment, when nothing is SACKed or lost or sent again.
+    /// Takes in an ACK of just the next segment, when nothing is SACKed or lost or sent again. Returns its round-trip time
+    /// for those who want every one.
     #[inline]
-    pub(crate) fn hear_plain(&mut self, news: &mut News) {
+    pub(crate) fn hear_plain(&mut self, now: Time) -> Option<Span> {
         let una = self.una;
-        let Some(extra) = self.extra.as_deref_mut() else { return };
-        let Some(departures) = &mut extra.departures else { return };
-        if let Some(departure) = departures.get(una) {
-            let rtt = news.now - departure.time();
-            self.rtt.observe(rtt);
-            if extra.every_rtt {
-                news.rtt = Some(rtt);
-            }
-            if let Some(rack) = &mut extra.rack {
-                rack.take(una, departure.time(), rtt);
-            }
+        let extra = self.extra.as_deref_mut()?;
+        let left = extra.departures.as_mut()?.pop()?.time();
+        let rtt = now - left;
+        self.rtt.observe(rtt);
+        if let Some(rack) = &mut extra.rack {
+            rack.take(una, left, rtt);
         }
-        departures.advance(una + 1);
+        extra.every_rtt.then_some(rtt)
     }
 
     /// Takes in ACKs in a row, each of which released one segment at `times`; the last at `last`.

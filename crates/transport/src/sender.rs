@@ -13,6 +13,9 @@ use law::{AckSample, CongestionControl, CongestionEvent, Signal};
 pub trait Wire {
     /// Segment `seq` leaves TCP at `now`.
     fn send(&mut self, now: Time, seq: u32, flags: Flags);
+
+    /// An ACK at `now` was taken by [`Sender::take_plain`], and left the sender like this.
+    fn heard(&mut self, _now: Time, _cwnd: f64, _una: u32, _nxt: u32) {}
 }
 
 /// What the sender is busy with.
@@ -300,30 +303,70 @@ impl<C: CongestionControl> Sender<C> {
         self.extra.as_ref().is_none_or(|extra| extra.is_quiet() && self.is_pristine())
     }
 
-    /// An ACK for just the next segment, which was sent once, when [`Self::is_plain`]: the same as [`Self::on_ack`],
-    /// without looking for what cannot be there.
-    pub fn take_plain(&mut self, now: Time, wire: &mut impl Wire) {
+    /// How many ACKs in a row may be taken by [`Self::take_plain`]: up to the one that may change the timeout.
+    #[inline]
+    #[must_use]
+    pub fn plain(&self) -> u32 {
+        if !self.is_plain() {
+            return 0;
+        }
+        let until_timed = if self.timed == UNTIMED { u32::MAX } else { self.timed - self.una + 1 };
+        until_timed.min(self.nxt - self.una)
+    }
+
+    /// ACKs at `times`, each for just the next segment, which was sent once; at most [`Self::plain`] of them, none later
+    /// than [`Self::deadline`]. The same as so many calls of [`Self::on_ack`], without looking for what cannot be there.
+    pub fn take_plain(&mut self, times: impl Iterator<Item = Time>, wire: &mut impl Wire) {
         debug_assert!(self.is_plain());
-        let before = self.nxt - self.una;
-        let limited = before >= self.control.cwnd() as u32;
-        let rtt = self.sample(now, self.una + 1);
-        let round_start = rtt.is_some();
-        let mut news = News { now, acked: 1, marked: false, before, limited, rtt, round_start, delivered: 1 };
+        let flags = if self.ecn { Flags::ECT } else { Flags::NONE };
+        let (mut last, min_rtt, srtt) = (Time::ZERO, self.rtt.min(), self.rtt.srtt());
+        let mut ack = AckSample { srtt, min_rtt, rtt: None, ..AckSample::plain(Time::ZERO, srtt) };
+        for now in times {
+            let before = self.nxt - self.una;
+            if self.una == self.timed {
+                ack.rtt = self.sample(now, self.una + 1);
+                (ack.round_start, ack.srtt, ack.min_rtt) = (true, self.rtt.srtt(), self.rtt.min());
+            }
+            if self.extra.is_some() {
+                let every = self.hear_plain(now);
+                ack.rtt = every.or(ack.rtt);
+                ack.min_rtt = self.rtt.min();
+            }
+            self.una += 1;
+            ack.now = now;
+            ack.in_flight = f64::from(before);
+            ack.delivered = u64::from(self.una);
+            ack.cwnd_limited = before >= self.control.cwnd() as u32;
+            self.control.on_ack(&ack);
+            (ack.rtt, ack.round_start) = (None, false);
+            let end = self.una.saturating_add(self.window()).min(self.data_end);
+            while self.nxt < end {
+                self.transmit_new(now, flags, wire);
+            }
+            wire.heard(now, self.control.cwnd(), self.una, self.nxt);
+            last = now;
+        }
+        self.rto_at = if self.una == self.nxt { Time::NEVER } else { last + self.rtt.rto() };
         if self.extra.is_some() {
-            self.hear_plain(&mut news);
+            self.settle(last, true);
         }
-        self.una += 1;
-        self.rto_at = if self.una == self.nxt { Time::NEVER } else { now + self.rtt.rto() };
-        self.grow(news, 1);
-        let window = self.window();
-        while self.nxt - self.una < window && self.nxt < self.data_end {
-            let seq = self.nxt;
-            self.nxt += 1;
-            self.transmit(now, seq, wire);
+    }
+
+    /// Sends the next new segment, when nothing is lost, paced or to be told.
+    #[inline]
+    fn transmit_new(&mut self, now: Time, flags: Flags, wire: &mut impl Wire) {
+        let seq = self.nxt;
+        self.nxt += 1;
+        self.high = self.nxt;
+        if self.timed == UNTIMED {
+            self.timed = seq;
+            self.timed_at = now;
         }
-        if self.extra.is_some() {
-            self.settle(now, true);
+        self.counters.sent += 1;
+        if let Some(departures) = self.extra.as_deref_mut().and_then(|extra| extra.departures.as_mut()) {
+            departures.sent(seq, now);
         }
+        wire.send(now, seq, flags);
     }
 
     /// Whether everything between sender and receiver was sent once, in order: a segment sent after the last

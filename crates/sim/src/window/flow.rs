@@ -55,13 +55,21 @@ struct Way {
 }
 
 /// Where TCP's segments go in one window, which ends at `until` at the first link.
-struct Exit<'a> {
+struct Exit<'a, const HASH: bool> {
     way: &'a mut Way,
     bucket: &'a mut Bucket,
     until: u64,
+    hash: &'a mut Rolling,
 }
 
-impl Wire for Exit<'_> {
+impl<const HASH: bool> Wire for Exit<'_, HASH> {
+    #[inline]
+    fn heard(&mut self, now: Time, cwnd: f64, una: u32, nxt: u32) {
+        if HASH {
+            self.hash.ack(now.0, cwnd, una, nxt, nxt - una);
+        }
+    }
+
     #[inline]
     fn send(&mut self, now: Time, seq: u32, flags: Flags) {
         match self.way.access.admit(now.0) {
@@ -170,11 +178,19 @@ impl Flow {
                             heard = self.deliver(Time(at - self.plan.back.0), &rec, marks);
                             if heard {
                                 let ack = self.plan.receiver.ack();
-                                self.plan.sender.on_ack(now, ack, &mut Exit { way: &mut self.way, bucket, until });
+                                self.plan.sender.on_ack(
+                                    now,
+                                    ack,
+                                    &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash },
+                                );
                             }
                         } else if let Some(ack) = self.ack_numbered(rec.seq()) {
                             heard = true;
-                            self.plan.sender.on_ack(now, &ack, &mut Exit { way: &mut self.way, bucket, until });
+                            self.plan.sender.on_ack(
+                                now,
+                                &ack,
+                                &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash },
+                            );
                         }
                     }
                 }
@@ -184,12 +200,14 @@ impl Flow {
                     self.plan.sender.on_ack(
                         now,
                         self.plan.receiver.ack(),
-                        &mut Exit { way: &mut self.way, bucket, until },
+                        &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash },
                     );
                 }
                 Next::Timer => {
                     let timeouts = self.plan.sender.counters.timeouts;
-                    self.plan.sender.on_timer(now, &mut Exit { way: &mut self.way, bucket, until });
+                    self.plan
+                        .sender
+                        .on_timer(now, &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash });
                     if let Some(trace) = trace
                         && self.plan.sender.counters.timeouts > timeouts
                     {
@@ -198,7 +216,9 @@ impl Flow {
                 }
                 Next::Start => {
                     self.start = Time::NEVER;
-                    self.plan.sender.start(now, &mut Exit { way: &mut self.way, bucket, until });
+                    self.plan
+                        .sender
+                        .start(now, &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash });
                 }
                 Next::Stop => {
                     self.stop = Time::NEVER;
@@ -290,22 +310,26 @@ impl Flow {
             // All the ACKs come before the timer that the last one started, so none of them lets it expire.
             let limit = limit.min(self.plan.sender.deadline().0.saturating_add(1));
             let steady = self.plan.sender.steady() as usize;
-            if steady == 0 {
-                let at = front[0].time;
-                if at >= limit || !self.plan.sender.is_plain() {
-                    return;
-                }
-                ring.consume(1);
-                self.take_plain::<HASH>(Time(at), bucket, until);
-                continue;
+            let plain = if steady == 0 { self.plan.sender.plain() as usize } else { 0 };
+            if steady + plain == 0 {
+                return;
             }
-            let mut acks = &front[..front.len().min(steady)];
+            let mut acks = &front[..front.len().min(steady + plain)];
             if acks.last().is_some_and(|rec| rec.time >= limit) {
                 acks = &acks[..acks.partition_point(|rec| rec.time < limit)];
             }
             acks = self.in_order(acks, expected);
             let Some(&Rec { time: last, .. }) = acks.last() else { return };
             let n = acks.len() as u32;
+            if plain > 0 {
+                let mut exit = Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash };
+                self.plan.sender.take_plain(acks.iter().map(|rec| Time(rec.time)), &mut exit);
+                ring.consume(n as usize);
+                self.plan.receiver.take_plain(n);
+                self.delivered += u64::from(n);
+                self.meter.delivered(Time(last - self.plan.back.0), &self.plan.receiver, self.plan.data_end);
+                continue;
+            }
             if HASH {
                 self.hash_steady(acks);
             }
@@ -323,18 +347,6 @@ impl Flow {
             ring.consume(n as usize);
             self.plan.receiver.take_plain(n);
             self.delivered += u64::from(n);
-        }
-    }
-
-    /// One ACK of the next segment, where nothing is out of order at either end.
-    #[inline]
-    fn take_plain<const HASH: bool>(&mut self, now: Time, bucket: &mut Bucket, until: u64) {
-        self.plan.receiver.take_plain(1);
-        self.delivered += 1;
-        self.meter.delivered(Time(now.0 - self.plan.back.0), &self.plan.receiver, self.plan.data_end);
-        self.plan.sender.take_plain(now, &mut Exit { way: &mut self.way, bucket, until });
-        if HASH {
-            self.hash.sender(now, &self.plan.sender);
         }
     }
 
