@@ -159,7 +159,7 @@ pub trait SlowStart: Clone + std::fmt::Debug {
     /// The window after this ACK, and whether slow start is over. Starts that only count leave it as it is; growth
     /// counts at most two segments per ACK (RFC 3465, L = 2).
     fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
-        Opening::Grow(cwnd + self.gain(cwnd.floor()).unwrap_or(0.0) * ack.acked.min(2.0))
+        Opening::Grow(cwnd + self.gain(cwnd as u64 as f64).unwrap_or(0.0) * ack.acked.min(2.0))
     }
 
     /// The window was cut; the next slow start begins afresh.

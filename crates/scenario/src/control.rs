@@ -5,7 +5,7 @@ use crate::names::{LATER_LAWS, LATER_TRAFFIC, unknown_name};
 use crate::parameters::{self, Parameters};
 use crate::reader::{Fields, Node, parse};
 use base::{Param, ParamError, Value};
-use law::{LAWS, LawSpec, STARTS, StartSpec};
+use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
 use traffic::{TRAFFIC, TrafficSpec};
 use transport::Recovery;
 
@@ -79,11 +79,19 @@ pub(crate) fn start_named(name: &str, place: &str) -> Result<StartSpec, Scenario
     })
 }
 
-/// The recovery; SACK by default, Linux's own under `tcp = "linux"`.
-pub(crate) fn recovery(node: Option<&Node>, tcp: Option<&Node>) -> Result<Recovery, ScenarioError> {
+/// The recovery; SACK by default, but RACK under `tcp = "linux"`, and for controls that rule their window in recovery:
+/// their retransmissions meet losses, too, and only RACK finds those without a timeout.
+pub(crate) fn recovery(
+    node: Option<&Node>,
+    tcp: Option<&Node>,
+    (law, start): (&LawSpec, &StartSpec),
+) -> Result<Recovery, ScenarioError> {
+    if let Some(node) = node {
+        return recovery_named(node.text("sack")?, &node.place);
+    }
     let linux = tcp.and_then(Node::as_text) == Some("linux");
-    let default = if linux { Recovery::Rack } else { Recovery::Sack };
-    node.map_or(Ok(default), |node| recovery_named(node.text("sack")?, &node.place))
+    let rules = law.build(start, 2.0, f64::INFINITY).is_ok_and(|control| control.needs().deliveries);
+    Ok(if linux || rules { Recovery::Rack } else { Recovery::Sack })
 }
 
 /// The recovery called `name`.

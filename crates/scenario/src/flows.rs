@@ -66,7 +66,7 @@ fn group(node: &Node, index: usize, links: &[Link]) -> Result<Group, ScenarioErr
     let rtt = rtt(&fields.need("rtt", "write for example rtt = \"100 ms\"")?)?;
     let access = fields.get("access").map_or(Ok(Access { rate: None, buffer: None }), |n| access(&n))?;
     let (law, slow_start) = control::control(fields.get("control").as_ref())?;
-    let recovery = control::recovery(fields.get("recovery").as_ref(), fields.get("tcp").as_ref())?;
+    let recovery = control::recovery(fields.get("recovery").as_ref(), fields.get("tcp").as_ref(), (&law, &slow_start))?;
     let packet = fields.get("packet").map_or(Ok(Bytes(1500)), |n| n.bytes("1500 B"))?;
     let start = fields.get("start").map_or(Ok((Span::ZERO, Span::ZERO)), |n| start(&n))?;
     let stop = fields.get("stop").map(|n| n.span("100 s")).transpose()?;

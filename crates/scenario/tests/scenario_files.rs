@@ -110,6 +110,24 @@ fn spellings_do_not_matter_to_the_identity() {
 }
 
 #[test]
+fn recovery_is_sack_unless_the_profile_or_the_law_is_made_for_rack() {
+    let recovery = |more: &str| small("", more).groups[0].recovery;
+    assert_eq!(recovery(""), Recovery::Sack);
+    assert_eq!(recovery("tcp = \"linux\""), Recovery::Rack);
+    assert_eq!(recovery("tcp = \"linux\"\nrecovery = \"sack\""), Recovery::Sack);
+    assert_eq!(recovery("control = \"bbr\""), Recovery::Rack);
+    assert_eq!(recovery("control = \"bbr\"\nrecovery = \"sack\""), Recovery::Sack);
+}
+
+#[test]
+fn bbr_is_refused_without_selective_acknowledgements() {
+    let text = "duration = \"10 s\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"5 packets\"\n[[flows]]\n\
+                path = [\"l\"]\nrtt = \"100 ms\"\ncontrol = \"bbr\"\nrecovery = \"reno\"\n";
+    let message = "flows[0].recovery: bbr needs selective acknowledgements; use sack, prr or rack";
+    assert_eq!(read(text).unwrap_err().to_string(), message);
+}
+
+#[test]
 fn every_tcp_key_is_heard() {
     let tcp = |text: &str| small("", &format!("tcp = {text}")).groups[0].tcp.clone();
     assert_eq!(tcp("\"linux\""), Options::linux());
