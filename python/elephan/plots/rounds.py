@@ -103,5 +103,5 @@ def draw_rounds(control: str, name: str, folder: Path, *, slow_start: bool = Fal
             for loss in (*LOSSES, TIMEOUT):
                 axes.axvline(loss, color=GREY, linewidth=0.4, zorder=0)
         axes.set(xlabel="round trip", ylabel="cwnd [segments]", xlim=(0, last))
-        axes.legend(loc="upper left" if slow_start else "upper right", ncols=2)
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, ncols=2)
         return save(figure, folder, name, endings=(".svg",))[0]
