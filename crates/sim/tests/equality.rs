@@ -1,7 +1,9 @@
 //! The window engine against the reference engine: same hashes over every arrival and every ACK, same results, on small
 //! cases and several seeds, with everything that a scenario file can say.
 
+use law::{CongestionControl, LAWS, LawSpec, StartSpec};
 use sim::{Engine, Options, Outcome, simulate};
+use transport::Recovery;
 
 const RECOVERIES: [&str; 6] = ["tahoe", "reno", "newreno", "sack", "prr", "rack"];
 
@@ -55,7 +57,7 @@ start = {{ from = "0 s", to = "1 s" }}
 }
 
 #[test]
-fn every_recovery_and_law_on_a_dumbbell() {
+fn every_recovery_and_two_laws_on_dumbbells_of_all_kinds() {
     for recovery in RECOVERIES {
         for law in ["reno", "highspeed"] {
             for (flows, buffer) in [(1, "5 packets"), (1, "30 packets"), (7, "20 packets"), (40, "10 packets")] {
@@ -63,6 +65,26 @@ fn every_recovery_and_law_on_a_dumbbell() {
                 let name = format!("{recovery} {law} {flows} {buffer}");
                 let outcome = equal(&name, &dumbbell(flows, buffer, "", &more));
                 assert!(outcome.balance.dropped > 0, "{name} loses packets");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_law_with_every_recovery_that_it_allows() {
+    for entry in LAWS {
+        let law = entry.card.name;
+        let spec = LawSpec::named(law).expect("registered");
+        let start = StartSpec::named("classic").expect("registered");
+        let hears_all = spec.build(&start, 2.0, f64::INFINITY).expect("defaults").needs().deliveries;
+        for recovery in Recovery::ALL.iter().filter(|row| row.0.selective() || !hears_all) {
+            let recovery = recovery.1;
+            for (slow_start, tcp) in [("classic", "send_jitter = \"300 us\""), ("hystart++", "delayed_ack = 2")] {
+                let control = format!("control = {{ law = \"{law}\", slow_start = \"{slow_start}\" }}");
+                let more = format!("{control}\nrecovery = \"{recovery}\"\ntcp = {{ {tcp} }}");
+                let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 12 }";
+                let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"5 s\"");
+                equal(&format!("{law} {recovery} {slow_start}"), &text);
             }
         }
     }
