@@ -310,6 +310,10 @@ impl<C: CongestionControl> Sender<C> {
         if !self.is_plain() {
             return 0;
         }
+        // A law that counts may do so again from the next ACK on.
+        if self.control.step().is_some() {
+            return 1;
+        }
         let until_timed = if self.timed == UNTIMED { u32::MAX } else { self.timed - self.una + 1 };
         until_timed.min(self.nxt - self.una)
     }
