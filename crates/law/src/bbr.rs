@@ -4,8 +4,8 @@
 //! Source: draft-ietf-ccwg-bbr-06 (6 July 2026), Section 5. Names and order of steps are the draft's.
 //! Differs from the source: random waits are a hash of clock and deliveries; segments leave one by one, so there is no
 //! send quantum and no offload budget; an ECN mark, which the draft leaves open, counts as losses above the threshold;
-//! a restart from idle is noticed at its first ACK; a spurious recovery is undone by putting back a copy. Selective
-//! acknowledgements are taken for granted.
+//! a restart from idle is noticed at its first ACK; a spurious recovery is not undone. Selective acknowledgements are
+//! taken for granted; under `prr` it is as under `sack`, because it rules its window in recovery itself.
 //! Differs from Linux and ns-3: there it is version 1 (2017), a cycle of eight gains without bounds learnt from losses.
 
 mod machine;
@@ -282,8 +282,8 @@ impl CongestionControl for Bbr {
         self.save_cwnd();
         self.in_recovery = true;
         if event.signal == Signal::Timeout {
-            // OnEnterRTO: all that was in flight is taken for lost, so nothing is in flight and one segment may leave.
-            self.cwnd = 1.0;
+            // OnEnterRTO: one segment may leave, whatever is not taken for lost.
+            self.cwnd = event.in_flight + 1.0;
         }
     }
 

@@ -74,7 +74,7 @@ pub fn on_grid(x: f64) -> f64 {
 
 /// The port the transport drives: events in, a window out.
 ///
-/// A controller is a small `Clone` value, so the transport undoes a spurious recovery by putting back a copy.
+/// A controller is a small `Clone` value. Spurious recoveries are not undone: no path here reorders one flow.
 pub trait CongestionControl: Clone + std::fmt::Debug {
     /// What it must be told beyond one round-trip sample per round trip.
     fn needs(&self) -> Needs {

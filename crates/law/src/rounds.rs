@@ -105,7 +105,8 @@ pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count
                 let tx_in_flight = window;
                 control.on_lost(&Lost { now, delivered, prior_delivered, tx_in_flight, lost, app_limited: false });
             }
-            control.on_congestion(&CongestionEvent { now, signal, in_flight: window, delivered, rtt, srtt, min_rtt });
+            let in_flight = if signal == Signal::Timeout { 0.0 } else { window };
+            control.on_congestion(&CongestionEvent { now, signal, in_flight, delivered, rtt, srtt, min_rtt });
             recovering = signal != Signal::Ecn;
         }
         sent_in = SentIn { acks, from, rtt };

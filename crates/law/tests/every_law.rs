@@ -33,7 +33,9 @@ fn ack(now: Time, acked: f64, control: &Control) -> AckSample {
 }
 
 fn event(now: Time, signal: Signal, control: &Control) -> CongestionEvent {
-    CongestionEvent { in_flight: control.cwnd(), ..CongestionEvent::plain(now, signal, Span::millis(100)) }
+    // After a timeout nothing counts as in flight.
+    let in_flight = if signal == Signal::Timeout { 0.0 } else { control.cwnd() };
+    CongestionEvent { in_flight, ..CongestionEvent::plain(now, signal, Span::millis(100)) }
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! What only some senders keep: departures, delivery rates, PRR, RACK, pacing. A plain sender has none of it and does not
 //! pay for it.
+//!
+//! A fast retransmit, a probe and the first segment after a timeout leave at once even where the control paces; they
+//! count for the pace of what follows.
 
 use crate::deliveries::Deliveries;
 use crate::departures::Departures;
@@ -8,7 +11,7 @@ use crate::rack::Rack;
 use crate::sender::News;
 use crate::{Ack, Options, Phase, Recovery, Sender, Wire};
 use base::{Span, Time};
-use law::{CongestionControl, Needs, Signal};
+use law::{CongestionControl, Needs};
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -39,12 +42,12 @@ impl Extra {
         if !(rack || prr || needs.every_rtt || needs.deliveries || paces) {
             return None;
         }
-        let max_ack_delay = if options.delayed_ack > 1 { options.delayed_ack_timeout } else { Span::ZERO };
+        let delayed_ack = (options.delayed_ack, options.delayed_ack_timeout);
         Some(Box::new(Self {
             departures: (rack || needs.every_rtt).then(Departures::default),
             deliveries: needs.deliveries.then(Deliveries::default),
             prr: prr.then(Prr::default),
-            rack: rack.then(|| Rack::new(max_ack_delay)),
+            rack: rack.then(|| Rack::new(delayed_ack)),
             every_rtt: needs.every_rtt,
             pacing: paces.then_some(Pacing { free_at: Time::ZERO, due: Time::NEVER }),
         }))
@@ -110,10 +113,7 @@ impl<C: CongestionControl> Sender<C> {
             departures.advance(ack.cum);
         }
         news.delivered = (news.acked + sacked_after).saturating_sub(sacked_before);
-        let repaired = extra.rack.as_mut().is_some_and(|rack| rack.probe_repaired(ack, news.acked > 0, sacked));
-        if repaired && self.phase == Phase::Open {
-            self.reduce(now, Signal::Loss);
-        }
+        news.probe_repaired = extra.rack.as_mut().is_some_and(|rack| rack.probe_repaired(ack, news.acked > 0, sacked));
         sacked
     }
 
@@ -174,7 +174,11 @@ impl<C: CongestionControl> Sender<C> {
         let recovering = self.phase != Phase::Open;
         let Some(extra) = self.extra.as_deref_mut() else { return };
         let Some(deliveries) = &mut extra.deliveries else { return };
-        if let Some(delivery) = deliveries.sample(news.now, self.rtt.min(), (news.before, after), recovering) {
+        if let Some(mut delivery) = deliveries.sample(news.now, self.rtt.min(), (news.before, after), recovering) {
+            if let Some(rtt) = delivery.rtt {
+                self.rtt.observe(rtt);
+                delivery.min_rtt = self.rtt.min();
+            }
             self.control.on_delivery(&delivery);
         }
     }
@@ -212,7 +216,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Sets the timers that are not the retransmission timer, after everything else. `moved` says whether there was
     /// progress or a new segment left.
     pub(crate) fn settle(&mut self, now: Time, moved: bool) {
-        let limited = self.nxt == self.data_end;
+        let limited = self.nxt == self.data_end && !self.has_lost();
         let (in_flight, window) = if limited { (self.in_flight(), self.window()) } else { (0, 0) };
         let (open, outstanding) = (self.phase == Phase::Open, self.nxt - self.una);
         let Some(extra) = self.extra.as_deref_mut() else { return };

@@ -67,7 +67,7 @@ pub struct Options {
     pub delayed_ack: u32,
     /// Longest delay of a delayed acknowledgement.
     pub delayed_ack_timeout: Span,
-    /// Whether the first two duplicate ACKs release new data (RFC 3042).
+    /// Whether the first two duplicate ACKs release new data (RFC 3042); RACK's pipe lets them anyway.
     pub limited_transmit: bool,
     /// Whether data is ECN-capable and the sender answers echoes (RFC 3168).
     pub ecn: bool,

@@ -2,8 +2,9 @@
 //! and is clocked by what arrives all the way there.
 //!
 //! Source: RFC 6937, Section 3, with the slow-start reduction bound (PRR-SSRB).
-//! Differs from Linux: there the slow-start bound holds only on ACKs that move snd.una without new losses (RFC 9937's
-//! heuristic), otherwise the conservative one.
+//! Differs from RFC 9937, which replaces it, and from Linux: there the slow-start bound holds only on ACKs that move
+//! snd.una without new losses ("safe" ones), otherwise the conservative one; segments SACKed before the recovery do not
+//! count as in flight; an ACK that delivers nothing releases nothing.
 
 /// The state of one recovery. Everything counts segments.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,8 +1,10 @@
 //! RACK-TLP: a segment is lost when one sent later has arrived, and a probe goes out when ACKs stop coming.
 //!
 //! Source: RFC 8985, Sections 6 (RACK) and 7 (TLP).
-//! Differs from the source: the reordering window does not adapt, because receivers here send no DSACK and no path
-//! reorders one flow; the probe's budget for delayed ACKs is the flow's own `delayed_ack_timeout`.
+//! Differs from the source: no path here reorders one flow, so reordering is never seen and the window for it does not
+//! adapt (receivers send no DSACK); its timer judges together what left before the latest arrival, at most the gap
+//! between two departures late, and runs beside the retransmission timer; the probe's budget for delayed ACKs is the
+//! flow's own.
 //! Differs from Linux: no F-RTO (RFC 5682) after a timeout.
 
 use crate::ack::Ack;
@@ -31,23 +33,24 @@ pub struct Rack {
     latest: (Time, u32),
     /// `RACK.rtt`.
     rtt: Span,
-    /// `RACK.fack`: one past the highest segment delivered.
-    fack: u32,
-    /// `RACK.reordering_seen`.
-    reordering: bool,
+    /// `RACK.reo_wnd`, as of the last ACK.
+    window: Span,
     /// When the reordering timer expires.
     pub reorder_at: Time,
     /// When the probe leaves.
     pub probe_at: Time,
     /// `TLP.end_seq` and `TLP.is_retrans` of the probe that is out.
     probe: Option<(u32, bool)>,
-    max_ack_delay: Span,
+    /// Whether there was a round-trip sample since the last probe, or at all.
+    timed: bool,
+    /// How many in-order segments the receiver acknowledges together, and how long it may wait for that.
+    delayed_ack: (u32, Span),
 }
 
 impl Rack {
-    /// A connection whose receiver may delay an ACK by `max_ack_delay`.
+    /// A connection whose receiver acknowledges every so many segments, or after so long.
     #[must_use]
-    pub fn new(max_ack_delay: Span) -> Self {
+    pub fn new(delayed_ack: (u32, Span)) -> Self {
         Self {
             runs: Ranges::default(),
             sacked: 0,
@@ -58,12 +61,12 @@ impl Rack {
             hint: u32::MAX,
             latest: (Time::ZERO, 0),
             rtt: Span::ZERO,
-            fack: 0,
-            reordering: false,
+            window: Span::ZERO,
             reorder_at: Time::NEVER,
             probe_at: Time::NEVER,
             probe: None,
-            max_ack_delay,
+            timed: false,
+            delayed_ack,
         }
     }
 
@@ -71,6 +74,12 @@ impl Rack {
     #[must_use]
     pub fn sacked(&self) -> u32 {
         self.sacked
+    }
+
+    /// Whether a lost segment waits to be sent again.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        self.lost > 0
     }
 
     /// Segments of [una, nxt) in the network.
@@ -132,10 +141,7 @@ impl Rack {
         let Some(departure) = departures.get(seq) else { return };
         self.lost -= u32::from(departure.lost());
         let rtt = now - departure.time();
-        if seq < self.fack && !departure.again() {
-            self.reordering = true;
-        }
-        self.fack = self.fack.max(seq + 1);
+        self.timed |= !departure.again();
         // The ACK of a segment sent twice that comes too soon is the first one's.
         if departure.again() && rtt < min_rtt {
             return;
@@ -151,7 +157,7 @@ impl Rack {
     pub fn take(&mut self, seq: u32, left: Time, rtt: Span) {
         self.latest = (left, seq);
         self.rtt = rtt;
-        self.fack = seq + 1;
+        self.timed = true;
     }
 
     /// Steps 4 and 5: marks what is lost by now, and sets the reordering timer for what may be soon.
@@ -163,8 +169,9 @@ impl Rack {
         (srtt, min_rtt): (Span, Span),
         departures: &mut Departures,
     ) {
-        let patient = self.reordering || !(recovering || self.sacked >= DUP_THRESH);
+        let patient = !(recovering || self.sacked >= DUP_THRESH);
         let window = if patient { Span(min_rtt.0 / 4).min(srtt) } else { Span::ZERO };
+        self.window = window;
         self.reorder_at = Time::NEVER;
         while let Some((left, seq, again)) = self.earliest(una, nxt, departures) {
             if (left, seq) >= self.latest {
@@ -172,8 +179,7 @@ impl Rack {
             }
             let judged_at = left + self.rtt + window;
             if judged_at > now {
-                // All that left before the latest arrival is judged together, when the last of it is due (at most the
-                // gap between two departures later than the source's `timeout`).
+                // All that left before the latest arrival is judged together, when the last of it is due.
                 self.reorder_at = self.latest.0 + self.rtt + window;
                 break;
             }
@@ -183,9 +189,10 @@ impl Rack {
 
     /// The timer expired (Section 6.3): the first segment is lost, and whatever is overdue.
     pub fn on_timeout(&mut self, now: Time, (una, nxt): (u32, u32), departures: &mut Departures) {
-        (self.reorder_at, self.probe_at, self.probe) = (Time::NEVER, Time::NEVER, None);
+        (self.reorder_at, self.probe_at) = (Time::NEVER, Time::NEVER);
+        self.forget_probe();
         while let Some((left, seq, again)) = self.earliest(una, nxt, departures)
-            && left + self.rtt <= now
+            && left + self.rtt + self.window <= now
         {
             self.lose(seq, again, departures);
         }
@@ -266,19 +273,18 @@ impl Rack {
         self.rexmits.push_back((now, seq));
     }
 
-    /// Section 7.2: when the probe should leave, if nothing else happens: at `rto_at` at the latest.
+    /// Section 7.2: when the probe should leave, if nothing else happens to the `flight` segments outstanding: at
+    /// `rto_at` at the latest, and never without a round-trip sample since the last probe (7.3).
     #[inline]
     pub fn arm_probe(&mut self, now: Time, flight: u32, srtt: Span, rto_at: Time) {
-        self.probe_at = if self.is_quiet() && flight > 0 {
-            let wait = match srtt {
-                Span::ZERO => Span::secs(1),
-                srtt if flight == 1 => Span(2 * srtt.0) + self.max_ack_delay,
-                srtt => Span(2 * srtt.0),
-            };
-            (now + wait).min(rto_at)
-        } else {
-            Time::NEVER
-        };
+        let (together, delay) = self.delayed_ack;
+        let wait = Span(2 * srtt.0) + if flight < together { delay } else { Span::ZERO };
+        self.probe_at = if self.timed { (now + wait).min(rto_at) } else { Time::NEVER };
+    }
+
+    /// Section 7.1: a recovery begins, and what the probe was about is repaired in it.
+    pub fn forget_probe(&mut self) {
+        self.probe = None;
     }
 
     /// Section 7.3: the segment that the probe sends again, if there is no new one: the last, unless it is SACKed.
@@ -292,6 +298,7 @@ impl Rack {
     pub fn on_probe(&mut self, nxt: u32, again: bool) {
         self.probe = Some((nxt, again));
         self.probe_at = Time::NEVER;
+        self.timed = false;
     }
 
     /// Section 7.4: whether the ACK tells that the probe repaired a loss that nobody else noticed.

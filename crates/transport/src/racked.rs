@@ -40,6 +40,14 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
+    /// Whether something that was lost waits to be sent again.
+    pub(crate) fn has_lost(&self) -> bool {
+        match self.extra.as_ref().and_then(|extra| extra.rack.as_ref()) {
+            Some(rack) => rack.has_lost(),
+            None => self.board.next_lost().is_some(),
+        }
+    }
+
     /// The lowest segment that is lost and not sent since.
     fn next_lost(&mut self) -> Option<u32> {
         let (una, nxt) = (self.una, self.nxt);

@@ -4,6 +4,7 @@
 //! 4.2.3.2 (delayed ACKs within a bound), RFC 2018, Section 4 (the block of the segment that triggered the ACK first, then
 //! those most recently reported), RFC 3168, Section 6.1.3 (echo until the sender says it has reduced), or
 //! RFC 8257, Section 3.2 (echo what each segment carried).
+//! Differs from RFC 8257: a segment out of order that carries another mark than those pending acknowledges them with its own.
 
 use crate::ack::{Ack, MAX_BLOCKS};
 use crate::ranges::Ranges;

@@ -55,6 +55,9 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Reduces the window and, where that is the rule, begins to count what may be sent.
     pub(crate) fn begin_repair(&mut self, now: Time, delivered: u32) {
+        if let Some(rack) = self.extra.as_mut().and_then(|extra| extra.rack.as_mut()) {
+            rack.forget_probe();
+        }
         self.enter_recovery(now);
         self.dupacks = 0;
         let flight = self.nxt - self.una;

@@ -60,6 +60,8 @@ pub(crate) struct News {
     pub round_start: bool,
     /// Segments that it reported as arrived, cumulatively or selectively.
     pub delivered: u32,
+    /// Whether it told that a tail-loss probe put right a loss that nobody else had noticed.
+    pub probe_repaired: bool,
 }
 
 /// No segment is being timed.
@@ -172,7 +174,17 @@ impl<C: CongestionControl> Sender<C> {
         let acked = ack.cum - self.una;
         let rtt = self.sample(now, ack.cum);
         let round_start = rtt.is_some();
-        let mut news = News { now, acked, marked: ack.ece, before, limited, rtt, round_start, delivered: 0 };
+        let mut news = News {
+            now,
+            acked,
+            marked: ack.ece,
+            before,
+            limited,
+            rtt,
+            round_start,
+            delivered: 0,
+            probe_repaired: false,
+        };
         let sacked = if self.extra.is_some() {
             self.hear(&mut news, ack)
         } else if self.recovery == Recovery::Sack {
@@ -189,6 +201,12 @@ impl<C: CongestionControl> Sender<C> {
             self.on_sack(news, sacked, wire);
         } else {
             self.on_cumulative(news, wire);
+        }
+        if news.probe_repaired && self.phase == Phase::Open {
+            // RFC 8985, 7.4: as after a fast recovery, which is over at once. A mark in the same window is the same event.
+            self.reduce(now, Signal::Loss);
+            self.echoed = Some(self.high);
+            self.control.on_recovered();
         }
         if ack.ece && self.ecn {
             self.on_echo(now);
@@ -214,11 +232,16 @@ impl<C: CongestionControl> Sender<C> {
     fn time_out(&mut self, now: Time, wire: &mut impl Wire) {
         self.counters.timeouts += 1;
         match self.recovery {
-            Recovery::Sack | Recovery::Prr => self.tell_all_lost(now),
+            Recovery::Sack | Recovery::Prr => {
+                self.tell_all_lost(now);
+                self.board.all_lost(self.una, self.nxt);
+            }
             Recovery::Rack => self.lose_overdue(now),
             _ => {}
         }
-        if self.timed_out != Some(self.una) {
+        if self.timed_out == Some(self.una) {
+            self.control.collapse();
+        } else {
             self.timed_out = Some(self.una);
             self.reduce(now, Signal::Timeout);
         }
@@ -230,7 +253,7 @@ impl<C: CongestionControl> Sender<C> {
         self.phase = Phase::Loss;
         self.rto_at = now + self.rtt.rto();
         match self.recovery {
-            Recovery::Sack | Recovery::Prr => self.board.all_lost(self.una, self.nxt),
+            Recovery::Sack | Recovery::Prr => {}
             // The window is one segment, and this is it, whatever else may still be on its way.
             Recovery::Rack => self.resend(now, self.una, wire),
             _ => self.nxt = self.una,
@@ -461,6 +484,8 @@ impl<C: CongestionControl> Sender<C> {
     /// Reduces the window, once.
     pub(crate) fn reduce(&mut self, now: Time, signal: Signal) {
         self.counters.loss_events += 1;
+        // RFC 3168, 6.1.2: the receiver is told of every reduction, or its echo of an older mark would bring another.
+        self.cwr = self.ecn;
         let event = CongestionEvent {
             now,
             signal,
@@ -498,7 +523,6 @@ impl<C: CongestionControl> Sender<C> {
         if self.phase == Phase::Open && self.recover.max(self.echoed).is_none_or(|passed| self.una > passed) {
             self.reduce(now, Signal::Ecn);
             self.echoed = Some(self.high);
-            self.cwr = true;
         }
     }
 
@@ -530,6 +554,10 @@ impl<C: CongestionControl> Sender<C> {
         if seq < self.high {
             self.counters.retransmitted += 1;
             self.resent = self.high;
+            // RFC 3168, 6.1.5: retransmissions are not ECN-capable; DCTCP's are (RFC 8257 needs their marks).
+            if !self.control.needs().marks {
+                flags = Flags::NONE;
+            }
             flags = flags.with(Flags::RETRANSMITTED);
             // Karn: an acknowledgement would not tell which of the two was timed.
             if seq <= self.timed {

@@ -6,6 +6,11 @@ use base::Span;
 use common::{Bench, again, new};
 use transport::{Options, Phase, Recovery};
 
+/// `window` segments to begin with, in congestion avoidance.
+fn window_of(window: u32) -> Options {
+    Options { initial_window: window, initial_ssthresh: Some(2.0), ..Options::default() }
+}
+
 /// A sender with `window` segments outstanding that knows a round-trip time of 100 ms.
 fn after_one_round(recovery: Recovery, window: u32) -> Bench {
     let mut bench = Bench::new(recovery, window);
@@ -61,7 +66,7 @@ fn a_lost_retransmission_is_found_without_a_timeout() {
 #[test]
 fn a_probe_after_two_round_trips_finds_what_the_tail_lost() {
     // 7.2: PTO = 2 srtt. Ten segments in all, the last two are lost.
-    let options = Options { initial_window: 10, initial_ssthresh: Some(2.0), ..Options::default() };
+    let options = window_of(10);
     let mut bench = Bench::of(Recovery::Rack, &options, 10);
     bench.ack(100, 8, &[]);
     let acked = bench.now;
@@ -77,7 +82,7 @@ fn a_probe_after_two_round_trips_finds_what_the_tail_lost() {
 
 #[test]
 fn a_probe_prefers_new_data_and_is_sent_once() {
-    let options = Options { initial_window: 4, initial_ssthresh: Some(2.0), ..Options::default() };
+    let options = window_of(4);
     let mut bench = Bench::with(Recovery::Rack, &options);
     bench.ack(100, 1, &[]);
     let nxt = bench.sender.nxt();
@@ -148,4 +153,48 @@ fn prr_sends_one_for_two_from_the_third_duplicate_on() {
     // 22 outstanding with the two of limited transmit, ssthresh 10: of 17 arrivals, 17 * 10 / 22 = 7.7 are due, less
     // the fast retransmit; RFC 6675 would have sent nothing for ten ACKs and then one for each.
     assert_eq!(released, 7);
+}
+
+#[test]
+fn sack_blocks_in_any_order_are_no_reordering() {
+    // RFC 2018 reports the latest block first. Three segments SACKed make the holes below them lost at once, however told.
+    for blocks in [[(6, 7), (4, 5)], [(4, 5), (6, 7)]] {
+        let mut bench = after_one_round(Recovery::Rack, 10);
+        bench.ack(1, 1, &blocks);
+        assert_eq!(bench.ack(1, 1, &[(8, 9)])[0], again(1));
+    }
+}
+
+#[test]
+fn a_probe_whose_loss_a_recovery_repairs_is_forgotten() {
+    // RFC 8985, 7.1: TLP.end_seq is reset when a fast recovery begins; the loss costs one reduction, not two.
+    let options = Options { receive_window: Some(9), ..window_of(10) };
+    let mut bench = Bench::with(Recovery::Rack, &options);
+    bench.ack(100, 6, &[]);
+    let nxt = bench.sender.nxt();
+    assert_eq!(bench.time_out(), vec![again(nxt - 1)]);
+    bench.ack(100, 6, &[(nxt - 1, nxt)]);
+    assert_eq!(bench.sender.phase(), Phase::Recovery);
+    bench.ack(100, nxt, &[]);
+    bench.ack(100, nxt + 1, &[]);
+    assert_eq!(bench.sender.counters.loss_events, 1);
+}
+
+#[test]
+fn there_is_no_probe_before_the_first_round_trip_sample() {
+    // RFC 8985, 7.3: the whole initial window is lost; the retransmission timer repairs it after a second.
+    let mut bench = Bench::with(Recovery::Rack, &Options { initial_window: 4, ..Options::default() });
+    assert_eq!(bench.time_out()[0], again(0));
+    assert_eq!(bench.sender.counters.timeouts, 1);
+}
+
+#[test]
+fn the_probe_waits_for_an_ack_that_the_receiver_may_delay() {
+    // Section 7.2: fewer outstanding than the receiver acknowledges together.
+    let options =
+        Options { delayed_ack: 3, delayed_ack_timeout: Span::millis(500), receive_window: Some(2), ..window_of(2) };
+    let mut bench = Bench::with(Recovery::Rack, &options);
+    bench.ack(100, 1, &[]);
+    // Beyond 2 srtt plus that, the retransmission timer bounds it: one second.
+    assert_eq!(bench.sender.deadline(), bench.now + Span::millis(700));
 }
