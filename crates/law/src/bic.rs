@@ -4,7 +4,8 @@
 //! Source: L. Xu, K. Harfoush, I. Rhee, Binary Increase Congestion Control for Fast, Long Distance Networks, INFOCOM
 //! 2004, Section III. Its target moves with every ACK: the way to the maximum falls as exp(-n/2) in n round trips.
 //! Differs from the source: fast convergence compares with the last maximum even after probing, when the paper's code
-//! has forgotten it; one half is kept after a timeout (the paper is silent).
+//! has forgotten it. Where it is silent or unclear: the search is over once its next step would be below
+//! `min_increment`; one half is kept after a timeout.
 //! Differs from Linux and ns-3: there the largest step is 16, 0.8 is kept, the search goes a quarter of the way, with
 //! fixed steps within one segment of it, and a timeout (Linux) forgets the maximum.
 
@@ -85,8 +86,9 @@ impl WindowLaw for Bic {
         }
         // Near the maximum the growth changes a hundredfold within one segment: what counts is the time that it takes.
         let searching = self.rounds_to_max(self.w_max - from) - self.rounds_to_max(self.w_max - to);
-        let above = (to - from.max(self.w_max)).max(0.0);
-        let probing = above / self.probe(to - 0.5 * above - self.w_max);
+        // Probing begins at the maximum, or where Reno ends if that is beyond it.
+        let top = self.w_max.max(self.low_window);
+        let probing = self.rounds_beyond(to - top) - self.rounds_beyond(from - top);
         Some(1.0 / (searching + probing))
     }
 
@@ -120,10 +122,14 @@ impl Bic {
         }
     }
 
-    /// Growth per round trip that far beyond the maximum: 1, 2, 4 and so on, as in slow start, up to the largest step.
-    fn probe(&self, beyond: f64) -> f64 {
-        let doublings = (beyond.clamp(0.0, self.max_increment) as u64 + 1).ilog2();
-        ((1u64 << doublings) as f64).min(self.max_increment)
+    /// Round trips to get that far beyond the maximum: one each at 1, 2, 4 segments per round trip and so on, as in slow
+    /// start, and then at the largest step.
+    fn rounds_beyond(&self, distance: f64) -> f64 {
+        let (mut rounds, mut step, mut left) = (0.0, 1.0, distance.max(0.0));
+        while step < self.max_increment && left > step {
+            (rounds, step, left) = (rounds + 1.0, 2.0 * step, left - step);
+        }
+        rounds + left / step.min(self.max_increment)
     }
 }
 
@@ -199,6 +205,29 @@ mod tests {
         assert_eq!(law.per_rtt(5000.5), Some(32.0));
         let fresh = Bic::new(&Params::default()).unwrap();
         assert_eq!(fresh.per_rtt(500.5), Some(32.0), "before the first loss there is no maximum");
+    }
+
+    #[test]
+    fn probing_takes_a_round_trip_per_doubling_wherever_the_maximum_lies() {
+        for w_max in [1000.0, 1000.3, 1000.7] {
+            let law = Bic { w_max, ..after_loss() };
+            // What is left of the search from 1000 on, then one round trip each at 1, 2, 4, 8 and 16 segments, then 32.
+            let rounds: f64 = (1000..1039).map(|w| 1.0 / law.per_rtt(f64::from(w) + 0.5).unwrap()).sum();
+            let searching = 2.0 * libm::log((w_max - 1000.0).max(0.02) / 0.02);
+            let expected = searching + 5.0 + (1039.0 - w_max - 31.0) / 32.0;
+            // Rounding, forty times.
+            assert!((rounds - expected).abs() < 1e-9, "{w_max}: {rounds} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn probing_begins_where_reno_ends_if_the_maximum_lies_below() {
+        let mut law = after_loss();
+        law.backoff(14.0, &loss());
+        assert_eq!(law.w_max, 14.0 * (1.0 - 0.0625));
+        for (w, gain) in [(13.5, 1.0), (14.5, 1.0), (15.5, 2.0), (16.5, 2.0), (17.5, 4.0)] {
+            assert_eq!(law.per_rtt(w), Some(gain), "at {w}");
+        }
     }
 
     #[test]

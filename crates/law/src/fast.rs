@@ -3,8 +3,9 @@
 //!
 //! Source: C. Jin, D. Wei, S. Low, FAST TCP, IEEE INFOCOM 2004, Section IV: the average round-trip time with weight
 //! min(3/w, 1/4) per sample, the update with a constant alpha, one half after a loss.
-//! Differs from the source: the weight is computed once per round trip; a shrinking window, too, takes a round trip to
-//! get there. The burst control and the loss recovery of its prototype are the transport's business.
+//! Differs from the source: w in the weight is what is in flight, the window if that is the limit. The burst control and
+//! the loss recovery of its prototype are the transport's business. Where it is silent: two segments at least; the first
+//! round after a loss moves.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, WindowLaw};
 use base::{Card, ParamError};
@@ -26,8 +27,6 @@ pub struct Fast {
     gamma: f64,
     /// Average round-trip time, in picoseconds; zero before the first sample.
     rtt: f64,
-    /// Weight of a new sample in it.
-    weight: f64,
     /// Where the present move ends, and what each acknowledged segment contributes.
     target: f64,
     gain: f64,
@@ -52,7 +51,7 @@ impl Law for Fast {
         if p.gamma <= 0.0 || p.gamma > 1.0 {
             return Err(ParamError::new("gamma", "must be above 0 and at most 1"));
         }
-        Ok(Self { alpha: p.alpha, gamma: p.gamma, rtt: 0.0, weight: 0.25, target: 0.0, gain: 0.0, moving: false })
+        Ok(Self { alpha: p.alpha, gamma: p.gamma, rtt: 0.0, target: 0.0, gain: 0.0, moving: false })
     }
 }
 
@@ -62,13 +61,11 @@ impl WindowLaw for Fast {
     }
 
     fn on_sample(&mut self, ack: &AckSample) {
-        if ack.round_start {
-            // eta = min(3/w, 1/4), taken once per round trip.
-            self.weight = (3.0 / ack.in_flight.max(1.0)).min(0.25);
-        }
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.0 as f64;
-            self.rtt = if self.rtt == 0.0 { rtt } else { self.rtt + self.weight * (rtt - self.rtt) };
+            // eta = min(3/w, 1/4).
+            let weight = (3.0 / ack.in_flight.max(1.0)).min(0.25);
+            self.rtt = if self.rtt == 0.0 { rtt } else { self.rtt + weight * (rtt - self.rtt) };
         }
     }
 

@@ -3,8 +3,9 @@
 //!
 //! Source: Z. Zhang, G. Hasegawa, M. Murata, Performance Analysis and Improvement of HighSpeed TCP with TailDrop/RED
 //! Routers, IEICE Trans. Commun. E88-B(6), 2005, Section 4. Where it is silent: one test per window of N samples, N the
-//! window of the first; the samples are dropped at a reduction, and none is taken in slow start; a timeout, too, ends
-//! Reno mode; with delayed ACKs N samples take two round trips. The sliding test looks at the last N on every ACK.
+//! window of the first; the samples are dropped at a reduction, and none is taken in slow start or while the window is
+//! not the limit; a mode holds from the ACK that decides it; a timeout, too, ends Reno mode; with delayed ACKs N samples
+//! take two round trips. The sliding test looks at the last N on every ACK.
 
 use crate::highspeed::HighSpeed;
 use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw, highspeed, on_grid};

@@ -2,8 +2,9 @@
 //! event; a share beta, the ratio of smallest to largest round-trip time, is kept so that the buffer just empties.
 //!
 //! Source: R. Shorten, D. Leith, H-TCP: TCP for high-speed and long-distance networks, 2004; draft-leith-tcp-htcp-06.
-//! Differs from the source: alpha is set once per round trip, for its middle. Where it is silent: the largest
-//! round-trip time is that since the last event, throughput that of the last round trip; a timeout keeps one half.
+//! Differs from the source: alpha is set once per round trip, for its middle. Where it is silent: the largest round-trip
+//! time is that of one sample per round since the last event and of the newest, throughput that of the last whole round
+//! before the event; a timeout keeps one half.
 //! Differs from Linux: RTT scaling is on there (off here and in FreeBSD), the largest round-trip time fades by 5 % per
 //! event, throughput is smoothed, time counts from the end of recovery. Differs from ns-3: there the smallest
 //! round-trip time, too, is forgotten at each event, and beta has no bounds.

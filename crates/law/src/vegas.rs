@@ -3,8 +3,9 @@
 //! Source: L. Brakmo, L. Peterson, TCP Vegas, IEEE JSAC 13(8), 1995, Section III-B. Its slow start is `vegas-start`.
 //! Differs from the source: the round-trip time compared is the smallest of the round, not that of one distinguished
 //! segment; every loss halves, because the finer retransmissions that earn a cut of one quarter are the transport's.
-//! Differs from Linux: Diff is w (1 - base/rtt) as printed; Linux divides by the base; growth is spread over the round.
-//! Differs from ns-2: there the round-trip time is the mean of the round.
+//! Where it is silent: two segments at least; the first round after a cut only measures.
+//! Differs from Linux: Diff is w (1 - base/rtt) as printed; Linux divides by the base, and moves at once, not linearly
+//! over the round. Differs from ns-2: the round-trip time is the mean of the round there, and shrinking is at once.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, WindowLaw};
 use base::{Card, ParamError, Span};
@@ -27,7 +28,7 @@ pub struct Vegas {
     /// Smallest round-trip time of the last whole round, and of the one in progress.
     rtt: Span,
     least: Span,
-    /// Growth per acknowledged segment in this round.
+    /// Growth per acknowledged segment in this round; below 0 where it shrinks.
     gain: f64,
     /// Expected minus actual rate, times the base round-trip time: own segments in the queue.
     diff: f64,
@@ -64,6 +65,7 @@ impl WindowLaw for Vegas {
     fn on_sample(&mut self, ack: &AckSample) {
         if ack.round_start {
             self.rtt = std::mem::replace(&mut self.least, Span(u64::MAX));
+            self.gain = 0.0;
         }
         if let Some(rtt) = ack.rtt {
             self.least = self.least.min(rtt);
@@ -74,12 +76,13 @@ impl WindowLaw for Vegas {
         // A round without a sample (its segments were sent twice) decides nothing.
         if ack.round_start && self.rtt.0 != u64::MAX {
             self.diff = cwnd * (1.0 - ack.min_rtt.0 as f64 / self.rtt.0 as f64);
-            self.gain = if self.diff < self.alpha { 1.0 / cwnd } else { 0.0 };
-            if self.diff > self.beta {
-                return (cwnd - 1.0).max(MIN_SSTHRESH);
+            if self.diff < self.alpha {
+                self.gain = 1.0 / cwnd;
+            } else if self.diff > self.beta {
+                self.gain = -1.0 / cwnd;
             }
         }
-        cwnd + self.gain * ack.acked
+        (cwnd + self.gain * ack.acked).max(MIN_SSTHRESH)
     }
 
     fn backoff(&mut self, cwnd: f64, _event: &CongestionEvent) -> f64 {
@@ -122,6 +125,20 @@ mod tests {
             // Twenty times 1/20 rounds twenty times.
             assert!((w - 20.0 - change).abs() < 1e-12, "at {us} us: {w}");
         }
+    }
+
+    #[test]
+    fn shrinks_linearly_over_the_round_and_not_in_one_that_begins_short_of_the_window() {
+        let mut law = Vegas::new(&Params::default()).unwrap();
+        let rtt = Span::millis(125);
+        after_a_round(&mut law, 20.0, rtt);
+        let mut ack = AckSample { min_rtt: Span::millis(100), round_start: true, ..AckSample::plain(Time(0), rtt) };
+        law.on_sample(&ack);
+        assert_eq!(law.avoid(20.0, &ack), 19.95);
+        // The transport asks a law about a window that was the limit only: the next round decides nothing.
+        law.on_sample(&ack);
+        ack.round_start = false;
+        assert_eq!(law.avoid(19.0, &ack), 19.0);
     }
 
     #[test]

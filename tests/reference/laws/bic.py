@@ -7,17 +7,17 @@ Where text and pseudo-code differ, the text is taken:
 * Fast convergence ("if the new maximum is less than the previous") compares with the last maximum that was recorded
   at a cut. The pseudo-code puts default_max_win in its place once a flow probes beyond it, and to begin with, so that
   it would call every cut after a probe, and the first one, a downward trend (`forgets_maximum` selects that).
-* A window that outgrows a maximum, or knows none, probes in slow start manner. By the pseudo-code, a flow that has
-  never been cut above the low window would go straight to S_max per round trip (`forgets_maximum` again).
+* The search ends at S_min, of which the pseudo-code makes no use (it would never arrive at its maximum). The text lets
+  it go on until maximum and minimum differ by less than S_min, the analysis that follows has steps from S_max/2 down to
+  S_min: here the maximum counts as reached, and the window is set to it, once the next step would be below S_min.
 
 Choices:
-* S_min is the least step per round trip of the binary search; without it the search would never arrive at its
-  maximum.
+* A flow that knows no maximum grows by S_max per round trip: its maximum is default_max_win. Probing in slow start
+  manner is for a window that outgrows a maximum it knew, as there it is likely at the point of saturation.
 * The target is the midpoint of maximum and current window at each acknowledgement. (By the pseudo-code, one
   acknowledgement after probing would still use the target from before, and shrink the window.)
+* Probing grows by 1, 2, 4 and so on beyond the maximum, each once the window has grown by the one before.
 * Steps are per round trip: step/w per acknowledged segment.
-* A flow that knows no maximum begins to probe with its first acknowledgement above the low window (that one still
-  steps by S_min).
 * A cut ends probing. Below the low window a cut is Reno's and leaves the search's maximum alone.
 * Timeouts: half is kept; above the low window the maximum is recorded as at a loss.
 """
@@ -44,37 +44,38 @@ class Bic(Sender):
         super().__init__(initial_window)
         self.s_max, self.s_min, self.beta, self.low_window = s_max, s_min, beta, low_window
         self.fast_convergence, self.forgets_maximum = fast_convergence, forgets_maximum
-        self.max_win = math.inf if forgets_maximum else 0.0  # where the search goes; infinite: unknown
-        self.last_max = self.max_win  # what the next cut is compared with
+        self.max_win = math.inf  # where the search goes; infinite: unknown
+        self.last_max = math.inf if forgets_maximum else 0.0  # what the next cut is compared with
         self.probing = False
         self.ss_cwnd = self.ss_target = 0.0
 
     def change(self, e: Event, /) -> float:
-        if not e.cwnd_limited:
-            return 0.0
         if self.cwnd < self.low_window:
             return e.acked / self.cwnd
+        cwnd = self.cwnd
+        if not self.probing and (self.max_win - cwnd) / 2.0 < self.s_min:
+            cwnd = max(cwnd, self.max_win)
+            self.begin_probing(cwnd)
         # binary search, additive increase while the midpoint is far
-        search = min(max((self.max_win - self.cwnd) / 2.0, self.s_min), self.s_max)
-        change = (self.ss_cwnd if self.probing else search) * e.acked / self.cwnd
-        self.after(self.cwnd + change)
-        return change
+        step = self.ss_cwnd if self.probing else min((self.max_win - cwnd) / 2.0, self.s_max)
+        cwnd += step * e.acked / cwnd
+        if self.probing:
+            self.go_on_probing(cwnd)
+        return cwnd - self.cwnd
 
-    def after(self, cwnd: float) -> None:
-        """Moves between search and probing."""
-        if not self.probing:
-            if cwnd >= self.max_win:
-                self.probing = True
-                self.ss_cwnd, self.ss_target = 1.0, cwnd + 1.0
-                self.max_win = math.inf
-                if self.forgets_maximum:
-                    self.last_max = math.inf
-        else:
-            if cwnd >= self.ss_target:
-                self.ss_cwnd *= 2.0
-                self.ss_target = cwnd + self.ss_cwnd
-            if self.ss_cwnd >= self.s_max:
-                self.probing = False
+    def begin_probing(self, cwnd: float) -> None:
+        self.probing = True
+        self.ss_cwnd, self.ss_target = 1.0, cwnd + 1.0
+        self.max_win = math.inf
+        if self.forgets_maximum:
+            self.last_max = math.inf
+
+    def go_on_probing(self, cwnd: float) -> None:
+        if cwnd >= self.ss_target:
+            self.ss_cwnd *= 2.0
+            self.ss_target = cwnd + self.ss_cwnd
+        if self.ss_cwnd >= self.s_max:
+            self.probing = False
 
     def backoff(self, _e: Event, /) -> float:
         self.probing = False

@@ -69,8 +69,6 @@ class Cubic(Sender):
         return now
 
     def change(self, e: Event, /) -> float:
-        if not e.cwnd_limited:
-            return 0.0
         epoch = self.begin_epoch(e.now) if self.epoch is None else self.epoch
         t = e.now - epoch
         # 4.2

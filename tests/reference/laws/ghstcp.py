@@ -9,8 +9,10 @@ Choices where the paper is silent:
   thrown away.
 * A pair is an acknowledgement with a valid round-trip time, whatever number of segments it acknowledges; a segment's
   departure is the arrival of its acknowledgement less its round-trip time.
-* The batch is thrown away at each cut and in slow start. The mode that a test sets holds already for the increase of
-  the acknowledgement that completed the batch.
+* Only acknowledgements in congestion avoidance for which the window was the limit give pairs: N is a window's worth of
+  them, and what the test looks for is a queue that this window builds.
+* The batch is thrown away at each cut. The mode that a test sets holds already for the increase of the acknowledgement
+  that completed the batch.
 * |r| is clipped to 1 - 1e-6; r = 0 if either variance is 0.
 * A timeout ends Reno mode too, and keeps half of the window. b is HighSpeed TCP's in both modes.
 """
@@ -47,21 +49,18 @@ class Ghstcp(Highspeed):
         self.pairs: list[tuple[float, float]] = []
         self.wanted = 0
 
-    def measure(self, e: Event, /) -> None:
-        if self.cwnd < self.ssthresh:
-            self.pairs.clear()
-            return
-        if e.rtt is None:
-            return
+    def change(self, e: Event, /) -> float:
+        if e.rtt is not None:
+            self.take(e.now - e.rtt, e.rtt)
+        return e.acked / self.cwnd if self.reno_mode else super().change(e)
+
+    def take(self, departure: float, rtt: float) -> None:
         if not self.pairs:
             self.wanted = max(8, math.floor(self.cwnd))
-        self.pairs.append((e.now - e.rtt, e.rtt))
+        self.pairs.append((departure, rtt))
         if len(self.pairs) >= self.wanted:
             self.reno_mode = fisher_z(correlation(self.pairs), len(self.pairs)) > self.z_threshold
             self.pairs.clear()
-
-    def change(self, e: Event, /) -> float:
-        return e.acked / self.cwnd if self.reno_mode else super().change(e)
 
     def backoff(self, e: Event, /) -> float:
         self.start_again()

@@ -9,12 +9,13 @@ Where the sources differ: the paper's quadratic term is ((Delta - Delta_L) / 2)^
 (Delta - Delta_L)^2. The paper's is taken.
 
 Choices:
-* alpha is computed anew at each cut (Delta = 0) and each time a round starts, in slow start too, not per
-  acknowledgement.
+* Delta is the time since the cut itself, alpha that of each acknowledgement.
 * 2 (1 - beta) multiplies alpha below Delta_L as well, and the product has no floor: 0.4 after a cut with beta = 0.8.
-* An epoch's throughput is what was delivered from cut to cut over the time between; Delta_B = 0.2 refers to the older
-  one.
-* RTT_min is the connection's, RTT_max the largest single round-trip time since the last cut.
+* B, the throughput immediately before a cut, is that of the last whole round: what was delivered from the
+  acknowledgement that started it to the one that started the next, over the time between. A cut begins a round, too.
+  Delta_B = 0.2 refers to the older B.
+* RTT_min is the connection's. RTT_max is the largest since the last cut of one sample per round, that of the
+  acknowledgement that starts it (what a sender without timestamps has), and of the newest sample before the cut.
 * beta = 0.5 at the first cut (nothing to compare with), without a valid round-trip time, and at timeouts, which are
   congestion events like others: they end an epoch, and half is kept.
 * Before the first cut, Delta counts from the first event.
@@ -43,11 +44,11 @@ class Htcp(Sender):
         self.beta_min, self.beta_max = beta_min, beta_max
         self.rtt_scaling, self.rtt_ref = rtt_scaling, rtt_ref
         self.beta = beta_min
-        self.alpha = 1.0
         self.last_cut: float | None = None  # until the first cut: the time of the first event
-        self.delivered_at_cut = 0.0
-        self.rtt_max = 0.0
-        self.throughput: float | None = None  # of the epoch before the current one
+        self.round: tuple[float, float] | None = None  # time and segments delivered at its start
+        self.throughput = 0.0  # of the last whole round
+        self.throughput_before = 0.0  # the same at the last cut
+        self.rtt_max = self.newest_rtt = 0.0
 
     def alpha_at(self, delta: float, rtt: float) -> float:
         """Segments gained per round trip, `delta` seconds after the last congestion event."""
@@ -63,32 +64,33 @@ class Htcp(Sender):
         if self.last_cut is None:
             self.last_cut = e.now
         if e.rtt is not None:
-            self.rtt_max = max(self.rtt_max, e.rtt)
+            self.newest_rtt = e.rtt
         if e.round_start:
-            self.alpha = self.alpha_at(e.now - self.last_cut, e.srtt)
+            if self.round is not None and e.now > self.round[0]:
+                self.throughput = (e.delivered - self.round[1]) / (e.now - self.round[0])
+            self.round = (e.now, e.delivered)
+            if e.rtt is not None:
+                self.rtt_max = max(self.rtt_max, e.rtt)
 
     def change(self, e: Event, /) -> float:
-        return self.alpha * e.acked / self.cwnd
+        since = e.now if self.last_cut is None else self.last_cut
+        return self.alpha_at(e.now - since, e.srtt) * e.acked / self.cwnd
 
     def backoff(self, e: Event, /) -> float:
-        before, now = self.throughput, self.throughput_until(e)
-        if before is None or before == 0.0 or abs(now - before) / before > self.delta_b or self.rtt_max == 0.0:
+        before, rtt_max = self.throughput_before, max(self.rtt_max, self.newest_rtt)
+        if before == 0.0 or abs(self.throughput - before) / before > self.delta_b or rtt_max == 0.0:
             self.beta = self.beta_min
         else:
-            self.beta = min(max(e.min_rtt / self.rtt_max, self.beta_min), self.beta_max)
-        self.new_epoch(e, now)
+            self.beta = min(max(e.min_rtt / rtt_max, self.beta_min), self.beta_max)
+        self.new_epoch(e)
         return self.beta * self.cwnd
 
     def timeout(self, e: Event, /) -> float:
         self.beta = self.beta_min
-        self.new_epoch(e, self.throughput_until(e))
+        self.new_epoch(e)
         return super().timeout(e)
 
-    def throughput_until(self, e: Event) -> float:
-        began = e.now if self.last_cut is None else self.last_cut
-        return (e.delivered - self.delivered_at_cut) / (e.now - began) if e.now > began else 0.0
-
-    def new_epoch(self, e: Event, throughput: float) -> None:
-        self.throughput = throughput
-        self.last_cut, self.delivered_at_cut, self.rtt_max = e.now, e.delivered, 0.0
-        self.alpha = self.alpha_at(0.0, e.srtt)
+    def new_epoch(self, e: Event) -> None:
+        self.throughput_before = self.throughput
+        self.round = (e.now, e.delivered)
+        self.last_cut, self.rtt_max = e.now, 0.0

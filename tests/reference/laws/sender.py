@@ -6,7 +6,9 @@ slow start), RFC 7661 (no growth while the window is not the limit).
 Choices where these leave room:
 * A law measures before it acts: what an acknowledgement says counts already for that acknowledgement's own step.
 * The acknowledgement that fills slow start up to ssthresh does no congestion avoidance with what is left of it.
-* A window that is not the limit may still shrink (FAST, Vegas); it may not grow.
+* An acknowledgement for which the window was not the limit leaves the window alone. It must not grow then; and what a
+  delay-based law (FAST, Vegas) computes from cwnd is about a window that was in the network, which this one was not.
+* A law that shrinks the window below ssthresh takes ssthresh with it: it has not asked for slow start.
 * After a timeout half of the window is kept as ssthresh (RFC 5681, with cwnd in place of FlightSize) unless a law
   says otherwise. Repeated timeouts of one segment cut ssthresh each time.
 """
@@ -25,14 +27,13 @@ class Sender:
 
     def on_ack(self, e: Event) -> None:
         self.measure(e)
-        if self.cwnd < self.ssthresh:
-            if e.cwnd_limited:
-                self.cwnd = min(self.cwnd + min(e.acked, 2.0), self.ssthresh)
-            return
-        change = self.change(e)
         if not e.cwnd_limited:
-            change = min(change, 0.0)
-        self.cwnd = max(self.cwnd + change, 1.0)
+            return
+        if self.cwnd < self.ssthresh:
+            self.cwnd = min(self.cwnd + min(e.acked, 2.0), self.ssthresh)
+        else:
+            self.cwnd = max(self.cwnd + self.change(e), 1.0)
+            self.ssthresh = min(self.ssthresh, max(self.cwnd, 2.0))
 
     def on_congestion(self, e: Event) -> None:
         if e.kind == "timeout":
@@ -46,7 +47,7 @@ class Sender:
         """Every acknowledgement, in slow start too: what the law learns from it."""
 
     def change(self, e: Event, /) -> float:
-        """An acknowledgement in congestion avoidance: by how much the window changes."""
+        """An acknowledgement in congestion avoidance, the window the limit: by how much the window changes."""
         raise NotImplementedError
 
     def backoff(self, e: Event, /) -> float:
