@@ -3,7 +3,7 @@
 //! Source: draft-ietf-ccwg-bbr-06, Section 4.1 (as draft-cheng-iccrg-delivery-rate-estimation-02). Counts segments.
 
 use base::{Span, Time};
-use law::{Delivery, Lost};
+use law::{CongestionControl, Delivery, Lost};
 use std::collections::VecDeque;
 
 /// What a segment takes along (the draft's `P`).
@@ -89,8 +89,16 @@ impl Deliveries {
         self.first = cum;
     }
 
-    /// The sender takes `seq` for lost.
-    pub fn lost(&mut self, seq: u32, now: Time) -> Option<Lost> {
+    /// Tells `control` that the sender takes `segments` for lost.
+    pub fn tell(&mut self, segments: impl Iterator<Item = u32>, now: Time, control: &mut impl CongestionControl) {
+        for seq in segments {
+            if let Some(lost) = self.lost(seq, now) {
+                control.on_lost(&lost);
+            }
+        }
+    }
+
+    fn lost(&mut self, seq: u32, now: Time) -> Option<Lost> {
         let segment = *self.list.get(seq.checked_sub(self.first)? as usize)?;
         self.newly_lost += 1;
         self.lost += 1;

@@ -102,9 +102,7 @@ impl<C: CongestionControl> Sender<C> {
             _ => 0,
         };
         if let Some(deliveries) = &mut extra.deliveries {
-            for seq in self.board.holes(edge, self.board.edge()) {
-                deliveries.lost(seq, now).iter().for_each(|lost| self.control.on_lost(lost));
-            }
+            deliveries.tell(self.board.holes(edge, self.board.edge()), now, &mut self.control);
         }
         let sacked_after = extra.rack.as_ref().map_or(self.board.sacked(), Rack::sacked);
         if let Some(departures) = &mut extra.departures
@@ -150,9 +148,7 @@ impl<C: CongestionControl> Sender<C> {
         let Some(extra) = self.extra.as_deref_mut() else { return };
         let Some(rack) = &mut extra.rack else { return };
         if let Some(deliveries) = &mut extra.deliveries {
-            for &seq in &rack.newly_lost {
-                deliveries.lost(seq, now).iter().for_each(|lost| self.control.on_lost(lost));
-            }
+            deliveries.tell(rack.newly_lost.iter().copied(), now, &mut self.control);
         }
         rack.newly_lost.clear();
     }
@@ -161,11 +157,9 @@ impl<C: CongestionControl> Sender<C> {
     pub(crate) fn tell_all_lost(&mut self, now: Time) {
         let Some(extra) = self.extra.as_deref_mut() else { return };
         let Some(deliveries) = &mut extra.deliveries else { return };
-        for seq in self.board.holes(self.una, self.nxt) {
-            if seq >= self.board.edge() || self.board.is_resent(seq) {
-                deliveries.lost(seq, now).iter().for_each(|lost| self.control.on_lost(lost));
-            }
-        }
+        let was_lost = |seq: &u32| *seq < self.board.edge() && !self.board.is_resent(*seq);
+        let holes = self.board.holes(self.una, self.nxt).filter(|seq| !was_lost(seq));
+        deliveries.tell(holes, now, &mut self.control);
     }
 
     /// Tells the control what the ACK said about the rate of delivery.
