@@ -10,7 +10,7 @@
 use crate::highspeed::HighSpeed;
 use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw, highspeed, on_grid};
 use base::param::ParamType;
-use base::{Card, ParamError, Value};
+use base::{Card, ParamError, Span, Value};
 use std::collections::VecDeque;
 
 mod trend;
@@ -71,6 +71,8 @@ base::params! {
         window_factor: f64 = 1.0, "";
         /// Whether a test is made per window of samples ("tumbling") or on every ACK over the last ones ("sliding").
         window: Window = Window::Tumbling, "";
+        /// Tick of the clock that measures round-trip times, which are cut to whole ticks; 0 s for an exact one.
+        rtt_clock: Span = Span::ZERO, "";
     }
 }
 
@@ -82,6 +84,8 @@ pub struct Ghstcp {
     test: Box<Test>,
     /// Whether growth is Reno's.
     reno: bool,
+    /// Tick of the clock, in picoseconds; one for an exact clock.
+    tick: u64,
     /// Growth per acknowledged segment, and the window at which it has to be computed anew.
     gain: f64,
     below: f64,
@@ -95,7 +99,9 @@ impl Law for Ghstcp {
         title: "Gentle HighSpeed TCP",
         source: "Zhang, Hasegawa and Murata 2005",
         differs: "The paper leaves open when to test: once per window of as many samples as the congestion window had \
-                  segments, from none after each reduction. Exact response function as in highspeed.",
+                  segments, from none after each reduction. Exact response function as in highspeed. A correlation knows \
+                  no scale: with an exact clock the microseconds that new segments wait behind their own clump count as a \
+                  rising queue; ns-2's ticks of 10 ms (rtt_clock) hide them.",
     };
 
     fn new(p: &Params) -> Result<Self, ParamError> {
@@ -126,7 +132,8 @@ impl Law for Ghstcp {
             critical: 0.0,
             r: 0.0,
         };
-        Ok(Self { highspeed, test: Box::new(test), reno: false, gain: 0.0, below: 0.0 })
+        let tick = p.rtt_clock.0.max(1);
+        Ok(Self { highspeed, test: Box::new(test), reno: false, tick, gain: 0.0, below: 0.0 })
     }
 }
 
@@ -137,7 +144,7 @@ impl WindowLaw for Ghstcp {
 
     fn avoid(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
         if let Some(rtt) = ack.rtt
-            && let Some(rising) = self.test.hear(cwnd, (ack.now.0.saturating_sub(rtt.0), rtt.0))
+            && let Some(rising) = self.test.hear(cwnd, (ack.now.0.saturating_sub(rtt.0), self.read(rtt)))
             && rising != self.reno
         {
             (self.reno, self.below) = (rising, 0.0);
@@ -162,6 +169,13 @@ impl WindowLaw for Ghstcp {
         put("r", self.test.r);
         put("z", fisher_z(self.test.r, self.test.judged));
         put("samples", f64::from(self.test.trend.count()));
+    }
+}
+
+impl Ghstcp {
+    /// A round-trip time as the clock shows it, in picoseconds.
+    fn read(&self, rtt: Span) -> u64 {
+        if self.tick == 1 { rtt.0 } else { rtt.0 / self.tick * self.tick }
     }
 }
 
@@ -241,7 +255,7 @@ mod tests {
     use super::*;
     use crate::rounds::{Path, rounds};
     use crate::{CongestionControl, Control, LawSpec, Signal, StartSpec};
-    use base::{Span, Time};
+    use base::Time;
 
     fn law() -> Ghstcp {
         Ghstcp::new(&Params::default()).unwrap()
@@ -276,6 +290,16 @@ mod tests {
         for i in from..from + count {
             law.avoid(w, &AckSample::plain(Time::ZERO + Span::micros(1_000_000 + 100 * i), Span::micros(rtt(i))));
         }
+    }
+
+    #[test]
+    fn a_coarse_clock_does_not_see_microseconds() {
+        // 500 us of drift within one tick of 10 ms; then 20 ms, which pass two ticks.
+        let mut law = Ghstcp::new(&Params { rtt_clock: Span::millis(10), ..Params::default() }).unwrap();
+        hear(&mut law, 500.0, 0, 500, |i| 100_000 + i);
+        assert!(!law.reno && law.test.r == 0.0);
+        hear(&mut law, 500.0, 500, 500, |i| 100_000 + 40 * (i - 500));
+        assert!(law.reno);
     }
 
     #[test]

@@ -400,11 +400,12 @@ fn bic_with_ns3s_steps_fills_the_link_as_ns3_does() {
             continue;
         }
         // Half of the way instead of a quarter, real-valued: probing is faster by some segments, and aims at a higher
-        // maximum after fast convergence (0.9 of the window, not 0.8). The back-offs are not to be compared.
+        // maximum after fast convergence (0.9 of the window, not 0.8); with an ACK for two segments it takes two steps at
+        // once, half a segment more. The back-offs are not to be compared.
         let ours = ours("law = \"bic\", max_increment = 16, decrease = 0.2", buffer, delayed_ack);
         let name = format!("{buffer} packets, an ACK for {delayed_ack}");
         assert!((ours.factor - 0.8).abs() < 1e-9, "{name}: factor {}", ours.factor);
-        assert!((0.0..5.0).contains(&(ours.peak - peak)), "{name}: peak {}", ours.peak);
+        assert!((0.0..5.5).contains(&(ours.peak - peak)), "{name}: peak {}", ours.peak);
         assert!((1.0..1.5).contains(&(ours.trough - trough)), "{name}: trough {}", ours.trough);
         assert!((0.8..1.4).contains(&(ours.mean - mean)), "{name}: mean {}", ours.mean);
         assert_eq!(ours.queue, queue, "{name}");
