@@ -47,7 +47,7 @@ def page(kind: str, cards: Sequence[Mapping[str, Any]]) -> str:
     """Write the Markdown page of one kind."""
     lines = [f"# {KINDS[kind]}", "", NOTICE, ""]
     if kind in CONTROLS:
-        lines += [f"In the pictures: {STORY[0].lower()}{STORY[1:]} The grey line is Reno under the same events.", ""]
+        lines += [STORIES[kind], ""]
     for card in cards:
         source = card["source"].rstrip(".")
         lines += [f"## `{card['name']}`", "", f"{card['title']}. Source: {source}.", ""]

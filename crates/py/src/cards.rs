@@ -28,7 +28,10 @@ pub fn catalog(kind: &str) -> PyResult<String> {
         "traffic" => traffic::TRAFFIC.iter().map(|e| entry(e.card, (e.rows)())).collect(),
         "recoveries" => transport::Recovery::ALL
             .iter()
-            .map(|&(_, name, title, source)| entry(Card { name, aliases: &[], title, source, differs: "" }, Vec::new()))
+            .map(|&(recovery, name, title, source)| {
+                let differs = recovery.differs();
+                entry(Card { name, aliases: &[], title, source, differs }, Vec::new())
+            })
             .collect(),
         _ => return Err(bad_catalog(kind, &KINDS)),
     };

@@ -30,6 +30,26 @@ impl Recovery {
         (Self::Rack, "rack", "RACK-TLP with proportional rate reduction", "RFC 8985, RFC 6937"),
     ];
 
+    /// What it does otherwise than its source, Linux or ns-2.
+    #[must_use]
+    pub fn differs(self) -> &'static str {
+        match self {
+            Self::Tahoe | Self::Reno => "As in ns-2, but the ACK that ends recovery does not also grow the window.",
+            Self::NewReno => "The impatient form: the timer restarts on the first partial ACK only, as in ns-2.",
+            Self::Sack => {
+                "SACKed data survives a timeout (ns-2's Sack1 forgets it); a lost retransmission means a timeout, as the RFC \
+                 has it."
+            }
+            Self::Prr => {
+                "The slow-start bound always holds; RFC 9937 and Linux keep it for ACKs that advance without new losses."
+            }
+            Self::Rack => {
+                "Reordering is never seen, because no path here reorders one flow; no DSACK, no F-RTO. A fast retransmit and \
+                 a probe are not paced."
+            }
+        }
+    }
+
     /// The recovery called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
