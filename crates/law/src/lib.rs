@@ -137,6 +137,13 @@ pub trait WindowLaw: Clone + std::fmt::Debug {
         cwnd
     }
 
+    /// [`Self::on_sample`], then [`Self::avoid`] if the window was the limit: what an ACK in congestion avoidance does.
+    #[inline]
+    fn hear(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
+        self.on_sample(ack);
+        if ack.cwnd_limited { self.avoid(cwnd, ack) } else { cwnd }
+    }
+
     /// The window kept after a congestion event; becomes ssthresh.
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64;
 

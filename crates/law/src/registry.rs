@@ -146,6 +146,10 @@ macro_rules! laws {
             fn avoid(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
                 match self { $(Self::$name(law) => law.avoid(cwnd, ack),)* }
             }
+            // One dispatch for both: laws that hear every ACK do little else.
+            fn hear(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
+                match self { $(Self::$name(law) => law.hear(cwnd, ack),)* }
+            }
             fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
                 match self { $(Self::$name(law) => law.backoff(cwnd, event),)* }
             }

@@ -81,6 +81,12 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
 
     fn on_ack(&mut self, ack: &AckSample) {
         if self.measures {
+            if !self.in_slow_start() {
+                self.cwnd = self.law.hear(self.cwnd, ack).max(1.0);
+                // A law that shrinks its window has not asked for slow start.
+                self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
+                return;
+            }
             self.law.on_sample(ack);
         } else if self.hears_rounds && ack.round_start {
             self.law.on_sample(ack);
@@ -94,19 +100,13 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
             self.count(ack.acked);
             return;
         }
-        if self.in_slow_start() {
-            match self.start.open(self.cwnd, ack) {
-                Opening::Grow(w) => self.cwnd = w.min(self.ssthresh),
-                Opening::Exit(w) => {
-                    // A law that counts goes on from here in steps, exact only on the grid.
-                    self.cwnd = on_grid(w);
-                    self.ssthresh = self.cwnd;
-                }
+        match self.start.open(self.cwnd, ack) {
+            Opening::Grow(w) => self.cwnd = w.min(self.ssthresh),
+            Opening::Exit(w) => {
+                // A law that counts goes on from here in steps, exact only on the grid.
+                self.cwnd = on_grid(w);
+                self.ssthresh = self.cwnd;
             }
-        } else {
-            self.cwnd = self.law.avoid(self.cwnd, ack).max(1.0);
-            // A law that shrinks its window has not asked for slow start.
-            self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
         }
         if !self.measures {
             self.refresh();
