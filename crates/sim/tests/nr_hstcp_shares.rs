@@ -113,8 +113,8 @@ every = "none"
 #[test]
 fn below_its_take_off_it_is_standard_tcp_ack_by_ack() {
     let rows = |law, rtt, n| -> Vec<TraceRow> { lossy(law, rtt, n, 200, true).traces.remove(0).rows };
-    // Growth exceeds one segment per round trip from 73.5, 40.8, 18.1 and 6.65 segments on, and the cut falls below one half
-    // from 38 normalised segments on (28, 38, 57 and 95). The windows here reach 16 at most, and 5 with every tenth lost.
+    // Growth exceeds one segment per round trip from 73.5, 40.8, 18.1 and 6.65 segments on, and the cut falls below one
+    // half from 38 normalised segments on (28, 38, 57 and 95). The windows here reach 16 at most, 5 if every tenth is lost.
     for (rtt, n) in [(75, 100), (100, 100), (150, 100), (250, 10)] {
         let (normalised, standard) = (rows("nr-hstcp", rtt, n), rows("reno", rtt, n));
         let cuts = standard.windows(2).filter(|pair| pair[1].cwnd < pair[0].cwnd).count();
