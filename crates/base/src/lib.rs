@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a clock, and nothing here knows TCP or queues.
 
+pub mod amount;
 pub mod packet;
 pub mod param;
 pub mod rate;
@@ -9,7 +10,8 @@ pub mod rng;
 pub mod text;
 pub mod time;
 
-pub use packet::{Cause, Flags};
+pub use amount::{Amount, Auto, Scale};
+pub use packet::{Cause, Flags, Header};
 pub use param::{Card, Param, ParamError, Value};
 pub use rate::{Bytes, Rate};
 pub use rng::Stream;

@@ -39,17 +39,43 @@ impl Flags {
     }
 }
 
+/// What senders and routers of explicit-control schemes write into each packet: the congestion header of XCP. All zero in
+/// packets of everybody else.
+///
+/// Source: Katabi, Handley and Rohrs 2002, Section 3.2; 32 bits a field as in draft-falk-xcp-spec-03.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Header {
+    /// The sender's round-trip time, in seconds; 0 while it knows none.
+    pub rtt: f32,
+    /// The sender's window, in bytes; 0 in packets without such a header.
+    pub cwnd: f32,
+    /// Change of the window that the sender asks for, then what the routers grant, in bytes.
+    pub feedback: f32,
+}
+
+impl Header {
+    /// No header.
+    pub const NONE: Self = Self { rtt: 0.0, cwnd: 0.0, feedback: 0.0 };
+
+    /// Whether the packet carries one.
+    #[inline]
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        self.cwnd > 0.0
+    }
+}
+
 /// Why a router dropped or marked a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The buffer was full.
     Overflow,
-    /// An AQM's random choice.
+    /// An AQM's choice ahead of need: by chance (RED and its kin, PIE), or at a marking threshold.
     Early,
     /// An AQM's certain choice (average above the maximum threshold).
     Forced,
-    /// The packet had waited too long (CoDel, PIE).
+    /// The packet had waited too long (CoDel).
     Sojourn,
     /// The scenario asked for this loss (`loss = {…}` of a link).
     Injected,

@@ -1,6 +1,7 @@
 //! Parameters of laws, queues and traffic, said once: the `params!` macro makes the struct, its defaults, the reader
 //! used by scenario files, and the rows shown by `elephan list`.
 
+use crate::amount::Scale;
 use crate::time::Span;
 use serde::Serialize;
 
@@ -71,6 +72,13 @@ pub trait ParamType: Sized {
     fn read(value: &Value) -> Result<Self, String>;
     /// Writes it in canonical form.
     fn write(&self) -> Value;
+    /// Turns what depends on the link into a number.
+    ///
+    /// # Errors
+    /// What `scale` lacks.
+    fn resolve(&mut self, _scale: &Scale) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 impl ParamType for f64 {
@@ -119,6 +127,43 @@ impl ParamType for Span {
     fn write(&self) -> Value {
         Value::Text(crate::text::format_span(*self))
     }
+}
+
+/// Declares a parameter that is one of a few words.
+///
+/// ```
+/// base::words! {
+///     /// Which packet of the longest queue goes.
+///     pub enum Victim {
+///         /// The oldest.
+///         Head = "head",
+///         /// The youngest.
+///         Tail = "tail",
+///     }
+/// }
+/// use base::param::ParamType;
+/// assert_eq!(Victim::read(&base::Value::Text("tail".into())), Ok(Victim::Tail));
+/// assert_eq!(Victim::read(&base::Value::Bool(true)).unwrap_err(), "must be \"head\" or \"tail\"");
+/// ```
+#[macro_export]
+macro_rules! words {
+    ($(#[$about:meta])* pub enum $name:ident { $($(#[$doc:meta])* $word:ident = $text:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$doc])* $word,)+ }
+
+        impl $crate::param::ParamType for $name {
+            fn read(value: &$crate::Value) -> Result<Self, String> {
+                match value {
+                    $($crate::Value::Text(text) if text == $text => Ok(Self::$word),)+
+                    _ => Err(format!("must be {}", [$(concat!("\"", $text, "\""),)+].join(" or "))),
+                }
+            }
+            fn write(&self) -> $crate::Value {
+                $crate::Value::Text(match self { $(Self::$word => $text,)+ }.into())
+            }
+        }
+    };
 }
 
 /// Declares a `Params` struct with defaults, units and meanings.
@@ -176,6 +221,17 @@ macro_rules! params {
                     }),)*
                     _ => None,
                 }
+            }
+
+            /// Turns every amount into packets on a link of this `scale`.
+            ///
+            /// # Errors
+            /// The first amount that says nothing there.
+            #[allow(unused_variables, clippy::allow_attributes, reason = "a law without parameters uses it not")]
+            pub fn resolve(&mut self, scale: &$crate::Scale) -> Result<(), $crate::ParamError> {
+                $($crate::param::ParamType::resolve(&mut self.$field, scale)
+                    .map_err(|reason| $crate::ParamError::new(stringify!($field), reason))?;)*
+                Ok(())
             }
 
             /// Every parameter with its value, in canonical form.

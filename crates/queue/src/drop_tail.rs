@@ -4,14 +4,14 @@
 //! Source: the FIFO of every router; RFC 2309 Section 2 gives the name; RFC 8257 Section 3.1 the step.
 //! Differs from ns-2: `limit_` B there lets only B-1 packets wait; here B packets wait, as in Linux's pfifo.
 
-use crate::{Admission, Backlog, Limit, Packet, Rule, Verdict};
-use base::{Card, Cause, Flags, ParamError, Stream};
+use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
+use base::{Amount, Card, Cause, Flags, ParamError, Stream, Time};
 
 base::params! {
     /// The buffer's size is the link's.
     pub struct Params {
         /// Backlog above which ECN-capable packets are marked; 0 for never.
-        ecn_threshold: u32 = 0, "packets";
+        ecn_threshold: Amount = Amount::Packets(0.0), "packets";
     }
 }
 
@@ -19,7 +19,7 @@ base::params! {
 #[derive(Clone, Debug)]
 pub struct DropTail {
     limit: Limit,
-    ecn_threshold: Option<u32>,
+    ecn_threshold: Option<f64>,
 }
 
 impl Rule for DropTail {
@@ -32,18 +32,29 @@ impl Rule for DropTail {
         differs: "A buffer of B packets holds B waiting packets, as Linux's pfifo; ns-2's limit_ B holds B-1.",
     };
 
-    fn new(p: &Params, limit: Limit, _chance: Stream) -> Result<Self, ParamError> {
-        Ok(Self { limit, ecn_threshold: (p.ecn_threshold > 0).then_some(p.ecn_threshold) })
+    fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
+        let threshold = p.ecn_threshold.packets();
+        Ok(Self { limit: port.limit, ecn_threshold: (threshold > 0.0).then_some(threshold) })
+    }
+
+    fn tc(p: &Params, port: &Port) -> Option<String> {
+        match port.limit {
+            // Linux's FIFOs do not mark.
+            _ if p.ecn_threshold.packets() > 0.0 => None,
+            Limit::Packets(n) => Some(format!("pfifo limit {n}")),
+            Limit::Bytes(n) => Some(format!("bfifo limit {}", n.0)),
+            Limit::Unlimited => None,
+        }
     }
 }
 
 impl Admission for DropTail {
-    fn admit(&mut self, packet: &Packet, backlog: Backlog, idle: bool) -> Verdict {
-        if !idle && !self.limit.has_room(backlog, packet) {
+    fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
+        if idle_since.is_none() && !self.limit.has_room(backlog, packet) {
             return Verdict::Drop(Cause::Overflow);
         }
         match self.ecn_threshold {
-            Some(k) if backlog.packets > k && packet.flags.has(Flags::ECT) => Verdict::Mark(Cause::Early),
+            Some(k) if f64::from(backlog.packets) > k && packet.flags.has(Flags::ECT) => Verdict::Mark(Cause::Early),
             _ => Verdict::Accept,
         }
     }
@@ -56,14 +67,22 @@ impl Admission for DropTail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Bytes, Time};
+    use base::{Bytes, Rate};
+
+    fn rule(params: &Params, limit: Limit) -> DropTail {
+        let port = Port::new(limit, Rate(1_000_000), 1000.0);
+        DropTail::new(params, &port, Stream::new(0, 0, ("link", 0), "queue")).unwrap()
+    }
+
+    fn waiting(packets: u32) -> Backlog {
+        Backlog { packets, bytes: Bytes(u64::from(packets) * 1000) }
+    }
 
     #[test]
     fn drops_exactly_what_does_not_fit() {
-        let packet = Packet { flow: 0, token: 0, size: 1000, flags: Flags::NONE, arrived: Time::ZERO };
-        let verdict = |limit, packets, idle| {
-            let mut rule = DropTail::new(&Params::default(), limit, Stream::new(0, 0, ("link", 0), "queue")).unwrap();
-            rule.admit(&packet, Backlog { packets, bytes: Bytes(u64::from(packets) * 1000) }, idle)
+        let packet = Packet::new(0, 0, 1000, Time::ZERO);
+        let verdict = |limit, packets, idle: bool| {
+            rule(&Params::default(), limit).admit(&packet, waiting(packets), idle.then_some(Time::ZERO))
         };
         let drop = Verdict::Drop(Cause::Overflow);
         assert_eq!(verdict(Limit::Packets(5), 4, false), Verdict::Accept);
@@ -76,13 +95,9 @@ mod tests {
 
     #[test]
     fn marks_above_the_threshold_what_can_carry_the_mark() {
-        let params = Params { ecn_threshold: 20 };
-        let chance = Stream::new(0, 0, ("link", 0), "queue");
-        let mut rule = DropTail::new(&params, Limit::Packets(50), chance).unwrap();
-        let mut verdict = |packets, flags| {
-            let packet = Packet { flow: 0, token: 0, size: 1000, flags, arrived: Time::ZERO };
-            rule.admit(&packet, Backlog { packets, bytes: Bytes(u64::from(packets) * 1000) }, false)
-        };
+        let mut rule = rule(&Params { ecn_threshold: Amount::Packets(20.0) }, Limit::Packets(50));
+        let mut verdict =
+            |packets, flags| rule.admit(&Packet::new(0, 0, 1000, Time::ZERO).with(flags), waiting(packets), None);
         assert_eq!(verdict(20, Flags::ECT), Verdict::Accept);
         assert_eq!(verdict(21, Flags::ECT), Verdict::Mark(Cause::Early));
         assert_eq!(verdict(21, Flags::NONE), Verdict::Accept);

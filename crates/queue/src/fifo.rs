@@ -27,8 +27,8 @@ impl<A: Admission> Fifo<A> {
 }
 
 impl<A: Admission> QueueDiscipline for Fifo<A> {
-    fn enqueue(&mut self, mut packet: Packet, idle: bool, fates: &mut impl Fates) {
-        match self.admission.admit(&packet, self.backlog, idle) {
+    fn enqueue(&mut self, mut packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
+        match self.admission.admit(&packet, self.backlog, idle_since) {
             Verdict::Accept => {}
             Verdict::Mark(cause) => {
                 packet.flags = packet.flags.with(Flags::CE);
@@ -36,20 +36,26 @@ impl<A: Admission> QueueDiscipline for Fifo<A> {
             }
             Verdict::Drop(cause) => return fates.dropped(&packet, cause, packet.arrived),
         }
-        self.backlog.packets += 1;
-        self.backlog.bytes.0 += u64::from(packet.size);
+        self.backlog.add(&packet);
         self.waiting.push_back(packet);
     }
 
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
         let packet = self.waiting.pop_front()?;
-        self.backlog.packets -= 1;
-        self.backlog.bytes.0 -= u64::from(packet.size);
+        self.backlog.remove(&packet);
         Some(packet)
     }
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn next_wakeup(&self) -> Time {
+        self.admission.next_wakeup()
+    }
+
+    fn on_wakeup(&mut self, now: Time, idle_since: Option<Time>, _fates: &mut impl Fates) {
+        self.admission.on_wakeup(now, self.backlog, idle_since);
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -5,19 +5,33 @@
 //! [`QueueDiscipline`] themselves. No TCP, no clock: times arrive as arguments, and a [`Link`] serves simulated and real
 //! packets alike.
 
-use base::{Bytes, Cause, Flags, Param, Time};
+use base::{Bytes, Cause, Flags, Header, Param, Time};
 
-pub mod drop_tail;
-mod fifo;
-mod link;
+#[macro_use]
 mod registry;
+mod fifo;
+mod flows;
+mod link;
+mod port;
 
 pub use fifo::Fifo;
 pub use link::Link;
-pub use registry::{AnyAdmission, AnyQueue, QUEUES, QueueSpec, Rule};
+pub use port::{Limit, Port};
+pub use registry::Rule;
+
+// Every discipline there is, one line each: those that decide on arrival in front of a FIFO, then those that do all
+// themselves.
+queues! {
+    admissions {
+        DropTail = drop_tail,
+    }
+    disciplines {
+        Drr = drr,
+    }
+}
 
 /// A packet as queues see it. `token` is a sequence number in the simulator, a buffer slot in front of real packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
     /// Whose it is.
     pub flow: u32,
@@ -29,6 +43,24 @@ pub struct Packet {
     pub flags: Flags,
     /// When it arrived at this queue.
     pub arrived: Time,
+    /// What it carries for routers that compute feedback (XCP).
+    pub header: Header,
+}
+
+impl Packet {
+    /// A plain packet of `size` bytes.
+    #[inline]
+    #[must_use]
+    pub const fn new(flow: u32, token: u32, size: u32, arrived: Time) -> Self {
+        Self { flow, token, size, flags: Flags::NONE, arrived, header: Header::NONE }
+    }
+
+    /// With these flags.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, flags: Flags) -> Self {
+        Self { flags, ..self }
+    }
 }
 
 /// What waits; the packet in service is not counted.
@@ -40,27 +72,19 @@ pub struct Backlog {
     pub bytes: Bytes,
 }
 
-/// The size of the buffer: what may wait, the packet in service excluded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// At most so many packets wait.
-    Packets(u32),
-    /// At most so many bytes wait.
-    Bytes(Bytes),
-    /// Nothing is ever refused for lack of room.
-    Unlimited,
-}
-
-impl Limit {
-    /// Whether `packet` still fits beside `backlog`.
+impl Backlog {
+    /// One more.
     #[inline]
-    #[must_use]
-    pub fn has_room(self, backlog: Backlog, packet: &Packet) -> bool {
-        match self {
-            Self::Packets(n) => backlog.packets < n,
-            Self::Bytes(n) => backlog.bytes.0 + u64::from(packet.size) <= n.0,
-            Self::Unlimited => true,
-        }
+    pub fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes.0 += u64::from(packet.size);
+    }
+
+    /// One less.
+    #[inline]
+    pub fn remove(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes.0 -= u64::from(packet.size);
     }
 }
 
@@ -77,14 +101,21 @@ pub enum Verdict {
 
 /// A rule that decides on arrival, before a first-in first-out queue.
 ///
-/// It is asked for every arrival, also for one that goes into service at once (`idle`): that one needs no room.
+/// It is asked for every arrival, also for one that goes into service at once (`idle_since` says since when the server is
+/// free and nothing waits): that one needs no room.
 pub trait Admission: std::fmt::Debug {
     /// The fate of `packet`, which finds `backlog` waiting.
-    fn admit(&mut self, packet: &Packet, backlog: Backlog, idle: bool) -> Verdict;
+    fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict;
     /// If the rule is nothing but this limit, the limit: engines may then decide without asking.
     fn plain_limit(&self) -> Option<Limit> {
         None
     }
+    /// When [`Self::on_wakeup`] wants to be called.
+    fn next_wakeup(&self) -> Time {
+        Time::NEVER
+    }
+    /// A timer of the rule, with what waits at `now`. A packet that arrives or departs at the same instant comes later.
+    fn on_wakeup(&mut self, _now: Time, _backlog: Backlog, _idle_since: Option<Time>) {}
     /// Private numbers worth showing, by name.
     fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -102,18 +133,19 @@ pub trait Fates {
 /// The server asks for the next packet when it falls idle; a packet that finds it idle is enqueued and dequeued at the
 /// same instant, so that every packet passes both decisions.
 pub trait QueueDiscipline: std::fmt::Debug {
-    /// A packet arrives; `idle` when the server is free and nothing waits. It may be dropped, or push another out.
-    fn enqueue(&mut self, packet: Packet, idle: bool, fates: &mut impl Fates);
-    /// The packet to serve next.
+    /// A packet arrives; `idle_since` says since when, if the server is free and nothing waits: such a packet needs no
+    /// room. It may be dropped, or push another out.
+    fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates);
+    /// The packet to serve next. `None` only if nothing waits any more (packets may have been dropped here).
     fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet>;
     /// What waits.
     fn backlog(&self) -> Backlog;
-    /// When [`Self::on_wakeup`] wants to be called: timers of PIE, adaptive RED.
+    /// When [`Self::on_wakeup`] wants to be called: timers of PIE, adaptive RED, XCP.
     fn next_wakeup(&self) -> Time {
         Time::NEVER
     }
-    /// A timer of the discipline.
-    fn on_wakeup(&mut self, _now: Time) {}
+    /// A timer of the discipline. A packet that arrives or departs at the same instant comes later.
+    fn on_wakeup(&mut self, _now: Time, _idle_since: Option<Time>, _fates: &mut impl Fates) {}
     /// Private numbers worth showing, by name.
     fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
 }

@@ -11,20 +11,22 @@ pub struct Link<Q> {
     rate: Rate,
     queue: Q,
     serving: Option<(Packet, Time)>,
+    /// Since when nothing is in service; of no meaning while something is.
+    idle_since: Time,
 }
 
 impl<Q: QueueDiscipline> Link<Q> {
     /// An idle link.
     #[must_use]
     pub fn new(rate: Rate, queue: Q) -> Self {
-        Self { rate, queue, serving: None }
+        Self { rate, queue, serving: None, idle_since: Time::ZERO }
     }
 
     /// A packet arrives at `packet.arrived`.
     pub fn offer(&mut self, packet: Packet, fates: &mut impl Fates) {
-        let (now, idle) = (packet.arrived, self.serving.is_none());
-        self.queue.enqueue(packet, idle, fates);
-        if idle {
+        let (now, idle_since) = (packet.arrived, self.idle_since());
+        self.queue.enqueue(packet, idle_since, fates);
+        if self.serving.is_none() {
             self.serve(now, fates);
         }
     }
@@ -38,8 +40,24 @@ impl<Q: QueueDiscipline> Link<Q> {
     /// Ends the service that [`Self::serving`] announced for `now`, and begins the next.
     pub fn complete(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
         let (packet, _) = self.serving.take()?;
+        self.idle_since = now;
         self.serve(now, fates);
         Some(packet)
+    }
+
+    /// When the discipline's timer rings, at or before which [`Self::wake`] wants to be called.
+    #[must_use]
+    pub fn next_wakeup(&self) -> Time {
+        self.queue.next_wakeup()
+    }
+
+    /// Rings the timer that [`Self::next_wakeup`] announced for `now`: before anything arrives or leaves then.
+    pub fn wake(&mut self, now: Time, fates: &mut impl Fates) {
+        self.queue.on_wakeup(now, self.idle_since(), fates);
+    }
+
+    fn idle_since(&self) -> Option<Time> {
+        self.serving.is_none().then_some(self.idle_since)
     }
 
     /// What waits.

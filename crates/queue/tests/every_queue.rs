@@ -2,7 +2,7 @@
 
 use base::{Bytes, Cause, Flags, Rate, Stream, Time};
 use proptest::prelude::*;
-use queue::{Fates, Limit, Link, Packet, QUEUES, QueueDiscipline, QueueSpec};
+use queue::{Fates, Limit, Link, Packet, Port, QUEUES, QueueDiscipline, QueueSpec};
 
 #[derive(Default)]
 struct Ledger {
@@ -56,8 +56,9 @@ proptest! {
         arrivals in prop::collection::vec((0u64..30_000, 0u32..5, 40u32..2000, any::<bool>()), 1..300),
     ) {
         for entry in QUEUES {
+            let port = Port { bdp: Some(50_000.0), ..Port::new(limit, Rate(8_000_000_000), 1000.0) };
             let queue = QueueSpec::named(entry.card.name).expect("registered")
-                .build(limit, Stream::new(1, 0, ("link", 0), "queue")).expect("defaults are valid");
+                .build(&port, Stream::new(1, 0, ("link", 0), "queue")).expect("defaults are valid");
             // One byte per nanosecond.
             let mut link = Link::new(Rate(8_000_000_000), queue);
             let (mut fates, mut out, mut now) = (Ledger::default(), Vec::new(), Time::ZERO);
@@ -72,7 +73,7 @@ proptest! {
                 now.0 += gap * 100;
                 finish(&mut link, &mut fates, now)?;
                 let flags = if ect { Flags::ECT } else { Flags::NONE };
-                link.offer(Packet { flow, token: token as u32, size, flags, arrived: now }, &mut fates);
+                link.offer(Packet::new(flow, token as u32, size, now).with(flags), &mut fates);
                 match limit {
                     Limit::Packets(n) => prop_assert!(link.backlog().packets <= n),
                     Limit::Bytes(n) => prop_assert!(link.backlog().bytes <= n),

@@ -6,7 +6,7 @@ use crate::{Group, Link, Loss, Rtt, Scenario, ScenarioError, limits};
 use base::text::{format_rate, format_span};
 use base::{Bytes, ParamError, Rate, Span, Stream};
 use law::CongestionControl;
-use queue::Limit;
+use queue::{Limit, Port};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -37,7 +37,7 @@ pub(crate) fn check(scenario: &Scenario) -> Checked {
     }
     names("links", scenario.links.iter().map(|link| link.name.as_str()))?;
     for (i, item) in scenario.links.iter().enumerate() {
-        link(&format!("links[{i}]"), item, largest_packet(scenario, i))?;
+        link(&format!("links[{i}]"), item, &scenario.port(i), largest_packet(scenario, i))?;
     }
     names("flows", scenario.groups.iter().map(|group| group.name.as_str()))?;
     for (i, item) in scenario.groups.iter().enumerate() {
@@ -87,7 +87,7 @@ fn largest_packet(scenario: &Scenario, link: usize) -> Bytes {
     scenario.groups_on(link).map(|group| group.packet).max().unwrap_or(Bytes(u64::from(crate::HEADER)))
 }
 
-fn link(place: &str, link: &Link, packet: Bytes) -> Checked {
+fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
     rate(format!("{place}.rate"), link.rate)?;
     span(format!("{place}.delay"), link.delay, &limits::DELAY)?;
     let waiting = match link.buffer {
@@ -97,7 +97,7 @@ fn link(place: &str, link: &Link, packet: Bytes) -> Checked {
     };
     drains(format!("{place}.buffer"), waiting, link.rate)?;
     let chance = Stream::new(0, 0, ("check", 0), "queue");
-    link.queue.build(link.buffer, chance).map_err(parameter(format!("{place}.queue")))?;
+    link.queue.build(port, chance).map_err(parameter(format!("{place}.queue")))?;
     match link.loss {
         Some(Loss::Random(p)) if !(0.0..1.0).contains(&p) => {
             refuse(format!("{place}.loss.random"), "must be a probability, at least 0 and below 1")

@@ -1,7 +1,8 @@
 //! What follows from a scenario before anything runs: flows, packet sizes and round-trip times of a link, its BDP.
 
-use crate::{Group, Rtt, Scenario};
+use crate::{Group, HEADER, Link, Rtt, Scenario};
 use base::Span;
+use queue::Port;
 
 impl Rtt {
     /// The smallest base RTT that a flow can have.
@@ -111,6 +112,14 @@ impl Scenario {
     #[must_use]
     pub fn bdp_bytes(&self, link: usize) -> Option<f64> {
         self.mean_rtt(link).map(|rtt| self.links[link].rate.bytes_in(rtt))
+    }
+
+    /// What the discipline of `links[link]` may know of its link. Where only ACKs pass, they are the packets.
+    #[must_use]
+    pub fn port(&self, link: usize) -> Port {
+        let Link { buffer, rate, .. } = self.links[link];
+        let packet = self.mean_packet(link).unwrap_or(f64::from(HEADER));
+        Port { limit: buffer, rate, packet, bdp: self.bdp_bytes(link) }
     }
 
     /// The same in packets of [`Self::mean_packet`].

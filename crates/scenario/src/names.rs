@@ -16,7 +16,6 @@ pub(crate) const LATER_QUEUES: &[&str] = &[
     "rem",
     "pd-red",
     "fq",
-    "drr",
     "priority-fq",
     "sfq",
     "codel",

@@ -37,6 +37,10 @@ pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
     let mut scenario = Scenario { title, duration, warmup, replications, seed, links, groups, record };
     for (link, buffer) in buffers.iter().enumerate() {
         scenario.links[link].buffer = buffer.resolve(&scenario, link)?;
+        let port = scenario.port(link);
+        let place = || format!("links[{link}].queue");
+        let wrong = |source| ScenarioError::Parameter { place: place(), source };
+        scenario.links[link].queue.settle(&port).map_err(wrong)?;
     }
     check::check(&scenario)?;
     Ok(scenario)

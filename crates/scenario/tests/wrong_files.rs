@@ -218,14 +218,14 @@ fn links() {
 + discipline = "drop-tial"
 ! links[0].queue.discipline: unknown discipline "drop-tial"; did you mean "drop-tail"?
 + discipline = "red"
-! links[0].queue.discipline: discipline "red" is not built yet; available: drop-tail
+! links[0].queue.discipline: discipline "red" is not built yet; available: drop-tail, drr
 + discipline = "drop-tail", min_th = 5
 ! links[0].queue.min_th: unknown key; known here: discipline, ecn_threshold
 +
 ! links[0].queue.discipline: missing; write for example discipline = "drop-tail"
 - queue = { discipline = "drop-tail" }
 + queue = "magic"
-! links[0].queue: unknown discipline "magic"; available: drop-tail
+! links[0].queue: unknown discipline "magic"; available: drop-tail, drr
 - random = 1e-4
 + random = 1.0
 ! links[0].loss.random: must be a probability, at least 0 and below 1

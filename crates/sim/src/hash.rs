@@ -17,7 +17,8 @@ impl Rolling {
         self.0 = (self.0 ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
 
-    /// An arrival at a link, and whether it was accepted (0), marked (1), or dropped (2).
+    /// An arrival at a link, and whether it was accepted (0), marked (1), or dropped (2); or a packet that was there before
+    /// and is dropped or marked now (3).
     #[inline]
     pub fn arrival(&mut self, time: u64, flow: u32, seq: u32, fate: u64) {
         self.word(time);

@@ -5,6 +5,7 @@
 
 mod floor;
 mod hash;
+mod ledger;
 mod meter;
 mod network;
 mod outcome;

@@ -1,7 +1,7 @@
 //! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
 
 use crate::network::{FlowPlan, Marks};
-use crate::{ByCause, FlowOutcome, LinkOutcome};
+use crate::{ByCause, FlowOutcome, Gauge, LinkOutcome};
 use base::{Rate, Time};
 use law::CongestionControl;
 use transport::{Counters, Receiver, Sender};
@@ -27,11 +27,20 @@ pub struct LinkTotals {
 pub struct BacklogSamples {
     pub series: Option<Vec<u32>>,
     pub histogram: Vec<u64>,
+    /// What the discipline shows of itself; with the series.
+    pub gauges: Vec<Gauge>,
 }
 
 impl BacklogSamples {
     pub fn new(series: bool) -> Self {
-        Self { series: series.then(Vec::new), histogram: Vec::new() }
+        Self { series: series.then(Vec::new), ..Self::default() }
+    }
+
+    /// Adds what the discipline shows of itself to the sample just taken.
+    pub fn gauges(&mut self, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
+        if let Some(series) = &self.series {
+            Gauge::put_row(&mut self.gauges, series.len(), show);
+        }
     }
 
     pub fn take(&mut self, at: Time, marks: &Marks, waiting: u32) {
@@ -73,6 +82,7 @@ pub fn link_outcome(
         empty_fraction: 1.0 - (to.nonempty - from.nonempty) as f64 / span.0 as f64,
         backlog_samples: samples.series.unwrap_or_default(),
         backlog_histogram: samples.histogram,
+        gauges: samples.gauges,
     }
 }
 

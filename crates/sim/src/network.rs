@@ -104,7 +104,10 @@ impl Network {
                 LinkPlan {
                     rate: link.rate,
                     delay: link.delay,
-                    queue: link.queue.build(link.buffer, stream("queue")).expect("checked when the scenario was read"),
+                    queue: link
+                        .queue
+                        .build(&scenario.port(i), stream("queue"))
+                        .expect("checked when the scenario was read"),
                     loss: link.loss.map(|loss| (loss, stream("loss"))),
                 }
             })

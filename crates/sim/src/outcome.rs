@@ -119,6 +119,8 @@ pub struct LinkOutcome {
     pub backlog_samples: Vec<u32>,
     /// Samples of the measured period by packets waiting: count of samples in [2^(i-1), 2^i), the first being zero.
     pub backlog_histogram: Vec<u64>,
+    /// What the discipline shows of itself at the samples; empty unless the series were asked for.
+    pub gauges: Vec<Gauge>,
 }
 
 /// What a flow did.
@@ -176,12 +178,12 @@ pub struct TraceRow {
     pub timeout: bool,
 }
 
-/// A number that a law shows of itself, for each row of a trace; NaN where it showed none.
+/// A number that a law or a discipline shows of itself, for each row of a trace or each sample; NaN where it showed none.
 #[derive(Clone, Debug)]
 pub struct Gauge {
-    /// The law's name for it.
+    /// Its owner's name for it.
     pub name: &'static str,
-    /// One for each row.
+    /// One for each row or sample.
     pub values: Vec<f64>,
 }
 
@@ -189,6 +191,22 @@ impl PartialEq for Gauge {
     fn eq(&self, other: &Self) -> bool {
         let bits = |gauge: &Self| gauge.values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         self.name == other.name && bits(self) == bits(other)
+    }
+}
+
+impl Gauge {
+    /// Adds to `gauges` what `show` shows at row number `rows`, counted from 1.
+    pub(crate) fn put_row(gauges: &mut Vec<Self>, rows: usize, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
+        show(&mut |name, value| {
+            let known = gauges.iter().position(|gauge| gauge.name == name);
+            let at = known.unwrap_or_else(|| {
+                gauges.push(Self { name, values: Vec::new() });
+                gauges.len() - 1
+            });
+            let values = &mut gauges[at].values;
+            values.resize(rows - 1, f64::NAN);
+            values.push(value);
+        });
     }
 }
 
@@ -217,17 +235,7 @@ impl Trace {
             srtt: sender.rtt().srtt(),
             timeout,
         });
-        let rows = self.rows.len();
-        sender.control().gauges(&mut |name, value| {
-            let known = self.gauges.iter().position(|gauge| gauge.name == name);
-            let at = known.unwrap_or_else(|| {
-                self.gauges.push(Gauge { name, values: Vec::new() });
-                self.gauges.len() - 1
-            });
-            let values = &mut self.gauges[at].values;
-            values.resize(rows - 1, f64::NAN);
-            values.push(value);
-        });
+        Gauge::put_row(&mut self.gauges, self.rows.len(), |put| sender.control().gauges(put));
     }
 
     /// With drops in the order of time, link and sequence number, whatever order the engine met them in.

@@ -1,15 +1,16 @@
 //! The reference engine: one heap event per packet and hop, everything as plainly as it can be said. The window engine is
 //! held against it, event for event.
 //!
-//! At one instant: marks, then departures, deliveries, delayed-ACK timers, ACKs at senders, timers, starts, stops,
+//! At one instant: marks, then timers of disciplines, departures, deliveries, delayed-ACK timers, ACKs at senders, timers, starts, stops,
 //! packets entering the sender's own link, and last arrivals at links, those by flow number and then in the order sent.
 
 use crate::hash::Rolling;
+use crate::ledger::Ledger;
 use crate::meter::{BacklogSamples, FlowMeter, LinkTotals, link_outcome};
 use crate::network::{FlowPlan, Marks, Network};
 use crate::{Balance, Options, Outcome, Trace, cause_index};
 use base::{Cause, Flags, Stream, Time};
-use queue::{AnyQueue, Fates, Link, Packet};
+use queue::{AnyQueue, Link, Packet, QueueDiscipline};
 use scenario::{HEADER, Loss};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -19,6 +20,7 @@ use transport::{Ack, Wire};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Mark,
+    Wakeup,
     Depart,
     Deliver,
     DelayedAck,
@@ -30,10 +32,11 @@ enum Phase {
     Arrive,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Event {
     Warm,
     Sample,
+    Wakeup(usize),
     LinkDone(usize),
     AccessDone(usize),
     Deliver(Packet),
@@ -48,6 +51,14 @@ enum Event {
 
 /// Heap entry: (time, phase, flow, order pushed) decide, the event follows.
 type Entry = (Time, Phase, u32, u64, Event);
+
+impl PartialEq for Event {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Event {}
 
 impl PartialOrd for Event {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
@@ -68,6 +79,8 @@ struct Node {
     totals: LinkTotals,
     warm: LinkTotals,
     touched: Time,
+    /// The wake-up of the discipline that is in the heap.
+    armed: Time,
     backlog_max: u32,
     samples: BacklogSamples,
     hash: Rolling,
@@ -111,22 +124,6 @@ struct Side {
     trace: Option<Trace>,
 }
 
-/// Drops that a discipline reports during one call.
-#[derive(Default)]
-struct Ledger {
-    dropped: Vec<(Packet, Cause)>,
-    marked: Vec<(Packet, Cause)>,
-}
-
-impl Fates for Ledger {
-    fn dropped(&mut self, packet: &Packet, cause: Cause, _now: Time) {
-        self.dropped.push((*packet, cause));
-    }
-    fn marked(&mut self, packet: &Packet, cause: Cause, _now: Time) {
-        self.marked.push((*packet, cause));
-    }
-}
-
 /// Segments that TCP hands over during one call.
 #[derive(Default)]
 struct Outbox(Vec<(u32, Flags)>);
@@ -158,6 +155,7 @@ pub fn run(network: Network, options: Options) -> Outcome {
         totals: LinkTotals::default(),
         warm: LinkTotals::default(),
         touched: Time::ZERO,
+        armed: Time::NEVER,
         backlog_max: 0,
         samples: BacklogSamples::new(options.series),
         hash: Rolling::default(),
@@ -184,6 +182,9 @@ pub fn run(network: Network, options: Options) -> Outcome {
     engine.push(marks.warmup, Phase::Mark, 0, Event::Warm);
     if marks.every.is_some() {
         engine.push(Time::ZERO, Phase::Mark, 0, Event::Sample);
+    }
+    for l in 0..engine.nodes.len() {
+        engine.arm(l);
     }
     for f in 0..engine.sides.len() {
         let plan = &engine.sides[f].plan;
@@ -224,12 +225,23 @@ impl Engine {
             Event::Sample => {
                 for node in &mut self.nodes {
                     node.samples.take(now, &self.marks, node.link.backlog().packets);
+                    node.samples.gauges(|put| node.link.queue().gauges(put));
                 }
                 for side in &mut self.sides {
                     side.meter.sample(now, &self.marks, &side.plan.sender);
                 }
                 if let Some(every) = self.marks.every {
                     self.push(now + every, Phase::Mark, 0, Event::Sample);
+                }
+            }
+            Event::Wakeup(l) => {
+                let node = &mut self.nodes[l];
+                if node.link.next_wakeup() == now {
+                    node.account(now);
+                    let mut ledger = Ledger::default();
+                    node.link.wake(now, &mut ledger);
+                    self.settle(now, l, &ledger, None);
+                    self.arm(l);
                 }
             }
             Event::LinkDone(l) => self.link_done(now, l),
@@ -302,7 +314,7 @@ impl Engine {
             };
             let enter = (now + late).max(side.last_enter);
             side.last_enter = enter;
-            let packet = Packet { flow: f as u32, token: seq, size: side.plan.packet, flags, arrived: enter };
+            let packet = Packet::new(f as u32, seq, side.plan.packet, enter).with(flags);
             self.push(enter, Phase::EnterAccess, f as u32, Event::EnterAccess(packet));
         }
         let deadline = self.sides[f].plan.sender.deadline();
@@ -343,7 +355,7 @@ impl Engine {
         } else {
             let token = side.acks.len() as u32;
             side.acks.push(ack);
-            let packet = Packet { flow: f as u32, token, size: HEADER, flags: Flags::ACK, arrived: now };
+            let packet = Packet::new(f as u32, token, HEADER, now).with(Flags::ACK);
             let first = side.plan.back_path[0] as usize;
             self.push(now, Phase::Arrive, f as u32, Event::Arrive(first, packet));
         }
@@ -372,12 +384,22 @@ impl Engine {
                 self.push(done, Phase::Depart, packet.flow, Event::LinkDone(l));
             }
         }
-        let fate = if ledger.dropped.is_empty() { u64::from(!ledger.marked.is_empty()) } else { 2 };
-        self.nodes[l].hash.arrival(now.0, packet.flow, packet.token, fate);
-        self.settle(now, l, &ledger);
+        self.settle(now, l, &ledger, Some(&packet));
+        self.arm(l);
     }
 
-    fn settle(&mut self, now: Time, l: usize, ledger: &Ledger) {
+    /// Keeps the wake-up of link `l` in the heap.
+    fn arm(&mut self, l: usize) {
+        let next = self.nodes[l].link.next_wakeup();
+        if next != self.nodes[l].armed && next != Time::NEVER {
+            self.nodes[l].armed = next;
+            self.push(next, Phase::Wakeup, 0, Event::Wakeup(l));
+        }
+    }
+
+    /// Counts what a link did to `arrival` and to packets that were there before.
+    fn settle(&mut self, now: Time, l: usize, ledger: &Ledger, arrival: Option<&Packet>) {
+        ledger.hash(&mut self.nodes[l].hash, now, arrival);
         for (packet, cause) in &ledger.dropped {
             self.nodes[l].totals.dropped[cause_index(*cause)] += 1;
             if !packet.flags.has(Flags::ACK) {
@@ -403,7 +425,8 @@ impl Engine {
         if let Some(&(next, done)) = node.link.serving() {
             self.push(done, Phase::Depart, next.flow, Event::LinkDone(l));
         }
-        self.settle(now, l, &ledger);
+        self.settle(now, l, &ledger, None);
+        self.arm(l);
         let at = now + self.delays[l];
         let (f, plan) = (packet.flow as usize, &self.sides[packet.flow as usize].plan);
         let is_ack = packet.flags.has(Flags::ACK);
@@ -450,9 +473,11 @@ impl Engine {
                 in_flight += is_data(packet);
             }
             let mut fates = Ledger::default();
-            while let Some(packet) = queue::QueueDiscipline::dequeue(node.link.queue(), end, &mut fates) {
+            while let Some(packet) = node.link.queue().dequeue(end, &mut fates) {
                 in_flight += is_data(&packet);
             }
+            // What it would drop on the way out waited as well.
+            in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
         }
         for side in self.sides {
             hash.word(side.hash.0);

@@ -2,15 +2,17 @@
 //!
 //! First-in first-out in closed form: a packet that arrives at t begins service at max(t, free). With one size of packet
 //! and a plain limit, the clock alone says how many wait (`serve_clock`); otherwise the starts of those waiting are kept
-//! (`serve_waiting`). Sums are taken at marks, which lie lazily before the next arrival.
+//! (`serve_waiting`). Sums are taken at marks, which lie lazily before the next arrival, as the timers of rules do.
+//! Disciplines that do more than refuse have a calendar of their own (`local`).
 
+use super::local::Local;
 use super::ring::{Rec, Ring};
 use crate::hash::Rolling;
 use crate::meter::{BacklogSamples, LinkTotals};
 use crate::network::Marks;
 use crate::{Trace, cause_index};
 use base::{Bytes, Cause, Flags, Stream, Time};
-use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, Verdict};
+use queue::{Admission, AnyAdmission, AnyQueue, Backlog, Limit, Packet, QueueDiscipline, Verdict};
 use scenario::{HEADER, Loss};
 use std::collections::VecDeque;
 
@@ -60,27 +62,39 @@ impl Shared {
 pub struct Node {
     index: u32,
     service: Service,
-    free: u64,
-    admission: AnyAdmission,
+    /// When what is in service, or was last, leaves.
+    pub free: u64,
+    pub server: Server,
     /// The longest wait that still is within the buffer, for the clock alone to decide.
     longest_wait: Option<u64>,
     loss: Option<(Loss, Stream)>,
     /// By flow, from `first` on: the ring that hears of its packets next.
-    routes: Vec<u32>,
-    first: u32,
+    pub routes: Vec<u32>,
+    pub first: u32,
     /// Start of service and size of those waiting, oldest first; unused by the clock.
     waiting: VecDeque<(u64, u32)>,
     waiting_bytes: u64,
     longest_seen: u64,
-    most_seen: u32,
+    pub most_seen: u32,
     /// Start of the last accepted packet, for the time with someone waiting.
     last_start: u64,
-    totals: LinkTotals,
+    pub totals: LinkTotals,
     pub warm: LinkTotals,
     next_sample: Time,
-    next_mark: Time,
+    /// The earliest of warm-up, next sample and the rule's timer.
+    pub next_mark: Time,
     pub samples: BacklogSamples,
     pub hash: Rolling,
+}
+
+/// Who decides what is served, and when.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one per link")]
+pub enum Server {
+    /// First-in first-out behind a rule.
+    Fifo(AnyAdmission),
+    /// A discipline.
+    Local(Local),
 }
 
 /// How long packets take on the wire.
@@ -96,24 +110,32 @@ impl Node {
     pub fn new(
         index: u32,
         service: Service,
-        admission: AnyAdmission,
+        queue: AnyQueue,
         loss: Option<(Loss, Stream)>,
         (first, routes): (u32, Vec<u32>),
         marks: &Marks,
         series: bool,
     ) -> Self {
-        let longest_wait = match (&service, admission.plain_limit(), &loss) {
+        let server = match queue {
+            AnyQueue::Fifo(fifo) => Server::Fifo(fifo.into_admission()),
+            other => Server::Local(Local::new(other)),
+        };
+        let plain = match &server {
+            Server::Fifo(admission) => admission.plain_limit(),
+            Server::Local(_) => None,
+        };
+        let longest_wait = match (&service, plain, &loss) {
             (Service::One(_, time), Some(Limit::Packets(n)), None) => Some(u64::from(n) * time),
             (Service::One(size, time), Some(Limit::Bytes(Bytes(n))), None) => Some(n / u64::from(*size) * time),
             // An unlimited queue may reach beyond the end of time: see `FAR`.
             _ => None,
         };
         let next_sample = marks.sample_from(Time::ZERO);
-        Self {
+        let mut node = Self {
             index,
             service,
             free: 0,
-            admission,
+            server,
             longest_wait,
             loss,
             routes,
@@ -126,10 +148,12 @@ impl Node {
             totals: LinkTotals::default(),
             warm: LinkTotals::default(),
             next_sample,
-            next_mark: next_sample.min(marks.warmup),
+            next_mark: Time::ZERO,
             samples: BacklogSamples::new(series),
             hash: Rolling::default(),
-        }
+        };
+        node.next_mark = node.mark_after(false, marks);
+        node
     }
 
     /// The shortest time that a data packet takes on the wire here; `None` on a link that only ACKs cross.
@@ -141,8 +165,11 @@ impl Node {
         }
     }
 
-    /// Serves `arrivals`, which are in order and all before the end.
-    pub fn serve<const HASH: bool>(&mut self, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
+    /// Serves `arrivals`, which are in order, all before `until`, which is not after the end.
+    pub fn serve<const HASH: bool>(&mut self, arrivals: &[Rec], until: u64, marks: &Marks, shared: &mut Shared) {
+        if matches!(self.server, Server::Local(_)) {
+            return self.serve_local::<HASH>(arrivals, until, marks, shared);
+        }
         match (self.longest_wait, &self.service) {
             (Some(longest), &Service::One(size, time)) => {
                 self.serve_clock::<HASH>(arrivals, longest, size, time, marks, shared);
@@ -215,24 +242,13 @@ impl Node {
                 self.drop::<HASH>(rec, Cause::Injected, marks, shared);
                 continue;
             }
-            while let Some(&(start, size)) = self.waiting.front()
-                && start <= now
-            {
-                self.waiting.pop_front();
-                self.waiting_bytes -= u64::from(size);
-            }
-            let (size, time) = match &self.service {
-                Service::One(size, time) => (*size, *time),
-                Service::Each(all) => all[(rec.flow() - self.first) as usize],
-            };
+            let backlog = self.backlog_from(now + 1);
+            let (size, time) = self.service_of(rec.flow());
             let idle = self.free <= now;
-            let backlog = Backlog { packets: self.waiting.len() as u32, bytes: Bytes(self.waiting_bytes) };
             let mut packet = *rec;
-            let verdict = self.admission.admit(
-                &Packet { flow: rec.flow(), token: rec.seq(), size, flags: rec.flags(), arrived: Time(now) },
-                backlog,
-                idle,
-            );
+            let offered = Packet::new(rec.flow(), rec.seq(), size, Time(now)).with(rec.flags());
+            let Server::Fifo(admission) = &mut self.server else { return };
+            let verdict = admission.admit(&offered, backlog, idle.then_some(Time(self.free)));
             match verdict {
                 Verdict::Accept => {}
                 Verdict::Mark(cause) => {
@@ -264,7 +280,28 @@ impl Node {
         }
     }
 
-    fn loses(&mut self) -> bool {
+    /// Size and time on the wire of the packets that `flow` sends here.
+    #[inline]
+    pub fn service_of(&self, flow: u32) -> (u32, u64) {
+        match &self.service {
+            Service::One(size, time) => (*size, *time),
+            Service::Each(all) => all[(flow - self.first) as usize],
+        }
+    }
+
+    /// What waits for service that begins at `from` or later; what began before is forgotten.
+    #[inline]
+    fn backlog_from(&mut self, from: u64) -> Backlog {
+        while let Some(&(start, size)) = self.waiting.front()
+            && start < from
+        {
+            self.waiting.pop_front();
+            self.waiting_bytes -= u64::from(size);
+        }
+        Backlog { packets: self.waiting.len() as u32, bytes: Bytes(self.waiting_bytes) }
+    }
+
+    pub fn loses(&mut self) -> bool {
         match &mut self.loss {
             None => false,
             Some((Loss::Random(p), stream)) => stream.unit() < *p,
@@ -273,7 +310,7 @@ impl Node {
     }
 
     #[cold]
-    fn drop<const HASH: bool>(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
+    pub fn drop<const HASH: bool>(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
         self.totals.dropped[cause_index(cause)] += 1;
         if HASH {
             self.hash.arrival(rec.time, rec.flow(), rec.seq(), 2);
@@ -289,9 +326,13 @@ impl Node {
     }
 
     /// Takes every mark at or before `now`, as it was just before anything happened at the mark.
-    fn pass_marks(&mut self, now: Time, marks: &Marks) {
+    #[cold]
+    pub fn pass_marks(&mut self, now: Time, marks: &Marks) {
         while self.next_mark <= now {
             let at = self.next_mark;
+            if matches!(self.server, Server::Local(_)) {
+                self.account(at.0);
+            }
             if at == marks.warmup {
                 self.warm = self.totals_at(at);
                 self.most_seen = self.waiting_at(at);
@@ -300,19 +341,43 @@ impl Node {
             if at == self.next_sample {
                 let waiting = self.waiting_at(at);
                 self.samples.take(at, marks, waiting);
+                let server = &self.server;
+                self.samples.gauges(|put| match server {
+                    Server::Fifo(admission) => admission.gauges(put),
+                    Server::Local(local) => local.queue.gauges(put),
+                });
                 self.next_sample = marks.sample_from(Time(at.0 + 1));
             }
-            self.next_mark = if at < marks.warmup { self.next_sample.min(marks.warmup) } else { self.next_sample };
-            // Samples at or after the end are never taken.
-            if self.next_mark >= marks.end {
-                self.next_mark = Time::NEVER;
+            if self.timer() == at {
+                let backlog = self.backlog_from(at.0);
+                let idle_since = (self.free < at.0).then_some(Time(self.free));
+                let Server::Fifo(admission) = &mut self.server else { return };
+                admission.on_wakeup(at, backlog, idle_since);
             }
+            self.next_mark = self.mark_after(at >= marks.warmup, marks);
         }
+    }
+
+    /// When the rule's timer rings. Disciplines with a calendar have theirs there.
+    fn timer(&self) -> Time {
+        match &self.server {
+            Server::Fifo(admission) => admission.next_wakeup(),
+            Server::Local(_) => Time::NEVER,
+        }
+    }
+
+    /// The next mark, before or after the warm-up.
+    fn mark_after(&self, warm: bool, marks: &Marks) -> Time {
+        let next = self.next_sample.min(self.timer());
+        let next = if warm { next } else { next.min(marks.warmup) };
+        // What comes at or after the end never happens.
+        if next >= marks.end { Time::NEVER } else { next }
     }
 
     /// The run is over: totals before `marks.end`, and the most packets that waited.
     pub fn finish(&mut self, marks: &Marks) -> (LinkTotals, u32) {
         self.pass_marks(Time(marks.end.0 - 1), marks);
+        self.account(marks.end.0);
         let most = match self.service {
             Service::One(_, time) if self.longest_wait.is_some() => self.longest_seen.div_ceil(time) as u32,
             _ => 0,
@@ -322,6 +387,9 @@ impl Node {
 
     /// Packets waiting at `at`: service not begun before it.
     fn waiting_at(&self, at: Time) -> u32 {
+        if let Server::Local(local) = &self.server {
+            return local.queue.backlog().packets;
+        }
         match self.service {
             Service::One(_, time) if self.longest_wait.is_some() => (self.free.saturating_sub(at.0) / time) as u32,
             _ => self.waiting.iter().filter(|&&(start, _)| start >= at.0).count() as u32,
@@ -331,6 +399,10 @@ impl Node {
     /// Totals without what those still waiting at `at` will do after it.
     fn totals_at(&self, at: Time) -> LinkTotals {
         let mut totals = self.totals;
+        if matches!(self.server, Server::Local(_)) {
+            // Counted as it happens, and accounted for until now.
+            return totals;
+        }
         let n = u64::from(self.waiting_at(at));
         if n == 0 {
             return totals;

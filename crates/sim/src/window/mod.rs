@@ -10,6 +10,7 @@ mod flow;
 mod horizon;
 mod layout;
 mod link;
+mod local;
 mod ring;
 
 use crate::hash::Rolling;
@@ -21,8 +22,7 @@ use bucket::Bucket;
 use flow::Flow;
 use horizon::Part;
 use layout::{Layout, lay_out};
-use link::{Node, Shared};
-use queue::AnyQueue;
+use link::{Node, Server, Shared};
 
 /// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
 const ARRIVALS: u64 = 4096;
@@ -69,9 +69,8 @@ impl Engine {
         };
         let Network { links, flows, .. } = network;
         for ((i, plan), (first, routes, service)) in links.into_iter().enumerate().zip(layout.tables.drain(..)) {
-            let AnyQueue::Fifo(fifo) = plan.queue;
-            let (admission, routes) = (fifo.into_admission(), (first, routes));
-            engine.nodes.push(Node::new(i as u32, service, admission, plan.loss, routes, &marks, options.series));
+            let routes = (first, routes);
+            engine.nodes.push(Node::new(i as u32, service, plan.queue, plan.loss, routes, &marks, options.series));
         }
         engine.layout = layout;
         for (f, plan) in flows.into_iter().enumerate() {
@@ -110,8 +109,9 @@ impl Engine {
             start = stop;
             if !busy {
                 // Nothing happened: on to the next thing that will.
-                let next = rings.iter().map(|&ring| self.shared.due[ring as usize]).min();
-                start = start.max(next.unwrap_or(last));
+                let next = rings.iter().map(|&ring| self.shared.due[ring as usize]).min().unwrap_or(last);
+                let served = part.order.iter().map(|&l| self.nodes[l].due()).min().unwrap_or(last);
+                start = start.max(next.min(served));
             }
         }
     }
@@ -159,10 +159,10 @@ impl Engine {
                     shared.due[f] = self.flows[f].run::<HASH>(ring, bucket, window, &self.marks, trace);
                 }
             }
-            if !bucket.is_empty() {
+            if !bucket.is_empty() || self.nodes[l].due() < until {
                 busy = true;
                 let arrivals = bucket.sort(self.layout.pipes[l].is_empty() && self.layout.receivers[l].is_empty());
-                self.nodes[l].serve::<HASH>(arrivals, &self.marks, shared);
+                self.nodes[l].serve::<HASH>(arrivals, until, &self.marks, shared);
             }
         }
         busy
@@ -173,7 +173,12 @@ impl Engine {
         let mut balance = Balance { dropped: self.shared.dropped_total, ..Balance::default() };
         let mut links = Vec::with_capacity(self.nodes.len());
         for (node, rate) in self.nodes.iter_mut().zip(&self.rates) {
+            // Timers of empty queues, at which nothing was due.
+            node.serve::<false>(&[], self.marks.end.0, &self.marks, &mut self.shared);
             let (totals, most) = node.finish(&self.marks);
+            if let Server::Local(local) = &mut node.server {
+                balance.in_flight += local.drain();
+            }
             hash.word(node.hash.0);
             let samples = std::mem::take(&mut node.samples);
             links.push(link_outcome(&node.warm, &totals, *rate, &self.marks, most, samples));

@@ -1,0 +1,88 @@
+//! Where a queue stands: the buffer it may fill, the rate it feeds, what uses it.
+
+use crate::{Backlog, Packet};
+use base::{Bytes, Rate, Scale};
+
+/// The size of the buffer: what may wait, the packet in service excluded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// At most so many packets wait.
+    Packets(u32),
+    /// At most so many bytes wait.
+    Bytes(Bytes),
+    /// Nothing is ever refused for lack of room.
+    Unlimited,
+}
+
+impl Limit {
+    /// Whether `packet` still fits beside `backlog`.
+    #[inline]
+    #[must_use]
+    pub fn has_room(self, backlog: Backlog, packet: &Packet) -> bool {
+        match self {
+            Self::Packets(n) => backlog.packets < n,
+            Self::Bytes(n) => backlog.bytes.0 + u64::from(packet.size) <= n.0,
+            Self::Unlimited => true,
+        }
+    }
+
+    /// Whether `backlog` is within it.
+    #[inline]
+    #[must_use]
+    pub fn holds(self, backlog: Backlog) -> bool {
+        match self {
+            Self::Packets(n) => backlog.packets <= n,
+            Self::Bytes(n) => backlog.bytes <= n,
+            Self::Unlimited => true,
+        }
+    }
+}
+
+/// What a discipline may know of its link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Port {
+    /// The buffer.
+    pub limit: Limit,
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Mean size of the packets that use it, in bytes.
+    pub packet: f64,
+    /// Its bandwidth-delay product in bytes; `None` if no flow with a round-trip time uses it.
+    pub bdp: Option<f64>,
+}
+
+impl Port {
+    /// A port whose packets have `packet` bytes.
+    #[must_use]
+    pub fn new(limit: Limit, rate: Rate, packet: f64) -> Self {
+        Self { limit, rate, packet, bdp: None }
+    }
+
+    /// The buffer in packets of the mean size; `None` for one without limit.
+    #[must_use]
+    pub fn buffer(&self) -> Option<f64> {
+        match self.limit {
+            Limit::Packets(n) => Some(f64::from(n)),
+            Limit::Bytes(n) => Some(n.0 as f64 / self.packet),
+            Limit::Unlimited => None,
+        }
+    }
+
+    /// The buffer in bytes; `None` for one without limit.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> Option<f64> {
+        self.buffer().map(|packets| packets * self.packet)
+    }
+
+    /// Packets of the mean size that pass per second.
+    #[must_use]
+    pub fn capacity(&self) -> f64 {
+        self.scale().capacity()
+    }
+
+    /// What amounts are measured against here.
+    #[must_use]
+    pub fn scale(&self) -> Scale {
+        Scale { rate: self.rate, packet: self.packet, buffer: self.buffer(), bdp: self.bdp.map(|b| b / self.packet) }
+    }
+}

@@ -1,0 +1,49 @@
+//! What a discipline reports during one call: drops and marks, of the packet that arrived and of others.
+
+use crate::hash::Rolling;
+use base::{Cause, Flags, Time};
+use queue::{Fates, Packet};
+
+/// Drops and marks of one call.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    pub dropped: Vec<(Packet, Cause)>,
+    pub marked: Vec<(Packet, Cause)>,
+}
+
+impl Fates for Ledger {
+    #[cold]
+    fn dropped(&mut self, packet: &Packet, cause: Cause, _now: Time) {
+        self.dropped.push((*packet, cause));
+    }
+    #[cold]
+    fn marked(&mut self, packet: &Packet, cause: Cause, _now: Time) {
+        self.marked.push((*packet, cause));
+    }
+}
+
+impl Ledger {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.dropped.is_empty() && self.marked.is_empty()
+    }
+
+    /// Hashes the fate of `arrival`, if the call was for one, and of packets that were there before.
+    pub fn hash(&self, hash: &mut Rolling, now: Time, arrival: Option<&Packet>) {
+        let is_arrival = |packet: &Packet| arrival.is_some_and(|a| same(a, packet));
+        if let Some(arrival) = arrival {
+            let dropped = self.dropped.iter().any(|(packet, _)| is_arrival(packet));
+            let marked = self.marked.iter().any(|(packet, _)| is_arrival(packet));
+            let fate = if dropped { 2 } else { u64::from(marked) };
+            hash.arrival(now.0, arrival.flow, arrival.token, fate);
+        }
+        for (packet, _) in self.dropped.iter().chain(&self.marked).filter(|(packet, _)| !is_arrival(packet)) {
+            hash.arrival(now.0, packet.flow, packet.token, 3);
+        }
+    }
+}
+
+/// Whether `b` is the packet `a` on the same visit to a queue, whatever marks it got there.
+fn same(a: &Packet, b: &Packet) -> bool {
+    (a.flow, a.token, a.arrived, a.flags.has(Flags::ACK)) == (b.flow, b.token, b.arrived, b.flags.has(Flags::ACK))
+}
