@@ -43,6 +43,8 @@ pub enum Amount {
     Buffer(f64),
     /// A share of the bandwidth-delay product.
     Bdp(f64),
+    /// Left to the discipline (`"auto"`).
+    Auto,
 }
 
 const FORM: &str = "must be an amount such as \"50 packets\", \"75 kB\", \"5 ms\", \"25 % of buffer\" or \"0.1 bdp\"";
@@ -58,7 +60,16 @@ impl Amount {
         }
     }
 
+    /// In packets; `found()` of them if it was left open.
+    #[must_use]
+    pub fn or(self, found: impl FnOnce() -> f64) -> f64 {
+        if self == Self::Auto { found() } else { self.packets() }
+    }
+
     fn parse(text: &str) -> Option<Self> {
+        if text == "auto" {
+            return Some(Self::Auto);
+        }
         let (x, unit) = text::split(text)?;
         if x < 0.0 {
             return None;
@@ -92,11 +103,13 @@ impl ParamType for Amount {
             Self::Time(span) => text::format_span(*span),
             Self::Buffer(share) => format!("{share} buffer"),
             Self::Bdp(share) => format!("{share} bdp"),
+            Self::Auto => "auto".into(),
         })
     }
 
     fn resolve(&mut self, scale: &Scale) -> Result<(), String> {
         let packets = match *self {
+            Self::Auto => return Ok(()),
             Self::Packets(x) => x,
             Self::Bytes(n) => n as f64 / scale.packet,
             Self::Time(span) => scale.rate.bytes_in(span) / scale.packet,

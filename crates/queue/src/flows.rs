@@ -99,15 +99,12 @@ impl Flows {
         let entry = &mut self.lanes[lane as usize];
         let tail = entry.tail;
         let filled = Slot { packet, next: NONE, prev: tail };
-        let slot = match self.free_slots.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = filled;
-                slot
-            }
-            None => {
-                self.slots.push(filled);
-                self.slots.len() as u32 - 1
-            }
+        let slot = if let Some(slot) = self.free_slots.pop() {
+            self.slots[slot as usize] = filled;
+            slot
+        } else {
+            self.slots.push(filled);
+            self.slots.len() as u32 - 1
         };
         if tail == NONE {
             entry.head = slot;
@@ -173,15 +170,12 @@ impl Flows {
             self.lane_of.resize(flow as usize + 1, NONE);
         }
         let fresh = Lane { head: NONE, tail: NONE, flow, packets: 0, bytes: 0, deficit: 0, next: NONE, prev: NONE };
-        let lane = match self.free_lanes.pop() {
-            Some(lane) => {
-                self.lanes[lane as usize] = fresh;
-                lane
-            }
-            None => {
-                self.lanes.push(fresh);
-                self.lanes.len() as u32 - 1
-            }
+        let lane = if let Some(lane) = self.free_lanes.pop() {
+            self.lanes[lane as usize] = fresh;
+            lane
+        } else {
+            self.lanes.push(fresh);
+            self.lanes.len() as u32 - 1
         };
         self.lane_of[flow as usize] = lane;
         lane

@@ -63,7 +63,6 @@ macro_rules! queues {
 
         /// Any of the disciplines.
         #[derive(Clone, Debug)]
-        #[expect(clippy::large_enum_variant, reason = "one per link")]
         pub enum AnyQueue {
             /// First-in first-out behind an admission rule.
             Fifo(Fifo<AnyAdmission>),
