@@ -69,6 +69,12 @@ impl QueueDiscipline for Drr {
     }
 
     #[inline]
+    fn pass(&mut self, packet: Packet, _idle_since: Time, _fates: &mut impl Fates) -> Option<Packet> {
+        // A lane that opens and closes leaves nothing behind.
+        Some(packet)
+    }
+
+    #[inline]
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
     }

@@ -138,6 +138,14 @@ pub trait QueueDiscipline: std::fmt::Debug {
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates);
     /// The packet to serve next. `None` only if nothing waits any more (packets may have been dropped here).
     fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet>;
+    /// A packet arrives while the server is free, since `idle_since`, and nothing waits: [`Self::enqueue`] and
+    /// [`Self::dequeue`] at once. What goes into service is returned.
+    #[inline]
+    fn pass(&mut self, packet: Packet, idle_since: Time, fates: &mut impl Fates) -> Option<Packet> {
+        let now = packet.arrived;
+        self.enqueue(packet, Some(idle_since), fates);
+        self.dequeue(now, fates)
+    }
     /// What waits.
     fn backlog(&self) -> Backlog;
     /// When [`Self::on_wakeup`] wants to be called: timers of PIE, adaptive RED, XCP.
@@ -148,6 +156,14 @@ pub trait QueueDiscipline: std::fmt::Debug {
     fn on_wakeup(&mut self, _now: Time, _idle_since: Option<Time>, _fates: &mut impl Fates) {}
     /// Private numbers worth showing, by name.
     fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// Something to do with a discipline, compiled for each by itself: see [`AnyQueue::visit`].
+pub trait Visitor {
+    /// What comes out.
+    type Out;
+    /// Does it.
+    fn visit<Q: QueueDiscipline>(self, queue: &mut Q) -> Self::Out;
 }
 
 /// A catalogue entry: the card and the parameters.

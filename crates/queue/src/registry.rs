@@ -182,6 +182,16 @@ macro_rules! queues {
             }
         }
 
+        impl AnyQueue {
+            /// Shows `visitor` the discipline itself.
+            pub fn visit<V: Visitor>(&mut self, visitor: V) -> V::Out {
+                match self {
+                    Self::Fifo(fifo) => visitor.visit(fifo),
+                    $(Self::$d_name(queue) => visitor.visit(queue),)*
+                }
+            }
+        }
+
         impl QueueDiscipline for AnyQueue {
             #[inline]
             fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {

@@ -67,7 +67,7 @@ pub struct Node {
     pub server: Server,
     /// The longest wait that still is within the buffer, for the clock alone to decide.
     longest_wait: Option<u64>,
-    loss: Option<(Loss, Stream)>,
+    pub loss: Option<(Loss, Stream)>,
     /// By flow, from `first` on: the ring that hears of its packets next.
     pub routes: Vec<u32>,
     pub first: u32,
@@ -89,12 +89,23 @@ pub struct Node {
 
 /// Who decides what is served, and when.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one per link")]
 pub enum Server {
     /// First-in first-out behind a rule.
     Fifo(AnyAdmission),
     /// A discipline.
-    Local(Local),
+    Local(Box<Local>),
+    /// The discipline, while it is serving.
+    Away,
+}
+
+impl Server {
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        match self {
+            Self::Fifo(admission) => admission.gauges(put),
+            Self::Local(local) => local.queue.gauges(put),
+            Self::Away => {}
+        }
+    }
 }
 
 /// How long packets take on the wire.
@@ -118,11 +129,11 @@ impl Node {
     ) -> Self {
         let server = match queue {
             AnyQueue::Fifo(fifo) => Server::Fifo(fifo.into_admission()),
-            other => Server::Local(Local::new(other)),
+            other => Server::Local(Box::new(Local::new(other))),
         };
         let plain = match &server {
             Server::Fifo(admission) => admission.plain_limit(),
-            Server::Local(_) => None,
+            _ => None,
         };
         let longest_wait = match (&service, plain, &loss) {
             (Service::One(_, time), Some(Limit::Packets(n)), None) => Some(u64::from(n) * time),
@@ -325,44 +336,54 @@ impl Node {
         }
     }
 
-    /// Takes every mark at or before `now`, as it was just before anything happened at the mark.
+    /// Takes every mark at or before `now`, as it was just before anything happened at the mark. Disciplines with a
+    /// calendar do so themselves.
     #[cold]
-    pub fn pass_marks(&mut self, now: Time, marks: &Marks) {
+    fn pass_marks(&mut self, now: Time, marks: &Marks) {
         while self.next_mark <= now {
             let at = self.next_mark;
-            if matches!(self.server, Server::Local(_)) {
-                self.account(at.0);
-            }
-            if at == marks.warmup {
-                self.warm = self.totals_at(at);
-                self.most_seen = self.waiting_at(at);
-                self.longest_seen = 0;
-            }
-            if at == self.next_sample {
-                let waiting = self.waiting_at(at);
-                self.samples.take(at, marks, waiting);
-                let server = &self.server;
-                self.samples.gauges(|put| match server {
-                    Server::Fifo(admission) => admission.gauges(put),
-                    Server::Local(local) => local.queue.gauges(put),
-                });
-                self.next_sample = marks.sample_from(Time(at.0 + 1));
-            }
+            let (totals, waiting) = (self.totals_at(at), self.waiting_at(at));
+            let server = std::mem::replace(&mut self.server, Server::Away);
+            self.pass_mark(at, marks, totals, waiting, |put| server.gauges(put));
+            self.server = server;
             if self.timer() == at {
                 let backlog = self.backlog_from(at.0);
                 let idle_since = (self.free < at.0).then_some(Time(self.free));
-                let Server::Fifo(admission) = &mut self.server else { return };
-                admission.on_wakeup(at, backlog, idle_since);
+                if let Server::Fifo(admission) = &mut self.server {
+                    admission.on_wakeup(at, backlog, idle_since);
+                }
             }
             self.next_mark = self.mark_after(at >= marks.warmup, marks);
         }
+    }
+
+    /// The mark at `at`, at which these are the totals and so many wait.
+    pub fn pass_mark(
+        &mut self,
+        at: Time,
+        marks: &Marks,
+        totals: LinkTotals,
+        waiting: u32,
+        show: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
+    ) {
+        if at == marks.warmup {
+            self.warm = totals;
+            self.most_seen = waiting;
+            self.longest_seen = 0;
+        }
+        if at == self.next_sample {
+            self.samples.take(at, marks, waiting);
+            self.samples.gauges(show);
+            self.next_sample = marks.sample_from(Time(at.0 + 1));
+        }
+        self.next_mark = self.mark_after(at >= marks.warmup, marks);
     }
 
     /// When the rule's timer rings. Disciplines with a calendar have theirs there.
     fn timer(&self) -> Time {
         match &self.server {
             Server::Fifo(admission) => admission.next_wakeup(),
-            Server::Local(_) => Time::NEVER,
+            Server::Local(_) | Server::Away => Time::NEVER,
         }
     }
 
@@ -377,7 +398,6 @@ impl Node {
     /// The run is over: totals before `marks.end`, and the most packets that waited.
     pub fn finish(&mut self, marks: &Marks) -> (LinkTotals, u32) {
         self.pass_marks(Time(marks.end.0 - 1), marks);
-        self.account(marks.end.0);
         let most = match self.service {
             Service::One(_, time) if self.longest_wait.is_some() => self.longest_seen.div_ceil(time) as u32,
             _ => 0,
@@ -388,7 +408,7 @@ impl Node {
     /// Packets waiting at `at`: service not begun before it.
     fn waiting_at(&self, at: Time) -> u32 {
         if let Server::Local(local) = &self.server {
-            return local.queue.backlog().packets;
+            return local.totals_at(at.0, &self.totals).1;
         }
         match self.service {
             Service::One(_, time) if self.longest_wait.is_some() => (self.free.saturating_sub(at.0) / time) as u32,
@@ -399,9 +419,8 @@ impl Node {
     /// Totals without what those still waiting at `at` will do after it.
     fn totals_at(&self, at: Time) -> LinkTotals {
         let mut totals = self.totals;
-        if matches!(self.server, Server::Local(_)) {
-            // Counted as it happens, and accounted for until now.
-            return totals;
+        if let Server::Local(local) = &self.server {
+            return local.totals_at(at.0, &totals).0;
         }
         let n = u64::from(self.waiting_at(at));
         if n == 0 {

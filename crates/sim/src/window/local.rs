@@ -1,13 +1,14 @@
 //! A link of the window engine whose discipline chooses whom to serve, or decides at departure: its own little calendar
-//! of arrivals, departures and timers, in the reference engine's order.
+//! of arrivals, departures and timers, in the reference engine's order. Compiled for each discipline by itself.
 
 use super::link::{Node, Server, Shared};
-use super::ring::Rec;
+use super::ring::{Rec, tag};
 use crate::cause_index;
 use crate::ledger::Ledger;
+use crate::meter::LinkTotals;
 use crate::network::Marks;
 use base::{Cause, Flags, Time};
-use queue::{AnyQueue, Packet, QueueDiscipline};
+use queue::{AnyQueue, Packet, QueueDiscipline, Visitor};
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -15,14 +16,43 @@ pub struct Local {
     pub queue: AnyQueue,
     /// Whether a packet is in service; it leaves when the link is next free.
     busy: bool,
-    /// Until when the totals are.
-    pub touched: u64,
+    waiting: Waiting,
     ledger: Ledger,
+}
+
+/// How many wait, and the integrals over time of their number and of there being any, kept up only when it changes:
+/// each packet counts minus the instant it came plus the instant it went.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    packets: u32,
+    sum: i128,
+    nonempty: i128,
+}
+
+impl Waiting {
+    #[inline]
+    fn set(&mut self, packets: u32, now: u64) {
+        self.sum -= i128::from(i64::from(packets) - i64::from(self.packets)) * i128::from(now);
+        if (packets == 0) != (self.packets == 0) {
+            self.nonempty += if packets == 0 { i128::from(now) } else { -i128::from(now) };
+        }
+        self.packets = packets;
+    }
+
+    /// The totals with both integrals until `at`.
+    fn totals_at(&self, at: u64, totals: LinkTotals) -> LinkTotals {
+        let still = if self.packets > 0 { i128::from(at) } else { 0 };
+        LinkTotals {
+            waiting: (self.sum + i128::from(self.packets) * i128::from(at)) as u128,
+            nonempty: (self.nonempty + still) as u64,
+            ..totals
+        }
+    }
 }
 
 impl Local {
     pub fn new(queue: AnyQueue) -> Self {
-        Self { queue, busy: false, touched: 0, ledger: Ledger::default() }
+        Self { queue, busy: false, waiting: Waiting::default(), ledger: Ledger::default() }
     }
 
     /// Data packets still waiting at the end.
@@ -40,118 +70,180 @@ impl Node {
     /// When a packet that waits here will next go into service: later arrivals may still change which one.
     pub fn due(&self) -> u64 {
         match &self.server {
-            Server::Local(local) if local.queue.backlog().packets > 0 => self.free,
+            Server::Local(local) if local.waiting.packets > 0 => self.free,
             _ => u64::MAX,
         }
     }
 
     /// Everything before `until`, with these arrivals.
-    #[inline(never)]
     pub fn serve_local<const HASH: bool>(&mut self, arrivals: &[Rec], until: u64, marks: &Marks, shared: &mut Shared) {
-        let mut arrivals = arrivals.iter();
-        let mut arrival = arrivals.next();
+        let server = std::mem::replace(&mut self.server, Server::Away);
+        let Server::Local(mut local) = server else { return self.server = server };
+        let Local { queue, busy, waiting, ledger } = &mut *local;
+        let (free, counts) = (self.free, Counts::default());
+        let hands = Hands { busy: *busy, free, waiting: *waiting, counts };
+        let hands = queue.visit(Serve::<HASH> { node: self, hands, ledger, arrivals, until, marks, shared });
+        (*busy, *waiting, self.free) = (hands.busy, hands.waiting, hands.free);
+        self.server = Server::Local(local);
+    }
+}
+
+impl Local {
+    /// Totals and packets waiting at `at`, until which everything has happened.
+    pub fn totals_at(&self, at: u64, totals: &LinkTotals) -> (LinkTotals, u32) {
+        (self.waiting.totals_at(at, *totals), self.waiting.packets)
+    }
+}
+
+/// What changes with every packet, kept by value: in registers, if all goes well.
+#[derive(Clone, Copy)]
+struct Hands {
+    busy: bool,
+    free: u64,
+    waiting: Waiting,
+    counts: Counts,
+}
+
+/// Of the node's totals, what was not added yet.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    arrived: u64,
+    begun: u64,
+    begun_bytes: u64,
+    most: u32,
+}
+
+/// Serves everything before `until`.
+struct Serve<'a, const HASH: bool> {
+    node: &'a mut Node,
+    hands: Hands,
+    ledger: &'a mut Ledger,
+    arrivals: &'a [Rec],
+    until: u64,
+    marks: &'a Marks,
+    shared: &'a mut Shared,
+}
+
+impl<const HASH: bool> Visitor for Serve<'_, HASH> {
+    type Out = Hands;
+
+    fn visit<Q: QueueDiscipline>(mut self, queue: &mut Q) -> Hands {
+        let (mut arrivals, until) = (self.arrivals, self.until);
+        let mut rec = arrivals.split_off_first();
         loop {
-            let Server::Local(local) = &mut self.server else { return };
-            let wake = local.queue.next_wakeup().0;
-            let done = if local.busy { self.free } else { u64::MAX };
-            let at = arrival.map_or(u64::MAX, |rec| rec.time);
+            let wake = queue.next_wakeup().0;
+            let done = if self.hands.busy { self.hands.free } else { u64::MAX };
+            let at = rec.map_or(u64::MAX, |rec| rec.time);
             let now = wake.min(done).min(at);
             if now >= until {
-                return;
+                self.count();
+                return self.hands;
             }
-            if now >= self.next_mark.0 {
-                self.pass_marks(Time(now), marks);
+            if now >= self.node.next_mark.0 {
+                self.pass_marks(Time(now), queue);
             }
-            self.account(now);
             if wake == now {
                 let idle_since = self.idle_since();
-                let Server::Local(local) = &mut self.server else { return };
-                local.queue.on_wakeup(Time(now), idle_since, &mut local.ledger);
-                self.settle::<HASH>(now, None, marks, shared);
+                queue.on_wakeup(Time(now), idle_since, self.ledger);
+                self.settle(now, None, queue);
             } else if done == now {
-                self.begin(now, shared);
-                self.settle::<HASH>(now, None, marks, shared);
-            } else if let Some(rec) = arrival {
-                self.arrive::<HASH>(rec, marks, shared);
-                arrival = arrivals.next();
+                let next = queue.dequeue(Time(now), self.ledger);
+                self.begin(now, next);
+                self.settle(now, None, queue);
+            } else if let Some(arrived) = rec {
+                self.arrive(arrived, queue);
+                rec = arrivals.split_off_first();
             }
         }
     }
+}
 
+impl<const HASH: bool> Serve<'_, HASH> {
+    #[inline]
     fn idle_since(&self) -> Option<Time> {
-        match &self.server {
-            Server::Local(local) if !local.busy => Some(Time(self.free)),
-            _ => None,
-        }
+        (!self.hands.busy).then_some(Time(self.hands.free))
     }
 
-    fn arrive<const HASH: bool>(&mut self, rec: &Rec, marks: &Marks, shared: &mut Shared) {
-        self.totals.arrived += 1;
-        if self.loses() {
-            return self.drop::<HASH>(rec, Cause::Injected, marks, shared);
+    #[inline]
+    fn arrive<Q: QueueDiscipline>(&mut self, rec: &Rec, queue: &mut Q) {
+        self.hands.counts.arrived += 1;
+        if self.node.loss.is_some() && self.loses() {
+            return self.node.drop::<HASH>(rec, Cause::Injected, self.marks, self.shared);
         }
-        let (size, _) = self.service_of(rec.flow());
+        let (size, _) = self.node.service_of(rec.flow());
         let packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
-        let idle_since = self.idle_since();
-        let Server::Local(local) = &mut self.server else { return };
-        local.queue.enqueue(packet, idle_since, &mut local.ledger);
-        if idle_since.is_some() {
-            self.begin(rec.time, shared);
+        match self.idle_since() {
+            None => queue.enqueue(packet, None, self.ledger),
+            Some(since) => {
+                let next = queue.pass(packet, since, self.ledger);
+                self.begin(rec.time, next);
+            }
         }
-        let Server::Local(local) = &self.server else { return };
-        self.most_seen = self.most_seen.max(local.queue.backlog().packets);
-        self.settle::<HASH>(rec.time, Some(&packet), marks, shared);
+        self.hands.counts.most = self.hands.counts.most.max(queue.backlog().packets);
+        self.settle(rec.time, Some(&packet), queue);
     }
 
     /// The next packet, if there is one, goes into service.
-    #[inline]
-    fn begin(&mut self, now: u64, shared: &mut Shared) {
-        let Server::Local(local) = &mut self.server else { return };
-        let next = local.queue.dequeue(Time(now), &mut local.ledger);
-        local.busy = next.is_some();
+    #[inline(always)]
+    fn begin(&mut self, now: u64, next: Option<Packet>) {
+        self.hands.busy = next.is_some();
         let Some(packet) = next else { return };
-        let (size, time) = self.service_of(packet.flow);
-        self.totals.begun += 1;
-        self.totals.begun_bytes += u64::from(size);
-        self.free = now + time;
-        let rec = Rec::of(self.free, packet.flow, packet.token, packet.flags);
-        shared.push(self.routes[(packet.flow - self.first) as usize], self.free, rec.tag);
+        let (_, time) = self.node.service_of(packet.flow);
+        self.hands.counts.begun += 1;
+        self.hands.counts.begun_bytes += u64::from(packet.size);
+        self.hands.free = now + time;
+        let tag = tag(packet.flow, packet.token, packet.flags);
+        self.shared.push(self.node.routes[(packet.flow - self.node.first) as usize], self.hands.free, tag);
     }
 
     /// Counts what the discipline did in one call.
     #[inline]
-    fn settle<const HASH: bool>(&mut self, now: u64, arrival: Option<&Packet>, marks: &Marks, shared: &mut Shared) {
-        let Server::Local(local) = &mut self.server else { return };
-        if local.ledger.is_empty() {
-            if HASH && let Some(packet) = arrival {
-                self.hash.arrival(now, packet.flow, packet.token, 0);
-            }
-            return;
-        }
-        let mut ledger = std::mem::take(&mut local.ledger);
-        if HASH {
-            ledger.hash(&mut self.hash, Time(now), arrival);
-        }
-        for (packet, cause) in ledger.dropped.drain(..) {
-            let rec = Rec::of(now, packet.flow, packet.token, packet.flags);
-            self.drop::<false>(&rec, cause, marks, shared);
-        }
-        for (_, cause) in ledger.marked.drain(..) {
-            self.totals.marked[cause_index(cause)] += 1;
-        }
-        if let Server::Local(local) = &mut self.server {
-            // Its lists keep their memory.
-            local.ledger = ledger;
+    fn settle<Q: QueueDiscipline>(&mut self, now: u64, arrival: Option<&Packet>, queue: &Q) {
+        self.hands.waiting.set(queue.backlog().packets, now);
+        if !self.ledger.is_empty() {
+            self.settle_fates(now, arrival);
+        } else if HASH && let Some(packet) = arrival {
+            self.node.hash.arrival(now, packet.flow, packet.token, 0);
         }
     }
 
-    /// Accounts for the time since the last event here.
-    #[inline]
-    pub fn account(&mut self, now: u64) {
-        let Server::Local(local) = &mut self.server else { return };
-        let (span, backlog) = (now - local.touched, local.queue.backlog().packets);
-        self.totals.waiting += u128::from(span) * u128::from(backlog);
-        self.totals.nonempty += if backlog > 0 { span } else { 0 };
-        local.touched = now;
+    #[cold]
+    fn settle_fates(&mut self, now: u64, arrival: Option<&Packet>) {
+        if HASH {
+            self.ledger.hash(&mut self.node.hash, Time(now), arrival);
+        }
+        for (packet, cause) in self.ledger.dropped.drain(..) {
+            let rec = Rec { time: now, tag: tag(packet.flow, packet.token, packet.flags) };
+            self.node.drop::<false>(&rec, cause, self.marks, self.shared);
+        }
+        for (_, cause) in self.ledger.marked.drain(..) {
+            self.node.totals.marked[cause_index(cause)] += 1;
+        }
+    }
+
+    #[cold]
+    fn pass_marks<Q: QueueDiscipline>(&mut self, now: Time, queue: &Q) {
+        self.count();
+        while self.node.next_mark <= now {
+            let at = self.node.next_mark;
+            let totals = self.hands.waiting.totals_at(at.0, self.node.totals);
+            self.node.pass_mark(at, self.marks, totals, self.hands.waiting.packets, |put| queue.gauges(put));
+        }
+    }
+
+    /// Adds to the node's totals what was not added yet.
+    fn count(&mut self) {
+        let Counts { arrived, begun, begun_bytes, most } = std::mem::take(&mut self.hands.counts);
+        self.node.totals.arrived += arrived;
+        self.node.totals.begun += begun;
+        self.node.totals.begun_bytes += begun_bytes;
+        self.node.most_seen = self.node.most_seen.max(most);
+    }
+
+    /// Whether the scenario asks for the loss of the packet that arrived.
+    #[cold]
+    fn loses(&mut self) -> bool {
+        self.count();
+        self.node.loses()
     }
 }

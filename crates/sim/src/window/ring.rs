@@ -19,11 +19,6 @@ pub fn tag(flow: u32, seq: u32, flags: Flags) -> u64 {
 
 impl Rec {
     #[inline]
-    pub fn of(time: u64, flow: u32, seq: u32, flags: Flags) -> Self {
-        Self { time, tag: tag(flow, seq, flags) }
-    }
-
-    #[inline]
     pub fn seq(&self) -> u32 {
         self.tag as u32
     }
