@@ -10,7 +10,10 @@ __all__ = [
     "describe",
     "law_rounds",
     "memory_floor",
+    "queue_curve",
+    "queue_draws",
     "replay_law",
+    "replay_queue",
     "resolve",
     "scenario_id",
     "seconds",
@@ -26,6 +29,7 @@ class _Outcome(TypedDict):
     backlog_histogram: list[NDArray[np.uint64]]
     traces: list[dict[str, Any]]
     samples: dict[str, NDArray[Any]]
+    queue_gauges: list[dict[str, NDArray[np.float64]]]
 
 def version() -> str: ...
 def resolve(text: str) -> str: ...
@@ -53,3 +57,23 @@ def law_rounds(
     initial_window: float = 2.0,
 ) -> NDArray[np.float64]: ...
 def replay_law(control: str, events: NDArray[np.float64], *, initial_window: float = 2.0) -> NDArray[np.float64]: ...
+def replay_queue(
+    queue: str,
+    arrivals: NDArray[np.int64],
+    *,
+    rate_bps: int,
+    packet_bytes: float,
+    buffer_packets: int | None = None,
+    buffer_bytes: int | None = None,
+    seed: int = 1,
+    headers: NDArray[np.float64] | None = None,
+) -> dict[str, Any]: ...
+def queue_draws(seed: int, count: int) -> NDArray[np.float64]: ...
+def queue_curve(
+    queue: str,
+    averages: NDArray[np.float64],
+    *,
+    rate_bps: int,
+    packet_bytes: float,
+    buffer_packets: int | None = None,
+) -> NDArray[np.float64]: ...

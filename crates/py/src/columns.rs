@@ -58,6 +58,15 @@ pub fn outcome(py: Python<'_>, out: Outcome) -> PyResult<Bound<'_, PyDict>> {
     }
     dict.set_item("traces", traces)?;
     dict.set_item("samples", samples(py, &out)?)?;
+    let gauges = PyList::empty(py);
+    for link in &out.links {
+        let shown = PyDict::new(py);
+        for gauge in &link.gauges {
+            column(&shown, gauge.name, &gauge.values, |&x| x)?;
+        }
+        gauges.append(shown)?;
+    }
+    dict.set_item("queue_gauges", gauges)?;
     Ok(dict)
 }
 

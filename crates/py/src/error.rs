@@ -31,6 +31,11 @@ pub fn bad_catalog(kind: &str, kinds: &[&str]) -> PyErr {
     PyValueError::new_err(format!("list: there is no {kind:?}; use {}", kinds.join(", ")))
 }
 
+/// Arrivals of the wrong shape.
+pub fn bad_arrivals(columns: usize) -> PyErr {
+    PyValueError::new_err(format!("arrivals: must have {columns} columns, and headers as many rows of 3"))
+}
+
 /// Events of the wrong shape.
 pub fn bad_events(columns: usize) -> PyErr {
     PyValueError::new_err(format!("events: must have {columns} columns"))

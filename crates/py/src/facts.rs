@@ -50,6 +50,8 @@ fn link(scenario: &Scenario, index: usize) -> Value {
         "rate_bps": link.rate.0,
         "delay_s": link.delay.as_secs(),
         "discipline": link.queue.card().name,
+        "queue": Value::Object(link.queue.values().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()),
+        "tc": link.queue.tc(&scenario.port(index), "eth0"),
         "buffer_limit_packets": packets,
         "buffer_limit_bytes": bytes,
         "flows": scenario.flows_on(index),

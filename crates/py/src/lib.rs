@@ -7,13 +7,14 @@ mod columns;
 mod error;
 mod facts;
 mod laws;
+mod queues;
 
 use pyo3::prelude::*;
 
 /// The native half of elephan. See `_native.pyi` for the types.
 #[pymodule(gil_used = false)]
 mod _native {
-    use crate::{cards, columns, error, facts, laws};
+    use crate::{cards, columns, error, facts, laws, queues};
     use error::{bad_engine, from_build, from_scenario};
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
@@ -23,6 +24,9 @@ mod _native {
 
     #[pymodule_export]
     use laws::{law_rounds, replay_law};
+
+    #[pymodule_export]
+    use queues::{queue_curve, queue_draws, replay_queue};
 
     /// Version of the engine.
     #[pyfunction]

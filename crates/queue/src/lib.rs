@@ -13,11 +13,13 @@ mod fifo;
 mod flows;
 mod link;
 mod port;
+mod replay;
 
 pub use fifo::Fifo;
 pub use link::Link;
 pub use port::{Limit, Port};
 pub use registry::Rule;
+pub use replay::{Fate, replay};
 
 // Every discipline there is, one line each: those that decide on arrival in front of a FIFO, then those that do all
 // themselves.

@@ -23,6 +23,7 @@ mod tcp;
 pub use canonical::from_canonical;
 pub use control::read_control;
 pub use error::ScenarioError;
+pub use links::read_queue;
 pub use read::read;
 pub use resolved::*;
 pub use schema::schema;

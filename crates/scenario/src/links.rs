@@ -3,10 +3,10 @@
 use crate::buffer::Buffer;
 use crate::names::{LATER_QUEUES, unknown_name};
 use crate::parameters::{self, Parameters};
-use crate::reader::Node;
+use crate::reader::{Fields, Node, parse};
 use crate::{Link, Loss, ScenarioError, check, limits};
-use base::Span;
-use queue::{Limit, QUEUES, QueueSpec};
+use base::{Span, Stream};
+use queue::{Limit, Port, QUEUES, QueueSpec};
 
 /// Keys of a `[[links]]` table.
 pub(crate) const KEYS: &[&str] = &["name", "rate", "delay", "buffer", "queue", "loss"];
@@ -40,6 +40,21 @@ fn link(node: &Node) -> Result<(Link, Buffer), ScenarioError> {
     };
     let loss = fields.get("loss").map_or(Ok(None), |n| loss(&n))?;
     Ok((Link { name, rate, delay, buffer: Limit::Unlimited, queue, loss }, buffer))
+}
+
+/// Reads what a file may write after `queue =`, settled on `port`.
+///
+/// # Errors
+/// What is wrong with it, in one line.
+pub fn read_queue(text: &str, port: &Port) -> Result<QueueSpec, ScenarioError> {
+    let document = parse(&format!("queue = {text}"))?;
+    let fields = Fields::new(&document, String::new(), &["queue"])?;
+    let mut spec = discipline(&fields.need("queue", "write for example queue = \"red\"")?)?;
+    let place = |source| ScenarioError::Parameter { place: "queue".to_owned(), source };
+    spec.settle(port).map_err(place)?;
+    let chance = Stream::new(0, 0, ("check", 0), "queue");
+    spec.build(port, chance).map_err(place)?;
+    Ok(spec)
 }
 
 fn discipline(node: &Node) -> Result<QueueSpec, ScenarioError> {

@@ -238,13 +238,19 @@ def _links(result: Result) -> dict[str, Any]:
 
 
 def _samples(result: Result) -> dict[str, Any]:
-    """One row per replication, instant and flow or link; what does not apply is null."""
+    """One row per replication, instant and flow or link; what does not apply is null.
+
+    ``queue_*`` is what a link's discipline shows of itself.
+    """
     import pyarrow as pa  # noqa: PLC0415
 
     links = [link["name"] for link in result.scenario.links]
     groups = [group["name"] for group in result.scenario.groups]
     names = ("replication", "time_s", "kind", "name", "index", "cwnd_segments", "srtt_s", "backlog_packets")
-    columns: dict[str, list[Any]] = {name: [] for name in names}
+    gauges = sorted({name for outcome in result.outcomes for shown in outcome.queue_gauges for name in shown})
+    columns: dict[str, list[Any]] = {name: [] for name in (*names, *(f"queue_{name}" for name in gauges))}
+    floats = (*(f"queue_{name}" for name in gauges), "cwnd_segments", "srtt_s")
+    types = dict.fromkeys(floats, "float") | {"backlog_packets": "uint32"}
 
     def append(replication: int, time_s: Any, kind: str, named: list[str], index: Any, values: dict[str, Any]) -> None:
         rows, samples = len(named), time_s.size
@@ -253,7 +259,7 @@ def _samples(result: Result) -> dict[str, Any]:
         columns["kind"].append(pa.repeat(kind, rows * samples))
         columns["name"].append(pa.array(np.repeat(np.array(named, dtype=object), samples), type=pa.string()))
         columns["index"].append(pa.array(np.repeat(np.asarray(index, dtype=np.uint32), samples)))
-        for name, kind_of in (("cwnd_segments", "float"), ("srtt_s", "float"), ("backlog_packets", "uint32")):
+        for name, kind_of in types.items():
             made = pa.array(values[name].ravel(), from_pandas=True) if name in values else pa.nulls(rows * samples)
             columns[name].append(made.cast(kind_of))
 
@@ -266,6 +272,10 @@ def _samples(result: Result) -> dict[str, Any]:
             append(replication, time_s, "flow", named, outcome.flows["index"], values)
         if outcome.samples["backlog_packets"].size:
             values = {"backlog_packets": outcome.samples["backlog_packets"]}
+            for name in gauges:
+                absent = np.full(time_s.size, np.nan)
+                rows = [shown.get(name, absent) for shown in outcome.queue_gauges]
+                values[f"queue_{name}"] = np.array(rows)
             append(replication, time_s, "link", links, np.arange(len(links)), values)
     return {name: pa.chunked_array(parts) for name, parts in columns.items()}
 

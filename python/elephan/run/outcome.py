@@ -32,6 +32,8 @@ class Outcome:
         (flows, samples) and ``backlog_packets`` with shape (links, samples).
     backlog_histogram : list of ndarray
         Per link: samples that found [2^(i-1), 2^i) packets waiting, the first zero.
+    queue_gauges : list of dict
+        Per link: by name what the discipline shows of itself, with shape (samples,), if the series were kept.
     balance : dict of str to int
         Data packets of the whole run: ``sent``, ``delivered``, ``dropped``, ``in_flight``.
     traces : list of dict
@@ -44,6 +46,7 @@ class Outcome:
     flows: dict[str, NDArray[Any]]
     samples: dict[str, NDArray[Any]]
     backlog_histogram: list[NDArray[np.uint64]]
+    queue_gauges: list[dict[str, NDArray[np.float64]]]
     balance: dict[str, int]
     traces: list[dict[str, Any]]
     hash: int

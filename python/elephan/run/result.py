@@ -110,6 +110,8 @@ class Result:
         return {
             "name": fact["name"],
             "rate_bps": fact["rate_bps"],
+            "queue": {"discipline": fact["discipline"]} | fact["queue"],
+            "tc": fact["tc"],
             "buffer_packets": buffer_packets(fact),
             "utilization": column("utilization"),
             "loss_ratio": self._over(lambda o: o.loss_ratio(i)),

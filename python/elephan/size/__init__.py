@@ -10,6 +10,7 @@ from elephan.errors import InputError, ScenarioError
 from elephan.run import Job, simulate_all
 from elephan.scenario import Scenario
 from elephan.size.answer import Answer
+from elephan.size.rules import with_buffer
 from elephan.size.targets import Sample, parse_targets
 
 if TYPE_CHECKING:
@@ -175,10 +176,7 @@ class _Simulations:
     def _variant(self, buffer: int) -> Scenario:
         """The scenario with this buffer, in bytes if the file's is in bytes."""
         if buffer not in self.variants:
-            facts = self.scenario.links[self.link]
-            in_bytes = facts["buffer_limit_bytes"] is not None
-            text = f"{round(buffer * facts['packet_bytes'])} B" if in_bytes else f"{buffer} packets"
-            self.variants[buffer] = self.scenario.override({f"links[{self.link}].buffer": text})
+            self.variants[buffer] = with_buffer(self.scenario, self.link, buffer)
         return self.variants[buffer]
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan.size.rules import rules, tc_line
+from elephan.size.rules import rules, with_buffer
 from elephan.size.targets import targets_json
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Answer:
                 {"buffer_packets": b, "replications": self.curve.replications(b), **self.at(b)}
                 for b in self.curve.buffers
             ],
-            "tc": None if buffer is None else tc_line(link, buffer),
+            "tc": None if buffer is None else with_buffer(self.scenario, self.link, buffer).links[self.link]["tc"],
             "run": {"id": self.scenario.id, "scenario": self.scenario.title, "seed": self.scenario.seed},
             "replications": self.replications,
             "wall_s": self.wall_s,

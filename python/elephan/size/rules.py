@@ -1,4 +1,4 @@
-"""What the textbook would have said: rules of thumb for the buffer of a link, and the line for Linux.
+"""What the textbook would have said: rules of thumb for the buffer of a link; and a scenario with another buffer.
 
 Source: bandwidth-delay product, Villamizar1994; over the root of the number of flows, Appenzeller2004; rate times twice
 the link's own delay, Barman2004.
@@ -7,7 +7,10 @@ the link's own delay, Barman2004.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elephan.scenario import Scenario
 
 RULES: dict[str, tuple[str, str]] = {
     "bdp": ("rate x mean base RTT", "Villamizar1994"),
@@ -53,28 +56,27 @@ def rules(link: dict[str, Any]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in values.items() if value > 0}
 
 
-def tc_line(link: dict[str, Any], packets: int, device: str = "eth0") -> str | None:
-    """Linux traffic-control command that gives a device this buffer.
+def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:
+    """Return a scenario with another buffer, in bytes if its file's is in bytes.
 
     Parameters
     ----------
-    link : dict
-        Facts of the link.
+    scenario : Scenario
+    link : int
     packets : int [packets]
-    device : str
 
     Returns
     -------
-    str or None
-        None for disciplines that tc does not have in this form.
+    Scenario
+        What its discipline derives from the buffer follows.
 
     Examples
     --------
-    >>> tc_line({"discipline": "drop-tail", "buffer_limit_bytes": None}, 1250)
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> with_buffer(Scenario.from_text(EXAMPLE), 0, 1250).links[0]["tc"]
     'tc qdisc replace dev eth0 root pfifo limit 1250'
     """
-    if link["discipline"] != "drop-tail":
-        return None
-    if link["buffer_limit_bytes"] is not None:
-        return f"tc qdisc replace dev {device} root bfifo limit {round(packets * link['packet_bytes'])}"
-    return f"tc qdisc replace dev {device} root pfifo limit {packets}"
+    facts = scenario.links[link]
+    in_bytes = facts["buffer_limit_bytes"] is not None
+    text = f"{round(packets * facts['packet_bytes'])} B" if in_bytes else f"{packets} packets"
+    return scenario.override({f"links[{link}].buffer": text})

@@ -185,6 +185,7 @@ impl<const HASH: bool> Serve<'_, HASH> {
 
     /// The next packet, if there is one, goes into service.
     #[inline(always)]
+    #[expect(clippy::inline_always, reason = "two callers in the hottest loop")]
     fn begin(&mut self, now: u64, next: Option<Packet>) {
         self.hands.busy = next.is_some();
         let Some(packet) = next else { return };

@@ -1,0 +1,127 @@
+//! Disciplines without senders: along a list of arrivals, and their curves.
+
+use crate::error::{bad_arrivals, from_scenario};
+use base::{Bytes, Cause, Flags, Header, Rate, Stream, Time};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use queue::{Limit, Packet, Port, QueueDiscipline, QueueSpec};
+
+/// Columns of the arrivals that `replay_queue` takes.
+const COLUMNS: usize = 4;
+
+fn settled(queue: &str, port: &Port) -> PyResult<QueueSpec> {
+    scenario::read_queue(queue, port).map_err(from_scenario)
+}
+
+fn stream(seed: u64) -> Stream {
+    Stream::new(seed, 0, ("replay", 0), "queue")
+}
+
+/// Sends packets through `queue` on a link of `rate_bps` whose packets have `packet_bytes` on average. Columns of
+/// `arrivals` are time [ps], flow, size [bytes], whether it can be marked; `headers` holds as many rows of round-trip
+/// time [s], window and asked-for feedback [bytes]. Returns columns by name, the gauges after each arrival among them.
+#[pyfunction]
+#[pyo3(signature = (queue, arrivals, *, rate_bps, packet_bytes, buffer_packets = None, buffer_bytes = None, seed = 1,
+                    headers = None))]
+#[expect(clippy::too_many_arguments, reason = "all but the first two by keyword")]
+pub fn replay_queue<'py>(
+    py: Python<'py>,
+    queue: &str,
+    arrivals: PyReadonlyArray2<'py, i64>,
+    rate_bps: u64,
+    packet_bytes: f64,
+    buffer_packets: Option<u32>,
+    buffer_bytes: Option<u64>,
+    seed: u64,
+    headers: Option<PyReadonlyArray2<'py, f64>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let port = Port::new(limit(buffer_packets, buffer_bytes), Rate(rate_bps), packet_bytes);
+    let spec = settled(queue, &port)?;
+    let arrivals = arrivals.as_array();
+    let headers = headers.as_ref().map(PyReadonlyArray2::as_array);
+    let rows = arrivals.nrows();
+    if arrivals.ncols() != COLUMNS || headers.is_some_and(|h| h.nrows() != rows || h.ncols() != 3) {
+        return Err(bad_arrivals(COLUMNS));
+    }
+    let packet = |i: usize| {
+        let row = arrivals.row(i);
+        let flags = if row[3] != 0 { Flags::ECT } else { Flags::NONE };
+        let header = headers.map_or(Header::NONE, |h| Header {
+            rtt: h[[i, 0]] as f32,
+            cwnd: h[[i, 1]] as f32,
+            feedback: h[[i, 2]] as f32,
+        });
+        let plain = Packet::new(row[1] as u32, i as u32, row[2] as u32, Time(row[0] as u64));
+        Packet { header, ..plain.with(flags) }
+    };
+    let packets: Vec<Packet> = (0..rows).map(packet).collect();
+    let mut backlog = Vec::with_capacity(rows);
+    let mut gauges: Vec<(&'static str, Vec<f64>)> = Vec::new();
+    let built = spec.build(&port, stream(seed)).expect("checked when it was read");
+    let fates = queue::replay(built, port.rate, &packets, |i, link| {
+        backlog.push(link.backlog().packets);
+        link.queue().gauges(&mut |name, value| {
+            let at = gauges.iter().position(|gauge| gauge.0 == name).unwrap_or_else(|| {
+                gauges.push((name, Vec::new()));
+                gauges.len() - 1
+            });
+            gauges[at].1.resize(i, f64::NAN);
+            gauges[at].1.push(value);
+        });
+    });
+    let columns = PyDict::new(py);
+    columns.set_item("time_ps", PyArray1::from_iter(py, fates.iter().map(|f| f.time.0)))?;
+    columns.set_item("cause", fates.iter().map(|f| f.cause.map(name_of)).collect::<Vec<_>>())?;
+    columns.set_item("marked", PyArray1::from_iter(py, fates.iter().map(|f| f.marked)))?;
+    columns.set_item("feedback", PyArray1::from_iter(py, fates.iter().map(|f| f64::from(f.feedback))))?;
+    columns.set_item("backlog", PyArray1::from_vec(py, backlog))?;
+    let shown = PyDict::new(py);
+    for (name, mut values) in gauges {
+        values.resize(rows, f64::NAN);
+        shown.set_item(name, PyArray1::from_vec(py, values))?;
+    }
+    columns.set_item("gauges", shown)?;
+    Ok(columns)
+}
+
+/// The first `count` uniform numbers of the stream that `replay_queue` gives a discipline under `seed`.
+#[pyfunction]
+pub fn queue_draws(py: Python<'_>, seed: u64, count: usize) -> Bound<'_, PyArray1<f64>> {
+    let mut chance = stream(seed);
+    PyArray1::from_iter(py, (0..count).map(|_| chance.unit()))
+}
+
+/// Probability that `queue` drops or marks an arrival at each of `averages` [packets]; NaN where it has no such curve.
+#[pyfunction]
+#[pyo3(signature = (queue, averages, *, rate_bps, packet_bytes, buffer_packets = None))]
+pub fn queue_curve<'py>(
+    py: Python<'py>,
+    queue: &str,
+    averages: PyReadonlyArray1<'py, f64>,
+    rate_bps: u64,
+    packet_bytes: f64,
+    buffer_packets: Option<u32>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let spec = settled(queue, &Port::new(limit(buffer_packets, None), Rate(rate_bps), packet_bytes))?;
+    let values = averages.as_array().iter().map(|&average| spec.curve(average).unwrap_or(f64::NAN)).collect();
+    Ok(PyArray1::from_vec(py, values))
+}
+
+fn limit(packets: Option<u32>, bytes: Option<u64>) -> Limit {
+    match (packets, bytes) {
+        (Some(n), _) => Limit::Packets(n),
+        (None, Some(n)) => Limit::Bytes(Bytes(n)),
+        (None, None) => Limit::Unlimited,
+    }
+}
+
+fn name_of(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Overflow => "overflow",
+        Cause::Early => "early",
+        Cause::Forced => "forced",
+        Cause::Sojourn => "sojourn",
+        Cause::Injected => "injected",
+    }
+}

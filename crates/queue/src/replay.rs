@@ -1,0 +1,103 @@
+//! A list of arrivals through one link, and what became of each packet: for golden tests, for pictures, and to hold a
+//! discipline against another reading of its source.
+
+use crate::{Fates, Link, Packet, QueueDiscipline};
+use base::{Cause, Flags, Rate, Time};
+
+/// What became of one packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fate {
+    /// When it went into service, or was dropped; `Time::NEVER` if it still waits at the end.
+    pub time: Time,
+    /// Why it was dropped; `None` if it was served.
+    pub cause: Option<Cause>,
+    /// Whether it got a mark here.
+    pub marked: bool,
+    /// The feedback it left with.
+    pub feedback: f32,
+}
+
+/// The fates of packets by token.
+struct Ledger(Vec<Fate>);
+
+impl Fates for Ledger {
+    fn dropped(&mut self, packet: &Packet, cause: Cause, now: Time) {
+        let fate = &mut self.0[packet.token as usize];
+        (fate.time, fate.cause) = (now, Some(cause));
+    }
+    fn marked(&mut self, packet: &Packet, _cause: Cause, _now: Time) {
+        self.0[packet.token as usize].marked = true;
+    }
+}
+
+/// Sends `packets` (in order of arrival, tokens counting from 0) through `queue` in front of a link of `rate`, until all
+/// have left. `seen` is called after each arrival with its index, the backlog and the discipline.
+pub fn replay<Q: QueueDiscipline>(
+    queue: Q,
+    rate: Rate,
+    packets: &[Packet],
+    mut seen: impl FnMut(usize, &mut Link<Q>),
+) -> Vec<Fate> {
+    let waiting = Fate { time: Time::NEVER, cause: None, marked: false, feedback: 0.0 };
+    let mut ledger = Ledger(vec![waiting; packets.len()]);
+    let mut link = Link::new(rate, queue);
+    for (i, packet) in packets.iter().enumerate() {
+        debug_assert_eq!(packet.token as usize, i);
+        run(&mut link, &mut ledger, packet.arrived);
+        let idle = link.serving().is_none();
+        link.offer(*packet, &mut ledger);
+        if idle {
+            begun(&link, &mut ledger, packet.arrived);
+        }
+        seen(i, &mut link);
+    }
+    run(&mut link, &mut ledger, Time::NEVER);
+    ledger.0
+}
+
+/// Timers and departures until `until`, that instant included; the timers of an empty link are left alone at the end.
+fn run<Q: QueueDiscipline>(link: &mut Link<Q>, ledger: &mut Ledger, until: Time) {
+    loop {
+        let done = link.serving().map_or(Time::NEVER, |serving| serving.1);
+        let wake = link.next_wakeup();
+        if done == Time::NEVER && (until == Time::NEVER || wake > until) || done.min(wake) > until {
+            return;
+        }
+        if wake <= done {
+            link.wake(wake, ledger);
+        } else {
+            let _ = link.complete(done, ledger);
+            begun(link, ledger, done);
+        }
+    }
+}
+
+/// Notes what went into service.
+fn begun<Q: QueueDiscipline>(link: &Link<Q>, ledger: &mut Ledger, now: Time) {
+    if let Some((packet, _)) = link.serving() {
+        let fate = &mut ledger.0[packet.token as usize];
+        (fate.time, fate.feedback) = (now, packet.header.feedback);
+        debug_assert!(fate.cause.is_none() && (!fate.marked || packet.flags.has(Flags::CE)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Limit, Port, QueueSpec};
+    use base::Stream;
+
+    #[test]
+    fn three_packets_at_once_into_a_buffer_of_one() {
+        let port = Port::new(Limit::Packets(1), Rate(8_000_000_000), 1000.0);
+        let spec = QueueSpec::named("drop-tail").unwrap();
+        let queue = spec.build(&port, Stream::new(1, 0, ("link", 0), "queue")).unwrap();
+        let packets: Vec<_> = (0..3).map(|i| Packet::new(i, i, 1000, Time(5))).collect();
+        let mut backlogs = Vec::new();
+        let fates = replay(queue, port.rate, &packets, |_, link| backlogs.push(link.backlog().packets));
+        let fate = |time, cause| Fate { time: Time(time), cause, marked: false, feedback: 0.0 };
+        // A kilobyte takes a microsecond.
+        assert_eq!(fates, [fate(5, None), fate(1_000_005, None), fate(5, Some(Cause::Overflow))]);
+        assert_eq!(backlogs, [0, 1, 1]);
+    }
+}
