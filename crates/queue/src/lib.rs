@@ -24,6 +24,9 @@ pub use registry::Rule;
 queues! {
     admissions {
         DropTail = drop_tail,
+        Blue = blue,
+        Rem = rem,
+        Pie = pie,
     }
     disciplines {
         Drr = drr,
