@@ -1,10 +1,10 @@
 //! BLUE: one drop probability that rises when packets are lost for lack of room and falls when the link falls idle.
 //!
 //! Source: Feng, Shin, Kandlur and Saha 2002 ("The BLUE Active Queue Management Algorithms", IEEE/ACM Transactions on
-//! Networking 10(4)), Section III; the defaults are those of the authors' ns program (its port in ns-3 has them too), the
-//! slow pair of steps with the long `freeze_time`. The published fast pair is 0.02 and 0.002.
-//! Differs from the source: it leaves open whether BLUE's own drops are losses (here: no), whether the backlog is looked at
-//! before or after the arrival joins it (before), and when the link counts as idle (once, at the instant it falls idle).
+//! Networking 10(4)), Section III. Defaults as in ns-3's port of the authors' program: the small steps, the long
+//! `freeze_time`; the large steps are 0.02 and 0.002. The paper leaves open whether BLUE's own drops are losses (here
+//! no), whether the arrival belongs to the backlog (no), and how often a link falls idle (once, as an idle period
+//! begins).
 //! Differs from ns-3: its own early drops raise the probability there.
 
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};

@@ -1,11 +1,11 @@
 //! PIE, the proportional integral controller enhanced: a drop probability steered by the queueing delay and its trend.
 //!
-//! Source: RFC 8033, Section 4 and the enhancements of Sections 5.1 (ECN), 5.4 (de-randomisation) and 5.5 (capped steps);
-//! the delay is the backlog over the link's rate, which is known here (Section 4.3 lets either be used).
+//! Source: RFC 8033, Section 4 and the enhancements of Sections 5.1 (ECN), 5.4 (de-randomisation) and 5.5 (capped
+//! steps); the delay is the backlog, without the packet in service, over the known rate (the RFC lets either be used).
 //! Differs from the source: `high_delay`, a rule of Linux, adds 0.02 an update above 250 ms; PIE is always on (Section
-//! 5.3 may switch it off); the backlog excludes the packet in service.
-//! Differs from Linux: the delay is not the last packet's sojourn; the probability decays below half the target, as in
-//! RFC 8033's Appendix A, unless `decay_when_empty`; by 0.98, not 63/64; sizes are measured by the mean packet, not the MTU.
+//! 5.3 may switch it off).
+//! Differs from Linux: the delay there is the last packet's sojourn; the probability decays only without any delay
+//! (`decay_when_empty`), by 1/64, not 0.02; sizes are measured by the MTU, not by the mean packet.
 
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
 use base::{Card, Cause, Flags, ParamError, Rate, Span, Stream, Time};
@@ -377,8 +377,8 @@ mod tests {
         let bytes = Params { bytemode: true, ..random };
         assert!((fraction(&bytes, 250) - 0.0125).abs() < four_sigma(0.0125));
         assert!((fraction(&bytes, 2000) - 0.05).abs() < four_sigma(0.05));
-        // De-randomised: 16 packets (0.8 < 0.85) pass for certain, then a geometric wait of 1 / 0.05 = 20 on average, so one
-        // drop in 36; the gaps' deviation of 20 packets makes 20 / 36^1.5 / sqrt(n) of the fraction's standard error.
+        // De-randomised: 16 packets (0.8 < 0.85) pass for certain, then a geometric wait of 1 / 0.05 = 20 on average,
+        // so one drop in 36; a gap's deviation of 20 makes 20 / 36^1.5 / sqrt(n) the standard error.
         let spaced = fraction(&Params::default(), 1000);
         assert!((spaced - 1.0 / 36.0).abs() < 4.0 * 20.0 / 216.0 / f64::from(n).sqrt(), "{spaced}");
     }

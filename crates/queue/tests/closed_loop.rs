@@ -2,6 +2,7 @@
 //! trip and are halved at most once a round trip.
 
 use base::{Bytes, Cause, Rate, Span, Stream, Time};
+use proptest::prelude::*;
 use queue::{AnyQueue, Fates, Limit, Link, Packet, Port, QueueDiscipline, QueueSpec};
 use std::collections::BTreeMap;
 
@@ -134,7 +135,7 @@ fn pie_holds_the_delay_at_its_target_whatever_the_number_of_senders() {
 fn pie_drops_what_its_probability_says_once_drops_are_spaced_out() {
     let seen = run("pie", 20, 120);
     // No drop before the sum of probabilities reaches 0.85, then 1/p on average: one in about 0.85/p + 1/p. 15 %: the
-    // probability moves between updates, the first part is whole packets (1 in 6 at p = 0.14), and calm times drop none.
+    // probability moves between updates, the first part is whole (1 in 6 at p = 0.14), and calm times drop none.
     let fraction = f64::from(seen.early) / (f64::from(seen.early) + seen.utilisation * 90.0 * 1250.0);
     assert!((fraction * 1.85 / seen.prob - 1.0).abs() < 0.15, "{fraction}: {seen:?}");
 }
@@ -143,7 +144,7 @@ fn pie_drops_what_its_probability_says_once_drops_are_spaced_out() {
 fn rem_brings_the_backlog_to_its_target() {
     for flows in [5, 10] {
         let seen = run("rem", flows, 120);
-        // The backlog is 20 at rest. A packet of 20 is 5 %; twice that, because backlogs are seen at departures here and
+        // The backlog is 20 at rest. A packet of 20 is 5 %; twice that, because backlogs are seen at departures here,
         // every 2 ms by the rule. With more senders the price, 0.0001 a packet of mismatch, is still on its way up.
         assert!((seen.backlog / 20.0 - 1.0).abs() < 0.1, "{flows} flows: {seen:?}");
         assert!(seen.utilisation > 0.98 && seen.overflow == 0, "{flows} flows: {seen:?}");
@@ -155,4 +156,37 @@ fn blue_learns_a_probability_that_leaves_room_in_the_buffer() {
     let (blue, drop_tail) = (run("blue", 10, 120), run("drop-tail", 10, 120));
     assert!(blue.overflow == 0 && drop_tail.overflow > 0, "{blue:?} {drop_tail:?}");
     assert!(blue.early > 0 && blue.utilisation > 0.99 && blue.delay < drop_tail.delay, "{blue:?} {drop_tail:?}");
+}
+
+proptest! {
+    /// Whatever arrives, a timer lies ahead once it has rung, and a probability is one.
+    #[test]
+    fn timers_move_on_and_probabilities_stay_probabilities(
+        gaps in prop::collection::vec((0u64..20_000, 40u32..9000), 1..300),
+    ) {
+        for name in ["blue", "rem", "pie"] {
+            let port = Port::new(Limit::Packets(250), RATE, 1000.0);
+            let spec = QueueSpec::named(name).unwrap();
+            let mut link = Link::new(RATE, spec.build(&port, Stream::new(1, 0, ("link", 0), "queue")).unwrap());
+            let (mut fates, mut now) = (Losses::default(), Time::ZERO);
+            for &(gap, size) in &gaps {
+                now += Span::micros(gap);
+                loop {
+                    let (wake, done) = (link.next_wakeup(), link.serving().map_or(Time::NEVER, |(_, at)| *at));
+                    if wake <= now && wake <= done {
+                        link.wake(wake, &mut fates);
+                        prop_assert!(link.next_wakeup() > wake, "{}", name);
+                    } else if done <= now {
+                        link.complete(done, &mut fates);
+                    } else {
+                        break;
+                    }
+                }
+                link.offer(Packet::new(0, 0, size, now), &mut fates);
+                let mut prob = f64::NAN;
+                link.queue().gauges(&mut |gauge, x| if gauge == "prob" { prob = x; });
+                prop_assert!((0.0..=1.0).contains(&prob), "{}: {}", name, prob);
+            }
+        }
+    }
 }
