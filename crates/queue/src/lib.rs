@@ -26,6 +26,9 @@ pub use replay::{Fate, replay};
 queues! {
     admissions {
         DropTail = drop_tail,
+        Blue = blue,
+        Rem = rem,
+        Pie = pie,
     }
     disciplines {
         Drr = drr,

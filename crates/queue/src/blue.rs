@@ -1,0 +1,211 @@
+//! BLUE: one drop probability that rises when packets are lost for lack of room and falls when the link falls idle.
+//!
+//! Source: Feng, Shin, Kandlur and Saha 2002 ("The BLUE Active Queue Management Algorithms", IEEE/ACM Transactions on
+//! Networking 10(4)), Section III. Defaults as in ns-3's port of the authors' program: the small steps, the long
+//! `freeze_time`; the large steps are 0.02 and 0.002. The paper leaves open whether BLUE's own drops are losses (here
+//! no), whether the arrival belongs to the backlog (no), and how often a link falls idle (once, as an idle period
+//! begins).
+//! Differs from ns-3: its own early drops raise the probability there.
+
+use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
+use base::{Amount, Card, Cause, Flags, ParamError, Span, Stream, Time};
+
+base::params! {
+    /// Feng, Shin, Kandlur and Saha 2002.
+    pub struct Params {
+        /// What the probability gains when a packet is lost (d1).
+        increment: f64 = 0.0025, "";
+        /// What it gives up when the link falls idle (d2).
+        decrement: f64 = 0.00025, "";
+        /// After a change of the probability, events that come no later than this are ignored.
+        freeze_time: Span = Span::millis(100), "";
+        /// Backlog above which an arrival counts as a loss does (L); 0 for losses alone.
+        threshold: Amount = Amount::Packets(0.0), "packets";
+        /// Mark packets that can carry the mark instead of dropping them.
+        ecn: bool = true, "";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Blue {
+    params: Params,
+    limit: Limit,
+    threshold: Option<f64>,
+    chance: Stream,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    prob: f64,
+    last_update: Time,
+}
+
+impl Rule for Blue {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "blue",
+        aliases: &["BLUE", "Blue"],
+        title: "BLUE",
+        source: "Feng, Shin, Kandlur and Saha 2002",
+        differs: "Its own early drops are no losses; ns-3 counts them.",
+    };
+
+    fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
+        for (field, step) in [("increment", p.increment), ("decrement", p.decrement)] {
+            if step <= 0.0 || step > 1.0 {
+                return Err(ParamError::new(field, "must be above 0 and at most 1"));
+            }
+        }
+        let threshold = p.threshold.packets();
+        Ok(Self {
+            params: p.clone(),
+            limit: port.limit,
+            threshold: (threshold > 0.0).then_some(threshold),
+            chance,
+            state: State::default(),
+        })
+    }
+}
+
+impl Blue {
+    /// An event of the paper's: changes the probability by `step` unless it changed just before.
+    fn event(&mut self, at: Time, step: f64) {
+        let state = &mut self.state;
+        if at.since(state.last_update) > self.params.freeze_time {
+            state.prob = (state.prob + step).clamp(0.0, 1.0);
+            state.last_update = at;
+        }
+    }
+}
+
+impl Admission for Blue {
+    fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
+        if let Some(since) = idle_since {
+            // Later arrivals of the same idle period find the event frozen: it is not younger than itself.
+            self.event(since, -self.params.decrement);
+        } else if !self.limit.has_room(backlog, packet) {
+            self.event(packet.arrived, self.params.increment);
+            return Verdict::Drop(Cause::Overflow);
+        } else if self.threshold.is_some_and(|most| f64::from(backlog.packets) > most) {
+            self.event(packet.arrived, self.params.increment);
+        }
+        let prob = self.state.prob;
+        let cause = if prob >= 1.0 {
+            Cause::Forced
+        } else if prob > 0.0 && self.chance.unit() < prob {
+            Cause::Early
+        } else {
+            return Verdict::Accept;
+        };
+        if self.params.ecn && packet.flags.has(Flags::ECT) { Verdict::Mark(cause) } else { Verdict::Drop(cause) }
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("prob", self.state.prob);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Bytes, Rate};
+
+    fn rule(params: &Params) -> Blue {
+        let port = Port::new(Limit::Packets(50), Rate(1_000_000), 1000.0);
+        Blue::new(params, &port, Stream::new(1, 0, ("link", 0), "queue")).unwrap()
+    }
+
+    fn waiting(packets: u32) -> Backlog {
+        Backlog { packets, bytes: Bytes(u64::from(packets) * 1000) }
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::millis(ms)
+    }
+
+    fn packet(ms: u64) -> Packet {
+        Packet::new(0, 0, 1000, at(ms))
+    }
+
+    #[test]
+    fn rises_on_loss_and_falls_on_idle_as_the_paper_says() {
+        let mut blue = rule(&Params { increment: 0.02, decrement: 0.002, ..Params::default() });
+        // Time of the arrival and since when the link is idle, or none if the buffer is full; p afterwards, by hand.
+        let steps: &[(u64, Option<u64>, f64)] = &[
+            (50, None, 0.0),           // 50 ms after the start: frozen
+            (100, None, 0.0),          // 100 ms: not more than freeze_time
+            (101, None, 0.02),         // + d1
+            (150, None, 0.02),         // 49 ms later: frozen
+            (202, None, 0.04),         // 101 ms later: + d1
+            (400, Some(300), 0.04),    // idle 98 ms after the update: frozen, however late the arrival
+            (900, Some(303), 0.038),   // idle 101 ms after the update: - d2, at 303 ms
+            (950, Some(303), 0.038),   // the same idle period
+            (960, None, 0.058),        // + d1: 657 ms after the update at 303 ms
+            (5000, Some(2000), 0.056), // - d2 once, however long
+        ];
+        for &(now, idle, expected) in steps {
+            blue.admit(&packet(now), waiting(if idle.is_some() { 0 } else { 50 }), idle.map(at));
+            assert!((blue.state.prob - expected).abs() < 1e-15, "{now} ms: {}", blue.state.prob);
+        }
+        blue.state.prob = 0.001;
+        blue.admit(&packet(9000), waiting(0), Some(at(8000)));
+        assert_eq!(blue.state.prob, 0.0, "never below 0");
+    }
+
+    #[test]
+    fn rises_no_faster_than_one_increment_a_freeze_time() {
+        let mut blue = rule(&Params { increment: 0.02, decrement: 0.002, ..Params::default() });
+        for ms in 0..=2000 {
+            assert_eq!(blue.admit(&packet(ms), waiting(50), None), Verdict::Drop(Cause::Overflow));
+            assert!(blue.state.prob <= 0.02 * ms as f64 / 100.0 + 1e-12, "{ms} ms: {}", blue.state.prob);
+        }
+        // Losses at every millisecond: updates at 101, 202, ... 1919 ms.
+        assert!((blue.state.prob - 19.0 * 0.02).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_backlog_above_the_threshold_counts_as_a_loss() {
+        let mut blue = rule(&Params { threshold: Amount::Packets(20.0), ..Params::default() });
+        blue.admit(&packet(101), waiting(20), None);
+        assert_eq!(blue.state.prob, 0.0);
+        blue.admit(&packet(102), waiting(21), None);
+        assert_eq!(blue.state.prob, 0.0025);
+        // An idle link has no backlog, and needs no room.
+        assert_eq!(rule(&Params::default()).admit(&packet(0), waiting(0), Some(at(0))), Verdict::Accept);
+    }
+
+    #[test]
+    fn drops_the_fraction_it_says_and_marks_what_can_carry_the_mark() {
+        let mut blue = rule(&Params::default());
+        blue.state.prob = 0.05;
+        let n = 100_000;
+        let mut signals = |flags| {
+            let verdicts = (0..n).map(|_| blue.admit(&packet(1).with(flags), waiting(10), None));
+            verdicts.filter(|v| *v != Verdict::Accept).collect::<Vec<_>>()
+        };
+        let (drops, marks) = (signals(Flags::NONE), signals(Flags::ECT));
+        assert!(drops.iter().all(|v| *v == Verdict::Drop(Cause::Early)));
+        assert!(marks.iter().all(|v| *v == Verdict::Mark(Cause::Early)));
+        // Binomial: four standard errors, a level of 6e-5 for each of the two.
+        let four_sigma = 4.0 * (0.05_f64 * 0.95 / f64::from(n)).sqrt();
+        for count in [drops.len(), marks.len()] {
+            assert!((count as f64 / f64::from(n) - 0.05).abs() < four_sigma, "{count}");
+        }
+        blue.state.prob = 1.0;
+        assert_eq!(blue.admit(&packet(1), waiting(10), None), Verdict::Drop(Cause::Forced));
+        blue.params.ecn = false;
+        assert_eq!(blue.admit(&packet(1).with(Flags::ECT), waiting(10), None), Verdict::Drop(Cause::Forced));
+    }
+
+    #[test]
+    fn refuses_steps_that_are_no_probabilities() {
+        let port = Port::new(Limit::Packets(50), Rate(1_000_000), 1000.0);
+        for (increment, decrement, field) in [(0.0, 0.1, "increment"), (0.1, 1.5, "decrement")] {
+            let params = Params { increment, decrement, ..Params::default() };
+            let error = Blue::new(&params, &port, Stream::new(1, 0, ("link", 0), "queue")).unwrap_err();
+            assert_eq!(error.field, field);
+        }
+    }
+}
