@@ -9,6 +9,7 @@ use base::{Bytes, Cause, Flags, Header, Param, Time};
 
 #[macro_use]
 mod registry;
+mod early;
 mod fifo;
 mod flows;
 mod link;
@@ -24,6 +25,10 @@ pub use registry::Rule;
 queues! {
     admissions {
         DropTail = drop_tail,
+        Red = red,
+        Ared = ared,
+        Gared = gared,
+        PdRed = pd_red,
     }
     disciplines {
         Drr = drr,

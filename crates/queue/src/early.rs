@@ -1,0 +1,407 @@
+//! Random early detection, the part that all its kinds share: the average, the drop probability, the spacing of drops.
+//!
+//! Source: Floyd and Jacobson 1993, Figure 2; its gentle form and the automatic thresholds: Floyd, Gummadi and Shenker
+//! 2001 (FGS). The average is of the backlog that an arrival finds: itself and the packet in service excluded.
+//! Differs from the source: an arrival at an idle server decays the average and then counts as a sample of 0, as in ns-2.
+//! Differs from ns-2: packets missed while idle are not truncated to whole ones; the first packet at or above `min_th`
+//! has count 0, as in the source, not 1; a backlog of 0 or 1 is not exempt; in byte mode `count` counts packets.
+//! Differs from Linux: of the two, Linux averages bytes and does not scale p with the size of the packet.
+
+use crate::{Backlog, Limit, Packet, Port, Verdict};
+use base::time::PS_PER_S;
+use base::{Amount, Auto, Cause, Flags, ParamError, Span, Stream, Time};
+
+base::words! {
+    /// How drops are spaced by the count of packets since the last one.
+    pub enum Count {
+        /// p / (2 - count p) once count p reaches 1: 1/p to 2/p packets apart (ns-2's `wait_`).
+        Wait = "wait",
+        /// p / (1 - count p): up to 1/p packets apart (1993).
+        Classic = "classic",
+    }
+}
+
+base::words! {
+    /// What is averaged.
+    pub enum Unit {
+        /// Packets, all alike.
+        Packets = "packets",
+        /// Bytes; large packets are dropped more often.
+        Bytes = "bytes",
+    }
+}
+
+/// The parameters of a kind of RED: those that all have, and its own.
+macro_rules! red_params {
+    ($(#[$about:meta])* { $($own:tt)* }) => {
+        base::params! {
+            $(#[$about])*
+            pub struct Params {
+                /// Average at which early drops begin; auto: a third of max_th if that is given, else 2.5 ms but at least 5 packets and at most a quarter of the buffer.
+                min_th: base::Amount = base::Amount::Auto, "packets";
+                /// Average at which the drop probability reaches max_p; auto: three times min_th.
+                max_th: base::Amount = base::Amount::Auto, "packets";
+                /// Weight of a sample in the average; auto: from burst if that is given, else the discipline's own rule.
+                w_q: base::Auto = base::Auto::Auto, "";
+                /// Drop probability at max_th, at first where it is adapted.
+                max_p: f64 = 0.1, "";
+                /// Whether the drop probability rises to 1 between max_th and twice that, instead of at once.
+                gentle: bool = true, "";
+                /// How drops are spaced: "wait" (1/p to 2/p packets apart) or "classic" (up to 1/p).
+                count: $crate::early::Count = $crate::early::Count::Wait, "";
+                /// What is averaged: "packets", or "bytes" (and p scaled by the packet's size / avpkt).
+                unit: $crate::early::Unit = $crate::early::Unit::Packets, "";
+                /// Whether ECN-capable packets are marked where others are dropped early; forced drops stay drops.
+                ecn: bool = false, "";
+                /// Burst from an empty queue that lifts the average to min_th, from which w_q is found; 0 for unused.
+                burst: base::Amount = base::Amount::Packets(0.0), "packets";
+                /// Mean packet: the unit of idle time, and of size in byte mode; auto: the link's.
+                avpkt: base::Amount = base::Amount::Auto, "packets";
+                $($own)*
+            }
+        }
+
+        impl Params {
+            fn open(&mut self) -> $crate::early::Open<'_> {
+                let Self { min_th, max_th, w_q, burst, avpkt, .. } = self;
+                $crate::early::Open { min_th, max_th, w_q, burst: *burst, avpkt }
+            }
+
+            fn settings(&self) -> $crate::early::Settings {
+                $crate::early::Settings {
+                    min_th: self.min_th.packets(),
+                    max_th: self.max_th.packets(),
+                    w_q: self.w_q.or(|| f64::NAN),
+                    max_p: self.max_p,
+                    gentle: self.gentle,
+                    count: self.count,
+                    unit: self.unit,
+                    ecn: self.ecn,
+                    burst: self.burst.packets(),
+                    avpkt: self.avpkt.packets(),
+                }
+            }
+        }
+    };
+}
+pub(crate) use red_params;
+
+/// How `tc` spells parameters.
+pub(crate) const SPELLINGS: &[(&str, &str)] = &[("min", "min_th"), ("max", "max_th"), ("probability", "max_p")];
+
+/// What depends on the link.
+pub(crate) struct Open<'a> {
+    pub min_th: &'a mut Amount,
+    pub max_th: &'a mut Amount,
+    pub w_q: &'a mut Auto,
+    pub burst: Amount,
+    pub avpkt: &'a mut Amount,
+}
+
+impl Open<'_> {
+    /// Fills it in; `automatic` gives the weight from the packets per second.
+    pub fn settle(self, port: &Port, automatic: impl FnOnce(f64) -> f64) -> Result<(), ParamError> {
+        let avpkt = self.avpkt.or(|| 1.0);
+        let min_th = match (*self.min_th, *self.max_th) {
+            (Amount::Auto, Amount::Auto) => {
+                // FGS, Section 5: a target delay of 5 ms is the middle of the range, and max_th is 3 min_th.
+                let wanted = (0.005 * port.capacity() / 2.0).max(5.0);
+                // A buffer of less than a packet still needs thresholds.
+                port.buffer().map_or(wanted, |buffer| wanted.min(buffer.max(1.0) / 4.0))
+            }
+            (Amount::Auto, max_th) => max_th.packets() / 3.0,
+            (min_th, _) => min_th.packets(),
+        };
+        if *self.w_q == Auto::Auto {
+            let burst = self.burst.packets();
+            *self.w_q = Auto::Is(if burst > 0.0 {
+                let reason = "fits no weight: must be min_th / avpkt or more, and min_th above avpkt";
+                weight_for(min_th / avpkt, burst / avpkt).ok_or_else(|| ParamError::new("burst", reason))?
+            } else {
+                automatic(port.capacity() / avpkt)
+            });
+        }
+        *self.avpkt = Amount::Packets(avpkt);
+        *self.max_th = Amount::Packets(self.max_th.or(|| 3.0 * min_th));
+        *self.min_th = Amount::Packets(min_th);
+        Ok(())
+    }
+}
+
+/// FGS, Section 5: the average forgets with a time constant of a second.
+pub(crate) fn weight_of_a_second(packets_per_s: f64) -> f64 {
+    -libm::expm1(-1.0 / packets_per_s)
+}
+
+/// The largest power of two W up to 1/2 with burst + 1 - min <= (1 - (1-W)^burst) / W: a burst of `burst` mean packets from
+/// an empty queue just lifts the average to `min` of them. Source: Floyd and Jacobson 1993, Section 6, as tc-red(8) states it.
+fn weight_for(min: f64, burst: f64) -> Option<f64> {
+    let room = burst + 1.0 - min;
+    let fits = |w: &f64| room <= -libm::expm1(burst * libm::log1p(-w)) / w;
+    if room < 1.0 { None } else { std::iter::successors(Some(0.5), |w| Some(w / 2.0)).take(31).find(fits) }
+}
+
+/// The smallest whole burst from which [`weight_for`] finds `w`.
+fn burst_for(min: f64, w: f64) -> Option<f64> {
+    let (mut short, mut enough) = (min.ceil() as u64, 1 << 31);
+    while short < enough {
+        let burst = short.midpoint(enough);
+        if weight_for(min, burst as f64).is_none_or(|found| found <= w) { enough = burst } else { short = burst + 1 }
+    }
+    (weight_for(min, enough as f64) == Some(w)).then_some(enough as f64)
+}
+
+/// The shared parameters, settled: amounts in packets of the link's mean size.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub min_th: f64,
+    pub max_th: f64,
+    pub w_q: f64,
+    pub max_p: f64,
+    pub gentle: bool,
+    pub count: Count,
+    pub unit: Unit,
+    pub ecn: bool,
+    pub burst: f64,
+    pub avpkt: f64,
+}
+
+impl Settings {
+    fn check(&self, port: &Port) -> Result<(), ParamError> {
+        if self.max_th.is_nan() || self.max_th <= self.min_th {
+            return Err(ParamError::new("max_th", format!("must be above min_th, which is {} packets", self.min_th)));
+        }
+        if !(self.w_q > 0.0 && self.w_q <= 1.0) {
+            return Err(ParamError::new("w_q", "must lie above 0 and be at most 1"));
+        }
+        if !(self.max_p > 0.0 && self.max_p <= 1.0) {
+            return Err(ParamError::new("max_p", "must lie above 0 and be at most 1"));
+        }
+        let bytes = self.avpkt * port.packet;
+        if !(bytes > 0.0 && bytes <= port.packet.max(65_535.0)) {
+            return Err(ParamError::new("avpkt", "must be the size of a packet, such as \"1000 B\""));
+        }
+        Ok(())
+    }
+
+    /// Probability that an arrival is dropped or marked, drops spaced evenly.
+    pub fn curve(&self, average: f64) -> f64 {
+        Curve::new(self).at(average)
+    }
+
+    /// The words for `tc`, if Linux can say this.
+    pub fn tc(&self, port: &Port, adaptive: bool) -> Option<String> {
+        if self.gentle || self.count == Count::Wait {
+            return None;
+        }
+        let log = (-libm::log2(self.w_q)).round().max(1.0) as u32;
+        // Linux keeps the average in 32 bits, of which `log` are behind the point.
+        let whole = |packets: f64| {
+            let bytes = (packets * port.packet).round();
+            let fits = |bytes: &u32| u32::BITS - bytes.leading_zeros() + log < 32;
+            (bytes <= f64::from(u32::MAX)).then_some(bytes as u32).filter(fits)
+        };
+        let (min, max) = (whole(self.min_th)?, whole(self.max_th)?);
+        let limit = port.buffer_bytes().filter(|bytes| *bytes <= f64::from(u32::MAX))?.round();
+        let burst = burst_for(self.min_th / self.avpkt, libm::ldexp(1.0, -(log as i32)))?;
+        Some(format!(
+            "red limit {limit} min {min} max {max} avpkt {} burst {burst} probability {} bandwidth {}bit{}{}",
+            (self.avpkt * port.packet).round(),
+            self.max_p,
+            port.rate.0,
+            // Without harddrop, Linux marks even above `max`.
+            if self.ecn { " ecn harddrop" } else { "" },
+            if adaptive { " adaptive" } else { "" },
+        ))
+    }
+}
+
+/// The drop probability against the average.
+#[derive(Clone, Debug)]
+struct Curve {
+    min_th: f64,
+    max_th: f64,
+    /// From here on everything is dropped.
+    end: f64,
+    max_p: f64,
+    slope: f64,
+    gentle_slope: f64,
+}
+
+impl Curve {
+    fn new(s: &Settings) -> Self {
+        let end = if s.gentle { 2.0 * s.max_th } else { s.max_th };
+        let mut curve =
+            Self { min_th: s.min_th, max_th: s.max_th, end, max_p: 0.0, slope: 0.0, gentle_slope: 0.0 };
+        curve.set_max_p(s.max_p);
+        curve
+    }
+
+    fn set_max_p(&mut self, max_p: f64) {
+        self.max_p = max_p;
+        self.slope = max_p / (self.max_th - self.min_th);
+        self.gentle_slope = (1.0 - max_p) / self.max_th;
+    }
+
+    #[inline]
+    fn at(&self, average: f64) -> f64 {
+        if average < self.min_th {
+            0.0
+        } else if average >= self.end {
+            1.0
+        } else if average < self.max_th {
+            self.slope * (average - self.min_th)
+        } else {
+            self.max_p + self.gentle_slope * (average - self.max_th)
+        }
+    }
+}
+
+/// The rule: what [`crate::red`] does, and what others steer.
+#[derive(Clone, Debug)]
+pub(crate) struct Early {
+    limit: Limit,
+    curve: Curve,
+    weight: f64,
+    keep: f64,
+    /// Logarithm of what an idle picosecond leaves of the average.
+    idle: f64,
+    count_by: Count,
+    unit: Unit,
+    /// Packets of the link's mean size in a byte, and packets of the size `avpkt`.
+    packets_per_byte: f64,
+    sizes_per_byte: f64,
+    ecn: bool,
+    chance: Stream,
+    average: f64,
+    /// Packets since the last drop or mark; -1 while the average is below `min_th`.
+    count: f64,
+}
+
+impl Early {
+    pub fn new(s: &Settings, port: &Port, chance: Stream) -> Result<Self, ParamError> {
+        s.check(port)?;
+        Ok(Self {
+            limit: port.limit,
+            curve: Curve::new(s),
+            weight: s.w_q,
+            keep: 1.0 - s.w_q,
+            idle: libm::log1p(-s.w_q) * port.capacity() / s.avpkt / PS_PER_S as f64,
+            count_by: s.count,
+            unit: s.unit,
+            packets_per_byte: 1.0 / port.packet,
+            sizes_per_byte: 1.0 / (s.avpkt * port.packet),
+            ecn: s.ecn,
+            chance,
+            average: 0.0,
+            count: -1.0,
+        })
+    }
+
+    #[inline]
+    pub fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
+        if let Some(since) = idle_since {
+            self.average = self.decayed(packet.arrived.since(since));
+        }
+        let waiting = match self.unit {
+            Unit::Packets => f64::from(backlog.packets),
+            Unit::Bytes => backlog.bytes.0 as f64 * self.packets_per_byte,
+        };
+        self.average = self.keep * self.average + self.weight * waiting;
+        let verdict = if self.average < self.curve.min_th { self.calm() } else { self.decide(packet) };
+        if idle_since.is_none() && !self.limit.has_room(backlog, packet) && !matches!(verdict, Verdict::Drop(_)) {
+            // Whoever drops, the next early drop is spaced from here.
+            self.count = self.count.min(0.0);
+            return Verdict::Drop(Cause::Overflow);
+        }
+        verdict
+    }
+
+    #[inline]
+    fn calm(&mut self) -> Verdict {
+        self.count = -1.0;
+        // Nothing that small tells; numbers close to the smallest there is are slow to multiply.
+        if self.average < 1e-200 {
+            self.average = 0.0;
+        }
+        Verdict::Accept
+    }
+
+    fn decide(&mut self, packet: &Packet) -> Verdict {
+        if self.average >= self.curve.end {
+            self.count = 0.0;
+            return Verdict::Drop(Cause::Forced);
+        }
+        self.count += 1.0;
+        let p_b = match self.unit {
+            Unit::Packets => self.curve.at(self.average),
+            Unit::Bytes => (self.curve.at(self.average) * f64::from(packet.size) * self.sizes_per_byte).min(1.0),
+        };
+        let p_a = spaced(self.count_by, self.count, p_b);
+        if p_a <= 0.0 || (p_a < 1.0 && self.chance.unit() >= p_a) {
+            return Verdict::Accept;
+        }
+        self.count = 0.0;
+        // RFC 3168, Section 7: a router may mark instead of dropping, but drops when the average is above the range.
+        if self.ecn && packet.flags.has(Flags::ECT) { Verdict::Mark(Cause::Early) } else { Verdict::Drop(Cause::Early) }
+    }
+
+    /// The average as it is at `now`, the time that the server has been idle taken off.
+    pub fn average_at(&self, now: Time, idle_since: Option<Time>) -> f64 {
+        idle_since.map_or(self.average, |since| self.decayed(now.since(since)))
+    }
+
+    #[inline]
+    fn decayed(&self, idle: Span) -> f64 {
+        if idle.0 == 0 || self.average == 0.0 { self.average } else { self.average * libm::exp(idle.0 as f64 * self.idle) }
+    }
+
+    pub fn max_p(&self) -> f64 {
+        self.curve.max_p
+    }
+
+    /// Sets the probability at `max_th`; more than 1 becomes 1.
+    pub fn set_max_p(&mut self, max_p: f64) {
+        self.curve.set_max_p(max_p.min(1.0));
+    }
+
+    pub fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("avg", self.average);
+        put("max_p", self.curve.max_p);
+        put("prob", self.curve.at(self.average));
+        put("count", self.count);
+    }
+}
+
+/// The probability that spaces drops: p_a of the sources.
+#[inline]
+fn spaced(by: Count, count: f64, p_b: f64) -> f64 {
+    let expected = count * p_b;
+    match by {
+        Count::Wait if expected < 1.0 => 0.0,
+        Count::Wait if expected < 2.0 => p_b / (2.0 - expected),
+        Count::Classic if expected < 1.0 => p_b / (1.0 - expected),
+        _ => 1.0,
+    }
+}
+
+/// A clock that ticks whether or not packets arrive.
+#[derive(Clone, Debug)]
+pub(crate) struct Timer {
+    interval: Span,
+    pub next: Time,
+}
+
+impl Timer {
+    /// The first tick comes after one interval.
+    pub fn new(interval: Span) -> Result<Self, ParamError> {
+        if interval == Span::ZERO {
+            return Err(ParamError::new("interval", "must be longer than 0"));
+        }
+        Ok(Self { interval, next: Time::ZERO + interval })
+    }
+
+    pub fn tick(&mut self, now: Time) {
+        self.next = Time(now.0.saturating_add(self.interval.0));
+    }
+}
