@@ -2,7 +2,7 @@
 //!
 //! Source: Floyd, Gummadi and Shenker 2001 ("Adaptive RED"), Figure 1; see `early.rs` for what all kinds of RED share.
 //! The bounds of `max_p` are tested before a step, as there, so that it may pass them by one step.
-//! Differs from ns-2: a clock, where ns-2 looks at arrivals that come `interval` or more after the last change; `bottom` is
+//! Differs from ns-2: a clock, where ns-2 acts on the first arrival an `interval` after the last change; `bottom` is
 //! 0.01 at every rate.
 //! Differs from Linux: `tc` can say it only with `gentle = false`, `count = "classic"` and the source's constants.
 
@@ -46,8 +46,8 @@ impl Rule for Ared {
         aliases: &["ARED", "adaptive-red", "a-red"],
         title: "Adaptive RED",
         source: "Floyd, Gummadi and Shenker 2001",
-        differs: "max_p moves by a clock, in ns-2 at arrivals; Linux's form is gentle = false, count = \"classic\", averages \
-                  bytes and rounds w_q to a power of two.",
+        differs: "max_p moves by a clock, in ns-2 at arrivals. Linux's form is gentle = false, count = \"classic\"; it \
+                  averages bytes and rounds w_q to a power of two.",
     };
     const SPELLINGS: &[(&str, &str)] = early::SPELLINGS;
 

@@ -2,10 +2,10 @@
 //!
 //! Source: Floyd and Jacobson 1993, Figure 2; its gentle form and the automatic thresholds: Floyd, Gummadi and Shenker
 //! 2001 (FGS). The average is of the backlog that an arrival finds: itself and the packet in service excluded.
-//! Differs from the source: an arrival at an idle server decays the average and then counts as a sample of 0, as in ns-2.
+//! Differs from the source: an arrival at an idle server decays the average, then counts as a sample of 0, as in ns-2.
 //! Differs from ns-2: packets missed while idle are not truncated to whole ones; the first packet at or above `min_th`
 //! has count 0, as in the source, not 1; a backlog of 0 or 1 is not exempt; in byte mode `count` counts packets.
-//! Differs from Linux: of the two, Linux averages bytes and does not scale p with the size of the packet.
+//! Differs from Linux: in byte mode p is scaled with the size of the packet.
 
 use crate::{Backlog, Limit, Packet, Port, Verdict};
 use base::time::PS_PER_S;
@@ -37,11 +37,11 @@ macro_rules! red_params {
         base::params! {
             $(#[$about])*
             pub struct Params {
-                /// Average at which early drops begin; auto: a third of max_th if that is given, else 2.5 ms but at least 5 packets and at most a quarter of the buffer.
+                /// Where early drops begin; auto: 2.5 ms or 5 packets, at most 1/4 of the buffer; or max_th / 3.
                 min_th: base::Amount = base::Amount::Auto, "packets";
                 /// Average at which the drop probability reaches max_p; auto: three times min_th.
                 max_th: base::Amount = base::Amount::Auto, "packets";
-                /// Weight of a sample in the average; auto: from burst if that is given, else the discipline's own rule.
+                /// Weight of a sample in the average; auto: from burst if given, else the discipline's own rule.
                 w_q: base::Auto = base::Auto::Auto, "";
                 /// Drop probability at max_th, at first where it is adapted.
                 max_p: f64 = 0.1, "";
@@ -53,8 +53,8 @@ macro_rules! red_params {
                 unit: $crate::early::Unit = $crate::early::Unit::Packets, "";
                 /// Whether ECN-capable packets are marked where others are dropped early; forced drops stay drops.
                 ecn: bool = false, "";
-                /// Burst from an empty queue that lifts the average to min_th, from which w_q is found; 0 for unused.
-                burst: base::Amount = base::Amount::Packets(0.0), "packets";
+                /// Packets of size avpkt that lift the average from 0 to min_th: gives w_q, as in tc; 0 for unused.
+                burst: f64 = 0.0, "packets";
                 /// Mean packet: the unit of idle time, and of size in byte mode; auto: the link's.
                 avpkt: base::Amount = base::Amount::Auto, "packets";
                 $($own)*
@@ -77,7 +77,6 @@ macro_rules! red_params {
                     count: self.count,
                     unit: self.unit,
                     ecn: self.ecn,
-                    burst: self.burst.packets(),
                     avpkt: self.avpkt.packets(),
                 }
             }
@@ -94,13 +93,16 @@ pub(crate) struct Open<'a> {
     pub min_th: &'a mut Amount,
     pub max_th: &'a mut Amount,
     pub w_q: &'a mut Auto,
-    pub burst: Amount,
+    pub burst: f64,
     pub avpkt: &'a mut Amount,
 }
 
 impl Open<'_> {
     /// Fills it in; `automatic` gives the weight from the packets per second.
     pub fn settle(self, port: &Port, automatic: impl FnOnce(f64) -> f64) -> Result<(), ParamError> {
+        if self.burst < 0.0 {
+            return Err(ParamError::new("burst", "must be 0 or more packets"));
+        }
         let avpkt = self.avpkt.or(|| 1.0);
         let min_th = match (*self.min_th, *self.max_th) {
             (Amount::Auto, Amount::Auto) => {
@@ -113,10 +115,9 @@ impl Open<'_> {
             (min_th, _) => min_th.packets(),
         };
         if *self.w_q == Auto::Auto {
-            let burst = self.burst.packets();
-            *self.w_q = Auto::Is(if burst > 0.0 {
+            *self.w_q = Auto::Is(if self.burst > 0.0 {
                 let reason = "fits no weight: must be min_th / avpkt or more, and min_th above avpkt";
-                weight_for(min_th / avpkt, burst / avpkt).ok_or_else(|| ParamError::new("burst", reason))?
+                weight_for(min_th / avpkt, self.burst).ok_or_else(|| ParamError::new("burst", reason))?
             } else {
                 automatic(port.capacity() / avpkt)
             });
@@ -133,8 +134,8 @@ pub(crate) fn weight_of_a_second(packets_per_s: f64) -> f64 {
     -libm::expm1(-1.0 / packets_per_s)
 }
 
-/// The largest power of two W up to 1/2 with burst + 1 - min <= (1 - (1-W)^burst) / W: a burst of `burst` mean packets from
-/// an empty queue just lifts the average to `min` of them. Source: Floyd and Jacobson 1993, Section 6, as tc-red(8) states it.
+/// The largest power of two W up to 1/2 with burst + 1 - min <= (1 - (1-W)^burst) / W: so many mean packets at once
+/// lift the average from 0 to `min` of them. Source: Floyd and Jacobson 1993, Section 6, as the documents of `tc` state it.
 fn weight_for(min: f64, burst: f64) -> Option<f64> {
     let room = burst + 1.0 - min;
     let fits = |w: &f64| room <= -libm::expm1(burst * libm::log1p(-w)) / w;
@@ -162,7 +163,6 @@ pub(crate) struct Settings {
     pub count: Count,
     pub unit: Unit,
     pub ecn: bool,
-    pub burst: f64,
     pub avpkt: f64,
 }
 
@@ -203,7 +203,7 @@ impl Settings {
         };
         let (min, max) = (whole(self.min_th)?, whole(self.max_th)?);
         let limit = port.buffer_bytes().filter(|bytes| *bytes <= f64::from(u32::MAX))?.round();
-        let burst = burst_for(self.min_th / self.avpkt, libm::ldexp(1.0, -(log as i32)))?;
+        let burst = burst_for(self.min_th / self.avpkt, 1.0 / f64::from(1u32 << log))?;
         Some(format!(
             "red limit {limit} min {min} max {max} avpkt {} burst {burst} probability {} bandwidth {}bit{}{}",
             (self.avpkt * port.packet).round(),
@@ -231,8 +231,7 @@ struct Curve {
 impl Curve {
     fn new(s: &Settings) -> Self {
         let end = if s.gentle { 2.0 * s.max_th } else { s.max_th };
-        let mut curve =
-            Self { min_th: s.min_th, max_th: s.max_th, end, max_p: 0.0, slope: 0.0, gentle_slope: 0.0 };
+        let mut curve = Self { min_th: s.min_th, max_th: s.max_th, end, max_p: 0.0, slope: 0.0, gentle_slope: 0.0 };
         curve.set_max_p(s.max_p);
         curve
     }
@@ -353,7 +352,11 @@ impl Early {
 
     #[inline]
     fn decayed(&self, idle: Span) -> f64 {
-        if idle.0 == 0 || self.average == 0.0 { self.average } else { self.average * libm::exp(idle.0 as f64 * self.idle) }
+        if idle.0 == 0 || self.average == 0.0 {
+            self.average
+        } else {
+            self.average * libm::exp(idle.0 as f64 * self.idle)
+        }
     }
 
     pub fn max_p(&self) -> f64 {
@@ -373,7 +376,7 @@ impl Early {
     }
 }
 
-/// The probability that spaces drops: p_a of the sources.
+/// The probability that spaces drops: `p_a` of the sources.
 #[inline]
 fn spaced(by: Count, count: f64, p_b: f64) -> f64 {
     let expected = count * p_b;
@@ -403,5 +406,170 @@ impl Timer {
 
     pub fn tick(&mut self, now: Time) {
         self.next = Time(now.0.saturating_add(self.interval.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Bytes, Rate};
+
+    /// A mean packet takes 1 ms here.
+    fn port() -> Port {
+        Port::new(Limit::Packets(30), Rate(8_000_000), 1000.0)
+    }
+
+    fn settings() -> Settings {
+        Settings {
+            min_th: 2.0,
+            max_th: 6.0,
+            w_q: 0.5,
+            max_p: 0.5,
+            gentle: true,
+            count: Count::Wait,
+            unit: Unit::Packets,
+            ecn: false,
+            avpkt: 1.0,
+        }
+    }
+
+    fn rule(settings: &Settings, seed: u64) -> Early {
+        Early::new(settings, &port(), Stream::new(seed, 0, ("link", 0), "queue")).unwrap()
+    }
+
+    fn waiting(packets: u32) -> Backlog {
+        Backlog { packets, bytes: Bytes(u64::from(packets) * 1000) }
+    }
+
+    /// Offers a packet of `size` bytes to a busy server.
+    fn offer(rule: &mut Early, packets: u32, size: u32) -> Verdict {
+        rule.admit(&Packet::new(0, 0, size, Time::ZERO), waiting(packets), None)
+    }
+
+    const EARLY: Verdict = Verdict::Drop(Cause::Early);
+    const FORCED: Verdict = Verdict::Drop(Cause::Forced);
+
+    #[test]
+    fn waits_and_drops_as_computed_by_hand() {
+        // The stream of seed 7 begins 0.8492, 0.5468, 0.5034: each time at or above p_a.
+        let mut rule = rule(&settings(), 7);
+        // Backlog found; average (the mean of the last one and that) and count after it; verdict.
+        for (step, (found, average, count, verdict)) in [
+            (2, 1.0, -1.0, Verdict::Accept),
+            // At min_th: p_b = 0, and the first packet has count 0.
+            (3, 2.0, 0.0, Verdict::Accept),
+            // p_b = 0.5 (4 - 2) / (6 - 2) = 0.25; count p_b = 0.25, 0.5, 0.75: too early.
+            (6, 4.0, 1.0, Verdict::Accept),
+            (4, 4.0, 2.0, Verdict::Accept),
+            (4, 4.0, 3.0, Verdict::Accept),
+            // p_a = 0.25 / (2 - 1), 0.25 / (2 - 1.25), 0.25 / (2 - 1.5): 0.25, 0.33, 0.5; then 0.25 / (2 - 1.75) = 1.
+            (4, 4.0, 4.0, Verdict::Accept),
+            (4, 4.0, 5.0, Verdict::Accept),
+            (4, 4.0, 6.0, Verdict::Accept),
+            (4, 4.0, 0.0, EARLY),
+            // Twice max_th.
+            (20, 12.0, 0.0, FORCED),
+            // p_b = 0.5 + 0.5 (9 - 6) / 6 = 0.75: count p_b = 0.75, then p_a = 0.75 / (2 - 1.5) > 1.
+            (6, 9.0, 1.0, Verdict::Accept),
+            (9, 9.0, 0.0, EARLY),
+            // p_b = 0.5 at max_th, 0.125 at 3.
+            (3, 6.0, 1.0, Verdict::Accept),
+            (0, 3.0, 2.0, Verdict::Accept),
+            (0, 1.5, -1.0, Verdict::Accept),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!(offer(&mut rule, found, 1000), verdict, "step {step}");
+            assert_eq!((rule.average, rule.count), (average, count), "step {step}");
+        }
+        // Three draws were made, no more: the fourth number of the stream is next.
+        assert!((rule.chance.unit() - 0.2032).abs() < 5e-5);
+    }
+
+    #[test]
+    fn counts_as_in_1993_and_stops_at_max_th_when_not_gentle() {
+        let mut rule = rule(&Settings { count: Count::Classic, gentle: false, w_q: 1.0, ..settings() }, 7);
+        // p_a = 0.25, 0.25 / 0.75 = 0.3333, 0.25 / 0.5 = 0.5, 0.25 / 0.25 = 1 against 0.8492, 0.5468, 0.5034.
+        let verdicts = [4, 4, 4, 4].map(|found| offer(&mut rule, found, 1000));
+        assert_eq!(verdicts, [Verdict::Accept, Verdict::Accept, Verdict::Accept, EARLY]);
+        // After a drop the count of the next is 1: p_a = 0.3333 against 0.2032.
+        assert_eq!(offer(&mut rule, 4, 1000), EARLY);
+        assert_eq!(offer(&mut rule, 6, 1000), FORCED);
+        assert_eq!(spaced(Count::Classic, 5.0, 0.25), 1.0);
+        assert_eq!(spaced(Count::Wait, 9.0, 0.25), 1.0);
+        assert_eq!((spaced(Count::Wait, 3.0, 0.0), spaced(Count::Classic, 3.0, 0.0)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn bytes_are_averaged_and_large_packets_dropped_more_often() {
+        let mut rule = rule(&Settings { count: Count::Classic, unit: Unit::Bytes, w_q: 1.0, ..settings() }, 7);
+        // 4000 bytes are 4 mean packets, however many packets they are: p_b = 0.25, scaled by size / 1000.
+        let mut offer =
+            |size| rule.admit(&Packet::new(0, 0, size, Time::ZERO), Backlog { packets: 20, bytes: Bytes(4000) }, None);
+        // p_a = 0.01 against 0.8492; 0.375 / (1 - 0.375) = 0.6 against 0.5468.
+        assert_eq!((offer(40), offer(1500)), (Verdict::Accept, EARLY));
+        // 0.25 20 is more than 1, which is 1: no draw. The next one, 0.25 / 0.75, is against 0.5034.
+        assert_eq!((offer(20_000), offer(1000), offer(1000)), (EARLY, Verdict::Accept, EARLY));
+    }
+
+    #[test]
+    fn the_average_forgets_as_if_packets_had_passed_while_idle() {
+        let mut rule = rule(&settings(), 7);
+        offer(&mut rule, 10, 1000);
+        assert_eq!(rule.average, 5.0);
+        // 3 ms are 3 mean packets; the arrival itself then finds nothing. Rounding of exp and of the logarithm.
+        let at = |ms| Time::ZERO + Span::millis(ms);
+        let read = rule.average_at(at(13), Some(at(10)));
+        assert!((read - 5.0 / 8.0).abs() < 1e-14, "{read}");
+        assert_eq!(rule.admit(&Packet::new(0, 0, 1000, at(13)), waiting(0), Some(at(10))), Verdict::Accept);
+        assert!((rule.average - 5.0 / 16.0).abs() < 1e-14, "{}", rule.average);
+        assert_eq!(rule.count, -1.0);
+        // Half a packet's time counts, unlike in ns-2; no time at all is only a sample.
+        rule.average = 1.0;
+        assert!((rule.average_at(at(20) + Span::micros(500), Some(at(20))) - libm::sqrt(0.5)).abs() < 1e-15);
+        assert_eq!(rule.average_at(at(20), Some(at(20))), 1.0);
+        // Twice the packet's size, half the decay.
+        let slow = Early::new(&Settings { avpkt: 2.0, ..settings() }, &port(), Stream::new(7, 0, ("link", 0), "queue"));
+        let slow = Early { average: 1.0, ..slow.unwrap() };
+        assert!((slow.average_at(at(2), Some(Time::ZERO)) - 0.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_full_buffer_drops_what_the_average_would_let_pass_and_restarts_the_count() {
+        let mut rule = rule(&Settings { w_q: 1.0 / 16.0, ..settings() }, 7);
+        let overflow = Verdict::Drop(Cause::Overflow);
+        // 1.875 is below min_th.
+        assert_eq!((offer(&mut rule, 30, 1000), rule.count), (overflow, -1.0));
+        // 3.6328, where the count would be 0 anyway; 5.2808 with count 1; then 5.0757 with count 1 and room.
+        assert_eq!((offer(&mut rule, 30, 1000), rule.count), (overflow, 0.0));
+        assert_eq!((offer(&mut rule, 30, 1000), rule.count), (overflow, 0.0));
+        assert_eq!((offer(&mut rule, 2, 1000), rule.count), (Verdict::Accept, 1.0));
+        // A packet that goes straight into service needs no room.
+        let mut none = Early { limit: Limit::Packets(0), ..rule.clone() };
+        assert_eq!(none.admit(&Packet::new(0, 0, 1, Time::ZERO), waiting(0), Some(Time::ZERO)), Verdict::Accept);
+    }
+
+    #[test]
+    fn marks_instead_of_early_drops_and_drops_above_the_range() {
+        let mut rule = rule(&Settings { ecn: true, w_q: 1.0, ..settings() }, 7);
+        let mut offer =
+            |found, flags| rule.admit(&Packet::new(0, 0, 1000, Time::ZERO).with(flags), waiting(found), None);
+        // 11 packets: p_b = 0.5 + 0.5 5 / 6 = 0.9167; count 0 and 1 wait, count 2 gives 0.9167 / 0.1667 > 1.
+        let verdicts = [Flags::ECT; 3].map(|flags| offer(11, flags));
+        assert_eq!(verdicts, [Verdict::Accept, Verdict::Accept, Verdict::Mark(Cause::Early)]);
+        assert_eq!((offer(11, Flags::NONE), offer(11, Flags::NONE)), (Verdict::Accept, EARLY));
+        assert_eq!(offer(12, Flags::ECT), FORCED);
+    }
+
+    #[test]
+    fn finds_the_weight_that_tc_prints() {
+        // The example of Linux's commit 8af2a218: min 30000 avpkt 1000 burst 55 shows "ewma 5".
+        assert_eq!(weight_for(30.0, 55.0), Some(1.0 / 32.0));
+        // At W = 1/32: (1 - (31/32)^55) / W = 26.42 >= 26 = 55 + 1 - 30; at 1/16 it is 15.54.
+        assert_eq!(burst_for(30.0, 1.0 / 32.0).and_then(|burst| weight_for(30.0, burst)), Some(1.0 / 32.0));
+        assert_eq!(burst_for(30.0, 1.0 / 32.0).and_then(|burst| weight_for(30.0, burst - 1.0)), Some(1.0 / 16.0));
+        // A burst shorter than min never lifts the average there; a packet's min is below what any burst gives.
+        assert_eq!((weight_for(30.0, 29.0), weight_for(1.0, 100.0)), (None, None));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: Zhang, Hasegawa and Murata 2005 ("Performance Analysis and Improvement of HighSpeed TCP with TailDrop/RED
 //! Routers"), Section 5; "target" is the band of adaptive RED. `max_p` has no lower bound, and does not fall while the
-//! average is at or below `min_th`. Not in the source: `interval`, `top` and the first `max_p`, here those of adaptive RED.
+//! average is at or below `min_th`. What the source leaves open (`interval`, `top`, the first `max_p`) is as there.
 
 use crate::ared::Steps;
 use crate::early::{self, Early, Timer, red_params};

@@ -1,9 +1,10 @@
 //! Random early detection (RED): drops or marks at random as the average backlog rises between two thresholds.
 //!
-//! Source: Floyd and Jacobson 1993 ("Random Early Detection Gateways for Congestion Avoidance"), Figure 2; gentle: Floyd
-//! 2000 ("Recommendation on using the gentle_ variant of RED"); see `early.rs` for what all kinds of RED share.
+//! Source: Floyd and Jacobson 1993 ("Random Early Detection Gateways for Congestion Avoidance"), Figure 2; the gentle
+//! form: Floyd 2000; `early.rs` has what all kinds of RED share.
 //! Differs from the source: by default gentle, and drops are spaced 1/p to 2/p packets apart, as in ns-2 since 2001.
-//! Differs from Linux: `tc` can say it only with `gentle = false` and `count = "classic"`, and rounds `w_q` to a power of two.
+//! Differs from Linux: neither is there (`tc` wants `gentle = false`, `count = "classic"`), the average is of bytes,
+//! and the weight a power of two.
 
 use crate::early::{self, Early, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
@@ -27,8 +28,8 @@ impl Rule for Red {
         aliases: &["RED", "gentle-red"],
         title: "Random early detection",
         source: "Floyd and Jacobson 1993",
-        differs: "By default gentle and with drops 1/p to 2/p packets apart, as in ns-2; Linux's form is gentle = false, \
-                  count = \"classic\", averages bytes and rounds w_q to a power of two.",
+        differs: "By default gentle, with drops 1/p to 2/p packets apart, as in ns-2. Linux's form is gentle = false, \
+                  count = \"classic\"; it averages bytes and rounds w_q to a power of two.",
     };
     const SPELLINGS: &[(&str, &str)] = early::SPELLINGS;
 
