@@ -3,7 +3,7 @@
 //! Source: Sun, Ko, Chen, Chan and Zukerman 2003 ("PD-RED: To Improve the Performance of RED"): each `interval`,
 //! `max_p` grows by `k_p e / B + k_d (e - e_old) / B`, where e is the average less its target and B the buffer.
 //! The first `e_old` is that of an empty queue. Without a buffer's limit, B is twice `max_th`. The defaults of `k_p`,
-//! `k_d` and `interval` are this laboratory's; the bounds of `max_p` and the target, the middle of the band, adaptive RED's.
+//! `k_d` and `interval` are this laboratory's; the target is midway between the thresholds, bounds are adaptive RED's.
 
 use crate::early::{self, Early, Timer, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
