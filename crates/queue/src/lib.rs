@@ -9,6 +9,7 @@ use base::{Bytes, Cause, Flags, Header, Param, Time};
 
 #[macro_use]
 mod registry;
+mod early;
 mod fifo;
 mod flows;
 mod link;
@@ -26,6 +27,10 @@ pub use replay::{Fate, replay};
 queues! {
     admissions {
         DropTail = drop_tail,
+        Red = red,
+        Ared = ared,
+        Gared = gared,
+        PdRed = pd_red,
         Blue = blue,
         Rem = rem,
         Pie = pie,

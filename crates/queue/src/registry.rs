@@ -11,6 +11,8 @@ pub trait Rule: Sized {
     type Params;
     /// Name, title, source.
     const CARD: base::Card;
+    /// Other spellings of its parameters (Linux, ns-2, the papers), each with the parameter's name.
+    const SPELLINGS: &[(&str, &str)] = &[];
 
     /// Fills in what the parameters leave to the discipline (`"auto"`) on this port, so that it can be shown; amounts are
     /// in packets already.
@@ -104,8 +106,18 @@ macro_rules! queues {
                 match self { $(Self::$name(_) => $module::Params::rows(),)* $(Self::$d_name(_) => $d_module::Params::rows(),)* }
             }
 
-            /// Sets a parameter; `None` if the discipline has no such parameter.
+            /// Other spellings of its parameters' names, each with the name.
+            #[must_use]
+            pub fn spellings(&self) -> &'static [(&'static str, &'static str)] {
+                match self {
+                    $(Self::$name(_) => <$module::$name as Rule>::SPELLINGS,)*
+                    $(Self::$d_name(_) => <$d_module::$d_name as Rule>::SPELLINGS,)*
+                }
+            }
+
+            /// Sets a parameter, by its name or another spelling of it; `None` if the discipline has no such parameter.
             pub fn set(&mut self, name: &str, value: &base::Value) -> Option<Result<(), base::ParamError>> {
+                let name = self.spellings().iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| name);
                 match self { $(Self::$name(p) => p.set(name, value),)* $(Self::$d_name(p) => p.set(name, value),)* }
             }
 

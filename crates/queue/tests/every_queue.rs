@@ -46,6 +46,17 @@ fn every_card_is_complete_and_every_name_is_found_once() {
     assert_eq!(names.len(), count, "two things share a name");
 }
 
+#[test]
+fn other_spellings_name_parameters_there_are() {
+    for entry in QUEUES {
+        let spec = QueueSpec::named(entry.card.name).expect("registered");
+        let is = |name: &str| spec.rows().iter().any(|row| row.name == name);
+        for (other, name) in spec.spellings() {
+            assert!(is(name) && !is(other), "{}: {other} for {name}", entry.card.name);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     /// Every packet leaves once or is dropped once; packets of a flow keep their order; the backlog never exceeds the

@@ -1,0 +1,365 @@
+//! Random early detection, the part that all its kinds share: the average, the drop probability, the spacing of drops.
+//!
+//! Source: Floyd and Jacobson 1993, Figure 2; its gentle form: Floyd, Gummadi and Shenker 2001. The average is of the
+//! backlog that an arrival finds, itself and the packet in service excluded.
+//! Differs from the source: an arrival at an idle server decays the average, then counts as a sample of 0, and a drop for
+//! lack of room restarts `count`, both as in ns-2.
+//! Differs from ns-2: packets missed while idle are not truncated to whole ones; the first packet at or above `min_th`
+//! has count 0, as in the source, not 1; a backlog of 0 or 1 is not exempt; in byte mode `count` counts packets.
+//! Differs from Linux: in byte mode p is scaled with the size of the packet.
+
+mod params;
+
+pub use params::{Count, Unit};
+pub(crate) use params::{Open, SPELLINGS, Settings, red_params, weight_of_a_second};
+
+use crate::{Backlog, Limit, Packet, Port, Verdict};
+use base::time::PS_PER_S;
+use base::{Cause, Flags, ParamError, Span, Stream, Time};
+
+/// The drop probability against the average.
+#[derive(Clone, Debug)]
+struct Curve {
+    min_th: f64,
+    max_th: f64,
+    /// From here on everything is dropped.
+    end: f64,
+    max_p: f64,
+    slope: f64,
+    gentle_slope: f64,
+}
+
+impl Curve {
+    fn new(s: &Settings) -> Self {
+        let end = if s.gentle { 2.0 * s.max_th } else { s.max_th };
+        let mut curve = Self { min_th: s.min_th, max_th: s.max_th, end, max_p: 0.0, slope: 0.0, gentle_slope: 0.0 };
+        curve.set_max_p(s.max_p);
+        curve
+    }
+
+    fn set_max_p(&mut self, max_p: f64) {
+        self.max_p = max_p;
+        self.slope = max_p / (self.max_th - self.min_th);
+        self.gentle_slope = (1.0 - max_p) / self.max_th;
+    }
+
+    #[inline]
+    fn at(&self, average: f64) -> f64 {
+        if average < self.min_th {
+            0.0
+        } else if average >= self.end {
+            1.0
+        } else if average < self.max_th {
+            self.slope * (average - self.min_th)
+        } else {
+            self.max_p + self.gentle_slope * (average - self.max_th)
+        }
+    }
+}
+
+/// The rule: what [`crate::red`] does, and what others steer.
+#[derive(Clone, Debug)]
+pub(crate) struct Early {
+    limit: Limit,
+    curve: Curve,
+    weight: f64,
+    keep: f64,
+    /// Logarithm of what an idle picosecond leaves of the average.
+    idle: f64,
+    count_by: Count,
+    unit: Unit,
+    /// Packets of the link's mean size in a byte, and packets of the size `avpkt`.
+    packets_per_byte: f64,
+    sizes_per_byte: f64,
+    ecn: bool,
+    chance: Stream,
+    average: f64,
+    /// Packets since the last drop or mark; -1 while the average is below `min_th`.
+    count: f64,
+}
+
+impl Early {
+    pub fn new(s: &Settings, port: &Port, chance: Stream) -> Result<Self, ParamError> {
+        s.check()?;
+        Ok(Self {
+            limit: port.limit,
+            curve: Curve::new(s),
+            weight: s.w_q,
+            keep: 1.0 - s.w_q,
+            idle: libm::log1p(-s.w_q) * port.capacity() / s.avpkt / PS_PER_S as f64,
+            count_by: s.count,
+            unit: s.unit,
+            packets_per_byte: 1.0 / port.packet,
+            sizes_per_byte: 1.0 / (s.avpkt * port.packet),
+            ecn: s.ecn,
+            chance,
+            average: 0.0,
+            count: -1.0,
+        })
+    }
+
+    #[inline]
+    pub fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
+        if let Some(since) = idle_since {
+            self.average = self.decayed(packet.arrived.since(since));
+        }
+        let waiting = match self.unit {
+            Unit::Packets => f64::from(backlog.packets),
+            Unit::Bytes => backlog.bytes.0 as f64 * self.packets_per_byte,
+        };
+        self.average = self.keep * self.average + self.weight * waiting;
+        let verdict = if self.average < self.curve.min_th { self.calm() } else { self.decide(packet) };
+        if idle_since.is_none() && !self.limit.has_room(backlog, packet) && !matches!(verdict, Verdict::Drop(_)) {
+            // Whoever drops, the next early drop is spaced from here.
+            self.count = self.count.min(0.0);
+            return Verdict::Drop(Cause::Overflow);
+        }
+        verdict
+    }
+
+    #[inline]
+    fn calm(&mut self) -> Verdict {
+        self.count = -1.0;
+        // Nothing that small tells; numbers close to the smallest there is are slow to multiply.
+        if self.average < 1e-200 {
+            self.average = 0.0;
+        }
+        Verdict::Accept
+    }
+
+    fn decide(&mut self, packet: &Packet) -> Verdict {
+        if self.average >= self.curve.end {
+            self.count = 0.0;
+            return Verdict::Drop(Cause::Forced);
+        }
+        self.count += 1.0;
+        let p_b = match self.unit {
+            Unit::Packets => self.curve.at(self.average),
+            Unit::Bytes => (self.curve.at(self.average) * f64::from(packet.size) * self.sizes_per_byte).min(1.0),
+        };
+        let p_a = spaced(self.count_by, self.count, p_b);
+        if p_a <= 0.0 || (p_a < 1.0 && self.chance.unit() >= p_a) {
+            return Verdict::Accept;
+        }
+        self.count = 0.0;
+        // RFC 3168, Section 7: a router may mark instead of dropping, but drops when the average is above the range.
+        if self.ecn && packet.flags.has(Flags::ECT) { Verdict::Mark(Cause::Early) } else { Verdict::Drop(Cause::Early) }
+    }
+
+    /// The average as it is at `now`, the time that the server has been idle taken off.
+    pub fn average_at(&self, now: Time, idle_since: Option<Time>) -> f64 {
+        idle_since.map_or(self.average, |since| self.decayed(now.since(since)))
+    }
+
+    #[inline]
+    fn decayed(&self, idle: Span) -> f64 {
+        if idle.0 == 0 || self.average == 0.0 {
+            self.average
+        } else {
+            self.average * libm::exp(idle.0 as f64 * self.idle)
+        }
+    }
+
+    pub fn max_p(&self) -> f64 {
+        self.curve.max_p
+    }
+
+    /// Sets the probability at `max_th`; more than 1 becomes 1.
+    pub fn set_max_p(&mut self, max_p: f64) {
+        self.curve.set_max_p(max_p.min(1.0));
+    }
+
+    pub fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("avg", self.average);
+        put("max_p", self.curve.max_p);
+        put("prob", self.curve.at(self.average));
+        put("count", self.count);
+    }
+}
+
+/// The probability that spaces drops: `p_a` of the sources.
+#[inline]
+fn spaced(by: Count, count: f64, p_b: f64) -> f64 {
+    let expected = count * p_b;
+    match by {
+        Count::Wait if expected < 1.0 => 0.0,
+        Count::Wait if expected < 2.0 => p_b / (2.0 - expected),
+        Count::Classic if expected < 1.0 => p_b / (1.0 - expected),
+        _ => 1.0,
+    }
+}
+
+/// A clock that ticks whether or not packets arrive.
+#[derive(Clone, Debug)]
+pub(crate) struct Timer {
+    interval: Span,
+    pub next: Time,
+}
+
+impl Timer {
+    /// The first tick comes after one interval.
+    pub fn new(interval: Span) -> Result<Self, ParamError> {
+        if interval == Span::ZERO {
+            return Err(ParamError::new("interval", "must be longer than 0"));
+        }
+        Ok(Self { interval, next: Time::ZERO + interval })
+    }
+
+    pub fn tick(&mut self, now: Time) {
+        self.next = Time(now.0.saturating_add(self.interval.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Bytes, Rate};
+
+    /// A mean packet takes 1 ms here.
+    fn port() -> Port {
+        Port::new(Limit::Packets(30), Rate(8_000_000), 1000.0)
+    }
+
+    fn settings() -> Settings {
+        Settings {
+            min_th: 2.0,
+            max_th: 6.0,
+            w_q: 0.5,
+            max_p: 0.5,
+            gentle: true,
+            count: Count::Wait,
+            unit: Unit::Packets,
+            ecn: false,
+            avpkt: 1.0,
+        }
+    }
+
+    fn rule(settings: &Settings, seed: u64) -> Early {
+        Early::new(settings, &port(), Stream::new(seed, 0, ("link", 0), "queue")).unwrap()
+    }
+
+    fn waiting(packets: u32) -> Backlog {
+        Backlog { packets, bytes: Bytes(u64::from(packets) * 1000) }
+    }
+
+    /// Offers a packet of `size` bytes to a busy server.
+    fn offer(rule: &mut Early, packets: u32, size: u32) -> Verdict {
+        rule.admit(&Packet::new(0, 0, size, Time::ZERO), waiting(packets), None)
+    }
+
+    const EARLY: Verdict = Verdict::Drop(Cause::Early);
+    const FORCED: Verdict = Verdict::Drop(Cause::Forced);
+
+    #[test]
+    fn waits_and_drops_as_computed_by_hand() {
+        // The stream of seed 7 begins 0.8492, 0.5468, 0.5034: each time at or above p_a.
+        let mut rule = rule(&settings(), 7);
+        // Backlog found; average (the mean of the last one and that) and count after it; verdict.
+        for (step, (found, average, count, verdict)) in [
+            (2, 1.0, -1.0, Verdict::Accept),
+            // At min_th: p_b = 0, and the first packet has count 0.
+            (3, 2.0, 0.0, Verdict::Accept),
+            // p_b = 0.5 (4 - 2) / (6 - 2) = 0.25; count p_b = 0.25, 0.5, 0.75: too early.
+            (6, 4.0, 1.0, Verdict::Accept),
+            (4, 4.0, 2.0, Verdict::Accept),
+            (4, 4.0, 3.0, Verdict::Accept),
+            // p_a = 0.25 / (2 - 1), 0.25 / (2 - 1.25), 0.25 / (2 - 1.5): 0.25, 0.33, 0.5; then 0.25 / (2 - 1.75) = 1.
+            (4, 4.0, 4.0, Verdict::Accept),
+            (4, 4.0, 5.0, Verdict::Accept),
+            (4, 4.0, 6.0, Verdict::Accept),
+            (4, 4.0, 0.0, EARLY),
+            // Twice max_th.
+            (20, 12.0, 0.0, FORCED),
+            // p_b = 0.5 + 0.5 (9 - 6) / 6 = 0.75: count p_b = 0.75, then p_a = 0.75 / (2 - 1.5) > 1.
+            (6, 9.0, 1.0, Verdict::Accept),
+            (9, 9.0, 0.0, EARLY),
+            // p_b = 0.5 at max_th, 0.125 at 3.
+            (3, 6.0, 1.0, Verdict::Accept),
+            (0, 3.0, 2.0, Verdict::Accept),
+            (0, 1.5, -1.0, Verdict::Accept),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!(offer(&mut rule, found, 1000), verdict, "step {step}");
+            assert_eq!((rule.average, rule.count), (average, count), "step {step}");
+        }
+        // Three draws were made, no more: the fourth number of the stream is next.
+        assert!((rule.chance.unit() - 0.2032).abs() < 5e-5);
+    }
+
+    #[test]
+    fn counts_as_in_1993_and_stops_at_max_th_when_not_gentle() {
+        let mut rule = rule(&Settings { count: Count::Classic, gentle: false, w_q: 1.0, ..settings() }, 7);
+        // p_a = 0.25, 0.25 / 0.75 = 0.3333, 0.25 / 0.5 = 0.5, 0.25 / 0.25 = 1 against 0.8492, 0.5468, 0.5034.
+        let verdicts = [4, 4, 4, 4].map(|found| offer(&mut rule, found, 1000));
+        assert_eq!(verdicts, [Verdict::Accept, Verdict::Accept, Verdict::Accept, EARLY]);
+        // After a drop the count of the next is 1: p_a = 0.3333 against 0.2032.
+        assert_eq!(offer(&mut rule, 4, 1000), EARLY);
+        assert_eq!(offer(&mut rule, 6, 1000), FORCED);
+        assert_eq!(spaced(Count::Classic, 5.0, 0.25), 1.0);
+        assert_eq!(spaced(Count::Wait, 9.0, 0.25), 1.0);
+        assert_eq!((spaced(Count::Wait, 3.0, 0.0), spaced(Count::Classic, 3.0, 0.0)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn bytes_are_averaged_and_large_packets_dropped_more_often() {
+        let mut rule = rule(&Settings { count: Count::Classic, unit: Unit::Bytes, w_q: 1.0, ..settings() }, 7);
+        // 4000 bytes are 4 mean packets, however many packets they are: p_b = 0.25, scaled by size / 1000.
+        let mut offer =
+            |size| rule.admit(&Packet::new(0, 0, size, Time::ZERO), Backlog { packets: 20, bytes: Bytes(4000) }, None);
+        // p_a = 0.01 against 0.8492; 0.375 / (1 - 0.375) = 0.6 against 0.5468.
+        assert_eq!((offer(40), offer(1500)), (Verdict::Accept, EARLY));
+        // 0.25 20 is more than 1, which is 1: no draw. The next one, 0.25 / 0.75, is against 0.5034.
+        assert_eq!((offer(20_000), offer(1000), offer(1000)), (EARLY, Verdict::Accept, EARLY));
+    }
+
+    #[test]
+    fn the_average_forgets_as_if_packets_had_passed_while_idle() {
+        let mut rule = rule(&settings(), 7);
+        offer(&mut rule, 10, 1000);
+        assert_eq!(rule.average, 5.0);
+        // 3 ms are 3 mean packets; the arrival itself then finds nothing. Rounding of exp and of the logarithm.
+        let at = |ms| Time::ZERO + Span::millis(ms);
+        let read = rule.average_at(at(13), Some(at(10)));
+        assert!((read - 5.0 / 8.0).abs() < 1e-14, "{read}");
+        assert_eq!(rule.admit(&Packet::new(0, 0, 1000, at(13)), waiting(0), Some(at(10))), Verdict::Accept);
+        assert!((rule.average - 5.0 / 16.0).abs() < 1e-14, "{}", rule.average);
+        assert_eq!(rule.count, -1.0);
+        // Half a packet's time counts, unlike in ns-2; no time at all is only a sample.
+        rule.average = 1.0;
+        assert!((rule.average_at(at(20) + Span::micros(500), Some(at(20))) - libm::sqrt(0.5)).abs() < 1e-15);
+        assert_eq!(rule.average_at(at(20), Some(at(20))), 1.0);
+        // Twice the packet's size, half the decay.
+        let slow = Early::new(&Settings { avpkt: 2.0, ..settings() }, &port(), Stream::new(7, 0, ("link", 0), "queue"));
+        let slow = Early { average: 1.0, ..slow.unwrap() };
+        assert!((slow.average_at(at(2), Some(Time::ZERO)) - 0.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_full_buffer_drops_what_the_average_would_let_pass_and_restarts_the_count() {
+        let mut rule = rule(&Settings { w_q: 1.0 / 16.0, ..settings() }, 7);
+        let overflow = Verdict::Drop(Cause::Overflow);
+        // 1.875 is below min_th.
+        assert_eq!((offer(&mut rule, 30, 1000), rule.count), (overflow, -1.0));
+        // 3.6328, where the count would be 0 anyway; 5.2808 with count 1; then 5.0757 with count 1 and room.
+        assert_eq!((offer(&mut rule, 30, 1000), rule.count), (overflow, 0.0));
+        assert_eq!((offer(&mut rule, 30, 1000), rule.count), (overflow, 0.0));
+        assert_eq!((offer(&mut rule, 2, 1000), rule.count), (Verdict::Accept, 1.0));
+        // A packet that goes straight into service needs no room.
+        let mut none = Early { limit: Limit::Packets(0), ..rule.clone() };
+        assert_eq!(none.admit(&Packet::new(0, 0, 1, Time::ZERO), waiting(0), Some(Time::ZERO)), Verdict::Accept);
+    }
+
+    #[test]
+    fn marks_instead_of_early_drops_and_drops_above_the_range() {
+        let mut rule = rule(&Settings { ecn: true, w_q: 1.0, ..settings() }, 7);
+        let mut offer =
+            |found, flags| rule.admit(&Packet::new(0, 0, 1000, Time::ZERO).with(flags), waiting(found), None);
+        // 11 packets: p_b = 0.5 + 0.5 5 / 6 = 0.9167; count 0 and 1 wait, count 2 gives 0.9167 / 0.1667 > 1.
+        let verdicts = [Flags::ECT; 3].map(|flags| offer(11, flags));
+        assert_eq!(verdicts, [Verdict::Accept, Verdict::Accept, Verdict::Mark(Cause::Early)]);
+        assert_eq!((offer(11, Flags::NONE), offer(11, Flags::NONE)), (Verdict::Accept, EARLY));
+        assert_eq!(offer(12, Flags::ECT), FORCED);
+    }
+}

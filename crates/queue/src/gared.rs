@@ -1,0 +1,96 @@
+//! Gentle adaptive RED (gARED): adaptive RED that moves `max_p` only while the average moves further from its target.
+//!
+//! Source: Zhang, Hasegawa and Murata 2005 ("Performance Analysis and Improvement of HighSpeed TCP with TailDrop/RED
+//! Routers"), Section 5; "target" is the band of adaptive RED. `max_p` has no lower bound, and does not fall while the
+//! average is at or below `min_th`. What the source leaves open (`interval`, `top`, the first `max_p`) is as there.
+
+use crate::ared::Steps;
+use crate::early::{self, Early, Timer, red_params};
+use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
+use base::{Card, ParamError, Span, Stream, Time};
+
+red_params! {
+    /// Zhang, Hasegawa and Murata 2005; what it leaves open, from Floyd, Gummadi and Shenker 2001.
+    {
+        /// How often max_p is looked at.
+        interval: Span = Span::millis(500), "";
+        /// The most that max_p rises by; a quarter of it if that is less.
+        alpha: f64 = 0.01, "";
+        /// What max_p falls by, as a factor.
+        beta: f64 = 0.9, "";
+        /// Above this, max_p does not rise.
+        top: f64 = 0.5, "";
+        /// Lower end of the band, between min_th (0) and max_th (1).
+        target_low: f64 = 0.4, "";
+        /// Upper end of the band.
+        target_high: f64 = 0.6, "";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Gared {
+    core: Early,
+    timer: Timer,
+    steps: Steps,
+    min_th: f64,
+    /// The average at the previous tick.
+    old_average: f64,
+}
+
+impl Rule for Gared {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "gared",
+        aliases: &["gARED", "gentle-ared"],
+        title: "Gentle adaptive RED",
+        source: "Zhang, Hasegawa and Murata 2005",
+        differs: "",
+    };
+    const SPELLINGS: &[(&str, &str)] = early::SPELLINGS;
+
+    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+        p.open().settle(port, early::weight_of_a_second)
+    }
+
+    fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
+        let settings = p.settings();
+        Ok(Self {
+            core: Early::new(&settings, port, chance)?,
+            timer: Timer::new(p.interval)?,
+            steps: Steps::new(&settings, (p.alpha, p.beta, p.top), (p.target_low, p.target_high))?,
+            min_th: settings.min_th,
+            old_average: 0.0,
+        })
+    }
+
+    fn curve(p: &Params, average: f64) -> Option<f64> {
+        Some(p.settings().curve(average))
+    }
+}
+
+impl Admission for Gared {
+    #[inline]
+    fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
+        self.core.admit(packet, backlog, idle_since)
+    }
+
+    fn next_wakeup(&self) -> Time {
+        self.timer.next
+    }
+
+    fn on_wakeup(&mut self, now: Time, _backlog: Backlog, idle_since: Option<Time>) {
+        let (average, max_p) = (self.core.average_at(now, idle_since), self.core.max_p());
+        if average > self.steps.high && average > self.old_average {
+            self.core.set_max_p(self.steps.up(max_p));
+        } else if self.min_th < average && average < self.steps.low && average < self.old_average {
+            self.core.set_max_p(self.steps.down(max_p));
+        }
+        self.old_average = average;
+        self.timer.tick(now);
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        self.core.gauges(put);
+    }
+}
