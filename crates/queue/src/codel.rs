@@ -1,0 +1,103 @@
+//! CoDel: a FIFO that drops from its head while no packet of the last interval waited less than the target.
+//!
+//! Source: RFC 8289; marks in place of drops and `ce_threshold`: RFC 8290, Section 5.2.
+//! Differs from Linux: `mtu`, below which no backlog is too large, is a parameter and not the device's; packets have
+//! waited for nothing that is the driver's.
+
+use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
+use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
+use control::{Control, Setting};
+use std::collections::VecDeque;
+
+pub(crate) mod control;
+pub(crate) mod heaviest;
+
+base::params! {
+    /// RFC 8289, Section 4.
+    pub struct Params {
+        /// Standing delay that is acceptable.
+        target: Span = Span::millis(5), "";
+        /// For how long the delay must stay above target: a round-trip time that few flows exceed.
+        interval: Span = Span::millis(100), "";
+        /// Backlog at or below which nothing is dropped; auto for 1514 bytes or a packet of the link, whichever is larger.
+        mtu: Amount = Amount::Auto, "packets";
+        /// Whether ECN-capable packets are marked instead of dropped.
+        ecn: bool = false, "";
+        /// Delay above which every ECN-capable packet is marked; 0 for never.
+        ce_threshold: Span = Span::ZERO, "";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Codel {
+    limit: Limit,
+    setting: Setting,
+    control: Control,
+    waiting: VecDeque<Packet>,
+    backlog: Backlog,
+}
+
+impl Rule for Codel {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "codel",
+        aliases: &["CoDel", "CODEL"],
+        title: "Controlled delay",
+        source: "RFC 8289",
+        differs: "Where the source only drops, marks are as in RFC 8290; the buffer's size is the link's.",
+    };
+
+    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+        p.mtu = control::frame(p.mtu, port);
+        Ok(())
+    }
+
+    fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
+        let mtu = (p.mtu.packets() * port.packet).round() as u64;
+        Ok(Self {
+            limit: port.limit,
+            setting: Setting::new(p.target, p.interval, mtu, p.ecn, p.ce_threshold)?,
+            control: Control::default(),
+            waiting: VecDeque::new(),
+            backlog: Backlog::default(),
+        })
+    }
+
+    fn tc(p: &Params, port: &Port) -> Option<String> {
+        let Limit::Packets(limit) = port.limit else { return None };
+        Some(format!("codel limit {limit} {}", control::words(p.target, p.interval, p.ecn, p.ce_threshold)))
+    }
+}
+
+impl QueueDiscipline for Codel {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
+        if idle_since.is_none() && !self.limit.has_room(self.backlog, &packet) {
+            return fates.dropped(&packet, Cause::Overflow, packet.arrived);
+        }
+        self.backlog.add(&packet);
+        self.waiting.push_back(packet);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
+        let (waiting, backlog) = (&mut self.waiting, &mut self.backlog);
+        let take = || {
+            let packet = waiting.pop_front()?;
+            backlog.remove(&packet);
+            Some((packet, backlog.bytes.0))
+        };
+        self.control.next(&self.setting, now, take, fates)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("count", f64::from(self.control.count));
+        put("dropping", f64::from(u8::from(self.control.dropping)));
+    }
+}
