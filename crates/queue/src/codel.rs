@@ -6,7 +6,7 @@
 
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
-use control::{Control, Setting};
+use control::{Control, Head, Setting, Source};
 use std::collections::VecDeque;
 
 pub(crate) mod control;
@@ -34,8 +34,27 @@ pub struct Codel {
     limit: Limit,
     setting: Setting,
     control: Control,
-    waiting: VecDeque<Packet>,
+    waiting: Waiting,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Waiting {
+    packets: VecDeque<Packet>,
     backlog: Backlog,
+}
+
+impl Source for Waiting {
+    #[inline]
+    fn head(&self) -> Option<Head> {
+        self.packets.front().map(|packet| Head::of(packet, self.backlog.bytes.0))
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.backlog.remove(&packet);
+        Some(packet)
+    }
 }
 
 impl Rule for Codel {
@@ -59,8 +78,7 @@ impl Rule for Codel {
             limit: port.limit,
             setting: Setting::new(p.target, p.interval, mtu, p.ecn, p.ce_threshold)?,
             control: Control::default(),
-            waiting: VecDeque::new(),
-            backlog: Backlog::default(),
+            waiting: Waiting::default(),
         })
     }
 
@@ -73,27 +91,21 @@ impl Rule for Codel {
 impl QueueDiscipline for Codel {
     #[inline]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
-        if idle_since.is_none() && !self.limit.has_room(self.backlog, &packet) {
+        if idle_since.is_none() && !self.limit.has_room(self.waiting.backlog, &packet) {
             return fates.dropped(&packet, Cause::Overflow, packet.arrived);
         }
-        self.backlog.add(&packet);
-        self.waiting.push_back(packet);
+        self.waiting.backlog.add(&packet);
+        self.waiting.packets.push_back(packet);
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
-        let (waiting, backlog) = (&mut self.waiting, &mut self.backlog);
-        let take = || {
-            let packet = waiting.pop_front()?;
-            backlog.remove(&packet);
-            Some((packet, backlog.bytes.0))
-        };
-        self.control.next(&self.setting, now, take, fates)
+        self.control.next(&self.setting, now, &mut self.waiting, fates)
     }
 
     #[inline]
     fn backlog(&self) -> Backlog {
-        self.backlog
+        self.waiting.backlog
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {

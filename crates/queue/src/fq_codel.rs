@@ -5,7 +5,7 @@
 //! Differs from Linux: half is half the packets and not half the bytes, and leaves CoDel's count alone; CoDel's `mtu` is
 //! held against the flow's own backlog and not against the whole; an emptied new queue always joins the old ones.
 
-use crate::codel::control::{self, Control, Setting};
+use crate::codel::control::{self, Control, Head, Setting, Source};
 use crate::codel::heaviest::Heaviest;
 use crate::flows::{Flows, NONE};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
@@ -105,26 +105,42 @@ impl FqCodel {
         let q = self.heaviest.find();
         let lane = self.flows.lane(q);
         for _ in 0..self.flows.packets(lane).div_ceil(2).min(self.batch) {
-            if let Some((packet, _)) = take(&mut self.flows, &mut self.heaviest, q) {
+            if let Some(packet) = (Waiting { flows: &mut self.flows, heaviest: &mut self.heaviest, q }).take() {
                 fates.dropped(&packet, Cause::Overflow, now);
             }
         }
     }
 }
 
-/// The oldest packet of a queue, and the bytes that stay behind.
-#[inline]
-fn take(flows: &mut Flows, heaviest: &mut Heaviest, q: u32) -> Option<(Packet, u64)> {
-    let lane = flows.lane(q);
-    if lane == NONE {
-        return None;
+/// One of the queues, for CoDel.
+struct Waiting<'a> {
+    flows: &'a mut Flows,
+    heaviest: &'a mut Heaviest,
+    q: u32,
+}
+
+impl Source for Waiting<'_> {
+    #[inline]
+    fn head(&self) -> Option<Head> {
+        match self.flows.lane(self.q) {
+            NONE => None,
+            lane => Some(Head::of(self.flows.front(lane), self.flows.bytes(lane))),
+        }
     }
-    let packet = flows.pop_front(lane);
-    if flows.packets(lane) == 0 {
-        flows.close(lane);
+
+    #[inline]
+    fn take(&mut self) -> Option<Packet> {
+        let lane = self.flows.lane(self.q);
+        if lane == NONE {
+            return None;
+        }
+        let packet = self.flows.pop_front(lane);
+        if self.flows.packets(lane) == 0 {
+            self.flows.close(lane);
+        }
+        self.heaviest.take(self.q, u64::from(packet.size));
+        Some(packet)
     }
-    heaviest.take(q, u64::from(packet.size));
-    Some((packet, heaviest.weight(q)))
 }
 
 impl Rule for FqCodel {
@@ -216,8 +232,8 @@ impl QueueDiscipline for FqCodel {
                 self.old.push(&mut self.queues, q);
                 continue;
             }
-            let (flows, heaviest) = (&mut self.flows, &mut self.heaviest);
-            if let Some(packet) = queue.codel.next(&self.setting, now, || take(flows, heaviest, q), fates) {
+            let mut waiting = Waiting { flows: &mut self.flows, heaviest: &mut self.heaviest, q };
+            if let Some(packet) = queue.codel.next(&self.setting, now, &mut waiting, fates) {
                 queue.deficit -= i64::from(packet.size);
                 return Some(packet);
             }

@@ -47,89 +47,112 @@ impl Setting {
     fn after(&self, t: u64, count: u32) -> u64 {
         t.saturating_add((self.interval as f64 / f64::from(count).sqrt()).round() as u64)
     }
+}
 
-    fn marks(&self, packet: &Packet) -> bool {
-        self.ecn && packet.flags.has(Flags::ECT)
+/// A queue as CoDel sees it.
+pub(crate) trait Source {
+    /// What it needs to know of the oldest packet.
+    fn head(&self) -> Option<Head>;
+    /// Removes the oldest packet.
+    fn take(&mut self) -> Option<Packet>;
+}
+
+/// See [`Source::head`].
+#[derive(Clone, Copy)]
+pub(crate) struct Head {
+    arrived: Time,
+    ect: bool,
+    /// Bytes that wait behind it.
+    left: u64,
+}
+
+impl Head {
+    /// Of `packet`, in a queue of `bytes`, itself included.
+    #[inline]
+    pub fn of(packet: &Packet, bytes: u64) -> Self {
+        Self { arrived: packet.arrived, ect: packet.flags.has(Flags::ECT), left: bytes - u64::from(packet.size) }
     }
 }
 
 impl Control {
-    /// The next packet to go on, RFC 8289's `dequeue`. `take` removes the oldest packet and tells the bytes left behind it.
+    /// The next packet to go on: RFC 8289's `dequeue`.
     #[inline]
     pub fn next(
         &mut self,
         setting: &Setting,
         now: Time,
-        mut take: impl FnMut() -> Option<(Packet, u64)>,
+        queue: &mut impl Source,
         fates: &mut impl Fates,
     ) -> Option<Packet> {
-        let (packet, ok_to_drop) = self.look(setting, now, take());
-        let (mut packet, marked) = if self.dropping || ok_to_drop {
-            self.act(setting, now, (packet?, ok_to_drop), take, fates)?
-        } else {
-            (packet?, false)
-        };
-        let sojourn = now.0 - packet.arrived.0;
-        if sojourn > setting.ce_threshold && !marked && packet.flags.has(Flags::ECT) {
-            mark(&mut packet, Cause::Early, now, fates);
+        let (head, ok_to_drop) = self.look(setting, now, queue)?;
+        if self.dropping || ok_to_drop || now.0 - head.arrived.0 > setting.ce_threshold {
+            return self.act(setting, now, (head, ok_to_drop), queue, fates);
         }
-        Some(packet)
+        queue.take()
     }
 
-    /// `dodequeue`: a packet, and whether sojourn times have been above target for an interval.
+    /// `dodequeue`: the oldest packet, and whether sojourn times have been above target for an interval.
     #[inline]
-    fn look(&mut self, setting: &Setting, now: Time, taken: Option<(Packet, u64)>) -> (Option<Packet>, bool) {
-        let Some((packet, left)) = taken else {
+    fn look(&mut self, setting: &Setting, now: Time, queue: &impl Source) -> Option<(Head, bool)> {
+        let Some(head) = queue.head() else {
             (self.first_above, self.dropping) = (0, false);
-            return (None, false);
+            return None;
         };
-        if now.0 - packet.arrived.0 < setting.target || left <= setting.mtu {
+        if now.0 - head.arrived.0 < setting.target || head.left <= setting.mtu {
             self.first_above = 0;
         } else if self.first_above == 0 {
             self.first_above = now.0.saturating_add(setting.interval);
         } else if now.0 >= self.first_above {
-            return (Some(packet), true);
+            return Some((head, true));
         }
-        (Some(packet), false)
+        Some((head, false))
     }
 
-    /// In the dropping state, or about to enter it. Returns the packet to go on and whether it was marked here.
+    /// In the dropping state, about to enter it, or beyond the threshold of marks.
     fn act(
         &mut self,
         setting: &Setting,
         now: Time,
-        (mut packet, mut ok_to_drop): (Packet, bool),
-        mut take: impl FnMut() -> Option<(Packet, u64)>,
+        (mut head, mut ok_to_drop): (Head, bool),
+        queue: &mut impl Source,
         fates: &mut impl Fates,
-    ) -> Option<(Packet, bool)> {
-        if !self.dropping {
+    ) -> Option<Packet> {
+        let mut mark = None;
+        if self.dropping {
+            self.dropping = ok_to_drop;
+            while self.dropping && now.0 >= self.drop_next {
+                self.count = self.count.saturating_add(1);
+                if setting.ecn && head.ect {
+                    mark = Some(Cause::Sojourn);
+                    self.drop_next = setting.after(self.drop_next, self.count);
+                    break;
+                }
+                fates.dropped(&queue.take()?, Cause::Sojourn, now);
+                (head, ok_to_drop) = self.look(setting, now, queue)?;
+                if ok_to_drop {
+                    self.drop_next = setting.after(self.drop_next, self.count);
+                } else {
+                    self.dropping = false;
+                }
+            }
+        } else if ok_to_drop {
             self.enter(setting, now);
-            if setting.marks(&packet) {
-                mark(&mut packet, Cause::Sojourn, now, fates);
-                return Some((packet, true));
-            }
-            fates.dropped(&packet, Cause::Sojourn, now);
-            return self.look(setting, now, take()).0.map(|packet| (packet, false));
-        }
-        self.dropping = ok_to_drop;
-        while self.dropping && now.0 >= self.drop_next {
-            self.count = self.count.saturating_add(1);
-            if setting.marks(&packet) {
-                mark(&mut packet, Cause::Sojourn, now, fates);
-                self.drop_next = setting.after(self.drop_next, self.count);
-                return Some((packet, true));
-            }
-            fates.dropped(&packet, Cause::Sojourn, now);
-            let next;
-            (next, ok_to_drop) = self.look(setting, now, take());
-            packet = next?;
-            if ok_to_drop {
-                self.drop_next = setting.after(self.drop_next, self.count);
+            if setting.ecn && head.ect {
+                mark = Some(Cause::Sojourn);
             } else {
-                self.dropping = false;
+                fates.dropped(&queue.take()?, Cause::Sojourn, now);
+                (head, _) = self.look(setting, now, queue)?;
             }
         }
-        Some((packet, false))
+        if head.ect && now.0 - head.arrived.0 > setting.ce_threshold {
+            mark = mark.or(Some(Cause::Early));
+        }
+        let mut packet = queue.take()?;
+        if let Some(cause) = mark {
+            packet.flags = packet.flags.with(Flags::CE);
+            fates.marked(&packet, cause, now);
+        }
+        Some(packet)
     }
 
     /// Enters the dropping state, at the rate it was left with if that was a short while ago.
@@ -141,11 +164,6 @@ impl Control {
         self.drop_next = setting.after(now.0, self.count);
         self.dropping = true;
     }
-}
-
-fn mark(packet: &mut Packet, cause: Cause, now: Time, fates: &mut impl Fates) {
-    packet.flags = packet.flags.with(Flags::CE);
-    fates.marked(packet, cause, now);
 }
 
 /// Bytes of an amount that stands for one frame (a quantum, an MTU); left open, it is that of Ethernet or what the link

@@ -22,11 +22,6 @@ impl Heaviest {
     }
 
     #[inline]
-    pub fn weight(&self, i: u32) -> u64 {
-        self.weights[i as usize]
-    }
-
-    #[inline]
     pub fn add(&mut self, i: u32, x: u64) {
         let weight = &mut self.weights[i as usize];
         *weight += x;
