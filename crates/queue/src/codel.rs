@@ -113,3 +113,69 @@ impl QueueDiscipline for Codel {
         put("dropping", f64::from(u8::from(self.control.dropping)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Flags, Rate};
+
+    #[derive(Default)]
+    struct Ledger(Vec<(u32, Cause)>);
+
+    impl Fates for Ledger {
+        fn dropped(&mut self, packet: &Packet, cause: Cause, _: Time) {
+            self.0.push((packet.token, cause));
+        }
+        fn marked(&mut self, _: &Packet, _: Cause, _: Time) {}
+    }
+
+    fn settled(port: &Port) -> Params {
+        let mut params = Params::default();
+        params.resolve(&port.scale()).unwrap();
+        Codel::settle(&mut params, port).unwrap();
+        params
+    }
+
+    fn queue(limit: Limit) -> Codel {
+        let port = Port::new(limit, Rate(8_000_000), 1000.0);
+        Codel::new(&settled(&port), &port, Stream::new(0, 0, ("link", 0), "queue")).unwrap()
+    }
+
+    #[test]
+    fn drops_the_arrival_that_does_not_fit_and_later_the_head() {
+        let (mut queue, mut fates) = (queue(Limit::Packets(300)), Ledger::default());
+        for token in 0..301 {
+            queue.enqueue(Packet::new(0, token, 1000, Time::ZERO), None, &mut fates);
+        }
+        assert_eq!(fates.0, [(300, Cause::Overflow)]);
+        // One per millisecond, the first with a sojourn time of 5 ms at 5: at 105 the head is 100, and 101 goes on; at
+        // 205, with 100 ms / sqrt(1) over, the head is 201.
+        let out: Vec<u32> =
+            (0..=205).map(|ms| queue.dequeue(Time::ZERO + Span::millis(ms), &mut fates).unwrap().token).collect();
+        assert_eq!(fates.0[1..], [(105, Cause::Sojourn), (206, Cause::Sojourn)]);
+        assert_eq!((out[104], out[105], out[204], out[205]), (104, 106, 205, 207));
+        assert_eq!(queue.backlog(), Backlog { packets: 92, bytes: base::Bytes(92_000) });
+    }
+
+    #[test]
+    fn a_packet_that_finds_the_server_idle_needs_no_room_and_has_not_waited() {
+        let (mut queue, mut fates) = (queue(Limit::Packets(0)), Ledger::default());
+        for ms in 0..1000 {
+            let now = Time::ZERO + Span::millis(ms);
+            queue.enqueue(Packet::new(0, 0, 1000, now).with(Flags::ECT), Some(Time::ZERO), &mut fates);
+            assert!(queue.dequeue(now, &mut fates).is_some());
+        }
+        assert_eq!((fates.0.len(), queue.backlog().packets), (0, 0));
+    }
+
+    #[test]
+    fn is_said_in_the_words_of_tc() {
+        let port = Port::new(Limit::Packets(300), Rate(8_000_000), 1000.0);
+        let mut params = settled(&port);
+        assert_eq!(Codel::tc(&params, &port).unwrap(), "codel limit 300 target 5000us interval 100000us noecn");
+        (params.ecn, params.ce_threshold) = (true, Span::millis(1));
+        let words = Codel::tc(&params, &port).unwrap();
+        assert!(words.ends_with("ecn ce_threshold 1000us"), "{words}");
+        assert_eq!(Codel::tc(&params, &Port { limit: Limit::Unlimited, ..port }), None);
+    }
+}

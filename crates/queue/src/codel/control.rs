@@ -183,3 +183,172 @@ pub(crate) fn words(target: Span, interval: Span, ecn: bool, ce_threshold: Span)
     let ce = if ce_threshold.0 == 0 { String::new() } else { format!(" ce_threshold {}", us(ce_threshold)) };
     format!("target {} interval {} {ecn}{ce}", us(target), us(interval))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    /// A queue whose packets have all waited for `sojourn` ms, with `left` bytes behind the head.
+    struct Standing {
+        now: Time,
+        sojourn: u64,
+        left: u64,
+        flags: Flags,
+    }
+
+    impl Source for Standing {
+        fn head(&self) -> Option<Head> {
+            let arrived = Time(self.now.0 - self.sojourn * MS);
+            Some(Head { arrived, ect: self.flags.has(Flags::ECT), left: self.left })
+        }
+        fn take(&mut self) -> Option<Packet> {
+            Some(Packet::new(0, 0, 1000, Time(self.now.0 - self.sojourn * MS)).with(self.flags))
+        }
+    }
+
+    #[derive(Default)]
+    struct Ledger {
+        dropped: Vec<u64>,
+        marked: Vec<(u64, Cause)>,
+    }
+
+    impl Fates for Ledger {
+        fn dropped(&mut self, _: &Packet, cause: Cause, now: Time) {
+            assert_eq!(cause, Cause::Sojourn);
+            self.dropped.push(now.0 / MS);
+        }
+        fn marked(&mut self, packet: &Packet, cause: Cause, now: Time) {
+            assert!(packet.flags.has(Flags::CE));
+            self.marked.push((now.0 / MS, cause));
+        }
+    }
+
+    /// A control and a standing queue of 10 packets that is asked for one every millisecond.
+    struct Trial {
+        setting: Setting,
+        control: Control,
+        queue: Standing,
+        fates: Ledger,
+    }
+
+    impl Trial {
+        fn new(ecn: bool, ce_threshold: u64) -> Self {
+            let ce_threshold = Span::millis(ce_threshold);
+            let setting = Setting::new(Span::millis(5), Span::millis(100), 1514, ecn, ce_threshold).unwrap();
+            let queue = Standing { now: Time::ZERO, sojourn: 0, left: 10_000, flags: Flags::NONE };
+            Self { setting, control: Control::default(), queue, fates: Ledger::default() }
+        }
+
+        /// Serves from `from` to before `to` ms, sojourn times being `sojourn` ms; returns when packets were dropped.
+        fn serve(&mut self, from: u64, to: u64, sojourn: u64) -> Vec<u64> {
+            self.queue.sojourn = sojourn;
+            for ms in from..to {
+                self.queue.now = Time(ms * MS);
+                let packet = self.control.next(&self.setting, self.queue.now, &mut self.queue, &mut self.fates);
+                assert!(packet.is_some());
+            }
+            std::mem::take(&mut self.fates.dropped)
+        }
+    }
+
+    #[test]
+    fn drops_first_an_interval_after_going_above_target_then_by_the_inverse_root() {
+        let mut trial = Trial::new(false, 0);
+        // Above target since 1000: dropping begins at 1100, and then 100 ms / sqrt(count) after the last time that was
+        // due: 1200, 1270.71, 1328.45, 1378.45, 1423.17, 1463.99, 1501.79, the next ask after each.
+        assert_eq!(trial.serve(900, 1000, 4), []);
+        assert_eq!(trial.serve(1000, 1502, 5), [1100, 1200, 1271, 1329, 1379, 1424, 1464]);
+        // 1501.79 is due. One packet below target ends the dropping, whatever is due.
+        assert_eq!(trial.serve(1502, 1503, 4), []);
+        assert!(!trial.control.dropping);
+        assert_eq!(trial.serve(1503, 1603, 100), []);
+    }
+
+    #[test]
+    fn the_nth_drop_comes_when_the_closed_form_says() {
+        let mut trial = Trial::new(false, 0);
+        let times = trial.serve(1000, 21_000, 6);
+        let mut due = 1100.0;
+        for (i, time) in times.iter().enumerate() {
+            // Asked once a millisecond; the law's own times are rounded to the picosecond.
+            assert_eq!(*time, f64::ceil(due - 1e-6) as u64, "drop {i}");
+            due += 100.0 / f64::from(i as u32 + 1).sqrt();
+        }
+        // The sum to n of 1 / sqrt(i) is 2 sqrt(n) - 1.46 + 0.005: 198.99 intervals are 10044 drops, besides the first.
+        assert_eq!(times.len(), 10_045);
+    }
+
+    #[test]
+    fn catches_up_when_several_drops_are_due() {
+        let mut trial = Trial::new(false, 0);
+        assert_eq!(trial.serve(1000, 1101, 50), [1100]);
+        // Due at 1200, 1270.71 and 1328.45.
+        assert_eq!(trial.serve(1330, 1331, 50), [1330; 3]);
+        assert_eq!(trial.serve(1331, 1380, 50), [1379]);
+    }
+
+    #[test]
+    fn resumes_at_the_rate_it_left_with() {
+        let mut trial = Trial::new(false, 0);
+        assert_eq!(trial.serve(1000, 1450, 50).len(), 6);
+        assert_eq!(trial.serve(1450, 1500, 0), []);
+        // Six drops, one of them on entering: count 6, 5 more than then. 100 / sqrt(5) = 44.72, 100 / sqrt(6) = 40.82.
+        assert_eq!(trial.serve(1500, 1690, 50), [1600, 1645, 1686]);
+        assert_eq!((trial.control.count, trial.control.last_count), (7, 5));
+        // Two more than on entering: resumed at 2, 70.71 ms.
+        assert_eq!(trial.serve(1690, 1700, 0), []);
+        assert_eq!(trial.serve(1700, 1875, 50), [1800, 1871]);
+        // One more: from 1 again.
+        assert_eq!(trial.serve(1875, 1900, 0), []);
+        assert_eq!(trial.serve(1900, 2101, 50), [2000, 2100]);
+    }
+
+    #[test]
+    fn forgets_the_rate_after_sixteen_intervals() {
+        for (pause, second) in [(1565, 45), (1566, 100)] {
+            let mut trial = Trial::new(false, 0);
+            assert_eq!(trial.serve(1000, 1450, 50).len(), 6);
+            // The next was due at 1463.99 and counts until 3063.99: the delay is above target for 100 ms then, or not.
+            let from = 1398 + pause;
+            assert_eq!(trial.serve(1450, from, 0), []);
+            let entered = from + 100;
+            assert_eq!(trial.serve(from, entered + second + 1, 50), [entered, entered + second]);
+        }
+    }
+
+    #[test]
+    fn drops_nothing_while_a_frame_or_less_stays_behind() {
+        let mut trial = Trial::new(false, 0);
+        trial.queue.left = 1514;
+        assert_eq!(trial.serve(1000, 2000, 50), []);
+        trial.queue.left = 1515;
+        assert_eq!(trial.serve(2000, 2101, 50), [2100]);
+    }
+
+    #[test]
+    fn marks_where_it_would_have_dropped() {
+        let mut trial = Trial::new(true, 0);
+        trial.queue.flags = Flags::ECT;
+        assert_eq!(trial.serve(1000, 1425, 50), []);
+        let times: Vec<_> = std::mem::take(&mut trial.fates.marked);
+        assert_eq!(times, [1100, 1200, 1271, 1329, 1379, 1424].map(|ms| (ms, Cause::Sojourn)));
+        trial.queue.flags = Flags::NONE;
+        assert_eq!(trial.serve(1425, 1465, 50), [1464]);
+        assert_eq!(trial.fates.marked, []);
+    }
+
+    #[test]
+    fn marks_every_packet_above_the_threshold_once() {
+        let mut trial = Trial::new(true, 7);
+        trial.serve(998, 1000, 8);
+        trial.queue.flags = Flags::ECT;
+        trial.serve(1000, 1001, 7);
+        assert_eq!(trial.fates.marked, []);
+        trial.serve(1001, 1003, 8);
+        assert_eq!(trial.fates.marked, [1001, 1002].map(|ms| (ms, Cause::Early)));
+        trial.serve(1098, 1099, 8);
+        assert_eq!(trial.fates.marked[2..], [(1098, Cause::Sojourn)]);
+    }
+}
