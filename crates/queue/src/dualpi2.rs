@@ -4,7 +4,8 @@
 //! time-shifted FIFO (Section 4.1). Certainties are acted on at once, where `recur` as printed would let one packet by.
 //! Differs from the source: the gains are Linux's (Tupdate 16 ms, alpha 0.16, beta 3.2; A.1 gives 15 ms, 0.15 and 3), and
 //! so is the step at 1 ms; `ramp = "400 us"` and `step_threshold = "800 us"` give A.1's ramp.
-//! Differs from Linux: `recur` takes the place of random numbers unless `decide = "random"`, and then once a packet.
+//! Differs from Linux: `recur` takes the place of random numbers unless `decide = "random"`, and then once a packet; the
+//! step looks at the packets left behind one that goes, not at those before one that comes.
 
 use crate::codel::control::us;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
@@ -177,8 +178,8 @@ impl DualPi2 {
         }
     }
 
-    /// Packets from the L4S queue; `None` if this one is dropped.
-    fn from_l4s(&mut self, now: Time, mut packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
+    /// A packet from the L4S queue, perhaps marked; `None` if it is dropped.
+    fn passes_l4s(&mut self, now: Time, mut packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
         let own = self.step(now - packet.arrived);
         let Self { l4s: Lane { due, .. }, chance, p_c, p_l, .. } = self;
         if *p_l >= 1.0 && happens(*p_c, self.p.decide, due, chance) {
@@ -192,8 +193,8 @@ impl DualPi2 {
         Some(packet)
     }
 
-    /// Packets from the classic queue; `None` if this one is dropped.
-    fn from_classic(&mut self, now: Time, mut packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
+    /// A packet from the classic queue, perhaps marked; `None` if it is dropped.
+    fn passes_classic(&mut self, now: Time, mut packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
         if happens(self.p_c, self.p.decide, &mut self.classic.due, &mut self.chance) {
             let largest = (1.0 / (self.p.coupling * self.p.coupling)).min(1.0);
             if !packet.flags.has(Flags::ECT) || self.p_c >= largest {
@@ -276,10 +277,10 @@ impl QueueDiscipline for DualPi2 {
             let l4s = self.serves_l4s();
             let packet = if l4s {
                 let packet = self.l4s.pop()?;
-                self.from_l4s(now, packet, fates)
+                self.passes_l4s(now, packet, fates)
             } else {
                 let packet = self.classic.pop()?;
-                self.from_classic(now, packet, fates)
+                self.passes_classic(now, packet, fates)
             };
             if let Some(packet) = packet {
                 self.charge(packet.size, l4s);
