@@ -23,6 +23,9 @@ impl Flags {
     pub const ACK: Self = Self(16);
     /// This segment was sent before.
     pub const RETRANSMITTED: Self = Self(32);
+    /// Beside ECT, on packets of senders with a scalable control (DCTCP and its kin): the code point is ECT(1), which asks
+    /// for low latency (L4S, RFC 9331). Routers without a queue for it see an ECN-capable packet.
+    pub const L4S: Self = Self(64);
 
     /// Whether all bits of `other` are set.
     #[inline]

@@ -37,6 +37,9 @@ queues! {
     }
     disciplines {
         Drr = drr,
+        Codel = codel,
+        FqCodel = fq_codel,
+        DualPi2 = dualpi2,
     }
 }
 

@@ -1,0 +1,181 @@
+//! CoDel: a FIFO that drops from its head while no packet of the last interval waited less than the target.
+//!
+//! Source: RFC 8289; marks in place of drops and `ce_threshold`: RFC 8290, Section 5.2.
+//! Differs from Linux: `mtu`, below which no backlog is too large, is a parameter and not the device's; packets have
+//! waited for nothing that is the driver's.
+
+use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
+use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
+use control::{Control, Head, Setting, Source};
+use std::collections::VecDeque;
+
+pub(crate) mod control;
+pub(crate) mod heaviest;
+
+base::params! {
+    /// RFC 8289, Section 4.
+    pub struct Params {
+        /// Standing delay that is acceptable.
+        target: Span = Span::millis(5), "";
+        /// For how long the delay must stay above target: a round-trip time that few flows exceed.
+        interval: Span = Span::millis(100), "";
+        /// Backlog at or below which nothing is dropped; auto for 1514 bytes or a packet of the link, whichever is larger.
+        mtu: Amount = Amount::Auto, "packets";
+        /// Whether ECN-capable packets are marked instead of dropped.
+        ecn: bool = false, "";
+        /// Delay above which every ECN-capable packet is marked; 0 for never.
+        ce_threshold: Span = Span::ZERO, "";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Codel {
+    limit: Limit,
+    setting: Setting,
+    control: Control,
+    waiting: Waiting,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Waiting {
+    packets: VecDeque<Packet>,
+    backlog: Backlog,
+}
+
+impl Source for Waiting {
+    #[inline]
+    fn head(&self) -> Option<Head> {
+        self.packets.front().map(|packet| Head::of(packet, self.backlog.bytes.0))
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.backlog.remove(&packet);
+        Some(packet)
+    }
+}
+
+impl Rule for Codel {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "codel",
+        aliases: &["CoDel", "CODEL"],
+        title: "Controlled delay",
+        source: "RFC 8289",
+        differs: "Where the source only drops, marks are as in RFC 8290; the buffer's size is the link's.",
+    };
+
+    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+        p.mtu = control::frame(p.mtu, port);
+        Ok(())
+    }
+
+    fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
+        let mtu = (p.mtu.packets() * port.packet).round() as u64;
+        Ok(Self {
+            limit: port.limit,
+            setting: Setting::new(p.target, p.interval, mtu, p.ecn, p.ce_threshold)?,
+            control: Control::default(),
+            waiting: Waiting::default(),
+        })
+    }
+
+    fn tc(p: &Params, port: &Port) -> Option<String> {
+        let Limit::Packets(limit) = port.limit else { return None };
+        Some(format!("codel limit {limit} {}", control::words(p.target, p.interval, p.ecn, p.ce_threshold)))
+    }
+}
+
+impl QueueDiscipline for Codel {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
+        if idle_since.is_none() && !self.limit.has_room(self.waiting.backlog, &packet) {
+            return fates.dropped(&packet, Cause::Overflow, packet.arrived);
+        }
+        self.waiting.backlog.add(&packet);
+        self.waiting.packets.push_back(packet);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
+        self.control.next(&self.setting, now, &mut self.waiting, fates)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("count", f64::from(self.control.count));
+        put("dropping", f64::from(u8::from(self.control.dropping)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Flags, Rate};
+
+    #[derive(Default)]
+    struct Ledger(Vec<(u32, Cause)>);
+
+    impl Fates for Ledger {
+        fn dropped(&mut self, packet: &Packet, cause: Cause, _: Time) {
+            self.0.push((packet.token, cause));
+        }
+        fn marked(&mut self, _: &Packet, _: Cause, _: Time) {}
+    }
+
+    fn settled(port: &Port) -> Params {
+        let mut params = Params::default();
+        params.resolve(&port.scale()).unwrap();
+        Codel::settle(&mut params, port).unwrap();
+        params
+    }
+
+    fn queue(limit: Limit) -> Codel {
+        let port = Port::new(limit, Rate(8_000_000), 1000.0);
+        Codel::new(&settled(&port), &port, Stream::new(0, 0, ("link", 0), "queue")).unwrap()
+    }
+
+    #[test]
+    fn drops_the_arrival_that_does_not_fit_and_later_the_head() {
+        let (mut queue, mut fates) = (queue(Limit::Packets(300)), Ledger::default());
+        for token in 0..301 {
+            queue.enqueue(Packet::new(0, token, 1000, Time::ZERO), None, &mut fates);
+        }
+        assert_eq!(fates.0, [(300, Cause::Overflow)]);
+        // One per millisecond, the first with a sojourn time of 5 ms at 5: at 105 the head is 100, and 101 goes on; at
+        // 205, with 100 ms / sqrt(1) over, the head is 201.
+        let out: Vec<u32> =
+            (0..=205).map(|ms| queue.dequeue(Time::ZERO + Span::millis(ms), &mut fates).unwrap().token).collect();
+        assert_eq!(fates.0[1..], [(105, Cause::Sojourn), (206, Cause::Sojourn)]);
+        assert_eq!((out[104], out[105], out[204], out[205]), (104, 106, 205, 207));
+        assert_eq!(queue.backlog(), Backlog { packets: 92, bytes: base::Bytes(92_000) });
+    }
+
+    #[test]
+    fn a_packet_that_finds_the_server_idle_needs_no_room_and_has_not_waited() {
+        let (mut queue, mut fates) = (queue(Limit::Packets(0)), Ledger::default());
+        for ms in 0..1000 {
+            let now = Time::ZERO + Span::millis(ms);
+            queue.enqueue(Packet::new(0, 0, 1000, now).with(Flags::ECT), Some(Time::ZERO), &mut fates);
+            assert!(queue.dequeue(now, &mut fates).is_some());
+        }
+        assert_eq!((fates.0.len(), queue.backlog().packets), (0, 0));
+    }
+
+    #[test]
+    fn is_said_in_the_words_of_tc() {
+        let port = Port::new(Limit::Packets(300), Rate(8_000_000), 1000.0);
+        let mut params = settled(&port);
+        assert_eq!(Codel::tc(&params, &port).unwrap(), "codel limit 300 target 5000us interval 100000us noecn");
+        (params.ecn, params.ce_threshold) = (true, Span::millis(1));
+        let words = Codel::tc(&params, &port).unwrap();
+        assert!(words.ends_with("ecn ce_threshold 1000us"), "{words}");
+        assert_eq!(Codel::tc(&params, &Port { limit: Limit::Unlimited, ..port }), None);
+    }
+}

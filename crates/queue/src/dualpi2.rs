@@ -1,0 +1,312 @@
+//! DualPI2: a queue for scalable senders (L4S) beside a classic one, both steered by one controller of the delay.
+//!
+//! Source: RFC 9332, Appendix A with the overload handling of A.2; the scheduler, which it leaves open, by weights or as a
+//! time-shifted FIFO (Section 4.1). Certainties are acted on at once, where `recur` as printed would let one packet by.
+//! Differs from the source: the gains are Linux's (Tupdate 16 ms, alpha 0.16, beta 3.2; A.1 gives 15 ms, 0.15 and 3), and
+//! so is the step at 1 ms; `ramp = "400 us"` and `step_threshold = "800 us"` give A.1's ramp.
+//! Differs from Linux: `recur` takes the place of random numbers unless `decide = "random"`, and then once a packet; the
+//! step looks at the packets left behind one that goes, not at those before one that comes.
+
+use crate::codel::control::us;
+use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
+use base::{Amount, Bytes, Card, Cause, Flags, ParamError, Span, Stream, Time};
+use std::collections::VecDeque;
+
+base::words! {
+    /// Which queue is served when both wait.
+    pub enum Scheduler {
+        /// The classic one for its share, by bytes.
+        Weighted = "weighted",
+        /// The one whose head has waited longer, the L4S one let ahead by a time.
+        TimeShifted = "time-shifted",
+    }
+}
+
+base::words! {
+    /// How a probability becomes a yes or a no.
+    pub enum Decide {
+        /// By adding up probabilities: evenly spaced.
+        Recur = "recur",
+        /// By a random number.
+        Random = "random",
+    }
+}
+
+base::params! {
+    /// RFC 9332, Appendix A.1, and Linux.
+    pub struct Params {
+        /// Delay of the classic queue that the controller aims at.
+        target: Span = Span::millis(15), "";
+        /// How often it updates the probability.
+        tupdate: Span = Span::millis(16), "";
+        /// Integral gain.
+        alpha: f64 = 0.16, "Hz";
+        /// Proportional gain.
+        beta: f64 = 3.2, "Hz";
+        /// Probability of a mark in the L4S queue over that of which the classic one drops by the square.
+        coupling: f64 = 2.0, "";
+        /// Delay in the L4S queue above which packets are marked.
+        step_threshold: Span = Span::millis(1), "";
+        /// Further delay over which that probability rises to 1; 0 for a step.
+        ramp: Span = Span::ZERO, "";
+        /// Packets left in the L4S queue up to which the step does not mark.
+        step_backlog: Amount = Amount::Packets(1.0), "packets";
+        /// Which queue is served when both wait: weighted or time-shifted.
+        scheduler: Scheduler = Scheduler::Weighted, "";
+        /// Share of the link that the weighted scheduler keeps for the classic queue.
+        classic_share: f64 = 0.1, "";
+        /// How much longer classic packets wait under the time-shifted scheduler.
+        time_shift: Span = Span::millis(30), "";
+        /// How a probability becomes a yes or a no: recur or random.
+        decide: Decide = Decide::Recur, "";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct DualPi2 {
+    p: Params,
+    limit: Limit,
+    l4s: Lane,
+    classic: Lane,
+    /// Bytes that the classic queue has saved up under the weighted scheduler.
+    credit: f64,
+    /// The controller's p', and what follows from it for both queues.
+    base: f64,
+    p_l: f64,
+    p_c: f64,
+    /// The delay at the last update, in seconds.
+    previous: f64,
+    update_at: Time,
+    chance: Stream,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Lane {
+    waiting: VecDeque<Packet>,
+    backlog: Backlog,
+    /// What `recur` has added up.
+    due: f64,
+}
+
+impl Lane {
+    fn push(&mut self, packet: Packet) {
+        self.backlog.add(&packet);
+        self.waiting.push_back(packet);
+    }
+
+    fn pop(&mut self) -> Option<Packet> {
+        let packet = self.waiting.pop_front()?;
+        self.backlog.remove(&packet);
+        Some(packet)
+    }
+
+    /// How long its oldest packet has waited.
+    fn delay(&self, now: Time) -> Span {
+        self.waiting.front().map_or(Span::ZERO, |packet| now - packet.arrived)
+    }
+}
+
+/// A yes with probability `p`.
+fn happens(p: f64, how: Decide, due: &mut f64, chance: &mut Stream) -> bool {
+    if p <= 0.0 || p >= 1.0 {
+        return p >= 1.0;
+    }
+    match how {
+        Decide::Random => chance.unit() < p,
+        Decide::Recur => {
+            *due += p;
+            let yes = *due > 1.0;
+            *due -= f64::from(u8::from(yes));
+            yes
+        }
+    }
+}
+
+/// Certain or by chance.
+fn cause(p: f64) -> Cause {
+    if p >= 1.0 { Cause::Forced } else { Cause::Early }
+}
+
+fn mark(packet: &mut Packet, now: Time, fates: &mut impl Fates) {
+    packet.flags = packet.flags.with(Flags::CE);
+    fates.marked(packet, Cause::Early, now);
+}
+
+impl DualPi2 {
+    /// `dualpi2_update`: p' from the longer delay of the two.
+    fn update(&mut self, now: Time) {
+        let delay = self.l4s.delay(now).max(self.classic.delay(now)).as_secs();
+        let change = self.p.alpha * (delay - self.p.target.as_secs()) + self.p.beta * (delay - self.previous);
+        self.base = (self.base + change).clamp(0.0, 1.0);
+        self.p_l = self.p.coupling * self.base;
+        self.p_c = self.base * self.base;
+        self.previous = delay;
+    }
+
+    /// `laqm`: the L4S queue's own probability.
+    fn step(&self, sojourn: Span) -> f64 {
+        let over = sojourn.0.saturating_sub(self.p.step_threshold.0);
+        if over == 0 || f64::from(self.l4s.backlog.packets) <= self.p.step_backlog.packets() {
+            0.0
+        } else if over >= self.p.ramp.0 {
+            1.0
+        } else {
+            over as f64 / self.p.ramp.0 as f64
+        }
+    }
+
+    /// Whether the L4S queue is served next; something waits.
+    fn serves_l4s(&self) -> bool {
+        match (self.l4s.waiting.front(), self.classic.waiting.front()) {
+            (None, _) => false,
+            (_, None) => true,
+            (Some(l4s), Some(classic)) => match self.p.scheduler {
+                Scheduler::Weighted => self.credit < (1.0 - self.p.classic_share) * f64::from(classic.size),
+                Scheduler::TimeShifted => l4s.arrived.0 <= classic.arrived.0.saturating_add(self.p.time_shift.0),
+            },
+        }
+    }
+
+    /// Charges what goes out: only beside a waiting classic packet does the classic queue save up.
+    fn charge(&mut self, size: u32, l4s: bool) {
+        let share = self.p.classic_share;
+        if self.classic.waiting.is_empty() || (!l4s && self.l4s.waiting.is_empty()) {
+            self.credit = 0.0;
+        } else {
+            self.credit += f64::from(size) * if l4s { share } else { share - 1.0 };
+        }
+    }
+
+    /// A packet from the L4S queue, perhaps marked; `None` if it is dropped.
+    fn passes_l4s(&mut self, now: Time, mut packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
+        let own = self.step(now - packet.arrived);
+        let Self { l4s: Lane { due, .. }, chance, p_c, p_l, .. } = self;
+        if *p_l >= 1.0 && happens(*p_c, self.p.decide, due, chance) {
+            fates.dropped(&packet, cause(*p_c), now);
+            return None;
+        }
+        let p = if *p_l >= 1.0 { 1.0 } else { own.max(*p_l) };
+        if happens(p, self.p.decide, due, chance) {
+            mark(&mut packet, now, fates);
+        }
+        Some(packet)
+    }
+
+    /// A packet from the classic queue, perhaps marked; `None` if it is dropped.
+    fn passes_classic(&mut self, now: Time, mut packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
+        if happens(self.p_c, self.p.decide, &mut self.classic.due, &mut self.chance) {
+            let largest = (1.0 / (self.p.coupling * self.p.coupling)).min(1.0);
+            if !packet.flags.has(Flags::ECT) || self.p_c >= largest {
+                fates.dropped(&packet, cause(self.p_c), now);
+                return None;
+            }
+            mark(&mut packet, now, fates);
+        }
+        Some(packet)
+    }
+}
+
+impl Rule for DualPi2 {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "dualpi2",
+        aliases: &["DualPI2", "dual-pi2"],
+        title: "Dual-queue coupled PI squared",
+        source: "RFC 9332",
+        differs: "Linux's gains and step; packets are L4S by ECT(1) or a mark that they carry already.",
+    };
+
+    fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
+        if p.tupdate == Span::ZERO {
+            return Err(ParamError::new("tupdate", "must be above 0"));
+        }
+        for (name, gain) in [("alpha", p.alpha), ("beta", p.beta)] {
+            if gain < 0.0 {
+                return Err(ParamError::new(name, "must be 0 or more"));
+            }
+        }
+        if p.coupling <= 0.0 {
+            return Err(ParamError::new("coupling", "must be above 0"));
+        }
+        if p.classic_share <= 0.0 || p.classic_share >= 1.0 {
+            return Err(ParamError::new("classic_share", "must lie strictly between 0 and 1"));
+        }
+        Ok(Self {
+            p: p.clone(),
+            limit: port.limit,
+            l4s: Lane::default(),
+            classic: Lane::default(),
+            credit: 0.0,
+            base: 0.0,
+            p_l: 0.0,
+            p_c: 0.0,
+            previous: 0.0,
+            update_at: Time(p.tupdate.0),
+            chance,
+        })
+    }
+
+    fn tc(p: &Params, port: &Port) -> Option<String> {
+        let Limit::Packets(limit) = port.limit else { return None };
+        let (share, backlog) = (100.0 * p.classic_share, p.step_backlog.packets());
+        let whole = [p.coupling, share, backlog].iter().all(|x| x.fract() == 0.0);
+        if !whole || p.ramp != Span::ZERO || p.scheduler != Scheduler::Weighted || p.decide != Decide::Random {
+            return None;
+        }
+        let (step, target, tupdate) = (us(p.step_threshold), us(p.target), us(p.tupdate));
+        Some(format!(
+            "dualpi2 limit {limit} coupling_factor {} step_thresh {step} min_qlen_step {backlog} drop_on_overload \
+             drop_dequeue l4s_ect classic_protection {share}% target {target} tupdate {tupdate} alpha {} beta {}",
+            p.coupling, p.alpha, p.beta
+        ))
+    }
+}
+
+impl QueueDiscipline for DualPi2 {
+    fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
+        if idle_since.is_none() && !self.limit.has_room(self.backlog(), &packet) {
+            return fates.dropped(&packet, Cause::Overflow, packet.arrived);
+        }
+        let l4s = packet.flags.has(Flags::ECT.with(Flags::L4S)) || packet.flags.has(Flags::CE);
+        if l4s { self.l4s.push(packet) } else { self.classic.push(packet) }
+    }
+
+    fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
+        loop {
+            let l4s = self.serves_l4s();
+            let packet = if l4s {
+                let packet = self.l4s.pop()?;
+                self.passes_l4s(now, packet, fates)
+            } else {
+                let packet = self.classic.pop()?;
+                self.passes_classic(now, packet, fates)
+            };
+            if let Some(packet) = packet {
+                self.charge(packet.size, l4s);
+                return Some(packet);
+            }
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let (l4s, classic) = (self.l4s.backlog, self.classic.backlog);
+        Backlog { packets: l4s.packets + classic.packets, bytes: Bytes(l4s.bytes.0 + classic.bytes.0) }
+    }
+
+    fn next_wakeup(&self) -> Time {
+        self.update_at
+    }
+
+    fn on_wakeup(&mut self, now: Time, _idle_since: Option<Time>, _fates: &mut impl Fates) {
+        self.update(now);
+        self.update_at = now + self.p.tupdate;
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("prob", self.base);
+        put("p_l4s", self.p_l.min(1.0));
+        put("p_classic", self.p_c);
+        put("backlog_l4s", f64::from(self.l4s.backlog.packets));
+    }
+}

@@ -1,0 +1,259 @@
+//! FQ-CoDel: flows hashed to queues that are served in a deficit round robin, new ones first, each under CoDel.
+//!
+//! Source: RFC 8290, Section 4; parameters: Section 5.2. A full buffer takes half the packets of the queue with most bytes
+//! (rounded up, `drop_batch_size` at most) from its head, Section 4.1.
+//! Differs from Linux: half is half the packets and not half the bytes, and leaves CoDel's count alone; CoDel's `mtu` is
+//! held against the flow's own backlog and not against the whole; an emptied new queue always joins the old ones.
+
+use crate::codel::control::{self, Control, Head, Setting, Source};
+use crate::codel::heaviest::Heaviest;
+use crate::flows::{Flows, NONE};
+use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
+use base::{Amount, Bytes, Card, Cause, ParamError, Span, Stream, Time};
+
+base::params! {
+    /// RFC 8290, Section 5.2.
+    pub struct Params {
+        /// Queues that flows are hashed to, by a function drawn from the seed.
+        flows: u32 = 1024, "";
+        /// What a queue may send in its turn; auto for 1514 bytes or a packet of the link, whichever is larger.
+        quantum: Amount = Amount::Auto, "packets";
+        /// Standing delay that is acceptable.
+        target: Span = Span::millis(5), "";
+        /// For how long the delay must stay above target: a round-trip time that few flows exceed.
+        interval: Span = Span::millis(100), "";
+        /// A queue's backlog at or below which CoDel drops nothing; auto as the quantum.
+        mtu: Amount = Amount::Auto, "packets";
+        /// Whether ECN-capable packets are marked instead of dropped.
+        ecn: bool = true, "";
+        /// Delay above which every ECN-capable packet is marked; 0 for never.
+        ce_threshold: Span = Span::ZERO, "";
+        /// Packets that one overflow takes from the fattest queue at most.
+        drop_batch_size: u32 = 64, "packets";
+        /// What may wait in bytes, beside the buffer's limit; 0 for no second limit.
+        memory_limit: Amount = Amount::Packets(0.0), "packets";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct FqCodel {
+    limit: Limit,
+    memory: Limit,
+    batch: u32,
+    quantum: i64,
+    setting: Setting,
+    salt: u64,
+    queues: Vec<Queue>,
+    new: List,
+    old: List,
+    heaviest: Heaviest,
+    flows: Flows,
+}
+
+#[derive(Clone, Debug)]
+struct Queue {
+    codel: Control,
+    /// Bytes that it may still send in its turn.
+    deficit: i64,
+    /// The queue behind it in its list.
+    next: u32,
+    /// Whether it is in a list.
+    listed: bool,
+}
+
+/// Queues one behind the other.
+#[derive(Clone, Debug)]
+struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl List {
+    const EMPTY: Self = Self { head: NONE, tail: NONE };
+
+    #[inline]
+    fn push(&mut self, queues: &mut [Queue], q: u32) {
+        queues[q as usize].next = NONE;
+        if self.head == NONE {
+            self.head = q;
+        } else {
+            queues[self.tail as usize].next = q;
+        }
+        self.tail = q;
+    }
+
+    #[inline]
+    fn pop(&mut self, queues: &[Queue]) {
+        self.head = queues[self.head as usize].next;
+    }
+}
+
+impl FqCodel {
+    /// The queue of a flow. The finalizer of splitmix64 (Steele, Lea and Flood 2014) spreads the salted number.
+    #[inline]
+    fn hash(&self, flow: u32) -> u32 {
+        let mut z = u64::from(flow) ^ self.salt;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        (((z >> 32) * self.queues.len() as u64) >> 32) as u32
+    }
+
+    /// Section 4.1: half the packets of the fattest queue, from its head.
+    fn shed(&mut self, now: Time, fates: &mut impl Fates) {
+        let q = self.heaviest.find();
+        let lane = self.flows.lane(q);
+        for _ in 0..self.flows.packets(lane).div_ceil(2).min(self.batch) {
+            if let Some(packet) = (Waiting { flows: &mut self.flows, heaviest: &mut self.heaviest, q }).take() {
+                fates.dropped(&packet, Cause::Overflow, now);
+            }
+        }
+    }
+}
+
+/// One of the queues, for CoDel.
+struct Waiting<'a> {
+    flows: &'a mut Flows,
+    heaviest: &'a mut Heaviest,
+    q: u32,
+}
+
+impl Source for Waiting<'_> {
+    #[inline]
+    fn head(&self) -> Option<Head> {
+        match self.flows.lane(self.q) {
+            NONE => None,
+            lane => Some(Head::of(self.flows.front(lane), self.flows.bytes(lane))),
+        }
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<Packet> {
+        let lane = self.flows.lane(self.q);
+        if lane == NONE {
+            return None;
+        }
+        let packet = self.flows.pop_front(lane);
+        if self.flows.packets(lane) == 0 {
+            self.flows.close(lane);
+        }
+        self.heaviest.take(self.q, u64::from(packet.size));
+        Some(packet)
+    }
+}
+
+impl Rule for FqCodel {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "fq-codel",
+        aliases: &["fq_codel", "FQ-CoDel", "FqCoDel"],
+        title: "Flow queue CoDel",
+        source: "RFC 8290",
+        differs: "Flow numbers take the place of the five-tuple; the buffer's size is the link's.",
+    };
+
+    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+        p.quantum = control::frame(p.quantum, port);
+        p.mtu = control::frame(p.mtu, port);
+        Ok(())
+    }
+
+    fn new(p: &Params, port: &Port, mut chance: Stream) -> Result<Self, ParamError> {
+        if !(1..=65_536).contains(&p.flows) {
+            return Err(ParamError::new("flows", "must be 1 to 65536"));
+        }
+        if p.drop_batch_size == 0 {
+            return Err(ParamError::new("drop_batch_size", "must be 1 or more"));
+        }
+        let bytes = |amount: Amount| (amount.packets() * port.packet).round() as u64;
+        let memory = bytes(p.memory_limit);
+        let quantum = crate::flows::quantum(p.quantum, port)?.min(u64::from(u32::MAX)).cast_signed();
+        let idle = Queue { codel: Control::default(), deficit: 0, next: NONE, listed: false };
+        Ok(Self {
+            limit: port.limit,
+            memory: if memory == 0 { Limit::Unlimited } else { Limit::Bytes(Bytes(memory)) },
+            batch: p.drop_batch_size,
+            quantum,
+            setting: Setting::new(p.target, p.interval, bytes(p.mtu), p.ecn, p.ce_threshold)?,
+            salt: chance.next_u64(),
+            queues: vec![idle; p.flows as usize],
+            new: List::EMPTY,
+            old: List::EMPTY,
+            heaviest: Heaviest::new(p.flows as usize),
+            flows: Flows::default(),
+        })
+    }
+
+    fn tc(p: &Params, port: &Port) -> Option<String> {
+        let Limit::Packets(limit) = port.limit else { return None };
+        let bytes = |amount: Amount| (amount.packets() * port.packet).round() as u64;
+        let memory = match bytes(p.memory_limit) {
+            0 => String::new(),
+            bytes => format!(" memory_limit {bytes}"),
+        };
+        let codel = control::words(p.target, p.interval, p.ecn, p.ce_threshold);
+        let (flows, quantum, batch) = (p.flows, bytes(p.quantum), p.drop_batch_size);
+        Some(format!("fq_codel limit {limit} flows {flows} quantum {quantum} {codel}{memory} drop_batch {batch}"))
+    }
+}
+
+impl QueueDiscipline for FqCodel {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
+        let q = self.hash(packet.flow);
+        self.flows.push_as(packet, q);
+        self.heaviest.add(q, u64::from(packet.size));
+        let queue = &mut self.queues[q as usize];
+        if !queue.listed {
+            (queue.listed, queue.deficit) = (true, self.quantum);
+            self.new.push(&mut self.queues, q);
+        }
+        // One that goes into service at once needs no room.
+        while idle_since.is_none() && !(self.limit.holds(self.backlog()) && self.memory.holds(self.backlog())) {
+            self.shed(packet.arrived, fates);
+        }
+    }
+
+    /// Section 4.2.
+    #[inline]
+    fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
+        loop {
+            let new = self.new.head != NONE;
+            let list = if new { &mut self.new } else { &mut self.old };
+            let q = list.head;
+            if q == NONE {
+                return None;
+            }
+            let queue = &mut self.queues[q as usize];
+            if queue.deficit <= 0 {
+                queue.deficit += self.quantum;
+                list.pop(&self.queues);
+                self.old.push(&mut self.queues, q);
+                continue;
+            }
+            let mut waiting = Waiting { flows: &mut self.flows, heaviest: &mut self.heaviest, q };
+            if let Some(packet) = queue.codel.next(&self.setting, now, &mut waiting, fates) {
+                queue.deficit -= i64::from(packet.size);
+                return Some(packet);
+            }
+            list.pop(&self.queues);
+            if new {
+                // Not forgotten at once: it could come back as new for ever and starve the old.
+                self.old.push(&mut self.queues, q);
+            } else {
+                self.queues[q as usize].listed = false;
+            }
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.flows.backlog()
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("queues", self.queues.iter().filter(|queue| queue.listed).count() as f64);
+        put("dropping", self.queues.iter().filter(|queue| queue.codel.dropping).count() as f64);
+    }
+}
