@@ -4,7 +4,8 @@
 //! Differs from ns-2: each flow may hold `flow_limit` packets of the shared buffer, and an arrival that finds its queue
 //! or the buffer full is dropped; ns-2's `Queue/DRR` limits bytes of hashed buckets.
 
-use crate::flows::{Flows, Turn};
+use crate::flows::Flows;
+use crate::order::Turn;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Card, Cause, ParamError, Stream, Time};
 
@@ -38,7 +39,7 @@ impl Rule for Drr {
     };
 
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
-        let quantum = crate::flows::quantum(p.quantum, port)?;
+        let quantum = crate::order::quantum(p.quantum, port)?;
         let flow_limit = p.flow_limit.packets();
         Ok(Self {
             limit: port.limit,
@@ -65,7 +66,7 @@ impl QueueDiscipline for Drr {
 
     #[inline]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
-        self.turn.next(&mut self.flows)
+        self.turn.next(&mut self.flows).map(|(_, packet)| packet)
     }
 
     #[inline]

@@ -3,8 +3,8 @@
 //! A flow with packets waiting holds a *lane*, a list through the pool; lanes are given back when they are empty, so that
 //! memory follows what waits and not how many flows there ever were (but for 4 bytes a flow number).
 
-use crate::{Backlog, Packet, Port};
-use base::{Amount, ParamError};
+use crate::order::Victim;
+use crate::{Backlog, Packet};
 
 /// No lane, no slot.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -24,7 +24,7 @@ struct Lane {
     packets: u32,
     bytes: u64,
     /// Bytes that it may still send in its turn.
-    deficit: u64,
+    deficit: i64,
     /// Its neighbours in a round, while it is in one.
     next: u32,
     prev: u32,
@@ -53,6 +53,7 @@ impl Flows {
         self.lane_of.get(flow as usize).copied().unwrap_or(NONE)
     }
 
+    /// Whose lane it is.
     #[inline]
     pub fn flow(&self, lane: u32) -> u32 {
         self.lanes[lane as usize].flow
@@ -80,7 +81,25 @@ impl Flows {
     /// The oldest packet of a lane.
     #[inline]
     pub fn front(&self, lane: u32) -> &Packet {
-        &self.slots[self.lanes[lane as usize].head as usize].packet
+        &self.slots[self.front_slot(lane) as usize].packet
+    }
+
+    /// Where the oldest packet of a lane lies; [`NONE`] if the lane is empty.
+    #[inline]
+    pub fn front_slot(&self, lane: u32) -> u32 {
+        self.lanes[lane as usize].head
+    }
+
+    /// Where the youngest packet of a lane lies; [`NONE`] if the lane is empty.
+    #[inline]
+    pub fn back_slot(&self, lane: u32) -> u32 {
+        self.lanes[lane as usize].tail
+    }
+
+    /// The packet that lies in a slot.
+    #[inline]
+    pub fn at(&self, slot: u32) -> &Packet {
+        &self.slots[slot as usize].packet
     }
 
     /// Appends `packet` to its flow's lane. Returns the lane, and whether it is new.
@@ -134,6 +153,7 @@ impl Flows {
     }
 
     /// Takes the youngest packet of a lane. An empty lane must be [closed](Self::close).
+    #[inline]
     pub fn pop_back(&mut self, lane: u32) -> Packet {
         let entry = &mut self.lanes[lane as usize];
         let slot = entry.tail;
@@ -145,6 +165,14 @@ impl Flows {
             self.slots[prev as usize].next = NONE;
         }
         self.taken(lane, slot, packet)
+    }
+
+    /// Takes the packet at one end of a lane.
+    pub fn pop_end(&mut self, lane: u32, end: Victim) -> Packet {
+        match end {
+            Victim::Head => self.pop_front(lane),
+            Victim::Tail => self.pop_back(lane),
+        }
     }
 
     #[inline]
@@ -182,96 +210,32 @@ impl Flows {
     }
 }
 
-/// A deficit round robin over lanes: who is served next.
-///
-/// Source: Shreedhar and Varghese 1995, Section 3. The lane in front is served until its deficit is used up.
-#[derive(Clone, Debug)]
-pub(crate) struct Turn {
-    quantum: u64,
-    /// The lane whose turn it is.
-    front: u32,
-    /// Whether it has had its quantum.
-    granted: bool,
-}
-
-impl Turn {
-    pub fn new(quantum: u64) -> Self {
-        Self { quantum, front: NONE, granted: false }
-    }
-
+/// The ring of a round, threaded through the lanes.
+impl Flows {
+    /// Who is before and after a lane.
     #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.front == NONE
+    pub fn neighbours(&self, lane: u32) -> (u32, u32) {
+        let Lane { prev, next, .. } = self.lanes[lane as usize];
+        (prev, next)
     }
 
-    /// A lane that just opened joins at the end of the round.
+    /// Puts `lane` between `prev` and `next`, which may be itself.
     #[inline]
-    pub fn join(&mut self, flows: &mut Flows, lane: u32) {
-        if self.front == NONE {
-            (self.front, self.granted) = (lane, false);
-            let entry = &mut flows.lanes[lane as usize];
-            (entry.next, entry.prev) = (lane, lane);
-        } else {
-            let front = self.front;
-            let last = std::mem::replace(&mut flows.lanes[front as usize].prev, lane);
-            flows.lanes[last as usize].next = lane;
-            let entry = &mut flows.lanes[lane as usize];
-            (entry.next, entry.prev) = (front, last);
-        }
+    pub fn link(&mut self, prev: u32, lane: u32, next: u32) {
+        self.bridge(prev, lane);
+        self.bridge(lane, next);
     }
 
-    /// A lane that is empty leaves.
+    /// Makes `prev` and `next` neighbours.
     #[inline]
-    pub fn leave(&mut self, flows: &mut Flows, lane: u32) {
-        let Lane { next, prev, .. } = flows.lanes[lane as usize];
-        if next == lane {
-            self.front = NONE;
-        } else {
-            flows.lanes[prev as usize].next = next;
-            flows.lanes[next as usize].prev = prev;
-            if self.front == lane {
-                (self.front, self.granted) = (next, false);
-            }
-        }
+    pub fn bridge(&mut self, prev: u32, next: u32) {
+        self.lanes[prev as usize].next = next;
+        self.lanes[next as usize].prev = prev;
     }
 
-    /// The lane to serve next, its deficit charged for the packet in front; `None` if nothing waits.
+    /// Bytes that a lane may still send in its turn.
     #[inline]
-    pub fn choose(&mut self, flows: &mut Flows) -> Option<u32> {
-        if self.front == NONE {
-            return None;
-        }
-        loop {
-            let lane = self.front;
-            let size = u64::from(flows.front(lane).size);
-            let entry = &mut flows.lanes[lane as usize];
-            if !self.granted {
-                entry.deficit += self.quantum;
-                self.granted = true;
-            }
-            if size <= entry.deficit {
-                entry.deficit -= size;
-                return Some(lane);
-            }
-            (self.front, self.granted) = (entry.next, false);
-        }
+    pub fn deficit(&mut self, lane: u32) -> &mut i64 {
+        &mut self.lanes[lane as usize].deficit
     }
-
-    /// The packet to serve next; lanes that it empties leave and close.
-    #[inline]
-    pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
-        let lane = self.choose(flows)?;
-        let packet = flows.pop_front(lane);
-        if flows.packets(lane) == 0 {
-            self.leave(flows, lane);
-            flows.close(lane);
-        }
-        Some(packet)
-    }
-}
-
-/// A quantum in bytes, at least one.
-pub(crate) fn quantum(amount: Amount, port: &Port) -> Result<u64, ParamError> {
-    let bytes = (amount.packets() * port.packet).round();
-    if bytes >= 1.0 { Ok(bytes as u64) } else { Err(ParamError::new("quantum", "must be a byte or more")) }
 }

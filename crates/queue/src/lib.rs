@@ -12,10 +12,13 @@ mod registry;
 mod fifo;
 mod flows;
 mod link;
+mod longest;
+mod order;
 mod port;
 
 pub use fifo::Fifo;
 pub use link::Link;
+pub use order::{Scheduler, Victim};
 pub use port::{Limit, Port};
 pub use registry::Rule;
 
@@ -27,6 +30,7 @@ queues! {
     }
     disciplines {
         Drr = drr,
+        Fq = fq,
     }
 }
 

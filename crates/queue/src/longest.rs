@@ -1,0 +1,88 @@
+//! The longest of many lanes at any time, ties by chance, at constant cost: lanes in buckets by length.
+//!
+//! Lengths are bytes rounded up to whole packets of the mean size. They are brought up to date when somebody asks, in the
+//! order in which they first changed since, so that a buffer that does not overflow pays for a flag only.
+
+use crate::flows::{Flows, NONE};
+use base::Stream;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(crate) struct Longest {
+    /// Mean size of packets, in bytes.
+    unit: u64,
+    /// By lane: whether it is in `changed`.
+    flagged: Vec<bool>,
+    changed: Vec<u32>,
+    /// By lane: its bucket, 0 for none, and its place there.
+    filed: Vec<(u32, u32)>,
+    buckets: Vec<Vec<u32>>,
+    /// No bucket above it holds a lane.
+    top: usize,
+}
+
+impl Longest {
+    /// Of packets with `packet` bytes on average.
+    pub fn new(packet: f64) -> Self {
+        let unit = packet.round().max(1.0) as u64;
+        Self { unit, flagged: Vec::new(), changed: Vec::new(), filed: Vec::new(), buckets: Vec::new(), top: 0 }
+    }
+
+    /// The length of `lane` changed, or it was opened.
+    #[inline]
+    pub fn changed(&mut self, lane: u32) {
+        if !self.flagged.get(lane as usize).copied().unwrap_or(false) {
+            self.flag(lane);
+        }
+    }
+
+    fn flag(&mut self, lane: u32) {
+        let i = lane as usize;
+        if self.flagged.len() <= i {
+            self.flagged.resize(i + 1, false);
+            self.filed.resize(i + 1, (0, NONE));
+        }
+        self.flagged[i] = true;
+        self.changed.push(lane);
+    }
+
+    /// One of the longest lanes; draws a number only if there are several. Something must be waiting.
+    pub fn pick(&mut self, flows: &Flows, chance: &mut Stream) -> u32 {
+        for i in 0..self.changed.len() {
+            let lane = self.changed[i];
+            self.flagged[lane as usize] = false;
+            self.file(lane, flows.bytes(lane).div_ceil(self.unit) as u32);
+        }
+        self.changed.clear();
+        while self.buckets[self.top].is_empty() {
+            self.top -= 1;
+        }
+        let ties = &self.buckets[self.top];
+        let one = if ties.len() > 1 { chance.below(ties.len() as u64) as usize } else { 0 };
+        ties[one]
+    }
+
+    fn file(&mut self, lane: u32, bucket: u32) {
+        let (old, place) = self.filed[lane as usize];
+        if old == bucket {
+            return;
+        }
+        if old > 0 {
+            let bucket = &mut self.buckets[old as usize];
+            bucket.swap_remove(place as usize);
+            if let Some(&moved) = bucket.get(place as usize) {
+                self.filed[moved as usize].1 = place;
+            }
+        }
+        let new = bucket as usize;
+        if self.buckets.len() <= new {
+            self.buckets.resize(new + 1, Vec::new());
+        }
+        self.filed[lane as usize] = (bucket, self.buckets[new].len() as u32);
+        // Empty lanes are in no bucket.
+        if bucket > 0 {
+            self.buckets[new].push(lane);
+            self.top = self.top.max(new);
+        }
+    }
+}
