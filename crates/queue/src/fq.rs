@@ -93,3 +93,98 @@ impl QueueDiscipline for Fq {
         self.flows.backlog()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::tests::{chance, offer, queue, serve};
+    use base::Bytes;
+
+    fn start_time() -> Fq {
+        queue(&Params { scheduler: Scheduler::StartTime, ..Params::default() }, Limit::Unlimited)
+    }
+
+    #[test]
+    fn serves_by_start_tags_and_then_by_arrival() {
+        let mut q = start_time();
+        // S: 0 | 0 | 0 + 100 | 100 + 100 | 0 + 250
+        offer(&mut q, &[(0, 100), (1, 250), (0, 100), (0, 100), (1, 250)]);
+        assert_eq!(serve(&mut q, 3), [(0, 100), (1, 250), (0, 100)]);
+        // v = 100 is the tag of a new flow's packet, before 200 and 250.
+        offer(&mut q, &[(2, 50)]);
+        assert_eq!(serve(&mut q, 3), [(2, 50), (0, 100), (1, 250)]);
+        assert!(serve(&mut q, 1).is_empty());
+        // The greatest finish tag served is 500: whoever comes first starts there.
+        offer(&mut q, &[(1, 10), (0, 20), (2, 30)]);
+        assert_eq!(serve(&mut q, 3), [(1, 10), (0, 20), (2, 30)]);
+    }
+
+    #[test]
+    fn a_flow_that_was_served_ahead_pays_when_it_returns() {
+        let mut q = start_time();
+        // S: 0 | 0, 100, 200; F of flow 0 is 1000.
+        offer(&mut q, &[(0, 1000), (1, 100), (1, 100), (1, 100)]);
+        assert_eq!(serve(&mut q, 3), [(0, 1000), (1, 100), (1, 100)]);
+        // v = 100, but flow 0 starts at 1000, after 200 and 300.
+        offer(&mut q, &[(0, 500), (1, 100)]);
+        assert_eq!(serve(&mut q, 3), [(1, 100), (1, 100), (0, 500)]);
+    }
+
+    #[test]
+    fn a_dropped_packet_leaves_no_trace_in_the_tags() {
+        for victim in [Victim::Tail, Victim::Head] {
+            let mut q: Fq = queue(
+                &Params { scheduler: Scheduler::StartTime, victim, ..Params::default() },
+                Limit::Bytes(Bytes(4000)),
+            );
+            // 4100 bytes are too many: flow 0 has 3 packets of the mean size and loses one, flow 1 (2) does not.
+            let lost = match victim {
+                Victim::Tail => (0, 2),
+                Victim::Head => (0, 0),
+            };
+            assert_eq!(offer(&mut q, &[(0, 900), (0, 900), (0, 900), (1, 700), (1, 700)]), [lost]);
+            // S: 0, 900 | 0, 700. The head of flow 0 is now younger than flow 1's only if its head went: packets 1 and 3.
+            assert_eq!(serve(&mut q, 4), [(0, 900), (1, 700), (1, 700), (0, 900)]);
+        }
+    }
+
+    #[test]
+    fn the_longest_queue_pays_at_its_tail_or_its_head() {
+        for (victim, lost) in [(Victim::Tail, (0, 2)), (Victim::Head, (0, 0))] {
+            let mut q: Fq = queue(&Params { victim, ..Params::default() }, Limit::Packets(4));
+            assert_eq!(offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (1, 1000), (2, 1000)]), [lost]);
+            assert_eq!(serve(&mut q, 9), [(0, 1000), (1, 1000), (2, 1000), (0, 1000)]);
+        }
+    }
+
+    #[test]
+    fn the_arrival_may_be_the_victim() {
+        let mut q: Fq = queue(&Params::default(), Limit::Packets(2));
+        assert_eq!(offer(&mut q, &[(0, 1000), (1, 1000), (0, 1000)]), [(0, 2)]);
+    }
+
+    #[test]
+    fn one_arrival_may_cost_several_packets_and_ties_one_draw_each() {
+        let mut q: Fq = queue(&Params::default(), Limit::Bytes(Bytes(3000)));
+        // 4500 bytes: flow 0 (3 packets) loses one, 3500: now both have 2, flow 1 in the bucket first.
+        let dropped = offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (1, 1500)]);
+        let mut draws = chance();
+        let second = if draws.below(2) == 0 { (1, 3) } else { (0, 1) };
+        assert_eq!(dropped, [(0, 2), second]);
+        assert_eq!(q.chance.next_u64(), draws.next_u64(), "one draw");
+    }
+
+    #[test]
+    fn ties_are_broken_evenly() {
+        let mut q: Fq = queue(&Params::default(), Limit::Packets(10));
+        let mut lost = [0; 10];
+        offer(&mut q, &(0..10).map(|flow| (flow, 1000)).collect::<Vec<_>>());
+        // Each arrival is dropped or takes the place of another flow's packet: ten queues of one packet, and a newcomer.
+        for flow in 0..11_000 {
+            let from: Vec<_> = offer(&mut q, &[(10 + flow, 1000)]);
+            lost[from[0].0 as usize % 10] += 1;
+        }
+        // 1100 each on average; five standard errors of a binomial are 5 sqrt(11000 x 0.1 x 0.9) = 157.
+        assert!(lost.iter().all(|n| (1100i32 - n).abs() < 157), "{lost:?}");
+    }
+}

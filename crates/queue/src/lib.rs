@@ -31,6 +31,8 @@ queues! {
     disciplines {
         Drr = drr,
         Fq = fq,
+        PriorityFq = priority_fq,
+        Sfq = sfq,
     }
 }
 

@@ -51,7 +51,9 @@ impl Longest {
         for i in 0..self.changed.len() {
             let lane = self.changed[i];
             self.flagged[lane as usize] = false;
-            self.file(lane, flows.bytes(lane).div_ceil(self.unit) as u32);
+            // What waits is something, even without bytes.
+            let least = u64::from(flows.packets(lane) > 0);
+            self.file(lane, flows.bytes(lane).div_ceil(self.unit).max(least) as u32);
         }
         self.changed.clear();
         while self.buckets[self.top].is_empty() {

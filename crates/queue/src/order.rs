@@ -41,6 +41,11 @@ impl Turn {
         Self { quantum: quantum as i64, front: NONE, granted: false }
     }
 
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.front == NONE
+    }
+
     /// The lane whose turn it is; [`NONE`] if there is none.
     #[inline]
     pub fn front(&self) -> u32 {
@@ -365,5 +370,50 @@ pub(crate) fn quantum(amount: Amount, port: &Port) -> Result<u64, ParamError> {
         Ok(bytes as u64)
     } else {
         Err(ParamError::new("quantum", "must be between a byte and a petabyte"))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use crate::{Fates, Limit, Packet, Port, QueueDiscipline, Rule};
+    use base::{Cause, Rate, Stream, Time};
+
+    #[derive(Default)]
+    pub struct Ledger {
+        pub dropped: Vec<Packet>,
+    }
+
+    impl Fates for Ledger {
+        fn dropped(&mut self, packet: &Packet, cause: Cause, _now: Time) {
+            assert_eq!(cause, Cause::Overflow);
+            self.dropped.push(*packet);
+        }
+        fn marked(&mut self, packet: &Packet, _cause: Cause, _now: Time) {
+            unreachable!("{packet:?} is marked");
+        }
+    }
+
+    pub fn chance() -> Stream {
+        Stream::new(0, 0, ("link", 0), "queue")
+    }
+
+    /// On a link whose packets have 1000 bytes.
+    pub fn queue<Q: Rule>(params: &Q::Params, limit: Limit) -> Q {
+        Q::new(params, &Port::new(limit, Rate(1_000_000), 1000.0), chance()).unwrap()
+    }
+
+    /// Arrivals (flow, size), numbered, at a busy server; those that were dropped.
+    pub fn offer(queue: &mut impl QueueDiscipline, arrivals: &[(u32, u32)]) -> Vec<(u32, u32)> {
+        let mut ledger = Ledger::default();
+        for (token, &(flow, size)) in (0..).zip(arrivals) {
+            queue.enqueue(Packet::new(flow, token, size, Time::ZERO), None, &mut ledger);
+        }
+        ledger.dropped.iter().map(|packet| (packet.flow, packet.token)).collect()
+    }
+
+    /// The next `n` packets (flow, size), or as many as there are.
+    pub fn serve(queue: &mut impl QueueDiscipline, n: usize) -> Vec<(u32, u32)> {
+        let mut next = || queue.dequeue(Time::ZERO, &mut Ledger::default());
+        (0..n).map_while(|_| next()).map(|packet| (packet.flow, packet.size)).collect()
     }
 }
