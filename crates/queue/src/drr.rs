@@ -68,7 +68,7 @@ impl QueueDiscipline for Drr {
 
     #[inline]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
-        self.turn.next(&mut self.flows).map(|(_, packet)| packet)
+        self.turn.next(&mut self.flows)
     }
 
     #[inline]

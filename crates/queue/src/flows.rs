@@ -16,7 +16,8 @@ struct Slot {
     prev: u32,
 }
 
-#[derive(Clone, Debug)]
+/// Its ends mean nothing while it is empty, nor does what lies beyond them.
+#[derive(Clone, Debug, Default)]
 struct Lane {
     head: u32,
     tail: u32,
@@ -28,6 +29,8 @@ struct Lane {
     /// Its neighbours in a round, while it is in one.
     next: u32,
     prev: u32,
+    /// Whether it is among those that changed.
+    changed: bool,
 }
 
 /// See the [module](self).
@@ -38,6 +41,8 @@ pub(crate) struct Flows {
     lanes: Vec<Lane>,
     free_lanes: Vec<u32>,
     lane_of: Vec<u32>,
+    /// Lanes whose length changed since somebody asked, in the order of the first change.
+    changed: Vec<u32>,
     backlog: Backlog,
 }
 
@@ -84,13 +89,13 @@ impl Flows {
         &self.slots[self.front_slot(lane) as usize].packet
     }
 
-    /// Where the oldest packet of a lane lies; [`NONE`] if the lane is empty.
+    /// Where the oldest packet of a lane lies; something must.
     #[inline]
     pub fn front_slot(&self, lane: u32) -> u32 {
         self.lanes[lane as usize].head
     }
 
-    /// Where the youngest packet of a lane lies; [`NONE`] if the lane is empty.
+    /// Where the youngest packet of a lane lies; something must.
     #[inline]
     pub fn back_slot(&self, lane: u32) -> u32 {
         self.lanes[lane as usize].tail
@@ -125,7 +130,7 @@ impl Flows {
             self.slots.push(filled);
             self.slots.len() as u32 - 1
         };
-        if tail == NONE {
+        if entry.packets == 0 {
             entry.head = slot;
         } else {
             self.slots[tail as usize].next = slot;
@@ -133,38 +138,32 @@ impl Flows {
         entry.tail = slot;
         entry.packets += 1;
         entry.bytes += u64::from(packet.size);
+        let known = std::mem::replace(&mut entry.changed, true);
         self.backlog.add(&packet);
+        if !known {
+            self.changed.push(lane);
+        }
         (lane, new)
     }
 
     /// Takes the oldest packet of a lane. An empty lane must be [closed](Self::close).
     #[inline]
     pub fn pop_front(&mut self, lane: u32) -> Packet {
-        let entry = &mut self.lanes[lane as usize];
-        let slot = entry.head;
+        let slot = self.lanes[lane as usize].head;
         let Slot { packet, next, .. } = self.slots[slot as usize];
-        entry.head = next;
-        if next == NONE {
-            entry.tail = NONE;
-        } else {
-            self.slots[next as usize].prev = NONE;
-        }
-        self.taken(lane, slot, packet)
+        self.lanes[lane as usize].head = next;
+        self.taken(lane, slot, &packet);
+        packet
     }
 
     /// Takes the youngest packet of a lane. An empty lane must be [closed](Self::close).
     #[inline]
     pub fn pop_back(&mut self, lane: u32) -> Packet {
-        let entry = &mut self.lanes[lane as usize];
-        let slot = entry.tail;
+        let slot = self.lanes[lane as usize].tail;
         let Slot { packet, prev, .. } = self.slots[slot as usize];
-        entry.tail = prev;
-        if prev == NONE {
-            entry.head = NONE;
-        } else {
-            self.slots[prev as usize].next = NONE;
-        }
-        self.taken(lane, slot, packet)
+        self.lanes[lane as usize].tail = prev;
+        self.taken(lane, slot, &packet);
+        packet
     }
 
     /// Takes the packet at one end of a lane.
@@ -176,13 +175,29 @@ impl Flows {
     }
 
     #[inline]
-    fn taken(&mut self, lane: u32, slot: u32, packet: Packet) -> Packet {
+    fn taken(&mut self, lane: u32, slot: u32, packet: &Packet) {
         let entry = &mut self.lanes[lane as usize];
         entry.packets -= 1;
         entry.bytes -= u64::from(packet.size);
+        let known = std::mem::replace(&mut entry.changed, true);
         self.free_slots.push(slot);
-        self.backlog.remove(&packet);
-        packet
+        self.backlog.remove(packet);
+        if !known {
+            self.changed.push(lane);
+        }
+    }
+
+    /// The `i`-th lane whose length changed since the list was [forgotten](Self::forget_changes).
+    #[inline]
+    pub fn change(&mut self, i: usize) -> Option<u32> {
+        let lane = *self.changed.get(i)?;
+        self.lanes[lane as usize].changed = false;
+        Some(lane)
+    }
+
+    /// All changes have been looked at.
+    pub fn forget_changes(&mut self) {
+        self.changed.clear();
     }
 
     /// Gives an empty lane back; it must be in no round any more.
@@ -197,14 +212,15 @@ impl Flows {
         if self.lane_of.len() <= flow as usize {
             self.lane_of.resize(flow as usize + 1, NONE);
         }
-        let fresh = Lane { head: NONE, tail: NONE, flow, packets: 0, bytes: 0, deficit: 0, next: NONE, prev: NONE };
-        let lane = if let Some(lane) = self.free_lanes.pop() {
-            self.lanes[lane as usize] = fresh;
-            lane
+        let lane = self.free_lanes.pop().unwrap_or(self.lanes.len() as u32);
+        // A lane keeps its place among those that changed, whoever has it.
+        let changed = self.lanes.get(lane as usize).is_some_and(|lane| lane.changed);
+        let fresh = Lane { flow, changed, ..Lane::default() };
+        if let Some(old) = self.lanes.get_mut(lane as usize) {
+            *old = fresh;
         } else {
             self.lanes.push(fresh);
-            self.lanes.len() as u32 - 1
-        };
+        }
         self.lane_of[flow as usize] = lane;
         lane
     }

@@ -61,9 +61,8 @@ impl Fq {
     #[cold]
     fn make_room(&mut self, now: Time, fates: &mut impl Fates) {
         while !self.limit.holds(self.flows.backlog()) {
-            let lane = self.longest.pick(&self.flows, &mut self.chance);
+            let lane = self.longest.pick(&mut self.flows, &mut self.chance);
             let packet = self.flows.pop_end(lane, self.victim);
-            self.longest.changed(lane);
             self.order.dropped(&mut self.flows, lane);
             fates.dropped(&packet, Cause::Overflow, now);
         }
@@ -75,7 +74,6 @@ impl QueueDiscipline for Fq {
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         let (lane, new) = self.flows.push(packet);
         self.order.arrive(&mut self.flows, lane, new);
-        self.longest.changed(lane);
         if idle_since.is_none() && !self.limit.holds(self.flows.backlog()) {
             self.make_room(packet.arrived, fates);
         }
@@ -83,9 +81,7 @@ impl QueueDiscipline for Fq {
 
     #[inline]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
-        let (lane, packet) = self.order.next(&mut self.flows)?;
-        self.longest.changed(lane);
-        Some(packet)
+        self.order.next(&mut self.flows)
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 //! Lengths are bytes rounded up to whole packets of the mean size. They are brought up to date when somebody asks, in the
 //! order in which they first changed since, so that a buffer that does not overflow pays for a flag only.
 
-use crate::flows::{Flows, NONE};
+use crate::flows::Flows;
 use base::Stream;
 
 /// See the [module](self).
@@ -11,9 +11,6 @@ use base::Stream;
 pub(crate) struct Longest {
     /// Mean size of packets, in bytes.
     unit: u64,
-    /// By lane: whether it is in `changed`.
-    flagged: Vec<bool>,
-    changed: Vec<u32>,
     /// By lane: its bucket, 0 for none, and its place there.
     filed: Vec<(u32, u32)>,
     buckets: Vec<Vec<u32>>,
@@ -25,37 +22,20 @@ impl Longest {
     /// Of packets with `packet` bytes on average.
     pub fn new(packet: f64) -> Self {
         let unit = packet.round().max(1.0) as u64;
-        Self { unit, flagged: Vec::new(), changed: Vec::new(), filed: Vec::new(), buckets: Vec::new(), top: 0 }
-    }
-
-    /// The length of `lane` changed, or it was opened.
-    #[inline]
-    pub fn changed(&mut self, lane: u32) {
-        if !self.flagged.get(lane as usize).copied().unwrap_or(false) {
-            self.flag(lane);
-        }
-    }
-
-    fn flag(&mut self, lane: u32) {
-        let i = lane as usize;
-        if self.flagged.len() <= i {
-            self.flagged.resize(i + 1, false);
-            self.filed.resize(i + 1, (0, NONE));
-        }
-        self.flagged[i] = true;
-        self.changed.push(lane);
+        Self { unit, filed: Vec::new(), buckets: Vec::new(), top: 0 }
     }
 
     /// One of the longest lanes; draws a number only if there are several. Something must be waiting.
-    pub fn pick(&mut self, flows: &Flows, chance: &mut Stream) -> u32 {
-        for i in 0..self.changed.len() {
-            let lane = self.changed[i];
-            self.flagged[lane as usize] = false;
+    pub fn pick(&mut self, flows: &mut Flows, chance: &mut Stream) -> u32 {
+        let mut i = 0;
+        while let Some(lane) = flows.change(i) {
+            i += 1;
+            let bytes = flows.bytes(lane);
             // What waits is something, even without bytes.
             let least = u64::from(flows.packets(lane) > 0);
-            self.file(lane, flows.bytes(lane).div_ceil(self.unit).max(least) as u32);
+            self.file(lane, bytes.div_ceil(self.unit).max(least) as u32);
         }
-        self.changed.clear();
+        flows.forget_changes();
         while self.buckets[self.top].is_empty() {
             self.top -= 1;
         }
@@ -64,7 +44,11 @@ impl Longest {
         ties[one]
     }
 
+    #[inline]
     fn file(&mut self, lane: u32, bucket: u32) {
+        if self.filed.len() <= lane as usize {
+            self.filed.resize(lane as usize + 1, (0, 0));
+        }
         let (old, place) = self.filed[lane as usize];
         if old == bucket {
             return;

@@ -86,22 +86,22 @@ impl Turn {
     /// Charges the lane in front for its oldest packet; whether its deficit suffices. It gets its quantum once a turn.
     #[inline]
     pub fn charge(&mut self, flows: &mut Flows) -> bool {
+        let mut left = *flows.deficit(self.front);
+        if self.granted && left <= 0 {
+            // Nothing fits: no need to look.
+            return false;
+        }
+        left += if self.granted { 0 } else { self.quantum };
+        self.granted = true;
         let size = i64::from(flows.front(self.front).size);
-        let deficit = flows.deficit(self.front);
-        if !self.granted {
-            *deficit += self.quantum;
-            self.granted = true;
-        }
-        let enough = size <= *deficit;
-        if enough {
-            *deficit -= size;
-        }
+        let enough = size <= left;
+        *flows.deficit(self.front) = if enough { left - size } else { left };
         enough
     }
 
-    /// The lane and the packet to serve next; lanes that it empties leave and close.
+    /// The packet to serve next; lanes that it empties leave and close.
     #[inline]
-    pub fn next(&mut self, flows: &mut Flows) -> Option<(u32, Packet)> {
+    pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
         if self.front == NONE {
             return None;
         }
@@ -114,23 +114,16 @@ impl Turn {
             self.leave(flows, lane);
             flows.close(lane);
         }
-        Some((lane, packet))
+        Some(packet)
     }
 }
 
 /// A lane among those that wait for the server, by the start tag of its oldest packet, then that packet's arrival.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    tag: u64,
-    arrival: u64,
+    /// Tag, then arrival, in one number: comparing is most of the work.
+    key: u128,
     lane: u32,
-}
-
-impl Entry {
-    #[inline]
-    fn key(&self) -> (u64, u64) {
-        (self.tag, self.arrival)
-    }
 }
 
 /// Start-time fair queueing over lanes, all of weight one; tags are in bytes.
@@ -198,7 +191,7 @@ impl StartTime {
     #[inline]
     fn entry(&self, flows: &Flows, lane: u32) -> Entry {
         let arrival = self.arrival[flows.front_slot(lane) as usize];
-        Entry { tag: self.tag[lane as usize], arrival, lane }
+        Entry { key: u128::from(self.tag[lane as usize]) << 64 | u128::from(arrival), lane }
     }
 
     /// A packet was taken from `lane` by overflow: an empty lane leaves and closes; another oldest packet takes its place.
@@ -233,16 +226,16 @@ impl StartTime {
         }
     }
 
-    /// The lane and the packet to serve next; `None` if none has joined, and then the server falls idle.
+    /// The packet to serve next; `None` if none has joined, and then the server falls idle.
     #[inline]
-    pub fn next(&mut self, flows: &mut Flows) -> Option<(u32, Packet)> {
-        let Some(&Entry { tag, lane, .. }) = self.heap.first() else {
+    pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
+        let Some(&Entry { lane, .. }) = self.heap.first() else {
             self.v = self.v.max(self.last_finish);
             return None;
         };
         let packet = flows.pop_front(lane);
-        self.v = tag;
-        let finish = tag + u64::from(packet.size);
+        self.v = self.tag[lane as usize];
+        let finish = self.v + u64::from(packet.size);
         self.tag[lane as usize] = finish;
         self.last_finish = self.last_finish.max(finish);
         if flows.packets(lane) > 0 {
@@ -254,7 +247,7 @@ impl StartTime {
             }
             self.close(flows, lane);
         }
-        Some((lane, packet))
+        Some(packet)
     }
 
     /// An empty lane is given back; its flow keeps the tag.
@@ -273,7 +266,7 @@ impl StartTime {
     fn rise(&mut self, mut i: usize, entry: Entry) {
         while i > 0 {
             let parent = (i - 1) / Self::CHILDREN;
-            if self.heap[parent].key() <= entry.key() {
+            if self.heap[parent].key <= entry.key {
                 break;
             }
             self.put(i, self.heap[parent]);
@@ -288,8 +281,8 @@ impl StartTime {
         loop {
             let first = Self::CHILDREN * i + 1;
             let children = first..(first + Self::CHILDREN).min(self.heap.len());
-            let Some(least) = children.min_by_key(|&child| self.heap[child].key()) else { break };
-            if entry.key() <= self.heap[least].key() {
+            let Some(least) = children.min_by_key(|&child| self.heap[child].key) else { break };
+            if entry.key <= self.heap[least].key {
                 break;
             }
             self.put(i, self.heap[least]);
@@ -353,9 +346,9 @@ impl Order {
         }
     }
 
-    /// The lane and the packet to serve next; `None` if nothing waits.
+    /// The packet to serve next; `None` if nothing waits.
     #[inline]
-    pub fn next(&mut self, flows: &mut Flows) -> Option<(u32, Packet)> {
+    pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
         match self {
             Self::Turn(turn) => turn.next(flows),
             Self::StartTime(tags) => tags.next(flows),

@@ -80,7 +80,6 @@ impl PriorityFq {
         let was_active = self.flows.lane(packet.flow) != NONE
             || matches!(&self.order, Order::StartTime(tags) if tags.is_ahead(packet.flow));
         let (lane, new) = self.flows.push(packet);
-        self.longest.changed(lane);
         if self.active.len() <= flow {
             self.active.resize(flow + 1, Active::default());
         }
@@ -124,7 +123,6 @@ impl PriorityFq {
         let packet = self.flows.pop_front(lane);
         let active = &mut self.active[packet.flow as usize];
         active.ahead -= 1;
-        self.longest.changed(lane);
         if let Order::StartTime(tags) = &mut self.order {
             tags.overtook(&mut self.flows, lane, packet.size);
             if active.ahead == 0 && self.flows.lane(packet.flow) != NONE {
@@ -137,11 +135,7 @@ impl PriorityFq {
     /// The next packet of those that have no priority.
     fn take_other(&mut self) -> Option<Packet> {
         let turn = match &mut self.order {
-            Order::StartTime(tags) => {
-                let (lane, packet) = tags.next(&mut self.flows)?;
-                self.longest.changed(lane);
-                return Some(packet);
-            }
+            Order::StartTime(tags) => return tags.next(&mut self.flows),
             Order::Turn(turn) => turn,
         };
         while !turn.is_empty() {
@@ -151,7 +145,6 @@ impl PriorityFq {
                 self.flows.close(lane);
             } else if turn.charge(&mut self.flows) {
                 let packet = self.flows.pop_front(lane);
-                self.longest.changed(lane);
                 if self.flows.packets(lane) == 0 {
                     // It had its turn in this round: what comes before its next one waits for that.
                     *self.flows.deficit(lane) = 0;
@@ -169,7 +162,7 @@ impl PriorityFq {
     #[cold]
     fn make_room(&mut self, now: Time, fates: &mut impl Fates) {
         while !self.limit.holds(self.flows.backlog()) {
-            let lane = self.longest.pick(&self.flows, &mut self.chance);
+            let lane = self.longest.pick(&mut self.flows, &mut self.chance);
             let active = &mut self.active[self.flows.flow(lane) as usize];
             let (slot, ahead) = match self.victim {
                 Victim::Head => (self.flows.front_slot(lane), active.ahead > 0),
@@ -183,7 +176,6 @@ impl PriorityFq {
             if ahead {
                 active.spent -= u64::from(packet.size);
             }
-            self.longest.changed(lane);
             match &mut self.order {
                 // An empty lane stays until its turn.
                 Order::Turn(_) => *self.flows.deficit(lane) += if ahead { i64::from(packet.size) } else { 0 },

@@ -98,15 +98,13 @@ impl Sfq {
         if new {
             self.turn.join(&mut self.flows, lane);
         }
-        self.longest.changed(lane);
     }
 
     #[cold]
     fn make_room(&mut self, now: Time, fates: &mut impl Fates) {
         while !self.limit.holds(self.flows.backlog()) {
-            let lane = self.longest.pick(&self.flows, &mut self.chance);
+            let lane = self.longest.pick(&mut self.flows, &mut self.chance);
             let packet = self.flows.pop_back(lane);
-            self.longest.changed(lane);
             if self.flows.packets(lane) == 0 {
                 self.turn.leave(&mut self.flows, lane);
                 self.flows.close(lane);
@@ -122,7 +120,6 @@ impl Sfq {
             while self.flows.packets(lane) > 0 {
                 waiting.push(self.flows.pop_front(lane));
             }
-            self.longest.changed(lane);
             self.turn.leave(&mut self.flows, lane);
             self.flows.close(lane);
         }
@@ -145,9 +142,7 @@ impl QueueDiscipline for Sfq {
 
     #[inline]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
-        let (lane, packet) = self.turn.next(&mut self.flows)?;
-        self.longest.changed(lane);
-        Some(packet)
+        self.turn.next(&mut self.flows)
     }
 
     #[inline]
