@@ -1,10 +1,13 @@
 //! Deficit round robin: every flow a queue of its own, served in turn for a quantum of bytes.
 //!
 //! Source: Shreedhar and Varghese 1995 ("Efficient Fair Queueing using Deficit Round Robin"), Section 3.
-//! Differs from ns-2: each flow may hold `flow_limit` packets of the shared buffer, and an arrival that finds its queue
-//! or the buffer full is dropped; ns-2's `Queue/DRR` limits bytes of hashed buckets.
+//! Differs from the source: an arrival that finds the buffer, or its flow's share `flow_limit` of it, full is dropped; the
+//! source hashes flows into buckets and takes room from the longest queue (as `fq` does).
+//! Differs from ns-2: flows are not hashed, and no queue pays for another's arrival.
+//! Differs from Linux: its `drr` is classful. Alone it drops everything; classes and filters do not fit one line of tc.
 
-use crate::flows::{Flows, Turn};
+use crate::flows::Flows;
+use crate::order::Turn;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Card, Cause, ParamError, Stream, Time};
 
@@ -34,11 +37,11 @@ impl Rule for Drr {
         aliases: &["DRR", "deficit-round-robin"],
         title: "Deficit round robin",
         source: "Shreedhar and Varghese 1995",
-        differs: "Flows are never hashed together; a full queue drops the arrival.",
+        differs: "Flows are never hashed together; a full buffer drops the arrival, where the paper steals from the longest.",
     };
 
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
-        let quantum = crate::flows::quantum(p.quantum, port)?;
+        let quantum = crate::order::quantum(p.quantum, port)?;
         let flow_limit = p.flow_limit.packets();
         Ok(Self {
             limit: port.limit,
@@ -77,5 +80,58 @@ impl QueueDiscipline for Drr {
     #[inline]
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::tests::{Ledger, offer, queue, serve};
+
+    fn drr(quantum: f64, flow_limit: f64, limit: Limit) -> Drr {
+        let params = Params { quantum: Amount::Packets(quantum), flow_limit: Amount::Packets(flow_limit) };
+        queue(&params, limit)
+    }
+
+    #[test]
+    fn what_a_turn_leaves_is_carried_to_the_next() {
+        // The first queue is that of Figures 2 and 3: 500 - 200 leaves 300, too little for 750; 300 + 500 - 750 - 20.
+        // The second uses up each turn; the third waits one turn and sends 600 + 100 of 500 + 500.
+        let mut q = drr(0.5, 0.0, Limit::Unlimited);
+        offer(&mut q, &[(0, 200), (0, 750), (0, 20), (1, 500), (1, 500), (2, 600), (2, 100)]);
+        let first_round = [(0, 200), (1, 500)];
+        let second_round = [(0, 750), (0, 20), (1, 500), (2, 600), (2, 100)];
+        assert_eq!(serve(&mut q, 9), [&first_round[..], &second_round[..]].concat());
+    }
+
+    #[test]
+    fn a_flow_that_was_empty_begins_without_credit() {
+        let mut q = drr(0.5, 0.0, Limit::Unlimited);
+        offer(&mut q, &[(0, 100), (1, 300), (1, 300), (1, 300)]);
+        // 400 of flow 0's turn are lost. Flow 1: 500 - 300 = 200.
+        assert_eq!(serve(&mut q, 2), [(0, 100), (1, 300)]);
+        offer(&mut q, &[(0, 600)]);
+        // Flow 0 with 500 must wait; flow 1 has 200 + 500 for both; then 1000 are enough.
+        assert_eq!(serve(&mut q, 3), [(1, 300), (1, 300), (0, 600)]);
+    }
+
+    #[test]
+    fn drops_the_arrival_beyond_its_flows_share_or_the_buffer() {
+        let mut q = drr(1.0, 2.0, Limit::Packets(3));
+        let arrivals = [(0, 1000), (0, 1000), (0, 1000), (1, 1000), (2, 1000)];
+        assert_eq!(offer(&mut q, &arrivals), [(0, 2), (2, 4)]);
+        let mut none = drr(1.0, 0.0, Limit::Packets(0));
+        let mut ledger = Ledger::default();
+        none.enqueue(Packet::new(0, 0, 1000, Time::ZERO), Some(Time::ZERO), &mut ledger);
+        assert_eq!(serve(&mut none, 1), [(0, 1000)], "an idle server needs no room");
+        assert!(ledger.dropped.is_empty());
+    }
+
+    #[test]
+    fn a_quantum_of_nothing_is_refused() {
+        let port = Port::new(Limit::Unlimited, base::Rate(1_000_000), 1000.0);
+        let params = Params { quantum: Amount::Packets(0.0), ..Params::default() };
+        let error = Drr::new(&params, &port, crate::order::tests::chance()).unwrap_err();
+        assert_eq!(error.field, "quantum");
     }
 }

@@ -3,8 +3,8 @@
 //! A flow with packets waiting holds a *lane*, a list through the pool; lanes are given back when they are empty, so that
 //! memory follows what waits and not how many flows there ever were (but for 4 bytes a flow number).
 
-use crate::{Backlog, Packet, Port};
-use base::{Amount, ParamError};
+use crate::order::Victim;
+use crate::{Backlog, Packet};
 
 /// No lane, no slot.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -16,7 +16,8 @@ struct Slot {
     prev: u32,
 }
 
-#[derive(Clone, Debug)]
+/// Its ends mean nothing while it is empty, nor does what lies beyond them.
+#[derive(Clone, Debug, Default)]
 struct Lane {
     head: u32,
     tail: u32,
@@ -24,10 +25,12 @@ struct Lane {
     packets: u32,
     bytes: u64,
     /// Bytes that it may still send in its turn.
-    deficit: u64,
+    deficit: i64,
     /// Its neighbours in a round, while it is in one.
     next: u32,
     prev: u32,
+    /// Whether it is among those that changed.
+    changed: bool,
 }
 
 /// See the [module](self).
@@ -38,6 +41,8 @@ pub(crate) struct Flows {
     lanes: Vec<Lane>,
     free_lanes: Vec<u32>,
     lane_of: Vec<u32>,
+    /// Lanes whose length changed since somebody asked, in the order of the first change.
+    changed: Vec<u32>,
     backlog: Backlog,
 }
 
@@ -53,6 +58,7 @@ impl Flows {
         self.lane_of.get(flow as usize).copied().unwrap_or(NONE)
     }
 
+    /// Whose lane it is.
     #[inline]
     pub fn flow(&self, lane: u32) -> u32 {
         self.lanes[lane as usize].flow
@@ -80,7 +86,25 @@ impl Flows {
     /// The oldest packet of a lane.
     #[inline]
     pub fn front(&self, lane: u32) -> &Packet {
-        &self.slots[self.lanes[lane as usize].head as usize].packet
+        &self.slots[self.front_slot(lane) as usize].packet
+    }
+
+    /// Where the oldest packet of a lane lies; something must.
+    #[inline]
+    pub fn front_slot(&self, lane: u32) -> u32 {
+        self.lanes[lane as usize].head
+    }
+
+    /// Where the youngest packet of a lane lies; something must.
+    #[inline]
+    pub fn back_slot(&self, lane: u32) -> u32 {
+        self.lanes[lane as usize].tail
+    }
+
+    /// The packet that lies in a slot.
+    #[inline]
+    pub fn at(&self, slot: u32) -> &Packet {
+        &self.slots[slot as usize].packet
     }
 
     /// Appends `packet` to its flow's lane. Returns the lane, and whether it is new.
@@ -106,7 +130,7 @@ impl Flows {
             self.slots.push(filled);
             self.slots.len() as u32 - 1
         };
-        if tail == NONE {
+        if entry.packets == 0 {
             entry.head = slot;
         } else {
             self.slots[tail as usize].next = slot;
@@ -114,47 +138,66 @@ impl Flows {
         entry.tail = slot;
         entry.packets += 1;
         entry.bytes += u64::from(packet.size);
+        let known = std::mem::replace(&mut entry.changed, true);
         self.backlog.add(&packet);
+        if !known {
+            self.changed.push(lane);
+        }
         (lane, new)
     }
 
     /// Takes the oldest packet of a lane. An empty lane must be [closed](Self::close).
     #[inline]
     pub fn pop_front(&mut self, lane: u32) -> Packet {
-        let entry = &mut self.lanes[lane as usize];
-        let slot = entry.head;
+        let slot = self.lanes[lane as usize].head;
         let Slot { packet, next, .. } = self.slots[slot as usize];
-        entry.head = next;
-        if next == NONE {
-            entry.tail = NONE;
-        } else {
-            self.slots[next as usize].prev = NONE;
-        }
-        self.taken(lane, slot, packet)
+        self.lanes[lane as usize].head = next;
+        self.taken(lane, slot, &packet);
+        packet
     }
 
     /// Takes the youngest packet of a lane. An empty lane must be [closed](Self::close).
+    #[inline]
     pub fn pop_back(&mut self, lane: u32) -> Packet {
-        let entry = &mut self.lanes[lane as usize];
-        let slot = entry.tail;
+        let slot = self.lanes[lane as usize].tail;
         let Slot { packet, prev, .. } = self.slots[slot as usize];
-        entry.tail = prev;
-        if prev == NONE {
-            entry.head = NONE;
-        } else {
-            self.slots[prev as usize].next = NONE;
+        self.lanes[lane as usize].tail = prev;
+        self.taken(lane, slot, &packet);
+        packet
+    }
+
+    /// Takes the packet at one end of a lane.
+    pub fn pop_end(&mut self, lane: u32, end: Victim) -> Packet {
+        match end {
+            Victim::Head => self.pop_front(lane),
+            Victim::Tail => self.pop_back(lane),
         }
-        self.taken(lane, slot, packet)
     }
 
     #[inline]
-    fn taken(&mut self, lane: u32, slot: u32, packet: Packet) -> Packet {
+    fn taken(&mut self, lane: u32, slot: u32, packet: &Packet) {
         let entry = &mut self.lanes[lane as usize];
         entry.packets -= 1;
         entry.bytes -= u64::from(packet.size);
+        let known = std::mem::replace(&mut entry.changed, true);
         self.free_slots.push(slot);
-        self.backlog.remove(&packet);
-        packet
+        self.backlog.remove(packet);
+        if !known {
+            self.changed.push(lane);
+        }
+    }
+
+    /// The `i`-th lane whose length changed since the list was [forgotten](Self::forget_changes).
+    #[inline]
+    pub fn change(&mut self, i: usize) -> Option<u32> {
+        let lane = *self.changed.get(i)?;
+        self.lanes[lane as usize].changed = false;
+        Some(lane)
+    }
+
+    /// All changes have been looked at.
+    pub fn forget_changes(&mut self) {
+        self.changed.clear();
     }
 
     /// Gives an empty lane back; it must be in no round any more.
@@ -169,109 +212,46 @@ impl Flows {
         if self.lane_of.len() <= flow as usize {
             self.lane_of.resize(flow as usize + 1, NONE);
         }
-        let fresh = Lane { head: NONE, tail: NONE, flow, packets: 0, bytes: 0, deficit: 0, next: NONE, prev: NONE };
-        let lane = if let Some(lane) = self.free_lanes.pop() {
-            self.lanes[lane as usize] = fresh;
-            lane
+        let lane = self.free_lanes.pop().unwrap_or(self.lanes.len() as u32);
+        // A lane keeps its place among those that changed, whoever has it.
+        let changed = self.lanes.get(lane as usize).is_some_and(|lane| lane.changed);
+        let fresh = Lane { flow, changed, ..Lane::default() };
+        if let Some(old) = self.lanes.get_mut(lane as usize) {
+            *old = fresh;
         } else {
             self.lanes.push(fresh);
-            self.lanes.len() as u32 - 1
-        };
+        }
         self.lane_of[flow as usize] = lane;
         lane
     }
 }
 
-/// A deficit round robin over lanes: who is served next.
-///
-/// Source: Shreedhar and Varghese 1995, Section 3. The lane in front is served until its deficit is used up.
-#[derive(Clone, Debug)]
-pub(crate) struct Turn {
-    quantum: u64,
-    /// The lane whose turn it is.
-    front: u32,
-    /// Whether it has had its quantum.
-    granted: bool,
-}
-
-impl Turn {
-    pub fn new(quantum: u64) -> Self {
-        Self { quantum, front: NONE, granted: false }
-    }
-
+/// The ring of a round, threaded through the lanes.
+impl Flows {
+    /// Who is before and after a lane.
     #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.front == NONE
+    pub fn neighbours(&self, lane: u32) -> (u32, u32) {
+        let Lane { prev, next, .. } = self.lanes[lane as usize];
+        (prev, next)
     }
 
-    /// A lane that just opened joins at the end of the round.
+    /// Puts `lane` between `prev` and `next`, which may be itself.
     #[inline]
-    pub fn join(&mut self, flows: &mut Flows, lane: u32) {
-        if self.front == NONE {
-            (self.front, self.granted) = (lane, false);
-            let entry = &mut flows.lanes[lane as usize];
-            (entry.next, entry.prev) = (lane, lane);
-        } else {
-            let front = self.front;
-            let last = std::mem::replace(&mut flows.lanes[front as usize].prev, lane);
-            flows.lanes[last as usize].next = lane;
-            let entry = &mut flows.lanes[lane as usize];
-            (entry.next, entry.prev) = (front, last);
-        }
+    pub fn link(&mut self, prev: u32, lane: u32, next: u32) {
+        self.bridge(prev, lane);
+        self.bridge(lane, next);
     }
 
-    /// A lane that is empty leaves.
+    /// Makes `prev` and `next` neighbours.
     #[inline]
-    pub fn leave(&mut self, flows: &mut Flows, lane: u32) {
-        let Lane { next, prev, .. } = flows.lanes[lane as usize];
-        if next == lane {
-            self.front = NONE;
-        } else {
-            flows.lanes[prev as usize].next = next;
-            flows.lanes[next as usize].prev = prev;
-            if self.front == lane {
-                (self.front, self.granted) = (next, false);
-            }
-        }
+    pub fn bridge(&mut self, prev: u32, next: u32) {
+        self.lanes[prev as usize].next = next;
+        self.lanes[next as usize].prev = prev;
     }
 
-    /// The lane to serve next, its deficit charged for the packet in front; `None` if nothing waits.
+    /// Bytes that a lane may still send in its turn.
     #[inline]
-    pub fn choose(&mut self, flows: &mut Flows) -> Option<u32> {
-        if self.front == NONE {
-            return None;
-        }
-        loop {
-            let lane = self.front;
-            let size = u64::from(flows.front(lane).size);
-            let entry = &mut flows.lanes[lane as usize];
-            if !self.granted {
-                entry.deficit += self.quantum;
-                self.granted = true;
-            }
-            if size <= entry.deficit {
-                entry.deficit -= size;
-                return Some(lane);
-            }
-            (self.front, self.granted) = (entry.next, false);
-        }
+    pub fn deficit(&mut self, lane: u32) -> &mut i64 {
+        &mut self.lanes[lane as usize].deficit
     }
-
-    /// The packet to serve next; lanes that it empties leave and close.
-    #[inline]
-    pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
-        let lane = self.choose(flows)?;
-        let packet = flows.pop_front(lane);
-        if flows.packets(lane) == 0 {
-            self.leave(flows, lane);
-            flows.close(lane);
-        }
-        Some(packet)
-    }
-}
-
-/// A quantum in bytes, at least one.
-pub(crate) fn quantum(amount: Amount, port: &Port) -> Result<u64, ParamError> {
-    let bytes = (amount.packets() * port.packet).round();
-    if bytes >= 1.0 { Ok(bytes as u64) } else { Err(ParamError::new("quantum", "must be a byte or more")) }
 }

@@ -168,7 +168,7 @@ impl Rule for FqCodel {
         }
         let bytes = |amount: Amount| (amount.packets() * port.packet).round() as u64;
         let memory = bytes(p.memory_limit);
-        let quantum = crate::flows::quantum(p.quantum, port)?.min(u64::from(u32::MAX)).cast_signed();
+        let quantum = crate::order::quantum(p.quantum, port)?.min(u64::from(u32::MAX)).cast_signed();
         let idle = Queue { codel: Control::default(), deficit: 0, next: NONE, listed: false };
         Ok(Self {
             limit: port.limit,

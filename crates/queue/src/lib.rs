@@ -13,11 +13,14 @@ mod early;
 mod fifo;
 mod flows;
 mod link;
+mod longest;
+mod order;
 mod port;
 mod replay;
 
 pub use fifo::Fifo;
 pub use link::Link;
+pub use order::{Scheduler, Victim};
 pub use port::{Limit, Port};
 pub use registry::Rule;
 pub use replay::{Fate, replay};
@@ -37,6 +40,9 @@ queues! {
     }
     disciplines {
         Drr = drr,
+        Fq = fq,
+        PriorityFq = priority_fq,
+        Sfq = sfq,
         Codel = codel,
         FqCodel = fq_codel,
         DualPi2 = dualpi2,

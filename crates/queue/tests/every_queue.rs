@@ -2,21 +2,76 @@
 
 use base::{Bytes, Cause, Flags, Rate, Stream, Time};
 use proptest::prelude::*;
-use queue::{Fates, Limit, Link, Packet, Port, QUEUES, QueueDiscipline, QueueSpec};
+use queue::{AnyQueue, Fates, Limit, Link, Packet, Port, QUEUES, QueueDiscipline, QueueSpec};
 
 #[derive(Default)]
 struct Ledger {
-    dropped: Vec<Packet>,
-    marked: usize,
+    dropped: Vec<(Packet, Cause)>,
+    marked: Vec<(Packet, Cause)>,
 }
 
 impl Fates for Ledger {
-    fn dropped(&mut self, packet: &Packet, _cause: Cause, _now: Time) {
-        self.dropped.push(*packet);
+    fn dropped(&mut self, packet: &Packet, cause: Cause, _now: Time) {
+        self.dropped.push((*packet, cause));
     }
-    fn marked(&mut self, packet: &Packet, _cause: Cause, _now: Time) {
+    fn marked(&mut self, packet: &Packet, cause: Cause, _now: Time) {
         assert!(packet.flags.has(Flags::ECT), "only ECN-capable packets are marked");
-        self.marked += 1;
+        self.marked.push((*packet, cause));
+    }
+}
+
+/// A link, what left it, and its events in the order of the engines: timers, then departures, then arrivals.
+struct Bench {
+    link: Link<AnyQueue>,
+    limit: Limit,
+    fates: Ledger,
+    out: Vec<Packet>,
+    offered: usize,
+}
+
+impl Bench {
+    /// Everything up to and including `until`; at the end of time until nothing is left.
+    fn run(&mut self, until: Time) -> Result<(), TestCaseError> {
+        loop {
+            let done = self.link.serving().map_or(Time::NEVER, |&(_, at)| at);
+            let wake = self.link.next_wakeup();
+            let now = done.min(wake);
+            if now > until || (done == Time::NEVER && until == Time::NEVER) {
+                return Ok(());
+            }
+            if wake == now {
+                self.link.wake(now, &mut self.fates);
+                prop_assert!(self.link.next_wakeup() > now, "a timer that rings must be set again, for later");
+            } else {
+                self.out.push(self.link.complete(now, &mut self.fates).expect("it is in service"));
+            }
+            self.check()?;
+        }
+    }
+
+    fn offer(&mut self, packet: Packet) -> Result<(), TestCaseError> {
+        let idle = self.link.serving().is_none();
+        let before = self.fates.dropped.len();
+        self.offered += 1;
+        self.link.offer(packet, &mut self.fates);
+        if idle {
+            let mut lost = self.fates.dropped[before..].iter();
+            prop_assert!(lost.all(|&(_, cause)| cause != Cause::Overflow), "an idle server needs no room");
+        }
+        self.check()
+    }
+
+    fn check(&mut self) -> Result<(), TestCaseError> {
+        let backlog = self.link.backlog();
+        prop_assert!(self.limit.holds(backlog), "{:?} beyond {:?}", backlog, self.limit);
+        prop_assert!(self.link.serving().is_some() || backlog.packets == 0, "idle beside a backlog");
+        prop_assert_eq!(backlog.packets == 0, backlog.bytes.0 == 0);
+        let kept = self.out.len() + usize::from(self.link.serving().is_some()) + backlog.packets as usize;
+        let of = |cause| self.fates.dropped.iter().filter(|&&(_, c)| c == cause).count();
+        let dropped = [Cause::Overflow, Cause::Early, Cause::Forced, Cause::Sojourn].map(of);
+        prop_assert_eq!(self.offered, kept + dropped.iter().sum::<usize>(), "arrived, dropped by cause {:?}", dropped);
+        prop_assert!(self.limit != Limit::Unlimited || dropped[0] == 0, "overflow of a buffer without limit");
+        Ok(())
     }
 }
 
@@ -57,50 +112,63 @@ fn other_spellings_name_parameters_there_are() {
     }
 }
 
+/// How long a byte takes, in picoseconds: fast and slow links see timers ring seldom and often.
+fn paces() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(1_000u64), Just(1_000_000), Just(100_000_000)]
+}
+
+/// Sizes of packets: all the same, or not.
+fn sizes() -> impl Strategy<Value = (u32, u32)> {
+    prop_oneof![Just((1000u32, 1000u32)), Just((1500, 1500)), Just((40, 2000)), Just((40, 100)), Just((64, 9000))]
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-    /// Every packet leaves once or is dropped once; packets of a flow keep their order; the backlog never exceeds the
-    /// buffer; the server never idles while something waits.
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    /// Every packet leaves once or is dropped once, for one cause; packets of a flow keep their order; the backlog never
+    /// exceeds the buffer; the server never idles while something waits; timers go forward.
     #[test]
     fn packets_are_conserved_in_order_within_the_buffer(
         limit in limits(),
-        arrivals in prop::collection::vec((0u64..30_000, 0u32..5, 40u32..2000, any::<bool>()), 1..300),
+        pace in paces(),
+        (least, most) in sizes(),
+        mean in 0.0f64..=1.0,
+        bdp in prop::option::of(1_000.0f64..200_000.0),
+        arrivals in prop::collection::vec((0u64..3, 0u64..2000, 0u32..5, 0.0f64..=1.0, any::<bool>()), 1..300),
     ) {
+        let rate = Rate(8_000_000_000_000 / pace);
+        let size = |share: f64| least + (share * f64::from(most - least)) as u32;
         for entry in QUEUES {
-            let port = Port { bdp: Some(50_000.0), ..Port::new(limit, Rate(8_000_000_000), 1000.0) };
+            let port = Port { bdp, ..Port::new(limit, rate, f64::from(size(mean))) };
             let queue = QueueSpec::named(entry.card.name).expect("registered")
                 .build(&port, Stream::new(1, 0, ("link", 0), "queue")).expect("defaults are valid");
-            // One byte per nanosecond.
-            let mut link = Link::new(Rate(8_000_000_000), queue);
-            let (mut fates, mut out, mut now) = (Ledger::default(), Vec::new(), Time::ZERO);
-            let mut finish = |link: &mut Link<_>, fates: &mut Ledger, until: Time| -> Result<(), TestCaseError> {
-                while let Some(&(_, at)) = link.serving() && at <= until {
-                    out.push(link.complete(at, fates).expect("it is in service"));
-                    prop_assert!(link.serving().is_some() || link.backlog().packets == 0, "idle beside a backlog");
-                }
-                Ok(())
-            };
-            for (token, &(gap, flow, size, ect)) in arrivals.iter().enumerate() {
-                now.0 += gap * 100;
-                finish(&mut link, &mut fates, now)?;
+            let mut bench =
+                Bench { link: Link::new(rate, queue), limit, fates: Ledger::default(), out: Vec::new(), offered: 0 };
+            let at = |e: TestCaseError| TestCaseError::fail(format!("{}: {e}", entry.card.name));
+            let mut now = Time::ZERO;
+            for (token, &(burst, gap, flow, share, ect)) in arrivals.iter().enumerate() {
+                // Two of three come right behind the one before; a packet takes as long as a gap on average.
+                now.0 += if burst == 0 { 3 * gap * pace } else { 0 };
+                bench.run(now).map_err(at)?;
                 let flags = if ect { Flags::ECT } else { Flags::NONE };
-                link.offer(Packet::new(flow, token as u32, size, now).with(flags), &mut fates);
-                match limit {
-                    Limit::Packets(n) => prop_assert!(link.backlog().packets <= n),
-                    Limit::Bytes(n) => prop_assert!(link.backlog().bytes <= n),
-                    Limit::Unlimited => prop_assert!(fates.dropped.is_empty() || entry.card.name != "drop-tail"),
-                }
+                bench.offer(Packet::new(flow, token as u32, size(share), now).with(flags)).map_err(at)?;
             }
-            finish(&mut link, &mut fates, Time::NEVER)?;
+            bench.run(Time::NEVER).map_err(at)?;
+            let Bench { mut link, fates, out, .. } = bench;
             prop_assert_eq!(link.backlog(), queue::Backlog::default());
             prop_assert_eq!(link.queue().backlog().packets, 0);
-            let mut seen: Vec<u32> = out.iter().chain(&fates.dropped).map(|p| p.token).collect();
+            let mut seen: Vec<u32> = out.iter().chain(fates.dropped.iter().map(|(p, _)| p)).map(|p| p.token).collect();
             seen.sort_unstable();
             prop_assert_eq!(seen, (0..arrivals.len() as u32).collect::<Vec<_>>(), "{}", entry.card.name);
             for flow in 0..5 {
                 let tokens: Vec<u32> = out.iter().filter(|p| p.flow == flow).map(|p| p.token).collect();
                 prop_assert!(tokens.is_sorted(), "{}: flow {flow} is reordered", entry.card.name);
             }
+            // Whoever leaves with the mark was marked, once; what can carry none has none.
+            let ce = out.iter().filter(|p| p.flags.has(Flags::CE)).map(|p| p.token).collect::<Vec<_>>();
+            let mut marked: Vec<u32> = fates.marked.iter().map(|(p, _)| p.token).collect();
+            marked.sort_unstable();
+            prop_assert!(ce.iter().all(|token| marked.binary_search(token).is_ok()), "{}", entry.card.name);
+            prop_assert!(marked.windows(2).all(|two| two[0] < two[1]), "{}: marked twice", entry.card.name);
         }
     }
 }

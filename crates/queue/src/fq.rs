@@ -1,0 +1,186 @@
+//! Fair queueing by flow over a shared buffer: each flow a queue of its own, and a full buffer drops from the longest.
+//!
+//! Source: Suter, Lakshman, Stiliadis and Choudhury 1998 (dropping); Shreedhar and Varghese 1995 (`drr`); Goyal, Vin and
+//! Cheng 1996 (`start-time`). The sources leave open: the arrival is put in first and may be the one that goes; lengths are
+//! bytes rounded up to packets of the mean size; one of several longest queues goes by chance; a packet that is dropped
+//! leaves no trace in the tags.
+
+use crate::flows::Flows;
+use crate::longest::Longest;
+use crate::order::{Order, Scheduler, Victim};
+use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
+use base::{Amount, Card, Cause, ParamError, Stream, Time};
+
+base::params! {
+    /// Suter and others 1998.
+    pub struct Params {
+        /// Who is served next: `drr` or `start-time`.
+        scheduler: Scheduler = Scheduler::Drr, "";
+        /// What a flow may send in its turn of the round robin.
+        quantum: Amount = Amount::Packets(1.0), "packets";
+        /// Which packet of the longest queue is dropped: `tail` or `head`.
+        victim: Victim = Victim::Tail, "";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Fq {
+    limit: Limit,
+    victim: Victim,
+    flows: Flows,
+    order: Order,
+    longest: Longest,
+    chance: Stream,
+}
+
+impl Rule for Fq {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "fq",
+        aliases: &["fair-queueing", "fair-queuing", "fq-longest", "longest-queue-drop"],
+        title: "Fair queueing, dropping from the longest queue",
+        source: "Suter, Lakshman, Stiliadis and Choudhury 1998",
+        differs: "The length of a queue is its bytes, rounded up to packets of the link's mean size; ties go by chance.",
+    };
+
+    fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
+        let quantum = crate::order::quantum(p.quantum, port)?;
+        Ok(Self {
+            limit: port.limit,
+            victim: p.victim,
+            flows: Flows::default(),
+            order: Order::new(p.scheduler, quantum),
+            longest: Longest::new(port.packet),
+            chance,
+        })
+    }
+}
+
+impl Fq {
+    #[cold]
+    fn make_room(&mut self, now: Time, fates: &mut impl Fates) {
+        while !self.limit.holds(self.flows.backlog()) {
+            let lane = self.longest.pick(&mut self.flows, &mut self.chance);
+            let packet = self.flows.pop_end(lane, self.victim);
+            self.order.dropped(&mut self.flows, lane);
+            fates.dropped(&packet, Cause::Overflow, now);
+        }
+    }
+}
+
+impl QueueDiscipline for Fq {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
+        let (lane, new) = self.flows.push(packet);
+        self.order.arrive(&mut self.flows, lane, new);
+        if idle_since.is_none() && !self.limit.holds(self.flows.backlog()) {
+            self.make_room(packet.arrived, fates);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
+        self.order.next(&mut self.flows)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.flows.backlog()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::tests::{chance, offer, queue, serve};
+    use base::Bytes;
+
+    fn start_time() -> Fq {
+        queue(&Params { scheduler: Scheduler::StartTime, ..Params::default() }, Limit::Unlimited)
+    }
+
+    #[test]
+    fn serves_by_start_tags_and_then_by_arrival() {
+        let mut q = start_time();
+        // S: 0 | 0 | 0 + 100 | 100 + 100 | 0 + 250
+        offer(&mut q, &[(0, 100), (1, 250), (0, 100), (0, 100), (1, 250)]);
+        assert_eq!(serve(&mut q, 3), [(0, 100), (1, 250), (0, 100)]);
+        // v = 100 is the tag of a new flow's packet, before 200 and 250.
+        offer(&mut q, &[(2, 50)]);
+        assert_eq!(serve(&mut q, 3), [(2, 50), (0, 100), (1, 250)]);
+        assert!(serve(&mut q, 1).is_empty());
+        // The greatest finish tag served is 500: whoever comes first starts there.
+        offer(&mut q, &[(1, 10), (0, 20), (2, 30)]);
+        assert_eq!(serve(&mut q, 3), [(1, 10), (0, 20), (2, 30)]);
+    }
+
+    #[test]
+    fn a_flow_that_was_served_ahead_pays_when_it_returns() {
+        let mut q = start_time();
+        // S: 0 | 0, 100, 200; F of flow 0 is 1000.
+        offer(&mut q, &[(0, 1000), (1, 100), (1, 100), (1, 100)]);
+        assert_eq!(serve(&mut q, 3), [(0, 1000), (1, 100), (1, 100)]);
+        // v = 100, but flow 0 starts at 1000, after 200 and 300.
+        offer(&mut q, &[(0, 500), (1, 100)]);
+        assert_eq!(serve(&mut q, 3), [(1, 100), (1, 100), (0, 500)]);
+    }
+
+    #[test]
+    fn a_dropped_packet_leaves_no_trace_in_the_tags() {
+        for victim in [Victim::Tail, Victim::Head] {
+            let mut q: Fq = queue(
+                &Params { scheduler: Scheduler::StartTime, victim, ..Params::default() },
+                Limit::Bytes(Bytes(4000)),
+            );
+            // 4100 bytes are too many: flow 0 has 3 packets of the mean size and loses one, flow 1 (2) does not.
+            let lost = match victim {
+                Victim::Tail => (0, 2),
+                Victim::Head => (0, 0),
+            };
+            assert_eq!(offer(&mut q, &[(0, 900), (0, 900), (0, 900), (1, 700), (1, 700)]), [lost]);
+            // S: 0, 900 | 0, 700. The head of flow 0 is now younger than flow 1's only if its head went: packets 1 and 3.
+            assert_eq!(serve(&mut q, 4), [(0, 900), (1, 700), (1, 700), (0, 900)]);
+        }
+    }
+
+    #[test]
+    fn the_longest_queue_pays_at_its_tail_or_its_head() {
+        for (victim, lost) in [(Victim::Tail, (0, 2)), (Victim::Head, (0, 0))] {
+            let mut q: Fq = queue(&Params { victim, ..Params::default() }, Limit::Packets(4));
+            assert_eq!(offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (1, 1000), (2, 1000)]), [lost]);
+            assert_eq!(serve(&mut q, 9), [(0, 1000), (1, 1000), (2, 1000), (0, 1000)]);
+        }
+    }
+
+    #[test]
+    fn the_arrival_may_be_the_victim() {
+        let mut q: Fq = queue(&Params::default(), Limit::Packets(2));
+        assert_eq!(offer(&mut q, &[(0, 1000), (1, 1000), (0, 1000)]), [(0, 2)]);
+    }
+
+    #[test]
+    fn one_arrival_may_cost_several_packets_and_ties_one_draw_each() {
+        let mut q: Fq = queue(&Params::default(), Limit::Bytes(Bytes(3000)));
+        // 4500 bytes: flow 0 (3 packets) loses one, 3500: now both have 2, flow 1 in the bucket first.
+        let dropped = offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (1, 1500)]);
+        let mut draws = chance();
+        let second = if draws.below(2) == 0 { (1, 3) } else { (0, 1) };
+        assert_eq!(dropped, [(0, 2), second]);
+        assert_eq!(q.chance.next_u64(), draws.next_u64(), "one draw");
+    }
+
+    #[test]
+    fn ties_are_broken_evenly() {
+        let mut q: Fq = queue(&Params::default(), Limit::Packets(10));
+        let mut lost = [0; 10];
+        offer(&mut q, &(0..10).map(|flow| (flow, 1000)).collect::<Vec<_>>());
+        // Each arrival is dropped or takes the place of another flow's packet: ten queues of one packet, and a newcomer.
+        for flow in 0..11_000 {
+            let from: Vec<_> = offer(&mut q, &[(10 + flow, 1000)]);
+            lost[from[0].0 as usize % 10] += 1;
+        }
+        // 1100 each on average; five standard errors of a binomial are 5 sqrt(11000 x 0.1 x 0.9) = 157.
+        assert!(lost.iter().all(|n| (1100i32 - n).abs() < 157), "{lost:?}");
+    }
+}

@@ -1,0 +1,412 @@
+//! Who is served next among lanes with packets waiting: a deficit round robin, or start-time fair queueing.
+
+use crate::flows::{Flows, NONE};
+use crate::{Packet, Port};
+use base::{Amount, ParamError};
+
+base::words! {
+    /// How fair disciplines choose whom to serve.
+    pub enum Scheduler {
+        /// Deficit round robin.
+        Drr = "drr",
+        /// Start-time fair queueing.
+        StartTime = "start-time",
+    }
+}
+
+base::words! {
+    /// Which packet of the longest queue goes.
+    pub enum Victim {
+        /// The oldest.
+        Head = "head",
+        /// The youngest.
+        Tail = "tail",
+    }
+}
+
+/// A deficit round robin over lanes.
+///
+/// Source: Shreedhar and Varghese 1995, Section 3. The lane in front is served until its deficit is used up.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    quantum: i64,
+    /// The lane whose turn it is.
+    front: u32,
+    /// Whether it has had its quantum.
+    granted: bool,
+}
+
+impl Turn {
+    pub fn new(quantum: u64) -> Self {
+        Self { quantum: quantum as i64, front: NONE, granted: false }
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.front == NONE
+    }
+
+    /// The lane whose turn it is; [`NONE`] if there is none.
+    #[inline]
+    pub fn front(&self) -> u32 {
+        self.front
+    }
+
+    /// A lane that just opened joins at the end of the round.
+    #[inline]
+    pub fn join(&mut self, flows: &mut Flows, lane: u32) {
+        if self.front == NONE {
+            (self.front, self.granted) = (lane, false);
+            flows.link(lane, lane, lane);
+        } else {
+            flows.link(flows.neighbours(self.front).0, lane, self.front);
+        }
+    }
+
+    /// A lane leaves the round.
+    #[inline]
+    pub fn leave(&mut self, flows: &mut Flows, lane: u32) {
+        let (prev, next) = flows.neighbours(lane);
+        if next == lane {
+            self.front = NONE;
+            return;
+        }
+        flows.bridge(prev, next);
+        if self.front == lane {
+            (self.front, self.granted) = (next, false);
+        }
+    }
+
+    /// Ends the turn of the lane in front, which stays in the round.
+    #[inline]
+    pub fn pass(&mut self, flows: &Flows) {
+        (self.front, self.granted) = (flows.neighbours(self.front).1, false);
+    }
+
+    /// Charges the lane in front for its oldest packet; whether its deficit suffices. It gets its quantum once a turn.
+    #[inline]
+    pub fn charge(&mut self, flows: &mut Flows) -> bool {
+        let mut left = *flows.deficit(self.front);
+        if self.granted && left <= 0 {
+            // Nothing fits: no need to look.
+            return false;
+        }
+        left += if self.granted { 0 } else { self.quantum };
+        self.granted = true;
+        let size = i64::from(flows.front(self.front).size);
+        let enough = size <= left;
+        *flows.deficit(self.front) = if enough { left - size } else { left };
+        enough
+    }
+
+    /// The packet to serve next; lanes that it empties leave and close.
+    #[inline]
+    pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
+        if self.front == NONE {
+            return None;
+        }
+        while !self.charge(flows) {
+            self.pass(flows);
+        }
+        let lane = self.front;
+        let packet = flows.pop_front(lane);
+        if flows.packets(lane) == 0 {
+            self.leave(flows, lane);
+            flows.close(lane);
+        }
+        Some(packet)
+    }
+}
+
+/// A lane among those that wait for the server, by the start tag of its oldest packet, then that packet's arrival.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Tag, then arrival, in one number: comparing is most of the work.
+    key: u128,
+    lane: u32,
+}
+
+/// Start-time fair queueing over lanes, all of weight one; tags are in bytes.
+///
+/// Source: Goyal, Vin and Cheng 1996, Section 2. While a flow has packets waiting, each starts where the one before it
+/// finishes, so a lane needs one tag only; a packet dropped while it waited never counts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StartTime {
+    /// Start tag of the packet in service; when the server falls idle, the greatest finish tag served.
+    v: u64,
+    last_finish: u64,
+    /// By flow: finish tag of its last packet, as long as nothing of it waits.
+    finish: Vec<u64>,
+    /// By lane: start tag of its oldest packet, place in the heap ([`NONE`] if it is not there).
+    tag: Vec<u64>,
+    place: Vec<u32>,
+    /// By slot: the order of arrival.
+    arrival: Vec<u64>,
+    arrived: u64,
+    /// Every parent before its four children.
+    heap: Vec<Entry>,
+}
+
+impl StartTime {
+    const CHILDREN: usize = 4;
+
+    /// The youngest packet of `lane` just arrived, `new` if it opened the lane.
+    #[inline]
+    pub fn arrive(&mut self, flows: &Flows, lane: u32, new: bool) {
+        let slot = flows.back_slot(lane) as usize;
+        if self.arrival.len() <= slot {
+            self.arrival.resize(slot + 1, 0);
+        }
+        self.arrival[slot] = self.arrived;
+        self.arrived += 1;
+        if new {
+            let lane = lane as usize;
+            if self.tag.len() <= lane {
+                self.tag.resize(lane + 1, 0);
+                self.place.resize(lane + 1, NONE);
+            }
+            self.tag[lane] = self.v.max(self.finish_of(flows.flow(lane as u32)));
+        }
+    }
+
+    #[inline]
+    fn finish_of(&self, flow: u32) -> u64 {
+        self.finish.get(flow as usize).copied().unwrap_or(0)
+    }
+
+    /// Whether what `flow` was served last reaches beyond the present virtual time.
+    #[inline]
+    pub fn is_ahead(&self, flow: u32) -> bool {
+        self.finish_of(flow) > self.v
+    }
+
+    /// A lane with packets waiting joins those to be served.
+    #[inline]
+    pub fn join(&mut self, flows: &Flows, lane: u32) {
+        let entry = self.entry(flows, lane);
+        self.heap.push(entry);
+        self.rise(self.heap.len() - 1, entry);
+    }
+
+    #[inline]
+    fn entry(&self, flows: &Flows, lane: u32) -> Entry {
+        let arrival = self.arrival[flows.front_slot(lane) as usize];
+        Entry { key: u128::from(self.tag[lane as usize]) << 64 | u128::from(arrival), lane }
+    }
+
+    /// A packet was taken from `lane` by overflow: an empty lane leaves and closes; another oldest packet takes its place.
+    pub fn dropped(&mut self, flows: &mut Flows, lane: u32) {
+        let place = self.place[lane as usize] as usize;
+        if flows.packets(lane) > 0 {
+            if place < self.heap.len() {
+                // The tag stays; the packet is younger.
+                self.sink(place, self.entry(flows, lane));
+            }
+            return;
+        }
+        if place < self.heap.len() {
+            self.place[lane as usize] = NONE;
+            let moved = self.heap.pop().filter(|last| last.lane != lane);
+            if let Some(moved) = moved {
+                self.heap[place] = moved;
+                self.sink(place, moved);
+                self.rise(self.place[moved.lane as usize] as usize, moved);
+            }
+        }
+        self.close(flows, lane);
+    }
+
+    /// The oldest packet of `lane`, of `size` bytes, went into service without waiting for its tag.
+    #[inline]
+    pub fn overtook(&mut self, flows: &mut Flows, lane: u32, size: u32) {
+        self.tag[lane as usize] += u64::from(size);
+        self.last_finish = self.last_finish.max(self.tag[lane as usize]);
+        if flows.packets(lane) == 0 {
+            self.close(flows, lane);
+        }
+    }
+
+    /// The packet to serve next; `None` if none has joined, and then the server falls idle.
+    #[inline]
+    pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
+        let Some(&Entry { lane, .. }) = self.heap.first() else {
+            self.v = self.v.max(self.last_finish);
+            return None;
+        };
+        let packet = flows.pop_front(lane);
+        self.v = self.tag[lane as usize];
+        let finish = self.v + u64::from(packet.size);
+        self.tag[lane as usize] = finish;
+        self.last_finish = self.last_finish.max(finish);
+        if flows.packets(lane) > 0 {
+            self.sink(0, self.entry(flows, lane));
+        } else {
+            self.place[lane as usize] = NONE;
+            if let Some(last) = self.heap.pop().filter(|last| last.lane != lane) {
+                self.sink(0, last);
+            }
+            self.close(flows, lane);
+        }
+        Some(packet)
+    }
+
+    /// An empty lane is given back; its flow keeps the tag.
+    #[inline]
+    fn close(&mut self, flows: &mut Flows, lane: u32) {
+        let flow = flows.flow(lane) as usize;
+        if self.finish.len() <= flow {
+            self.finish.resize(flow + 1, 0);
+        }
+        self.finish[flow] = self.tag[lane as usize];
+        flows.close(lane);
+    }
+
+    /// Puts `entry` at `i` or above.
+    #[inline]
+    fn rise(&mut self, mut i: usize, entry: Entry) {
+        while i > 0 {
+            let parent = (i - 1) / Self::CHILDREN;
+            if self.heap[parent].key <= entry.key {
+                break;
+            }
+            self.put(i, self.heap[parent]);
+            i = parent;
+        }
+        self.put(i, entry);
+    }
+
+    /// Puts `entry` at `i` or below.
+    #[inline]
+    fn sink(&mut self, mut i: usize, entry: Entry) {
+        loop {
+            let first = Self::CHILDREN * i + 1;
+            let children = first..(first + Self::CHILDREN).min(self.heap.len());
+            let Some(least) = children.min_by_key(|&child| self.heap[child].key) else { break };
+            if entry.key <= self.heap[least].key {
+                break;
+            }
+            self.put(i, self.heap[least]);
+            i = least;
+        }
+        self.put(i, entry);
+    }
+
+    #[inline]
+    fn put(&mut self, i: usize, entry: Entry) {
+        self.heap[i] = entry;
+        self.place[entry.lane as usize] = i as u32;
+    }
+}
+
+/// Either of the two.
+#[derive(Clone, Debug)]
+pub(crate) enum Order {
+    Turn(Turn),
+    StartTime(StartTime),
+}
+
+impl Order {
+    /// Of this kind; the quantum matters to the round robin only.
+    pub fn new(scheduler: Scheduler, quantum: u64) -> Self {
+        match scheduler {
+            Scheduler::Drr => Self::Turn(Turn::new(quantum)),
+            Scheduler::StartTime => Self::StartTime(StartTime::default()),
+        }
+    }
+
+    /// The youngest packet of `lane` just arrived, `new` if it opened the lane.
+    #[inline]
+    pub fn arrive(&mut self, flows: &mut Flows, lane: u32, new: bool) {
+        match self {
+            Self::Turn(turn) => {
+                if new {
+                    turn.join(flows, lane);
+                }
+            }
+            Self::StartTime(tags) => {
+                tags.arrive(flows, lane, new);
+                if new {
+                    tags.join(flows, lane);
+                }
+            }
+        }
+    }
+
+    /// A packet was taken from `lane` by overflow.
+    #[inline]
+    pub fn dropped(&mut self, flows: &mut Flows, lane: u32) {
+        match self {
+            Self::Turn(turn) => {
+                if flows.packets(lane) == 0 {
+                    turn.leave(flows, lane);
+                    flows.close(lane);
+                }
+            }
+            Self::StartTime(tags) => tags.dropped(flows, lane),
+        }
+    }
+
+    /// The packet to serve next; `None` if nothing waits.
+    #[inline]
+    pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
+        match self {
+            Self::Turn(turn) => turn.next(flows),
+            Self::StartTime(tags) => tags.next(flows),
+        }
+    }
+}
+
+/// A quantum in bytes, at least one.
+pub(crate) fn quantum(amount: Amount, port: &Port) -> Result<u64, ParamError> {
+    let bytes = (amount.packets() * port.packet).round();
+    if (1.0..1e15).contains(&bytes) {
+        Ok(bytes as u64)
+    } else {
+        Err(ParamError::new("quantum", "must be between a byte and a petabyte"))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use crate::{Fates, Limit, Packet, Port, QueueDiscipline, Rule};
+    use base::{Cause, Rate, Stream, Time};
+
+    #[derive(Default)]
+    pub struct Ledger {
+        pub dropped: Vec<Packet>,
+    }
+
+    impl Fates for Ledger {
+        fn dropped(&mut self, packet: &Packet, cause: Cause, _now: Time) {
+            assert_eq!(cause, Cause::Overflow);
+            self.dropped.push(*packet);
+        }
+        fn marked(&mut self, packet: &Packet, _cause: Cause, _now: Time) {
+            unreachable!("{packet:?} is marked");
+        }
+    }
+
+    pub fn chance() -> Stream {
+        Stream::new(0, 0, ("link", 0), "queue")
+    }
+
+    /// On a link whose packets have 1000 bytes.
+    pub fn queue<Q: Rule>(params: &Q::Params, limit: Limit) -> Q {
+        Q::new(params, &Port::new(limit, Rate(1_000_000), 1000.0), chance()).unwrap()
+    }
+
+    /// Arrivals (flow, size), numbered, at a busy server; those that were dropped.
+    pub fn offer(queue: &mut impl QueueDiscipline, arrivals: &[(u32, u32)]) -> Vec<(u32, u32)> {
+        let mut ledger = Ledger::default();
+        for (token, &(flow, size)) in (0..).zip(arrivals) {
+            queue.enqueue(Packet::new(flow, token, size, Time::ZERO), None, &mut ledger);
+        }
+        ledger.dropped.iter().map(|packet| (packet.flow, packet.token)).collect()
+    }
+
+    /// The next `n` packets (flow, size), or as many as there are.
+    pub fn serve(queue: &mut impl QueueDiscipline, n: usize) -> Vec<(u32, u32)> {
+        let mut next = || queue.dequeue(Time::ZERO, &mut Ledger::default());
+        (0..n).map_while(|_| next()).map(|packet| (packet.flow, packet.size)).collect()
+    }
+}
