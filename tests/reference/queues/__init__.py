@@ -1,0 +1,53 @@
+"""Queue disciplines, each from its publication alone; standard library only.
+
+Written without the publications' texts at hand, except for the digests in shared/papers, which carry RED, ARED, gARED
+and the fair queues: from memory, checked against quotations where these could be found. What had to be decided is
+said in each module under "Choices"; a difference to another implementation is first of all a reason to open the
+source.
+"""
+
+from .ared import Ared
+from .blue import Blue
+from .codel import Codel
+from .discipline import Discipline
+from .drop_tail import DropTail
+from .drr import Drr
+from .dualpi2 import DualPi2
+from .fq import Fq
+from .fq_codel import FqCodel
+from .gared import Gared
+from .link import Link
+from .packet import SECOND, Arrival, Fate, Header, Packet
+from .pd_red import PdRed
+from .pie import Pie
+from .priority_fq import PriorityFq
+from .red import Red
+from .rem import Rem
+from .sfq import Sfq
+from .xcp import Xcp
+
+__all__ = [
+    "SECOND",
+    "Ared",
+    "Arrival",
+    "Blue",
+    "Codel",
+    "Discipline",
+    "DropTail",
+    "Drr",
+    "DualPi2",
+    "Fate",
+    "Fq",
+    "FqCodel",
+    "Gared",
+    "Header",
+    "Link",
+    "Packet",
+    "PdRed",
+    "Pie",
+    "PriorityFq",
+    "Red",
+    "Rem",
+    "Sfq",
+    "Xcp",
+]
