@@ -12,7 +12,7 @@ fn main() {
     for flow in 0..3 {
         let mut at = Time::ZERO;
         while at < Time::ZERO + Span::millis(500) {
-            at = at + Span::from_secs(chance.exponential(8.0e-3 / 3.0));
+            at += Span::from_secs(chance.exponential(8.0e-3 / 3.0));
             arrivals.push((at, flow));
         }
     }

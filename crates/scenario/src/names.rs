@@ -8,22 +8,7 @@ use crate::ScenarioError;
 pub(crate) const LATER_LAWS: &[&str] = &["xcp", "packet-pair"];
 
 /// Disciplines that are still to come.
-pub(crate) const LATER_QUEUES: &[&str] = &[
-    "red",
-    "ared",
-    "gared",
-    "blue",
-    "rem",
-    "pd-red",
-    "fq",
-    "priority-fq",
-    "sfq",
-    "codel",
-    "fq-codel",
-    "pie",
-    "dualpi2",
-    "xcp",
-];
+pub(crate) const LATER_QUEUES: &[&str] = &["xcp"];
 
 /// Kinds of traffic that are still to come.
 pub(crate) const LATER_TRAFFIC: &[&str] = &["cbr", "on-off", "poisson", "elastic", "engset", "web", "replay"];
