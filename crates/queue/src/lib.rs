@@ -185,6 +185,12 @@ pub trait Visitor {
     fn visit<Q: QueueDiscipline>(self, queue: &mut Q) -> Self::Out;
 }
 
+/// Something to do with a rule, compiled for each by itself: see [`AnyAdmission::visit`].
+pub trait RuleVisitor {
+    /// Does it.
+    fn visit<A: Admission>(self, rule: &mut A);
+}
+
 /// A catalogue entry: the card and the parameters.
 #[derive(Clone, Debug)]
 pub struct Entry {

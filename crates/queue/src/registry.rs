@@ -194,6 +194,13 @@ macro_rules! queues {
             }
         }
 
+        impl AnyAdmission {
+            /// Shows `visitor` the rule itself.
+            pub fn visit<V: RuleVisitor>(&mut self, visitor: V) {
+                match self { $(Self::$name(rule) => visitor.visit(rule),)* }
+            }
+        }
+
         impl AnyQueue {
             /// Shows `visitor` the discipline itself.
             pub fn visit<V: Visitor>(&mut self, visitor: V) -> V::Out {

@@ -6,7 +6,7 @@
 use crate::BuildError;
 use base::{Bytes, Rate, Span, Stream, Time};
 use law::{CongestionControl, Control};
-use queue::AnyQueue;
+use queue::{AnyQueue, Limit};
 use scenario::{HEADER, Loss, Rtt, Scenario};
 use transport::{Options, Receiver, Sender};
 
@@ -26,6 +26,8 @@ pub struct LinkPlan {
     pub rate: Rate,
     pub delay: Span,
     pub queue: AnyQueue,
+    /// Its buffer.
+    pub limit: Limit,
     pub loss: Option<(Loss, Stream)>,
 }
 
@@ -108,6 +110,7 @@ impl Network {
                         .queue
                         .build(&scenario.port(i), stream("queue"))
                         .expect("checked when the scenario was read"),
+                    limit: link.buffer,
                     loss: link.loss.map(|loss| (loss, stream("loss"))),
                 }
             })

@@ -1,20 +1,16 @@
-//! A link of the window engine: serves the sorted arrivals of a window and hands each packet on.
-//!
-//! First-in first-out in closed form: a packet that arrives at t begins service at max(t, free). With one size of packet
-//! and a plain limit, the clock alone says how many wait (`serve_clock`); otherwise the starts of those waiting are kept
-//! (`serve_waiting`). Sums are taken at marks, which lie lazily before the next arrival, as the timers of rules do.
-//! Disciplines that do more than refuse have a calendar of their own (`local`).
+//! A link of the window engine: serves the sorted arrivals of a window and hands each packet on. What links of all kinds
+//! share; how they serve is in `fifo` and in `local`.
 
+use super::fifo::Fifo;
 use super::local::Local;
 use super::ring::{Rec, Ring};
 use crate::hash::Rolling;
 use crate::meter::{BacklogSamples, LinkTotals};
 use crate::network::Marks;
 use crate::{Trace, cause_index};
-use base::{Bytes, Cause, Flags, Stream, Time};
-use queue::{Admission, AnyAdmission, AnyQueue, Backlog, Limit, Packet, QueueDiscipline, Verdict};
+use base::{Cause, Stream, Time};
+use queue::{AnyQueue, Limit};
 use scenario::{HEADER, Loss};
-use std::collections::VecDeque;
 
 /// An instant after every run: what an unlimited queue could not serve before it need not be told apart.
 pub const FAR: u64 = 1 << 62;
@@ -65,23 +61,17 @@ pub struct Node {
     /// When what is in service, or was last, leaves.
     pub free: u64,
     pub server: Server,
-    /// The longest wait that still is within the buffer, for the clock alone to decide.
-    longest_wait: Option<u64>,
     pub loss: Option<(Loss, Stream)>,
     /// By flow, from `first` on: the ring that hears of its packets next.
     pub routes: Vec<u32>,
     pub first: u32,
-    /// Start of service and size of those waiting, oldest first; unused by the clock.
-    waiting: VecDeque<(u64, u32)>,
-    waiting_bytes: u64,
-    longest_seen: u64,
     pub most_seen: u32,
     /// Start of the last accepted packet, for the time with someone waiting.
-    last_start: u64,
+    pub last_start: u64,
     pub totals: LinkTotals,
     pub warm: LinkTotals,
     next_sample: Time,
-    /// The earliest of warm-up, next sample and the rule's timer.
+    /// The earliest of warm-up, next sample and a rule's timer.
     pub next_mark: Time,
     pub samples: BacklogSamples,
     pub hash: Rolling,
@@ -91,21 +81,11 @@ pub struct Node {
 #[derive(Debug)]
 pub enum Server {
     /// First-in first-out behind a rule.
-    Fifo(AnyAdmission),
+    Fifo(Box<Fifo>),
     /// A discipline.
     Local(Box<Local>),
-    /// The discipline, while it is serving.
+    /// The one or the other, while it is serving.
     Away,
-}
-
-impl Server {
-    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        match self {
-            Self::Fifo(admission) => admission.gauges(put),
-            Self::Local(local) => local.queue.gauges(put),
-            Self::Away => {}
-        }
-    }
 }
 
 /// How long packets take on the wire.
@@ -121,50 +101,39 @@ impl Node {
     pub fn new(
         index: u32,
         service: Service,
-        queue: AnyQueue,
+        (queue, limit): (AnyQueue, Limit),
         loss: Option<(Loss, Stream)>,
         (first, routes): (u32, Vec<u32>),
         marks: &Marks,
         series: bool,
     ) -> Self {
-        let server = match queue {
-            AnyQueue::Fifo(fifo) => Server::Fifo(fifo.into_admission()),
-            other => Server::Local(Box::new(Local::new(other))),
-        };
-        let plain = match &server {
-            Server::Fifo(admission) => admission.plain_limit(),
-            _ => None,
-        };
-        let longest_wait = match (&service, plain, &loss) {
-            (Service::One(_, time), Some(Limit::Packets(n)), None) => Some(u64::from(n) * time),
-            (Service::One(size, time), Some(Limit::Bytes(Bytes(n))), None) => Some(n / u64::from(*size) * time),
-            // An unlimited queue may reach beyond the end of time: see `FAR`.
-            _ => None,
+        let (server, timer) = match queue {
+            AnyQueue::Fifo(fifo) => {
+                let fifo = Fifo::new(fifo.into_admission(), &service, limit, loss.is_none());
+                let timer = fifo.timer();
+                (Server::Fifo(Box::new(fifo)), timer)
+            }
+            // Its timer has a place in its calendar.
+            other => (Server::Local(Box::new(Local::new(other))), Time::NEVER),
         };
         let next_sample = marks.sample_from(Time::ZERO);
-        let mut node = Self {
+        Self {
             index,
             service,
             free: 0,
             server,
-            longest_wait,
             loss,
             routes,
             first,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            longest_seen: 0,
             most_seen: 0,
             last_start: 0,
             totals: LinkTotals::default(),
             warm: LinkTotals::default(),
             next_sample,
-            next_mark: Time::ZERO,
+            next_mark: next_sample.min(marks.warmup).min(timer),
             samples: BacklogSamples::new(series),
             hash: Rolling::default(),
-        };
-        node.next_mark = node.mark_after(false, marks);
-        node
+        }
     }
 
     /// The shortest time that a data packet takes on the wire here; `None` on a link that only ACKs cross.
@@ -178,117 +147,13 @@ impl Node {
 
     /// Serves `arrivals`, which are in order, all before `until`, which is not after the end.
     pub fn serve<const HASH: bool>(&mut self, arrivals: &[Rec], until: u64, marks: &Marks, shared: &mut Shared) {
-        if matches!(self.server, Server::Local(_)) {
-            return self.serve_local::<HASH>(arrivals, until, marks, shared);
+        let mut server = std::mem::replace(&mut self.server, Server::Away);
+        match &mut server {
+            Server::Fifo(fifo) => fifo.serve::<HASH>(self, arrivals, marks, shared),
+            Server::Local(local) => local.serve::<HASH>(self, arrivals, until, marks, shared),
+            Server::Away => {}
         }
-        match (self.longest_wait, &self.service) {
-            (Some(longest), &Service::One(size, time)) => {
-                self.serve_clock::<HASH>(arrivals, longest, size, time, marks, shared);
-            }
-            _ => self.serve_waiting::<HASH>(arrivals, marks, shared),
-        }
-    }
-
-    // A function of its own: inlined into the engine's loop its variables would not fit the registers.
-    #[inline(never)]
-    fn serve_clock<const HASH: bool>(
-        &mut self,
-        arrivals: &[Rec],
-        longest: u64,
-        size: u32,
-        time: u64,
-        marks: &Marks,
-        shared: &mut Shared,
-    ) {
-        let mut rest = arrivals;
-        while let Some(first) = rest.first() {
-            if first.time >= self.next_mark.0 {
-                self.pass_marks(Time(first.time), marks);
-            }
-            // Up to the next mark nothing needs to be looked at but the clock.
-            let mark = self.next_mark.0;
-            let n = if rest[rest.len() - 1].time < mark { rest.len() } else { rest.partition_point(|r| r.time < mark) };
-            // Waits of a few packets fit 64 bits even where one may be days long.
-            let n = n.min((u64::MAX / longest.max(1)) as usize).max(1);
-            let (now, later) = rest.split_at(n);
-            let (mut free, mut waited, mut nonempty, mut most) = (self.free, 0u64, 0u64, self.longest_seen);
-            let mut refused = 0u64;
-            for rec in now {
-                let wait = free.saturating_sub(rec.time);
-                if wait > longest {
-                    refused += 1;
-                    self.drop::<HASH>(rec, Cause::Overflow, marks, shared);
-                    continue;
-                }
-                if HASH {
-                    self.hash.arrival(rec.time, rec.flow(), rec.seq(), 0);
-                }
-                waited += wait;
-                // With someone waiting behind it, the server starts one packet each `time`.
-                nonempty += wait.min(time);
-                most = most.max(wait);
-                free = rec.time + wait + time;
-                shared.push(self.routes[(rec.flow() - self.first) as usize], free, rec.tag);
-            }
-            let accepted = n as u64 - refused;
-            self.free = free;
-            self.longest_seen = most;
-            self.totals.arrived += n as u64;
-            self.totals.begun += accepted;
-            self.totals.begun_bytes += accepted * u64::from(size);
-            self.totals.waiting += u128::from(waited);
-            self.totals.nonempty += nonempty;
-            rest = later;
-        }
-    }
-
-    fn serve_waiting<const HASH: bool>(&mut self, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
-        for rec in arrivals {
-            let now = rec.time;
-            if now >= self.next_mark.0 {
-                self.pass_marks(Time(now), marks);
-            }
-            self.totals.arrived += 1;
-            if self.loses() {
-                self.drop::<HASH>(rec, Cause::Injected, marks, shared);
-                continue;
-            }
-            let backlog = self.backlog_from(now + 1);
-            let (size, time) = self.service_of(rec.flow());
-            let idle = self.free <= now;
-            let mut packet = *rec;
-            let offered = Packet::new(rec.flow(), rec.seq(), size, Time(now)).with(rec.flags());
-            let Server::Fifo(admission) = &mut self.server else { return };
-            let verdict = admission.admit(&offered, backlog, idle.then_some(Time(self.free)));
-            match verdict {
-                Verdict::Accept => {}
-                Verdict::Mark(cause) => {
-                    self.totals.marked[cause_index(cause)] += 1;
-                    packet.tag |= u64::from(Flags::CE.0) << 56;
-                }
-                Verdict::Drop(cause) => {
-                    self.drop::<HASH>(rec, cause, marks, shared);
-                    continue;
-                }
-            }
-            if HASH {
-                let fate = u64::from(matches!(verdict, Verdict::Mark(_)));
-                self.hash.arrival(now, rec.flow(), rec.seq(), fate);
-            }
-            let start = self.free.max(now);
-            if !idle {
-                self.waiting.push_back((start, size));
-                self.waiting_bytes += u64::from(size);
-                self.most_seen = self.most_seen.max(self.waiting.len() as u32);
-            }
-            self.totals.begun += 1;
-            self.totals.begun_bytes += u64::from(size);
-            self.totals.waiting += u128::from(start - now);
-            self.totals.nonempty += start - now.max(self.last_start).min(start);
-            self.last_start = start;
-            self.free = (start + time).min(FAR);
-            shared.push(self.routes[(rec.flow() - self.first) as usize], self.free, packet.tag);
-        }
+        self.server = server;
     }
 
     /// Size and time on the wire of the packets that `flow` sends here.
@@ -298,18 +163,6 @@ impl Node {
             Service::One(size, time) => (*size, *time),
             Service::Each(all) => all[(flow - self.first) as usize],
         }
-    }
-
-    /// What waits for service that begins at `from` or later; what began before is forgotten.
-    #[inline]
-    fn backlog_from(&mut self, from: u64) -> Backlog {
-        while let Some(&(start, size)) = self.waiting.front()
-            && start < from
-        {
-            self.waiting.pop_front();
-            self.waiting_bytes -= u64::from(size);
-        }
-        Backlog { packets: self.waiting.len() as u32, bytes: Bytes(self.waiting_bytes) }
     }
 
     pub fn loses(&mut self) -> bool {
@@ -336,27 +189,6 @@ impl Node {
         }
     }
 
-    /// Takes every mark at or before `now`, as it was just before anything happened at the mark. Disciplines with a
-    /// calendar do so themselves.
-    #[cold]
-    fn pass_marks(&mut self, now: Time, marks: &Marks) {
-        while self.next_mark <= now {
-            let at = self.next_mark;
-            let (totals, waiting) = (self.totals_at(at), self.waiting_at(at));
-            let server = std::mem::replace(&mut self.server, Server::Away);
-            self.pass_mark(at, marks, totals, waiting, |put| server.gauges(put));
-            self.server = server;
-            if self.timer() == at {
-                let backlog = self.backlog_from(at.0);
-                let idle_since = (self.free < at.0).then_some(Time(self.free));
-                if let Server::Fifo(admission) = &mut self.server {
-                    admission.on_wakeup(at, backlog, idle_since);
-                }
-            }
-            self.next_mark = self.mark_after(at >= marks.warmup, marks);
-        }
-    }
-
     /// The mark at `at`, at which these are the totals and so many wait.
     pub fn pass_mark(
         &mut self,
@@ -369,82 +201,33 @@ impl Node {
         if at == marks.warmup {
             self.warm = totals;
             self.most_seen = waiting;
-            self.longest_seen = 0;
         }
         if at == self.next_sample {
             self.samples.take(at, marks, waiting);
             self.samples.gauges(show);
             self.next_sample = marks.sample_from(Time(at.0 + 1));
         }
-        self.next_mark = self.mark_after(at >= marks.warmup, marks);
     }
 
-    /// When the rule's timer rings. Disciplines with a calendar have theirs there.
-    fn timer(&self) -> Time {
-        match &self.server {
-            Server::Fifo(admission) => admission.next_wakeup(),
-            Server::Local(_) | Server::Away => Time::NEVER,
-        }
-    }
-
-    /// The next mark, before or after the warm-up.
-    fn mark_after(&self, warm: bool, marks: &Marks) -> Time {
-        let next = self.next_sample.min(self.timer());
-        let next = if warm { next } else { next.min(marks.warmup) };
+    /// The next mark after the one at `at`, when the rule's timer rings at `timer`.
+    pub fn mark_after(&self, at: Time, timer: Time, marks: &Marks) -> Time {
+        let next = self.next_sample.min(timer);
+        let next = if at < marks.warmup { next.min(marks.warmup) } else { next };
         // What comes at or after the end never happens.
         if next >= marks.end { Time::NEVER } else { next }
     }
 
-    /// The run is over: totals before `marks.end`, and the most packets that waited.
-    pub fn finish(&mut self, marks: &Marks) -> (LinkTotals, u32) {
-        self.pass_marks(Time(marks.end.0 - 1), marks);
-        let most = match self.service {
-            Service::One(_, time) if self.longest_wait.is_some() => self.longest_seen.div_ceil(time) as u32,
-            _ => 0,
-        };
-        (self.totals_at(marks.end), most.max(self.most_seen))
-    }
-
-    /// Packets waiting at `at`: service not begun before it.
-    fn waiting_at(&self, at: Time) -> u32 {
-        if let Server::Local(local) = &self.server {
-            return local.totals_at(at.0, &self.totals).1;
-        }
-        match self.service {
-            Service::One(_, time) if self.longest_wait.is_some() => (self.free.saturating_sub(at.0) / time) as u32,
-            _ => self.waiting.iter().filter(|&&(start, _)| start >= at.0).count() as u32,
-        }
-    }
-
-    /// Totals without what those still waiting at `at` will do after it.
-    fn totals_at(&self, at: Time) -> LinkTotals {
-        let mut totals = self.totals;
-        if let Server::Local(local) = &self.server {
-            return local.totals_at(at.0, &totals).0;
-        }
-        let n = u64::from(self.waiting_at(at));
-        if n == 0 {
-            return totals;
-        }
-        totals.begun -= n;
-        match self.service {
-            Service::One(size, time) if self.longest_wait.is_some() => {
-                let over = self.free - at.0;
-                totals.begun_bytes -= n * u64::from(size);
-                // Starts are free - k time, k = 1..n: each was counted to its start, and waits from `at` to it later.
-                totals.waiting -= u128::from(n) * u128::from(over) - u128::from(time) * u128::from(n * (n + 1) / 2);
-                totals.nonempty -= over - time;
+    /// The run is over: totals before `marks.end`, the most packets that waited, and the data packets that still wait in a
+    /// discipline of its own.
+    pub fn finish(&mut self, marks: &Marks, shared: &mut Shared) -> (LinkTotals, u32, u64) {
+        let mut server = std::mem::replace(&mut self.server, Server::Away);
+        match &mut server {
+            Server::Fifo(fifo) => {
+                let (totals, most) = fifo.finish(self, marks);
+                (totals, most, 0)
             }
-            _ => {
-                let mut last = at.0;
-                for &(start, size) in self.waiting.iter().filter(|&&(start, _)| start >= at.0) {
-                    totals.begun_bytes -= u64::from(size);
-                    totals.waiting -= u128::from(start - at.0);
-                    last = start;
-                }
-                totals.nonempty -= last - at.0;
-            }
+            Server::Local(local) => local.finish(self, marks, shared),
+            Server::Away => (self.totals, self.most_seen, 0),
         }
-        totals
     }
 }

@@ -13,7 +13,7 @@ use queue::{AnyQueue, Packet, QueueDiscipline, Visitor};
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Local {
-    pub queue: AnyQueue,
+    queue: AnyQueue,
     /// Whether a packet is in service; it leaves when the link is next free.
     busy: bool,
     waiting: Waiting,
@@ -56,7 +56,7 @@ impl Local {
     }
 
     /// Data packets still waiting at the end.
-    pub fn drain(&mut self) -> u64 {
+    fn drain(&mut self) -> u64 {
         let mut packets = 0;
         let is_data = |packet: &Packet| u64::from(!packet.flags.has(Flags::ACK));
         while let Some(packet) = self.queue.dequeue(Time::NEVER, &mut self.ledger) {
@@ -74,24 +74,29 @@ impl Node {
             _ => u64::MAX,
         }
     }
-
-    /// Everything before `until`, with these arrivals.
-    pub fn serve_local<const HASH: bool>(&mut self, arrivals: &[Rec], until: u64, marks: &Marks, shared: &mut Shared) {
-        let server = std::mem::replace(&mut self.server, Server::Away);
-        let Server::Local(mut local) = server else { return self.server = server };
-        let Local { queue, busy, waiting, ledger } = &mut *local;
-        let (free, counts) = (self.free, Counts::default());
-        let hands = Hands { busy: *busy, free, waiting: *waiting, counts };
-        let hands = queue.visit(Serve::<HASH> { node: self, hands, ledger, arrivals, until, marks, shared });
-        (*busy, *waiting, self.free) = (hands.busy, hands.waiting, hands.free);
-        self.server = Server::Local(local);
-    }
 }
 
 impl Local {
-    /// Totals and packets waiting at `at`, until which everything has happened.
-    pub fn totals_at(&self, at: u64, totals: &LinkTotals) -> (LinkTotals, u32) {
-        (self.waiting.totals_at(at, *totals), self.waiting.packets)
+    /// Everything before `until`, with these arrivals.
+    pub fn serve<const HASH: bool>(
+        &mut self,
+        node: &mut Node,
+        arrivals: &[Rec],
+        until: u64,
+        marks: &Marks,
+        shared: &mut Shared,
+    ) {
+        let Self { queue, busy, waiting, ledger } = self;
+        let hands = Hands { busy: *busy, free: node.free, waiting: *waiting, counts: Counts::default() };
+        let hands = queue.visit(Serve::<HASH> { node: &mut *node, hands, ledger, arrivals, until, marks, shared });
+        (*busy, *waiting, node.free) = (hands.busy, hands.waiting, hands.free);
+    }
+
+    /// The run is over: totals, most packets that waited, data packets that still do.
+    pub fn finish(&mut self, node: &mut Node, marks: &Marks, shared: &mut Shared) -> (LinkTotals, u32, u64) {
+        // Timers of an empty queue, at which nothing was due, and the last marks.
+        self.serve::<false>(node, &[], marks.end.0, marks, shared);
+        (self.waiting.totals_at(marks.end.0, node.totals), node.most_seen, self.drain())
     }
 }
 
@@ -136,6 +141,9 @@ impl<const HASH: bool> Visitor for Serve<'_, HASH> {
             let at = rec.map_or(u64::MAX, |rec| rec.time);
             let now = wake.min(done).min(at);
             if now >= until {
+                if until >= self.marks.end.0 {
+                    self.pass_marks(Time(until - 1), queue);
+                }
                 self.count();
                 return self.hands;
             }
@@ -229,6 +237,7 @@ impl<const HASH: bool> Serve<'_, HASH> {
             let at = self.node.next_mark;
             let totals = self.hands.waiting.totals_at(at.0, self.node.totals);
             self.node.pass_mark(at, self.marks, totals, self.hands.waiting.packets, |put| queue.gauges(put));
+            self.node.next_mark = self.node.mark_after(at, Time::NEVER, self.marks);
         }
     }
 

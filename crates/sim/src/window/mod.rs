@@ -6,6 +6,7 @@
 
 mod access;
 mod bucket;
+mod fifo;
 mod flow;
 mod horizon;
 mod layout;
@@ -22,7 +23,7 @@ use bucket::Bucket;
 use flow::Flow;
 use horizon::Part;
 use layout::{Layout, lay_out};
-use link::{Node, Server, Shared};
+use link::{Node, Shared};
 
 /// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
 const ARRIVALS: u64 = 4096;
@@ -70,7 +71,15 @@ impl Engine {
         let Network { links, flows, .. } = network;
         for ((i, plan), (first, routes, service)) in links.into_iter().enumerate().zip(layout.tables.drain(..)) {
             let routes = (first, routes);
-            engine.nodes.push(Node::new(i as u32, service, plan.queue, plan.loss, routes, &marks, options.series));
+            engine.nodes.push(Node::new(
+                i as u32,
+                service,
+                (plan.queue, plan.limit),
+                plan.loss,
+                routes,
+                &marks,
+                options.series,
+            ));
         }
         engine.layout = layout;
         for (f, plan) in flows.into_iter().enumerate() {
@@ -173,12 +182,8 @@ impl Engine {
         let mut balance = Balance { dropped: self.shared.dropped_total, ..Balance::default() };
         let mut links = Vec::with_capacity(self.nodes.len());
         for (node, rate) in self.nodes.iter_mut().zip(&self.rates) {
-            // Timers of empty queues, at which nothing was due.
-            node.serve::<false>(&[], self.marks.end.0, &self.marks, &mut self.shared);
-            let (totals, most) = node.finish(&self.marks);
-            if let Server::Local(local) = &mut node.server {
-                balance.in_flight += local.drain();
-            }
+            let (totals, most, waiting) = node.finish(&self.marks, &mut self.shared);
+            balance.in_flight += waiting;
             hash.word(node.hash.0);
             let samples = std::mem::take(&mut node.samples);
             links.push(link_outcome(&node.warm, &totals, *rate, &self.marks, most, samples));

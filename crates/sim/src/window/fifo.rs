@@ -1,0 +1,307 @@
+//! First-in first-out links of the window engine, in closed form: a packet that arrives at t begins service at
+//! max(t, free). With a plain limit and one size of packet the clock alone decides (`serve_plain`); rules are asked for
+//! each arrival (`serve_ruled`, compiled for each rule by itself).
+//!
+//! Sums are taken at marks, which lie lazily before the next arrival, as the timers of rules do.
+
+use super::link::{FAR, Node, Service, Shared};
+use super::ring::Rec;
+use crate::cause_index;
+use crate::meter::LinkTotals;
+use crate::network::Marks;
+use base::{Bytes, Cause, Flags, Time};
+use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, RuleVisitor, Verdict};
+use std::collections::VecDeque;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Fifo {
+    rule: AnyAdmission,
+    line: AnyLine,
+    /// The longest wait that still is within the buffer, for the clock alone to decide.
+    longest_wait: Option<u64>,
+    /// The longest that any packet waited, where the clock decides.
+    longest_seen: u64,
+}
+
+/// Who waits.
+#[derive(Debug)]
+enum AnyLine {
+    Clock(Clock),
+    Kept(Kept),
+}
+
+/// What a link must know of those who wait.
+trait Line {
+    /// What waits for service that begins at `from` or later; what began before is forgotten.
+    fn backlog_from(&mut self, from: u64) -> Backlog;
+    /// A packet of `size` will begin service at `start`.
+    fn join(&mut self, start: u64, size: u32);
+    /// Totals without what those still waiting at `at` will do after it, and how many they are; the link is free at `free`.
+    fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, u32);
+}
+
+/// Those who wait all take as long: when the first begins, and how many they are.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    size: u32,
+    time: u64,
+    oldest: u64,
+    packets: u32,
+}
+
+impl Line for Clock {
+    #[inline]
+    fn backlog_from(&mut self, from: u64) -> Backlog {
+        while self.packets > 0 && self.oldest < from {
+            self.packets -= 1;
+            self.oldest += self.time;
+        }
+        Backlog { packets: self.packets, bytes: Bytes(u64::from(self.packets) * u64::from(self.size)) }
+    }
+
+    #[inline]
+    fn join(&mut self, start: u64, _size: u32) {
+        if self.packets == 0 {
+            self.oldest = start;
+        }
+        self.packets += 1;
+    }
+
+    fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, u32) {
+        let over = free.saturating_sub(at);
+        let (n, mut totals) = (over / self.time, *totals);
+        if n > 0 {
+            totals.begun -= n;
+            totals.begun_bytes -= n * u64::from(self.size);
+            // Starts are free - k time, k = 1..n: each was counted to its start, and waits from `at` to it later.
+            totals.waiting -= u128::from(n) * u128::from(over) - u128::from(self.time) * u128::from(n * (n + 1) / 2);
+            totals.nonempty -= over - self.time;
+        }
+        (totals, n as u32)
+    }
+}
+
+/// Start of service and size of each, oldest first: for sizes that differ, and waits that may reach beyond [`FAR`].
+#[derive(Debug, Default)]
+struct Kept {
+    each: VecDeque<(u64, u32)>,
+    bytes: u64,
+}
+
+impl Line for Kept {
+    fn backlog_from(&mut self, from: u64) -> Backlog {
+        while let Some(&(start, size)) = self.each.front()
+            && start < from
+        {
+            self.each.pop_front();
+            self.bytes -= u64::from(size);
+        }
+        Backlog { packets: self.each.len() as u32, bytes: Bytes(self.bytes) }
+    }
+
+    fn join(&mut self, start: u64, size: u32) {
+        self.each.push_back((start, size));
+        self.bytes += u64::from(size);
+    }
+
+    fn totals_at(&self, at: u64, _free: u64, totals: &LinkTotals) -> (LinkTotals, u32) {
+        let (mut totals, mut n, mut last) = (*totals, 0, at);
+        for &(start, size) in self.each.iter().filter(|&&(start, _)| start >= at) {
+            n += 1;
+            totals.begun -= 1;
+            totals.begun_bytes -= u64::from(size);
+            totals.waiting -= u128::from(start - at);
+            last = start;
+        }
+        totals.nonempty -= last - at;
+        (totals, n)
+    }
+}
+
+impl Fifo {
+    /// `alone`: nothing but the queue drops here.
+    pub fn new(rule: AnyAdmission, service: &Service, limit: Limit, alone: bool) -> Self {
+        let line = match (service, limit) {
+            (&Service::One(size, time), Limit::Packets(_) | Limit::Bytes(_)) => {
+                AnyLine::Clock(Clock { size, time, oldest: 0, packets: 0 })
+            }
+            // An unlimited queue may reach beyond the end of time: see `FAR`.
+            _ => AnyLine::Kept(Kept::default()),
+        };
+        let longest_wait = match (&line, rule.plain_limit()) {
+            (AnyLine::Clock(clock), Some(Limit::Packets(n))) if alone => Some(u64::from(n) * clock.time),
+            (AnyLine::Clock(clock), Some(Limit::Bytes(Bytes(n)))) if alone => {
+                Some(n / u64::from(clock.size) * clock.time)
+            }
+            _ => None,
+        };
+        Self { rule, line, longest_wait, longest_seen: 0 }
+    }
+
+    /// When the rule's timer first rings.
+    pub fn timer(&self) -> Time {
+        self.rule.next_wakeup()
+    }
+
+    /// Serves `arrivals`, which are in order and all before the end.
+    pub fn serve<const HASH: bool>(&mut self, node: &mut Node, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
+        match (self.longest_wait, &mut self.line) {
+            (Some(longest), AnyLine::Clock(_)) => self.serve_plain::<HASH>(longest, node, arrivals, marks, shared),
+            (_, AnyLine::Clock(line)) => self.rule.visit(Serve::<HASH, _> { line, node, arrivals, marks, shared }),
+            (_, AnyLine::Kept(line)) => Serve::<HASH, _> { line, node, arrivals, marks, shared }.visit(&mut self.rule),
+        }
+    }
+
+    // A function of its own: inlined into the engine's loop its variables would not fit the registers.
+    #[inline(never)]
+    fn serve_plain<const HASH: bool>(
+        &mut self,
+        longest: u64,
+        node: &mut Node,
+        arrivals: &[Rec],
+        marks: &Marks,
+        shared: &mut Shared,
+    ) {
+        let AnyLine::Clock(Clock { size, time, .. }) = self.line else { return };
+        let mut rest = arrivals;
+        while let Some(first) = rest.first() {
+            if first.time >= node.next_mark.0 {
+                self.pass_marks(Time(first.time), node, marks);
+            }
+            // Up to the next mark nothing needs to be looked at but the clock.
+            let mark = node.next_mark.0;
+            let n = if rest[rest.len() - 1].time < mark { rest.len() } else { rest.partition_point(|r| r.time < mark) };
+            // Waits of a few packets fit 64 bits even where one may be days long.
+            let n = n.min((u64::MAX / longest.max(1)) as usize).max(1);
+            let (now, later) = rest.split_at(n);
+            let (mut free, mut waited, mut nonempty, mut most) = (node.free, 0u64, 0u64, self.longest_seen);
+            let mut refused = 0u64;
+            for rec in now {
+                let wait = free.saturating_sub(rec.time);
+                if wait > longest {
+                    refused += 1;
+                    node.drop::<HASH>(rec, Cause::Overflow, marks, shared);
+                    continue;
+                }
+                if HASH {
+                    node.hash.arrival(rec.time, rec.flow(), rec.seq(), 0);
+                }
+                waited += wait;
+                // With someone waiting behind it, the server starts one packet each `time`.
+                nonempty += wait.min(time);
+                most = most.max(wait);
+                free = rec.time + wait + time;
+                shared.push(node.routes[(rec.flow() - node.first) as usize], free, rec.tag);
+            }
+            let accepted = n as u64 - refused;
+            node.free = free;
+            self.longest_seen = most;
+            node.totals.arrived += n as u64;
+            node.totals.begun += accepted;
+            node.totals.begun_bytes += accepted * u64::from(size);
+            node.totals.waiting += u128::from(waited);
+            node.totals.nonempty += nonempty;
+            rest = later;
+        }
+    }
+
+    fn pass_marks(&mut self, now: Time, node: &mut Node, marks: &Marks) {
+        if node.next_mark <= marks.warmup && marks.warmup <= now {
+            self.longest_seen = 0;
+        }
+        match &mut self.line {
+            AnyLine::Clock(line) => node.pass_marks(now, marks, &mut self.rule, line),
+            AnyLine::Kept(line) => node.pass_marks(now, marks, &mut self.rule, line),
+        }
+    }
+
+    /// The run is over: totals before `marks.end`, and the most packets that waited.
+    pub fn finish(&mut self, node: &mut Node, marks: &Marks) -> (LinkTotals, u32) {
+        self.pass_marks(Time(marks.end.0 - 1), node, marks);
+        let (end, free, totals) = (marks.end.0, node.free, &node.totals);
+        let (totals, most) = match &self.line {
+            AnyLine::Clock(line) => (line.totals_at(end, free, totals).0, self.longest_seen.div_ceil(line.time) as u32),
+            AnyLine::Kept(line) => (line.totals_at(end, free, totals).0, 0),
+        };
+        (totals, most.max(node.most_seen))
+    }
+}
+
+/// Serves the arrivals of a window under a rule.
+struct Serve<'a, const HASH: bool, L> {
+    line: &'a mut L,
+    node: &'a mut Node,
+    arrivals: &'a [Rec],
+    marks: &'a Marks,
+    shared: &'a mut Shared,
+}
+
+impl<const HASH: bool, L: Line> RuleVisitor for Serve<'_, HASH, L> {
+    fn visit<A: Admission>(self, rule: &mut A) {
+        let Self { line, node, arrivals, marks, shared } = self;
+        for rec in arrivals {
+            let now = rec.time;
+            if now >= node.next_mark.0 {
+                node.pass_marks(Time(now), marks, rule, line);
+            }
+            node.totals.arrived += 1;
+            if node.loss.is_some() && node.loses() {
+                node.drop::<HASH>(rec, Cause::Injected, marks, shared);
+                continue;
+            }
+            let backlog = line.backlog_from(now + 1);
+            let (size, time) = node.service_of(rec.flow());
+            let free = node.free;
+            let idle = free <= now;
+            let mut tag = rec.tag;
+            let packet = Packet::new(rec.flow(), rec.seq(), size, Time(now)).with(rec.flags());
+            let verdict = rule.admit(&packet, backlog, idle.then_some(Time(free)));
+            match verdict {
+                Verdict::Accept => {}
+                Verdict::Mark(cause) => {
+                    node.totals.marked[cause_index(cause)] += 1;
+                    tag |= u64::from(Flags::CE.0) << 56;
+                }
+                Verdict::Drop(cause) => {
+                    node.drop::<HASH>(rec, cause, marks, shared);
+                    continue;
+                }
+            }
+            if HASH {
+                node.hash.arrival(now, rec.flow(), rec.seq(), u64::from(matches!(verdict, Verdict::Mark(_))));
+            }
+            let mut start = now;
+            if !idle {
+                start = free;
+                line.join(start, size);
+                node.most_seen = node.most_seen.max(backlog.packets + 1);
+                node.totals.waiting += u128::from(start - now);
+                node.totals.nonempty += start - now.max(node.last_start).min(start);
+            }
+            node.totals.begun += 1;
+            node.totals.begun_bytes += u64::from(size);
+            node.last_start = start;
+            node.free = (start + time).min(FAR);
+            shared.push(node.routes[(rec.flow() - node.first) as usize], node.free, tag);
+        }
+    }
+}
+
+impl Node {
+    /// Takes every mark at or before `now`, as it was just before anything happened at the mark, and rings the rule's
+    /// timer.
+    #[cold]
+    fn pass_marks<A: Admission, L: Line>(&mut self, now: Time, marks: &Marks, rule: &mut A, line: &mut L) {
+        while self.next_mark <= now {
+            let at = self.next_mark;
+            let (totals, waiting) = line.totals_at(at.0, self.free, &self.totals);
+            self.pass_mark(at, marks, totals, waiting, |put| rule.gauges(put));
+            if rule.next_wakeup() == at {
+                let idle_since = (self.free < at.0).then_some(Time(self.free));
+                rule.on_wakeup(at, line.backlog_from(at.0), idle_since);
+            }
+            self.next_mark = self.mark_after(at, rule.next_wakeup(), marks);
+        }
+    }
+}
