@@ -73,11 +73,11 @@ impl Rule for Codel {
     }
 
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
-        let mtu = (p.mtu.packets() * port.packet).round() as u64;
+        let mtu = control::bytes(p.mtu, port);
         Ok(Self {
             limit: port.limit,
             setting: Setting::new(p.target, p.interval, mtu, p.ecn, p.ce_threshold)?,
-            control: Control::default(),
+            control: Control::NEW,
             waiting: Waiting::default(),
         })
     }
