@@ -1,7 +1,7 @@
 //! DualPI2: a queue for scalable senders (L4S) beside a classic one, both steered by one controller of the delay.
 //!
-//! Source: RFC 9332, Appendix A with the overload handling of A.2; the scheduler, which it leaves open, by weights or as a
-//! time-shifted FIFO (Section 4.1). Certainties are acted on at once, where `recur` as printed would let one packet by.
+//! Source: RFC 9332, Appendix A with the overload handling of A.2; the scheduler, which it leaves open, goes by weights
+//! or is a time-shifted FIFO. Certainties are acted on at once, where `recur` as printed would let one packet by.
 //! Differs from the source: the gains are Linux's (Tupdate 16 ms, alpha 0.16, beta 3.2; A.1 gives 15 ms, 0.15 and 3), and
 //! so is the step at 1 ms; `ramp = "400 us"` and `step_threshold = "800 us"` give A.1's ramp.
 //! Differs from Linux: `recur` takes the place of random numbers unless `decide = "random"`, and then once a packet; the
