@@ -27,7 +27,7 @@ pub(crate) struct Control {
     /// When the sojourn time will have been above target for an interval; 0 while it is below.
     first_above: u64,
     drop_next: u64,
-    /// Drops since the dropping state was entered.
+    /// Drops that the present rate stands for: those since the dropping state was entered, and what it resumed at.
     pub count: u32,
     last_count: u32,
     pub dropping: bool,
