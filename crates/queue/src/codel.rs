@@ -1,8 +1,7 @@
 //! CoDel: a FIFO that drops from its head while no packet of the last interval waited less than the target.
 //!
 //! Source: RFC 8289; marks in place of drops and `ce_threshold`: RFC 8290, Section 5.2.
-//! Differs from Linux: `mtu`, below which no backlog is too large, is a parameter and not the device's; packets have
-//! waited for nothing that is the driver's.
+//! Differs from Linux: `mtu`, the backlog that is never too large, is a parameter and not the device's.
 
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
@@ -73,11 +72,11 @@ impl Rule for Codel {
     }
 
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
-        let mtu = (p.mtu.packets() * port.packet).round() as u64;
+        let mtu = control::bytes(p.mtu, port);
         Ok(Self {
             limit: port.limit,
             setting: Setting::new(p.target, p.interval, mtu, p.ecn, p.ce_threshold)?,
-            control: Control::default(),
+            control: Control::NEW,
             waiting: Waiting::default(),
         })
     }

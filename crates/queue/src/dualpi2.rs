@@ -1,7 +1,7 @@
 //! DualPI2: a queue for scalable senders (L4S) beside a classic one, both steered by one controller of the delay.
 //!
-//! Source: RFC 9332, Appendix A with the overload handling of A.2; the scheduler, which it leaves open, by weights or as a
-//! time-shifted FIFO (Section 4.1). Certainties are acted on at once, where `recur` as printed would let one packet by.
+//! Source: RFC 9332, Appendix A with the overload handling of A.2; the scheduler, which it leaves open, goes by weights
+//! or is a time-shifted FIFO. Certainties are acted on at once, where `recur` as printed would let one packet by.
 //! Differs from the source: the gains are Linux's (Tupdate 16 ms, alpha 0.16, beta 3.2; A.1 gives 15 ms, 0.15 and 3), and
 //! so is the step at 1 ms; `ramp = "400 us"` and `step_threshold = "800 us"` give A.1's ramp.
 //! Differs from Linux: `recur` takes the place of random numbers unless `decide = "random"`, and then once a packet; the
@@ -10,7 +10,13 @@
 use crate::codel::control::us;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Bytes, Card, Cause, Flags, ParamError, Span, Stream, Time};
-use std::collections::VecDeque;
+use lane::Lane;
+use pi2::Pi2;
+
+mod lane;
+mod pi2;
+
+pub use lane::Decide;
 
 base::words! {
     /// Which queue is served when both wait.
@@ -19,16 +25,6 @@ base::words! {
         Weighted = "weighted",
         /// The one whose head has waited longer, the L4S one let ahead by a time.
         TimeShifted = "time-shifted",
-    }
-}
-
-base::words! {
-    /// How a probability becomes a yes or a no.
-    pub enum Decide {
-        /// By adding up probabilities: evenly spaced.
-        Recur = "recur",
-        /// By a random number.
-        Random = "random",
     }
 }
 
@@ -71,56 +67,9 @@ pub struct DualPi2 {
     classic: Lane,
     /// Bytes that the classic queue has saved up under the weighted scheduler.
     credit: f64,
-    /// The controller's p', and what follows from it for both queues.
-    base: f64,
-    p_l: f64,
-    p_c: f64,
-    /// The delay at the last update, in seconds.
-    previous: f64,
+    control: Pi2,
     update_at: Time,
     chance: Stream,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Lane {
-    waiting: VecDeque<Packet>,
-    backlog: Backlog,
-    /// What `recur` has added up.
-    due: f64,
-}
-
-impl Lane {
-    fn push(&mut self, packet: Packet) {
-        self.backlog.add(&packet);
-        self.waiting.push_back(packet);
-    }
-
-    fn pop(&mut self) -> Option<Packet> {
-        let packet = self.waiting.pop_front()?;
-        self.backlog.remove(&packet);
-        Some(packet)
-    }
-
-    /// How long its oldest packet has waited.
-    fn delay(&self, now: Time) -> Span {
-        self.waiting.front().map_or(Span::ZERO, |packet| now - packet.arrived)
-    }
-}
-
-/// A yes with probability `p`.
-fn happens(p: f64, how: Decide, due: &mut f64, chance: &mut Stream) -> bool {
-    if p <= 0.0 || p >= 1.0 {
-        return p >= 1.0;
-    }
-    match how {
-        Decide::Random => chance.unit() < p,
-        Decide::Recur => {
-            *due += p;
-            let yes = *due > 1.0;
-            *due -= f64::from(u8::from(yes));
-            yes
-        }
-    }
 }
 
 /// Certain or by chance.
@@ -134,16 +83,6 @@ fn mark(packet: &mut Packet, now: Time, fates: &mut impl Fates) {
 }
 
 impl DualPi2 {
-    /// `dualpi2_update`: p' from the longer delay of the two.
-    fn update(&mut self, now: Time) {
-        let delay = self.l4s.delay(now).max(self.classic.delay(now)).as_secs();
-        let change = self.p.alpha * (delay - self.p.target.as_secs()) + self.p.beta * (delay - self.previous);
-        self.base = (self.base + change).clamp(0.0, 1.0);
-        self.p_l = self.p.coupling * self.base;
-        self.p_c = self.base * self.base;
-        self.previous = delay;
-    }
-
     /// `laqm`: the L4S queue's own probability.
     fn step(&self, sojourn: Span) -> f64 {
         let over = sojourn.0.saturating_sub(self.p.step_threshold.0);
@@ -181,13 +120,13 @@ impl DualPi2 {
     /// A packet from the L4S queue, perhaps marked; `None` if it is dropped.
     fn passes_l4s(&mut self, now: Time, mut packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
         let own = self.step(now - packet.arrived);
-        let Self { l4s: Lane { due, .. }, chance, p_c, p_l, .. } = self;
-        if *p_l >= 1.0 && happens(*p_c, self.p.decide, due, chance) {
-            fates.dropped(&packet, cause(*p_c), now);
+        let (p_l, p_c) = (self.control.l4s, self.control.classic);
+        if p_l >= 1.0 && self.l4s.happens(p_c, self.p.decide, &mut self.chance) {
+            fates.dropped(&packet, cause(p_c), now);
             return None;
         }
-        let p = if *p_l >= 1.0 { 1.0 } else { own.max(*p_l) };
-        if happens(p, self.p.decide, due, chance) {
+        let p = if p_l >= 1.0 { 1.0 } else { own.max(p_l) };
+        if self.l4s.happens(p, self.p.decide, &mut self.chance) {
             mark(&mut packet, now, fates);
         }
         Some(packet)
@@ -195,10 +134,10 @@ impl DualPi2 {
 
     /// A packet from the classic queue, perhaps marked; `None` if it is dropped.
     fn passes_classic(&mut self, now: Time, mut packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
-        if happens(self.p_c, self.p.decide, &mut self.classic.due, &mut self.chance) {
-            let largest = (1.0 / (self.p.coupling * self.p.coupling)).min(1.0);
-            if !packet.flags.has(Flags::ECT) || self.p_c >= largest {
-                fates.dropped(&packet, cause(self.p_c), now);
+        let p_c = self.control.classic;
+        if self.classic.happens(p_c, self.p.decide, &mut self.chance) {
+            if !packet.flags.has(Flags::ECT) || p_c >= self.control.classic_max() {
+                fates.dropped(&packet, cause(p_c), now);
                 return None;
             }
             mark(&mut packet, now, fates);
@@ -238,10 +177,16 @@ impl Rule for DualPi2 {
             l4s: Lane::default(),
             classic: Lane::default(),
             credit: 0.0,
-            base: 0.0,
-            p_l: 0.0,
-            p_c: 0.0,
-            previous: 0.0,
+            control: Pi2 {
+                target: p.target.as_secs(),
+                alpha: p.alpha,
+                beta: p.beta,
+                coupling: p.coupling,
+                base: 0.0,
+                l4s: 0.0,
+                classic: 0.0,
+                previous: 0.0,
+            },
             update_at: Time(p.tupdate.0),
             chance,
         })
@@ -299,14 +244,14 @@ impl QueueDiscipline for DualPi2 {
     }
 
     fn on_wakeup(&mut self, now: Time, _idle_since: Option<Time>, _fates: &mut impl Fates) {
-        self.update(now);
+        self.control.update(self.l4s.delay(now).max(self.classic.delay(now)));
         self.update_at = now + self.p.tupdate;
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        put("prob", self.base);
-        put("p_l4s", self.p_l.min(1.0));
-        put("p_classic", self.p_c);
+        put("prob", self.control.base);
+        put("p_l4s", self.control.l4s.min(1.0));
+        put("p_classic", self.control.classic);
         put("backlog_l4s", f64::from(self.l4s.backlog.packets));
     }
 }

@@ -5,11 +5,14 @@
 //! Differs from Linux: half is half the packets and not half the bytes, and leaves CoDel's count alone; CoDel's `mtu` is
 //! held against the flow's own backlog and not against the whole; an emptied new queue always joins the old ones.
 
-use crate::codel::control::{self, Control, Head, Setting, Source};
+use crate::codel::control::{self, Head, Setting, Source};
 use crate::codel::heaviest::Heaviest;
 use crate::flows::{Flows, NONE};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Bytes, Card, Cause, ParamError, Span, Stream, Time};
+use list::{List, Queue};
+
+mod list;
 
 base::params! {
     /// RFC 8290, Section 5.2.
@@ -49,44 +52,6 @@ pub struct FqCodel {
     old: List,
     heaviest: Heaviest,
     flows: Flows,
-}
-
-#[derive(Clone, Debug)]
-struct Queue {
-    codel: Control,
-    /// Bytes that it may still send in its turn.
-    deficit: i64,
-    /// The queue behind it in its list.
-    next: u32,
-    /// Whether it is in a list.
-    listed: bool,
-}
-
-/// Queues one behind the other.
-#[derive(Clone, Debug)]
-struct List {
-    head: u32,
-    tail: u32,
-}
-
-impl List {
-    const EMPTY: Self = Self { head: NONE, tail: NONE };
-
-    #[inline]
-    fn push(&mut self, queues: &mut [Queue], q: u32) {
-        queues[q as usize].next = NONE;
-        if self.head == NONE {
-            self.head = q;
-        } else {
-            queues[self.tail as usize].next = q;
-        }
-        self.tail = q;
-    }
-
-    #[inline]
-    fn pop(&mut self, queues: &[Queue]) {
-        self.head = queues[self.head as usize].next;
-    }
 }
 
 impl FqCodel {
@@ -166,10 +131,9 @@ impl Rule for FqCodel {
         if p.drop_batch_size == 0 {
             return Err(ParamError::new("drop_batch_size", "must be 1 or more"));
         }
-        let bytes = |amount: Amount| (amount.packets() * port.packet).round() as u64;
+        let bytes = |amount| control::bytes(amount, port);
         let memory = bytes(p.memory_limit);
         let quantum = crate::order::quantum(p.quantum, port)?.min(u64::from(u32::MAX)).cast_signed();
-        let idle = Queue { codel: Control::default(), deficit: 0, next: NONE, listed: false };
         Ok(Self {
             limit: port.limit,
             memory: if memory == 0 { Limit::Unlimited } else { Limit::Bytes(Bytes(memory)) },
@@ -177,7 +141,7 @@ impl Rule for FqCodel {
             quantum,
             setting: Setting::new(p.target, p.interval, bytes(p.mtu), p.ecn, p.ce_threshold)?,
             salt: chance.next_u64(),
-            queues: vec![idle; p.flows as usize],
+            queues: vec![Queue::IDLE; p.flows as usize],
             new: List::EMPTY,
             old: List::EMPTY,
             heaviest: Heaviest::new(p.flows as usize),
@@ -187,7 +151,7 @@ impl Rule for FqCodel {
 
     fn tc(p: &Params, port: &Port) -> Option<String> {
         let Limit::Packets(limit) = port.limit else { return None };
-        let bytes = |amount: Amount| (amount.packets() * port.packet).round() as u64;
+        let bytes = |amount| control::bytes(amount, port);
         let memory = match bytes(p.memory_limit) {
             0 => String::new(),
             bytes => format!(" memory_limit {bytes}"),

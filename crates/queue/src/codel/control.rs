@@ -22,12 +22,12 @@ pub(crate) struct Setting {
 }
 
 /// What CoDel remembers of a queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Control {
     /// When the sojourn time will have been above target for an interval; 0 while it is below.
     first_above: u64,
     drop_next: u64,
-    /// Drops since the dropping state was entered.
+    /// Drops that the present rate stands for: those since the dropping state was entered, and what it resumed at.
     pub count: u32,
     last_count: u32,
     pub dropping: bool,
@@ -75,6 +75,9 @@ impl Head {
 }
 
 impl Control {
+    /// Of a queue that never was above target.
+    pub const NEW: Self = Self { first_above: 0, drop_next: 0, count: 0, last_count: 0, dropping: false };
+
     /// The next packet to go on: RFC 8289's `dequeue`.
     #[inline]
     pub fn next(
@@ -172,6 +175,11 @@ pub(crate) fn frame(amount: Amount, port: &Port) -> Amount {
     Amount::Packets(amount.or(|| (ETHERNET / port.packet).max(1.0)))
 }
 
+/// A settled amount in bytes.
+pub(crate) fn bytes(amount: Amount, port: &Port) -> u64 {
+    (amount.packets() * port.packet).round() as u64
+}
+
 /// A span in words of `tc`, to the microsecond.
 pub(crate) fn us(span: Span) -> String {
     format!("{}us", span.0.div_ceil(1_000_000))
@@ -238,7 +246,7 @@ mod tests {
             let ce_threshold = Span::millis(ce_threshold);
             let setting = Setting::new(Span::millis(5), Span::millis(100), 1514, ecn, ce_threshold).unwrap();
             let queue = Standing { now: Time::ZERO, sojourn: 0, left: 10_000, flags: Flags::NONE };
-            Self { setting, control: Control::default(), queue, fates: Ledger::default() }
+            Self { setting, control: Control::NEW, queue, fates: Ledger::default() }
         }
 
         /// Serves from `from` to before `to` ms, sojourn times being `sojourn` ms; returns when packets were dropped.
