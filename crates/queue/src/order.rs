@@ -37,8 +37,8 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    pub fn new(quantum: u64) -> Self {
-        Self { quantum: quantum as i64, front: NONE, granted: false }
+    pub fn new(quantum: i64) -> Self {
+        Self { quantum, front: NONE, granted: false }
     }
 
     #[inline]
@@ -307,7 +307,7 @@ pub(crate) enum Order {
 
 impl Order {
     /// Of this kind; the quantum matters to the round robin only.
-    pub fn new(scheduler: Scheduler, quantum: u64) -> Self {
+    pub fn new(scheduler: Scheduler, quantum: i64) -> Self {
         match scheduler {
             Scheduler::Drr => Self::Turn(Turn::new(quantum)),
             Scheduler::StartTime => Self::StartTime(StartTime::default()),
@@ -357,10 +357,10 @@ impl Order {
 }
 
 /// A quantum in bytes, at least one.
-pub(crate) fn quantum(amount: Amount, port: &Port) -> Result<u64, ParamError> {
+pub(crate) fn quantum(amount: Amount, port: &Port) -> Result<i64, ParamError> {
     let bytes = (amount.packets() * port.packet).round();
     if (1.0..1e15).contains(&bytes) {
-        Ok(bytes as u64)
+        Ok(bytes as i64)
     } else {
         Err(ParamError::new("quantum", "must be between a byte and a petabyte"))
     }

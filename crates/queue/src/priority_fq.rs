@@ -29,7 +29,7 @@ base::params! {
 #[derive(Clone, Copy, Debug, Default)]
 struct Active {
     /// Bytes that went into the FIFO since it became active.
-    spent: u64,
+    spent: i64,
     /// Packets of it in the FIFO.
     ahead: u32,
 }
@@ -38,7 +38,7 @@ struct Active {
 #[derive(Clone, Debug)]
 pub struct PriorityFq {
     limit: Limit,
-    quantum: u64,
+    quantum: i64,
     victim: Victim,
     flows: Flows,
     active: Vec<Active>,
@@ -87,7 +87,7 @@ impl PriorityFq {
         if !was_active {
             active.spent = 0;
         }
-        let size = u64::from(packet.size);
+        let size = i64::from(packet.size);
         let behind = self.flows.packets(lane) - 1 - active.ahead;
         let ahead = behind == 0 && (!was_active || active.spent + size <= self.quantum);
         match &mut self.order {
@@ -95,10 +95,10 @@ impl PriorityFq {
                 if new {
                     // It joins where its turn comes last; what it sends before, it has from the round that passes.
                     turn.join(&mut self.flows, lane);
-                    *self.flows.deficit(lane) = self.quantum as i64;
+                    *self.flows.deficit(lane) = self.quantum;
                 }
                 if ahead {
-                    *self.flows.deficit(lane) -= i64::from(packet.size);
+                    *self.flows.deficit(lane) -= size;
                 }
             }
             Order::StartTime(tags) => {
@@ -174,7 +174,7 @@ impl PriorityFq {
             }
             let packet = self.flows.pop_end(lane, self.victim);
             if ahead {
-                active.spent -= u64::from(packet.size);
+                active.spent -= i64::from(packet.size);
             }
             match &mut self.order {
                 // An empty lane stays until its turn.
