@@ -255,3 +255,22 @@ impl Flows {
         &mut self.lanes[lane as usize].deficit
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Time;
+
+    #[test]
+    fn memory_follows_what_waits() {
+        let mut flows = Flows::default();
+        for flow in 0..1000 {
+            let (lane, new) = flows.push(Packet::new(flow, 0, 1000, Time::ZERO));
+            assert!(new);
+            flows.pop_front(lane);
+            flows.close(lane);
+        }
+        assert_eq!((flows.slots.len(), flows.lanes.len(), flows.changed.len()), (1, 1, 1));
+        assert_eq!(flows.backlog(), Backlog::default());
+    }
+}

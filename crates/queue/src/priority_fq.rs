@@ -332,11 +332,12 @@ mod tests {
     #[test]
     fn a_flow_stays_active_until_its_turn_finds_nothing() {
         let mut q = scheduled(Scheduler::Drr, Limit::Unlimited);
-        offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (0, 1000), (0, 1000), (1, 1000)]);
-        assert_eq!(serve(&mut q, 3), [(0, 1000), (1, 1000), (0, 1000)]);
-        // Flow 1 had its quantum in this round: it waits for its turn, and after that for the next.
-        offer(&mut q, &[(1, 500)]);
-        assert_eq!(serve(&mut q, 1), [(1, 500)]);
+        offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (0, 1000), (0, 1000), (1, 400)]);
+        assert_eq!(serve(&mut q, 3), [(0, 1000), (1, 400), (0, 1000)]);
+        // 400 + 700 bytes are more than the quantum of this round: the 700 wait for the turn.
+        offer(&mut q, &[(1, 700)]);
+        assert_eq!(serve(&mut q, 1), [(1, 700)]);
+        // It had its turn: 500 wait for the next.
         offer(&mut q, &[(1, 500)]);
         assert_eq!(serve(&mut q, 2), [(0, 1000), (1, 500)]);
         // A turn that finds nothing between the two: new again.
