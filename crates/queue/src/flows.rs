@@ -52,6 +52,12 @@ impl Flows {
         self.backlog
     }
 
+    /// How many lanes there are.
+    #[inline]
+    pub fn open_lanes(&self) -> f64 {
+        (self.lanes.len() - self.free_lanes.len()) as f64
+    }
+
     /// The lane of `flow`; [`NONE`] if nothing of it waits.
     #[inline]
     pub fn lane(&self, flow: u32) -> u32 {

@@ -209,6 +209,10 @@ impl QueueDiscipline for PriorityFq {
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
     }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("active_flows", self.flows.open_lanes());
+    }
 }
 
 /// A list of slots, from which any may be taken.

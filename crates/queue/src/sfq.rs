@@ -5,7 +5,7 @@
 //! packet. With a new hash all that waits is hashed again, bucket by bucket in the order of the round and oldest first, so
 //! that no flow is reordered; deficits begin anew.
 //! Differs from Linux: no limit on packets per bucket or on buckets in use; lengths are bytes rounded up to packets of
-//! the mean size; Linux does not perturb by default.
+//! the mean size; a bucket never overdraws its turn; Linux does not perturb by default.
 
 use crate::flows::Flows;
 use crate::longest::Longest;
@@ -148,6 +148,10 @@ impl QueueDiscipline for Sfq {
     #[inline]
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("active_buckets", self.flows.open_lanes());
     }
 
     #[inline]
