@@ -3,7 +3,8 @@
 //! Source: Shreedhar and Varghese 1995 ("Efficient Fair Queueing using Deficit Round Robin"), Section 3.
 //! Differs from the source: an arrival that finds the buffer, or its flow's share `flow_limit` of it, full is dropped; the
 //! source hashes flows into buckets and takes room from the longest queue (as `fq` does).
-//! Differs from ns-2: flows are not hashed, and no queue pays for another's arrival.
+//! Differs from ns-2: that hashes flows into 16 buckets and, beyond `blimit_` bytes, drops the oldest packet of the largest
+//! (near to `fq` with `victim = "head"`).
 //! Differs from Linux: its `drr` is classful. Alone it drops everything; classes and filters do not fit one line of tc.
 
 use crate::flows::Flows;
@@ -80,6 +81,10 @@ impl QueueDiscipline for Drr {
     #[inline]
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("active_flows", self.flows.open_lanes());
     }
 }
 

@@ -52,6 +52,12 @@ impl Flows {
         self.backlog
     }
 
+    /// How many lanes there are.
+    #[inline]
+    pub fn open_lanes(&self) -> f64 {
+        (self.lanes.len() - self.free_lanes.len()) as f64
+    }
+
     /// The lane of `flow`; [`NONE`] if nothing of it waits.
     #[inline]
     pub fn lane(&self, flow: u32) -> u32 {
@@ -253,5 +259,24 @@ impl Flows {
     #[inline]
     pub fn deficit(&mut self, lane: u32) -> &mut i64 {
         &mut self.lanes[lane as usize].deficit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Time;
+
+    #[test]
+    fn memory_follows_what_waits() {
+        let mut flows = Flows::default();
+        for flow in 0..1000 {
+            let (lane, new) = flows.push(Packet::new(flow, 0, 1000, Time::ZERO));
+            assert!(new);
+            flows.pop_front(lane);
+            flows.close(lane);
+        }
+        assert_eq!((flows.slots.len(), flows.lanes.len(), flows.changed.len()), (1, 1, 1));
+        assert_eq!(flows.backlog(), Backlog::default());
     }
 }

@@ -4,6 +4,7 @@
 //! Cheng 1996 (`start-time`). The sources leave open: the arrival is put in first and may be the one that goes; lengths are
 //! bytes rounded up to packets of the mean size; one of several longest queues goes by chance; a packet that is dropped
 //! leaves no trace in the tags.
+//! Differs from Linux: its `fq` is another discipline, which paces and limits each flow.
 
 use crate::flows::Flows;
 use crate::longest::Longest;
@@ -87,6 +88,10 @@ impl QueueDiscipline for Fq {
     #[inline]
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("active_flows", self.flows.open_lanes());
     }
 }
 

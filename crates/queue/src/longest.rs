@@ -30,10 +30,7 @@ impl Longest {
         let mut i = 0;
         while let Some(lane) = flows.change(i) {
             i += 1;
-            let bytes = flows.bytes(lane);
-            // What waits is something, even without bytes.
-            let least = u64::from(flows.packets(lane) > 0);
-            self.file(lane, bytes.div_ceil(self.unit).max(least) as u32);
+            self.file(lane, flows.bytes(lane), flows.packets(lane) > 0);
         }
         flows.forget_changes();
         while self.buckets[self.top].is_empty() {
@@ -44,12 +41,30 @@ impl Longest {
         ties[one]
     }
 
+    /// How many packets of the mean size `bytes` are, which were `old`: mostly they still are, or one more or less, and a
+    /// division costs more than all the rest.
     #[inline]
-    fn file(&mut self, lane: u32, bucket: u32) {
+    fn length(&self, bytes: u64, old: u32) -> u32 {
+        let was = u64::from(old) * self.unit;
+        if bytes > was + self.unit || bytes + 2 * self.unit <= was {
+            bytes.div_ceil(self.unit) as u32
+        } else if bytes > was {
+            old + 1
+        } else if bytes + self.unit <= was {
+            old - 1
+        } else {
+            old
+        }
+    }
+
+    #[inline]
+    fn file(&mut self, lane: u32, bytes: u64, waits: bool) {
         if self.filed.len() <= lane as usize {
             self.filed.resize(lane as usize + 1, (0, 0));
         }
         let (old, place) = self.filed[lane as usize];
+        // What waits is something, even without bytes.
+        let bucket = self.length(bytes, old).max(u32::from(waits));
         if old == bucket {
             return;
         }
@@ -69,6 +84,21 @@ impl Longest {
         if bucket > 0 {
             self.buckets[new].push(lane);
             self.top = self.top.max(new);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_rounded_up_whatever_they_were() {
+        let longest = Longest::new(10.0);
+        for bytes in 0..100 {
+            for old in 0..12 {
+                assert_eq!(u64::from(longest.length(bytes, old)), bytes.div_ceil(10), "{bytes} after {old}");
+            }
         }
     }
 }

@@ -29,7 +29,7 @@ base::params! {
 #[derive(Clone, Copy, Debug, Default)]
 struct Active {
     /// Bytes that went into the FIFO since it became active.
-    spent: u64,
+    spent: i64,
     /// Packets of it in the FIFO.
     ahead: u32,
 }
@@ -38,7 +38,7 @@ struct Active {
 #[derive(Clone, Debug)]
 pub struct PriorityFq {
     limit: Limit,
-    quantum: u64,
+    quantum: i64,
     victim: Victim,
     flows: Flows,
     active: Vec<Active>,
@@ -87,7 +87,7 @@ impl PriorityFq {
         if !was_active {
             active.spent = 0;
         }
-        let size = u64::from(packet.size);
+        let size = i64::from(packet.size);
         let behind = self.flows.packets(lane) - 1 - active.ahead;
         let ahead = behind == 0 && (!was_active || active.spent + size <= self.quantum);
         match &mut self.order {
@@ -95,10 +95,10 @@ impl PriorityFq {
                 if new {
                     // It joins where its turn comes last; what it sends before, it has from the round that passes.
                     turn.join(&mut self.flows, lane);
-                    *self.flows.deficit(lane) = self.quantum as i64;
+                    *self.flows.deficit(lane) = self.quantum;
                 }
                 if ahead {
-                    *self.flows.deficit(lane) -= i64::from(packet.size);
+                    *self.flows.deficit(lane) -= size;
                 }
             }
             Order::StartTime(tags) => {
@@ -174,7 +174,7 @@ impl PriorityFq {
             }
             let packet = self.flows.pop_end(lane, self.victim);
             if ahead {
-                active.spent -= u64::from(packet.size);
+                active.spent -= i64::from(packet.size);
             }
             match &mut self.order {
                 // An empty lane stays until its turn.
@@ -208,6 +208,10 @@ impl QueueDiscipline for PriorityFq {
     #[inline]
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("active_flows", self.flows.open_lanes());
     }
 }
 
@@ -332,11 +336,12 @@ mod tests {
     #[test]
     fn a_flow_stays_active_until_its_turn_finds_nothing() {
         let mut q = scheduled(Scheduler::Drr, Limit::Unlimited);
-        offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (0, 1000), (0, 1000), (1, 1000)]);
-        assert_eq!(serve(&mut q, 3), [(0, 1000), (1, 1000), (0, 1000)]);
-        // Flow 1 had its quantum in this round: it waits for its turn, and after that for the next.
-        offer(&mut q, &[(1, 500)]);
-        assert_eq!(serve(&mut q, 1), [(1, 500)]);
+        offer(&mut q, &[(0, 1000), (0, 1000), (0, 1000), (0, 1000), (0, 1000), (1, 400)]);
+        assert_eq!(serve(&mut q, 3), [(0, 1000), (1, 400), (0, 1000)]);
+        // 400 + 700 bytes are more than the quantum of this round: the 700 wait for the turn.
+        offer(&mut q, &[(1, 700)]);
+        assert_eq!(serve(&mut q, 1), [(1, 700)]);
+        // It had its turn: 500 wait for the next.
         offer(&mut q, &[(1, 500)]);
         assert_eq!(serve(&mut q, 2), [(0, 1000), (1, 500)]);
         // A turn that finds nothing between the two: new again.

@@ -1,11 +1,11 @@
 //! Stochastic fairness queueing: flows hashed into buckets, which are served in turn; the hash changes now and then.
 //!
-//! Source: McKenney 1990. A full buffer drops from the tail of the longest bucket, the arrival put in first.
+//! Source: `McKenney` 1990. A full buffer drops from the tail of the longest bucket, the arrival put in first.
 //! Differs from the source: turns are worth a quantum of bytes with a deficit (Shreedhar and Varghese 1995) instead of a
 //! packet. With a new hash all that waits is hashed again, bucket by bucket in the order of the round and oldest first, so
 //! that no flow is reordered; deficits begin anew.
 //! Differs from Linux: no limit on packets per bucket or on buckets in use; lengths are bytes rounded up to packets of
-//! the mean size; Linux does not perturb by default.
+//! the mean size; a bucket never overdraws its turn; Linux does not perturb by default.
 
 use crate::flows::Flows;
 use crate::longest::Longest;
@@ -30,7 +30,7 @@ base::params! {
 pub struct Sfq {
     limit: Limit,
     buckets: u32,
-    quantum: u64,
+    quantum: i64,
     perturb: Span,
     next_perturb: Time,
     /// What makes one hash differ from the next.
@@ -150,6 +150,10 @@ impl QueueDiscipline for Sfq {
         self.flows.backlog()
     }
 
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("active_buckets", self.flows.open_lanes());
+    }
+
     #[inline]
     fn next_wakeup(&self) -> Time {
         self.next_perturb
@@ -161,7 +165,7 @@ impl QueueDiscipline for Sfq {
     }
 }
 
-/// Spreads 64 bits: the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+/// Spreads 64 bits: the finalizer of `SplitMix64` (Steele, Lea and Flood 2014).
 #[inline]
 fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -213,7 +217,7 @@ mod tests {
     #[test]
     fn a_new_hash_parts_flows_that_met_and_reorders_none() {
         let mut q = sfq(2, Limit::Unlimited);
-        let rival = (1..).find(|&flow| q.bucket(flow) == q.bucket(0)).unwrap();
+        let rival = (1..1000).find(|&flow| q.bucket(flow) == q.bucket(0)).unwrap();
         let tokens = |q: &mut Sfq| -> Vec<(u32, u32)> {
             std::iter::from_fn(|| q.dequeue(Time::ZERO, &mut Ledger::default())).map(|p| (p.flow, p.token)).collect()
         };

@@ -286,6 +286,36 @@ fn run(subject: &Subject, limit: Limit, arrivals: &[(u32, u32, u32)]) -> Result<
     Ok(())
 }
 
+/// Start-time fair queueing as its definition says it, packet by packet: (start tag, arrival, flow, size).
+#[derive(Default)]
+struct Definition {
+    v: u64,
+    last_finish: u64,
+    finish: [u64; 32],
+    waiting: Vec<(u64, u32, u32, u32)>,
+}
+
+impl Definition {
+    fn arrive(&mut self, flow: u32, token: u32, size: u32) {
+        let finish = &mut self.finish[flow as usize];
+        let start = self.v.max(*finish);
+        *finish = start + u64::from(size);
+        self.waiting.push((start, token, flow, size));
+    }
+
+    fn serve(&mut self) -> Option<u32> {
+        let Some(next) = self.waiting.iter().min().copied() else {
+            self.v = self.v.max(self.last_finish);
+            return None;
+        };
+        self.waiting.retain(|packet| *packet != next);
+        let (start, token, _, size) = next;
+        self.v = start;
+        self.last_finish = self.last_finish.max(start + u64::from(size));
+        Some(token)
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -295,6 +325,33 @@ proptest! {
         for subject in SUBJECTS {
             run(subject, limit, &arrivals)
                 .map_err(|e| TestCaseError::fail(format!("{} {:?}: {e}", subject.name, subject.words)))?;
+        }
+    }
+
+    /// With as many flows as it takes to fill the heap.
+    #[test]
+    fn start_tags_are_those_of_the_definition(
+        arrivals in prop::collection::vec((0u32..32, prop_oneof![Just(1000u32), 40u32..1500], 0u32..3), 1..600),
+    ) {
+        let spec = Subject {
+            name: "fq",
+            words: &[("scheduler", "start-time")],
+            from_longest: None,
+            bound: Bound::Tags,
+            priority: false,
+        };
+        let (mut queue, mut ledger) = (build(&spec, Limit::Unlimited), Ledger::default());
+        let mut definition = Definition::default();
+        for (token, &(flow, size, serve)) in (0..).zip(&arrivals) {
+            queue.enqueue(Packet::new(flow, token, size, Time::ZERO), None, &mut ledger);
+            definition.arrive(flow, token, size);
+            for _ in 0..serve {
+                let next = queue.dequeue(Time::ZERO, &mut ledger).map(|packet| packet.token);
+                prop_assert_eq!(next, definition.serve());
+            }
+        }
+        while let Some(token) = definition.serve() {
+            prop_assert_eq!(queue.dequeue(Time::ZERO, &mut ledger).map(|packet| packet.token), Some(token));
         }
     }
 }
