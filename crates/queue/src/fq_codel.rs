@@ -133,7 +133,7 @@ impl Rule for FqCodel {
         }
         let bytes = |amount| control::bytes(amount, port);
         let memory = bytes(p.memory_limit);
-        let quantum = crate::order::quantum(p.quantum, port)?.min(u64::from(u32::MAX)).cast_signed();
+        let quantum = crate::order::quantum(p.quantum, port)?.min(i64::from(u32::MAX));
         Ok(Self {
             limit: port.limit,
             memory: if memory == 0 { Limit::Unlimited } else { Limit::Bytes(Bytes(memory)) },
