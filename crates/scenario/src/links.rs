@@ -32,9 +32,17 @@ fn link(node: &Node) -> Result<(Link, Buffer), ScenarioError> {
     let name = fields.need("name", "write for example name = \"bottleneck\"")?.text("bottleneck")?.to_owned();
     let rate = fields.need("rate", "write for example rate = \"1 Gbit/s\"")?.rate("1 Gbit/s")?;
     let delay = fields.get("delay").map_or(Ok(Span::ZERO), |n| n.span("50 ms"))?;
-    let buffer =
-        Buffer::read(&fields.need("buffer", "write for example buffer = \"1250 packets\", or \"unlimited\"")?)?;
-    let queue = match fields.get("queue") {
+    let queue = fields.get("queue");
+    let buffer = Buffer::read(&match (fields.get("buffer"), queue.as_ref().and_then(limit)) {
+        (Some(buffer), None) => buffer,
+        // `tc` says the buffer's size with the discipline.
+        (None, Some(limit)) => limit,
+        (Some(buffer), Some(limit)) => {
+            return Err(limit.wrong(format!("is the same as {}; give one of them", buffer.place)));
+        }
+        (None, None) => fields.need("buffer", "write for example buffer = \"1250 packets\", or \"unlimited\"")?,
+    })?;
+    let queue = match queue {
         Some(node) => discipline(&node)?,
         None => QueueSpec::DropTail(queue::drop_tail::Params::default()),
     };
@@ -57,13 +65,22 @@ pub fn read_queue(text: &str, port: &Port) -> Result<QueueSpec, ScenarioError> {
     Ok(spec)
 }
 
+/// What stands at `limit` in the table of a discipline.
+fn limit<'a>(node: &Node<'a>) -> Option<Node<'a>> {
+    let value = node.value.as_table()?.get("limit")?;
+    Some(Node { value, place: format!("{}.limit", node.place) })
+}
+
 fn discipline(node: &Node) -> Result<QueueSpec, ScenarioError> {
-    parameters::read(node, "discipline", &[], (None, "drop-tail"), &queue_named)
+    parameters::read(node, "discipline", &["limit"], (None, "drop-tail"), &queue_named)
 }
 
 impl Parameters for QueueSpec {
     fn rows(&self) -> Vec<base::Param> {
         self.rows()
+    }
+    fn spellings(&self) -> &'static [(&'static str, &'static str)] {
+        self.spellings()
     }
     fn set(&mut self, name: &str, value: &base::Value) -> Option<Result<(), base::ParamError>> {
         self.set(name, value)

@@ -3,11 +3,16 @@
 use crate::ScenarioError;
 use crate::reader::Node;
 use base::{Param, ParamError, Value};
+use std::collections::BTreeMap;
 
 /// What can be configured by name.
 pub(crate) trait Parameters: Sized {
     /// Names and defaults.
     fn rows(&self) -> Vec<Param>;
+    /// Other spellings of names, and what they stand for.
+    fn spellings(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
     /// Sets one; `None` if there is no such parameter.
     fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>>;
 }
@@ -38,10 +43,16 @@ pub(crate) fn read<P: Parameters>(
     };
     let mut spec = named(name, &place)?;
     let rows = spec.rows();
-    let known: Vec<&str> = [key].iter().chain(others).copied().chain(rows.iter().map(|row| row.name)).collect();
+    let names = rows.iter().map(|row| row.name).chain(spec.spellings().iter().map(|spelling| spelling.0));
+    let known: Vec<&str> = [key].iter().chain(others).copied().chain(names).collect();
+    let mut set = BTreeMap::new();
     for (name, node_at) in node.table(&known, &form)?.entries() {
         if name == key || others.contains(&name) {
             continue;
+        }
+        let meant = spec.spellings().iter().find(|spelling| spelling.0 == name).map_or(name, |spelling| spelling.1);
+        if let Some(other) = set.insert(meant.to_owned(), name.to_owned()) {
+            return Err(node_at.wrong(format!("is the same as {other}; give one of them")));
         }
         let value = value_of(&node_at)?;
         if let Some(Err(source)) = spec.set(name, &value) {

@@ -75,8 +75,8 @@ struct Link {
     /// Propagation, one way: "50 ms".
     delay: Option<String>,
     /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "bdp/sqrt(n)",
-    /// "unlimited".
-    buffer: String,
+    /// "unlimited". May stand as `limit` beside the discipline.
+    buffer: Option<String>,
     /// The discipline.
     queue: Option<Queue>,
     /// Loss that is not the queue's.
@@ -320,7 +320,7 @@ macro_rules! from_registry {
 }
 
 from_registry! {
-    Queue = choice("discipline", None, &catalogue(queue::QUEUES.iter().map(|e| (e.card, e.rows))), &[]);
+    Queue = choice("discipline", None, &disciplines(), &[("limit", json!({ "type": "string", "description": LIMIT }))]);
     Control = choice(
         "law",
         Some("reno"),
@@ -329,6 +329,23 @@ from_registry! {
     );
     Traffic = choice("kind", None, &catalogue(traffic::TRAFFIC.iter().map(|e| (e.card, e.rows))), &[]);
     Recovering = json_schema!({ "enum": Recovery::ALL.map(|row| row.1) });
+}
+
+const LIMIT: &str = "The link's buffer, where `tc` says it; instead of the link's own key.";
+
+/// Disciplines with their parameters under all their names.
+fn disciplines() -> Vec<(Card, Vec<Param>)> {
+    let mut list = catalogue(queue::QUEUES.iter().map(|e| (e.card, e.rows)));
+    for (card, rows) in &mut list {
+        let spellings = queue::QueueSpec::named(card.name).map_or(&[][..], |spec| spec.spellings());
+        let renamed = |(other, name): &(&'static str, &str)| {
+            let row = rows.iter().find(|row| row.name == *name)?;
+            Some(Param { name: other, ..row.clone() })
+        };
+        let more: Vec<Param> = spellings.iter().filter_map(renamed).collect();
+        rows.extend(more);
+    }
+    list
 }
 
 fn slow_start() -> Json {
@@ -365,9 +382,11 @@ fn choice(key: &str, default: Option<&str>, entries: &[(Card, Vec<Param>)], othe
 
 fn parameter(row: &Param) -> Json {
     let (kind, default) = match &row.default {
-        Value::Bool(x) => ("boolean", json!(x)),
-        Value::Number(x) => ("number", json!(x)),
-        Value::Text(text) => ("string", json!(text)),
+        Value::Bool(x) => (json!("boolean"), json!(x)),
+        Value::Number(x) => (json!("number"), json!(x)),
+        // Amounts may be bare numbers of packets, and what is left open may be given.
+        Value::Text(text) if text == "auto" || text.ends_with(" packets") => (json!(["string", "number"]), json!(text)),
+        Value::Text(text) => (json!("string"), json!(text)),
     };
     let unit = if row.unit.is_empty() { String::new() } else { format!(" [{}]", row.unit) };
     json!({ "type": kind, "default": default, "description": format!("{}{unit}", row.meaning) })
@@ -421,7 +440,7 @@ mod tests {
         let schema: Json = serde_json::from_str(&text).unwrap();
         assert!(!text.contains("\"null\""), "{text}");
         assert_eq!(schema["required"], json!(["duration", "links", "flows"]));
-        assert_eq!(schema["$defs"]["Link"]["required"], json!(["name", "rate", "buffer"]));
+        assert_eq!(schema["$defs"]["Link"]["required"], json!(["name", "rate"]));
         assert_eq!(schema["$defs"]["Flows"]["required"], json!(["path", "rtt"]));
     }
 }

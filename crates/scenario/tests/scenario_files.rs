@@ -1,6 +1,6 @@
 //! The repository's own scenario files, and small files that show what each form means.
 
-use base::{Bytes, Rate, Span};
+use base::{Bytes, Rate, Span, Value};
 use queue::Limit;
 use scenario::{Access, Record, Rtt, Scenario, from_canonical, read};
 use traffic::TrafficSpec;
@@ -27,7 +27,11 @@ fn the_first_papers_links_are_what_it_says() {
 
 /// A file with one link and one group, to which the arguments are added.
 fn small(link: &str, flows: &str) -> Scenario {
-    let link = if link.contains("buffer") { link.to_owned() } else { format!("buffer = \"5 packets\"\n{link}") };
+    let link = if link.contains("buffer") || link.contains("limit") {
+        link.to_owned()
+    } else {
+        format!("buffer = \"5 packets\"\n{link}")
+    };
     let flows = if flows.contains("rtt") { flows.to_owned() } else { format!("rtt = \"100 ms\"\n{flows}") };
     let text = format!(
         "duration = \"10 s\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\n{link}\n[[flows]]\npath = [\"l\"]\n{flows}\n"
@@ -69,6 +73,31 @@ fn buffers_come_out_in_packets_or_bytes() {
     assert_eq!(buffer("0.5 bdp/sqrt(n)"), Limit::Packets(2083));
     assert_eq!(buffer("5 ms"), Limit::Packets(417));
     assert_eq!(buffer("1 ns"), Limit::Packets(1));
+}
+
+#[test]
+fn thresholds_are_said_in_any_unit_and_shown_in_packets() {
+    let shown =
+        |queue: &str| small(&format!("buffer = \"1250 packets\"\nqueue = {{ {queue} }}"), "").links[0].queue.values();
+    let red = shown("discipline = \"red\", min_th = \"10 % of buffer\", max_th = \"5 ms\"");
+    let value = |name| red.iter().find(|row| row.0 == name).expect("of red").1.clone();
+    // 1 Gbit/s times 5 ms are 416.7 packets of 1500 B.
+    assert_eq!(value("min_th"), Value::Text("125 packets".into()));
+    assert_eq!(value("max_th"), Value::Text(format!("{} packets", 625_000.0 / 1500.0)));
+    assert_eq!(value("w_q"), Value::Number(0.002));
+    assert_eq!(
+        shown("discipline = \"drop-tail\", ecn_threshold = 65"),
+        [("ecn_threshold", Value::Text("65 packets".into()))]
+    );
+}
+
+#[test]
+fn the_words_of_tc_make_the_same_queue() {
+    let plain = "discipline = \"red\", gentle = false, count = \"classic\"";
+    let tc = format!("{plain}, limit = \"600 kB\", min = \"45 kB\", max = \"135 kB\", probability = 0.02");
+    let ours = format!("{plain}, min_th = \"30 packets\", max_th = \"90 packets\", max_p = 0.02");
+    let links = |keys: &str| small(keys, "").links[0].clone();
+    assert_eq!(links(&format!("queue = {{ {tc} }}")), links(&format!("buffer = \"600 kB\"\nqueue = {{ {ours} }}")));
 }
 
 #[test]

@@ -217,15 +217,25 @@ fn links() {
 - discipline = "drop-tail"
 + discipline = "drop-tial"
 ! links[0].queue.discipline: unknown discipline "drop-tial"; did you mean "drop-tail"?
-+ discipline = "red"
-! links[0].queue.discipline: discipline "red" is not built yet; available: drop-tail, drr
++ discipline = "red", max_p = 2
+! links[0].queue.max_p: must lie above 0 and be at most 1
++ discipline = "red", min = "30 kB", max = "90 kB", avpkt = "1000 B", burst = 55, probability = 2
+! links[0].queue.max_p: must lie above 0 and be at most 1
++ discipline = "red", min = "30 kB", min_th = "20 packets"
+! links[0].queue.min_th: is the same as min; give one of them
++ discipline = "red", limit = "400 kB"
+! links[0].queue.limit: is the same as links[0].buffer; give one of them
++ discipline = "red", min_th = "0.2 bdp", max_th = "0.1 bdp"
+! links[0].queue.max_th: must be above min_th, which is 3478.261 packets
++ discipline = "red", min_th = "5 elephants"
+! links[0].queue.min_th: must be an amount such as "50 packets", "75 kB", "5 ms", "25 % of buffer" or "0.1 bdp"
 + discipline = "drop-tail", min_th = 5
-! links[0].queue.min_th: unknown key; known here: discipline, ecn_threshold
+! links[0].queue.min_th: unknown key; known here: discipline, limit, ecn_threshold
 +
 ! links[0].queue.discipline: missing; write for example discipline = "drop-tail"
 - queue = { discipline = "drop-tail" }
 + queue = "magic"
-! links[0].queue: unknown discipline "magic"; available: drop-tail, drr
+! links[0].queue: unknown discipline "magic"; available: drop-tail, red, ared, gared, pd-red, blue, rem, pie, drr, fq, priority-fq, sfq, codel, fq-codel, dualpi2
 - random = 1e-4
 + random = 1.0
 ! links[0].loss.random: must be a probability, at least 0 and below 1

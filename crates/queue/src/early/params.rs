@@ -170,7 +170,10 @@ pub(crate) struct Settings {
 impl Settings {
     pub fn check(&self) -> Result<(), ParamError> {
         if self.max_th.is_nan() || self.max_th <= self.min_th {
-            return Err(ParamError::new("max_th", format!("must be above min_th, which is {} packets", self.min_th)));
+            return Err(ParamError::new(
+                "max_th",
+                format!("must be above min_th, which is {:.3} packets", self.min_th),
+            ));
         }
         if !(self.w_q > 0.0 && self.w_q <= 1.0) {
             return Err(ParamError::new("w_q", "must lie above 0 and be at most 1"));

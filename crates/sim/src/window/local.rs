@@ -134,12 +134,13 @@ impl<const HASH: bool> Visitor for Serve<'_, HASH> {
 
     fn visit<Q: QueueDiscipline>(mut self, queue: &mut Q) -> Hands {
         let (mut arrivals, until) = (self.arrivals, self.until);
-        let mut rec = arrivals.split_off_first();
         loop {
+            // Up to here nothing but arrivals and departures.
+            let stop = until.min(self.node.next_mark.0).min(queue.next_wakeup().0);
+            arrivals = self.run(queue, arrivals, stop);
             let wake = queue.next_wakeup().0;
-            let done = if self.hands.busy { self.hands.free } else { u64::MAX };
-            let at = rec.map_or(u64::MAX, |rec| rec.time);
-            let now = wake.min(done).min(at);
+            let free = if self.hands.busy { self.hands.free } else { u64::MAX };
+            let now = wake.min(free).min(arrivals.first().map_or(u64::MAX, |rec| rec.time));
             if now >= until {
                 if until >= self.marks.end.0 {
                     self.pass_marks(Time(until - 1), queue);
@@ -154,19 +155,34 @@ impl<const HASH: bool> Visitor for Serve<'_, HASH> {
                 let idle_since = self.idle_since();
                 queue.on_wakeup(Time(now), idle_since, self.ledger);
                 self.settle(now, None, queue);
-            } else if done == now {
-                let next = queue.dequeue(Time(now), self.ledger);
-                self.begin(now, next);
-                self.settle(now, None, queue);
-            } else if let Some(arrived) = rec {
-                self.arrive(arrived, queue);
-                rec = arrivals.split_off_first();
             }
         }
     }
 }
 
-impl<const HASH: bool> Serve<'_, HASH> {
+impl<'a, const HASH: bool> Serve<'a, HASH> {
+    /// Arrivals and departures before `stop`, or until a timer is set that rings before. Returns the arrivals left.
+    #[inline]
+    fn run<Q: QueueDiscipline>(&mut self, queue: &mut Q, mut arrivals: &'a [Rec], mut stop: u64) -> &'a [Rec] {
+        loop {
+            let at = arrivals.first().map_or(u64::MAX, |rec| rec.time);
+            if self.hands.busy && self.hands.free <= at {
+                let now = self.hands.free;
+                if now >= stop {
+                    return arrivals;
+                }
+                let next = queue.dequeue(Time(now), self.ledger);
+                self.begin(now, next);
+                self.settle(now, None, queue);
+            } else {
+                let Some((rec, later)) = arrivals.split_first().filter(|_| at < stop) else { return arrivals };
+                arrivals = later;
+                self.arrive(rec, queue);
+            }
+            stop = stop.min(queue.next_wakeup().0);
+        }
+    }
+
     #[inline]
     fn idle_since(&self) -> Option<Time> {
         (!self.hands.busy).then_some(Time(self.hands.free))
