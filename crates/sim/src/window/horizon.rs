@@ -19,13 +19,16 @@ pub struct Part {
 /// Where packets go from one link to the next, and how soon at the earliest.
 fn edges(network: &Network) -> Vec<(u64, usize, usize)> {
     let mut edges = Vec::new();
-    for (f, flow) in network.flows.iter().enumerate() {
+    for (f, plan) in network.flows.iter().enumerate() {
+        let flow = plan.party();
         let latency =
             |link: u32, kind: usize| network.serialize(link, f as u32)[kind] + network.links[link as usize].delay.0;
         let data = flow.path.iter().map(|&l| (l, latency(l, 0)));
         let acks = flow.back_path.iter().map(|&l| (l, latency(l, 1)));
         let round: Vec<_> = data.chain(acks).collect();
-        for (i, &(link, latency)) in round.iter().enumerate() {
+        // Of datagrams nobody at the first link hears what became of them: no edge closes their round.
+        let hops = if plan.is_tcp() { round.len() } else { round.len() - 1 };
+        for (i, &(link, latency)) in round[..hops].iter().enumerate() {
             let next = round.get(i + 1).map_or(round[0].0, |next| next.0);
             let more = if i + 1 == round.len() { flow.back.0 + flow.lead.0 } else { 0 };
             edges.push((latency + more, link as usize, next as usize));
