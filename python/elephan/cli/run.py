@@ -103,7 +103,7 @@ def _tables(document: dict[str, Any]) -> list[Table | str]:
     groups = new_table("flows", "Mbit/s each", "cwnd", "srtt [ms]", "cuts", "timeouts")
     for group in document["groups"]:
         groups.add_row(
-            f"{group['name']}: {group['flows']} {group['law']}",
+            f"{group['name']}: {group['flows']} {group['law'] or group['traffic']}",
             shown(group["goodput_per_flow_bps"], 1e-6),
             shown(group["cwnd_segments"]),
             shown(group["srtt_s"], 1e3),
@@ -118,5 +118,12 @@ def _tables(document: dict[str, Any]) -> list[Table | str]:
         title,
         links,
         groups,
-        f"Jain's index {shown(fairness['jain'])}; over max-min fair shares {shown(fairness['jain_maxmin'])}",
+        f"Jain's index{_whose(document['groups'])} {shown(fairness['jain'])}; "
+        f"over max-min fair shares {shown(fairness['jain_maxmin'])}",
     ]
+
+
+def _whose(groups: list[dict[str, Any]]) -> str:
+    """Say whose fairness it is, where not every flow counts."""
+    tcp = [group["law"] is not None for group in groups]
+    return " of TCP" if any(tcp) and not all(tcp) else ""

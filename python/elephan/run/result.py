@@ -130,6 +130,7 @@ class Result:
 
         return {
             "name": fact["name"],
+            "traffic": fact["traffic"],
             "law": fact["law"],
             "recovery": fact["recovery"],
             "flows": fact["flows"],
@@ -143,25 +144,29 @@ class Result:
         }
 
     def _fairness(self) -> dict[str, Any]:
+        """Over the flows that can be fair: those of TCP, or all where there is none."""
         shares = self._fair_shares
+        tcp = np.array([group["law"] is not None for group in self.scenario.groups])
+        counts = tcp if tcp.any() else ~tcp
 
-        def against_shares(outcome: Outcome) -> float:
-            return jain_maxmin(outcome.flows["goodput_bps"], shares[outcome.flows["group"]])
+        def counted(outcome: Outcome) -> tuple[NDArray[Any], NDArray[Any]]:
+            mine = counts[outcome.flows["group"]]
+            return outcome.flows["goodput_bps"][mine], shares[outcome.flows["group"]][mine]
 
         return {
-            "jain": self._over(lambda o: jain(o.flows["goodput_bps"])),
-            "jain_maxmin": self._over(against_shares),
+            "jain": self._over(lambda o: jain(counted(o)[0])),
+            "jain_maxmin": self._over(lambda o: jain_maxmin(*counted(o))),
         }
 
     @cached_property
     def _fair_shares(self) -> NDArray[np.float64]:
-        """Max-min fair rate of a flow of each group [bit/s], shape (groups,)."""
+        """Max-min fair rate of a flow of each group [bit/s], shape (groups,); datagrams want no more than they offer."""
         groups = self.scenario.groups
         return maxmin_shares(
             [link["rate_bps"] for link in self.scenario.links],
             [group["path"] for group in groups],
             [group["flows"] for group in groups],
-            [group["access_rate_bps"] or np.inf for group in groups],
+            [min(group["access_rate_bps"] or np.inf, group["offered_bps"] or np.inf) for group in groups],
         )
 
 

@@ -138,7 +138,8 @@ impl Engine {
             Sender::Tcp(_) => None,
             Sender::Datagrams(source) => Some(1.0 / source.mean_gap()),
         });
-        let gap = (1.0 / datagrams.sum::<f64>()) as u64;
+        // An empty sum would be -0.0, whose inverse is no long time.
+        let gap = (1.0 / datagrams.fold(0.0, |sum, rate| sum + rate)) as u64;
         shortest.unwrap_or(1).min(gap).saturating_mul(arrivals).max(1)
     }
 
