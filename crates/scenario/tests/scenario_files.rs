@@ -8,6 +8,7 @@ use transport::{Options, Recovery};
 
 const HSTCP_1G: &str = include_str!("../../../scenarios/hstcp-1g.toml");
 const HSTCP_2G5: &str = include_str!("../../../scenarios/hstcp-2g5.toml");
+const ELASTIC_50M: &str = include_str!("../../../scenarios/elastic-50m.toml");
 
 #[test]
 fn the_first_papers_links_are_what_it_says() {
@@ -23,6 +24,17 @@ fn the_first_papers_links_are_what_it_says() {
     for scenario in [slow, fast] {
         assert_eq!(from_canonical(&scenario.canonical()), Ok(scenario));
     }
+}
+
+#[test]
+fn the_fourth_papers_buffer_is_the_bdp_of_its_one_tcp_flow() {
+    let scenario = read(ELASTIC_50M).unwrap();
+    assert_eq!((scenario.links[0].buffer, scenario.bdp_packets(0)), (Limit::Packets(625), Some(625.0)));
+    assert_eq!((scenario.flows_on(0), scenario.background_on(0)), (1, 25));
+    let background = &scenario.groups[1];
+    // Half the link.
+    assert_eq!(background.traffic.rate().map(|rate| rate.0 * u64::from(background.count)), Some(25_000_000));
+    assert_eq!(from_canonical(&scenario.canonical()), Ok(scenario));
 }
 
 /// A file with one link and one group, to which the arguments are added.

@@ -127,7 +127,6 @@ def write_parquet(path: Path, columns: Mapping[str, Any], metadata: Mapping[str,
     import pyarrow as pa  # noqa: PLC0415 (slow to import; only written results need it)
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-
     def made(column: Any) -> Any:
         # Columns of names stay text where all of them are absent.
         kind = pa.string() if isinstance(column, np.ndarray) and column.dtype == object else None

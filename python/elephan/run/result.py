@@ -130,7 +130,6 @@ class Result:
 
         return {
             "name": fact["name"],
-            "traffic": fact["traffic"],
             "law": fact["law"],
             "recovery": fact["recovery"],
             "flows": fact["flows"],
@@ -160,7 +159,7 @@ class Result:
 
     @cached_property
     def _fair_shares(self) -> NDArray[np.float64]:
-        """Max-min fair rate of a flow of each group [bit/s], shape (groups,); datagrams want no more than they offer."""
+        """Max-min fair rate of a flow of each group [bit/s], shape (groups,); datagrams want what they offer."""
         groups = self.scenario.groups
         return maxmin_shares(
             [link["rate_bps"] for link in self.scenario.links],
