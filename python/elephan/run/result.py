@@ -128,6 +128,9 @@ class Result:
         def over(name: str, reduce: Callable[[NDArray[Any]], float]) -> dict[str, float | None]:
             return self._over(lambda o: reduce(o.flows[name][o.flows["group"] == g]))
 
+        # Datagrams cannot time out: that is not the same as none that did.
+        events = _sum if fact["law"] is not None else _none
+
         return {
             "name": fact["name"],
             "law": fact["law"],
@@ -138,8 +141,8 @@ class Result:
             "loss_ratio": self._over(lambda o: _loss(o, g)),
             "cwnd_segments": over("cwnd_segments", _mean),
             "srtt_s": over("srtt_s", _mean),
-            "timeouts": over("timeouts", _sum),
-            "loss_events": over("loss_events", _sum),
+            "timeouts": over("timeouts", events),
+            "loss_events": over("loss_events", events),
         }
 
     def _fairness(self) -> dict[str, Any]:
@@ -201,6 +204,10 @@ def _loss(outcome: Outcome, group: int) -> float:
 
 def _sum(x: NDArray[Any]) -> float:
     return float(x.sum())
+
+
+def _none(_: NDArray[Any]) -> float:
+    return float("nan")
 
 
 def _mean(x: NDArray[Any]) -> float:
