@@ -298,9 +298,10 @@ impl Engine {
             }
             Event::AckAtSender(f, ack) => {
                 self.with_sender(now, f, |sender, out| sender.on_ack(now, &ack, out));
-                let mut hash = self.sides[f].hash;
-                hash.sender(now, &self.sides[f].tcp().sender);
-                self.sides[f].hash = hash;
+                let side = &mut self.sides[f];
+                if let FlowPlan::Tcp(tcp) = &side.plan {
+                    side.hash.sender(now, &tcp.sender);
+                }
                 self.trace(now, f, false);
             }
             Event::Timer(f) => {
