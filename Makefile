@@ -43,7 +43,7 @@ check: check-rust check-python check-house ## format, lints, types, the order of
 
 check-rust: $(VENV)/.made
 	cargo fmt --all --check
-	rustfmt --check --edition 2024 --config-path . $(wildcard crates/law/src/*.rs crates/queue/src/*.rs)
+	rustfmt --check --edition 2024 --config-path . $(wildcard crates/law/src/*.rs crates/queue/src/*.rs crates/traffic/src/*.rs)
 	cargo clippy --workspace --all-targets -- -D warnings
 
 check-python: $(VENV)/.dev

@@ -2,6 +2,7 @@
 //! used by scenario files, and the rows shown by `elephan list`.
 
 use crate::amount::Scale;
+use crate::rate::{Bytes, Rate};
 use crate::time::Span;
 use serde::Serialize;
 
@@ -126,6 +127,30 @@ impl ParamType for Span {
     }
     fn write(&self) -> Value {
         Value::Text(crate::text::format_span(*self))
+    }
+}
+
+impl ParamType for Rate {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Text(text) => crate::text::rate(text).map_err(|e| e.to_string()),
+            _ => Err("must be a rate such as \"1.25 Mbit/s\"".into()),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Text(crate::text::format_rate(*self))
+    }
+}
+
+impl ParamType for Bytes {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Text(text) => crate::text::bytes(text).map_err(|e| e.to_string()),
+            _ => Err("must be a size such as \"10 MB\"".into()),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Text(crate::text::format_bytes(*self))
     }
 }
 

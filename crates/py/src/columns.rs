@@ -18,15 +18,20 @@ fn column<Row, T: Element>(
     into.set_item(name, PyArray1::from_vec(into.py(), rows.iter().map(value).collect()))
 }
 
-/// Puts a matrix under `name`: a row per element of `rows`, `width` values each.
+/// Puts a matrix under `name`: a row per element of `rows`, `width` values each, all `absent` where a row has none.
 fn matrix<Row, T: Element + Copy>(
     into: &Bound<'_, PyDict>,
     name: &str,
     rows: &[Row],
-    width: usize,
+    (width, absent): (usize, T),
     values: impl Fn(&Row) -> &[T],
 ) -> PyResult<()> {
-    let flat: Vec<T> = rows.iter().flat_map(|row| values(row).iter().copied()).collect();
+    let mut flat: Vec<T> = Vec::with_capacity(rows.len() * width);
+    for row in rows {
+        let values = values(row);
+        flat.extend_from_slice(values);
+        flat.resize(flat.len() + width - values.len(), absent);
+    }
     into.set_item(name, PyArray1::from_vec(into.py(), flat).reshape([rows.len(), width])?)
 }
 
@@ -107,11 +112,11 @@ fn samples<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyDict>> 
     let dict = PyDict::new(py);
     column(&dict, "time_s", &out.sampled_at, |t| t.as_secs())?;
     let width = |longest: usize| if longest == 0 { 0 } else { out.sampled_at.len() };
-    let per_flow = width(out.flows.first().map_or(0, |f| f.cwnd_samples.len()));
+    let per_flow = width(out.flows.iter().map(|f| f.cwnd_samples.len()).max().unwrap_or(0));
     let per_link = width(out.links.first().map_or(0, |l| l.backlog_samples.len()));
-    matrix(&dict, "cwnd_segments", &out.flows, per_flow, |f| &f.cwnd_samples)?;
-    matrix(&dict, "srtt_s", &out.flows, per_flow, |f| &f.srtt_samples)?;
-    matrix(&dict, "backlog_packets", &out.links, per_link, |l| &l.backlog_samples)?;
+    matrix(&dict, "cwnd_segments", &out.flows, (per_flow, f32::NAN), |f| &f.cwnd_samples)?;
+    matrix(&dict, "srtt_s", &out.flows, (per_flow, f32::NAN), |f| &f.srtt_samples)?;
+    matrix(&dict, "backlog_packets", &out.links, (per_link, 0), |l| &l.backlog_samples)?;
     Ok(dict)
 }
 

@@ -12,12 +12,14 @@ pub fn describe(scenario: &Scenario) -> Value {
         .groups
         .iter()
         .map(|group| {
+            let is_tcp = group.traffic.is_tcp();
             json!({
                 "name": group.name,
-                "law": group.law.card().name,
-                "slow_start": group.slow_start.card().name,
-                "recovery": group.recovery.name(),
+                "law": is_tcp.then(|| group.law.card().name),
+                "slow_start": is_tcp.then(|| group.slow_start.card().name),
+                "recovery": is_tcp.then(|| group.recovery.name()),
                 "traffic": group.traffic.card().name,
+                "offered_bps": group.traffic.rate().map(|rate| rate.0),
                 "flows": group.count,
                 "packet_bytes": group.packet.0,
                 "access_rate_bps": group.access.rate.map(|rate| rate.0),
@@ -55,9 +57,10 @@ fn link(scenario: &Scenario, index: usize) -> Value {
         "buffer_limit_packets": packets,
         "buffer_limit_bytes": bytes,
         "flows": scenario.flows_on(index),
+        "background_flows": scenario.background_on(index),
         "mean_rtt_s": scenario.mean_rtt(index).map(Span::as_secs),
-        "min_rtt_s": scenario.groups_on(index).map(|group| group.rtt.min().as_secs()).reduce(f64::min),
-        "max_rtt_s": scenario.groups_on(index).map(|group| group.rtt.max().as_secs()).reduce(f64::max),
+        "min_rtt_s": scenario.counted_on(index).map(|group| group.rtt.min().as_secs()).reduce(f64::min),
+        "max_rtt_s": scenario.counted_on(index).map(|group| group.rtt.max().as_secs()).reduce(f64::max),
         "packet_bytes": scenario.mean_packet(index),
         "bdp_bytes": scenario.bdp_bytes(index),
         "bdp_packets": scenario.bdp_packets(index),

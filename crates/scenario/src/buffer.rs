@@ -1,8 +1,9 @@
 //! The ways the literature says how large a buffer is: packets, bytes, time, shares of the BDP or of BDP over sqrt n.
 //!
 //! Source: BDP rule, Villamizar and Song 1994; BDP/sqrt(n), Appenzeller et al. 2004.
-//! BDP is the rate times the mean base RTT of the flows that send data over the link; n is their number; time and BDP
-//! become packets of their mean size. A link that carries only ACKs has none of these and takes packets or bytes.
+//! BDP is the rate times the mean base RTT of the flows that send data over the link (of TCP's, where there are any); n is
+//! their number; time and BDP become packets of their mean size. A link that carries only ACKs has none of these and takes
+//! packets or bytes.
 
 use crate::reader::Node;
 use crate::{Scenario, ScenarioError};

@@ -12,7 +12,7 @@ use queue::{Limit, QueueSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use traffic::TrafficSpec;
-use transport::Options;
+use transport::{Options, Recovery};
 
 impl Scenario {
     /// The canonical form.
@@ -121,13 +121,15 @@ struct GroupForm {
     back: Vec<String>,
     rtt: RttForm,
     access: AccessForm,
-    control: ControlForm,
-    recovery: String,
+    /// Absent, as the recovery and most keys of `tcp`, from groups of datagrams.
+    control: Option<ControlForm>,
+    recovery: Option<String>,
     packet_bytes: Bytes,
     start_ps: (Span, Span),
     stop_ps: Option<Span>,
     traffic: TrafficForm,
-    tcp: TcpForm,
+    /// A [`TcpForm`] or a [`DatagramForm`].
+    tcp: Json,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -148,10 +150,10 @@ struct AccessForm {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-enum TrafficForm {
-    Bulk {},
-    Finite { size_bytes: Bytes },
+struct TrafficForm {
+    kind: String,
+    #[serde(flatten)]
+    parameters: Map<String, Json>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -166,6 +168,13 @@ struct TcpForm {
     delayed_ack_timeout_ps: Span,
     limited_transmit: bool,
     ecn: bool,
+    send_jitter_ps: Span,
+}
+
+/// What `tcp` says of a group of datagrams.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DatagramForm {
     send_jitter_ps: Span,
 }
 
@@ -216,7 +225,18 @@ impl GroupForm {
     fn new(group: &Group, links: &[Link]) -> Self {
         let names = |path: &[usize]| path.iter().map(|&link| links[link].name.clone()).collect();
         let slow_start =
-            StartForm { kind: group.slow_start.card().name.into(), parameters: to_json(group.slow_start.values()) };
+            || StartForm { kind: group.slow_start.card().name.into(), parameters: to_json(group.slow_start.values()) };
+        let control = || ControlForm {
+            law: group.law.card().name.into(),
+            slow_start: slow_start(),
+            parameters: to_json(group.law.values()),
+        };
+        let is_tcp = group.traffic.is_tcp();
+        let tcp = if is_tcp {
+            serde_json::to_value(TcpForm::from(&group.tcp))
+        } else {
+            serde_json::to_value(DatagramForm { send_jitter_ps: group.tcp.send_jitter })
+        };
         Self {
             name: group.name.clone(),
             count: group.count,
@@ -224,20 +244,16 @@ impl GroupForm {
             back: names(&group.back),
             rtt: RttForm::from(&group.rtt),
             access: AccessForm { rate_bps: group.access.rate, buffer_packets: group.access.buffer },
-            control: ControlForm {
-                law: group.law.card().name.into(),
-                slow_start,
-                parameters: to_json(group.law.values()),
-            },
-            recovery: group.recovery.name().into(),
+            control: is_tcp.then(control),
+            recovery: is_tcp.then(|| group.recovery.name().into()),
             packet_bytes: group.packet,
             start_ps: group.start,
             stop_ps: group.stop,
-            traffic: match group.traffic {
-                TrafficSpec::Bulk => TrafficForm::Bulk {},
-                TrafficSpec::Finite { size } => TrafficForm::Finite { size_bytes: size },
+            traffic: TrafficForm {
+                kind: group.traffic.card().name.into(),
+                parameters: to_json(group.traffic.values()),
             },
-            tcp: TcpForm::from(&group.tcp),
+            tcp: tcp.unwrap_or_default(),
         }
     }
 }
@@ -324,13 +340,28 @@ impl LinkForm {
 
 impl GroupForm {
     fn into_group(self, i: usize, links: &[Link]) -> Result<Group, ScenarioError> {
-        let place = format!("flows[{i}].control");
-        let mut law: LawSpec = control::law_named(&self.control.law, &format!("{place}.law"))?;
-        set_all(&mut law, &self.control.parameters, &place)?;
-        let place = format!("{place}.slow_start");
-        let kind = &self.control.slow_start.kind;
-        let mut slow_start: StartSpec = control::start_named(kind, &format!("{place}.kind"))?;
-        set_all(&mut slow_start, &self.control.slow_start.parameters, &place)?;
+        let place = format!("flows[{i}].traffic");
+        let mut traffic: TrafficSpec = control::traffic_named(&self.traffic.kind, &format!("{place}.kind"))?;
+        set_all(&mut traffic, &self.traffic.parameters, &place)?;
+        let at = |key: &str| format!("flows[{i}].{key}");
+        let kind = traffic.card().name;
+        let (law, slow_start) = match &self.control {
+            Some(form) if traffic.is_tcp() => form.read(&at("control"))?,
+            None if !traffic.is_tcp() => control::control(None)?,
+            _ => return Err(ScenarioError::wrong(at("control"), format!("does not go with {kind} traffic"))),
+        };
+        let recovery = match &self.recovery {
+            Some(name) if traffic.is_tcp() => control::recovery_named(name, &at("recovery"))?,
+            None if !traffic.is_tcp() => Recovery::Sack,
+            _ => return Err(ScenarioError::wrong(at("recovery"), format!("does not go with {kind} traffic"))),
+        };
+        let tcp = if traffic.is_tcp() {
+            serde_json::from_value::<TcpForm>(self.tcp).map(Options::from)
+        } else {
+            serde_json::from_value::<DatagramForm>(self.tcp)
+                .map(|form| Options { send_jitter: form.send_jitter_ps, ..Options::default() })
+        };
+        let tcp = tcp.map_err(|error| ScenarioError::wrong(at("tcp"), one_line(&error.to_string())))?;
         let indices = |key: &str, names: &[String]| -> Result<Vec<usize>, ScenarioError> {
             let place = |j| format!("flows[{i}].{key}[{j}]");
             let named = |(j, name): (usize, &String)| {
@@ -347,16 +378,24 @@ impl GroupForm {
             access: Access { rate: self.access.rate_bps, buffer: self.access.buffer_packets },
             law,
             slow_start,
-            recovery: control::recovery_named(&self.recovery, &format!("flows[{i}].recovery"))?,
+            recovery,
             packet: self.packet_bytes,
             start: self.start_ps,
             stop: self.stop_ps,
-            traffic: match self.traffic {
-                TrafficForm::Bulk {} => TrafficSpec::Bulk,
-                TrafficForm::Finite { size_bytes } => TrafficSpec::Finite { size: size_bytes },
-            },
-            tcp: self.tcp.into(),
+            traffic,
+            tcp,
         })
+    }
+}
+
+impl ControlForm {
+    fn read(&self, place: &str) -> Result<(LawSpec, StartSpec), ScenarioError> {
+        let mut law: LawSpec = control::law_named(&self.law, &format!("{place}.law"))?;
+        set_all(&mut law, &self.parameters, place)?;
+        let place = format!("{place}.slow_start");
+        let mut slow_start: StartSpec = control::start_named(&self.slow_start.kind, &format!("{place}.kind"))?;
+        set_all(&mut slow_start, &self.slow_start.parameters, &place)?;
+        Ok((law, slow_start))
     }
 }
 

@@ -157,7 +157,7 @@ fn group(place: &str, group: &Group, scenario: &Scenario) -> Checked {
         return refuse(at("stop"), format!("must come after the start at {}", format_span(to)));
     }
     span(at("stop"), group.stop.unwrap_or(Span::ZERO), &limits::INSTANT)?;
-    traffic(&at("traffic"), group)?;
+    traffic(place, group)?;
     tcp(place, group)
 }
 
@@ -209,16 +209,12 @@ fn rtt(place: String, rtt: &Rtt, propagation: Span) -> Checked {
 }
 
 fn traffic(place: &str, group: &Group) -> Checked {
-    match group.traffic {
-        traffic::TrafficSpec::Bulk => Ok(()),
-        traffic::TrafficSpec::Finite { size } => {
-            let segments = size.0.div_ceil(u64::from(group.mss()));
-            if (1..=u64::from(u32::MAX >> 1)).contains(&segments) {
-                return Ok(());
-            }
-            refuse(format!("{place}.size"), "must be 1 to 2147483647 segments")
-        }
+    let chance = || Stream::new(0, 0, ("check", 0), "traffic");
+    group.traffic.offer(group.packet, group.mss(), chance).map_err(parameter(format!("{place}.traffic")))?;
+    if !group.traffic.is_tcp() && !group.back.is_empty() {
+        return refuse(format!("{place}.return"), "must be empty: nobody acknowledges datagrams");
     }
+    Ok(())
 }
 
 fn tcp(place: &str, group: &Group) -> Checked {

@@ -9,9 +9,6 @@ use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
 use traffic::{TRAFFIC, TrafficSpec};
 use transport::Recovery;
 
-/// Keys of `traffic = {…}`.
-pub(crate) const TRAFFIC_KEYS: &[&str] = &["kind", "size"];
-
 impl Parameters for LawSpec {
     fn rows(&self) -> Vec<Param> {
         self.rows()
@@ -22,6 +19,15 @@ impl Parameters for LawSpec {
 }
 
 impl Parameters for StartSpec {
+    fn rows(&self) -> Vec<Param> {
+        self.rows()
+    }
+    fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>> {
+        self.set(name, value)
+    }
+}
+
+impl Parameters for TrafficSpec {
     fn rows(&self) -> Vec<Param> {
         self.rows()
     }
@@ -102,33 +108,29 @@ pub(crate) fn recovery_named(name: &str, place: &str) -> Result<Recovery, Scenar
 
 /// The traffic; bulk by default.
 pub(crate) fn traffic(node: Option<&Node>) -> Result<TrafficSpec, ScenarioError> {
-    let Some(node) = node else { return Ok(TrafficSpec::Bulk) };
-    if let Some(name) = node.as_text() {
-        return traffic_named(name, &node.place);
+    match node {
+        None => Ok(TrafficSpec::Bulk(traffic::bulk::Params::default())),
+        Some(node) => parameters::read(node, "kind", &[], (None, "bulk"), &traffic_named),
     }
-    let form = "text such as \"bulk\" or a table such as { kind = \"finite\", size = \"10 MB\" }";
-    let place = format!("{}.kind", node.place);
-    let mut spec = match node.value.as_table().map(|table| table.get("kind")) {
-        Some(Some(value)) => traffic_named(Node { value, place: place.clone() }.text("bulk")?, &place)?,
-        Some(None) => {
-            return Err(ScenarioError::Missing { place, hint: "write for example kind = \"bulk\"" });
-        }
-        None => return Err(node.wrong(format!("must be {form}"))),
-    };
-    match &mut spec {
-        TrafficSpec::Bulk => {
-            node.table(&["kind"], form)?;
-        }
-        TrafficSpec::Finite { size } => {
-            if let Some(node) = node.table(TRAFFIC_KEYS, form)?.get("size") {
-                *size = node.bytes("10 MB")?;
-            }
-        }
-    }
-    Ok(spec)
 }
 
-fn traffic_named(name: &str, place: &str) -> Result<TrafficSpec, ScenarioError> {
+/// Refuses the keys of a group of datagrams that only TCP has. Those of `tcp = {…}` are left to [`crate::tcp`].
+pub(crate) fn without_tcp(fields: &Fields, traffic: &TrafficSpec) -> Result<(), ScenarioError> {
+    let kind = traffic.card().name;
+    for (key, reason) in [
+        ("control", "is datagrams without congestion control"),
+        ("recovery", "is datagrams that are never sent again"),
+        ("return", "is datagrams that nobody acknowledges"),
+    ] {
+        if let Some(node) = fields.get(key) {
+            return Err(node.wrong(format!("{kind} traffic {reason}; leave this key out")));
+        }
+    }
+    Ok(())
+}
+
+/// The kind of traffic called `name`.
+pub(crate) fn traffic_named(name: &str, place: &str) -> Result<TrafficSpec, ScenarioError> {
     TrafficSpec::named(name).ok_or_else(|| {
         let names: Vec<_> = TRAFFIC.iter().map(|entry| entry.card.name).collect();
         let aliases: Vec<_> = TRAFFIC.iter().flat_map(|entry| entry.card.aliases).copied().collect();

@@ -1,4 +1,8 @@
 //! What follows from a scenario before anything runs: flows, packet sizes and round-trip times of a link, its BDP.
+//!
+//! A buffer is sized for flows that answer it: where TCP and datagrams meet, only TCP's flows count in the n of the
+//! square-root rule, in the mean RTT and packet size, and so in the BDP. A link that only datagrams cross has nothing else
+//! to count, so there they do.
 
 use crate::{Group, HEADER, Link, Rtt, Scenario};
 use base::Span;
@@ -80,31 +84,42 @@ impl Scenario {
         self.links.iter().position(|link| link.name == name)
     }
 
-    /// Groups that send data over `links[link]`.
+    /// Groups that send data over `links[link]`, of whatever kind.
     pub fn groups_on(&self, link: usize) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(move |group| group.path.contains(&link))
     }
 
-    /// Number of flows that send data over `links[link]`: the n of the square-root rule.
-    #[must_use]
-    pub fn flows_on(&self, link: usize) -> u32 {
-        self.groups_on(link).map(|group| group.count).sum()
+    /// The groups among them that a buffer is sized for: see the head of this file.
+    pub fn counted_on(&self, link: usize) -> impl Iterator<Item = &Group> {
+        let tcp = self.groups_on(link).any(|group| group.traffic.is_tcp());
+        self.groups_on(link).filter(move |group| group.traffic.is_tcp() || !tcp)
     }
 
-    /// Mean base RTT of the flows that send data over `links[link]`; `None` if there are none.
+    /// Number of the flows counted on `links[link]`: the n of the square-root rule.
+    #[must_use]
+    pub fn flows_on(&self, link: usize) -> u32 {
+        self.counted_on(link).map(|group| group.count).sum()
+    }
+
+    /// Flows of datagrams beside TCP on `links[link]`, which do not count.
+    #[must_use]
+    pub fn background_on(&self, link: usize) -> u32 {
+        self.groups_on(link).map(|group| group.count).sum::<u32>() - self.flows_on(link)
+    }
+
+    /// Mean base RTT of the flows counted on `links[link]`; `None` if there are none.
     #[must_use]
     pub fn mean_rtt(&self, link: usize) -> Option<Span> {
         let n = u128::from(self.flows_on(link));
-        let sum: u128 = self.groups_on(link).map(|g| u128::from(g.count) * u128::from(g.rtt.mean().0)).sum();
+        let sum: u128 = self.counted_on(link).map(|g| u128::from(g.count) * u128::from(g.rtt.mean().0)).sum();
         (n > 0).then(|| Span(((sum + n / 2) / n) as u64))
     }
 
-    /// Mean size of the packets of the flows that send data over `links[link]`, in bytes, each flow counted once;
-    /// `None` if there are none.
+    /// Mean size of the packets of the flows counted on `links[link]`, in bytes, each flow once; `None` if there are none.
     #[must_use]
     pub fn mean_packet(&self, link: usize) -> Option<f64> {
         let n = self.flows_on(link);
-        let sum: u64 = self.groups_on(link).map(|g| u64::from(g.count) * g.packet.0).sum();
+        let sum: u64 = self.counted_on(link).map(|g| u64::from(g.count) * g.packet.0).sum();
         (n > 0).then(|| sum as f64 / f64::from(n))
     }
 

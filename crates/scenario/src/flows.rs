@@ -62,6 +62,10 @@ fn group(node: &Node, index: usize, links: &[Link]) -> Result<Group, ScenarioErr
     if path.is_empty() {
         return Err(ScenarioError::wrong(fields.at("path"), "must name at least one link"));
     }
+    let traffic = control::traffic(fields.get("traffic").as_ref())?;
+    if !traffic.is_tcp() {
+        control::without_tcp(&fields, &traffic)?;
+    }
     let back = fields.get("return").map_or(Ok(Vec::new()), |n| self::path(&n, links))?;
     let rtt = rtt(&fields.need("rtt", "write for example rtt = \"100 ms\"")?)?;
     let access = fields.get("access").map_or(Ok(Access { rate: None, buffer: None }), |n| access(&n))?;
@@ -70,8 +74,11 @@ fn group(node: &Node, index: usize, links: &[Link]) -> Result<Group, ScenarioErr
     let packet = fields.get("packet").map_or(Ok(Bytes(1500)), |n| n.bytes("1500 B"))?;
     let start = fields.get("start").map_or(Ok((Span::ZERO, Span::ZERO)), |n| start(&n))?;
     let stop = fields.get("stop").map(|n| n.span("100 s")).transpose()?;
-    let traffic = control::traffic(fields.get("traffic").as_ref())?;
-    let tcp = fields.get("tcp").map_or(Ok(Options::default()), |n| tcp::options(&n))?;
+    let tcp = match fields.get("tcp") {
+        None => Options::default(),
+        Some(node) if traffic.is_tcp() => tcp::options(&node)?,
+        Some(node) => tcp::options_of_datagrams(&node, traffic.card().name)?,
+    };
     Ok(Group { name, count, path, back, rtt, access, law, slow_start, recovery, packet, start, stop, traffic, tcp })
 }
 

@@ -11,7 +11,7 @@ pub(crate) const LATER_LAWS: &[&str] = &["xcp", "packet-pair"];
 pub(crate) const LATER_QUEUES: &[&str] = &["xcp"];
 
 /// Kinds of traffic that are still to come.
-pub(crate) const LATER_TRAFFIC: &[&str] = &["cbr", "on-off", "poisson", "elastic", "engset", "web", "replay"];
+pub(crate) const LATER_TRAFFIC: &[&str] = &["on-off", "elastic", "engset", "web", "replay"];
 
 /// The error for a `what` (law, queue, …) called `name` that is not among `names` or their `aliases`.
 pub(crate) fn unknown_name(

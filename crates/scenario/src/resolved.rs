@@ -56,6 +56,9 @@ pub enum Loss {
 }
 
 /// Flows that differ only in what is drawn for them.
+///
+/// Of datagrams (`traffic` says so) nothing comes back: `back` is empty, and the law, the slow start, the recovery and
+/// `tcp` have their defaults and mean nothing, but for `tcp.send_jitter`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// Its name in results.

@@ -53,6 +53,19 @@ pub(crate) fn options(node: &Node) -> Result<Options, ScenarioError> {
     Ok(tcp)
 }
 
+/// The one key that says something about datagrams of this `kind`.
+pub(crate) fn options_of_datagrams(node: &Node, kind: &str) -> Result<Options, ScenarioError> {
+    let reason = format!("{kind} traffic is datagrams, which take only send_jitter");
+    if node.as_text().is_some() {
+        return Err(node.wrong(reason));
+    }
+    let fields = node.table(KEYS, "a table such as { send_jitter = \"8 us\" }")?;
+    if let Some((_, node)) = fields.entries().find(|(key, _)| *key != "send_jitter") {
+        return Err(node.wrong(reason));
+    }
+    options(node)
+}
+
 fn or_none<'a, T>(
     node: &Node<'a>,
     read: impl Fn(&Node<'a>) -> Result<T, ScenarioError>,

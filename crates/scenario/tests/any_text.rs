@@ -269,8 +269,13 @@ fn groups(links: usize) -> impl Strategy<Value = Group> {
         spans(Span::ZERO, Span::secs(9)),
         prop::option::of(spans(Span::secs(10), Span::secs(99))),
     );
-    let traffic =
-        prop_oneof![Just(TrafficSpec::Bulk), (1..1u64 << 30).prop_map(|n| TrafficSpec::Finite { size: Bytes(n) })];
+    let rate = || (1_000..1_000_000_000_000u64).prop_map(Rate);
+    let traffic = prop_oneof![
+        Just(TrafficSpec::Bulk(traffic::bulk::Params::default())),
+        (1..1u64 << 30).prop_map(|n| TrafficSpec::Finite(traffic::finite::Params { size: Bytes(n) })),
+        rate().prop_map(|rate| TrafficSpec::Poisson(traffic::poisson::Params { rate })),
+        rate().prop_map(|rate| TrafficSpec::Cbr(traffic::cbr::Params { rate })),
+    ];
     let recovery = prop::sample::select(Recovery::ALL.map(|row| row.0).to_vec());
     ((1..1_000_000u32, path, rtts(), access), (laws(), recovery, 41..=65_535u64, start), (traffic, options())).prop_map(
         |(
@@ -278,7 +283,15 @@ fn groups(links: usize) -> impl Strategy<Value = Group> {
             ((law, slow_start), recovery, packet, (a, b, stop)),
             (traffic, tcp),
         )| {
-            let back = path.split_off(cut.index(path.len()).max(1));
+            let mut back = path.split_off(cut.index(path.len()).max(1));
+            let (mut law, mut slow_start, mut recovery, mut tcp) = (law, slow_start, recovery, tcp);
+            if !traffic.is_tcp() {
+                back.clear();
+                law = LawSpec::named("reno").expect("registered");
+                slow_start = StartSpec::named("classic").expect("registered");
+                recovery = Recovery::Sack;
+                tcp = Options { send_jitter: tcp.send_jitter, ..Options::default() };
+            }
             let control = law.build(&slow_start, 2.0, f64::INFINITY).expect("in range");
             let recovery = if control.needs().deliveries && !recovery.selective() { Recovery::Sack } else { recovery };
             Group {

@@ -8,6 +8,7 @@ use transport::{Options, Recovery};
 
 const HSTCP_1G: &str = include_str!("../../../scenarios/hstcp-1g.toml");
 const HSTCP_2G5: &str = include_str!("../../../scenarios/hstcp-2g5.toml");
+const ELASTIC_50M: &str = include_str!("../../../scenarios/elastic-50m.toml");
 
 #[test]
 fn the_first_papers_links_are_what_it_says() {
@@ -23,6 +24,17 @@ fn the_first_papers_links_are_what_it_says() {
     for scenario in [slow, fast] {
         assert_eq!(from_canonical(&scenario.canonical()), Ok(scenario));
     }
+}
+
+#[test]
+fn the_fourth_papers_buffer_is_the_bdp_of_its_one_tcp_flow() {
+    let scenario = read(ELASTIC_50M).unwrap();
+    assert_eq!((scenario.links[0].buffer, scenario.bdp_packets(0)), (Limit::Packets(625), Some(625.0)));
+    assert_eq!((scenario.flows_on(0), scenario.background_on(0)), (1, 25));
+    let background = &scenario.groups[1];
+    // Half the link.
+    assert_eq!(background.traffic.rate().map(|rate| rate.0 * u64::from(background.count)), Some(25_000_000));
+    assert_eq!(from_canonical(&scenario.canonical()), Ok(scenario));
 }
 
 /// A file with one link and one group, to which the arguments are added.
@@ -54,7 +66,7 @@ fn defaults_are_those_of_the_design() {
     let group = &scenario.groups[0];
     assert_eq!((group.name.as_str(), group.count, group.packet), ("flows1", 1, Bytes(1500)));
     assert_eq!((group.law.card().name, group.slow_start.card().name), ("reno", "classic"));
-    assert_eq!((group.recovery, group.traffic), (Recovery::Sack, TrafficSpec::Bulk));
+    assert_eq!((group.recovery, &group.traffic), (Recovery::Sack, &TrafficSpec::named("bulk").unwrap()));
     assert_eq!((group.start, group.stop), ((Span::ZERO, Span::ZERO), None));
     assert_eq!(group.access, Access { rate: None, buffer: None });
     assert_eq!(group.tcp, Options::default());
@@ -154,6 +166,48 @@ fn bbr_is_refused_without_selective_acknowledgements() {
                 path = [\"l\"]\nrtt = \"100 ms\"\ncontrol = \"bbr\"\nrecovery = \"reno\"\n";
     let message = "flows[0].recovery: bbr needs selective acknowledgements; use sack, prr or rack";
     assert_eq!(read(text).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn datagrams_have_no_sender_to_speak_of() {
+    let flow = "traffic = { kind = \"poisson\", rate = \"1.25 Mbit/s\" }\ntcp = { send_jitter = \"8 us\" }";
+    let scenario = small("", flow);
+    assert_eq!(scenario.groups[0].traffic.rate(), Some(Rate(1_250_000)));
+    assert_eq!(scenario.groups[0].tcp, Options { send_jitter: Span::micros(8), ..Options::default() });
+    let canonical = scenario.canonical();
+    for part in [
+        "\"control\":null",
+        "\"recovery\":null",
+        "\"tcp\":{\"send_jitter_ps\":8000000}",
+        "\"traffic\":{\"kind\":\"poisson\",\"rate\":\"1.25 Mbit/s\"}",
+    ] {
+        assert!(canonical.contains(part), "{part} in {canonical}");
+    }
+    // What no file could have said is refused here as well.
+    let control = "\"control\":{\"law\":\"reno\",\"slow_start\":{\"kind\":\"classic\"}}";
+    for (from, to, message) in [
+        ("\"control\":null", control, "flows[0].control: does not go with poisson traffic"),
+        ("\"recovery\":null", "\"recovery\":\"sack\"", "flows[0].recovery: does not go with poisson traffic"),
+        ("poisson", "cbr\",\"size\":\"1 MB", "flows[0].traffic.size: unknown key; known here: rate"),
+        ("poisson\",\"rate\":\"1.25 Mbit/s\"", "bulk\"", "flows[0].control: does not go with bulk traffic"),
+    ] {
+        let error = from_canonical(&canonical.replace(from, to)).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn only_tcp_counts_where_a_buffer_is_sized() {
+    let tcp = "count = 4\nrtt = \"100 ms\"\npacket = \"1500 B\"\n";
+    let datagrams = "[[flows]]\ncount = 25\npath = [\"l\"]\nrtt = \"10 ms\"\npacket = \"100 B\"\ntraffic = \"poisson\"";
+    let mixed = small("buffer = \"bdp/sqrt(n)\"", &format!("{tcp}{datagrams}"));
+    assert_eq!((mixed.flows_on(0), mixed.background_on(0)), (4, 25));
+    assert_eq!((mixed.mean_rtt(0), mixed.mean_packet(0)), (Some(Span::millis(100)), Some(1500.0)));
+    assert_eq!(mixed.links[0].buffer, Limit::Packets(4167));
+    // Alone they are all there is.
+    let alone = small("buffer = \"bdp\"", "rtt = \"10 ms\"\ncount = 25\npacket = \"100 B\"\ntraffic = \"poisson\"");
+    assert_eq!((alone.flows_on(0), alone.background_on(0)), (25, 0));
+    assert_eq!(alone.links[0].buffer, Limit::Packets(12_500));
 }
 
 #[test]

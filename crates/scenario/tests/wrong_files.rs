@@ -381,8 +381,10 @@ fn senders() {
 + recovery = "fack"
 ! flows[0].recovery: unknown recovery "fack"; did you mean "sack"?
 - kind = "finite"
-+ kind = "poisson"
-! flows[0].traffic.kind: traffic "poisson" is not built yet; available: bulk, finite
++ kind = "web"
+! flows[0].traffic.kind: traffic "web" is not built yet; available: bulk, finite, poisson, cbr
++ kind = "poison"
+! flows[0].traffic.kind: unknown traffic "poison"; did you mean "poisson"?
 + kind = "bulk"
 ! flows[0].traffic.size: unknown key; known here: kind
 - kind = "finite",
@@ -391,6 +393,10 @@ fn senders() {
 - size = "10 MB"
 + size = "0 B"
 ! flows[0].traffic.size: must be 1 to 2147483647 segments
++ size = 10
+! flows[0].traffic.size: must be a size such as "10 MB"
++ size = "10"
+! flows[0].traffic.size: "10" has no unit; write for example "10 B"
 - min_rto = "200 ms"
 + min_rto = "0 s"
 ! flows[0].tcp.min_rto: must lie between 1 ns and 3600 s, not 0 s
@@ -417,6 +423,36 @@ fn senders() {
 - tcp = { min_rto = "200 ms", delayed_ack = 2, ecn = "off" }
 + tcp = "windows"
 ! flows[0].tcp: unknown profile "windows"; must be "linux" or a table such as { min_rto = "200 ms" }
+"#,
+    );
+}
+
+#[test]
+fn datagrams() {
+    all_refused(
+        r#"
+- { kind = "finite", size = "10 MB" }
++ { kind = "poisson", rate = "1 Mbit/s" }
+! flows[0].control: poisson traffic is datagrams without congestion control; leave this key out
++ { kind = "cbr", rate = 5 }
+! flows[0].traffic.rate: must be a rate such as "1.25 Mbit/s"
++ { kind = "cbr", rate = "5 mbps" }
+! flows[0].traffic.rate: "5 mbps" is ambiguous: write "5 Mbit/s" (bits, as in ns-3 and most papers) or "5 MB/s" (bytes, as in tc)
++ { kind = "cbr", size = "10 MB" }
+! flows[0].traffic.size: unknown key; known here: kind, rate
+- control = { law = "reno", decrease = 0.5 }
++ traffic = { kind = "cbr", rate = "999 bit/s" }
+! flows[1].traffic.rate: must lie between 1 kbit/s and 1000 Tbit/s
++ traffic = "cbr"\nrecovery = "sack"
+! flows[1].recovery: cbr traffic is datagrams that are never sent again; leave this key out
++ traffic = "cbr"\nreturn = ["reverse"]
+! flows[1].return: cbr traffic is datagrams that nobody acknowledges; leave this key out
++ traffic = "poisson"\ntcp = { send_jitter = "1 us", ecn = "on" }
+! flows[1].tcp.ecn: poisson traffic is datagrams, which take only send_jitter
++ traffic = "poisson"\ntcp = "linux"
+! flows[1].tcp: poisson traffic is datagrams, which take only send_jitter
++ traffic = "poisson"\ntcp = { send_jitter = "2 s" }
+! flows[1].tcp.send_jitter: must lie between 0 s and 1 s, not 2 s
 "#,
     );
 }

@@ -1,4 +1,5 @@
-//! The rolling hash that pins the physics: over every arrival at a link, and every ACK at a sender.
+//! The rolling hash that pins the physics: over every arrival at a link, every ACK at a sender, and every
+//! datagram at its receiver.
 //!
 //! Not cryptographic: a multiply and a rotation per word, enough that two runs with one different event differ.
 
@@ -32,6 +33,13 @@ impl Rolling {
         self.word(cwnd.to_bits());
         self.word(u64::from(una) << 32 | u64::from(nxt));
         self.word(u64::from(in_flight));
+    }
+
+    /// A datagram at its receiver.
+    #[inline]
+    pub fn delivery(&mut self, time: u64, seq: u32) {
+        self.word(time);
+        self.word(u64::from(seq));
     }
 
     /// The sender as it stands.

@@ -1,6 +1,6 @@
 //! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
 
-use crate::network::{FlowPlan, Marks};
+use crate::network::{Marks, Party};
 use crate::{ByCause, FlowOutcome, Gauge, LinkOutcome};
 use base::{Rate, Time};
 use law::CongestionControl;
@@ -143,7 +143,7 @@ impl FlowMeter {
     /// The result.
     pub fn outcome(
         self,
-        plan: &FlowPlan,
+        party: &Party,
         marks: &Marks,
         counters: Counters,
         delivered: u32,
@@ -154,11 +154,11 @@ impl FlowMeter {
         let before = self.at_warmup;
         let (cwnd_samples, srtt_samples) = self.series.map(|both| *both).unwrap_or_default();
         FlowOutcome {
-            group: plan.group,
-            index: plan.index,
-            base_rtt: plan.base_rtt,
-            start: plan.start,
-            goodput_bps: f64::from(delivered - self.next_at_warmup) * f64::from(plan.packet) * 8.0 / span,
+            group: party.group,
+            index: party.index,
+            base_rtt: party.base_rtt,
+            start: party.start,
+            goodput_bps: f64::from(delivered - self.next_at_warmup) * f64::from(party.packet) * 8.0 / span,
             sent: counters.sent - before.sent,
             retransmitted: counters.retransmitted - before.retransmitted,
             dropped,

@@ -7,16 +7,15 @@ use crate::BuildError;
 use base::{Bytes, Rate, Span, Stream, Time};
 use law::{CongestionControl, Control};
 use queue::{AnyQueue, Limit};
-use scenario::{HEADER, Loss, Rtt, Scenario};
+use scenario::{Group, HEADER, Loss, Rtt, Scenario};
+use traffic::{AnySource, Offer};
 use transport::{Options, Receiver, Sender};
 
 /// Everything an engine needs.
 #[derive(Debug)]
 pub struct Network {
     pub links: Vec<LinkPlan>,
-    /// Boxed: with many flows the engine's own lists should not copy them.
-    #[expect(clippy::vec_box, reason = "the boxes move into the engine's flows")]
-    pub flows: Vec<Box<FlowPlan>>,
+    pub flows: Vec<FlowPlan>,
     pub marks: Marks,
 }
 
@@ -31,9 +30,35 @@ pub struct LinkPlan {
     pub loss: Option<(Loss, Stream)>,
 }
 
-/// A flow, ready to start.
+/// A flow, ready to start. Boxed: with many flows the engine's own lists should not copy them.
 #[derive(Debug)]
-pub struct FlowPlan {
+pub enum FlowPlan {
+    Tcp(Box<TcpPlan>),
+    Datagrams(Box<SourcePlan>),
+}
+
+/// A TCP sender and its receiver.
+#[derive(Debug)]
+pub struct TcpPlan {
+    pub party: Party,
+    pub data_end: u32,
+    pub sender: Sender<Control>,
+    pub receiver: Receiver,
+    pub ecn: bool,
+}
+
+/// A source of datagrams. Nothing comes back.
+#[derive(Debug)]
+pub struct SourcePlan {
+    pub party: Party,
+    pub source: AnySource,
+    /// Mean time from one packet to the next, in picoseconds.
+    pub mean_gap: f64,
+}
+
+/// What a flow is whatever it carries.
+#[derive(Debug)]
+pub struct Party {
     pub group: u32,
     pub index: u32,
     pub base_rtt: Span,
@@ -45,7 +70,7 @@ pub struct FlowPlan {
     pub back_path: Vec<u32>,
     /// Propagation between the sender's own link and the first link.
     pub lead: Span,
-    /// Propagation between the last link of the way back, or the receiver, and the sender.
+    /// Propagation between the last link of the way back, or the receiver, and the sender; zero where nothing comes back.
     pub back: Span,
     /// Time a data packet takes on the sender's own link; zero for an infinite rate.
     pub access: Span,
@@ -54,11 +79,28 @@ pub struct FlowPlan {
     pub jitter: Option<(Span, Stream)>,
     /// Size of a data packet on the wire.
     pub packet: u32,
-    pub data_end: u32,
-    pub sender: Sender<Control>,
-    pub receiver: Receiver,
     pub traced: bool,
-    pub ecn: bool,
+}
+
+impl FlowPlan {
+    pub fn party(&self) -> &Party {
+        match self {
+            Self::Tcp(plan) => &plan.party,
+            Self::Datagrams(plan) => &plan.party,
+        }
+    }
+
+    pub fn party_mut(&mut self) -> &mut Party {
+        match self {
+            Self::Tcp(plan) => &mut plan.party,
+            Self::Datagrams(plan) => &mut plan.party,
+        }
+    }
+
+    /// Whether ACKs come back.
+    pub fn is_tcp(&self) -> bool {
+        matches!(self, Self::Tcp(_))
+    }
 }
 
 /// The instants at which a run looks at itself, before anything else happens at them.
@@ -117,17 +159,7 @@ impl Network {
             .collect();
         let mut flows = Vec::with_capacity(total as usize);
         for (g, group) in scenario.groups.iter().enumerate() {
-            let narrowest = group.path.iter().map(|&l| scenario.links[l].rate.0).min().unwrap_or(0);
-            let packets = Rate(narrowest).bytes_in(scenario.duration) / group.packet.0 as f64;
-            if packets >= f64::from(u32::MAX - 1) {
-                let group = group.name.clone();
-                return Err(BuildError::TooManyPackets { group, index: g, packets: packets as u64 });
-            }
-            let tcp: &Options = &group.tcp;
-            let ssthresh = tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
-            let control = group.law.build(&group.slow_start, f64::from(tcp.initial_window), ssthresh);
-            let control = control.expect("checked when the scenario was read");
-            let needs = control.needs();
+            check_sequence_numbers(scenario, g, group)?;
             let wire: u64 = group.path.iter().chain(&group.back).map(|&l| scenario.links[l].delay.0).sum();
             for i in 0..group.count {
                 // A flow is named by group and position, so that another group does not move its draws.
@@ -135,15 +167,9 @@ impl Network {
                 let stream = |purpose| Stream::new(scenario.seed, replication, (&name, u64::from(i)), purpose);
                 let base_rtt = draw_rtt(&group.rtt, i, group.count, stream("rtt"));
                 let slack = base_rtt.0.saturating_sub(wire);
-                let data_end = group.traffic.segments(group.mss()).unwrap_or(u32::MAX - 1);
-                let blocks = match (group.recovery.selective(), group.back.is_empty()) {
-                    (true, true) => 1,
-                    (true, false) => 3,
-                    _ => 0,
-                };
-                let receiver = Receiver::new(tcp.delayed_ack, tcp.delayed_ack_timeout, blocks);
-                let receiver = if needs.marks { receiver.echoing_every_mark() } else { receiver };
-                flows.push(Box::new(FlowPlan {
+                let back = if group.traffic.is_tcp() { Span(slack - slack / 2) } else { Span::ZERO };
+                let jitter = group.tcp.send_jitter;
+                let party = Party {
                     group: g as u32,
                     index: i,
                     base_rtt,
@@ -152,17 +178,21 @@ impl Network {
                     path: group.path.iter().map(|&l| l as u32).collect(),
                     back_path: group.back.iter().map(|&l| l as u32).collect(),
                     lead: Span(slack / 2),
-                    back: Span(slack - slack / 2),
+                    back,
                     access: group.access.rate.map_or(Span::ZERO, |rate| rate.serialize(group.packet)),
                     access_buffer: group.access.rate.and(group.access.buffer),
-                    jitter: (tcp.send_jitter > Span::ZERO).then(|| (tcp.send_jitter, stream("jitter"))),
+                    jitter: (jitter > Span::ZERO).then(|| (jitter, stream("jitter"))),
                     packet: group.packet.0 as u32,
-                    data_end,
-                    sender: Sender::new(control.clone(), group.recovery, tcp, data_end),
-                    receiver,
                     traced: scenario.record.trace.contains(&(g, i)),
-                    ecn: tcp.ecn || needs.marks,
-                }));
+                };
+                let offer = group.traffic.offer(group.packet, group.mss(), || stream("traffic"));
+                flows.push(match offer.expect("checked when the scenario was read") {
+                    Offer::Segments(segments) => tcp(group, party, segments.unwrap_or(u32::MAX - 1)),
+                    Offer::Datagrams(source) => {
+                        let mean_gap = 1e12 / packets_per_second(group);
+                        FlowPlan::Datagrams(Box::new(SourcePlan { party, source, mean_gap }))
+                    }
+                });
             }
         }
         let marks = Marks {
@@ -176,9 +206,48 @@ impl Network {
     /// Time a packet of flow `flow` takes on link `link`: data, and acknowledgement.
     pub fn serialize(&self, link: u32, flow: u32) -> [u64; 2] {
         let rate = self.links[link as usize].rate;
-        let data = self.flows[flow as usize].packet;
+        let data = self.flows[flow as usize].party().packet;
         [data, HEADER].map(|size| rate.serialize(Bytes(u64::from(size))).0)
     }
+}
+
+fn tcp(group: &Group, party: Party, data_end: u32) -> FlowPlan {
+    let tcp: &Options = &group.tcp;
+    let ssthresh = tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
+    let control = group.law.build(&group.slow_start, f64::from(tcp.initial_window), ssthresh);
+    let control = control.expect("checked when the scenario was read");
+    let needs = control.needs();
+    let blocks = match (group.recovery.selective(), group.back.is_empty()) {
+        (true, true) => 1,
+        (true, false) => 3,
+        _ => 0,
+    };
+    let receiver = Receiver::new(tcp.delayed_ack, tcp.delayed_ack_timeout, blocks);
+    FlowPlan::Tcp(Box::new(TcpPlan {
+        party,
+        data_end,
+        sender: Sender::new(control, group.recovery, tcp, data_end),
+        receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver },
+        ecn: tcp.ecn || needs.marks,
+    }))
+}
+
+/// Packets that a flow of `group` sends in a second: datagrams in the mean, TCP at most.
+fn packets_per_second(group: &Group) -> f64 {
+    group.traffic.rate().map_or(f64::INFINITY, |rate| rate.bytes_in(Span::secs(1)) / group.packet.0 as f64)
+}
+
+/// Sequence numbers have 32 bits: TCP sends what its narrowest link passes, datagrams what their source says.
+fn check_sequence_numbers(scenario: &Scenario, index: usize, group: &Group) -> Result<(), BuildError> {
+    let narrowest = group.path.iter().map(|&l| scenario.links[l].rate.0).min().unwrap_or(0);
+    let passed = Rate(narrowest).bytes_in(scenario.duration) / group.packet.0 as f64;
+    // One in a hundred is 600 standard deviations of a Poisson count.
+    let offered = 1.01 * packets_per_second(group) * scenario.duration.as_secs();
+    let packets = if group.traffic.is_tcp() { passed } else { offered };
+    if packets >= f64::from(u32::MAX - 1) {
+        return Err(BuildError::TooManyPackets { group: group.name.clone(), index, packets: packets as u64 });
+    }
+    Ok(())
 }
 
 fn draw_rtt(rtt: &Rtt, index: u32, count: u32, mut stream: Stream) -> Span {

@@ -43,7 +43,7 @@ pub enum BuildError {
         group: String,
         /// Its index.
         index: usize,
-        /// Packets that its narrowest link passes in the run.
+        /// Packets that its narrowest link passes in the run, or that its source sends.
         packets: u64,
     },
     /// Flow numbers have 24 bits.
@@ -134,7 +134,7 @@ pub struct FlowOutcome {
     pub base_rtt: Span,
     /// When it started.
     pub start: Time,
-    /// Wire bits delivered in order, per second.
+    /// Wire bits delivered in order, per second; of datagrams, wire bits delivered.
     pub goodput_bps: f64,
     /// Data packets put on the sender's own link.
     pub sent: u64,
@@ -151,9 +151,9 @@ pub struct FlowOutcome {
     /// Mean of the sampled smoothed round-trip times, in seconds; samples before the first measurement are left out;
     /// `None` without samples.
     pub srtt_mean_s: Option<f64>,
-    /// Congestion window at the samples of the whole run, in segments; empty unless asked for.
+    /// Congestion window at the samples of the whole run, in segments; empty unless asked for, and for datagrams.
     pub cwnd_samples: Vec<f32>,
-    /// Smoothed round-trip time at the samples, in seconds; empty unless asked for.
+    /// Smoothed round-trip time at the samples, in seconds; empty unless asked for, and for datagrams.
     pub srtt_samples: Vec<f32>,
     /// When the receiver had everything a finite transfer holds; `None` for bulk and unfinished ones.
     pub finished: Option<Time>,

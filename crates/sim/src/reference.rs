@@ -1,20 +1,21 @@
 //! The reference engine: one heap event per packet and hop, everything as plainly as it can be said. The window engine is
 //! held against it, event for event.
 //!
-//! At one instant: marks, then timers of disciplines, departures, deliveries, delayed-ACK timers, ACKs at senders, timers, starts, stops,
-//! packets entering the sender's own link, and last arrivals at links, those by flow number and then in the order sent.
+//! At one instant: marks, then timers of disciplines, departures, deliveries, delayed-ACK timers, ACKs at senders, timers, starts,
+//! stops, datagrams from their sources, packets entering the sender's own link, and last arrivals at links, those by flow
+//! number and then in the order sent.
 
 use crate::hash::Rolling;
 use crate::ledger::Ledger;
 use crate::meter::{BacklogSamples, FlowMeter, LinkTotals, link_outcome};
-use crate::network::{FlowPlan, Marks, Network};
+use crate::network::{FlowPlan, Marks, Network, TcpPlan};
 use crate::{Balance, Options, Outcome, Trace, cause_index};
 use base::{Cause, Flags, Stream, Time};
 use queue::{AnyQueue, Link, Packet, QueueDiscipline};
 use scenario::{HEADER, Loss};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use transport::{Ack, Wire};
+use transport::{Ack, Counters, Wire};
 
 /// What happens, in the order of phases at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +29,7 @@ enum Phase {
     Timer,
     Start,
     Stop,
+    Emit,
     EnterAccess,
     Arrive,
 }
@@ -45,6 +47,7 @@ enum Event {
     Timer(usize),
     Start(usize),
     Stop(usize),
+    Emit(usize),
     EnterAccess(Packet),
     Arrive(usize, Packet),
 }
@@ -114,7 +117,9 @@ struct AccessLink {
 }
 
 struct Side {
-    plan: Box<FlowPlan>,
+    plan: FlowPlan,
+    /// Datagrams sent and delivered.
+    datagrams: (u32, u32),
     access: AccessLink,
     meter: FlowMeter,
     last_enter: Time,
@@ -122,6 +127,27 @@ struct Side {
     acks: Vec<Ack>,
     dropped: u64,
     trace: Option<Trace>,
+}
+
+impl Side {
+    /// The sender's counters, and what the receiver has in order; of datagrams, what was sent and delivered.
+    fn counters(&self) -> (Counters, u32) {
+        match &self.plan {
+            FlowPlan::Tcp(tcp) => (tcp.sender.counters, tcp.receiver.next()),
+            FlowPlan::Datagrams(_) => {
+                let (sent, delivered) = self.datagrams;
+                (Counters { sent: u64::from(sent), ..Counters::default() }, delivered)
+            }
+        }
+    }
+
+    /// The ends of a flow at which something happened that only TCP knows.
+    fn tcp(&mut self) -> &mut TcpPlan {
+        match &mut self.plan {
+            FlowPlan::Tcp(tcp) => tcp,
+            FlowPlan::Datagrams(_) => unreachable!("datagrams have no ACKs and no timers"),
+        }
+    }
 }
 
 /// Segments that TCP hands over during one call.
@@ -161,10 +187,11 @@ pub fn run(network: Network, options: Options) -> Outcome {
         hash: Rolling::default(),
     });
     let sides = network.flows.into_iter().enumerate().map(|(f, plan)| Side {
-        trace: plan.traced.then(|| Trace { flow: f as u32, ..Trace::default() }),
+        trace: plan.party().traced.then(|| Trace { flow: f as u32, ..Trace::default() }),
+        meter: FlowMeter::new(options.series && plan.is_tcp()),
         plan,
+        datagrams: (0, 0),
         access: AccessLink::default(),
-        meter: FlowMeter::new(options.series),
         last_enter: Time::ZERO,
         hash: Rolling::default(),
         acks: Vec::new(),
@@ -188,9 +215,13 @@ pub fn run(network: Network, options: Options) -> Outcome {
     }
     for f in 0..engine.sides.len() {
         let plan = &engine.sides[f].plan;
-        let (start, stop) = (plan.start, plan.stop);
-        engine.push(start, Phase::Start, f as u32, Event::Start(f));
-        engine.push(stop, Phase::Stop, f as u32, Event::Stop(f));
+        let (start, stop) = (plan.party().start, plan.party().stop);
+        if plan.is_tcp() {
+            engine.push(start, Phase::Start, f as u32, Event::Start(f));
+            engine.push(stop, Phase::Stop, f as u32, Event::Stop(f));
+        } else {
+            engine.emit_after(start, f);
+        }
     }
     while let Some(&Reverse((time, ..))) = engine.heap.peek()
         && time < marks.end
@@ -217,8 +248,9 @@ impl Engine {
                     node.backlog_max = node.link.backlog().packets;
                 }
                 for side in &mut self.sides {
-                    side.meter.sender_warm(side.plan.sender.counters);
-                    side.meter.receiver_warm(side.plan.receiver.next());
+                    let (counters, next) = side.counters();
+                    side.meter.sender_warm(counters);
+                    side.meter.receiver_warm(next);
                     side.dropped = 0;
                 }
             }
@@ -228,7 +260,9 @@ impl Engine {
                     node.samples.gauges(|put| node.link.queue().gauges(put));
                 }
                 for side in &mut self.sides {
-                    side.meter.sample(now, &self.marks, &side.plan.sender);
+                    if let FlowPlan::Tcp(tcp) = &side.plan {
+                        side.meter.sample(now, &self.marks, &tcp.sender);
+                    }
                 }
                 if let Some(every) = self.marks.every {
                     self.push(now + every, Phase::Mark, 0, Event::Sample);
@@ -250,47 +284,44 @@ impl Engine {
                 let packet = access.serving.take().expect("a packet was in service");
                 access.serving = access.waiting.pop_front();
                 if access.serving.is_some() {
-                    self.push(now + self.sides[f].plan.access, Phase::Depart, f as u32, Event::AccessDone(f));
+                    self.push(now + self.sides[f].plan.party().access, Phase::Depart, f as u32, Event::AccessDone(f));
                 }
                 self.leave_access(now, packet);
             }
-            Event::Deliver(packet) => {
-                let f = packet.flow as usize;
-                self.balance.delivered += 1;
-                let side = &mut self.sides[f];
-                let ack = side.plan.receiver.on_segment(now, packet.token, packet.flags);
-                side.meter.delivered(now, &side.plan.receiver, side.plan.data_end);
-                let deadline = side.plan.receiver.deadline();
-                if ack {
-                    self.send_ack(now, f);
-                }
-                if deadline != Time::NEVER {
-                    self.push(deadline, Phase::DelayedAck, packet.flow, Event::DelayedAck(f));
-                }
-            }
+            Event::Deliver(packet) => self.deliver(now, packet),
             Event::DelayedAck(f) => {
-                if self.sides[f].plan.receiver.deadline() == now {
-                    self.sides[f].plan.receiver.on_timer();
+                let receiver = &mut self.sides[f].tcp().receiver;
+                if receiver.deadline() == now {
+                    receiver.on_timer();
                     self.send_ack(now, f);
                 }
             }
             Event::AckAtSender(f, ack) => {
                 self.with_sender(now, f, |sender, out| sender.on_ack(now, &ack, out));
                 let side = &mut self.sides[f];
-                side.hash.sender(now, &side.plan.sender);
+                if let FlowPlan::Tcp(tcp) = &side.plan {
+                    side.hash.sender(now, &tcp.sender);
+                }
                 self.trace(now, f, false);
             }
             Event::Timer(f) => {
-                if self.sides[f].plan.sender.deadline() == now {
-                    let timeouts = self.sides[f].plan.sender.counters.timeouts;
+                let sender = &self.sides[f].tcp().sender;
+                if sender.deadline() == now {
+                    let timeouts = sender.counters.timeouts;
                     self.with_sender(now, f, |sender, out| sender.on_timer(now, out));
-                    if self.sides[f].plan.sender.counters.timeouts > timeouts {
+                    if self.sides[f].tcp().sender.counters.timeouts > timeouts {
                         self.trace(now, f, true);
                     }
                 }
             }
             Event::Start(f) => self.with_sender(now, f, |sender, out| sender.start(now, out)),
-            Event::Stop(f) => self.sides[f].plan.sender.stop(),
+            Event::Stop(f) => self.sides[f].tcp().sender.stop(),
+            Event::Emit(f) => {
+                let seq = self.sides[f].datagrams.0;
+                self.sides[f].datagrams.0 += 1;
+                self.send(now, f, seq, Flags::NONE);
+                self.emit_after(now, f);
+            }
             Event::EnterAccess(packet) => self.enter_access(now, packet),
             Event::Arrive(l, packet) => self.arrive(now, l, packet),
         }
@@ -304,35 +335,71 @@ impl Engine {
         call: impl FnOnce(&mut transport::Sender<law::Control>, &mut Outbox),
     ) {
         let mut out = Outbox::default();
-        call(&mut self.sides[f].plan.sender, &mut out);
+        call(&mut self.sides[f].tcp().sender, &mut out);
         for (seq, flags) in out.0 {
-            self.balance.sent += 1;
-            let side = &mut self.sides[f];
-            let late = match &mut side.plan.jitter {
-                Some((jitter, stream)) => stream.span_between(base::Span::ZERO, *jitter),
-                None => base::Span::ZERO,
-            };
-            let enter = (now + late).max(side.last_enter);
-            side.last_enter = enter;
-            let packet = Packet::new(f as u32, seq, side.plan.packet, enter).with(flags);
-            self.push(enter, Phase::EnterAccess, f as u32, Event::EnterAccess(packet));
+            self.send(now, f, seq, flags);
         }
-        let deadline = self.sides[f].plan.sender.deadline();
+        let deadline = self.sides[f].tcp().sender.deadline();
         if deadline != Time::NEVER {
             self.push(deadline, Phase::Timer, f as u32, Event::Timer(f));
+        }
+    }
+
+    /// A packet on its way to the sender's own link.
+    fn send(&mut self, now: Time, f: usize, seq: u32, flags: Flags) {
+        self.balance.sent += 1;
+        let side = &mut self.sides[f];
+        let party = side.plan.party_mut();
+        let late = match &mut party.jitter {
+            Some((jitter, stream)) => stream.span_between(base::Span::ZERO, *jitter),
+            None => base::Span::ZERO,
+        };
+        let enter = (now + late).max(side.last_enter);
+        side.last_enter = enter;
+        let packet = Packet::new(f as u32, seq, party.packet, enter).with(flags);
+        self.push(enter, Phase::EnterAccess, f as u32, Event::EnterAccess(packet));
+    }
+
+    /// Puts the datagram that follows one at `now` (or the start) into the heap, if it comes before the stop.
+    fn emit_after(&mut self, now: Time, f: usize) {
+        if let FlowPlan::Datagrams(plan) = &mut self.sides[f].plan {
+            let (next, stop) = (now + plan.source.next_gap(), plan.party.stop);
+            if next < stop {
+                self.push(next, Phase::Emit, f as u32, Event::Emit(f));
+            }
+        }
+    }
+
+    fn deliver(&mut self, now: Time, packet: Packet) {
+        let f = packet.flow as usize;
+        self.balance.delivered += 1;
+        let side = &mut self.sides[f];
+        let FlowPlan::Tcp(tcp) = &mut side.plan else {
+            side.datagrams.1 += 1;
+            side.hash.delivery(now.0, packet.token);
+            return;
+        };
+        let ack = tcp.receiver.on_segment(now, packet.token, packet.flags);
+        side.meter.delivered(now, &tcp.receiver, tcp.data_end);
+        let deadline = tcp.receiver.deadline();
+        if ack {
+            self.send_ack(now, f);
+        }
+        if deadline != Time::NEVER {
+            self.push(deadline, Phase::DelayedAck, packet.flow, Event::DelayedAck(f));
         }
     }
 
     fn enter_access(&mut self, now: Time, packet: Packet) {
         let f = packet.flow as usize;
         let side = &mut self.sides[f];
-        if side.plan.access.0 == 0 {
+        let (service, buffer) = (side.plan.party().access, side.plan.party().access_buffer);
+        if service.0 == 0 {
             self.leave_access(now, packet);
         } else if side.access.serving.is_none() {
             side.access.serving = Some(packet);
-            let done = now + side.plan.access;
-            self.push(done, Phase::Depart, packet.flow, Event::AccessDone(f));
-        } else if side.plan.access_buffer.is_some_and(|b| side.access.waiting.len() >= b as usize) {
+            self.push(now + service, Phase::Depart, packet.flow, Event::AccessDone(f));
+        } else if buffer.is_some_and(|b| side.access.waiting.len() >= b as usize) {
             self.balance.dropped += 1;
             side.dropped += 1;
         } else {
@@ -341,22 +408,23 @@ impl Engine {
     }
 
     fn leave_access(&mut self, now: Time, packet: Packet) {
-        let plan = &self.sides[packet.flow as usize].plan;
-        let (at, first) = (now + plan.lead, plan.path[0] as usize);
+        let party = self.sides[packet.flow as usize].plan.party();
+        let (at, first) = (now + party.lead, party.path[0] as usize);
         self.push(at, Phase::Arrive, packet.flow, Event::Arrive(first, Packet { arrived: at, ..packet }));
     }
 
     fn send_ack(&mut self, now: Time, f: usize) {
         let side = &mut self.sides[f];
-        let ack = *side.plan.receiver.ack();
-        if side.plan.back_path.is_empty() {
-            let at = now + side.plan.back;
+        let ack = *side.tcp().receiver.ack();
+        let party = side.plan.party();
+        if party.back_path.is_empty() {
+            let at = now + party.back;
             self.push(at, Phase::AckAtSender, f as u32, Event::AckAtSender(f, ack));
         } else {
             let token = side.acks.len() as u32;
             side.acks.push(ack);
             let packet = Packet::new(f as u32, token, HEADER, now).with(Flags::ACK);
-            let first = side.plan.back_path[0] as usize;
+            let first = party.back_path[0] as usize;
             self.push(now, Phase::Arrive, f as u32, Event::Arrive(first, packet));
         }
     }
@@ -428,16 +496,16 @@ impl Engine {
         self.settle(now, l, &ledger, None);
         self.arm(l);
         let at = now + self.delays[l];
-        let (f, plan) = (packet.flow as usize, &self.sides[packet.flow as usize].plan);
+        let (f, party) = (packet.flow as usize, self.sides[packet.flow as usize].plan.party());
         let is_ack = packet.flags.has(Flags::ACK);
-        let path = if is_ack { &plan.back_path } else { &plan.path };
+        let path = if is_ack { &party.back_path } else { &party.path };
         let hop = path.iter().position(|&x| x as usize == l).expect("the packet is on its path");
         let moved = Packet { arrived: at, ..packet };
         match path.get(hop + 1) {
             Some(&next) => self.push(at, Phase::Arrive, packet.flow, Event::Arrive(next as usize, moved)),
             None if is_ack => {
                 let ack = self.sides[f].acks[packet.token as usize];
-                let at = at + self.sides[f].plan.back;
+                let at = at + party.back;
                 self.push(at, Phase::AckAtSender, packet.flow, Event::AckAtSender(f, ack));
             }
             None => self.push(at, Phase::Deliver, packet.flow, Event::Deliver(moved)),
@@ -446,8 +514,8 @@ impl Engine {
 
     fn trace(&mut self, now: Time, f: usize, timeout: bool) {
         let side = &mut self.sides[f];
-        if let Some(trace) = &mut side.trace {
-            trace.record(now, &side.plan.sender, timeout);
+        if let (Some(trace), FlowPlan::Tcp(tcp)) = (&mut side.trace, &side.plan) {
+            trace.record(now, &tcp.sender, timeout);
         }
     }
 
@@ -482,8 +550,8 @@ impl Engine {
         for side in self.sides {
             hash.word(side.hash.0);
             in_flight += side.access.waiting.len() as u64 + u64::from(side.access.serving.is_some());
-            let (counters, next) = (side.plan.sender.counters, side.plan.receiver.next());
-            flows.push(side.meter.outcome(&side.plan, &self.marks, counters, next, side.dropped));
+            let (counters, next) = side.counters();
+            flows.push(side.meter.outcome(side.plan.party(), &self.marks, counters, next, side.dropped));
             traces.extend(side.trace.map(Trace::in_order));
         }
         Outcome {

@@ -350,3 +350,117 @@ fn traces_list_drops_at_several_links_in_order() {
     let outcome = equal("two links traced", &text);
     assert!(outcome.traces[0].drops.is_sorted() && outcome.traces[0].drops.iter().any(|drop| drop.1 == 1));
 }
+
+/// A group of datagrams over `path`.
+fn datagrams(name: &str, count: u32, path: &str, traffic: &str, more: &str) -> String {
+    format!(
+        "[[flows]]\nname = \"{name}\"\ncount = {count}\npath = [{path}]\nrtt = \"30 ms\"\npacket = \"700 B\"\n\
+         traffic = {{ {traffic} }}\n{more}\n"
+    )
+}
+
+const TRAFFIC: [&str; 2] = ["kind = \"poisson\", rate = \"1 Mbit/s\"", "kind = \"cbr\", rate = \"1 Mbit/s\""];
+
+#[test]
+fn datagrams_beside_tcp_under_every_discipline() {
+    for entry in queue::QUEUES {
+        for traffic in TRAFFIC {
+            let queue = entry.card.name;
+            let link = format!("queue = {{ discipline = \"{queue}\" }}");
+            let text = dumbbell(3, "12 packets", &link, "name = \"tcp\"")
+                + &datagrams("few", 4, "\"l\"", traffic, "start = { from = \"0 s\", to = \"4 s\" }\nstop = \"7 s\"");
+            let outcome = equal(&format!("{queue} {traffic}"), &text);
+            for flow in &outcome.flows[3..] {
+                assert!(flow.sent > 500 && flow.goodput_bps > 0.0, "{queue} {traffic}: {flow:?}");
+                let none = (flow.retransmitted, flow.timeouts, flow.loss_events, flow.cwnd_mean, flow.srtt_mean_s);
+                assert_eq!(none, (0, 0, 0, None, None));
+                assert!(flow.cwnd_samples.is_empty() && flow.finished.is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn datagrams_over_one_or_both_of_two_links() {
+    for traffic in TRAFFIC {
+        for path in ["\"a\"", "\"b\"", "\"a\", \"b\"", "\"b\", \"a\""] {
+            let text = format!(
+                "{TWO_LINKS}
+[[flows]]
+name = \"there\"
+count = 3
+path = [\"a\"]
+return = [\"b\"]
+rtt = {{ from = \"30 ms\", to = \"45 ms\" }}
+packet = \"1000 B\"
+[[flows]]
+name = \"here\"
+count = 3
+path = [\"b\"]
+return = [\"a\"]
+rtt = \"18 ms\"
+packet = \"1500 B\"
+{}",
+                datagrams("background", 3, path, traffic, "start = { from = \"0 s\", to = \"2 s\" }")
+            );
+            equal(&format!("{traffic} over {path}"), &text);
+        }
+    }
+}
+
+#[test]
+fn datagrams_alone_in_the_network() {
+    for traffic in TRAFFIC {
+        // Below the link's rate, in step; above it; and so far below that most windows are empty.
+        for (count, rate) in [(5, "1 Mbit/s"), (30, "1 Mbit/s"), (2, "100 kbit/s")] {
+            let traffic = traffic.replace("1 Mbit/s", rate);
+            let text = format!("{TWO_LINKS}{}", datagrams("only", count, "\"a\", \"b\"", &traffic, ""));
+            let outcome = equal(&format!("{count} {traffic}"), &text);
+            assert!(outcome.balance.dropped > 0 || count != 30, "{count} {traffic}");
+        }
+    }
+}
+
+#[test]
+fn datagrams_through_their_own_links() {
+    for traffic in TRAFFIC {
+        for access in [
+            "rate = \"100 Mbit/s\"",
+            "rate = \"900 kbit/s\", buffer = \"3 packets\"",
+            "rate = \"500 kbit/s\"",
+            "rate = \"1 Mbit/s\", buffer = \"0 packets\"",
+        ] {
+            for jitter in ["0 s", "300 us", "50 ms"] {
+                let more = format!("access = {{ {access} }}\ntcp = {{ send_jitter = \"{jitter}\" }}");
+                let text =
+                    dumbbell(2, "12 packets", "", "name = \"tcp\"") + &datagrams("slow", 3, "\"l\"", traffic, &more);
+                equal(&format!("{traffic} {access} {jitter}"), &text);
+            }
+        }
+    }
+}
+
+#[test]
+fn datagrams_in_step_with_each_other_and_with_the_link() {
+    // 700 B at 5.6 Mbit/s is a packet a millisecond, and so is 1250 B at the link's 10 Mbit/s: everything ties.
+    let cbr = "kind = \"cbr\", rate = \"5.6 Mbit/s\"";
+    let text = dumbbell(2, "9 packets", "", "name = \"tcp\"")
+        .replace("1000 B", "1250 B")
+        .replace("{ from = \"40 ms\", to = \"61 ms\" }", "\"40 ms\"")
+        .replace("{ from = \"0 s\", to = \"1 s\" }", "\"0 s\"")
+        + &datagrams("cbr", 6, "\"l\"", cbr, "stop = \"6 s\"");
+    let outcome = equal("in step", &text);
+    // Measured from 2 s; packets go at 2.000 s, ..., 5.999 s, and not at the stop.
+    assert!(outcome.flows[2..].iter().all(|flow| flow.sent == 4000), "{:?}", outcome.flows);
+}
+
+#[test]
+fn drops_of_datagrams_are_traced() {
+    let poisson = "kind = \"poisson\", rate = \"4 Mbit/s\"";
+    let text = dumbbell(2, "9 packets", "", "name = \"tcp\"")
+        + &datagrams("udp", 2, "\"l\"", poisson, "[record]\nevery = \"50 ms\"\ntrace = [\"udp[1]\", \"tcp[0]\"]");
+    let outcome = equal("traced datagrams", &text);
+    assert_eq!(outcome.traces.len(), 2);
+    let (tcp, udp) = (&outcome.traces[0], &outcome.traces[1]);
+    assert!(!tcp.rows.is_empty() && udp.rows.is_empty() && udp.drops.len() > 50, "{} drops", udp.drops.len());
+}

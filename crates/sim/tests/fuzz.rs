@@ -1,11 +1,12 @@
 //! Random small networks: whatever a scenario file can say, both engines must agree on every event, and packets are
-//! conserved. New laws, recoveries and disciplines come in through the registries.
+//! conserved. New laws, recoveries, disciplines and kinds of traffic come in through the registries.
 
 use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
 use proptest::prelude::*;
 use queue::QUEUES;
 use sim::{Engine, Options, simulate};
 use std::fmt::Write;
+use traffic::{TRAFFIC, TrafficSpec};
 use transport::Recovery;
 
 #[derive(Clone, Debug)]
@@ -34,6 +35,15 @@ struct Group {
     stop: bool,
     finite: Option<u32>,
     tcp: String,
+    datagrams: Option<Datagrams>,
+}
+
+/// Kind, packets per second and send jitter of a group that is no TCP.
+#[derive(Clone, Debug)]
+struct Datagrams {
+    kind: &'static str,
+    per_s: u32,
+    jitter: &'static str,
 }
 
 fn link() -> impl Strategy<Value = Link> {
@@ -69,6 +79,17 @@ fn tcp() -> impl Strategy<Value = String> {
     })
 }
 
+fn datagrams() -> impl Strategy<Value = Datagrams> {
+    let names = TRAFFIC.iter().map(|entry| entry.card.name);
+    let kinds = names.filter(|name| !TrafficSpec::named(name).expect("registered").is_tcp()).collect::<Vec<_>>();
+    let jitter = vec!["0 s", "0 s", "300 us", "20 ms"];
+    (prop::sample::select(kinds), 1u32..600, prop::sample::select(jitter)).prop_map(|(kind, per_s, jitter)| Datagrams {
+        kind,
+        per_s,
+        jitter,
+    })
+}
+
 fn group() -> impl Strategy<Value = Group> {
     let of = |names: Vec<&'static str>| prop::sample::select(names);
     let names = (
@@ -80,14 +101,15 @@ fn group() -> impl Strategy<Value = Group> {
     let size = prop_oneof![Just(1000u32), 41u32..1500];
     let route = (1u32..9, any::<u8>(), any::<u8>(), 0u32..60_000, prop_oneof![Just(0u32), 0u32..40_000]);
     let when = ((0u32..2000, 0u32..1000), any::<bool>(), prop::option::of(1u32..200));
-    (route, size, access, names, when, tcp()).prop_map(
+    let datagrams = prop_oneof![2 => Just(None), 1 => datagrams().prop_map(Some)];
+    (route, size, access, names, when, (tcp(), datagrams)).prop_map(
         |(
             (count, path, back, slack_us, spread_us),
             packet,
             access,
             (law, start, recovery),
             (starts_ms, stop, finite),
-            tcp,
+            (tcp, datagrams),
         )| {
             Group {
                 count,
@@ -104,6 +126,7 @@ fn group() -> impl Strategy<Value = Group> {
                 stop,
                 finite,
                 tcp,
+                datagrams,
             }
         },
     )
@@ -140,25 +163,34 @@ fn text(links: &[Link], groups: &[Group]) -> String {
         let names = |list: &[usize]| list.iter().map(|l| format!("\"l{l}\"")).collect::<Vec<_>>().join(", ");
         let _ = writeln!(
             text,
-            "[[flows]]\ncount = {}\npath = [{}]\nreturn = [{}]\nrtt = {{ from = \"{base} us\", to = \"{} us\" }}\n\
-             packet = \"{} B\"\naccess = {{ {} }}\ncontrol = {{ law = \"{}\", slow_start = \"{}\" }}\nrecovery = \"{}\"\n\
-             start = {{ from = \"{} ms\", to = \"{} ms\" }}\ntcp = {{ {} }}",
+            "[[flows]]\ncount = {}\npath = [{}]\nrtt = {{ from = \"{base} us\", to = \"{} us\" }}\n\
+             packet = \"{} B\"\naccess = {{ {} }}\nstart = {{ from = \"{} ms\", to = \"{} ms\" }}",
             group.count,
             names(&path),
-            names(&back),
             base + group.spread_us,
             group.packet,
             group.access,
-            group.law,
-            group.start,
-            recovery(group),
             group.starts_ms.0,
             group.starts_ms.0 + group.starts_ms.1,
-            group.tcp,
         );
         if group.stop {
             let _ = writeln!(text, "stop = \"3500 ms\"");
         }
+        if let Some(Datagrams { kind, per_s, jitter }) = &group.datagrams {
+            let rate = (per_s * group.packet * 8).max(1000);
+            let _ = writeln!(text, "traffic = {{ kind = \"{kind}\", rate = \"{rate} bit/s\" }}");
+            let _ = writeln!(text, "tcp = {{ send_jitter = \"{jitter}\" }}");
+            continue;
+        }
+        let _ = writeln!(
+            text,
+            "return = [{}]\ncontrol = {{ law = \"{}\", slow_start = \"{}\" }}\nrecovery = \"{}\"\ntcp = {{ {} }}",
+            names(&back),
+            group.law,
+            group.start,
+            recovery(group),
+            group.tcp,
+        );
         if let Some(kilobytes) = group.finite {
             let _ = writeln!(text, "traffic = {{ kind = \"finite\", size = \"{kilobytes} kB\" }}");
         }

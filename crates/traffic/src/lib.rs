@@ -1,12 +1,36 @@
-//! What an application offers to its sender, and when. TCP internals stay out: traffic answers how much there is to send.
+//! What an application offers, and when. TCP internals stay out.
 //!
-//! Source: greedy and finite FTP sources as every paper on TCP uses them.
+//! Two sorts: what TCP carries is an amount of data, and TCP decides when it goes; datagrams go at times of their own,
+//! whatever the network does to them ([`Source`]). The latter are unresponsive: no acknowledgements, no congestion
+//! control.
 
+use base::{Bytes, Card, Param, ParamError, Rate};
+
+#[macro_use]
 mod registry;
 
-pub use registry::{TRAFFIC, TrafficSpec};
+pub use registry::{Source, Transfer};
 
-use base::{Card, Param};
+// Every kind there is, one line each: those that TCP carries, then those that send datagrams.
+traffic! {
+    transfers {
+        Bulk = bulk,
+        Finite = finite,
+    }
+    sources {
+        Poisson = poisson,
+        Cbr = cbr,
+    }
+}
+
+/// What one flow offers.
+#[derive(Clone, Debug)]
+pub enum Offer {
+    /// So many segments to a TCP sender; `None` for no end.
+    Segments(Option<u32>),
+    /// Datagrams.
+    Datagrams(AnySource),
+}
 
 /// A catalogue entry: the card and the parameters.
 #[derive(Clone, Debug)]
@@ -15,4 +39,65 @@ pub struct Entry {
     pub card: Card,
     /// Its parameters.
     pub rows: fn() -> Vec<Param>,
+}
+
+/// Refuses rates whose gaps between packets would not fit the engine's integers.
+fn check_rate(rate: Rate) -> Result<(), ParamError> {
+    if (1_000..=1_000_000_000_000_000).contains(&rate.0) {
+        return Ok(());
+    }
+    Err(ParamError::new("rate", "must lie between 1 kbit/s and 1000 Tbit/s"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Span, Stream};
+
+    fn offer(spec: &TrafficSpec, packet: u64) -> Result<Offer, ParamError> {
+        spec.offer(Bytes(packet), packet as u32 - 40, || Stream::new(1, 0, ("test", 0), "traffic"))
+    }
+
+    #[test]
+    fn every_kind_is_found_by_its_names_and_offers_something_by_default() {
+        for entry in TRAFFIC {
+            for name in [entry.card.name].iter().chain(entry.card.aliases) {
+                let spec = TrafficSpec::named(name).unwrap();
+                assert_eq!(spec.card().name, entry.card.name);
+                let datagrams = matches!(offer(&spec, 1000).unwrap(), Offer::Datagrams(_));
+                assert_eq!((datagrams, spec.rate().is_some()), (!spec.is_tcp(), !spec.is_tcp()));
+            }
+        }
+        assert!(TrafficSpec::named("telnet").is_none());
+    }
+
+    #[test]
+    fn sources_send_at_the_rate_they_are_told() {
+        for entry in TRAFFIC {
+            let mut spec = TrafficSpec::named(entry.card.name).unwrap();
+            let Some(set) = spec.set("rate", &base::Value::Text("8 Mbit/s".into())) else { continue };
+            set.unwrap();
+            let Ok(Offer::Datagrams(mut source)) = offer(&spec, 1000) else { panic!("{}", entry.card.name) };
+            let n = 100_000u32;
+            let sum: u64 = (0..n).map(|_| source.next_gap().0).sum();
+            // A millisecond each; four standard errors of exponential gaps.
+            let mean = sum as f64 / f64::from(n) / 1e9;
+            assert!((mean - 1.0).abs() < 4.0 / f64::from(n).sqrt(), "{}: {mean}", entry.card.name);
+        }
+    }
+
+    #[test]
+    fn rates_that_no_clock_can_tell_are_refused() {
+        for entry in TRAFFIC {
+            let mut spec = TrafficSpec::named(entry.card.name).unwrap();
+            let Some(set) = spec.set("rate", &base::Value::Text("999 bit/s".into())) else { continue };
+            set.unwrap();
+            let error = offer(&spec, 65_535).unwrap_err();
+            assert_eq!(error.to_string(), "rate: must lie between 1 kbit/s and 1000 Tbit/s");
+            let _ = spec.set("rate", &base::Value::Text("1 kbit/s".into()));
+            let Ok(Offer::Datagrams(mut source)) = offer(&spec, 65_535) else { panic!("{}", entry.card.name) };
+            // The longest exponential draw is 53 ln 2 means of 524 s: a fiftieth of the engine's 11 days.
+            assert!((0..1000).all(|_| source.next_gap() < Span::secs(20_000)));
+        }
+    }
 }

@@ -27,6 +27,8 @@ from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.table import Table
 
 EXAMPLE = 'Example:  elephan run scenarios/hstcp-1g.toml --set links[0].buffer="0.1 bdp" --out run/ --plot'
@@ -83,12 +85,12 @@ def run(
     if json:
         print_json(document)
         return
-    print_tables(*_tables(document))
+    print_tables(*_tables(document, result.scenario.groups))
     for path in written:
         say(f"wrote {path}")
 
 
-def _tables(document: dict[str, Any]) -> list[Table | str]:
+def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[Table | str]:
     run_, fairness = document["run"], document["fairness"]
     links = new_table("link", "buffer", "utilization", "loss [%]", "delay [ms]", "backlog")
     for link in document["links"]:
@@ -101,9 +103,9 @@ def _tables(document: dict[str, Any]) -> list[Table | str]:
             shown(link["backlog_packets"], digits=3),
         )
     groups = new_table("flows", "Mbit/s each", "cwnd", "srtt [ms]", "cuts", "timeouts")
-    for group in document["groups"]:
+    for group, fact in zip(document["groups"], facts, strict=True):
         groups.add_row(
-            f"{group['name']}: {group['flows']} {group['law']}",
+            f"{group['name']}: {group['flows']} {group['law'] or fact['traffic']}",
             shown(group["goodput_per_flow_bps"], 1e-6),
             shown(group["cwnd_segments"]),
             shown(group["srtt_s"], 1e3),
@@ -118,5 +120,12 @@ def _tables(document: dict[str, Any]) -> list[Table | str]:
         title,
         links,
         groups,
-        f"Jain's index {shown(fairness['jain'])}; over max-min fair shares {shown(fairness['jain_maxmin'])}",
+        f"Jain's index{_whose(document['groups'])} {shown(fairness['jain'])}; "
+        f"over max-min fair shares {shown(fairness['jain_maxmin'])}",
     ]
+
+
+def _whose(groups: list[dict[str, Any]]) -> str:
+    """Say whose fairness it is, where not every flow counts."""
+    tcp = [group["law"] is not None for group in groups]
+    return " of TCP" if any(tcp) and not all(tcp) else ""

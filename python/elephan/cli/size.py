@@ -162,7 +162,7 @@ def _tables(answer: Answer) -> list[Table | str]:
     wanted = ", ".join(str(target) for target in answer.targets)
     head = (
         f"{answer.scenario.title}\nLink {link['name']}: {format_rate(link['rate_bps'])}, mean base RTT "
-        f"{format_time(link['mean_rtt_s'])}, {link['flows']} flows, BDP {link['bdp_packets']:.0f} packets\n"
+        f"{format_time(link['mean_rtt_s'])}, {_flows(link)}, BDP {link['bdp_packets']:.0f} packets\n"
         f"Wanted: {wanted}"
     )
     parts: list[Table | str] = [head]
@@ -188,6 +188,12 @@ def _tables(answer: Answer) -> list[Table | str]:
         )
     runs = sum(row["replications"] for row in document["curve"])
     return [*parts, said, f"{len(document['curve'])} buffers, {runs} runs, {document['wall_s']:.1f} s"]
+
+
+def _flows(link: dict[str, Any]) -> str:
+    """Say how many flows the buffer is sized for, and how many datagram flows there are beside them."""
+    beside = link["background_flows"]
+    return f"{link['flows']} flows" + (f" (and {beside} of datagrams)" if beside else "")
 
 
 def _about(x: float | None, scale: float = 1.0) -> str:

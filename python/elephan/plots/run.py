@@ -82,7 +82,11 @@ def _per_flow(axes: Axes, result: Result, values: NDArray[Any]) -> None:
     """One thin line per flow, coloured by group; in large groups the mean and the range."""
     outcome = result.outcomes[0]
     time_s = outcome.samples["time_s"]
+    if not values.size:
+        return
     for g, group in enumerate(result.scenario.groups):
+        if group["law"] is None:
+            continue
         rows = values[outcome.flows["group"] == g]
         colour = COLOURS[g % len(COLOURS)]
         label = f"{group['name']}: {group['flows']} {group['law']}"
@@ -116,4 +120,6 @@ def _backlog(axes: Axes, result: Result, outcome: Outcome) -> None:
 def _legend(axes: Axes) -> None:
     """Name the lines above the panel, where nothing is drawn."""
     columns = min(4, len(axes.get_legend_handles_labels()[1]))
+    if not columns:
+        return
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), borderaxespad=0.0, ncols=columns)

@@ -127,7 +127,12 @@ def write_parquet(path: Path, columns: Mapping[str, Any], metadata: Mapping[str,
     import pyarrow as pa  # noqa: PLC0415 (slow to import; only written results need it)
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    arrays = {name: pa.array(x, from_pandas=True) if isinstance(x, np.ndarray) else x for name, x in columns.items()}
+    def made(column: Any) -> Any:
+        # Columns of names stay text where all of them are absent.
+        kind = pa.string() if isinstance(column, np.ndarray) and column.dtype == object else None
+        return pa.array(column, type=kind, from_pandas=True) if isinstance(column, np.ndarray) else column
+
+    arrays = {name: made(column) for name, column in columns.items()}
     table = pa.table(arrays).replace_schema_metadata(dict(metadata))
     with atomic(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
@@ -211,12 +216,12 @@ def write_result(result: Result, folder: Path) -> list[Path]:
 def _flows(result: Result) -> dict[str, Any]:
     """One row per replication and flow."""
     groups = result.scenario.groups
-    columns: dict[str, list[Any]] = {"replication": [], "group": [], "law": []}
+    columns: dict[str, list[Any]] = {"replication": [], "group": [], "traffic": [], "law": []}
     for replication, outcome in enumerate(result.outcomes):
         group = outcome.flows["group"]
         columns["replication"].append(np.full(group.size, replication, dtype=np.uint32))
-        for key, fact in (("group", "name"), ("law", "law")):
-            names = np.array([g[fact] or "" for g in groups], dtype=object)
+        for key, fact in (("group", "name"), ("traffic", "traffic"), ("law", "law")):
+            names = np.array([g[fact] for g in groups], dtype=object)
             columns[key].append(names[group] if group.size else np.array([], dtype=object))
         for name, column in outcome.flows.items():
             if name != "group":

@@ -29,7 +29,8 @@ class Outcome:
         Counters and means per flow, groups in the scenario's order.
     samples : dict of str to ndarray
         ``time_s`` with shape (samples,); if the series were kept, ``cwnd_segments`` and ``srtt_s`` with shape
-        (flows, samples) and ``backlog_packets`` with shape (links, samples).
+        (flows, samples), NaN for datagrams, and ``backlog_packets`` with shape (links, samples). Without any TCP flow
+        the first two have shape (flows, 0).
     backlog_histogram : list of ndarray
         Per link: samples that found [2^(i-1), 2^i) packets waiting, the first zero.
     queue_gauges : list of dict

@@ -130,6 +130,9 @@ class Result:
         def over(name: str, reduce: Callable[[NDArray[Any]], float]) -> dict[str, float | None]:
             return self._over(lambda o: reduce(o.flows[name][o.flows["group"] == g]))
 
+        # Datagrams cannot time out: that is not the same as none that did.
+        events = _sum if fact["law"] is not None else _none
+
         return {
             "name": fact["name"],
             "law": fact["law"],
@@ -140,30 +143,34 @@ class Result:
             "loss_ratio": self._over(lambda o: _loss(o, g)),
             "cwnd_segments": over("cwnd_segments", _mean),
             "srtt_s": over("srtt_s", _mean),
-            "timeouts": over("timeouts", _sum),
-            "loss_events": over("loss_events", _sum),
+            "timeouts": over("timeouts", events),
+            "loss_events": over("loss_events", events),
         }
 
     def _fairness(self) -> dict[str, Any]:
+        """Over the flows that can be fair: those of TCP, or all where there is none."""
         shares = self._fair_shares
+        tcp = np.array([group["law"] is not None for group in self.scenario.groups])
+        counts = tcp if tcp.any() else ~tcp
 
-        def against_shares(outcome: Outcome) -> float:
-            return jain_maxmin(outcome.flows["goodput_bps"], shares[outcome.flows["group"]])
+        def counted(outcome: Outcome) -> tuple[NDArray[Any], NDArray[Any]]:
+            mine = counts[outcome.flows["group"]]
+            return outcome.flows["goodput_bps"][mine], shares[outcome.flows["group"]][mine]
 
         return {
-            "jain": self._over(lambda o: jain(o.flows["goodput_bps"])),
-            "jain_maxmin": self._over(against_shares),
+            "jain": self._over(lambda o: jain(counted(o)[0])),
+            "jain_maxmin": self._over(lambda o: jain_maxmin(*counted(o))),
         }
 
     @cached_property
     def _fair_shares(self) -> NDArray[np.float64]:
-        """Max-min fair rate of a flow of each group [bit/s], shape (groups,)."""
+        """Max-min fair rate of a flow of each group [bit/s], shape (groups,); datagrams want what they offer."""
         groups = self.scenario.groups
         return maxmin_shares(
             [link["rate_bps"] for link in self.scenario.links],
             [group["path"] for group in groups],
             [group["flows"] for group in groups],
-            [group["access_rate_bps"] or np.inf for group in groups],
+            [min(group["access_rate_bps"] or np.inf, group["offered_bps"] or np.inf) for group in groups],
         )
 
 
@@ -199,6 +206,10 @@ def _loss(outcome: Outcome, group: int) -> float:
 
 def _sum(x: NDArray[Any]) -> float:
     return float(x.sum())
+
+
+def _none(_: NDArray[Any]) -> float:
+    return float("nan")
 
 
 def _mean(x: NDArray[Any]) -> float:

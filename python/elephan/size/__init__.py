@@ -118,7 +118,7 @@ def size(
 def compare_laws(
     scenario: Scenario | str | Path, laws: Sequence[str], make_answer: Callable[[Scenario], Answer]
 ) -> dict[str, Answer]:
-    """Size the same link under several laws of the first group of flows.
+    """Size the same link under several laws of the first group of TCP flows.
 
     Parameters
     ----------
@@ -148,9 +148,10 @@ def compare_laws(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
-    before = scenario.source["flows"][0].get("control", {})
+    first = next((i for i, group in enumerate(scenario.groups) if group["law"] is not None), 0)
+    before = scenario.source["flows"][first].get("control", {})
     kept = {key: before[key] for key in ("slow_start",) if isinstance(before, dict) and key in before}
-    variants = {law: scenario.override({"flows[0].control": {"law": law, **kept}}) for law in laws}
+    variants = {law: scenario.override({f"flows[{first}].control": {"law": law, **kept}}) for law in laws}
     return {law: make_answer(variant) for law, variant in variants.items()}
 
 

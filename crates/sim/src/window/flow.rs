@@ -1,14 +1,14 @@
-//! A flow of the window engine: runs ahead over the ACKs it already knows and emits arrivals at its first link.
+//! A TCP flow of the window engine: runs ahead over the ACKs it already knows and emits arrivals at its first link.
 //!
 //! Where no link could delay an ACK the receiver runs here too, a fixed time before the sender; otherwise deliveries and
 //! ACKs have rings of their own. A stretch of ACKs that all do the same (`Sender::steady`) is one simple loop.
 
-use super::access::{Access, Fate};
 use super::bucket::Bucket;
 use super::ring::{Rec, Ring, tag};
+use super::way::Way;
 use crate::hash::Rolling;
 use crate::meter::FlowMeter;
-use crate::network::{FlowPlan, Marks};
+use crate::network::{Marks, TcpPlan};
 use crate::{FlowOutcome, Trace};
 use base::{Flags, Time};
 use law::CongestionControl;
@@ -18,7 +18,7 @@ use transport::{Ack, Wire};
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Flow {
-    plan: Box<FlowPlan>,
+    plan: Box<TcpPlan>,
     /// Whether ACKs reach the sender a fixed time after the delivery.
     folded: bool,
     /// Flags of a new data segment.
@@ -39,21 +39,6 @@ pub struct Flow {
     pub delivered: u64,
 }
 
-/// The way from TCP to the first link.
-#[derive(Debug)]
-struct Way {
-    id: u32,
-    access: Access,
-    /// Emitted, but not before the end of the window.
-    spill: Ring,
-    /// Dropped by the sender's own full queue: since the start, and since the warm-up.
-    drops: (u64, u64),
-    /// Handed over, but entering the sender's own link only after the end of the run.
-    late: u64,
-    warm: u64,
-    end: u64,
-}
-
 /// Where TCP's segments go in one window, which ends at `until` at the first link.
 struct Exit<'a, const HASH: bool> {
     way: &'a mut Way,
@@ -72,31 +57,7 @@ impl<const HASH: bool> Wire for Exit<'_, HASH> {
 
     #[inline]
     fn send(&mut self, now: Time, seq: u32, flags: Flags) {
-        match self.way.access.admit(now.0) {
-            Fate::Arrives(time) => {
-                let rec = Rec { time, tag: tag(self.way.id, seq, flags) };
-                self.way.emit(rec, self.bucket, self.until);
-            }
-            Fate::Dropped(entered) => self.way.dropped(entered),
-        }
-    }
-}
-
-impl Way {
-    /// An arrival at the first link, in the window that ends at `until` or later.
-    #[inline]
-    fn emit(&mut self, rec: Rec, bucket: &mut Bucket, until: u64) {
-        if rec.time < until { bucket.push(rec) } else { self.spill.push(rec) }
-    }
-
-    #[cold]
-    fn dropped(&mut self, entered: u64) {
-        if entered < self.end {
-            self.drops.0 += 1;
-            self.drops.1 += u64::from(entered >= self.warm);
-        } else {
-            self.late += 1;
-        }
+        self.way.send(now.0, seq, flags, self.bucket, self.until);
     }
 }
 
@@ -111,22 +72,14 @@ enum Next {
 }
 
 impl Flow {
-    pub fn new(mut plan: Box<FlowPlan>, id: u32, marks: &Marks, series: bool) -> Self {
-        let folded = plan.back_path.is_empty();
-        (plan.path, plan.back_path) = (Vec::new(), Vec::new());
-        let receiver_warm = if folded { marks.warmup + plan.back } else { marks.warmup };
+    pub fn new(mut plan: Box<TcpPlan>, id: u32, marks: &Marks, series: bool) -> Self {
+        let folded = plan.party.back_path.is_empty();
+        (plan.party.path, plan.party.back_path) = (Vec::new(), Vec::new());
+        let receiver_warm = if folded { marks.warmup + plan.party.back } else { marks.warmup };
         Self {
-            way: Way {
-                id,
-                access: Access::new(plan.access, plan.access_buffer, plan.lead, plan.jitter.take()),
-                spill: Ring::default(),
-                drops: (0, 0),
-                late: 0,
-                warm: marks.warmup.0,
-                end: marks.end.0,
-            },
-            start: plan.start,
-            stop: plan.stop,
+            way: Way::new(&mut plan.party, id, marks),
+            start: plan.party.start,
+            stop: plan.party.stop,
             data_flags: if plan.ecn { Flags::ECT } else { Flags::NONE },
             plan,
             folded,
@@ -152,12 +105,7 @@ impl Flow {
         marks: &Marks,
         trace: &mut Option<Box<Trace>>,
     ) -> u64 {
-        while let Some(&rec) = self.way.spill.peek()
-            && rec.time < until
-        {
-            bucket.push(rec);
-            self.way.spill.consume(1);
-        }
+        self.way.release(bucket, until);
         loop {
             if self.folded && trace.is_none() {
                 self.run_steady::<HASH>(ring, bucket, horizon, until);
@@ -175,7 +123,7 @@ impl Flow {
                 Next::Record => {
                     if let Some(rec) = ring.pop() {
                         if self.folded {
-                            heard = self.deliver(Time(at - self.plan.back.0), &rec, marks);
+                            heard = self.deliver(Time(at - self.plan.party.back.0), &rec, marks);
                             if heard {
                                 let ack = self.plan.receiver.ack();
                                 self.plan.sender.on_ack(
@@ -235,9 +183,7 @@ impl Flow {
             }
         }
         ring.tidy();
-        self.way.spill.tidy();
-        let spilled = self.way.spill.peek().map_or(u64::MAX, |rec| rec.time);
-        self.next(ring).0.saturating_add(self.plan.lead.0).min(spilled)
+        self.next(ring).0.saturating_add(self.plan.party.lead.0).min(self.way.due())
     }
 
     /// Time and kind of what happens next; ACKs before timers at the same instant.
@@ -245,7 +191,7 @@ impl Flow {
         let record = ring.peek().map_or(u64::MAX, |rec| rec.time);
         let mut next = (record, Next::Record);
         if self.folded {
-            let delayed = self.plan.receiver.deadline().0.saturating_add(self.plan.back.0);
+            let delayed = self.plan.receiver.deadline().0.saturating_add(self.plan.party.back.0);
             next = next.min((delayed, Next::DelayedAck));
         }
         next.min((self.plan.sender.deadline().0, Next::Timer))
@@ -327,7 +273,7 @@ impl Flow {
                 ring.consume(n as usize);
                 self.plan.receiver.take_plain(n);
                 self.delivered += u64::from(n);
-                self.meter.delivered(Time(last - self.plan.back.0), &self.plan.receiver, self.plan.data_end);
+                self.meter.delivered(Time(last - self.plan.party.back.0), &self.plan.receiver, self.plan.data_end);
                 continue;
             }
             if HASH {
@@ -396,10 +342,10 @@ impl Flow {
     pub fn finish(mut self, senders: &Ring, receivers: &Ring, marks: &Marks, dropped: u64) -> Finished {
         let end = marks.end;
         self.pass_marks(Time(end.0 - 1), marks);
-        let mut in_flight = self.way.spill.len() as u64 + self.way.late;
+        let mut in_flight = self.way.in_flight();
         if self.folded {
             for rec in senders.all() {
-                let at = Time(rec.time - self.plan.back.0);
+                let at = Time(rec.time - self.plan.party.back.0);
                 if at < end {
                     let _ = self.deliver(at, rec, marks);
                 } else {
@@ -420,7 +366,7 @@ impl Flow {
             delivered: self.delivered,
             access_drops: self.way.drops.0,
             hash: self.hash,
-            outcome: self.meter.outcome(&self.plan, marks, counters, next, dropped + self.way.drops.1),
+            outcome: self.meter.outcome(&self.plan.party, marks, counters, next, dropped + self.way.drops.1),
         }
     }
 }

@@ -19,13 +19,16 @@ pub struct Part {
 /// Where packets go from one link to the next, and how soon at the earliest.
 fn edges(network: &Network) -> Vec<(u64, usize, usize)> {
     let mut edges = Vec::new();
-    for (f, flow) in network.flows.iter().enumerate() {
+    for (f, plan) in network.flows.iter().enumerate() {
+        let flow = plan.party();
         let latency =
             |link: u32, kind: usize| network.serialize(link, f as u32)[kind] + network.links[link as usize].delay.0;
         let data = flow.path.iter().map(|&l| (l, latency(l, 0)));
         let acks = flow.back_path.iter().map(|&l| (l, latency(l, 1)));
         let round: Vec<_> = data.chain(acks).collect();
-        for (i, &(link, latency)) in round.iter().enumerate() {
+        // Of datagrams nobody at the first link hears what became of them: no edge closes their round.
+        let hops = if plan.is_tcp() { round.len() } else { round.len() - 1 };
+        for (i, &(link, latency)) in round[..hops].iter().enumerate() {
             let next = round.get(i + 1).map_or(round[0].0, |next| next.0);
             let more = if i + 1 == round.len() { flow.back.0 + flow.lead.0 } else { 0 };
             edges.push((latency + more, link as usize, next as usize));
@@ -100,4 +103,57 @@ fn part(n: usize, nodes: &[usize], edges: &[(u64, usize, usize)]) -> Part {
     }
     let order = topological(n, nodes, &edges[..good]).unwrap_or_else(|| nodes.to_vec());
     Part { order, window: edges.get(good).map_or(u64::MAX, |edge| edge.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO_WAYS: &str = r#"
+duration = "1 s"
+[[links]]
+name = "a"
+rate = "10 Mbit/s"
+delay = "7 ms"
+buffer = "10 packets"
+[[links]]
+name = "b"
+rate = "10 Mbit/s"
+delay = "3 ms"
+buffer = "10 packets"
+[[links]]
+name = "c"
+rate = "10 Mbit/s"
+buffer = "10 packets"
+"#;
+
+    fn parts_with(flows: &[&str]) -> Vec<Part> {
+        let text = flows.iter().fold(TWO_WAYS.to_owned(), |text, flow| format!("{text}[[flows]]\n{flow}\n"));
+        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
+        parts(&Network::build(&scenario, 0).expect("small"))
+    }
+
+    const TCP: &str = "path = [\"a\"]\nreturn = [\"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"";
+    const DATAGRAMS: &str = "path = [\"a\"]\nrtt = \"7 ms\"\npacket = \"100 B\"\ntraffic = \"cbr\"";
+
+    #[test]
+    fn a_window_is_the_longest_edge_of_the_shortest_loop() {
+        // From b back to a: 32 us for an ACK, 3 ms, and the 10 ms that the links leave of the round trip.
+        let part = &parts_with(&[TCP])[0];
+        assert_eq!((part.order.as_slice(), part.window), ([0, 1].as_slice(), 13_032_000_000));
+    }
+
+    #[test]
+    fn datagrams_make_windows_no_shorter() {
+        assert_eq!(parts_with(&[TCP, DATAGRAMS]), parts_with(&[TCP]));
+        let alone = parts_with(&[DATAGRAMS]);
+        assert!(alone.iter().all(|part| part.window == u64::MAX), "{alone:?}");
+    }
+
+    #[test]
+    fn datagrams_join_the_links_that_they_cross() {
+        let both = DATAGRAMS.replace("[\"a\"]", "[\"c\", \"b\"]");
+        let parts = parts_with(&[&both]);
+        assert_eq!(parts.iter().map(|part| part.order.clone()).collect::<Vec<_>>(), [vec![0], vec![2, 1]]);
+    }
 }

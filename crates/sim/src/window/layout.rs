@@ -36,7 +36,8 @@ pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
     let mut pipes = BTreeMap::new();
     // Senders' rings by flow, receivers' by flow, then one for each pair of links in series.
     let mut delays = vec![0; 2 * n];
-    for (f, flow) in network.flows.iter().enumerate() {
+    for (f, plan) in network.flows.iter().enumerate() {
+        let flow = plan.party();
         layout.senders[flow.path[0] as usize].push(f as u32);
         if let Some(&first) = flow.back_path.first() {
             layout.receivers[first as usize].push(f as u32);

@@ -1,7 +1,7 @@
 //! The window engine: no global order of events, only of arrivals at each link.
 //!
 //! Time advances in windows short enough that everything that reaches a link in one was sent before it (`horizon`). In a
-//! window each flow runs ahead over the ACKs it knows and emits arrivals (`flow`), each link sorts its arrivals (`bucket`),
+//! window each flow runs ahead over the ACKs it knows and emits arrivals (`flow`; `source` for datagrams), each link sorts its arrivals (`bucket`),
 //! serves them and appends them to the rings of whoever hears of them next (`link`, `ring`).
 
 mod access;
@@ -13,10 +13,12 @@ mod layout;
 mod link;
 mod local;
 mod ring;
+mod source;
+mod way;
 
 use crate::hash::Rolling;
 use crate::meter::link_outcome;
-use crate::network::{Marks, Network};
+use crate::network::{FlowPlan, Marks, Network};
 use crate::{Balance, Options, Outcome, Trace};
 use base::Rate;
 use bucket::Bucket;
@@ -24,6 +26,7 @@ use flow::Flow;
 use horizon::Part;
 use layout::{Layout, lay_out};
 use link::{Node, Shared};
+use source::Source;
 
 /// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
 const ARRIVALS: u64 = 4096;
@@ -31,10 +34,16 @@ const ARRIVALS: u64 = 4096;
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
+/// A flow of either sort.
+enum Sender {
+    Tcp(Flow),
+    Datagrams(Source),
+}
+
 struct Engine {
     nodes: Vec<Node>,
     buckets: Vec<Bucket>,
-    flows: Vec<Flow>,
+    flows: Vec<Sender>,
     shared: Shared,
     layout: Layout,
     parts: Vec<Part>,
@@ -83,11 +92,15 @@ impl Engine {
         }
         engine.layout = layout;
         for (f, plan) in flows.into_iter().enumerate() {
-            let trace = plan.traced.then(|| Box::new(Trace { flow: f as u32, ..Trace::default() }));
+            let party = plan.party();
+            let trace = party.traced.then(|| Box::new(Trace { flow: f as u32, ..Trace::default() }));
             engine.shared.traces.push(trace);
-            engine.shared.lead[f] = plan.lead.0;
-            engine.shared.due[f] = plan.start.min(plan.stop).0 + plan.lead.0;
-            engine.flows.push(Flow::new(plan, f as u32, &marks, options.series));
+            engine.shared.lead[f] = party.lead.0;
+            engine.shared.due[f] = party.start.min(party.stop).0 + party.lead.0;
+            engine.flows.push(match plan {
+                FlowPlan::Tcp(plan) => Sender::Tcp(Flow::new(plan, f as u32, &marks, options.series)),
+                FlowPlan::Datagrams(plan) => Sender::Datagrams(Source::new(plan, f as u32, &marks)),
+            });
         }
         engine
     }
@@ -110,7 +123,7 @@ impl Engine {
         rings.extend(&senders);
         let lead = senders.iter().map(|&f| self.shared.lead[f as usize]).max().unwrap_or(0);
         let last = self.marks.end.0 + lead;
-        let window = part.window.min(self.arrivals_span(&part.order, senders.len()));
+        let window = part.window.min(self.arrivals_span(&part.order, &senders));
         let mut start = 0;
         while start < last {
             let stop = start.saturating_add(window).min(last);
@@ -125,11 +138,18 @@ impl Engine {
         }
     }
 
-    /// How long about [`ARRIVALS`] packets take on the fastest of `links`, more if there are many flows.
-    fn arrivals_span(&self, links: &[usize], flows: usize) -> u64 {
-        let arrivals = ARRIVALS.max(ARRIVALS_PER_FLOW * flows as u64);
+    /// How long about [`ARRIVALS`] packets take on the fastest of `links`, more if there are many `flows`, or less if they
+    /// send more than the links can carry.
+    fn arrivals_span(&self, links: &[usize], flows: &[u32]) -> u64 {
+        let arrivals = ARRIVALS.max(ARRIVALS_PER_FLOW * flows.len() as u64);
         let shortest = links.iter().filter_map(|&l| self.nodes[l].shortest_data()).min();
-        shortest.unwrap_or(1).saturating_mul(arrivals).max(1)
+        let datagrams = flows.iter().filter_map(|&f| match &self.flows[f as usize] {
+            Sender::Tcp(_) => None,
+            Sender::Datagrams(source) => Some(1.0 / source.mean_gap()),
+        });
+        // An empty sum would be -0.0, whose inverse is no long time.
+        let gap = (1.0 / datagrams.fold(0.0, |sum, rate| sum + rate)) as u64;
+        shortest.unwrap_or(1).min(gap).saturating_mul(arrivals).max(1)
     }
 
     /// One window at every link of a part. Returns whether anything arrived anywhere.
@@ -154,9 +174,10 @@ impl Engine {
             }
             for &f in &self.layout.receivers[l] {
                 let (f, r) = (f as usize, n + f as usize);
-                if shared.due[r] < until {
-                    let ring = &mut shared.rings[r];
-                    shared.due[r] = self.flows[f].run_receiver(ring, bucket, until, &self.marks);
+                if shared.due[r] < until
+                    && let Sender::Tcp(flow) = &mut self.flows[f]
+                {
+                    shared.due[r] = flow.run_receiver(&mut shared.rings[r], bucket, until, &self.marks);
                 }
             }
             for &f in &self.layout.senders[l] {
@@ -165,7 +186,10 @@ impl Engine {
                     let horizon = stop.saturating_sub(shared.lead[f]).min(end);
                     let (ring, trace) = (&mut shared.rings[f], &mut shared.traces[f]);
                     let window = (horizon, until);
-                    shared.due[f] = self.flows[f].run::<HASH>(ring, bucket, window, &self.marks, trace);
+                    shared.due[f] = match &mut self.flows[f] {
+                        Sender::Tcp(flow) => flow.run::<HASH>(ring, bucket, window, &self.marks, trace),
+                        Sender::Datagrams(source) => source.run::<HASH>(ring, bucket, window, &self.marks),
+                    };
                 }
             }
             if !bucket.is_empty() || self.nodes[l].due() < until {
@@ -194,8 +218,16 @@ impl Engine {
         }
         let mut flows = Vec::with_capacity(n);
         for (f, flow) in self.flows.into_iter().enumerate() {
-            let (senders, receivers) = (&self.shared.rings[f], &self.shared.rings[n + f]);
-            let done = flow.finish(senders, receivers, &self.marks, self.shared.dropped[f]);
+            let dropped = self.shared.dropped[f];
+            let done = match flow {
+                Sender::Tcp(flow) => {
+                    let (senders, receivers) = (&self.shared.rings[f], &self.shared.rings[n + f]);
+                    flow.finish(senders, receivers, &self.marks, dropped)
+                }
+                Sender::Datagrams(source) => {
+                    source.finish(&mut self.shared.rings[f], &self.marks, dropped, options.hash)
+                }
+            };
             hash.word(done.hash.0);
             balance.sent += done.sent;
             balance.delivered += done.delivered;

@@ -1,0 +1,30 @@
+//! A greedy source: there is always more to send.
+//!
+//! Source: the FTP source of ns-2, and of every paper on TCP.
+
+use crate::Transfer;
+use base::{Card, ParamError};
+
+base::params! {
+    /// None.
+    pub struct Params {}
+}
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Bulk;
+
+impl Transfer for Bulk {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "bulk",
+        aliases: &["ftp", "greedy"],
+        title: "Bulk transfer",
+        source: "Always backlogged; the FTP source of the papers.",
+        differs: "",
+    };
+
+    fn segments(_params: &Params, _mss: u32) -> Result<Option<u32>, ParamError> {
+        Ok(None)
+    }
+}

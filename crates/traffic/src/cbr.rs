@@ -1,0 +1,62 @@
+//! Constant bit rate: packets of one size at equal gaps, the first at the start of the flow.
+//!
+//! Source: the CBR source of ns-2, which papers put over UDP. The gap is rounded as links round the time of a packet, so
+//! that a link of the same rate is never late.
+//! Flows that start together send together, and flows of one rate keep their phases for ever: spread `start` over a gap
+//! or more, or let `tcp.send_jitter` break them.
+
+use crate::{Source, check_rate};
+use base::{Bytes, Card, ParamError, Rate, Span, Stream};
+
+base::params! {
+    /// The stream.
+    pub struct Params {
+        /// Rate of one flow, in bits on the wire, headers included.
+        rate: Rate = Rate(1_000_000), "bit/s";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Cbr {
+    gap: Span,
+    begun: bool,
+}
+
+impl Source for Cbr {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "cbr",
+        aliases: &["constant-bit-rate"],
+        title: "Constant bit rate",
+        source: "The CBR source of ns-2, over UDP.",
+        differs: "",
+    };
+
+    fn new(params: &Params, packet: Bytes, _chance: Stream) -> Result<Self, ParamError> {
+        check_rate(params.rate)?;
+        Ok(Self { gap: params.rate.serialize(packet), begun: false })
+    }
+
+    fn rate(params: &Params) -> Rate {
+        params.rate
+    }
+
+    #[inline]
+    fn next_gap(&mut self) -> Span {
+        if std::mem::replace(&mut self.begun, true) { self.gap } else { Span::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_megabits_are_a_kilobyte_each_1600_microseconds_from_the_start() {
+        let params = Params { rate: Rate(5_000_000) };
+        let mut source = Cbr::new(&params, Bytes(1000), Stream::new(1, 0, ("test", 0), "traffic")).unwrap();
+        let gaps = [(); 4].map(|()| source.next_gap());
+        assert_eq!(gaps, [Span::ZERO, Span::micros(1600), Span::micros(1600), Span::micros(1600)]);
+    }
+}
