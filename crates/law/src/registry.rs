@@ -168,6 +168,15 @@ macro_rules! laws {
             fn on_delivery(&mut self, delivery: &Delivery) {
                 match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_delivery(delivery),)* }
             }
+            fn on_feedback(&mut self, feedback: f64, limited: bool) {
+                match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_feedback(feedback, limited),)* }
+            }
+            fn header(&self, srtt: Span) -> Header {
+                match self { Self::Window(_) => Header::NONE, $(Self::$c_name(c) => c.header(srtt),)* }
+            }
+            fn burst(&self) -> u32 {
+                match self { Self::Window(_) => 1, $(Self::$c_name(c) => c.burst(),)* }
+            }
             fn on_lost(&mut self, lost: &Lost) {
                 match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_lost(lost),)* }
             }

@@ -27,6 +27,7 @@ queues! {
     }
     disciplines {
         Drr = drr,
+        Xcp = xcp,
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::ScenarioError;
 
 /// Congestion-control laws of the design that are still to come.
-pub(crate) const LATER_LAWS: &[&str] = &["xcp", "packet-pair"];
+pub(crate) const LATER_LAWS: &[&str] = &["packet-pair"];
 
 /// Disciplines that are still to come.
 pub(crate) const LATER_QUEUES: &[&str] = &[
@@ -22,7 +22,6 @@ pub(crate) const LATER_QUEUES: &[&str] = &[
     "fq-codel",
     "pie",
     "dualpi2",
-    "xcp",
 ];
 
 /// Kinds of traffic that are still to come.

@@ -57,6 +57,8 @@ pub struct FlowPlan {
     pub receiver: Receiver,
     pub traced: bool,
     pub ecn: bool,
+    /// Whether its data packets carry headers for routers.
+    pub headers: bool,
 }
 
 /// The instants at which a run looks at itself, before anything else happens at them.
@@ -159,6 +161,7 @@ impl Network {
                     receiver,
                     traced: scenario.record.trace.contains(&(g, i)),
                     ecn: tcp.ecn || needs.marks,
+                    headers: needs.headers,
                 }));
             }
         }

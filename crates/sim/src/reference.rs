@@ -9,7 +9,7 @@ use crate::ledger::Ledger;
 use crate::meter::{BacklogSamples, FlowMeter, LinkTotals, link_outcome};
 use crate::network::{FlowPlan, Marks, Network};
 use crate::{Balance, Options, Outcome, Trace, cause_index};
-use base::{Cause, Flags, Stream, Time};
+use base::{Cause, Flags, Header, Stream, Time};
 use queue::{AnyQueue, Link, Packet, QueueDiscipline};
 use scenario::{HEADER, Loss};
 use std::cmp::Reverse;
@@ -126,11 +126,15 @@ struct Side {
 
 /// Segments that TCP hands over during one call.
 #[derive(Default)]
-struct Outbox(Vec<(u32, Flags)>);
+struct Outbox(Vec<(u32, Flags, Header)>);
 
 impl Wire for Outbox {
-    fn send(&mut self, _now: Time, seq: u32, flags: Flags) {
-        self.0.push((seq, flags));
+    fn send(&mut self, now: Time, seq: u32, flags: Flags) {
+        self.send_with(now, seq, flags, Header::NONE);
+    }
+
+    fn send_with(&mut self, _now: Time, seq: u32, flags: Flags, header: Header) {
+        self.0.push((seq, flags, header));
     }
 }
 
@@ -258,6 +262,7 @@ impl Engine {
                 let f = packet.flow as usize;
                 self.balance.delivered += 1;
                 let side = &mut self.sides[f];
+                side.plan.receiver.hear(&packet.header.times(1.0 / side.plan.packet as f32));
                 let ack = side.plan.receiver.on_segment(now, packet.token, packet.flags);
                 side.meter.delivered(now, &side.plan.receiver, side.plan.data_end);
                 let deadline = side.plan.receiver.deadline();
@@ -305,7 +310,7 @@ impl Engine {
     ) {
         let mut out = Outbox::default();
         call(&mut self.sides[f].plan.sender, &mut out);
-        for (seq, flags) in out.0 {
+        for (seq, flags, header) in out.0 {
             self.balance.sent += 1;
             let side = &mut self.sides[f];
             let late = match &mut side.plan.jitter {
@@ -314,7 +319,8 @@ impl Engine {
             };
             let enter = (now + late).max(side.last_enter);
             side.last_enter = enter;
-            let packet = Packet::new(f as u32, seq, side.plan.packet, enter).with(flags);
+            let header = header.times(side.plan.packet as f32);
+            let packet = Packet { header, ..Packet::new(f as u32, seq, side.plan.packet, enter).with(flags) };
             self.push(enter, Phase::EnterAccess, f as u32, Event::EnterAccess(packet));
         }
         let deadline = self.sides[f].plan.sender.deadline();

@@ -8,7 +8,7 @@
 
 use crate::ack::{Ack, MAX_BLOCKS};
 use crate::ranges::Ranges;
-use base::{Flags, Span, Time};
+use base::{Flags, Header, Span, Time};
 
 /// The receiving end of one connection.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Receiver {
     sack_blocks: usize,
     /// Segments whose blocks were reported last, most recent first.
     recent: [u32; MAX_BLOCKS],
+    /// What routers granted since the last ACK.
+    granted: f32,
     ack: Ack,
 }
 
@@ -47,6 +49,7 @@ impl Receiver {
             every_mark: false,
             sack_blocks: sack_blocks.min(MAX_BLOCKS),
             recent: [u32::MAX; MAX_BLOCKS],
+            granted: 0.0,
             ack: Ack::new(0, &[], false),
         }
     }
@@ -91,6 +94,12 @@ impl Receiver {
     #[must_use]
     pub fn ack(&self) -> &Ack {
         &self.ack
+    }
+
+    /// The next segment carries `header`, in segments: the next ACK returns what it grants.
+    #[inline]
+    pub fn hear(&mut self, header: &Header) {
+        self.granted += header.feedback;
     }
 
     /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then [`Self::ack`].
@@ -163,6 +172,7 @@ impl Receiver {
         self.pending = 0;
         self.deadline = Time::NEVER;
         self.ack.renew(self.next, self.echo);
+        self.ack.feedback = std::mem::take(&mut self.granted);
     }
 
     /// Adds the blocks most recently reported, where ACKs may be lost.

@@ -5,12 +5,13 @@
 
 use super::access::{Access, Fate};
 use super::bucket::Bucket;
+use super::headers::Headers;
 use super::ring::{Rec, Ring, tag};
 use crate::hash::Rolling;
 use crate::meter::FlowMeter;
 use crate::network::{FlowPlan, Marks};
 use crate::{FlowOutcome, Trace};
-use base::{Flags, Time};
+use base::{Flags, Header, Time};
 use law::CongestionControl;
 use std::collections::VecDeque;
 use transport::{Ack, Wire};
@@ -52,12 +53,17 @@ struct Way {
     late: u64,
     warm: u64,
     end: u64,
+    /// Where its headers go first and arrive last, if its packets carry any.
+    header_way: Option<(u32, u32)>,
+    /// Size of a packet: senders count segments, routers bytes.
+    packet: f32,
 }
 
 /// Where TCP's segments go in one window, which ends at `until` at the first link.
 struct Exit<'a, const HASH: bool> {
     way: &'a mut Way,
     bucket: &'a mut Bucket,
+    headers: &'a mut Headers,
     until: u64,
     hash: &'a mut Rolling,
 }
@@ -72,12 +78,32 @@ impl<const HASH: bool> Wire for Exit<'_, HASH> {
 
     #[inline]
     fn send(&mut self, now: Time, seq: u32, flags: Flags) {
+        self.leave(now, seq, flags);
+    }
+
+    fn send_with(&mut self, now: Time, seq: u32, flags: Flags, header: Header) {
+        if self.leave(now, seq, flags)
+            && let Some((first, _)) = self.way.header_way
+        {
+            self.headers.put(first, header.times(self.way.packet));
+        }
+    }
+}
+
+impl<const HASH: bool> Exit<'_, HASH> {
+    /// A segment leaves TCP at `now`. Returns whether it got into the network.
+    #[inline]
+    fn leave(&mut self, now: Time, seq: u32, flags: Flags) -> bool {
         match self.way.access.admit(now.0) {
             Fate::Arrives(time) => {
                 let rec = Rec { time, tag: tag(self.way.id, seq, flags) };
                 self.way.emit(rec, self.bucket, self.until);
+                true
             }
-            Fate::Dropped(entered) => self.way.dropped(entered),
+            Fate::Dropped(entered) => {
+                self.way.dropped(entered);
+                false
+            }
         }
     }
 }
@@ -111,7 +137,13 @@ enum Next {
 }
 
 impl Flow {
-    pub fn new(mut plan: Box<FlowPlan>, id: u32, marks: &Marks, series: bool) -> Self {
+    pub fn new(
+        mut plan: Box<FlowPlan>,
+        id: u32,
+        header_way: Option<(u32, u32)>,
+        marks: &Marks,
+        series: bool,
+    ) -> Self {
         let folded = plan.back_path.is_empty();
         (plan.path, plan.back_path) = (Vec::new(), Vec::new());
         let receiver_warm = if folded { marks.warmup + plan.back } else { marks.warmup };
@@ -124,6 +156,8 @@ impl Flow {
                 late: 0,
                 warm: marks.warmup.0,
                 end: marks.end.0,
+                header_way,
+                packet: plan.packet as f32,
             },
             start: plan.start,
             stop: plan.stop,
@@ -148,6 +182,7 @@ impl Flow {
         &mut self,
         ring: &mut Ring,
         bucket: &mut Bucket,
+        headers: &mut Headers,
         (horizon, until): (u64, u64),
         marks: &Marks,
         trace: &mut Option<Box<Trace>>,
@@ -160,7 +195,7 @@ impl Flow {
         }
         loop {
             if self.folded && trace.is_none() {
-                self.run_steady::<HASH>(ring, bucket, horizon, until);
+                self.run_steady::<HASH>(ring, bucket, headers, horizon, until);
             }
             let (at, next) = self.next(ring);
             if at >= horizon {
@@ -175,13 +210,14 @@ impl Flow {
                 Next::Record => {
                     if let Some(rec) = ring.pop() {
                         if self.folded {
+                            self.hear(headers);
                             heard = self.deliver(Time(at - self.plan.back.0), &rec, marks);
                             if heard {
                                 let ack = self.plan.receiver.ack();
                                 self.plan.sender.on_ack(
                                     now,
                                     ack,
-                                    &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash },
+                                    &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
                                 );
                             }
                         } else if let Some(ack) = self.ack_numbered(rec.seq()) {
@@ -189,7 +225,7 @@ impl Flow {
                             self.plan.sender.on_ack(
                                 now,
                                 &ack,
-                                &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash },
+                                &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
                             );
                         }
                     }
@@ -200,14 +236,14 @@ impl Flow {
                     self.plan.sender.on_ack(
                         now,
                         self.plan.receiver.ack(),
-                        &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash },
+                        &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
                     );
                 }
                 Next::Timer => {
                     let timeouts = self.plan.sender.counters.timeouts;
                     self.plan
                         .sender
-                        .on_timer(now, &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash });
+                        .on_timer(now, &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash });
                     if let Some(trace) = trace
                         && self.plan.sender.counters.timeouts > timeouts
                     {
@@ -218,7 +254,7 @@ impl Flow {
                     self.start = Time::NEVER;
                     self.plan
                         .sender
-                        .start(now, &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash });
+                        .start(now, &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash });
                 }
                 Next::Stop => {
                     self.stop = Time::NEVER;
@@ -261,6 +297,14 @@ impl Flow {
         self.acks.pop_front()
     }
 
+    /// The header of the segment that reaches the receiver, if its packets carry any.
+    #[inline]
+    fn hear(&mut self, headers: &mut Headers) {
+        if let Some((_, last)) = self.way.header_way {
+            self.plan.receiver.hear(&headers.take(last).times(1.0 / self.way.packet));
+        }
+    }
+
     /// A segment reaches the receiver. Returns whether it triggers an ACK.
     fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks) -> bool {
         if at >= marks.warmup && self.receiver_warm != Time::NEVER {
@@ -274,7 +318,14 @@ impl Flow {
     }
 
     /// Runs a receiver that is not folded over deliveries before `until`; its ACKs go into `bucket`.
-    pub fn run_receiver(&mut self, ring: &mut Ring, bucket: &mut Bucket, until: u64, marks: &Marks) -> u64 {
+    pub fn run_receiver(
+        &mut self,
+        ring: &mut Ring,
+        bucket: &mut Bucket,
+        headers: &mut Headers,
+        until: u64,
+        marks: &Marks,
+    ) -> u64 {
         loop {
             let record = ring.peek().map_or(u64::MAX, |rec| rec.time);
             let timer = self.plan.receiver.deadline().0;
@@ -284,6 +335,7 @@ impl Flow {
                 return at;
             }
             let acknowledged = if record <= timer {
+                self.hear(headers);
                 ring.pop().is_some_and(|rec| self.deliver(Time(at), &rec, marks))
             } else {
                 self.plan.receiver.on_timer();
@@ -298,7 +350,14 @@ impl Flow {
     }
 
     /// As many ACKs as are all alike: each releases one segment.
-    fn run_steady<const HASH: bool>(&mut self, ring: &mut Ring, bucket: &mut Bucket, horizon: u64, until: u64) {
+    fn run_steady<const HASH: bool>(
+        &mut self,
+        ring: &mut Ring,
+        bucket: &mut Bucket,
+        headers: &mut Headers,
+        horizon: u64,
+        until: u64,
+    ) {
         let limit = horizon.min(self.next_mark.0).min(self.receiver_warm.0).min(self.stop.0);
         loop {
             let front = ring.all();
@@ -322,7 +381,7 @@ impl Flow {
             let Some(&Rec { time: last, .. }) = acks.last() else { return };
             let n = acks.len() as u32;
             if plain > 0 {
-                let mut exit = Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash };
+                let mut exit = Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash };
                 self.plan.sender.take_plain(acks.iter().map(|rec| Time(rec.time)), &mut exit);
                 ring.consume(n as usize);
                 self.plan.receiver.take_plain(n);

@@ -5,13 +5,14 @@
 //! (`serve_waiting`). Sums are taken at marks, which lie lazily before the next arrival, as the timers of rules do.
 //! Disciplines that do more than refuse have a calendar of their own (`local`).
 
+use super::headers::Headers;
 use super::local::Local;
 use super::ring::{Rec, Ring};
 use crate::hash::Rolling;
 use crate::meter::{BacklogSamples, LinkTotals};
 use crate::network::Marks;
 use crate::{Trace, cause_index};
-use base::{Bytes, Cause, Flags, Stream, Time};
+use base::{Bytes, Cause, Flags, Header, Stream, Time};
 use queue::{Admission, AnyAdmission, AnyQueue, Backlog, Limit, Packet, QueueDiscipline, Verdict};
 use scenario::{HEADER, Loss};
 use std::collections::VecDeque;
@@ -32,6 +33,8 @@ pub struct Shared {
     pub dropped: Vec<u64>,
     /// Data packets dropped since the start.
     pub dropped_total: u64,
+    /// Headers on their way, of the flows that need them.
+    pub headers: Headers,
     /// Traces, by flow where there is one.
     pub traces: Vec<Option<Box<Trace>>>,
 }
@@ -71,6 +74,8 @@ pub struct Node {
     /// By flow, from `first` on: the ring that hears of its packets next.
     pub routes: Vec<u32>,
     pub first: u32,
+    /// As the routes: the lane in which headers of its packets come; empty on a link without headers.
+    pub lanes: Vec<u32>,
     /// Start of service and size of those waiting, oldest first; unused by the clock.
     waiting: VecDeque<(u64, u32)>,
     waiting_bytes: u64,
@@ -113,6 +118,7 @@ impl Node {
         queue: AnyQueue,
         loss: Option<(Loss, Stream)>,
         (first, routes): (u32, Vec<u32>),
+        lanes: Vec<u32>,
         marks: &Marks,
         series: bool,
     ) -> Self {
@@ -125,6 +131,8 @@ impl Node {
             Server::Local(_) => None,
         };
         let longest_wait = match (&service, plain, &loss) {
+            // The clock looks at nothing but times.
+            _ if !lanes.is_empty() => None,
             (Service::One(_, time), Some(Limit::Packets(n)), None) => Some(u64::from(n) * time),
             (Service::One(size, time), Some(Limit::Bytes(Bytes(n))), None) => Some(n / u64::from(*size) * time),
             // An unlimited queue may reach beyond the end of time: see `FAR`.
@@ -140,6 +148,7 @@ impl Node {
             loss,
             routes,
             first,
+            lanes,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             longest_seen: 0,
@@ -238,6 +247,7 @@ impl Node {
                 self.pass_marks(Time(now), marks);
             }
             self.totals.arrived += 1;
+            let header = if self.lanes.is_empty() { Header::NONE } else { self.take_header(rec, shared) };
             if self.loses() {
                 self.drop::<HASH>(rec, Cause::Injected, marks, shared);
                 continue;
@@ -247,6 +257,7 @@ impl Node {
             let idle = self.free <= now;
             let mut packet = *rec;
             let offered = Packet::new(rec.flow(), rec.seq(), size, Time(now)).with(rec.flags());
+            let offered = Packet { header, ..offered };
             let Server::Fifo(admission) = &mut self.server else { return };
             let verdict = admission.admit(&offered, backlog, idle.then_some(Time(self.free)));
             match verdict {
@@ -276,6 +287,9 @@ impl Node {
             self.totals.nonempty += start - now.max(self.last_start).min(start);
             self.last_start = start;
             self.free = (start + time).min(FAR);
+            if !self.lanes.is_empty() {
+                self.put_header(&offered, shared);
+            }
             shared.push(self.routes[(rec.flow() - self.first) as usize], self.free, packet.tag);
         }
     }

@@ -6,7 +6,7 @@ use super::ring::Rec;
 use crate::cause_index;
 use crate::ledger::Ledger;
 use crate::network::Marks;
-use base::{Cause, Flags, Time};
+use base::{Cause, Flags, Header, Time};
 use queue::{AnyQueue, Packet, QueueDiscipline};
 
 /// See the [module](self).
@@ -87,11 +87,13 @@ impl Node {
 
     fn arrive<const HASH: bool>(&mut self, rec: &Rec, marks: &Marks, shared: &mut Shared) {
         self.totals.arrived += 1;
+        let header = if self.lanes.is_empty() { Header::NONE } else { self.take_header(rec, shared) };
         if self.loses() {
             return self.drop::<HASH>(rec, Cause::Injected, marks, shared);
         }
         let (size, _) = self.service_of(rec.flow());
         let packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
+        let packet = Packet { header, ..packet };
         let idle_since = self.idle_since();
         let Server::Local(local) = &mut self.server else { return };
         local.queue.enqueue(packet, idle_since, &mut local.ledger);
@@ -114,6 +116,9 @@ impl Node {
         self.totals.begun += 1;
         self.totals.begun_bytes += u64::from(size);
         self.free = now + time;
+        if !self.lanes.is_empty() {
+            self.put_header(&packet, shared);
+        }
         let rec = Rec::of(self.free, packet.flow, packet.token, packet.flags);
         shared.push(self.routes[(packet.flow - self.first) as usize], self.free, rec.tag);
     }

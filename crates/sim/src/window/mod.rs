@@ -7,6 +7,7 @@
 mod access;
 mod bucket;
 mod flow;
+mod headers;
 mod horizon;
 mod layout;
 mod link;
@@ -68,17 +69,20 @@ impl Engine {
             layout: Layout::default(),
         };
         let Network { links, flows, .. } = network;
-        for ((i, plan), (first, routes, service)) in links.into_iter().enumerate().zip(layout.tables.drain(..)) {
+        let tables = layout.tables.drain(..).zip(layout.lanes.drain(..));
+        for ((i, plan), ((first, routes, service), lanes)) in links.into_iter().enumerate().zip(tables) {
             let routes = (first, routes);
-            engine.nodes.push(Node::new(i as u32, service, plan.queue, plan.loss, routes, &marks, options.series));
+            let (queue, loss, series) = (plan.queue, plan.loss, options.series);
+            engine.nodes.push(Node::new(i as u32, service, queue, loss, routes, lanes, &marks, series));
         }
+        let header_ways = std::mem::take(&mut layout.header_ways);
         engine.layout = layout;
         for (f, plan) in flows.into_iter().enumerate() {
             let trace = plan.traced.then(|| Box::new(Trace { flow: f as u32, ..Trace::default() }));
             engine.shared.traces.push(trace);
             engine.shared.lead[f] = plan.lead.0;
             engine.shared.due[f] = plan.start.min(plan.stop).0 + plan.lead.0;
-            engine.flows.push(Flow::new(plan, f as u32, &marks, options.series));
+            engine.flows.push(Flow::new(plan, f as u32, header_ways[f], &marks, options.series));
         }
         engine
     }
@@ -147,7 +151,8 @@ impl Engine {
                 let (f, r) = (f as usize, n + f as usize);
                 if shared.due[r] < until {
                     let ring = &mut shared.rings[r];
-                    shared.due[r] = self.flows[f].run_receiver(ring, bucket, until, &self.marks);
+                    let headers = &mut shared.headers;
+                    shared.due[r] = self.flows[f].run_receiver(ring, bucket, headers, until, &self.marks);
                 }
             }
             for &f in &self.layout.senders[l] {
@@ -156,7 +161,8 @@ impl Engine {
                     let horizon = stop.saturating_sub(shared.lead[f]).min(end);
                     let (ring, trace) = (&mut shared.rings[f], &mut shared.traces[f]);
                     let window = (horizon, until);
-                    shared.due[f] = self.flows[f].run::<HASH>(ring, bucket, window, &self.marks, trace);
+                    let headers = &mut shared.headers;
+                    shared.due[f] = self.flows[f].run::<HASH>(ring, bucket, headers, window, &self.marks, trace);
                 }
             }
             if !bucket.is_empty() || self.nodes[l].due() < until {
