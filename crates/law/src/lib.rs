@@ -42,6 +42,7 @@ laws! {
     controllers {
         Bbr = bbr::Bbr,
         Xcp = xcp::Xcp,
+        PacketPair = packet_pair::PacketPair,
     }
 }
 

@@ -42,13 +42,7 @@ impl Controller for Xcp {
         if p.decrease <= 0.0 || p.decrease >= 1.0 {
             return Err(ParamError::new("decrease", "must lie strictly between 0 and 1"));
         }
-        Ok(Self {
-            decrease: p.decrease,
-            cwnd: initial_window,
-            ssthresh: f64::INFINITY,
-            answered: false,
-            limited: true,
-        })
+        Ok(Self { decrease: p.decrease, cwnd: initial_window, ssthresh: f64::INFINITY, answered: false, limited: true })
     }
 }
 

@@ -228,3 +228,153 @@ impl Shares {
         asked.min(feedback) as f32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Header, Rate};
+
+    struct Nothing;
+
+    impl Fates for Nothing {
+        fn dropped(&mut self, _packet: &Packet, _cause: Cause, _now: Time) {
+            panic!("there is room");
+        }
+        fn marked(&mut self, _packet: &Packet, _cause: Cause, _now: Time) {
+            panic!("nothing is marked");
+        }
+    }
+
+    /// 1 MB/s, that is 125 kB in the first control interval of 125 ms.
+    fn router() -> Xcp {
+        let params = Params { interval: Span::millis(125), ..Params::default() };
+        let port = Port::new(Limit::Unlimited, Rate(8_000_000), 1000.0);
+        Xcp::new(&params, &port, Stream::new(0, 0, ("link", 0), "queue")).unwrap()
+    }
+
+    /// 1000 bytes of a flow with this window and a round-trip time of 125 ms, asking for `feedback`.
+    fn packet(cwnd: f32, feedback: f32) -> Packet {
+        let header = Header { rtt: 0.125, cwnd, feedback };
+        Packet { header, ..Packet::new(0, 0, 1000, Time::ZERO) }
+    }
+
+    /// What a packet is granted that arrives and leaves at once.
+    fn pass(xcp: &mut Xcp, packet: Packet) -> f64 {
+        xcp.enqueue(packet, Some(Time::ZERO), &mut Nothing);
+        f64::from(xcp.dequeue(Time::ZERO, &mut Nothing).unwrap().header.feedback)
+    }
+
+    fn wake(xcp: &mut Xcp, millis: u64) {
+        assert_eq!(xcp.next_wakeup(), Time::ZERO + Span::millis(millis));
+        xcp.on_wakeup(xcp.next_wakeup(), None, &mut Nothing);
+    }
+
+    /// Of six digits: headers have 24 bits.
+    fn near(a: f64, b: f64) {
+        assert!((a - b).abs() <= 1e-6 * b.abs(), "{a}, not {b}");
+    }
+
+    /// After an interval with 10 packets of a flow with a window of 10 and 40 of one with a window of 40.
+    fn half_used() -> Xcp {
+        let mut xcp = router();
+        for _ in 0..10 {
+            assert_eq!(pass(&mut xcp, packet(10e3, f32::INFINITY)), 0.0, "nothing to give yet");
+        }
+        for _ in 0..40 {
+            pass(&mut xcp, packet(40e3, f32::INFINITY));
+        }
+        wake(&mut xcp, 125);
+        xcp
+    }
+
+    #[test]
+    fn spare_bandwidth_is_shared_out_by_flows_whatever_their_windows() {
+        // 50 kB in 125 ms are 400 kB/s; 600 kB/s are spare. phi = 0.4 0.125 s 600 kB/s = 30 kB; h = max(0, 5 kB - phi) = 0.
+        // Sum of rtt s / cwnd = 10 0.125 1/10 + 40 0.125 1/40 = 0.25 s; xi_p = 30 kB / (0.125 s 0.25 s) = 960 kB/s^2.
+        // p = xi_p rtt^2 s / cwnd = 960 kB/s^2 (0.125 s)^2 / 10 = 1500 B or / 40 = 375 B: 15 kB for either flow.
+        let mut xcp = half_used();
+        near(xcp.phi, 30e3);
+        near(xcp.shares.gain, 960e3);
+        assert_eq!(xcp.shares.give, 0.0);
+        near(pass(&mut xcp, packet(10e3, f32::INFINITY)), 1500.0);
+        near(pass(&mut xcp, packet(40e3, f32::INFINITY)), 375.0);
+    }
+
+    #[test]
+    fn overload_and_standing_queue_are_taken_back_by_rate_while_a_tenth_changes_hands() {
+        let mut xcp = router();
+        for _ in 0..10 {
+            // No header: load, and here what waits all the time.
+            xcp.enqueue(Packet::new(1, 0, 1000, Time::ZERO), None, &mut Nothing);
+        }
+        wake(&mut xcp, 125);
+        assert_eq!((xcp.persistent, xcp.shares.gain), (0, 0.0), "the queue was empty at first");
+        for _ in 0..150 {
+            xcp.enqueue(packet(150e3, f32::INFINITY), None, &mut Nothing);
+            xcp.dequeue(Time::ZERO, &mut Nothing);
+        }
+        // 10 kB wait 10 ms: the propagation delay is 115 ms.
+        wake(&mut xcp, 240);
+        assert_eq!(xcp.persistent, 10_000);
+        wake(&mut xcp, 250);
+        // 150 kB in 125 ms are 200 kB/s too much. phi = -0.4 0.125 s 200 kB/s - 0.226 10 kB = -12.26 kB; h = 15 kB - 12.26
+        // kB = 2.74 kB. Sum of rtt s / cwnd = 0.125 s: xi_p = 2.74 kB / (0.125 s)^2 = 175.36 kB/s^2, xi_n = 15 kB / (0.125 s
+        // 150 kB) = 0.8/s. A packet gets 175.36 kB/s^2 (0.125 s)^2 / 150 - 0.8/s 0.125 s 1 kB = 18.267 - 100 = -81.733 B.
+        near(xcp.phi, -12_260.0);
+        near(xcp.shares.gain, 175_360.0);
+        near(xcp.shares.give, 0.8);
+        let granted = xcp.dequeue(Time::ZERO, &mut Nothing).unwrap().header.feedback;
+        near(f64::from(granted), -12_260.0 / 150.0);
+    }
+
+    #[test]
+    fn no_more_is_handed_out_than_there_is() {
+        // 30 kB at 1500 B a packet: twenty of them, though thirty come.
+        let mut xcp = half_used();
+        let granted: Vec<f64> = (0..30).map(|_| pass(&mut xcp, packet(10e3, f32::INFINITY))).collect();
+        near(granted.iter().sum(), 30e3);
+        near(granted[19], 1500.0);
+        assert_eq!(granted[21..], [0.0; 9]);
+    }
+
+    #[test]
+    fn what_others_ask_or_grant_stays_if_it_is_less_and_the_rest_is_left_to_others() {
+        let mut xcp = half_used();
+        near(pass(&mut xcp, packet(10e3, 600.0)), 600.0);
+        near(pass(&mut xcp, packet(10e3, -600.0)), -600.0);
+        // 30 kB/0.125 s less 600 B/0.125 s; what the second gives up may be gained by others.
+        near(xcp.shares.gain_left, 240e3);
+    }
+
+    #[test]
+    fn a_sender_that_knows_no_round_trip_time_gets_nothing() {
+        let mut xcp = half_used();
+        let new = Packet { header: Header { rtt: 0.0, cwnd: 2000.0, feedback: f32::INFINITY }, ..packet(1.0, 0.0) };
+        assert_eq!(pass(&mut xcp, new), 0.0);
+        assert_eq!(xcp.input.bytes, 1000);
+        assert_eq!((xcp.input.sharing, xcp.input.flows), (0, 0.0));
+    }
+
+    #[test]
+    fn the_interval_is_the_mean_round_trip_time_of_the_flows() {
+        let mut xcp = router();
+        for rtt in [0.125, 0.375] {
+            // Each flow sends its window once per round trip: in 125 ms all of 12 kB, or a third.
+            for _ in 0..(1.5 / rtt) as u32 {
+                let header = Header { rtt, cwnd: 12e3, feedback: 0.0 };
+                pass(&mut xcp, Packet { header, ..packet(12e3, 0.0) });
+            }
+        }
+        wake(&mut xcp, 125);
+        assert_eq!(xcp.interval, Span::millis(250));
+    }
+
+    #[test]
+    fn refuses_what_makes_no_sense() {
+        let port = Port::new(Limit::Unlimited, Rate(8_000_000), 1000.0);
+        let says = |p: Params| Xcp::new(&p, &port, Stream::new(0, 0, ("link", 0), "queue")).unwrap_err().to_string();
+        assert_eq!(says(Params { beta: 1.5, ..Params::default() }), "beta: must lie between 0 and 1");
+        let span = Params { interval: Span::ZERO, ..Params::default() };
+        assert_eq!(says(span), "interval: must be at least 10 us");
+    }
+}

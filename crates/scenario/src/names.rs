@@ -4,9 +4,6 @@
 
 use crate::ScenarioError;
 
-/// Congestion-control laws of the design that are still to come.
-pub(crate) const LATER_LAWS: &[&str] = &["packet-pair"];
-
 /// Disciplines that are still to come.
 pub(crate) const LATER_QUEUES: &[&str] = &[
     "red",

@@ -218,14 +218,14 @@ fn links() {
 + discipline = "drop-tial"
 ! links[0].queue.discipline: unknown discipline "drop-tial"; did you mean "drop-tail"?
 + discipline = "red"
-! links[0].queue.discipline: discipline "red" is not built yet; available: drop-tail, drr
+! links[0].queue.discipline: discipline "red" is not built yet; available: drop-tail, drr, xcp
 + discipline = "drop-tail", min_th = 5
 ! links[0].queue.min_th: unknown key; known here: discipline, ecn_threshold
 +
 ! links[0].queue.discipline: missing; write for example discipline = "drop-tail"
 - queue = { discipline = "drop-tail" }
 + queue = "magic"
-! links[0].queue: unknown discipline "magic"; available: drop-tail, drr
+! links[0].queue: unknown discipline "magic"; available: drop-tail, drr, xcp
 - random = 1e-4
 + random = 1.0
 ! links[0].loss.random: must be a probability, at least 0 and below 1
@@ -332,12 +332,10 @@ fn senders() {
     all_refused(
         r#"
 - law = "highspeed"
-+ law = "xcp"
-! flows[0].control.law: law "xcp" is not built yet; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, bbr
 + law = "higspeed"
 ! flows[0].control.law: unknown law "higspeed"; did you mean "highspeed"?
 + law = "quic"
-! flows[0].control.law: unknown law "quic"; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, bbr
+! flows[0].control.law: unknown law "quic"; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, bbr, xcp, packet-pair
 + law = 3
 ! flows[0].control.law: must be text such as "highspeed", not a bare number
 - low_window = 38

@@ -33,18 +33,17 @@ struct Pacing {
     free_at: Time,
     /// When a segment waits for that: the timer.
     due: Time,
-    /// Segments that leave back to back, and how many of them are still to come.
-    burst: u32,
+    /// Segments of the present burst that may still leave with it.
     left: u32,
 }
 
 impl Extra {
     /// What these need, if anything.
-    pub fn new(recovery: Recovery, needs: Needs, burst: Option<u32>, options: &Options) -> Option<Box<Self>> {
+    pub fn new(recovery: Recovery, needs: Needs, paces: bool, options: &Options) -> Option<Box<Self>> {
         let rack = recovery == Recovery::Rack;
         // A control that hears of every delivery rules its own window in recovery.
         let prr = (rack || recovery == Recovery::Prr) && !needs.deliveries;
-        if !(rack || prr || needs.every_rtt || needs.deliveries || needs.headers || burst.is_some()) {
+        if !(rack || prr || needs.every_rtt || needs.deliveries || needs.headers || paces) {
             return None;
         }
         let delayed_ack = (options.delayed_ack, options.delayed_ack_timeout);
@@ -55,14 +54,17 @@ impl Extra {
             rack: rack.then(|| Rack::new(delayed_ack)),
             every_rtt: needs.every_rtt,
             headers: needs.headers,
-            pacing: burst.map(|burst| Pacing { free_at: Time::ZERO, due: Time::NEVER, burst, left: 0 }),
+            pacing: paces.then_some(Pacing { free_at: Time::ZERO, due: Time::NEVER, left: 0 }),
         }))
     }
 
     /// Whether ACKs may be taken in runs, as far as anything here is concerned.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        !self.headers && self.deliveries.is_none() && self.pacing.is_none() && self.rack.as_ref().is_none_or(Rack::is_quiet)
+        !self.headers
+            && self.deliveries.is_none()
+            && self.pacing.is_none()
+            && self.rack.as_ref().is_none_or(Rack::is_quiet)
     }
 }
 
@@ -205,7 +207,7 @@ impl<C: CongestionControl> Sender<C> {
         {
             let from = if pacing.left > 0 { pacing.free_at } else { pacing.free_at.max(now) };
             pacing.free_at = from + Span::from_secs(1.0 / rate);
-            pacing.left = if pacing.left > 0 { pacing.left - 1 } else { pacing.burst - 1 };
+            pacing.left = if pacing.left > 0 { pacing.left - 1 } else { self.control.burst() - 1 };
         }
         extra.headers.then(|| self.control.header(self.rtt.srtt()))
     }

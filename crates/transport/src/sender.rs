@@ -128,7 +128,7 @@ impl<C: CongestionControl> Sender<C> {
     pub fn new(control: C, recovery: Recovery, options: &Options, data_end: u32) -> Self {
         let needs = control.needs();
         Self {
-            extra: Extra::new(recovery, needs, control.pacing_rate().map(|_| control.burst()), options),
+            extra: Extra::new(recovery, needs, control.pacing_rate().is_some(), options),
             una: 0,
             nxt: 0,
             high: 0,

@@ -137,13 +137,7 @@ enum Next {
 }
 
 impl Flow {
-    pub fn new(
-        mut plan: Box<FlowPlan>,
-        id: u32,
-        header_way: Option<(u32, u32)>,
-        marks: &Marks,
-        series: bool,
-    ) -> Self {
+    pub fn new(mut plan: Box<FlowPlan>, id: u32, header_way: Option<(u32, u32)>, marks: &Marks, series: bool) -> Self {
         let folded = plan.back_path.is_empty();
         (plan.path, plan.back_path) = (Vec::new(), Vec::new());
         let receiver_warm = if folded { marks.warmup + plan.back } else { marks.warmup };
@@ -217,7 +211,13 @@ impl Flow {
                                 self.plan.sender.on_ack(
                                     now,
                                     ack,
-                                    &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
+                                    &mut Exit::<HASH> {
+                                        way: &mut self.way,
+                                        bucket,
+                                        headers,
+                                        until,
+                                        hash: &mut self.hash,
+                                    },
                                 );
                             }
                         } else if let Some(ack) = self.ack_numbered(rec.seq()) {
@@ -241,9 +241,10 @@ impl Flow {
                 }
                 Next::Timer => {
                     let timeouts = self.plan.sender.counters.timeouts;
-                    self.plan
-                        .sender
-                        .on_timer(now, &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash });
+                    self.plan.sender.on_timer(
+                        now,
+                        &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
+                    );
                     if let Some(trace) = trace
                         && self.plan.sender.counters.timeouts > timeouts
                     {
@@ -252,9 +253,10 @@ impl Flow {
                 }
                 Next::Start => {
                     self.start = Time::NEVER;
-                    self.plan
-                        .sender
-                        .start(now, &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash });
+                    self.plan.sender.start(
+                        now,
+                        &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
+                    );
                 }
                 Next::Stop => {
                     self.stop = Time::NEVER;
