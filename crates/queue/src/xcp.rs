@@ -43,7 +43,7 @@ struct Input {
 /// What is handed out in the present control interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shares {
-    /// Feedback of a packet per rtt^2 s / cwnd (the paper's xi_p), and per rtt s (xi_n).
+    /// Feedback of a packet per rtt^2 s / cwnd (the paper's `xi_p`), and per rtt s (`xi_n`).
     gain: f64,
     give: f64,
     /// What is left of both, in bytes per second.

@@ -54,7 +54,7 @@ struct Way {
     warm: u64,
     end: u64,
     /// Where its headers go first and arrive last, if its packets carry any.
-    header_way: Option<(u32, u32)>,
+    lanes: Option<(u32, u32)>,
     /// Size of a packet: senders count segments, routers bytes.
     packet: f32,
 }
@@ -83,7 +83,7 @@ impl<const HASH: bool> Wire for Exit<'_, HASH> {
 
     fn send_with(&mut self, now: Time, seq: u32, flags: Flags, header: Header) {
         if self.leave(now, seq, flags)
-            && let Some((first, _)) = self.way.header_way
+            && let Some((first, _)) = self.way.lanes
         {
             self.headers.put(first, header.times(self.way.packet));
         }
@@ -137,7 +137,7 @@ enum Next {
 }
 
 impl Flow {
-    pub fn new(mut plan: Box<FlowPlan>, id: u32, header_way: Option<(u32, u32)>, marks: &Marks, series: bool) -> Self {
+    pub fn new(mut plan: Box<FlowPlan>, id: u32, lanes: Option<(u32, u32)>, marks: &Marks, series: bool) -> Self {
         let folded = plan.back_path.is_empty();
         (plan.path, plan.back_path) = (Vec::new(), Vec::new());
         let receiver_warm = if folded { marks.warmup + plan.back } else { marks.warmup };
@@ -150,7 +150,7 @@ impl Flow {
                 late: 0,
                 warm: marks.warmup.0,
                 end: marks.end.0,
-                header_way,
+                lanes,
                 packet: plan.packet as f32,
             },
             start: plan.start,
@@ -302,7 +302,7 @@ impl Flow {
     /// The header of the segment that reaches the receiver, if its packets carry any.
     #[inline]
     fn hear(&mut self, headers: &mut Headers) {
-        if let Some((_, last)) = self.way.header_way {
+        if let Some((_, last)) = self.way.lanes {
             self.plan.receiver.hear(&headers.take(last).times(1.0 / self.way.packet));
         }
     }

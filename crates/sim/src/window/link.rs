@@ -117,8 +117,7 @@ impl Node {
         service: Service,
         queue: AnyQueue,
         loss: Option<(Loss, Stream)>,
-        (first, routes): (u32, Vec<u32>),
-        lanes: Vec<u32>,
+        (first, routes, lanes): (u32, Vec<u32>, Vec<u32>),
         marks: &Marks,
         series: bool,
     ) -> Self {

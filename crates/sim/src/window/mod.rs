@@ -71,9 +71,8 @@ impl Engine {
         let Network { links, flows, .. } = network;
         let tables = layout.tables.drain(..).zip(layout.lanes.drain(..));
         for ((i, plan), ((first, routes, service), lanes)) in links.into_iter().enumerate().zip(tables) {
-            let routes = (first, routes);
-            let (queue, loss, series) = (plan.queue, plan.loss, options.series);
-            engine.nodes.push(Node::new(i as u32, service, queue, loss, routes, lanes, &marks, series));
+            let routes = (first, routes, lanes);
+            engine.nodes.push(Node::new(i as u32, service, plan.queue, plan.loss, routes, &marks, options.series));
         }
         let header_ways = std::mem::take(&mut layout.header_ways);
         engine.layout = layout;
