@@ -233,6 +233,21 @@ mod tests {
     }
 
     #[test]
+    fn an_ack_returns_what_was_granted_since_the_last() {
+        let mut receiver = Receiver::new(2, Span::millis(200), 3);
+        let mut on = |seq, feedback| {
+            receiver.hear(&Header { rtt: 0.1, cwnd: 10.0, feedback });
+            receiver.on_segment(Time::ZERO, seq, Flags::NONE).then(|| receiver.ack().feedback)
+        };
+        assert_eq!(on(0, 1.5), None);
+        assert_eq!(on(1, -0.25), Some(1.25));
+        assert_eq!(on(3, 2.0), Some(2.0), "out of order");
+        assert_eq!(on(2, 0.5), Some(0.5));
+        assert_eq!(on(4, f32::INFINITY), None);
+        assert_eq!(on(5, 1.0), Some(f32::INFINITY), "one met no router");
+    }
+
+    #[test]
     fn echoes_each_mark_and_no_other_when_asked() {
         // RFC 8257, Figure 1: a change of the mark acknowledges what came before it, with the old mark.
         let mut receiver = Receiver::new(2, Span::millis(40), 0).echoing_every_mark();

@@ -35,6 +35,7 @@ impl Headers {
 
 impl Node {
     /// The header of the arrival `rec`. Acknowledgements have none.
+    #[cold]
     pub fn take_header(&self, rec: &Rec, shared: &mut Shared) -> Header {
         match self.lane(rec.flow(), rec.flags()) {
             NONE => Header::NONE,
@@ -43,6 +44,7 @@ impl Node {
     }
 
     /// The header of `packet` goes on.
+    #[cold]
     pub fn put_header(&self, packet: &Packet, shared: &mut Shared) {
         let lane = self.lane(packet.flow, packet.flags);
         if lane != NONE {

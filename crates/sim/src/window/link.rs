@@ -12,7 +12,7 @@ use crate::hash::Rolling;
 use crate::meter::{BacklogSamples, LinkTotals};
 use crate::network::Marks;
 use crate::{Trace, cause_index};
-use base::{Bytes, Cause, Flags, Header, Stream, Time};
+use base::{Bytes, Cause, Flags, Stream, Time};
 use queue::{Admission, AnyAdmission, AnyQueue, Backlog, Limit, Packet, QueueDiscipline, Verdict};
 use scenario::{HEADER, Loss};
 use std::collections::VecDeque;
@@ -240,13 +240,14 @@ impl Node {
     }
 
     fn serve_waiting<const HASH: bool>(&mut self, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
+        let headers = !self.lanes.is_empty();
         for rec in arrivals {
             let now = rec.time;
             if now >= self.next_mark.0 {
                 self.pass_marks(Time(now), marks);
             }
             self.totals.arrived += 1;
-            let header = if self.lanes.is_empty() { Header::NONE } else { self.take_header(rec, shared) };
+            let header = headers.then(|| self.take_header(rec, shared));
             if self.loses() {
                 self.drop::<HASH>(rec, Cause::Injected, marks, shared);
                 continue;
@@ -255,8 +256,10 @@ impl Node {
             let (size, time) = self.service_of(rec.flow());
             let idle = self.free <= now;
             let mut packet = *rec;
-            let offered = Packet::new(rec.flow(), rec.seq(), size, Time(now)).with(rec.flags());
-            let offered = Packet { header, ..offered };
+            let mut offered = Packet::new(rec.flow(), rec.seq(), size, Time(now)).with(rec.flags());
+            if let Some(header) = header {
+                offered.header = header;
+            }
             let Server::Fifo(admission) = &mut self.server else { return };
             let verdict = admission.admit(&offered, backlog, idle.then_some(Time(self.free)));
             match verdict {
@@ -286,7 +289,7 @@ impl Node {
             self.totals.nonempty += start - now.max(self.last_start).min(start);
             self.last_start = start;
             self.free = (start + time).min(FAR);
-            if !self.lanes.is_empty() {
+            if headers {
                 self.put_header(&offered, shared);
             }
             shared.push(self.routes[(rec.flow() - self.first) as usize], self.free, packet.tag);
@@ -401,7 +404,7 @@ impl Node {
     /// Packets waiting at `at`: service not begun before it.
     fn waiting_at(&self, at: Time) -> u32 {
         if let Server::Local(local) = &self.server {
-            return local.queue.backlog().packets;
+            return local.waiting;
         }
         match self.service {
             Service::One(_, time) if self.longest_wait.is_some() => (self.free.saturating_sub(at.0) / time) as u32,

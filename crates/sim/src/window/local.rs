@@ -6,7 +6,7 @@ use super::ring::Rec;
 use crate::cause_index;
 use crate::ledger::Ledger;
 use crate::network::Marks;
-use base::{Cause, Flags, Header, Time};
+use base::{Cause, Flags, Time};
 use queue::{AnyQueue, Packet, QueueDiscipline};
 
 /// See the [module](self).
@@ -15,6 +15,9 @@ pub struct Local {
     pub queue: AnyQueue,
     /// Whether a packet is in service; it leaves when the link is next free.
     busy: bool,
+    /// What the queue says of itself, asked once after each call: packets waiting, and when its timer rings.
+    pub waiting: u32,
+    wake: u64,
     /// Until when the totals are.
     pub touched: u64,
     ledger: Ledger,
@@ -22,7 +25,14 @@ pub struct Local {
 
 impl Local {
     pub fn new(queue: AnyQueue) -> Self {
-        Self { queue, busy: false, touched: 0, ledger: Ledger::default() }
+        let mut local = Self { queue, busy: false, waiting: 0, wake: 0, touched: 0, ledger: Ledger::default() };
+        local.refresh();
+        local
+    }
+
+    #[inline]
+    fn refresh(&mut self) {
+        (self.waiting, self.wake) = (self.queue.backlog().packets, self.queue.next_wakeup().0);
     }
 
     /// Data packets still waiting at the end.
@@ -40,7 +50,7 @@ impl Node {
     /// When a packet that waits here will next go into service: later arrivals may still change which one.
     pub fn due(&self) -> u64 {
         match &self.server {
-            Server::Local(local) if local.queue.backlog().packets > 0 => self.free,
+            Server::Local(local) if local.waiting > 0 => self.free,
             _ => u64::MAX,
         }
     }
@@ -52,7 +62,7 @@ impl Node {
         let mut arrival = arrivals.next();
         loop {
             let Server::Local(local) = &mut self.server else { return };
-            let wake = local.queue.next_wakeup().0;
+            let wake = local.wake;
             let done = if local.busy { self.free } else { u64::MAX };
             let at = arrival.map_or(u64::MAX, |rec| rec.time);
             let now = wake.min(done).min(at);
@@ -67,6 +77,7 @@ impl Node {
                 let idle_since = self.idle_since();
                 let Server::Local(local) = &mut self.server else { return };
                 local.queue.on_wakeup(Time(now), idle_since, &mut local.ledger);
+                local.refresh();
                 self.settle::<HASH>(now, None, marks, shared);
             } else if done == now {
                 self.begin(now, shared);
@@ -87,21 +98,25 @@ impl Node {
 
     fn arrive<const HASH: bool>(&mut self, rec: &Rec, marks: &Marks, shared: &mut Shared) {
         self.totals.arrived += 1;
-        let header = if self.lanes.is_empty() { Header::NONE } else { self.take_header(rec, shared) };
+        let header = (!self.lanes.is_empty()).then(|| self.take_header(rec, shared));
         if self.loses() {
             return self.drop::<HASH>(rec, Cause::Injected, marks, shared);
         }
         let (size, _) = self.service_of(rec.flow());
-        let packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
-        let packet = Packet { header, ..packet };
+        let mut packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
+        if let Some(header) = header {
+            packet.header = header;
+        }
         let idle_since = self.idle_since();
         let Server::Local(local) = &mut self.server else { return };
         local.queue.enqueue(packet, idle_since, &mut local.ledger);
         if idle_since.is_some() {
             self.begin(rec.time, shared);
+        } else {
+            local.refresh();
         }
         let Server::Local(local) = &self.server else { return };
-        self.most_seen = self.most_seen.max(local.queue.backlog().packets);
+        self.most_seen = self.most_seen.max(local.waiting);
         self.settle::<HASH>(rec.time, Some(&packet), marks, shared);
     }
 
@@ -111,6 +126,7 @@ impl Node {
         let Server::Local(local) = &mut self.server else { return };
         let next = local.queue.dequeue(Time(now), &mut local.ledger);
         local.busy = next.is_some();
+        local.refresh();
         let Some(packet) = next else { return };
         let (size, time) = self.service_of(packet.flow);
         self.totals.begun += 1;
@@ -154,7 +170,7 @@ impl Node {
     #[inline]
     pub fn account(&mut self, now: u64) {
         let Server::Local(local) = &mut self.server else { return };
-        let (span, backlog) = (now - local.touched, local.queue.backlog().packets);
+        let (span, backlog) = (now - local.touched, local.waiting);
         self.totals.waiting += u128::from(span) * u128::from(backlog);
         self.totals.nonempty += if backlog > 0 { span } else { 0 };
         local.touched = now;
