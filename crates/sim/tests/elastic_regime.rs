@@ -10,7 +10,7 @@
 
 mod interval;
 
-use interval::interval;
+use interval::{interval, more};
 use sim::{Engine, Options, Outcome, simulate};
 use std::fmt::Write;
 
@@ -76,6 +76,8 @@ fn highspeed_dominates_reno_under_fifo_and_shares_under_fair_queueing() {
     let fair = runs(FAIR, 625, &senders, "none");
     agrees(&goodput(&fair, 0), (12.65, 0.03), "fair, HighSpeed");
     agrees(&goodput(&fair, 1), (12.35, 0.03), "fair, NewReno");
+    let (ahead, half) = interval(&more(&goodput(&fair, 1), &goodput(&fair, 0)));
+    assert!(ahead - half > 0.0, "HighSpeed is still slightly ahead: {ahead} +- {half}");
     assert_eq!(lost(&fair, 2), [0.0; 5], "fair queueing loses no background");
 }
 
