@@ -12,7 +12,7 @@ use queue::{Limit, QueueSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use traffic::TrafficSpec;
-use transport::{Options, Recovery};
+use transport::{Ecn, Options, Recovery};
 
 impl Scenario {
     /// The canonical form.
@@ -167,7 +167,7 @@ struct TcpForm {
     delayed_ack: u32,
     delayed_ack_timeout_ps: Span,
     limited_transmit: bool,
-    ecn: bool,
+    ecn: EcnForm,
     send_jitter_ps: Span,
 }
 
@@ -176,6 +176,14 @@ struct TcpForm {
 #[serde(deny_unknown_fields)]
 struct DatagramForm {
     send_jitter_ps: Span,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum EcnForm {
+    Off,
+    On,
+    L4s,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -281,7 +289,11 @@ impl From<&Options> for TcpForm {
             delayed_ack: tcp.delayed_ack,
             delayed_ack_timeout_ps: tcp.delayed_ack_timeout,
             limited_transmit: tcp.limited_transmit,
-            ecn: tcp.ecn,
+            ecn: match tcp.ecn {
+                Ecn::Off => EcnForm::Off,
+                Ecn::On => EcnForm::On,
+                Ecn::L4s => EcnForm::L4s,
+            },
             send_jitter_ps: tcp.send_jitter,
         }
     }
@@ -422,7 +434,11 @@ impl From<TcpForm> for Options {
             delayed_ack: form.delayed_ack,
             delayed_ack_timeout: form.delayed_ack_timeout_ps,
             limited_transmit: form.limited_transmit,
-            ecn: form.ecn,
+            ecn: match form.ecn {
+                EcnForm::Off => Ecn::Off,
+                EcnForm::On => Ecn::On,
+                EcnForm::L4s => Ecn::L4s,
+            },
             send_jitter: form.send_jitter_ps,
         }
     }

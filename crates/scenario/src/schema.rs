@@ -257,8 +257,8 @@ struct TcpTable {
     delayed_ack_timeout: Option<String>,
     /// Whether the first two duplicate ACKs release new data (RFC 3042).
     limited_transmit: Option<bool>,
-    /// Explicit congestion notification (RFC 3168): "on" or "off".
-    ecn: Option<OnOrOff>,
+    /// Explicit congestion notification: "off", "on" (RFC 3168), or "l4s" (ECT(1), RFC 9331).
+    ecn: Option<Ecn>,
     /// Each packet is sent a uniform time in [0, this] late, order kept: "8 us".
     send_jitter: Option<String>,
 }
@@ -273,24 +273,26 @@ enum NumberOrNone {
     Word(None),
 }
 
-/// On or off.
+/// What data says about congestion marks.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum OnOrOff {
+enum Ecn {
     /// In words.
-    Word(OnOrOffWord),
+    Word(EcnWord),
     /// As a flag.
     Flag(bool),
 }
 
-/// On or off, in words.
+/// The same, in words.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-enum OnOrOffWord {
-    /// On.
+enum EcnWord {
+    /// ECT(0).
     On,
-    /// Off.
+    /// Not ECN-capable.
     Off,
+    /// ECT(1).
+    L4s,
 }
 
 /// What is recorded besides counters.

@@ -2,7 +2,7 @@
 
 use crate::reader::Node;
 use crate::{ScenarioError, limits};
-use transport::Options;
+use transport::{Ecn, Options};
 
 /// Keys of `tcp = {…}`.
 pub(crate) const KEYS: &[&str] = &[
@@ -44,7 +44,7 @@ pub(crate) fn options(node: &Node) -> Result<Options, ScenarioError> {
             "delayed_ack" => tcp.delayed_ack = node.whole(&limits::DELAYED_ACK)? as u32,
             "delayed_ack_timeout" => tcp.delayed_ack_timeout = node.span("200 ms")?,
             "limited_transmit" => tcp.limited_transmit = node.flag()?,
-            "ecn" => tcp.ecn = on_or_off(&node)?,
+            "ecn" => tcp.ecn = ecn(&node)?,
             "send_jitter" => tcp.send_jitter = node.span("8 us")?,
             // The table has no other keys.
             _ => {}
@@ -78,11 +78,11 @@ fn or_none<'a, T>(
     }
 }
 
-fn on_or_off(node: &Node) -> Result<bool, ScenarioError> {
+fn ecn(node: &Node) -> Result<Ecn, ScenarioError> {
     match node.value {
-        toml::Value::String(text) if text == "on" => Ok(true),
-        toml::Value::String(text) if text == "off" => Ok(false),
-        toml::Value::Boolean(on) => Ok(*on),
-        _ => Err(node.wrong("must be \"on\" or \"off\"")),
+        toml::Value::String(text) => Ecn::named(text),
+        toml::Value::Boolean(on) => Some(if *on { Ecn::On } else { Ecn::Off }),
+        _ => None,
     }
+    .ok_or_else(|| node.wrong("must be \"on\", \"off\" or \"l4s\""))
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use queue::{Limit, QueueSpec};
 use scenario::{Access, Group, Link, Loss, Record, Rtt, Scenario, from_canonical, read};
 use traffic::TrafficSpec;
-use transport::{Options, Recovery};
+use transport::{Ecn, Options, Recovery};
 
 const FULL: &str = r#"title = "A test"
 duration = "20 s"
@@ -247,18 +247,20 @@ fn options() -> impl Strategy<Value = Options> {
     let timer = || spans(Span::nanos(1), Span::secs(3600));
     let times = (timer(), timer(), timer(), spans(Span::ZERO, Span::secs(1)));
     let counts = (1..=1000u32, prop::option::of(2.0..1e9), prop::option::of(1..=1_000_000_000u32), 1..=64u32);
-    (times, counts, any::<(bool, bool)>()).prop_map(|(times, counts, flags)| Options {
-        min_rto: times.0,
-        rto_granularity: times.1,
-        delayed_ack_timeout: times.2,
-        send_jitter: times.3,
-        initial_window: counts.0,
-        initial_ssthresh: counts.1,
-        receive_window: counts.2,
-        delayed_ack: counts.3,
-        limited_transmit: flags.0,
-        ecn: flags.1,
-    })
+    (times, counts, (any::<bool>(), prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec()))).prop_map(
+        |(times, counts, flags)| Options {
+            min_rto: times.0,
+            rto_granularity: times.1,
+            delayed_ack_timeout: times.2,
+            send_jitter: times.3,
+            initial_window: counts.0,
+            initial_ssthresh: counts.1,
+            receive_window: counts.2,
+            delayed_ack: counts.3,
+            limited_transmit: flags.0,
+            ecn: flags.1,
+        },
+    )
 }
 
 fn groups(links: usize) -> impl Strategy<Value = Group> {

@@ -417,7 +417,7 @@ fn senders() {
 ! flows[0].tcp.send_jitter: must lie between 0 s and 1 s, not 2 s
 - ecn = "off"
 + ecn = "maybe"
-! flows[0].tcp.ecn: must be "on" or "off"
+! flows[0].tcp.ecn: must be "on", "off" or "l4s"
 - tcp = { min_rto = "200 ms", delayed_ack = 2, ecn = "off" }
 + tcp = "windows"
 ! flows[0].tcp: unknown profile "windows"; must be "linux" or a table such as { min_rto = "200 ms" }

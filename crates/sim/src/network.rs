@@ -4,7 +4,7 @@
 //! so another flow in the file does not move them.
 
 use crate::BuildError;
-use base::{Bytes, Rate, Span, Stream, Time};
+use base::{Bytes, Flags, Rate, Span, Stream, Time};
 use law::{CongestionControl, Control};
 use queue::{AnyQueue, Limit};
 use scenario::{Group, HEADER, Loss, Rtt, Scenario};
@@ -44,7 +44,8 @@ pub struct TcpPlan {
     pub data_end: u32,
     pub sender: Sender<Control>,
     pub receiver: Receiver,
-    pub ecn: bool,
+    /// Flags of its data: whether it can be marked.
+    pub ect: Flags,
     /// Whether its data packets carry headers for routers.
     pub headers: bool,
 }
@@ -235,7 +236,7 @@ fn tcp(group: &Group, party: Party, data_end: u32) -> FlowPlan {
         data_end,
         sender: Sender::new(control, group.recovery, tcp, data_end),
         receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver },
-        ecn: tcp.ecn || needs.marks,
+        ect: tcp.ecn.flags(needs.marks),
         headers: needs.headers,
     }))
 }

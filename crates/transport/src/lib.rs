@@ -18,7 +18,7 @@ mod selective;
 mod sender;
 
 pub use ack::{Ack, MAX_BLOCKS};
-pub use options::{Options, Recovery};
+pub use options::{Ecn, Options, Recovery};
 pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::Rtt;

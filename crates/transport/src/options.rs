@@ -1,6 +1,6 @@
 //! What a scenario may choose about TCP besides the law: the recovery, and the keys of `tcp = {…}`.
 
-use base::Span;
+use base::{Flags, Span};
 
 /// How losses are found and repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,38 @@ impl Recovery {
     }
 }
 
+/// What data says about congestion marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// That it cannot be marked; senders whose law needs marks send ECT(0) anyway.
+    Off,
+    /// ECT(0): RFC 3168.
+    On,
+    /// ECT(1): that its sender is a scalable one (RFC 9331), for queues that tell the two apart.
+    L4s,
+}
+
+impl Ecn {
+    /// Name in scenario files of each.
+    pub const ALL: [(Self, &'static str); 3] = [(Self::Off, "off"), (Self::On, "on"), (Self::L4s, "l4s")];
+
+    /// The one called `name`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// The flags of data from a sender whose law `needs` marks or does not.
+    #[must_use]
+    pub fn flags(self, needs: bool) -> Flags {
+        match self {
+            Self::Off if !needs => Flags::NONE,
+            Self::Off | Self::On => Flags::ECT,
+            Self::L4s => Flags::ECT.with(Flags::L4S),
+        }
+    }
+}
+
 /// The keys of `tcp = {…}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -89,8 +121,8 @@ pub struct Options {
     pub delayed_ack_timeout: Span,
     /// Whether the first two duplicate ACKs release new data (RFC 3042); RACK's pipe lets them anyway.
     pub limited_transmit: bool,
-    /// Whether data is ECN-capable and the sender answers echoes (RFC 3168).
-    pub ecn: bool,
+    /// Whether data is ECN-capable, and how; its sender then answers echoes (RFC 3168).
+    pub ecn: Ecn,
     /// Each packet is sent a uniform time in [0, this] late, order kept.
     pub send_jitter: Span,
 }
@@ -106,7 +138,7 @@ impl Default for Options {
             delayed_ack: 1,
             delayed_ack_timeout: Span::millis(200),
             limited_transmit: true,
-            ecn: false,
+            ecn: Ecn::Off,
             send_jitter: Span::ZERO,
         }
     }

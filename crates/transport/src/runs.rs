@@ -86,7 +86,7 @@ impl<C: CongestionControl> Sender<C> {
     /// than [`Self::deadline`]. The same as so many calls of [`Self::on_ack`], without looking for what cannot be there.
     pub fn take_plain(&mut self, times: impl Iterator<Item = Time>, wire: &mut impl Wire) {
         debug_assert!(self.is_plain());
-        let flags = if self.ecn { Flags::ECT } else { Flags::NONE };
+        let flags = self.ect;
         let (mut last, min_rtt, srtt) = (Time::ZERO, self.rtt.min(), self.rtt.srtt());
         let mut ack = AckSample { srtt, min_rtt, rtt: None, ..AckSample::plain(Time::ZERO, srtt) };
         for now in times {

@@ -113,7 +113,8 @@ pub struct Sender<C> {
     timed_out: Option<u32>,
     pub(crate) recovery: Recovery,
     limited_transmit: bool,
-    pub(crate) ecn: bool,
+    /// Flags of data: whether it can be marked.
+    pub(crate) ect: Flags,
     pub(crate) receive_window: u32,
     /// One past the highest segment sent when a segment was last retransmitted.
     pub(crate) resent: u32,
@@ -151,7 +152,7 @@ impl<C: CongestionControl> Sender<C> {
             timed_out: None,
             recovery,
             limited_transmit: options.limited_transmit,
-            ecn: options.ecn || needs.marks,
+            ect: options.ecn.flags(needs.marks),
             receive_window: options.receive_window.unwrap_or(u32::MAX),
             resent: 0,
             counters: Counters::default(),
@@ -214,7 +215,7 @@ impl<C: CongestionControl> Sender<C> {
             self.echoed = Some(self.high);
             self.control.on_recovered();
         }
-        if ack.ece && self.ecn {
+        if ack.ece && self.ect != Flags::NONE {
             self.on_echo(now);
         }
         if self.extra.is_some() {
@@ -356,7 +357,7 @@ impl<C: CongestionControl> Sender<C> {
     pub(crate) fn reduce(&mut self, now: Time, signal: Signal) {
         self.counters.loss_events += 1;
         // RFC 3168, 6.1.2: the receiver is told of every reduction, or its echo of an older mark would bring another.
-        self.cwr = self.ecn;
+        self.cwr = self.ect != Flags::NONE;
         let event = CongestionEvent {
             now,
             signal,
@@ -421,7 +422,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Sends one segment, new or old.
     pub(crate) fn transmit(&mut self, now: Time, seq: u32, wire: &mut impl Wire) {
-        let mut flags = if self.ecn { Flags::ECT } else { Flags::NONE };
+        let mut flags = self.ect;
         if seq < self.high {
             self.counters.retransmitted += 1;
             self.resent = self.high;

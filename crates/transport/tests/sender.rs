@@ -5,7 +5,7 @@ mod common;
 use base::{Span, Time};
 use common::{Bench, Sent, again, new};
 use law::CongestionControl;
-use transport::{Ack, Options, Phase, Recovery, Sender};
+use transport::{Ack, Ecn, Options, Phase, Recovery, Sender};
 
 #[test]
 fn the_initial_window_leaves_at_once_and_starts_the_timer() {
@@ -163,7 +163,7 @@ fn the_window_grows_only_while_it_is_full() {
 
 #[test]
 fn one_echo_in_a_window_reduces_it() {
-    let options = Options { initial_window: 10, initial_ssthresh: Some(2.0), ecn: true, ..Options::default() };
+    let options = Options { initial_window: 10, initial_ssthresh: Some(2.0), ecn: Ecn::On, ..Options::default() };
     let mut bench = Bench::with(Recovery::Sack, &options);
     let mut echo = |cum| {
         bench.now += Span::millis(1);

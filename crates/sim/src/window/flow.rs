@@ -88,7 +88,7 @@ impl Flow {
             way: Way::new(&mut plan.party, id, lanes, marks),
             start: plan.party.start,
             stop: plan.party.stop,
-            data_flags: if plan.ecn { Flags::ECT } else { Flags::NONE },
+            data_flags: plan.ect,
             plan,
             folded,
             acks: VecDeque::new(),
