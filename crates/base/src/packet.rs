@@ -66,6 +66,13 @@ impl Header {
     pub fn is_some(&self) -> bool {
         self.cwnd > 0.0
     }
+
+    /// With window and feedback multiplied by `factor`: routers count bytes, senders and receivers segments.
+    #[inline]
+    #[must_use]
+    pub fn times(self, factor: f32) -> Self {
+        Self { cwnd: self.cwnd * factor, feedback: self.feedback * factor, ..self }
+    }
 }
 
 /// Why a router dropped or marked a packet.

@@ -4,7 +4,7 @@
 //! [`SlowStart`] opens the window. [`Windowed`] joins the two into the [`CongestionControl`] that the transport drives.
 //! No packets, no sequence numbers, no clock: times arrive as arguments. Windows are real-valued, in segments.
 
-use base::{Param, Value};
+use base::{Header, Param, Span, Value};
 
 #[macro_use]
 mod registry;
@@ -41,6 +41,8 @@ laws! {
     }
     controllers {
         Bbr = bbr::Bbr,
+        Xcp = xcp::Xcp,
+        PacketPair = packet_pair::PacketPair,
     }
 }
 
@@ -87,6 +89,15 @@ pub trait CongestionControl: Clone + std::fmt::Debug {
     /// A segment was taken for lost: only for those whose [`Needs::deliveries`] is set, for each such segment in the
     /// order of sending, before [`Self::on_congestion`] and [`Self::on_delivery`] of the same ACK or timeout.
     fn on_lost(&mut self, _lost: &Lost) {}
+    /// An ACK tells what routers granted to the segments since the last one, in segments; infinite if a segment met no
+    /// router that grants anything. `limited` says whether the window was what held the sender back. Only for those whose
+    /// [`Needs::headers`] is set, before anything else of the same ACK, in recovery too.
+    fn on_feedback(&mut self, _feedback: f64, _limited: bool) {}
+    /// What the next data packet takes along for routers, in segments; `srtt` is zero before the first sample. Only for
+    /// those whose [`Needs::headers`] is set.
+    fn header(&self, _srtt: Span) -> Header {
+        Header::NONE
+    }
     /// Everything lost was repaired: only for those whose [`Needs::deliveries`] is set, before
     /// [`Self::on_delivery`] of the same ACK.
     fn on_recovered(&mut self) {}
@@ -106,6 +117,10 @@ pub trait CongestionControl: Clone + std::fmt::Debug {
     /// Segments per second at which it wants to send, spread evenly; `None` to send what the window allows at once.
     fn pacing_rate(&self) -> Option<f64> {
         None
+    }
+    /// Segments that leave back to back where it paces: the pace is that of such groups.
+    fn burst(&self) -> u32 {
+        1
     }
     /// Private numbers worth showing in traces, by name.
     fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}

@@ -51,13 +51,19 @@ macro_rules! laws {
             $(#[doc = concat!("See [`crate::", stringify!($module), "`].")] $name(crate::$module::$law),)*
         }
 
-        /// The congestion control of every flow the simulator knows.
+        /// Any of the controls that rule their window all by themselves.
         #[derive(Clone, Debug)]
-        #[expect(clippy::large_enum_variant, reason = "the large one is the common one")]
+        pub enum AnyController {
+            $(#[doc = concat!("See [`crate::", stringify!($c_module), "`].")] $c_name(Box<crate::$c_module::$c_law>),)*
+        }
+
+        /// The congestion control of every flow the simulator knows. Two kinds, so that the common one is told by one look.
+        #[derive(Clone, Debug)]
         pub enum Control {
             /// A window law under a slow start.
             Window(Windowed<AnyLaw, AnyStart>),
-            $(#[doc = concat!("See [`crate::", stringify!($c_module), "`].")] $c_name(Box<crate::$c_module::$c_law>),)*
+            /// A control of its own kind.
+            Own(AnyController),
         }
 
         /// The catalogue, in the registry's order.
@@ -127,7 +133,7 @@ macro_rules! laws {
                     })*
                     $(Self::$c_name(p) => {
                         let control = <crate::$c_module::$c_law as Controller>::new(p, initial_window)?;
-                        Control::$c_name(Box::new(control))
+                        Control::Own(AnyController::$c_name(Box::new(control)))
                     })*
                 })
             }
@@ -158,49 +164,107 @@ macro_rules! laws {
             }
         }
 
-        impl CongestionControl for Control {
+        impl CongestionControl for AnyController {
             fn needs(&self) -> Needs {
-                match self { Self::Window(c) => c.needs(), $(Self::$c_name(c) => c.needs(),)* }
+                match self { $(Self::$c_name(c) => c.needs(),)* }
             }
             fn on_ack(&mut self, ack: &AckSample) {
-                match self { Self::Window(c) => c.on_ack(ack), $(Self::$c_name(c) => c.on_ack(ack),)* }
+                match self { $(Self::$c_name(c) => c.on_ack(ack),)* }
             }
             fn on_delivery(&mut self, delivery: &Delivery) {
-                match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_delivery(delivery),)* }
+                match self { $(Self::$c_name(c) => c.on_delivery(delivery),)* }
+            }
+            fn on_feedback(&mut self, feedback: f64, limited: bool) {
+                match self { $(Self::$c_name(c) => c.on_feedback(feedback, limited),)* }
+            }
+            fn header(&self, srtt: Span) -> Header {
+                match self { $(Self::$c_name(c) => c.header(srtt),)* }
+            }
+            fn burst(&self) -> u32 {
+                match self { $(Self::$c_name(c) => c.burst(),)* }
             }
             fn on_lost(&mut self, lost: &Lost) {
-                match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_lost(lost),)* }
+                match self { $(Self::$c_name(c) => c.on_lost(lost),)* }
             }
             fn on_recovered(&mut self) {
-                match self { Self::Window(_) => {} $(Self::$c_name(c) => c.on_recovered(),)* }
+                match self { $(Self::$c_name(c) => c.on_recovered(),)* }
             }
             fn on_congestion(&mut self, event: &CongestionEvent) {
-                match self { Self::Window(c) => c.on_congestion(event), $(Self::$c_name(c) => c.on_congestion(event),)* }
+                match self { $(Self::$c_name(c) => c.on_congestion(event),)* }
             }
             fn collapse(&mut self) {
-                match self { Self::Window(c) => c.collapse(), $(Self::$c_name(c) => c.collapse(),)* }
+                match self { $(Self::$c_name(c) => c.collapse(),)* }
+            }
+            fn cwnd(&self) -> f64 {
+                match self { $(Self::$c_name(c) => c.cwnd(),)* }
+            }
+            fn ssthresh(&self) -> f64 {
+                match self { $(Self::$c_name(c) => c.ssthresh(),)* }
+            }
+            fn step(&self) -> Option<Step> {
+                None
+            }
+            fn advance(&mut self, _step: Step, _acks: u32) {}
+            fn pacing_rate(&self) -> Option<f64> {
+                match self { $(Self::$c_name(c) => c.pacing_rate(),)* }
+            }
+            fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+                match self { $(Self::$c_name(c) => c.gauges(put),)* }
+            }
+        }
+
+        impl CongestionControl for Control {
+            fn needs(&self) -> Needs {
+                match self { Self::Window(c) => c.needs(), Self::Own(c) => c.needs() }
+            }
+            fn on_ack(&mut self, ack: &AckSample) {
+                match self { Self::Window(c) => c.on_ack(ack), Self::Own(c) => c.on_ack(ack) }
+            }
+            fn on_delivery(&mut self, delivery: &Delivery) {
+                match self { Self::Window(_) => {} Self::Own(c) => c.on_delivery(delivery) }
+            }
+            fn on_feedback(&mut self, feedback: f64, limited: bool) {
+                match self { Self::Window(_) => {} Self::Own(c) => c.on_feedback(feedback, limited) }
+            }
+            fn header(&self, srtt: Span) -> Header {
+                match self { Self::Window(_) => Header::NONE, Self::Own(c) => c.header(srtt) }
+            }
+            fn burst(&self) -> u32 {
+                match self { Self::Window(_) => 1, Self::Own(c) => c.burst() }
+            }
+            fn on_lost(&mut self, lost: &Lost) {
+                match self { Self::Window(_) => {} Self::Own(c) => c.on_lost(lost) }
+            }
+            fn on_recovered(&mut self) {
+                match self { Self::Window(_) => {} Self::Own(c) => c.on_recovered() }
+            }
+            fn on_congestion(&mut self, event: &CongestionEvent) {
+                match self { Self::Window(c) => c.on_congestion(event), Self::Own(c) => c.on_congestion(event) }
+            }
+            fn collapse(&mut self) {
+                match self { Self::Window(c) => c.collapse(), Self::Own(c) => c.collapse() }
             }
             #[inline]
             fn cwnd(&self) -> f64 {
-                match self { Self::Window(c) => c.cwnd(), $(Self::$c_name(c) => c.cwnd(),)* }
+                match self { Self::Window(c) => c.cwnd(), Self::Own(c) => c.cwnd() }
             }
             fn ssthresh(&self) -> f64 {
-                match self { Self::Window(c) => c.ssthresh(), $(Self::$c_name(c) => c.ssthresh(),)* }
+                match self { Self::Window(c) => c.ssthresh(), Self::Own(c) => c.ssthresh() }
             }
             #[inline]
             fn step(&self) -> Option<Step> {
-                match self { Self::Window(c) => c.step(), $(Self::$c_name(_) => None,)* }
+                match self { Self::Window(c) => c.step(), Self::Own(_) => None }
             }
             #[inline]
             fn advance(&mut self, step: Step, acks: u32) {
-                match self { Self::Window(c) => c.advance(step, acks), $(Self::$c_name(c) => c.advance(step, acks),)* }
+                match self { Self::Window(c) => c.advance(step, acks), Self::Own(c) => c.advance(step, acks) }
             }
             #[inline]
             fn pacing_rate(&self) -> Option<f64> {
-                match self { Self::Window(_) => None, $(Self::$c_name(c) => c.pacing_rate(),)* }
+                match self { Self::Window(_) => None, Self::Own(c) => c.pacing_rate() }
             }
             fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
-                match self { Self::Window(c) => c.gauges(put), $(Self::$c_name(c) => c.gauges(put),)* }
+                match self { Self::Window(c) => c.gauges(put), Self::Own(c) => c.gauges(put) }
             }
         }
     };

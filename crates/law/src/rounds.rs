@@ -58,7 +58,10 @@ pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count
         let acks = window as u64 - u64::from(event.is_some());
         for i in 0..acks {
             delivered += 1;
-            let at = now + Span(rtt.0 / window as u64 * (i + 1));
+            // Those sent back to back are spread by the service of the path.
+            let mates = i % u64::from(control.burst());
+            let spread = Span((path.base_rtt.0 as f64 / path.bdp) as u64 * mates);
+            let at = now + Span(rtt.0 / window as u64 * (i - mates + 1)) + spread;
             // What is added to the window in the course of the round waits in it already.
             let seen = if paced.is_some() { rtt } else { path.rtt(control.cwnd()) };
             control.on_ack(&AckSample {
@@ -83,7 +86,7 @@ pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count
                     prior_delivered: sent_in.delivered(share),
                     interval: Some(sent_in.until(rtt, share)),
                     app_limited: false,
-                    rtt: Some(rtt),
+                    rtt: Some(rtt + spread),
                     min_rtt,
                     prior_in_flight: window,
                     in_flight: window - 1.0,

@@ -14,6 +14,8 @@ pub struct Needs {
     pub deliveries: bool,
     /// How many segments were marked, not only that one was (RFC 8257): turns ECN on.
     pub marks: bool,
+    /// A header on every data packet, and what the routers wrote into it ([`crate::CongestionControl::on_feedback`]).
+    pub headers: bool,
 }
 
 impl Needs {
@@ -25,6 +27,7 @@ impl Needs {
             every_rtt: self.every_rtt || other.every_rtt,
             deliveries: self.deliveries || other.deliveries,
             marks: self.marks || other.marks,
+            headers: self.headers || other.headers,
         }
     }
 }

@@ -90,6 +90,8 @@ enum Happening {
     /// A round trip of so many ACKs that takes so many milliseconds.
     Acks(u32, u64),
     BigAck(u8),
+    /// What routers granted, to those who hear it; and whether the window was the limit.
+    Feedback(f64, bool),
     Loss,
     Mark,
     Timeout,
@@ -99,6 +101,8 @@ fn happening() -> impl Strategy<Value = Happening> {
     prop_oneof![
         6 => (1u32..3000, 100u64..400).prop_map(|(n, ms)| Happening::Acks(n, ms)),
         1 => (2u8..200).prop_map(Happening::BigAck),
+        2 => (prop_oneof![-1e4..1e4f64, Just(f64::INFINITY)], any::<bool>())
+            .prop_map(|(feedback, limited)| Happening::Feedback(feedback, limited)),
         2 => Just(Happening::Loss),
         1 => Just(Happening::Mark),
         1 => Just(Happening::Timeout),
@@ -173,6 +177,12 @@ proptest! {
                         path.ack(f64::from(*n), false, &mut one_by_one);
                         (path.now, path.delivered) = (now, delivered);
                         path.ack(f64::from(*n), false, &mut stepped);
+                    }
+                    Happening::Feedback(feedback, limited) => {
+                        for c in [&mut one_by_one, &mut stepped] {
+                            c.on_feedback(*feedback, *limited);
+                            prop_assert!(c.header(path.rtt).is_some() == c.needs().headers, "{name}");
+                        }
                     }
                     Happening::Loss | Happening::Mark | Happening::Timeout => {
                         let signal = match what {

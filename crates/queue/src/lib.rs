@@ -46,6 +46,7 @@ queues! {
         Codel = codel,
         FqCodel = fq_codel,
         DualPi2 = dualpi2,
+        Xcp = xcp,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a group says about its senders: the law, the slow start, the recovery, the traffic.
 
 use crate::ScenarioError;
-use crate::names::{LATER_LAWS, LATER_TRAFFIC, unknown_name};
+use crate::names::{LATER_TRAFFIC, unknown_name};
 use crate::parameters::{self, Parameters};
 use crate::reader::{Fields, Node, parse};
 use base::{Param, ParamError, Value};
@@ -72,7 +72,7 @@ pub(crate) fn law_named(name: &str, place: &str) -> Result<LawSpec, ScenarioErro
     LawSpec::named(name).ok_or_else(|| {
         let names: Vec<_> = LAWS.iter().map(|entry| entry.card.name).collect();
         let aliases: Vec<_> = LAWS.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "law", name, &names, &aliases, LATER_LAWS)
+        unknown_name(place, "law", name, &names, &aliases, &[])
     })
 }
 

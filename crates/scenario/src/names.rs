@@ -4,11 +4,8 @@
 
 use crate::ScenarioError;
 
-/// Congestion-control laws of the design that are still to come.
-pub(crate) const LATER_LAWS: &[&str] = &["xcp", "packet-pair"];
-
 /// Disciplines that are still to come.
-pub(crate) const LATER_QUEUES: &[&str] = &["xcp"];
+pub(crate) const LATER_QUEUES: &[&str] = &[];
 
 /// Kinds of traffic that are still to come.
 pub(crate) const LATER_TRAFFIC: &[&str] = &["on-off", "elastic", "engset", "web", "replay"];

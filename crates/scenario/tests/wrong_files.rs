@@ -235,7 +235,7 @@ fn links() {
 ! links[0].queue.discipline: missing; write for example discipline = "drop-tail"
 - queue = { discipline = "drop-tail" }
 + queue = "magic"
-! links[0].queue: unknown discipline "magic"; available: drop-tail, red, ared, gared, pd-red, blue, rem, pie, drr, fq, priority-fq, sfq, codel, fq-codel, dualpi2
+! links[0].queue: unknown discipline "magic"; available: drop-tail, red, ared, gared, pd-red, blue, rem, pie, drr, fq, priority-fq, sfq, codel, fq-codel, dualpi2, xcp
 - random = 1e-4
 + random = 1.0
 ! links[0].loss.random: must be a probability, at least 0 and below 1
@@ -342,12 +342,10 @@ fn senders() {
     all_refused(
         r#"
 - law = "highspeed"
-+ law = "xcp"
-! flows[0].control.law: law "xcp" is not built yet; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, bbr
 + law = "higspeed"
 ! flows[0].control.law: unknown law "higspeed"; did you mean "highspeed"?
 + law = "quic"
-! flows[0].control.law: unknown law "quic"; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, bbr
+! flows[0].control.law: unknown law "quic"; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, bbr, xcp, packet-pair
 + law = 3
 ! flows[0].control.law: must be text such as "highspeed", not a bare number
 - low_window = 38

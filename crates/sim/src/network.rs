@@ -45,6 +45,8 @@ pub struct TcpPlan {
     pub sender: Sender<Control>,
     pub receiver: Receiver,
     pub ecn: bool,
+    /// Whether its data packets carry headers for routers.
+    pub headers: bool,
 }
 
 /// A source of datagrams. Nothing comes back.
@@ -95,6 +97,11 @@ impl FlowPlan {
             Self::Tcp(plan) => &mut plan.party,
             Self::Datagrams(plan) => &mut plan.party,
         }
+    }
+
+    /// Whether its data packets carry headers for routers.
+    pub fn has_headers(&self) -> bool {
+        matches!(self, Self::Tcp(plan) if plan.headers)
     }
 
     /// Whether ACKs come back.
@@ -229,6 +236,7 @@ fn tcp(group: &Group, party: Party, data_end: u32) -> FlowPlan {
         sender: Sender::new(control, group.recovery, tcp, data_end),
         receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver },
         ecn: tcp.ecn || needs.marks,
+        headers: needs.headers,
     }))
 }
 

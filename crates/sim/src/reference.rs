@@ -10,7 +10,7 @@ use crate::ledger::Ledger;
 use crate::meter::{BacklogSamples, FlowMeter, LinkTotals, link_outcome};
 use crate::network::{FlowPlan, Marks, Network, TcpPlan};
 use crate::{Balance, Options, Outcome, Trace, cause_index};
-use base::{Cause, Flags, Stream, Time};
+use base::{Cause, Flags, Header, Stream, Time};
 use queue::{AnyQueue, Link, Packet, QueueDiscipline};
 use scenario::{HEADER, Loss};
 use std::cmp::Reverse;
@@ -152,11 +152,15 @@ impl Side {
 
 /// Segments that TCP hands over during one call.
 #[derive(Default)]
-struct Outbox(Vec<(u32, Flags)>);
+struct Outbox(Vec<(u32, Flags, Header)>);
 
 impl Wire for Outbox {
-    fn send(&mut self, _now: Time, seq: u32, flags: Flags) {
-        self.0.push((seq, flags));
+    fn send(&mut self, now: Time, seq: u32, flags: Flags) {
+        self.send_with(now, seq, flags, Header::NONE);
+    }
+
+    fn send_with(&mut self, _now: Time, seq: u32, flags: Flags, header: Header) {
+        self.0.push((seq, flags, header));
     }
 }
 
@@ -319,7 +323,7 @@ impl Engine {
             Event::Emit(f) => {
                 let seq = self.sides[f].datagrams.0;
                 self.sides[f].datagrams.0 += 1;
-                self.send(now, f, seq, Flags::NONE);
+                self.send(now, f, seq, Flags::NONE, Header::NONE);
                 self.emit_after(now, f);
             }
             Event::EnterAccess(packet) => self.enter_access(now, packet),
@@ -336,8 +340,8 @@ impl Engine {
     ) {
         let mut out = Outbox::default();
         call(&mut self.sides[f].tcp().sender, &mut out);
-        for (seq, flags) in out.0 {
-            self.send(now, f, seq, flags);
+        for (seq, flags, header) in out.0 {
+            self.send(now, f, seq, flags, header);
         }
         let deadline = self.sides[f].tcp().sender.deadline();
         if deadline != Time::NEVER {
@@ -346,7 +350,7 @@ impl Engine {
     }
 
     /// A packet on its way to the sender's own link.
-    fn send(&mut self, now: Time, f: usize, seq: u32, flags: Flags) {
+    fn send(&mut self, now: Time, f: usize, seq: u32, flags: Flags, header: Header) {
         self.balance.sent += 1;
         let side = &mut self.sides[f];
         let party = side.plan.party_mut();
@@ -356,7 +360,8 @@ impl Engine {
         };
         let enter = (now + late).max(side.last_enter);
         side.last_enter = enter;
-        let packet = Packet::new(f as u32, seq, party.packet, enter).with(flags);
+        let header = header.times(party.packet as f32);
+        let packet = Packet { header, ..Packet::new(f as u32, seq, party.packet, enter).with(flags) };
         self.push(enter, Phase::EnterAccess, f as u32, Event::EnterAccess(packet));
     }
 
@@ -379,6 +384,7 @@ impl Engine {
             side.hash.delivery(now.0, packet.token);
             return;
         };
+        tcp.receiver.hear(&packet.header.times(1.0 / tcp.party.packet as f32));
         let ack = tcp.receiver.on_segment(now, packet.token, packet.flags);
         side.meter.delivered(now, &tcp.receiver, tcp.data_end);
         let deadline = tcp.receiver.deadline();

@@ -464,3 +464,72 @@ fn drops_of_datagrams_are_traced() {
     let (tcp, udp) = (&outcome.traces[0], &outcome.traces[1]);
     assert!(!tcp.rows.is_empty() && udp.rows.is_empty() && udp.drops.len() > 50, "{} drops", udp.drops.len());
 }
+
+#[test]
+fn headers_and_pairs_over_every_discipline_and_back() {
+    // Senders that write headers or send in pairs, beside one that does neither, over two links and one, in both directions.
+    for queue in queue::QUEUES.iter().map(|entry| entry.card.name) {
+        for (law, tcp) in [
+            ("xcp", "delayed_ack = 1"),
+            ("xcp", "delayed_ack = 2, send_jitter = \"200 us\", initial_window = 10"),
+            ("packet-pair", "delayed_ack = 1"),
+            ("packet-pair", "delayed_ack = 2, min_rto = \"200 ms\""),
+        ] {
+            let links = TWO_LINKS.replace("delay =", &format!("queue = \"{queue}\"\ndelay ="));
+            let text = format!(
+                "{links}
+[[flows]]
+name = \"long\"
+count = 3
+path = [\"a\", \"b\"]
+return = [\"back\"]
+rtt = {{ from = \"50 ms\", to = \"60 ms\" }}
+packet = \"1000 B\"
+control = \"{law}\"
+tcp = {{ {tcp} }}
+start = {{ from = \"0 s\", to = \"1 s\" }}
+[[flows]]
+name = \"first\"
+count = 2
+path = [\"a\"]
+rtt = \"20 ms\"
+packet = \"1500 B\"
+control = \"{law}\"
+access = {{ rate = \"12 Mbit/s\", buffer = \"4 packets\" }}
+[[flows]]
+name = \"other\"
+path = [\"b\"]
+return = [\"a\"]
+rtt = \"33 ms\"
+packet = \"500 B\"
+[[flows]]
+name = \"short\"
+count = 4
+path = [\"b\"]
+rtt = {{ uniform = [\"25 ms\", \"90 ms\"] }}
+packet = \"1000 B\"
+control = \"{law}\"
+start = {{ from = \"0 s\", to = \"6 s\" }}
+traffic = {{ kind = \"finite\", size = \"100 kB\" }}
+"
+            );
+            let outcome = equal(&format!("{law} {queue} {tcp}"), &text);
+            assert!(outcome.flows[..6].iter().all(|flow| flow.sent > 0), "{law} {queue}: all take part");
+        }
+    }
+}
+
+#[test]
+fn headers_on_a_link_with_one_size_of_packet_and_injected_loss() {
+    for (queue, loss) in
+        [("drop-tail", ""), ("xcp", ""), ("xcp", "loss = { every = 50 }"), ("drop-tail", "loss = { random = 0.01 }")]
+    {
+        for recovery in RECOVERIES {
+            let link = format!("queue = \"{queue}\"\n{loss}");
+            let more =
+                format!("control = \"xcp\"\nrecovery = \"{recovery}\"\nname = \"f\"\n[record]\ntrace = [\"f[2]\"]");
+            let outcome = equal(&format!("{queue} {loss} {recovery}"), &dumbbell(4, "30 packets", &link, &more));
+            assert_eq!(outcome.traces.len(), 1);
+        }
+    }
+}

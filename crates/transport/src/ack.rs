@@ -13,6 +13,8 @@ pub struct Ack {
     count: u8,
     /// Congestion echo.
     pub ece: bool,
+    /// What routers granted to the segments since the last ACK, in segments (XCP); 0 without headers.
+    pub feedback: f32,
     blocks: [(u32, u32); MAX_BLOCKS],
 }
 
@@ -21,7 +23,7 @@ impl Ack {
     #[inline]
     #[must_use]
     pub fn new(cum: u32, blocks: &[(u32, u32)], ece: bool) -> Self {
-        let mut ack = Self { cum, count: 0, ece, blocks: [(0, 0); MAX_BLOCKS] };
+        let mut ack = Self { cum, count: 0, ece, feedback: 0.0, blocks: [(0, 0); MAX_BLOCKS] };
         for (slot, block) in ack.blocks.iter_mut().zip(blocks) {
             *slot = *block;
             ack.count += 1;
@@ -56,7 +58,7 @@ impl Ack {
 
 impl PartialEq for Ack {
     fn eq(&self, other: &Self) -> bool {
-        (self.cum, self.ece, self.blocks()) == (other.cum, other.ece, other.blocks())
+        (self.cum, self.ece, self.feedback, self.blocks()) == (other.cum, other.ece, other.feedback, other.blocks())
     }
 }
 

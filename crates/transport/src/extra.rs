@@ -10,7 +10,7 @@ use crate::prr::Prr;
 use crate::rack::Rack;
 use crate::sender::News;
 use crate::{Ack, Options, Phase, Recovery, Sender, Wire};
-use base::{Span, Time};
+use base::{Header, Span, Time};
 use law::{CongestionControl, Needs};
 
 /// See the [module](self).
@@ -22,6 +22,8 @@ pub struct Extra {
     pub rack: Option<Rack>,
     /// Whether the control wants every round-trip time.
     every_rtt: bool,
+    /// Whether packets carry headers for routers.
+    headers: bool,
     pacing: Option<Pacing>,
 }
 
@@ -31,6 +33,8 @@ struct Pacing {
     free_at: Time,
     /// When a segment waits for that: the timer.
     due: Time,
+    /// Segments of the present burst that may still leave with it.
+    left: u32,
 }
 
 impl Extra {
@@ -39,7 +43,7 @@ impl Extra {
         let rack = recovery == Recovery::Rack;
         // A control that hears of every delivery rules its own window in recovery.
         let prr = (rack || recovery == Recovery::Prr) && !needs.deliveries;
-        if !(rack || prr || needs.every_rtt || needs.deliveries || paces) {
+        if !(rack || prr || needs.every_rtt || needs.deliveries || needs.headers || paces) {
             return None;
         }
         let delayed_ack = (options.delayed_ack, options.delayed_ack_timeout);
@@ -49,14 +53,18 @@ impl Extra {
             prr: prr.then(Prr::default),
             rack: rack.then(|| Rack::new(delayed_ack)),
             every_rtt: needs.every_rtt,
-            pacing: paces.then_some(Pacing { free_at: Time::ZERO, due: Time::NEVER }),
+            headers: needs.headers,
+            pacing: paces.then_some(Pacing { free_at: Time::ZERO, due: Time::NEVER, left: 0 }),
         }))
     }
 
     /// Whether ACKs may be taken in runs, as far as anything here is concerned.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        self.deliveries.is_none() && self.pacing.is_none() && self.rack.as_ref().is_none_or(Rack::is_quiet)
+        !self.headers
+            && self.deliveries.is_none()
+            && self.pacing.is_none()
+            && self.rack.as_ref().is_none_or(Rack::is_quiet)
     }
 }
 
@@ -66,6 +74,9 @@ impl<C: CongestionControl> Sender<C> {
     pub(crate) fn hear(&mut self, news: &mut News, ack: &Ack) -> u32 {
         let Some(extra) = self.extra.as_deref_mut() else { return 0 };
         let (now, una) = (news.now, self.una);
+        if extra.headers {
+            self.control.on_feedback(f64::from(ack.feedback), news.limited);
+        }
         if let Some(departures) = &extra.departures
             && self.phase == Phase::Open
             && news.acked > 0
@@ -177,11 +188,11 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// A segment leaves.
-    pub(crate) fn note_departure(&mut self, now: Time, seq: u32) {
+    /// A segment leaves. Returns the header that it carries, where it needs one.
+    pub(crate) fn note_departure(&mut self, now: Time, seq: u32) -> Option<Header> {
         let in_flight = self.in_flight();
         let recovery = self.phase == Phase::Recovery;
-        let Some(extra) = self.extra.as_deref_mut() else { return };
+        let extra = self.extra.as_deref_mut()?;
         if let Some(departures) = &mut extra.departures {
             departures.sent(seq, now);
         }
@@ -194,15 +205,18 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(pacing) = &mut extra.pacing
             && let Some(rate) = self.control.pacing_rate()
         {
-            pacing.free_at = pacing.free_at.max(now) + Span::from_secs(1.0 / rate);
+            let from = if pacing.left > 0 { pacing.free_at } else { pacing.free_at.max(now) };
+            pacing.free_at = from + Span::from_secs(1.0 / rate);
+            pacing.left = if pacing.left > 0 { pacing.left - 1 } else { self.control.burst() - 1 };
         }
+        extra.headers.then(|| self.control.header(self.rtt.srtt()))
     }
 
     /// Whether pacing lets a segment leave now; if not, the timer is set.
     #[inline]
     pub(crate) fn may_send(&mut self, now: Time) -> bool {
         let Some(pacing) = self.extra.as_deref_mut().and_then(|extra| extra.pacing.as_mut()) else { return true };
-        let free = pacing.free_at <= now;
+        let free = pacing.left > 0 || pacing.free_at <= now;
         pacing.due = if free { Time::NEVER } else { pacing.free_at };
         free
     }

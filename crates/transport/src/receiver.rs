@@ -8,7 +8,7 @@
 
 use crate::ack::{Ack, MAX_BLOCKS};
 use crate::ranges::Ranges;
-use base::{Flags, Span, Time};
+use base::{Flags, Header, Span, Time};
 
 /// The receiving end of one connection.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Receiver {
     sack_blocks: usize,
     /// Segments whose blocks were reported last, most recent first.
     recent: [u32; MAX_BLOCKS],
+    /// What routers granted since the last ACK.
+    granted: f32,
     ack: Ack,
 }
 
@@ -47,6 +49,7 @@ impl Receiver {
             every_mark: false,
             sack_blocks: sack_blocks.min(MAX_BLOCKS),
             recent: [u32::MAX; MAX_BLOCKS],
+            granted: 0.0,
             ack: Ack::new(0, &[], false),
         }
     }
@@ -91,6 +94,12 @@ impl Receiver {
     #[must_use]
     pub fn ack(&self) -> &Ack {
         &self.ack
+    }
+
+    /// The next segment carries `header`, in segments: the next ACK returns what it grants.
+    #[inline]
+    pub fn hear(&mut self, header: &Header) {
+        self.granted += header.feedback;
     }
 
     /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then [`Self::ack`].
@@ -163,6 +172,7 @@ impl Receiver {
         self.pending = 0;
         self.deadline = Time::NEVER;
         self.ack.renew(self.next, self.echo);
+        self.ack.feedback = std::mem::take(&mut self.granted);
     }
 
     /// Adds the blocks most recently reported, where ACKs may be lost.
@@ -220,6 +230,21 @@ mod tests {
         assert!(receiver.on_segment(Time::ZERO, 2, Flags::NONE));
         assert_eq!(*receiver.ack(), Ack::new(4, &[], false));
         assert_eq!(receiver.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn an_ack_returns_what_was_granted_since_the_last() {
+        let mut receiver = Receiver::new(2, Span::millis(200), 3);
+        let mut on = |seq, feedback| {
+            receiver.hear(&Header { rtt: 0.1, cwnd: 10.0, feedback });
+            receiver.on_segment(Time::ZERO, seq, Flags::NONE).then(|| receiver.ack().feedback)
+        };
+        assert_eq!(on(0, 1.5), None);
+        assert_eq!(on(1, -0.25), Some(1.25));
+        assert_eq!(on(3, 2.0), Some(2.0), "out of order");
+        assert_eq!(on(2, 0.5), Some(0.5));
+        assert_eq!(on(4, f32::INFINITY), None);
+        assert_eq!(on(5, 1.0), Some(f32::INFINITY), "one met no router");
     }
 
     #[test]

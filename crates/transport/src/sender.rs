@@ -6,13 +6,18 @@
 
 use crate::extra::Extra;
 use crate::{Ack, DUP_THRESH, Options, Recovery, Rtt, Scoreboard};
-use base::{Flags, Time};
+use base::{Flags, Header, Time};
 use law::{AckSample, CongestionControl, CongestionEvent, Signal};
 
 /// Where the sender puts its segments: the access link, the path behind it.
 pub trait Wire {
     /// Segment `seq` leaves TCP at `now`.
     fn send(&mut self, now: Time, seq: u32, flags: Flags);
+
+    /// The same with a header for routers, in segments; only senders whose control wants one call it.
+    fn send_with(&mut self, now: Time, seq: u32, flags: Flags, _header: Header) {
+        self.send(now, seq, flags);
+    }
 
     /// An ACK at `now` was taken by [`Sender::take_plain`], and left the sender like this.
     fn heard(&mut self, _now: Time, _cwnd: f64, _una: u32, _nxt: u32) {}
@@ -443,8 +448,10 @@ impl<C: CongestionControl> Sender<C> {
         if self.rto_at == Time::NEVER {
             self.rto_at = now + self.rtt.rto();
         }
-        if self.extra.is_some() {
-            self.note_departure(now, seq);
+        if self.extra.is_some()
+            && let Some(header) = self.note_departure(now, seq)
+        {
+            return wire.send_with(now, seq, flags, header);
         }
         wire.send(now, seq, flags);
     }

@@ -120,7 +120,7 @@ impl Line for Kept {
 }
 
 impl Fifo {
-    /// `alone`: nothing but the queue drops here.
+    /// `alone`: nothing but the queue drops here, and no packet carries a header.
     pub fn new(rule: AnyAdmission, service: &Service, limit: Limit, alone: bool) -> Self {
         let line = match (service, limit) {
             (&Service::One(size, time), Limit::Packets(_) | Limit::Bytes(_)) => {
@@ -246,6 +246,7 @@ impl<const HASH: bool, L: Line> RuleVisitor for Serve<'_, HASH, L> {
                 node.pass_marks(Time(now), marks, rule, line);
             }
             node.totals.arrived += 1;
+            let header = node.header_of(rec, shared);
             if node.loss.is_some() && node.loses() {
                 node.drop::<HASH>(rec, Cause::Injected, marks, shared);
                 continue;
@@ -283,6 +284,9 @@ impl<const HASH: bool, L: Line> RuleVisitor for Serve<'_, HASH, L> {
             node.totals.begun_bytes += u64::from(size);
             node.last_start = start;
             node.free = (start + time).min(FAR);
+            if let Some(header) = header {
+                node.put_header(&Packet { header, ..packet }, shared);
+            }
             shared.push(node.routes[(rec.flow() - node.first) as usize], node.free, tag);
         }
     }

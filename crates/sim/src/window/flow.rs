@@ -4,13 +4,14 @@
 //! ACKs have rings of their own. A stretch of ACKs that all do the same (`Sender::steady`) is one simple loop.
 
 use super::bucket::Bucket;
+use super::headers::Headers;
 use super::ring::{Rec, Ring, tag};
 use super::way::Way;
 use crate::hash::Rolling;
 use crate::meter::FlowMeter;
 use crate::network::{Marks, TcpPlan};
 use crate::{FlowOutcome, Trace};
-use base::{Flags, Time};
+use base::{Flags, Header, Time};
 use law::CongestionControl;
 use std::collections::VecDeque;
 use transport::{Ack, Wire};
@@ -43,6 +44,7 @@ pub struct Flow {
 struct Exit<'a, const HASH: bool> {
     way: &'a mut Way,
     bucket: &'a mut Bucket,
+    headers: &'a mut Headers,
     until: u64,
     hash: &'a mut Rolling,
 }
@@ -59,6 +61,12 @@ impl<const HASH: bool> Wire for Exit<'_, HASH> {
     fn send(&mut self, now: Time, seq: u32, flags: Flags) {
         self.way.send(now.0, seq, flags, self.bucket, self.until);
     }
+
+    fn send_with(&mut self, now: Time, seq: u32, flags: Flags, header: Header) {
+        if self.way.send(now.0, seq, flags, self.bucket, self.until) {
+            self.way.put_header(header, self.headers);
+        }
+    }
 }
 
 /// What happens next at the sender.
@@ -72,12 +80,12 @@ enum Next {
 }
 
 impl Flow {
-    pub fn new(mut plan: Box<TcpPlan>, id: u32, marks: &Marks, series: bool) -> Self {
+    pub fn new(mut plan: Box<TcpPlan>, id: u32, lanes: Option<(u32, u32)>, marks: &Marks, series: bool) -> Self {
         let folded = plan.party.back_path.is_empty();
         (plan.party.path, plan.party.back_path) = (Vec::new(), Vec::new());
         let receiver_warm = if folded { marks.warmup + plan.party.back } else { marks.warmup };
         Self {
-            way: Way::new(&mut plan.party, id, marks),
+            way: Way::new(&mut plan.party, id, lanes, marks),
             start: plan.party.start,
             stop: plan.party.stop,
             data_flags: if plan.ecn { Flags::ECT } else { Flags::NONE },
@@ -101,6 +109,7 @@ impl Flow {
         &mut self,
         ring: &mut Ring,
         bucket: &mut Bucket,
+        headers: &mut Headers,
         (horizon, until): (u64, u64),
         marks: &Marks,
         trace: &mut Option<Box<Trace>>,
@@ -108,7 +117,7 @@ impl Flow {
         self.way.release(bucket, until);
         loop {
             if self.folded && trace.is_none() {
-                self.run_steady::<HASH>(ring, bucket, horizon, until);
+                self.run_steady::<HASH>(ring, bucket, headers, horizon, until);
             }
             let (at, next) = self.next(ring);
             if at >= horizon {
@@ -123,13 +132,20 @@ impl Flow {
                 Next::Record => {
                     if let Some(rec) = ring.pop() {
                         if self.folded {
+                            self.hear(headers);
                             heard = self.deliver(Time(at - self.plan.party.back.0), &rec, marks);
                             if heard {
                                 let ack = self.plan.receiver.ack();
                                 self.plan.sender.on_ack(
                                     now,
                                     ack,
-                                    &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash },
+                                    &mut Exit::<HASH> {
+                                        way: &mut self.way,
+                                        bucket,
+                                        headers,
+                                        until,
+                                        hash: &mut self.hash,
+                                    },
                                 );
                             }
                         } else if let Some(ack) = self.ack_numbered(rec.seq()) {
@@ -137,7 +153,7 @@ impl Flow {
                             self.plan.sender.on_ack(
                                 now,
                                 &ack,
-                                &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash },
+                                &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
                             );
                         }
                     }
@@ -148,14 +164,15 @@ impl Flow {
                     self.plan.sender.on_ack(
                         now,
                         self.plan.receiver.ack(),
-                        &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash },
+                        &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
                     );
                 }
                 Next::Timer => {
                     let timeouts = self.plan.sender.counters.timeouts;
-                    self.plan
-                        .sender
-                        .on_timer(now, &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash });
+                    self.plan.sender.on_timer(
+                        now,
+                        &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
+                    );
                     if let Some(trace) = trace
                         && self.plan.sender.counters.timeouts > timeouts
                     {
@@ -164,9 +181,10 @@ impl Flow {
                 }
                 Next::Start => {
                     self.start = Time::NEVER;
-                    self.plan
-                        .sender
-                        .start(now, &mut Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash });
+                    self.plan.sender.start(
+                        now,
+                        &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
+                    );
                 }
                 Next::Stop => {
                     self.stop = Time::NEVER;
@@ -207,6 +225,14 @@ impl Flow {
         self.acks.pop_front()
     }
 
+    /// The header of the segment that reaches the receiver, if its packets carry any.
+    #[inline]
+    fn hear(&mut self, headers: &mut Headers) {
+        if let Some(header) = self.way.take_header(headers) {
+            self.plan.receiver.hear(&header);
+        }
+    }
+
     /// A segment reaches the receiver. Returns whether it triggers an ACK.
     fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks) -> bool {
         if at >= marks.warmup && self.receiver_warm != Time::NEVER {
@@ -220,7 +246,14 @@ impl Flow {
     }
 
     /// Runs a receiver that is not folded over deliveries before `until`; its ACKs go into `bucket`.
-    pub fn run_receiver(&mut self, ring: &mut Ring, bucket: &mut Bucket, until: u64, marks: &Marks) -> u64 {
+    pub fn run_receiver(
+        &mut self,
+        ring: &mut Ring,
+        bucket: &mut Bucket,
+        headers: &mut Headers,
+        until: u64,
+        marks: &Marks,
+    ) -> u64 {
         loop {
             let record = ring.peek().map_or(u64::MAX, |rec| rec.time);
             let timer = self.plan.receiver.deadline().0;
@@ -230,6 +263,7 @@ impl Flow {
                 return at;
             }
             let acknowledged = if record <= timer {
+                self.hear(headers);
                 ring.pop().is_some_and(|rec| self.deliver(Time(at), &rec, marks))
             } else {
                 self.plan.receiver.on_timer();
@@ -244,7 +278,14 @@ impl Flow {
     }
 
     /// As many ACKs as are all alike: each releases one segment.
-    fn run_steady<const HASH: bool>(&mut self, ring: &mut Ring, bucket: &mut Bucket, horizon: u64, until: u64) {
+    fn run_steady<const HASH: bool>(
+        &mut self,
+        ring: &mut Ring,
+        bucket: &mut Bucket,
+        headers: &mut Headers,
+        horizon: u64,
+        until: u64,
+    ) {
         let limit = horizon.min(self.next_mark.0).min(self.receiver_warm.0).min(self.stop.0);
         loop {
             let front = ring.all();
@@ -268,7 +309,7 @@ impl Flow {
             let Some(&Rec { time: last, .. }) = acks.last() else { return };
             let n = acks.len() as u32;
             if plain > 0 {
-                let mut exit = Exit::<HASH> { way: &mut self.way, bucket, until, hash: &mut self.hash };
+                let mut exit = Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash };
                 self.plan.sender.take_plain(acks.iter().map(|rec| Time(rec.time)), &mut exit);
                 ring.consume(n as usize);
                 self.plan.receiver.take_plain(n);

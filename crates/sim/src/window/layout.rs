@@ -3,6 +3,7 @@
 //! Tables reach from the lowest to the highest flow number on the link, so that separate links with their own flows cost
 //! what their flows cost.
 
+use super::headers::{Headers, NONE};
 use super::link::{Service, Shared};
 use super::ring::Ring;
 use crate::network::Network;
@@ -18,6 +19,10 @@ pub struct Layout {
     pub senders: Vec<Vec<u32>>,
     pub receivers: Vec<Vec<u32>>,
     pub pipes: Vec<Vec<u32>>,
+    /// By link: the lane in which headers come, by flow as its routes; empty on a link without headers.
+    pub lanes: Vec<Vec<u32>>,
+    /// By flow: its first lane and its last, the receiver's, if its packets carry headers.
+    pub header_ways: Vec<Option<(u32, u32)>>,
 }
 
 /// One flow at one link: its number, the ring that its packets go to, their size and their time on the wire.
@@ -31,6 +36,8 @@ pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
         senders: vec![Vec::new(); links],
         receivers: vec![Vec::new(); links],
         pipes: vec![Vec::new(); links],
+        lanes: vec![Vec::new(); links],
+        header_ways: vec![None; n],
     };
     let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); links];
     let mut pipes = BTreeMap::new();
@@ -69,7 +76,26 @@ pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
     shared.lead = vec![0; rings];
     shared.dropped = vec![0; n];
     layout.tables.extend(hops.iter().map(|hops| table(hops)));
+    lay_lanes(network, &mut layout, shared);
     layout
+}
+
+/// A lane for each hop of the flows whose packets carry headers, and one for the receiver behind the last.
+fn lay_lanes(network: &Network, layout: &mut Layout, shared: &mut Shared) {
+    let mut next = 0;
+    for (f, flow) in network.flows.iter().enumerate().filter(|(_, flow)| flow.has_headers()) {
+        let flow = flow.party();
+        for (&link, lane) in flow.path.iter().zip(next..) {
+            let (first, routes, _) = &layout.tables[link as usize];
+            let lanes = &mut layout.lanes[link as usize];
+            lanes.resize(routes.len(), NONE);
+            lanes[f - *first as usize] = lane;
+        }
+        let last = next + flow.path.len() as u32;
+        layout.header_ways[f] = Some((next, last));
+        next = last + 1;
+    }
+    shared.headers = Headers::new(next as usize);
 }
 
 fn table(hops: &[Hop]) -> (u32, Vec<u32>, Service) {

@@ -2,6 +2,7 @@
 //! share; how they serve is in `fifo` and in `local`.
 
 use super::fifo::Fifo;
+use super::headers::Headers;
 use super::local::Local;
 use super::ring::{Rec, Ring};
 use crate::hash::Rolling;
@@ -28,6 +29,8 @@ pub struct Shared {
     pub dropped: Vec<u64>,
     /// Data packets dropped since the start.
     pub dropped_total: u64,
+    /// Headers on their way, of the flows that need them.
+    pub headers: Headers,
     /// Traces, by flow where there is one.
     pub traces: Vec<Option<Box<Trace>>>,
 }
@@ -65,6 +68,8 @@ pub struct Node {
     /// By flow, from `first` on: the ring that hears of its packets next.
     pub routes: Vec<u32>,
     pub first: u32,
+    /// As the routes: the lane in which headers of its packets come; empty on a link without headers.
+    pub lanes: Vec<u32>,
     pub most_seen: u32,
     /// Start of the last accepted packet, for the time with someone waiting.
     pub last_start: u64,
@@ -103,13 +108,13 @@ impl Node {
         service: Service,
         (queue, limit): (AnyQueue, Limit),
         loss: Option<(Loss, Stream)>,
-        (first, routes): (u32, Vec<u32>),
+        (first, routes, lanes): (u32, Vec<u32>, Vec<u32>),
         marks: &Marks,
         series: bool,
     ) -> Self {
         let (server, timer) = match queue {
             AnyQueue::Fifo(fifo) => {
-                let fifo = Fifo::new(fifo.into_admission(), &service, limit, loss.is_none());
+                let fifo = Fifo::new(fifo.into_admission(), &service, limit, loss.is_none() && lanes.is_empty());
                 let timer = fifo.timer();
                 (Server::Fifo(Box::new(fifo)), timer)
             }
@@ -125,6 +130,7 @@ impl Node {
             loss,
             routes,
             first,
+            lanes,
             most_seen: 0,
             last_start: 0,
             totals: LinkTotals::default(),

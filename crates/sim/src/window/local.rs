@@ -191,11 +191,15 @@ impl<'a, const HASH: bool> Serve<'a, HASH> {
     #[inline]
     fn arrive<Q: QueueDiscipline>(&mut self, rec: &Rec, queue: &mut Q) {
         self.hands.counts.arrived += 1;
+        let header = self.node.header_of(rec, self.shared);
         if self.node.loss.is_some() && self.loses() {
             return self.node.drop::<HASH>(rec, Cause::Injected, self.marks, self.shared);
         }
         let (size, _) = self.node.service_of(rec.flow());
-        let packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
+        let mut packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
+        if let Some(header) = header {
+            packet.header = header;
+        }
         match self.idle_since() {
             None => queue.enqueue(packet, None, self.ledger),
             Some(since) => {
@@ -217,6 +221,9 @@ impl<'a, const HASH: bool> Serve<'a, HASH> {
         self.hands.counts.begun += 1;
         self.hands.counts.begun_bytes += u64::from(packet.size);
         self.hands.free = now + time;
+        if !self.node.lanes.is_empty() {
+            self.node.put_header(&packet, self.shared);
+        }
         let tag = tag(packet.flow, packet.token, packet.flags);
         self.shared.push(self.node.routes[(packet.flow - self.node.first) as usize], self.hands.free, tag);
     }

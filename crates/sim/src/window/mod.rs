@@ -8,6 +8,7 @@ mod access;
 mod bucket;
 mod fifo;
 mod flow;
+mod headers;
 mod horizon;
 mod layout;
 mod link;
@@ -78,8 +79,9 @@ impl Engine {
             layout: Layout::default(),
         };
         let Network { links, flows, .. } = network;
-        for ((i, plan), (first, routes, service)) in links.into_iter().enumerate().zip(layout.tables.drain(..)) {
-            let routes = (first, routes);
+        let tables = layout.tables.drain(..).zip(layout.lanes.drain(..));
+        for ((i, plan), ((first, routes, service), lanes)) in links.into_iter().enumerate().zip(tables) {
+            let routes = (first, routes, lanes);
             engine.nodes.push(Node::new(
                 i as u32,
                 service,
@@ -90,6 +92,7 @@ impl Engine {
                 options.series,
             ));
         }
+        let header_ways = std::mem::take(&mut layout.header_ways);
         engine.layout = layout;
         for (f, plan) in flows.into_iter().enumerate() {
             let party = plan.party();
@@ -98,7 +101,7 @@ impl Engine {
             engine.shared.lead[f] = party.lead.0;
             engine.shared.due[f] = party.start.min(party.stop).0 + party.lead.0;
             engine.flows.push(match plan {
-                FlowPlan::Tcp(plan) => Sender::Tcp(Flow::new(plan, f as u32, &marks, options.series)),
+                FlowPlan::Tcp(plan) => Sender::Tcp(Flow::new(plan, f as u32, header_ways[f], &marks, options.series)),
                 FlowPlan::Datagrams(plan) => Sender::Datagrams(Source::new(plan, f as u32, &marks)),
             });
         }
@@ -177,7 +180,8 @@ impl Engine {
                 if shared.due[r] < until
                     && let Sender::Tcp(flow) = &mut self.flows[f]
                 {
-                    shared.due[r] = flow.run_receiver(&mut shared.rings[r], bucket, until, &self.marks);
+                    let (ring, headers) = (&mut shared.rings[r], &mut shared.headers);
+                    shared.due[r] = flow.run_receiver(ring, bucket, headers, until, &self.marks);
                 }
             }
             for &f in &self.layout.senders[l] {
@@ -187,7 +191,9 @@ impl Engine {
                     let (ring, trace) = (&mut shared.rings[f], &mut shared.traces[f]);
                     let window = (horizon, until);
                     shared.due[f] = match &mut self.flows[f] {
-                        Sender::Tcp(flow) => flow.run::<HASH>(ring, bucket, window, &self.marks, trace),
+                        Sender::Tcp(flow) => {
+                            flow.run::<HASH>(ring, bucket, &mut shared.headers, window, &self.marks, trace)
+                        }
                         Sender::Datagrams(source) => source.run::<HASH>(ring, bucket, window, &self.marks),
                     };
                 }

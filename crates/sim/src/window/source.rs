@@ -31,7 +31,7 @@ pub struct Source {
 impl Source {
     pub fn new(mut plan: Box<SourcePlan>, id: u32, marks: &Marks) -> Self {
         plan.party.path = Vec::new();
-        let way = Way::new(&mut plan.party, id, marks);
+        let way = Way::new(&mut plan.party, id, None, marks);
         let next = plan.party.start + plan.source.next_gap();
         Self { way, next, sent: 0, sent_before: 0, delivered: 0, delivered_before: 0, hash: Rolling::default(), plan }
     }

@@ -2,9 +2,10 @@
 
 use super::access::{Access, Fate};
 use super::bucket::Bucket;
+use super::headers::Headers;
 use super::ring::{Rec, Ring, tag};
 use crate::network::{Marks, Party};
-use base::Flags;
+use base::{Flags, Header};
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -19,10 +20,14 @@ pub struct Way {
     late: u64,
     warm: u64,
     end: u64,
+    /// Where its headers go first and arrive last, if its packets carry any.
+    lanes: Option<(u32, u32)>,
+    /// Size of a packet: senders count segments, routers bytes.
+    packet: f32,
 }
 
 impl Way {
-    pub fn new(party: &mut Party, id: u32, marks: &Marks) -> Self {
+    pub fn new(party: &mut Party, id: u32, lanes: Option<(u32, u32)>, marks: &Marks) -> Self {
         Self {
             id,
             access: Access::new(party.access, party.access_buffer, party.lead, party.jitter.take()),
@@ -31,16 +36,38 @@ impl Way {
             late: 0,
             warm: marks.warmup.0,
             end: marks.end.0,
+            lanes,
+            packet: party.packet as f32,
         }
     }
 
-    /// Packet `seq`, handed over at `now`, in the window that ends at `until`.
+    /// Packet `seq`, handed over at `now`, in the window that ends at `until`. Returns whether it got into the network.
     #[inline]
-    pub fn send(&mut self, now: u64, seq: u32, flags: Flags, bucket: &mut Bucket, until: u64) {
+    pub fn send(&mut self, now: u64, seq: u32, flags: Flags, bucket: &mut Bucket, until: u64) -> bool {
         match self.access.admit(now) {
-            Fate::Arrives(time) => self.emit(Rec { time, tag: tag(self.id, seq, flags) }, bucket, until),
-            Fate::Dropped(entered) => self.dropped(entered),
+            Fate::Arrives(time) => {
+                self.emit(Rec { time, tag: tag(self.id, seq, flags) }, bucket, until);
+                true
+            }
+            Fate::Dropped(entered) => {
+                self.dropped(entered);
+                false
+            }
         }
+    }
+
+    /// The header of the packet just sent.
+    pub fn put_header(&self, header: Header, headers: &mut Headers) {
+        if let Some((first, _)) = self.lanes {
+            headers.put(first, header.times(self.packet));
+        }
+    }
+
+    /// The header of the packet that reaches the receiver, if its packets carry any.
+    #[inline]
+    pub fn take_header(&self, headers: &mut Headers) -> Option<Header> {
+        let (_, last) = self.lanes?;
+        Some(headers.take(last).times(1.0 / self.packet))
     }
 
     /// An arrival at the first link, in the window that ends at `until` or later.
