@@ -39,7 +39,8 @@ def test_every_discipline_keeps_the_link_busy_and_says_why_it_drops(name: str) -
     assert 0.75 < found.utilization <= 1.0
     assert 0.0 < found.queueing_delay_s <= 1.1 * queues.BUFFER_PACKETS * queues.PACKET_BYTES * 8 / queues.RATE_BPS
     assert 0.25 <= found.jain <= 1.0
-    assert sum(found.drops.values()) > 0
+    # XCP tells its senders in time.
+    assert (sum(found.drops.values()) > 0) == (queues.own_law(name) is None)
     assert found.drops["injected"] == 0
 
 

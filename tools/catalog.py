@@ -101,8 +101,8 @@ def overview(cards: Sequence[Card]) -> list[str]:
         rows.append([name, *measures(found), sum(found.drops.values()) - stream, marked, stream])
     head = ["discipline", "queueing delay [ms]", "utilization", "Jain's index", "dropped", "marked", "stream dropped"]
     told = (
-        "Jain's index is over the goodputs of the four Reno flows. The packets dropped and marked are theirs; the last "
-        "column has the dropped packets of the stream."
+        "Jain's index is over the goodputs of the four flows of TCP. The packets dropped and marked are theirs; the "
+        "last column has the dropped packets of the stream."
     )
     return [*table(head, *rows), "", told, ""]
 
@@ -130,10 +130,12 @@ def backlog(name: str) -> list[str]:
     """Refer to the picture of a backlog, and say its numbers."""
     found = queues.numbers(name)
     delay, utilization, jain = measures(found)
+    law = queues.own_law(name)
+    instead = f"Here the four flows are under the law `{law}`, not Reno. " if law else ""
     return [
         f"![backlog of {name} over time](backlogs/{name}.svg)",
         "",
-        f"Queueing delay {delay} ms, utilization {utilization}, Jain's index {jain}.",
+        f"{instead}Queueing delay {delay} ms, utilization {utilization}, Jain's index {jain}.",
         "",
         *table(["packets", *found.drops], ["dropped", *found.drops.values()], ["marked", *found.marks.values()]),
         "",

@@ -99,6 +99,7 @@ GAUGES = {
     "dropping": "dropping\n[queues]",
     "active_flows": "active\nflows",
     "active_buckets": "active\nbuckets",
+    "phi": "phi [bytes]",
 }
 """What a second panel shows, first what tells most, with its label."""
 DROP_TAIL = "drop-tail"
@@ -154,8 +155,29 @@ def scenario(discipline: str, parameters: Mapping[str, object] | None = None) ->
     >>> scenario("drop-tail").links[0]["tc"]
     'tc qdisc replace dev eth0 root pfifo limit 125'
     """
-    queue = {"discipline": discipline, **(parameters or {})}
-    return Scenario.from_text(TEXT).override({"links[0].queue": queue})
+    changes: dict[str, object] = {"links[0].queue": {"discipline": discipline, **(parameters or {})}}
+    if (law := own_law(discipline)) is not None:
+        changes |= {f"flows[{i}].control": law for i in (0, 1)}
+    return Scenario.from_text(TEXT).override(changes)
+
+
+def own_law(discipline: str) -> str | None:
+    """Name the law that the long flows are under instead of Reno, where router and sender make one scheme.
+
+    Parameters
+    ----------
+    discipline : str
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> own_law("xcp"), own_law("red")
+    ('xcp', None)
+    """
+    return next((card["name"] for card in catalog("laws") if card["name"] == discipline), None)
 
 
 @cache
@@ -340,7 +362,8 @@ def draw_backlog(discipline: str, folder: Path) -> Path:
         if below is not None and gauge is not None:
             values = outcome.queue_gauges[0][gauge]
             below.plot(time_s, values, color=VERMILION, linewidth=0.9)
-            below.set_ylim(bottom=0.0)
+            if values.min() >= 0.0:
+                below.set_ylim(bottom=0.0)
             below.set_ylabel(GAUGES.get(gauge, gauge))
             whole = bool((values == np.round(values)).all())
             below.yaxis.set_major_locator(MaxNLocator(3, integer=whole))
