@@ -62,6 +62,21 @@ def test_laws_are_compared_with_highspeed(elephan: Command) -> None:
     assert wrong.err.startswith('--laws: there is no "cubik"; use all, or of reno, highspeed')
 
 
+def test_disciplines_are_compared_with_drop_tail(elephan: Command) -> None:
+    done = elephan("bench", "--queues", "red,DRR", "--runs", 1, "--quick", "--json")
+    assert done.code == 0
+    rows = json.loads(done.out)["queues"]
+    assert list(rows) == ["drop-tail", "red", "drr"]
+    assert rows["drop-tail"]["more_ns_per_packet"] == 0.0
+    assert (rows["red"]["must_more_ns_per_packet"], rows["drr"]["must_more_ns_per_packet"]) == (8, 12)
+    table = elephan("bench", "--queues", "codel", "--runs", 1, "--quick")
+    assert table.code == 0
+    assert "drop-tail" in table.out
+    both = elephan("bench", "--queues", "red", "--workloads", "W1")
+    assert both.code == 2
+    assert both.err.startswith("--queues: measures W1 alone under each")
+
+
 def test_memory_is_measured_above_the_interpreter() -> None:
     peak = measure_peak_mb(WORKLOADS["W1"].scenario(2.0).canonical)
     # W1 keeps some 16,000 packets in flight; the interpreter with NumPy alone holds 30 MB.

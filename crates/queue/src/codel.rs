@@ -103,6 +103,16 @@ impl QueueDiscipline for Codel {
     }
 
     #[inline]
+    fn pass(&mut self, packet: Packet, idle_since: Time, fates: &mut impl Fates) -> Option<Packet> {
+        if self.control.dropping {
+            self.enqueue(packet, Some(idle_since), fates);
+            return self.dequeue(packet.arrived, fates);
+        }
+        self.control.not_above();
+        Some(packet)
+    }
+
+    #[inline]
     fn backlog(&self) -> Backlog {
         self.waiting.backlog
     }

@@ -86,6 +86,16 @@ impl QueueDiscipline for Fq {
     }
 
     #[inline]
+    fn pass(&mut self, packet: Packet, idle_since: Time, fates: &mut impl Fates) -> Option<Packet> {
+        if self.order.is_turn() {
+            // A lane that opens and closes leaves nothing behind.
+            return Some(packet);
+        }
+        self.enqueue(packet, Some(idle_since), fates);
+        self.dequeue(packet.arrived, fates)
+    }
+
+    #[inline]
     fn backlog(&self) -> Backlog {
         self.flows.backlog()
     }

@@ -158,8 +158,8 @@ pub trait QueueDiscipline: std::fmt::Debug {
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates);
     /// The packet to serve next. `None` only if nothing waits any more (packets may have been dropped here).
     fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet>;
-    /// A packet arrives while the server is free, since `idle_since`, and nothing waits: [`Self::enqueue`] and
-    /// [`Self::dequeue`] at once. What goes into service is returned.
+    /// A packet arrives while the server is free, since `idle_since`, and nothing waits: what [`Self::enqueue`] and
+    /// [`Self::dequeue`] would do, at once. What goes into service is returned.
     #[inline]
     fn pass(&mut self, packet: Packet, idle_since: Time, fates: &mut impl Fates) -> Option<Packet> {
         let now = packet.arrived;

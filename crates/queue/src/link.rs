@@ -24,10 +24,13 @@ impl<Q: QueueDiscipline> Link<Q> {
 
     /// A packet arrives at `packet.arrived`.
     pub fn offer(&mut self, packet: Packet, fates: &mut impl Fates) {
-        let (now, idle_since) = (packet.arrived, self.idle_since());
-        self.queue.enqueue(packet, idle_since, fates);
-        if self.serving.is_none() {
-            self.serve(now, fates);
+        let now = packet.arrived;
+        match self.idle_since() {
+            None => self.queue.enqueue(packet, None, fates),
+            Some(since) => {
+                let next = self.queue.pass(packet, since, fates);
+                self.begin(next, now);
+            }
         }
     }
 
@@ -41,7 +44,8 @@ impl<Q: QueueDiscipline> Link<Q> {
     pub fn complete(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
         let (packet, _) = self.serving.take()?;
         self.idle_since = now;
-        self.serve(now, fates);
+        let next = self.queue.dequeue(now, fates);
+        self.begin(next, now);
         Some(packet)
     }
 
@@ -71,10 +75,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         &mut self.queue
     }
 
-    fn serve(&mut self, now: Time, fates: &mut impl Fates) {
-        self.serving = self
-            .queue
-            .dequeue(now, fates)
-            .map(|packet| (packet, now + self.rate.serialize(Bytes(u64::from(packet.size)))));
+    fn begin(&mut self, next: Option<Packet>, now: Time) {
+        self.serving = next.map(|packet| (packet, now + self.rate.serialize(Bytes(u64::from(packet.size)))));
     }
 }

@@ -100,7 +100,8 @@ impl Turn {
     }
 
     /// The packet to serve next; lanes that it empties leave and close.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
         if self.front == NONE {
             return None;
@@ -332,6 +333,12 @@ impl Order {
             Scheduler::Drr => Self::Turn(Turn::new(quantum)),
             Scheduler::StartTime => Self::StartTime(StartTime::default()),
         }
+    }
+
+    /// Whether it is a round robin, which forgets a lane as it empties.
+    #[inline]
+    pub fn is_turn(&self) -> bool {
+        matches!(self, Self::Turn(_))
     }
 
     /// The youngest packet of `lane` just arrived, `new` if it opened the lane.

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.bench.clock import cpu_ns_per_packet
-from elephan.bench.laws import bench_laws, select_laws
 from elephan.bench.memory import measure_peak_mb
 from elephan.bench.ns2 import find_ns2, ns2_ns_per_packet
+from elephan.bench.variants import bench_variants, select_variants
 from elephan.bench.workloads import WORKLOADS, Workload, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-__all__ = ["WORKLOADS", "Workload", "bench", "bench_laws", "select", "select_laws"]
+__all__ = ["WORKLOADS", "Workload", "bench", "bench_variants", "select", "select_variants"]
 
 NS2_S = 20.0
 """Simulated time under ns-2 [s]."""

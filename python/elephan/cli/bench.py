@@ -34,6 +34,10 @@ def bench(
         str | None,
         typer.Option("--laws", metavar="A,B|all", help="Instead: W1 under each of these laws.", show_default="none"),
     ] = None,
+    queues: Annotated[
+        str | None,
+        typer.Option("--queues", metavar="A,B|all", help="Instead: W1 under each discipline.", show_default="none"),
+    ] = None,
     runs: Annotated[int, typer.Option("--runs", min=1, help="Repetitions; the fastest counts.")] = 3,
     no_reference: Annotated[bool, typer.Option("--no-reference", help="Leave the reference engine out.")] = False,
     no_peers: Annotated[bool, typer.Option("--no-peers", help="Leave ns-2 out.")] = False,
@@ -44,20 +48,23 @@ def bench(
 ) -> None:
     """Measure CPU nanoseconds per delivered data packet, one core, the native call with network building."""
     from elephan.bench import bench as measure  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.bench import bench_laws, select, select_laws  # noqa: PLC0415
+    from elephan.bench import bench_variants, select, select_variants  # noqa: PLC0415
     from elephan.run.files import write_json  # noqa: PLC0415
 
-    if laws is not None and workloads is not None:
-        message = "--laws: measures W1 under each law; leave --workloads out"
+    asked = {"laws": laws, "queues": queues}
+    kinds = [kind for kind, names in asked.items() if names is not None]
+    if len(kinds) + (workloads is not None) > 1:
+        message = f"--{kinds[0]}: measures W1 alone under each; leave --workloads and the other comparison out"
         raise InputError(message)
     chosen = select(workloads)
-    chosen_laws = select_laws(laws) if laws is not None else None
+    kind = kinds[0] if kinds else None
+    variants = select_variants(kind, asked[kind] or "") if kind else []
     check_out(out)
     with ProgressLine("bench", quiet=quiet) as line:
         try:
             announce = lambda what, done, total: line.update(done, total, what)  # noqa: E731
-            if chosen_laws is not None:
-                document = bench_laws(chosen_laws, runs=runs, quick=quick, progress=announce)
+            if kind:
+                document = bench_variants(kind, variants, runs=runs, quick=quick, progress=announce)
             else:
                 document = measure(
                     chosen, runs=runs, reference=not no_reference, peers=not no_peers, quick=quick, progress=announce
@@ -69,7 +76,7 @@ def bench(
     if json:
         print_json(document)
         return
-    print_tables(*(_law_tables(document) if chosen_laws is not None else _tables(document)))
+    print_tables(*(_variant_tables(document, kind) if kind else _tables(document)))
     if written is not None:
         say(f"wrote {written}")
 
@@ -97,10 +104,17 @@ def _tables(document: dict[str, Any]) -> list[Table | str]:
     return [f"CPU ns per delivered data packet, {how}\n{what}", table]
 
 
-def _law_tables(document: dict[str, Any]) -> list[Table | str]:
-    table = new_table("", "ns/packet", "median", "over highspeed")
-    for name, row in document["laws"].items():
-        numbers = (_number(row[key], 2) for key in ("ns_per_packet", "median_ns_per_packet", "over_highspeed"))
+def _variant_tables(document: dict[str, Any], kind: str) -> list[Table | str]:
+    ours = ("ns/packet", "median")
+    columns = (*ours, "over highspeed") if kind == "laws" else (*ours, "over drop-tail", "more ns", "must")
+    table = new_table("", *columns)
+    for name, row in document[kind].items():
+        numbers = [_number(row["ns_per_packet"], 2), _number(row["median_ns_per_packet"], 2)]
+        if kind == "laws":
+            numbers.append(_number(row["over_highspeed"], 2))
+        else:
+            numbers += [_number(row["over_drop_tail"], 2), _number(row["more_ns_per_packet"], 2)]
+            numbers.append(_number(row["must_more_ns_per_packet"]))
         table.add_row(name, *numbers)
     return [f"CPU ns per delivered data packet on W1, fastest of {document['runs']} runs", table]
 

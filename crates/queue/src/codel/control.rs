@@ -79,7 +79,8 @@ impl Control {
     pub const NEW: Self = Self { first_above: 0, drop_next: 0, count: 0, last_count: 0, dropping: false };
 
     /// The next packet to go on: RFC 8289's `dequeue`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     pub fn next(
         &mut self,
         setting: &Setting,
@@ -94,8 +95,15 @@ impl Control {
         queue.take()
     }
 
-    /// `dodequeue`: the oldest packet, and whether sojourn times have been above target for an interval.
+    /// A packet left that had not waited.
     #[inline]
+    pub fn not_above(&mut self) {
+        self.first_above = 0;
+    }
+
+    /// `dodequeue`: the oldest packet, and whether sojourn times have been above target for an interval.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn look(&mut self, setting: &Setting, now: Time, queue: &impl Source) -> Option<(Head, bool)> {
         let Some(head) = queue.head() else {
             (self.first_above, self.dropping) = (0, false);

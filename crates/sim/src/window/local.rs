@@ -188,7 +188,8 @@ impl<'a, const HASH: bool> Serve<'a, HASH> {
         (!self.hands.busy).then_some(Time(self.hands.free))
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn arrive<Q: QueueDiscipline>(&mut self, rec: &Rec, queue: &mut Q) {
         self.hands.counts.arrived += 1;
         let header = self.node.header_of(rec, self.shared);
@@ -229,7 +230,8 @@ impl<'a, const HASH: bool> Serve<'a, HASH> {
     }
 
     /// Counts what the discipline did in one call.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn settle<Q: QueueDiscipline>(&mut self, now: u64, arrival: Option<&Packet>, queue: &Q) {
         self.hands.waiting.set(queue.backlog().packets, now);
         if !self.ledger.is_empty() {
