@@ -37,7 +37,8 @@ STORIES = {
     "queues": f"Everything below is for {queues.LINK}. In the pictures of the backlog, {queues.STORY} The grey line is "
     "drop-tail under the same traffic. The panel below has one of the numbers that the discipline keeps; `elephan run "
     "--out` writes all of them, as the columns `queue_…` of `samples.parquet`. The scenario without its discipline is "
-    "`TEXT` in [queues.py](../../python/elephan/plots/queues.py).",
+    "`TEXT` in [queues.py](../../python/elephan/plots/queues.py). Which to take is another page: "
+    "[choosing a queue](../guide/choosing-a-queue.md).",
 }
 COLUMNS = ("name", "default", "unit", "meaning")
 NOTICE = "Written by `make docs` from `elephan list`; edit the cards in the code instead."

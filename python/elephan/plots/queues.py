@@ -114,7 +114,7 @@ class Numbers:
     Parameters
     ----------
     queueing_delay_s : float [s]
-        Mean over the packets.
+        As `elephan run` gives it.
     utilization : float [1]
     jain : float [1]
         Jain's index over the goodputs of the long flows.
