@@ -34,7 +34,7 @@ def test_the_document_has_the_promised_shape(result: Result) -> None:
     link, group = document["links"][0], document["groups"][0]
     assert {
         "name", "rate_bps", "buffer_packets", "utilization", "loss_ratio", "backlog_packets", "backlog_max_packets",
-        "queueing_delay_s", "idle_fraction", "empty_fraction", "drops", "marks",
+        "queueing_delay_s", "idle_fraction", "empty_fraction", "drops", "marks", "queue", "tc",
     } == set(link)  # fmt: skip
     assert {"overflow", "early", "forced", "sojourn"} <= set(link["drops"])
     assert {

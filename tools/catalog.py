@@ -1,7 +1,8 @@
 """Writes docs/catalog, one page per kind of thing that exists, from what `elephan list KIND --json` answers.
 
-Laws and slow starts get a picture each, and under it the numbers that it shows, so that --check can tell without
-drawing whether it is up to date. With --check nothing is written: one line per page that is not, and exit 1 if any.
+Laws, slow starts and queue disciplines get pictures, and under each the numbers that it shows, so that --check can
+tell without drawing whether it is up to date. With --check nothing is written: one line per page that is not, and
+exit 1 if any.
 """
 
 import json
@@ -12,6 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from elephan.plots import queues
 from elephan.plots.rounds import START_STORY, STORY, draw_rounds, rounds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,15 +28,22 @@ KINDS = {
     "traffic": "Traffic",
 }
 CONTROLS = {"laws": '"{}"', "slow-starts": '{{ slow_start = "{}" }}'}
-"""How a scenario file names one of a kind that has a picture."""
+"""How a scenario file names one of a kind whose picture is of its rounds."""
 SHOWN = {"laws": (9, 11, 20, 39, 41, 59, 61, 79, 81, 99), "slow-starts": (2, 4, 6, 8, 9, 10, 11, 12, 13, 15)}
 """Rounds whose windows stand under the picture."""
 STORIES = {
     "laws": f"In the pictures: {STORY} The grey line is Reno in the same story.",
     "slow-starts": f"In the pictures: {START_STORY} The grey line is the classic slow start.",
+    "queues": f"Everything below is for {queues.LINK}. In the pictures of the backlog, {queues.STORY} The grey line is "
+    "drop-tail under the same traffic. The panel below has one of the numbers that the discipline keeps; `elephan run "
+    "--out` writes all of them, as the columns `queue_…` of `samples.parquet`. The scenario without its discipline is "
+    "`TEXT` in [queues.py](../../python/elephan/plots/queues.py). Which to take is another page: "
+    "[choosing a queue](../guide/choosing-a-queue.md).",
 }
 COLUMNS = ("name", "default", "unit", "meaning")
 NOTICE = "Written by `make docs` from `elephan list`; edit the cards in the code instead."
+
+Card = Mapping[str, Any]
 
 
 def entries(kind: str) -> list[dict[str, Any]]:
@@ -43,11 +54,13 @@ def entries(kind: str) -> list[dict[str, Any]]:
     return found
 
 
-def page(kind: str, cards: Sequence[Mapping[str, Any]]) -> str:
+def page(kind: str, cards: Sequence[Card]) -> str:
     """Write the Markdown page of one kind."""
     lines = [f"# {KINDS[kind]}", "", NOTICE, ""]
-    if kind in CONTROLS:
+    if kind in STORIES:
         lines += [STORIES[kind], ""]
+    if kind == "queues":
+        lines += overview(cards)
     for card in cards:
         source = card["source"].rstrip(".")
         lines += [f"## `{card['name']}`", "", f"{card['title']}. Source: {source}.", ""]
@@ -59,22 +72,86 @@ def page(kind: str, cards: Sequence[Mapping[str, Any]]) -> str:
             lines += ["| parameter | default | unit | meaning |", "|---|---|---|---|"]
             lines += ["| " + " | ".join(cell(row[column]) for column in COLUMNS) + " |" for row in rows]
             lines.append("")
+        if others := card["spellings"]:
+            said = ", ".join(f"`{other}` for `{name}`" for other, name in others.items())
+            lines += [f"Other spellings: {said}.", ""]
         if kind in CONTROLS:
             lines += [*picture(kind, card["name"]), ""]
+        if kind == "queues":
+            lines += [*linux(card["name"]), *curve(card["name"]), *backlog(card["name"])]
     return "\n".join(lines)
 
 
 def picture(kind: str, name: str) -> list[str]:
     """Refer to the picture of a law or slow start, and say its numbers."""
     cwnd = rounds(CONTROLS[kind].format(name), slow_start=kind == "slow-starts")[:, 1]
-    shown = SHOWN[kind]
     return [
         f"![cwnd of {name} round by round](rounds/{name}.svg)",
         "",
-        "| round | " + " | ".join(map(str, shown)) + " |",
-        "|---|" + "--:|" * len(shown),
-        "| cwnd | " + " | ".join(f"{cwnd[i]:.4g}" for i in shown) + " |",
+        *table(["round", *SHOWN[kind]], ["cwnd", *(f"{cwnd[i]:.4g}" for i in SHOWN[kind])]),
     ]
+
+
+def overview(cards: Sequence[Card]) -> list[str]:
+    """Put the numbers of all disciplines beside each other."""
+    rows = []
+    for card in cards:
+        found = queues.numbers(card["name"])
+        marked, stream = sum(found.marks.values()), found.stream_drops
+        name = f"[`{card['name']}`](#{card['name']})"
+        rows.append([name, *measures(found), sum(found.drops.values()) - stream, marked, stream])
+    head = ["discipline", "queueing delay [ms]", "utilization", "Jain's index", "dropped", "marked", "stream dropped"]
+    told = (
+        "Jain's index is over the goodputs of the four flows of TCP. The packets dropped and marked are theirs; the "
+        "last column has the dropped packets of the stream."
+    )
+    return [*table(head, *rows), "", told, ""]
+
+
+def linux(name: str) -> list[str]:
+    """Say the `tc` line of a discipline on the link of the pictures."""
+    if (found := queues.linux(name)) is None:
+        return ["No words of `tc` give the same on Linux.", ""]
+    setting, line = found
+    changes = " and ".join(f"`{key} = {json.dumps(value)}`" for key, value in setting.items())
+    return [f"The same on Linux{changes and ', with '}{changes}:", "", "```sh", line, "```", ""]
+
+
+def curve(name: str) -> list[str]:
+    """Refer to the picture of a drop probability, and say its numbers."""
+    found = queues.curves(name, np.array(queues.AVERAGES, dtype=float))
+    if not found:
+        return []
+    rows = [[f"`{label}`", *(f"{value:.3g}" for value in values)] for label, values in found.items()]
+    picture = f"![drop probability of {name} against the average backlog](curves/{name}.svg)"
+    return [picture, "", *table(["average [packets]", *queues.AVERAGES], *rows), ""]
+
+
+def backlog(name: str) -> list[str]:
+    """Refer to the picture of a backlog, and say its numbers."""
+    found = queues.numbers(name)
+    delay, utilization, jain = measures(found)
+    law = queues.own_law(name)
+    instead = f"Here the four flows are under the law `{law}`, not Reno. " if law else ""
+    return [
+        f"![backlog of {name} over time](backlogs/{name}.svg)",
+        "",
+        f"{instead}Queueing delay {delay} ms, utilization {utilization}, Jain's index {jain}.",
+        "",
+        *table(["packets", *found.drops], ["dropped", *found.drops.values()], ["marked", *found.marks.values()]),
+        "",
+    ]
+
+
+def measures(found: queues.Numbers) -> list[str]:
+    """Write queueing delay in ms, utilization and Jain's index."""
+    return [f"{1e3 * found.queueing_delay_s:.3g}", f"{found.utilization:.3f}", f"{found.jain:.3f}"]
+
+
+def table(head: Sequence[object], *rows: Sequence[object]) -> list[str]:
+    """Write a table of numbers whose first column names the rows."""
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *rows)]
+    return [lines[0], "|---|" + "--:|" * (len(head) - 1), *lines[1:]]
 
 
 def cell(value: object) -> str:
@@ -83,25 +160,39 @@ def cell(value: object) -> str:
     return text.replace("|", "\\|")
 
 
+def wanted(cards: Mapping[str, Sequence[Card]]) -> set[Path]:
+    """Name the pictures that the pages refer to."""
+    names = {kind: [card["name"] for card in cards[kind]] for kind in cards}
+    folders = {
+        "rounds": [name for kind in CONTROLS for name in names[kind]],
+        "curves": [name for name in names["queues"] if curve(name)],
+        "backlogs": names["queues"],
+    }
+    return {FOLDER / folder / f"{name}.svg" for folder, inside in folders.items() for name in inside}
+
+
 def main(arguments: Sequence[str]) -> None:
     """Write the pages, or compare them with what is there."""
     there = {file: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md")}
-    pages = {FOLDER / f"{kind}.md": page(kind, entries(kind)) for kind in KINDS}
+    cards = {kind: entries(kind) for kind in KINDS}
+    pages = {FOLDER / f"{kind}.md": page(kind, cards[kind]) for kind in KINDS}
+    pictures = wanted(cards)
     if "--check" in arguments:
-        stale = [file.relative_to(ROOT) for file, text in pages.items() if there.get(file) != text]
-        drawn = {file.stem for file in (FOLDER / "rounds").glob("*.svg")}
-        named = {card["name"] for kind in CONTROLS for card in entries(kind)}
-        wrong = [FOLDER.relative_to(ROOT) / "rounds" / f"{name}.svg" for name in sorted(drawn ^ named)]
-        sys.exit("\n".join(f"{file}: not up to date; run make docs" for file in [*stale, *wrong]) or 0)
+        stale = [file for file, text in pages.items() if there.get(file) != text]
+        wrong = [*stale, *sorted(set(FOLDER.glob("*/*.svg")) ^ pictures)]
+        sys.exit("\n".join(f"{file.relative_to(ROOT)}: not up to date; run make docs" for file in wrong) or 0)
     FOLDER.mkdir(parents=True, exist_ok=True)
     for file, text in pages.items():
         file.write_text(text, encoding="utf-8")
-    pictures = FOLDER / "rounds"
-    shutil.rmtree(pictures, ignore_errors=True)
-    pictures.mkdir()
+    for folder in sorted({file.parent for file in pictures}):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
     for kind, form in CONTROLS.items():
-        for card in entries(kind):
-            draw_rounds(form.format(card["name"]), card["name"], pictures, slow_start=kind == "slow-starts")
+        for card in cards[kind]:
+            draw_rounds(form.format(card["name"]), card["name"], FOLDER / "rounds", slow_start=kind == "slow-starts")
+    for card in cards["queues"]:
+        queues.draw_curve(card["name"], FOLDER / "curves")
+        queues.draw_backlog(card["name"], FOLDER / "backlogs")
 
 
 if __name__ == "__main__":

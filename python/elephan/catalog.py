@@ -31,6 +31,7 @@ class Card(TypedDict):
     parameters: list[Parameter]
     aliases: list[str]
     differs: str
+    spellings: dict[str, str]
 
 
 def catalog(kind: str) -> list[Card]:

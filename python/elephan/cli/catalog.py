@@ -18,19 +18,18 @@ def list_(
     details: Annotated[bool, typer.Option("--details", help="Parameters, other spellings, differences too.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Show what exists: name, title, source and parameters."""
+    """Show what exists: name, title and source; parameters with --details or --json."""
     from elephan.catalog import catalog  # noqa: PLC0415 (--help does without the extension)
 
     cards = catalog(kind)
     if json:
         print_json(cards)
         return
-    table = new_table("name", "title", "source", "parameters")
+    table = new_table("name", "title", "source")
     for column in table.columns[1:]:
         column.justify = "left"
     for card in cards:
-        names = ", ".join(f"{p['name']}={as_text(p['default'])}" for p in card["parameters"])
-        table.add_row(card["name"], card["title"], card["source"], names)
+        table.add_row(card["name"], card["title"], card["source"])
     print_tables(table)
     if not details:
         return
@@ -40,4 +39,6 @@ def list_(
         for parameter in card["parameters"]:
             rows.add_row(parameter["name"], as_text(parameter["default"]), parameter["unit"], parameter["meaning"])
         also = f"Also called {', '.join(card['aliases'])}." if card["aliases"] else ""
-        print_tables(rows, " ".join(text for text in (also, card["differs"]) if text), "")
+        others = ", ".join(f"{other} for {name}" for other, name in card["spellings"].items())
+        spelt = f"Other spellings: {others}." if others else ""
+        print_tables(rows, " ".join(text for text in (also, spelt, card["differs"]) if text), "")

@@ -155,6 +155,16 @@ def _digits(x: float, digits: int) -> str:
     return f"{x:.0f}" if abs(x) >= 10**digits else f"{x:.{digits}g}"
 
 
+def print_lines(*lines: str) -> None:
+    """Put lines on stdout as they are, however long, so that they can be copied.
+
+    Parameters
+    ----------
+    *lines : str
+    """
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
 def print_tables(*tables: Table | str) -> None:
     """Put tables and lines on stdout, in as many columns as there are.
 

@@ -16,9 +16,11 @@ from elephan.cli.common import (
     SeedOption,
     SetOption,
     WorkersOption,
+    as_text,
     check_out,
     new_table,
     print_json,
+    print_lines,
     print_tables,
     say,
     shown,
@@ -86,16 +88,19 @@ def run(
         print_json(document)
         return
     print_tables(*_tables(document, result.scenario.groups))
+    print_lines(*_queues(document))
     for path in written:
         say(f"wrote {path}")
 
 
 def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[Table | str]:
     run_, fairness = document["run"], document["fairness"]
-    links = new_table("link", "buffer", "utilization", "loss [%]", "delay [ms]", "backlog")
+    links = new_table("link", "queue", "buffer", "utilization", "loss [%]", "delay [ms]", "backlog")
+    links.columns[1].justify = "left"
     for link in document["links"]:
         links.add_row(
             link["name"],
+            link["queue"]["discipline"],
             "unlimited" if link["buffer_packets"] is None else f"{link['buffer_packets']:.6g}",
             shown(link["utilization"]),
             shown(link["loss_ratio"], 100, 3),
@@ -123,6 +128,23 @@ def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[T
         f"Jain's index{_whose(document['groups'])} {shown(fairness['jain'])}; "
         f"over max-min fair shares {shown(fairness['jain_maxmin'])}",
     ]
+
+
+def _queues(document: dict[str, Any]) -> list[str]:
+    """Say for each link what its queue has otherwise than by default, and the same for Linux."""
+    from elephan.catalog import catalog  # noqa: PLC0415 (--help does without the extension)
+
+    defaults = {card["name"]: {p["name"]: p["default"] for p in card["parameters"]} for card in catalog("queues")}
+    lines = []
+    for link in document["links"]:
+        discipline = link["queue"]["discipline"]
+        values = {key: (as_text(link["queue"][key]), as_text(usual)) for key, usual in defaults[discipline].items()}
+        chosen = [f"{key} = {value}" for key, (value, usual) in values.items() if value != usual]
+        if chosen:
+            lines.append(f"{link['name']}: {discipline} with {', '.join(chosen)}")
+        if link["tc"]:
+            lines.append(f"{link['name']}, on Linux: {link['tc']}")
+    return lines
 
 
 def _whose(groups: list[dict[str, Any]]) -> str:
