@@ -133,9 +133,11 @@ macro_rules! queues {
             /// The first parameter that says nothing on `port`.
             pub fn settle(&mut self, port: &Port) -> Result<(), base::ParamError> {
                 match self {
-                    $(Self::$name(p) => { p.resolve(&port.scale())?; <$module::$name as Rule>::settle(p, port) })*
-                    $(Self::$d_name(p) => { p.resolve(&port.scale())?; <$d_module::$d_name as Rule>::settle(p, port) })*
+                    $(Self::$name(p) => { p.resolve(&port.scale())?; <$module::$name as Rule>::settle(p, port)? })*
+                    $(Self::$d_name(p) => { p.resolve(&port.scale())?; <$d_module::$d_name as Rule>::settle(p, port)? })*
                 }
+                let open = self.values().into_iter().find(|(_, value)| *value == base::Value::Text("auto".into()));
+                open.map_or(Ok(()), |(name, _)| Err(base::ParamError::new(name, base::amount::FORM)))
             }
 
             /// The discipline for `port`, with its own random stream.
