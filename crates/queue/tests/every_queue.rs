@@ -155,6 +155,28 @@ fn clocks_that_never_stop_and_amounts_nobody_finds_are_refused() {
     assert_eq!(says("red", "max_th", "1e300 packets"), Err("max_th: must be at most 10^18 packets".into()));
 }
 
+/// Settled once is settled for good, and what is shown of it says it all; its curve gives probabilities.
+fn written_and_read(spec: &QueueSpec, port: &Port) -> Result<(), TestCaseError> {
+    let mut settled = spec.clone();
+    settled.settle(port).expect("accepted before");
+    let mut twice = settled.clone();
+    twice.settle(port).expect("accepted before");
+    prop_assert_eq!(&twice, &settled);
+    let mut read = QueueSpec::named(settled.card().name).expect("registered");
+    for (name, value) in settled.values() {
+        prop_assert_eq!(read.set(name, &value), Some(Ok(())), "{}", name);
+    }
+    prop_assert_eq!(&read, &settled);
+    if let Some(words) = settled.tc(port, "eth0") {
+        prop_assert!(!words.contains("NaN") && !words.contains("inf"), "{}", words);
+    }
+    for average in [0.0, 0.1, 1.0, 5.0, 30.0, 1e3, 1e6, 1e18] {
+        let p = settled.curve(average).unwrap_or(0.0);
+        prop_assert!((0.0..=1.0).contains(&p), "{} at {}", p, average);
+    }
+    Ok(())
+}
+
 /// How long a byte takes, in picoseconds: fast and slow links see timers ring seldom and often.
 fn paces() -> impl Strategy<Value = u64> {
     prop_oneof![Just(1_000u64), Just(1_000_000), Just(100_000_000)]
@@ -187,6 +209,7 @@ proptest! {
             let chance = || Stream::new(1, 0, ("link", 0), "queue");
             prop_assert!(defaults.build(&port, chance()).is_ok(), "the defaults of {} are valid", entry.card.name);
             let spec = spec::drawn(entry.card.name, &port, &draws);
+            written_and_read(&spec, &port)?;
             let queue = spec.build(&port, chance()).expect("accepted before");
             let zero = Value::Text("0 packets".into());
             let mut bench = Bench {
