@@ -47,7 +47,12 @@ pub enum Amount {
     Auto,
 }
 
-const FORM: &str = "must be an amount such as \"50 packets\", \"75 kB\", \"5 ms\", \"25 % of buffer\" or \"0.1 bdp\"";
+/// What an amount looks like.
+pub const FORM: &str =
+    "must be an amount such as \"50 packets\", \"75 kB\", \"5 ms\", \"25 % of buffer\" or \"0.1 bdp\"";
+
+/// Far beyond what can wait anywhere, far below where numbers end.
+const MOST: f64 = 1e18;
 
 impl Amount {
     /// In packets; once resolved, nothing else is left.
@@ -123,6 +128,9 @@ impl ParamType for Amount {
                         .ok_or("is a share of a bdp that no flow gives this link; give packets, bytes or a time")?
             }
         };
+        if packets > MOST {
+            return Err("must be at most 10^18 packets".into());
+        }
         *self = Self::Packets(packets);
         Ok(())
     }

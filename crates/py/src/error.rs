@@ -32,8 +32,13 @@ pub fn bad_catalog(kind: &str, kinds: &[&str]) -> PyErr {
 }
 
 /// Arrivals of the wrong shape.
-pub fn bad_arrivals(columns: usize) -> PyErr {
-    PyValueError::new_err(format!("arrivals: must have {columns} columns, and headers as many rows of 3"))
+pub fn bad_arrivals(reason: &str) -> PyErr {
+    PyValueError::new_err(format!("arrivals: {reason}"))
+}
+
+/// A port that no link has; `reason` names the argument.
+pub fn bad_port(reason: &'static str) -> PyErr {
+    PyValueError::new_err(reason)
 }
 
 /// Events of the wrong shape.

@@ -1,6 +1,6 @@
 //! Disciplines without senders: along a list of arrivals, and their curves.
 
-use crate::error::{bad_arrivals, from_scenario};
+use crate::error::{bad_arrivals, bad_port, from_scenario};
 use base::{Bytes, Cause, Flags, Header, Rate, Stream, Time};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -36,13 +36,24 @@ pub fn replay_queue<'py>(
     seed: u64,
     headers: Option<PyReadonlyArray2<'py, f64>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let port = Port::new(limit(buffer_packets, buffer_bytes), Rate(rate_bps), packet_bytes);
+    let port = port(limit(buffer_packets, buffer_bytes), rate_bps, packet_bytes)?;
     let spec = settled(queue, &port)?;
     let arrivals = arrivals.as_array();
     let headers = headers.as_ref().map(PyReadonlyArray2::as_array);
     let rows = arrivals.nrows();
     if arrivals.ncols() != COLUMNS || headers.is_some_and(|h| h.nrows() != rows || h.ncols() != 3) {
-        return Err(bad_arrivals(COLUMNS));
+        return Err(bad_arrivals(&format!("must have {COLUMNS} columns, and headers as many rows of 3")));
+    }
+    let mut last = 0;
+    for row in arrivals.rows() {
+        // Disciplines keep tables by flow.
+        if !(last..=1_000_000_000_000_000_000).contains(&row[0]) {
+            return Err(bad_arrivals("times must be in order, from 0 to 10^18 ps"));
+        }
+        if !(0..1 << 24).contains(&row[1]) || !(1..=65_535).contains(&row[2]) {
+            return Err(bad_arrivals("flows must lie between 0 and 2^24 - 1, sizes between 1 and 65535 bytes"));
+        }
+        last = row[0];
     }
     let packet = |i: usize| {
         let row = arrivals.row(i);
@@ -103,9 +114,19 @@ pub fn queue_curve<'py>(
     packet_bytes: f64,
     buffer_packets: Option<u32>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let spec = settled(queue, &Port::new(limit(buffer_packets, None), Rate(rate_bps), packet_bytes))?;
+    let spec = settled(queue, &port(limit(buffer_packets, None), rate_bps, packet_bytes)?)?;
     let values = averages.as_array().iter().map(|&average| spec.curve(average).unwrap_or(f64::NAN)).collect();
     Ok(PyArray1::from_vec(py, values))
+}
+
+fn port(limit: Limit, rate_bps: u64, packet_bytes: f64) -> PyResult<Port> {
+    if !(1_000..=1_000_000_000_000_000).contains(&rate_bps) {
+        return Err(bad_port("rate_bps: must lie between 10^3 and 10^15 bit/s"));
+    }
+    if !(1.0..=65_535.0).contains(&packet_bytes) {
+        return Err(bad_port("packet_bytes: must lie between 1 and 65535"));
+    }
+    Ok(Port::new(limit, Rate(rate_bps), packet_bytes))
 }
 
 fn limit(packets: Option<u32>, bytes: Option<u64>) -> Limit {

@@ -7,6 +7,7 @@
 //! Differs from Linux: `recur` takes the place of random numbers unless `decide = "random"`, and then once a packet; the
 //! step looks at the packets left behind one that goes, not at those before one that comes.
 
+use crate::checks::{clock, gain};
 use crate::codel::control::us;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Bytes, Card, Cause, Flags, ParamError, Span, Stream, Time};
@@ -157,13 +158,9 @@ impl Rule for DualPi2 {
     };
 
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
-        if p.tupdate == Span::ZERO {
-            return Err(ParamError::new("tupdate", "must be above 0"));
-        }
-        for (name, gain) in [("alpha", p.alpha), ("beta", p.beta)] {
-            if gain < 0.0 {
-                return Err(ParamError::new(name, "must be 0 or more"));
-            }
+        clock("tupdate", p.tupdate)?;
+        for (name, x) in [("alpha", p.alpha), ("beta", p.beta), ("coupling", p.coupling)] {
+            gain(name, x)?;
         }
         if p.coupling <= 0.0 {
             return Err(ParamError::new("coupling", "must be above 0"));

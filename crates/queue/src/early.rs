@@ -199,9 +199,7 @@ pub(crate) struct Timer {
 impl Timer {
     /// The first tick comes after one interval.
     pub fn new(interval: Span) -> Result<Self, ParamError> {
-        if interval == Span::ZERO {
-            return Err(ParamError::new("interval", "must be longer than 0"));
-        }
+        crate::checks::clock("interval", interval)?;
         Ok(Self { interval, next: Time::ZERO + interval })
     }
 

@@ -9,6 +9,7 @@ use base::{Bytes, Cause, Flags, Header, Param, Time};
 
 #[macro_use]
 mod registry;
+mod checks;
 mod early;
 mod fifo;
 mod flows;

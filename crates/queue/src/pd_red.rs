@@ -5,6 +5,7 @@
 //! The first `e_old` is that of an empty queue. Without a buffer's limit, B is twice `max_th`. The defaults of `k_p`,
 //! `k_d` and `interval` are this laboratory's; the target is midway between the thresholds, bounds are adaptive RED's.
 
+use crate::checks::gain;
 use crate::early::{self, Early, Timer, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
 use base::{Amount, Card, ParamError, Span, Stream, Time};
@@ -58,22 +59,18 @@ impl Rule for PdRed {
         p.open().settle(port, early::weight_of_a_second)?;
         let (min_th, max_th) = (p.min_th.packets(), p.max_th.packets());
         p.target = Amount::Packets(p.target.or(|| f64::midpoint(min_th, max_th)));
-        p.scale = Amount::Packets(p.scale.or(|| port.buffer().filter(|b| *b > 0.0).unwrap_or(2.0 * max_th)));
+        p.scale = Amount::Packets(p.scale.or(|| port.buffer().filter(|b| *b >= 1.0).unwrap_or(2.0 * max_th)));
         Ok(())
     }
 
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         let core = Early::new(&p.settings(), port, chance)?;
         let (target, scale) = (p.target.packets(), p.scale.packets());
-        if scale <= 0.0 {
-            return Err(ParamError::new("scale", "must be above 0"));
+        if scale < 0.001 {
+            return Err(ParamError::new("scale", "must be at least 0.001 packets"));
         }
-        if p.k_p < 0.0 {
-            return Err(ParamError::new("k_p", "must be 0 or more"));
-        }
-        if p.k_d < 0.0 {
-            return Err(ParamError::new("k_d", "must be 0 or more"));
-        }
+        gain("k_p", p.k_p)?;
+        gain("k_d", p.k_d)?;
         if !(p.top > 0.0 && p.top <= 1.0) {
             return Err(ParamError::new("top", "must lie above 0 and be at most 1"));
         }

@@ -7,6 +7,7 @@
 //! Differs from Linux: the delay there is the last packet's sojourn; the probability decays only without any delay
 //! (`decay_when_empty`), by 1/64, not 0.02; sizes are measured by the MTU, not by the mean packet.
 
+use crate::checks::{clock, gain};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
 use base::{Card, Cause, Flags, ParamError, Rate, Span, Stream, Time};
 
@@ -74,16 +75,12 @@ impl Rule for Pie {
     };
 
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
-        for (field, span) in [("target", p.target), ("t_update", p.t_update)] {
-            if span == Span::ZERO {
-                return Err(ParamError::new(field, "must be above 0 s"));
-            }
+        if p.target == Span::ZERO {
+            return Err(ParamError::new("target", "must be above 0 s"));
         }
-        for (field, gain) in [("alpha", p.alpha), ("beta", p.beta)] {
-            if gain < 0.0 {
-                return Err(ParamError::new(field, "must be 0 or more"));
-            }
-        }
+        clock("t_update", p.t_update)?;
+        gain("alpha", p.alpha)?;
+        gain("beta", p.beta)?;
         if !(0.0..=1.0).contains(&p.mark_ecnth) {
             return Err(ParamError::new("mark_ecnth", "must lie between 0 and 1"));
         }

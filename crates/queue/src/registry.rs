@@ -132,10 +132,22 @@ macro_rules! queues {
             /// # Errors
             /// The first parameter that says nothing on `port`.
             pub fn settle(&mut self, port: &Port) -> Result<(), base::ParamError> {
+                let scale = port.scale();
+                // What the discipline fills in must be amounts that can be read again, too.
                 match self {
-                    $(Self::$name(p) => { p.resolve(&port.scale())?; <$module::$name as Rule>::settle(p, port) })*
-                    $(Self::$d_name(p) => { p.resolve(&port.scale())?; <$d_module::$d_name as Rule>::settle(p, port) })*
+                    $(Self::$name(p) => {
+                        p.resolve(&scale)?;
+                        <$module::$name as Rule>::settle(p, port)?;
+                        p.resolve(&scale)?;
+                    })*
+                    $(Self::$d_name(p) => {
+                        p.resolve(&scale)?;
+                        <$d_module::$d_name as Rule>::settle(p, port)?;
+                        p.resolve(&scale)?;
+                    })*
                 }
+                let open = self.values().into_iter().find(|(_, value)| *value == base::Value::Text("auto".into()));
+                open.map_or(Ok(()), |(name, _)| Err(base::ParamError::new(name, base::amount::FORM)))
             }
 
             /// The discipline for `port`, with its own random stream.

@@ -6,6 +6,7 @@
 //! packets an interval. Interval (2 ms) and target (20 packets) are the defaults of the authors' ns-2 program.
 //! Differs from ns-2: x is measured there from arrivals, so that the price also feels what a full buffer cuts off.
 
+use crate::checks::{clock, gain};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
 use base::{Amount, Card, Cause, Flags, ParamError, Span, Stream, Time};
 
@@ -65,17 +66,16 @@ impl Rule for Rem {
     }
 
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
-        for (field, gain) in [("gamma", p.gamma), ("alpha", p.alpha)] {
-            if gain <= 0.0 {
+        for (field, x) in [("gamma", p.gamma), ("alpha", p.alpha)] {
+            gain(field, x)?;
+            if x <= 0.0 {
                 return Err(ParamError::new(field, "must be above 0"));
             }
         }
         if p.phi <= 1.0 {
             return Err(ParamError::new("phi", "must be above 1"));
         }
-        if p.interval == Span::ZERO {
-            return Err(ParamError::new("interval", "must be above 0 s"));
-        }
+        clock("interval", p.interval)?;
         let target = p.target.packets();
         if port.buffer().is_some_and(|buffer| target > buffer) {
             return Err(ParamError::new("target", "must not exceed the buffer"));

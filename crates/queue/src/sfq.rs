@@ -7,6 +7,7 @@
 //! Differs from Linux: no limit on packets per bucket or on buckets in use; lengths are bytes rounded up to packets of
 //! the mean size; a bucket never overdraws its turn; Linux does not perturb by default.
 
+use crate::checks::clock;
 use crate::flows::Flows;
 use crate::longest::Longest;
 use crate::order::Turn;
@@ -57,6 +58,9 @@ impl Rule for Sfq {
     fn new(p: &Params, port: &Port, mut chance: Stream) -> Result<Self, ParamError> {
         if p.buckets == 0 || p.buckets > 1 << 20 {
             return Err(ParamError::new("buckets", "must be between 1 and 1048576"));
+        }
+        if p.perturb > Span::ZERO {
+            clock("perturb", p.perturb)?;
         }
         let quantum = crate::order::quantum(p.quantum, port)?;
         let salt = chance.next_u64();

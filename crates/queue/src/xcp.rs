@@ -6,6 +6,7 @@
 //! Differs from the source: packets without a header are load, and take and give nothing; the persistent queue is the
 //! least backlog at arrivals and at the end of its period; intervals without feedback traffic keep their length.
 
+use crate::checks::clock;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Bytes, Card, Cause, ParamError, Span, Stream, Time};
 use std::collections::VecDeque;
@@ -90,9 +91,7 @@ impl Rule for Xcp {
             }
         }
         for (name, span) in [("min_interval", p.min_interval), ("interval", p.interval)] {
-            if span < Span::micros(10) {
-                return Err(ParamError::new(name, "must be at least 10 us"));
-            }
+            clock(name, span)?;
         }
         Ok(Self {
             p: p.clone(),

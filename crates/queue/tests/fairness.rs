@@ -35,21 +35,12 @@ enum Bound {
     Tags,
 }
 
-/// A quantum of its own shows that bounds do not hang on that of a packet.
-const QUANTUM: u64 = 700;
-
 const SUBJECTS: &[Subject] = &[
-    Subject { name: "drr", words: &[("quantum", "700 B")], from_longest: None, bound: Bound::Turns, priority: false },
+    Subject { name: "drr", words: &[], from_longest: None, bound: Bound::Turns, priority: false },
+    Subject { name: "fq", words: &[], from_longest: Some(End::Tail), bound: Bound::Turns, priority: false },
     Subject {
         name: "fq",
-        words: &[("quantum", "700 B")],
-        from_longest: Some(End::Tail),
-        bound: Bound::Turns,
-        priority: false,
-    },
-    Subject {
-        name: "fq",
-        words: &[("quantum", "700 B"), ("victim", "head")],
+        words: &[("victim", "head")],
         from_longest: Some(End::Head),
         bound: Bound::Turns,
         priority: false,
@@ -68,46 +59,35 @@ const SUBJECTS: &[Subject] = &[
         bound: Bound::Tags,
         priority: false,
     },
+    Subject { name: "priority-fq", words: &[], from_longest: Some(End::Tail), bound: Bound::Tags, priority: true },
     Subject {
         name: "priority-fq",
-        words: &[("quantum", "700 B")],
-        from_longest: Some(End::Tail),
-        bound: Bound::Tags,
-        priority: true,
-    },
-    Subject {
-        name: "priority-fq",
-        words: &[("quantum", "700 B"), ("victim", "head")],
+        words: &[("victim", "head")],
         from_longest: Some(End::Head),
         bound: Bound::Tags,
         priority: true,
     },
     Subject {
         name: "priority-fq",
-        words: &[("quantum", "700 B"), ("scheduler", "drr")],
+        words: &[("scheduler", "drr")],
         from_longest: Some(End::Tail),
         bound: Bound::Turns,
         priority: true,
     },
     Subject {
         name: "priority-fq",
-        words: &[("quantum", "700 B"), ("scheduler", "drr"), ("victim", "head")],
+        words: &[("scheduler", "drr"), ("victim", "head")],
         from_longest: Some(End::Head),
         bound: Bound::Turns,
         priority: true,
     },
     // With a million buckets the six flows do not meet.
-    Subject {
-        name: "sfq",
-        words: &[("quantum", "700 B")],
-        from_longest: Some(End::Tail),
-        bound: Bound::Turns,
-        priority: false,
-    },
+    Subject { name: "sfq", words: &[], from_longest: Some(End::Tail), bound: Bound::Turns, priority: false },
 ];
 
-fn build(subject: &Subject, limit: Limit) -> AnyQueue {
+fn build(subject: &Subject, quantum: u64, limit: Limit) -> AnyQueue {
     let mut spec = QueueSpec::named(subject.name).expect("registered");
+    spec.set("quantum", &Value::Text(format!("{quantum} B"))).expect("a parameter").expect("a value");
     for (name, word) in subject.words {
         spec.set(name, &Value::Text((*word).into())).expect("a parameter").expect("a value");
     }
@@ -201,17 +181,17 @@ impl Mirror {
         Ok(())
     }
 
-    fn check(&self, subject: &Subject) -> Result<(), TestCaseError> {
+    fn check(&self, subject: &Subject, quantum: u64) -> Result<(), TestCaseError> {
         let any = *self.largest.iter().max().expect("flows");
         for i in 0..FLOWS {
             for j in 0..FLOWS {
                 let mut bound = match subject.bound {
-                    Bound::Turns => QUANTUM + 2 * any,
+                    Bound::Turns => quantum + 2 * any,
                     Bound::Tags => self.largest[i] + self.largest[j],
                 };
                 if subject.priority {
                     // Either may be ahead by what went first: a quantum, or one packet that is larger.
-                    bound += QUANTUM.max(self.largest[i]) + QUANTUM.max(self.largest[j]);
+                    bound += quantum.max(self.largest[i]) + quantum.max(self.largest[j]);
                 }
                 let (_, least, most) = self.spread[i][j];
                 prop_assert!((most - least) as u64 <= bound, "flows {} and {}: {} > {}", i, j, most - least, bound);
@@ -229,6 +209,11 @@ fn limits() -> impl Strategy<Value = Limit> {
     ]
 }
 
+/// From a byte to many packets: the bounds hold for each.
+fn quanta() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(1u64), Just(700), 1u64..1500, 1500u64..20_000]
+}
+
 /// Arrivals (flow, size) and how many packets are served after each: about as many as come, or fewer.
 fn arrivals() -> impl Strategy<Value = Vec<(u32, u32, u32)>> {
     let sizes = prop_oneof![2 => 40u32..1500, 1 => Just(1000u32), 1 => Just(40u32)];
@@ -236,8 +221,8 @@ fn arrivals() -> impl Strategy<Value = Vec<(u32, u32, u32)>> {
     prop::collection::vec((0u32..FLOWS as u32, sizes, served), 1..400)
 }
 
-fn run(subject: &Subject, limit: Limit, arrivals: &[(u32, u32, u32)]) -> Result<(), TestCaseError> {
-    let mut queue = build(subject, limit);
+fn run(subject: &Subject, quantum: u64, limit: Limit, arrivals: &[(u32, u32, u32)]) -> Result<(), TestCaseError> {
+    let mut queue = build(subject, quantum, limit);
     let (mut mirror, mut ledger, mut served, mut dropped) = (Mirror::new(), Ledger::default(), 0, 0);
     for (token, &(flow, size, serve)) in (0..).zip(arrivals) {
         let packet = Packet::new(flow, token, size, Time(u64::from(token)));
@@ -271,7 +256,7 @@ fn run(subject: &Subject, limit: Limit, arrivals: &[(u32, u32, u32)]) -> Result<
                 mirror.serve(&packet)?;
                 served += 1;
             }
-            mirror.check(subject)?;
+            mirror.check(subject, quantum)?;
         }
         if token % 64 == 63 && queue.next_wakeup() < Time::NEVER {
             // A new hash: shares are promised between two of them only.
@@ -321,10 +306,14 @@ proptest! {
 
     /// All of it, for each of them.
     #[test]
-    fn backlogged_flows_share_and_only_the_longest_queue_pays(limit in limits(), arrivals in arrivals()) {
+    fn backlogged_flows_share_and_only_the_longest_queue_pays(
+        quantum in quanta(),
+        limit in limits(),
+        arrivals in arrivals(),
+    ) {
         for subject in SUBJECTS {
-            run(subject, limit, &arrivals)
-                .map_err(|e| TestCaseError::fail(format!("{} {:?}: {e}", subject.name, subject.words)))?;
+            run(subject, quantum, limit, &arrivals)
+                .map_err(|e| TestCaseError::fail(format!("{} {:?}, {quantum} B: {e}", subject.name, subject.words)))?;
         }
     }
 
@@ -340,7 +329,7 @@ proptest! {
             bound: Bound::Tags,
             priority: false,
         };
-        let (mut queue, mut ledger) = (build(&spec, Limit::Unlimited), Ledger::default());
+        let (mut queue, mut ledger) = (build(&spec, UNIT, Limit::Unlimited), Ledger::default());
         let mut definition = Definition::default();
         for (token, &(flow, size, serve)) in (0..).zip(&arrivals) {
             queue.enqueue(Packet::new(flow, token, size, Time::ZERO), None, &mut ledger);

@@ -1,10 +1,15 @@
 //! Whatever is thrown at the reader: it never panics, and what it refuses it refuses in one line. What it reads survives
 //! the canonical form.
 
+#[path = "../../queue/tests/values/spec.rs"]
+mod spec;
+#[path = "../../queue/tests/values/mod.rs"]
+mod values;
+
 use base::{Bytes, Rate, Span, Value};
 use law::{CongestionControl, LawSpec, StartSpec};
 use proptest::prelude::*;
-use queue::{Limit, QueueSpec};
+use queue::{Limit, QUEUES, QueueSpec};
 use scenario::{Access, Group, Link, Loss, Record, Rtt, Scenario, from_canonical, read};
 use traffic::TrafficSpec;
 use transport::{Ecn, Options, Recovery};
@@ -193,15 +198,9 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
     let loss = prop_oneof![(0.0..1.0).prop_map(Loss::Random), (2..u64::from(u32::MAX)).prop_map(Loss::Every)];
     let name = "[a-zA-Z0-9 _ü-]{1,20}";
     let rate = 1_000_000..1_000_000_000_000_000u64;
-    let link = (name, rate, spans(Span::ZERO, Span::millis(1)), buffer, prop::option::of(loss)).prop_map(
-        |(name, rate, delay, buffer, loss)| Link {
-            name,
-            rate: Rate(rate),
-            delay,
-            buffer,
-            queue: QueueSpec::DropTail(queue::drop_tail::Params::default()),
-            loss,
-        },
+    let queue = (0..QUEUES.len()).prop_map(|i| QueueSpec::named(QUEUES[i].card.name).expect("registered"));
+    let link = (name, rate, spans(Span::ZERO, Span::millis(1)), buffer, prop::option::of(loss), queue).prop_map(
+        |(name, rate, delay, buffer, loss, queue)| Link { name, rate: Rate(rate), delay, buffer, queue, loss },
     );
     prop::collection::vec(link, 1..5).prop_map(|mut links| {
         for (i, link) in links.iter_mut().enumerate() {
@@ -331,13 +330,14 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         1..=10_000u32,
         any::<u64>(),
     );
-    (head, body, prop::option::of(spans(Span::millis(1), Span::secs(1)))).prop_map(
-        |(head, (links, mut groups), every)| {
+    let draws = prop::collection::vec(prop::collection::vec(prop::option::of(any::<u32>()), values::MOST), 4);
+    (head, body, prop::option::of(spans(Span::millis(1), Span::secs(1))), draws).prop_map(
+        |(head, (links, mut groups), every, draws)| {
             for (i, group) in groups.iter_mut().enumerate() {
                 group.name = format!("group {i}");
             }
             let trace = groups.iter().enumerate().map(|(i, group)| (i, group.count - 1)).collect();
-            Scenario {
+            let mut scenario = Scenario {
                 title: head.0,
                 duration: head.1,
                 warmup: head.2,
@@ -346,7 +346,14 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 links,
                 groups,
                 record: Record { every, trace },
+            };
+            for (i, draws) in draws.iter().enumerate().take(scenario.links.len()) {
+                let port = scenario.port(i);
+                let queue = &mut scenario.links[i].queue;
+                *queue = spec::drawn(queue.card().name, &port, draws);
+                queue.settle(&port).expect("accepted before");
             }
+            scenario
         },
     )
 }

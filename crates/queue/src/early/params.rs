@@ -102,7 +102,7 @@ impl Open<'_> {
         let avpkt = self.avpkt.or(|| 1.0);
         let bytes = avpkt * port.packet;
         // 1000 without a unit, bytes to tc, are packets here: no packet is that large.
-        if !(bytes > 0.0 && bytes <= port.packet.max(65_535.0)) {
+        if !(bytes >= 1.0 && bytes <= port.packet.max(65_535.0)) {
             return Err(ParamError::new("avpkt", "must be the size of a packet, such as \"1000 B\""));
         }
         let min_th = match (*self.min_th, *self.max_th) {
@@ -169,7 +169,8 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub fn check(&self) -> Result<(), ParamError> {
-        if self.max_th.is_nan() || self.max_th <= self.min_th {
+        // Closer than that, the slope between them is no number.
+        if self.max_th.is_nan() || self.max_th - self.min_th < 1e-9 {
             return Err(ParamError::new(
                 "max_th",
                 format!("must be above min_th, which is {:.3} packets", self.min_th),

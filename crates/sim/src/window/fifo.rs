@@ -299,8 +299,10 @@ impl Node {
     fn pass_marks<A: Admission, L: Line>(&mut self, now: Time, marks: &Marks, rule: &mut A, line: &mut L) {
         while self.next_mark <= now {
             let at = self.next_mark;
-            let (totals, waiting) = line.totals_at(at.0, self.free, &self.totals);
-            self.pass_mark(at, marks, totals, waiting, |put| rule.gauges(put));
+            if self.is_mark(at, marks) {
+                let (totals, waiting) = line.totals_at(at.0, self.free, &self.totals);
+                self.pass_mark(at, marks, totals, waiting, |put| rule.gauges(put));
+            }
             if rule.next_wakeup() == at {
                 let idle_since = (self.free < at.0).then_some(Time(self.free));
                 rule.on_wakeup(at, line.backlog_from(at.0), idle_since);

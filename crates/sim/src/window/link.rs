@@ -195,6 +195,11 @@ impl Node {
         }
     }
 
+    /// Whether something is noted at `at`; timers ring between, and looking through all that waits takes its time.
+    pub fn is_mark(&self, at: Time, marks: &Marks) -> bool {
+        at == marks.warmup || at == self.next_sample
+    }
+
     /// The mark at `at`, at which these are the totals and so many wait.
     pub fn pass_mark(
         &mut self,
