@@ -19,7 +19,7 @@ fn stream(seed: u64) -> Stream {
 }
 
 /// Sends packets through `queue` on a link of `rate_bps` whose packets have `packet_bytes` on average. Columns of
-/// `arrivals` are time [ps], flow, size [bytes], whether it can be marked; `headers` holds as many rows of round-trip
+/// `arrivals` are time [ps], flow, size [bytes], ECN (0 none, 1 ECT(0), 2 ECT(1)); `headers` holds as many rows of round-trip
 /// time [s], window and asked-for feedback [bytes]. Returns columns by name, the gauges after each arrival among them.
 #[pyfunction]
 #[pyo3(signature = (queue, arrivals, *, rate_bps, packet_bytes, buffer_packets = None, buffer_bytes = None, seed = 1,
@@ -57,7 +57,11 @@ pub fn replay_queue<'py>(
     }
     let packet = |i: usize| {
         let row = arrivals.row(i);
-        let flags = if row[3] != 0 { Flags::ECT } else { Flags::NONE };
+        let flags = match row[3] {
+            0 => Flags::NONE,
+            1 => Flags::ECT,
+            _ => Flags::ECT.with(Flags::L4S),
+        };
         let header = headers.map_or(Header::NONE, |h| Header {
             rtt: h[[i, 0]] as f32,
             cwnd: h[[i, 1]] as f32,
@@ -96,11 +100,12 @@ pub fn replay_queue<'py>(
     Ok(columns)
 }
 
-/// The first `count` uniform numbers of the stream that `replay_queue` gives a discipline under `seed`.
+/// The first `count` numbers of 64 bits of the stream that `replay_queue` gives a discipline under `seed`; 53 bits of each
+/// make a uniform one.
 #[pyfunction]
-pub fn queue_draws(py: Python<'_>, seed: u64, count: usize) -> Bound<'_, PyArray1<f64>> {
+pub fn queue_draws(py: Python<'_>, seed: u64, count: usize) -> Bound<'_, PyArray1<u64>> {
     let mut chance = stream(seed);
-    PyArray1::from_iter(py, (0..count).map(|_| chance.unit()))
+    PyArray1::from_iter(py, (0..count).map(|_| chance.next_u64()))
 }
 
 /// Probability that `queue` drops or marks an arrival at each of `averages` [packets]; NaN where it has no such curve.

@@ -4,8 +4,9 @@
 //! backlog that an arrival finds, itself and the packet in service excluded.
 //! Differs from the source: an arrival at an idle server decays the average, then counts as a sample of 0, and a drop for
 //! lack of room restarts `count`, both as in ns-2.
-//! Differs from ns-2: packets missed while idle are not truncated to whole ones; the first packet at or above `min_th`
-//! has count 0, as in the source, not 1; a backlog of 0 or 1 is not exempt; in byte mode `count` counts packets.
+//! Differs from ns-2: packets missed while idle are not truncated to whole ones, nor forgotten once a packet was dropped
+//! then; the first packet at or above `min_th` has count 0, as in the source; a backlog of 0 or 1 is not exempt; in byte
+//! mode `count` counts packets.
 //! Differs from Linux: in byte mode p is scaled with the size of the packet.
 
 mod params;
@@ -74,6 +75,8 @@ pub(crate) struct Early {
     ecn: bool,
     chance: Stream,
     average: f64,
+    /// Up to when idle time has been taken off the average.
+    decayed_to: Time,
     /// Packets since the last drop or mark; -1 while the average is below `min_th`.
     count: f64,
 }
@@ -94,14 +97,16 @@ impl Early {
             ecn: s.ecn,
             chance,
             average: 0.0,
+            decayed_to: Time::ZERO,
             count: -1.0,
         })
     }
 
     #[inline]
     pub fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
-        if let Some(since) = idle_since {
-            self.average = self.decayed(packet.arrived.since(since));
+        if idle_since.is_some() {
+            self.average = self.average_at(packet.arrived, idle_since);
+            self.decayed_to = packet.arrived;
         }
         let waiting = match self.unit {
             Unit::Packets => f64::from(backlog.packets),
@@ -148,7 +153,8 @@ impl Early {
 
     /// The average as it is at `now`, the time that the server has been idle taken off.
     pub fn average_at(&self, now: Time, idle_since: Option<Time>) -> f64 {
-        idle_since.map_or(self.average, |since| self.decayed(now.since(since)))
+        // A packet dropped at the idle server ends no idle period: what passed before it is off already.
+        idle_since.map_or(self.average, |since| self.decayed(now.since(since.max(self.decayed_to))))
     }
 
     #[inline]
@@ -332,6 +338,23 @@ mod tests {
         let slow = Early::new(&Settings { avpkt: 2.0, ..settings() }, &port(), Stream::new(7, 0, ("link", 0), "queue"));
         let slow = Early { average: 1.0, ..slow.unwrap() };
         assert!((slow.average_at(at(2), Some(Time::ZERO)) - 0.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn idle_time_counts_once_when_packets_are_dropped_at_the_idle_server() {
+        let mut rule = rule(&settings(), 7);
+        offer(&mut rule, 60, 1000);
+        assert_eq!(rule.average, 30.0);
+        // Idle since 0. At 1 ms 30 have become 15, 7.5 with the sample, above the end of the range (here 5).
+        let mut early = Early { curve: Curve { end: 5.0, ..rule.curve.clone() }, ..rule };
+        let at = |ms| Time::ZERO + Span::millis(ms);
+        assert_eq!(early.admit(&Packet::new(0, 0, 1000, at(1)), waiting(0), Some(Time::ZERO)), FORCED);
+        assert!((early.average - 7.5).abs() < 1e-14, "{}", early.average);
+        // Another millisecond, not two: 3.75. Rounding of exp and of the logarithm.
+        let read = early.average_at(at(2), Some(Time::ZERO));
+        assert!((read - 3.75).abs() < 1e-14, "{read}");
+        early.admit(&Packet::new(0, 0, 1000, at(2)), waiting(0), Some(Time::ZERO));
+        assert!((early.average - 1.875).abs() < 1e-14, "{}", early.average);
     }
 
     #[test]

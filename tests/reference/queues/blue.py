@@ -7,12 +7,14 @@ freeze_time of the last update.
 Choices:
 * Loss is an overflow; drops and marks that p_m itself made are none.
 * With L, an accepted packet that leaves more than L waiting is the same event.
+* `room_first`: events come before the packet is judged. One without room is a loss whatever p_m says, and one that
+  finds more than L waiting is the event.
 * Link idle is the instant at which the server finds nothing to serve: once per idle period, not every freeze_time of
   it. A packet dropped at the idle server ends no idle period and begins none.
 * now - last_update > freeze_time strictly; last_update is 0 at the start, so that nothing moves in the first
   freeze_time.
 * p_m is kept within [0, 1].
-* The rule is asked before the room. A packet that overflows is judged by the p_m before its own loss.
+* Otherwise the rule is asked before the room. A packet that overflows is judged by the p_m before its own loss.
 * d1 = 0.02, d2 = 0.002, freeze_time 0.1 s: defaults only.
 """
 
@@ -32,8 +34,9 @@ class Blue(Fifo):
         level: float | None = None,
         unit: Unit = "packets",
         ecn: bool = False,
+        room_first: bool = False,
     ) -> None:
-        super().__init__(limit, unit)
+        super().__init__(limit, unit, room_first)
         self.d1, self.d2, self.freeze_time = d1, d2, picoseconds(freeze_time)
         self.high, self.ecn = level, ecn
         self.p_m, self.last_update = 0.0, 0
@@ -43,16 +46,22 @@ class Blue(Fifo):
             self.p_m = min(max(self.p_m + step, 0.0), 1.0)
             self.last_update = now
 
-    def rule(self, p: Packet, _now: int, /) -> Verdict:
+    def watch(self, now: int) -> None:
+        # a packet at the idle server does not wait
+        if self.idle_since is None and self.high is not None and self.level() > self.high:
+            self.move(self.d1, now)
+
+    def rule(self, p: Packet, now: int, /) -> Verdict:
+        if self.room_first:
+            self.watch(now)
         if not self.happens(self.p_m):
             return "accept"
         return "mark" if self.ecn and p.ect else "early"
 
     def arrive(self, p: Packet, now: int) -> None:
         super().arrive(p, now)
-        # a packet at the idle server does not wait
-        if p.fate is None and self.idle_since is None and self.high is not None and self.level() > self.high:
-            self.move(self.d1, now)
+        if p.fate is None and not self.room_first:
+            self.watch(now)
 
     def overflowed(self, _p: Packet, now: int, /) -> None:
         self.move(self.d1, now)

@@ -71,10 +71,14 @@ class Discipline:
 
 
 class Fifo(Discipline):
-    """First-in first-out behind a rule: the rule first, then the room. A packet without room is an overflow."""
+    """First-in first-out behind a rule: the rule first, then the room. A packet without room is an overflow.
 
-    def __init__(self, limit: float = math.inf, unit: Unit = "packets") -> None:
+    With `room_first` the rule is not asked about such a packet.
+    """
+
+    def __init__(self, limit: float = math.inf, unit: Unit = "packets", room_first: bool = False) -> None:
         super().__init__(limit, unit)
+        self.room_first = room_first
         self.queue: deque[Packet] = deque()
 
     def rule(self, _p: Packet, _now: int, /) -> Verdict:
@@ -84,10 +88,11 @@ class Fifo(Discipline):
         """The buffer had no room for this packet."""
 
     def arrive(self, p: Packet, now: int) -> None:
-        verdict = self.rule(p, now)
+        fits = self.has_room(p)
+        verdict = self.rule(p, now) if fits or not self.room_first else "accept"
         if verdict in ("early", "forced"):
             self.drop(p, now, "early" if verdict == "early" else "forced")
-        elif not self.has_room(p):
+        elif not fits:
             self.drop(p, now, "overflow")
             self.overflowed(p, now)
         else:

@@ -4,7 +4,8 @@ Source: M. Shreedhar, G. Varghese, "Efficient Fair Queueing using Deficit Round 
 (`flows`).
 
 Choices:
-* Instead of the paper's buffer stealing, an arrival is dropped if its flow has `flow_limit` packets waiting, or if
+* Instead of the paper's buffer stealing, an arrival is dropped if its flow has `flow_limit` waiting (`measure`:
+  packets, or bytes that it would exceed), or if
   the whole buffer is full. (`fq` steals.)
 * What `flows.RoundRobin` says of turns. One quantum for all.
 """
@@ -12,7 +13,7 @@ Choices:
 import math
 
 from .discipline import Discipline, Unit
-from .flows import RoundRobin
+from .flows import Measure, RoundRobin, backlog
 from .packet import Packet
 
 
@@ -26,13 +27,15 @@ class Drr(Discipline):
         limit: float = math.inf,
         unit: Unit = "packets",
         lingers: bool = False,
+        measure: Measure = "packets",
     ) -> None:
         super().__init__(limit, unit)
-        self.flow_limit = flow_limit
+        self.flow_limit, self.measure = flow_limit, measure
         self.flows = RoundRobin(lambda _flow: quantum, lingers)
 
     def arrive(self, p: Packet, now: int) -> None:
-        full = self.idle_since is None and len(self.flows.queues[p.flow]) + 1 > self.flow_limit
+        more = 1 if self.measure == "packets" else p.size
+        full = self.idle_since is None and backlog(self.flows.queues[p.flow], self.measure) + more > self.flow_limit
         if full or not self.has_room(p):
             self.drop(p, now, "overflow")
             return

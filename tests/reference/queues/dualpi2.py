@@ -13,7 +13,8 @@ Choices:
 * p' is kept within [0, 1]. prevq = 0 at the start. Updates at multiples of Tupdate, empty or not.
 * recur (Fig. 4): one count per queue, true beyond 1 strictly, no draws. `recur` False: one draw per decision instead.
   In overload of L a packet can meet two decisions, both with L's count: p_C for the drop, then p_CL for the mark.
-* A likelihood above 1 (p_CL in overload) counts as 1. At 1, recur's first answer is False, as printed.
+* A likelihood above 1 (p_CL in overload) counts as 1. At 1, recur's first answer is False, as printed (`certain`: a
+  likelihood of 1 or more is acted on at once, and not counted).
 * The RFC leaves the scheduler open. "wrr": deficit round robin with 15 and 1 mtu for L and C (C's weight 1/16),
   "strict": L first, "ts_fifo": the head that has waited longer, L's advanced by `t_shift`, ties to L.
 * Early is the cause of all drops but overflows.
@@ -50,6 +51,7 @@ class DualPi2(Discipline):
         scheduler: Literal["wrr", "strict", "ts_fifo"] = "wrr",
         t_shift: float = 0.05,
         recur: bool = True,
+        certain: bool = False,
     ) -> None:
         super().__init__(0.0, unit)
         self.given, self.mtu, self.k, self.target = limit, mtu, k, target
@@ -60,6 +62,7 @@ class DualPi2(Discipline):
         self.t_update, self.updates = picoseconds(period), 0
         self.min_th, self.ramp, self.th_len, self.p_lmax = min_th, ramp, th_len, p_lmax
         self.scheduler, self.t_shift, self.recurs = scheduler, picoseconds(t_shift), recur
+        self.certain = certain
         self.flows = RoundRobin(lambda queue: mtu if queue == C else 15 * mtu)
         self.counts = {L: 0.0, C: 0.0}
         self.p = self.p_cl = self.p_c = self.prevq = 0.0
@@ -120,6 +123,8 @@ class DualPi2(Discipline):
     def recur(self, queue: int, likelihood: float) -> bool:
         if not self.recurs:
             return self.happens(likelihood)
+        if self.certain and likelihood >= 1.0:
+            return True
         self.counts[queue] += min(likelihood, 1.0)
         if self.counts[queue] > 1.0:
             self.counts[queue] -= 1.0

@@ -9,8 +9,8 @@ Choices:
   bytes)", which is so at 0 already: a queue with 0 credits is given a quantum and goes to the end (`zero_serves`: is
   served).
 * 4.1: when the limit is exceeded, the largest queue in bytes loses half its packets, rounded down but at least one
-  and at most `drop_batch`, from its head. The arrival has joined before. Ties: one draw, in the order of the queues
-  (RFC: open). CoDel's count knows nothing of these drops.
+  (`half_up`: rounded up) and at most `drop_batch`, from its head. The arrival has joined before. Ties: one draw, in the
+  order of the queues (RFC: open). CoDel's count knows nothing of these drops.
 * An empty queue found at the head: of the new list it goes to the end of the old one, of the old list it leaves; its
   CoDel state stays, and its credits are a quantum again when it comes back.
 * Codel's choices (`codel`), with one maxpacket `mtu`.
@@ -46,9 +46,11 @@ class FqCodel(Discipline):
         ecn: bool = False,
         unit: Unit = "packets",
         zero_serves: bool = False,
+        half_up: bool = False,
     ) -> None:
         super().__init__(limit, unit)
         self.quantum, self.hashed, self.drop_batch, self.zero_serves = quantum, hashed, drop_batch, zero_serves
+        self.half_up = half_up
         self.queues: dict[int, deque[Packet]] = {i: deque() for i in range(flows)}
         self.codels = {i: Controller(target, interval, mtu, ecn) for i in range(flows)}
         self.credits: dict[int, int] = {}  # of the queues in one of the lists
@@ -64,7 +66,8 @@ class FqCodel(Discipline):
             self.new.append(i)
         if self.idle_since is None and self.level() > self.limit:
             fattest = self.one_of(longest(self.queues, "bytes"))
-            for _ in range(min(max(len(self.queues[fattest]) // 2, 1), self.drop_batch)):
+            half = (len(self.queues[fattest]) + self.half_up) // 2
+            for _ in range(min(max(half, 1), self.drop_batch)):
                 lost = self.queues[fattest].popleft()
                 self.leave(lost)
                 self.drop(lost, now, "overflow")

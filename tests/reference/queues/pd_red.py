@@ -7,7 +7,7 @@ target)/`scale`.
 
 Choices:
 * target halfway between the thresholds unless given, scale = limit unless given (a normalised error), e = 0 before
-  the first update, max_p kept within [`bottom`, `top`] = [0, 1].
+  the first update (`starts_empty`: that of an average of 0), max_p kept within [`bottom`, `top`] = [0, 1].
 * k_p = 0.001, k_d = 0.05, an update every 0.01 s: defaults only, to be held against the letter.
 * A real timer; the average decays at an idle server, as in `ared`. Everything else is `red`.
 """
@@ -39,13 +39,15 @@ class PdRed(Red):
         unit: Unit = "packets",
         mean_packet: int = 1500,
         ecn: bool = False,
+        starts_empty: bool = False,
     ) -> None:
         super().__init__(limit, min_th, max_th, w_q, max_p, gentle, wait, unit, mean_packet, None, ecn)
         self.k_p, self.k_d = k_p, k_d
         self.target = (min_th + max_th) / 2.0 if target is None else target
         self.scale = limit if scale is None else scale
         self.bottom, self.top = bottom, top
-        self.interval, self.updates, self.old_error = picoseconds(interval), 0, 0.0
+        self.interval, self.updates = picoseconds(interval), 0
+        self.old_error = -self.target / self.scale if starts_empty else 0.0
 
     def next_timer(self) -> int:
         return (self.updates + 1) * self.interval

@@ -10,7 +10,8 @@ Choices:
   ignores the answer). The last interval ends it when it reaches 0.
 * At an update drop_prob first moves, then decays, then is bounded (Appendix A); it decays while both delays are below
   half the target (Appendix A; not: are 0). After that the burst allowance shrinks by T_UPDATE, and is full again if
-  drop_prob is 0 and both delays are below half the target (4.4).
+  drop_prob is 0 and both delays are below half the target (4.4; `refill` "arrival": after each packet that enters,
+  with the delay that it found).
 * 5.3: becomes active when an arrival leaves at least a third of the limit waiting (in the limit's unit); inactive, at
   an update, under the condition of the full burst allowance. What goes straight into service counts nowhere.
   Inactive: no update, no drop. The timer keeps its beat, multiples of T_UPDATE from 0, whenever PIE becomes active.
@@ -19,6 +20,8 @@ Choices:
 * No scaling of drop_prob with packet size (4.1 allows it), and none of Linux's jump at 250 ms.
 * `active` at the start only without 5.3 (`on_off` False).
 """
+
+from typing import Literal
 
 from .discipline import Fifo, Unit
 from .packet import Packet, picoseconds
@@ -44,12 +47,13 @@ class Pie(Fifo):
         on_off: bool = True,
         derandomize: bool = True,
         cap: bool = True,
+        refill: Literal["update", "arrival"] = "update",
     ) -> None:
         super().__init__(limit, unit)
         self.target, self.alpha, self.beta, self.max_ecnth = target, alpha, beta, max_ecnth
         self.max_burst, self.mean_packet, self.ecn = picoseconds(max_burst), mean_packet, ecn
         self.on_off, self.derandomize, self.cap = on_off, derandomize, cap
-        self.t_update, self.updates = picoseconds(t_update), 0
+        self.t_update, self.updates, self.refill = picoseconds(t_update), 0, refill
         self.active = not on_off
         self.reset()
 
@@ -67,6 +71,8 @@ class Pie(Fifo):
                 self.drop(p, now, "early")
                 return
             p.marked = True
+        if self.refill == "arrival" and self.calm(self.qdelay()):
+            self.burst_allowance = self.max_burst
         self.enter(p)
         self.queue.append(p)
         if not self.active and self.idle_since is None and self.level() >= self.limit / 3.0:
@@ -88,6 +94,12 @@ class Pie(Fifo):
         self.accu_prob = 0.0
         return True
 
+    def qdelay(self) -> float:
+        return self.waiting_bytes * 8.0 / self.rate
+
+    def calm(self, qdelay: float) -> bool:
+        return self.drop_prob == 0.0 and max(qdelay, self.qdelay_old) < self.target / 2.0
+
     def next_timer(self) -> int:
         return (self.updates + 1) * self.t_update
 
@@ -95,7 +107,7 @@ class Pie(Fifo):
         self.updates += 1
         if not self.active:
             return
-        qdelay = self.waiting_bytes * 8.0 / self.rate
+        qdelay = self.qdelay()
         p = self.alpha * (qdelay - self.target) + self.beta * (qdelay - self.qdelay_old)
         p /= next((scale for below, scale in SCALES if self.drop_prob < below), 1.0)
         if self.cap and self.drop_prob >= 0.1:  # 5.5
@@ -108,7 +120,8 @@ class Pie(Fifo):
         self.burst_allowance = max(0, self.burst_allowance - self.t_update)
         self.qdelay_old = qdelay
         if low and self.drop_prob == 0.0:
-            self.burst_allowance = self.max_burst
+            if self.refill == "update":
+                self.burst_allowance = self.max_burst
             self.active = not self.on_off
 
     def numbers(self) -> dict[str, float]:

@@ -15,7 +15,7 @@ Choices:
 * classic: p_b/(1 - count p_b), 1 once count p_b >= 1. wait: 0, p_b/(2 - count p_b), 1 for count p_b below 1, below 2,
   above.
 * The rule is asked before the room: a draw is spent on a packet that then finds the buffer full. count = 0 after each
-  drop, overflows included, and after each mark.
+  drop and each mark; after an overflow too, unless it is -1 (Fig. 2: so it stays below min_th).
 * In bytes, q, thresholds and limit are bytes and p_b is scaled by size/`reference_size` and cut at 1 before count
   enters (section 4: proportional to the size). The paper refers to the maximum packet; default here: the mean packet.
 """
@@ -95,7 +95,7 @@ class Red(Fifo):
         return "mark" if self.ecn and p.ect else "early"
 
     def overflowed(self, _p: Packet, _now: int, /) -> None:
-        self.count = 0
+        self.count = min(self.count, 0)
 
     def numbers(self) -> dict[str, float]:
         return {"avg": self.avg, "count": self.count, "p_a": self.p_a, "max_p": self.max_p}

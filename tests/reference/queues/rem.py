@@ -9,7 +9,7 @@ Choices:
   in packets. b = 0 before the first update, at `interval`, then at its multiples.
 * Change per interval, not per second: gamma is the article's only if the interval is.
 * Without ECN, or where the packet is not capable, marking is dropping.
-* The rule is asked before the room.
+* The rule is asked before the room (`room_first`: not about a packet without room).
 * interval 0.01 s: default only (the article leaves it open); gamma 0.001, phi 1.001, alpha 0.1, b* 20 are its own.
 """
 
@@ -31,8 +31,9 @@ class Rem(Fifo):
         unit: Unit = "packets",
         mean_packet: int = 1500,
         ecn: bool = False,
+        room_first: bool = False,
     ) -> None:
-        super().__init__(limit, unit)
+        super().__init__(limit, unit, room_first)
         self.gamma, self.phi, self.alpha, self.target = gamma, phi, alpha, target
         self.mean_packet, self.ecn = mean_packet, ecn
         self.interval, self.updates = picoseconds(interval), 0
