@@ -1,4 +1,4 @@
-"""What each law and each discipline costs: workload W1 under it, all in the same run and compared with the usual one."""
+"""What each law and each discipline costs: workload W1 under it, all in one run and compared with the usual one."""
 
 from __future__ import annotations
 
@@ -106,8 +106,9 @@ def bench_variants(
     -------
     dict
         Under `kind`, per name: ``ns_per_packet`` and ``median_ns_per_packet`` [CPU ns per delivered data packet],
-        ``delivered`` [packets], ``over_highspeed`` or ``over_drop_tail`` [1]; for disciplines ``more_ns_per_packet`` than
-        drop-tail and ``must_more_ns_per_packet``, what the design allows (None where it says nothing).
+        ``delivered`` [packets], ``over_highspeed`` or ``over_drop_tail`` [1]; for disciplines
+        ``more_ns_per_packet`` than drop-tail and ``must_more_ns_per_packet``, what the design allows
+        (None where it says nothing).
 
     Examples
     --------
