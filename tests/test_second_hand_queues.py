@@ -170,15 +170,19 @@ RAMP = (*GAINS, 'step_threshold = "800 us"', 'ramp = "400 us"')
 SHIFTED = (*RAMP, 'scheduler = "time-shifted"')
 
 CASES = {
-    "drop-tail": Case(write("drop-tail"), lambda _: DropTail(BUFFER), write("red")),
+    "drop-tail": Case(
+        write("drop-tail"), lambda _: DropTail(BUFFER), write("drop-tail", 'ecn_threshold = "25 packets"')
+    ),
     "drop-tail in bytes": Case(
         write("drop-tail"),
         lambda _: DropTail(30_500, "bytes"),
-        write("red"),
+        write("drop-tail", 'ecn_threshold = "25 packets"'),
         presets=UNEQUAL,
         packets=None,
         octets=30_500,
     ),
+    # Both readings: the rule before the room, so that an overflow may cost a draw; an overflow restarts the count, which
+    # stays -1 below min_th (Figure 2 knows no full buffer).
     "red": Case(
         red("red", "ecn = true"),
         lambda _: Red(BUFFER, 4.0, 12.0, 0.02, wait=True, mean_packet=MEAN, ecn=True),
