@@ -181,8 +181,8 @@ CASES = {
         packets=None,
         octets=30_500,
     ),
-    # Both readings: the rule before the room, so that an overflow may cost a draw; an overflow restarts the count, which
-    # stays -1 below min_th (Figure 2 knows no full buffer).
+    # Both readings: the rule before the room, so that an overflow may cost a draw; an overflow restarts the count,
+    # which stays -1 below min_th (Figure 2 knows no full buffer).
     "red": Case(
         red("red", "ecn = true"),
         lambda _: Red(BUFFER, 4.0, 12.0, 0.02, wait=True, mean_packet=MEAN, ecn=True),
