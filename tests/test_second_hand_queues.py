@@ -32,6 +32,7 @@ from reference.queues import (
     Link,
     PdRed,
     Pie,
+    PriorityFq,
     Red,
     Rem,
     Sfq,
@@ -169,15 +170,19 @@ RAMP = (*GAINS, 'step_threshold = "800 us"', 'ramp = "400 us"')
 SHIFTED = (*RAMP, 'scheduler = "time-shifted"')
 
 CASES = {
-    "drop-tail": Case(write("drop-tail"), lambda _: DropTail(BUFFER), write("red")),
+    "drop-tail": Case(
+        write("drop-tail"), lambda _: DropTail(BUFFER), write("drop-tail", 'ecn_threshold = "25 packets"')
+    ),
     "drop-tail in bytes": Case(
         write("drop-tail"),
         lambda _: DropTail(30_500, "bytes"),
-        write("red"),
+        write("drop-tail", 'ecn_threshold = "25 packets"'),
         presets=UNEQUAL,
         packets=None,
         octets=30_500,
     ),
+    # Both readings: the rule before the room, so that an overflow may cost a draw; an overflow restarts the count,
+    # which stays -1 below min_th (Figure 2 knows no full buffer).
     "red": Case(
         red("red", "ecn = true"),
         lambda _: Red(BUFFER, 4.0, 12.0, 0.02, wait=True, mean_packet=MEAN, ecn=True),
@@ -389,9 +394,8 @@ CASES = {
 }
 
 
-def error(case: Case, queue: str, preset: Preset, seed: int) -> float:
+def error(case: Case, queue: str, arrivals: list[Arrival], seed: int) -> float:
     """Largest difference of private numbers, as a multiple of what may be; infinite if a fate or a backlog differs."""
-    arrivals = stream(preset, seed)
     rows = np.array([(a.time, a.flow, a.size, a.ect + a.l4s) for a in arrivals], dtype=np.int64)
     ours = _native.replay_queue(
         queue,
@@ -430,10 +434,37 @@ ALL = [(name, preset) for name, case in CASES.items() for preset in case.presets
 def test_a_discipline_agrees_with_its_second_reading(name: str, preset: str) -> None:
     case = CASES[name]
     for seed in SEEDS:
-        assert error(case, case.ours, case.presets[preset], seed) <= 1.0, seed
+        assert error(case, case.ours, stream(case.presets[preset], seed), seed) <= 1.0, seed
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_discipline_with_a_wrong_parameter_does_not(name: str) -> None:
     case = CASES[name]
-    assert max(error(case, case.wrong, preset, SEEDS[0]) for preset in case.presets.values()) > 2.0
+    streams = (stream(preset, SEEDS[0]) for preset in case.presets.values())
+    assert any(error(case, case.wrong, arrivals, SEEDS[0]) > 2.0 for arrivals in streams)
+
+
+def sparse_beside_bulk(seed: int) -> list[Arrival]:
+    """Two flows that have packets waiting all the time, and ten with one now and then, once in many rounds."""
+    chance = random.Random(seed)
+    bulk = [Arrival(0, flow, MEAN) for _ in range(PACKETS // 2) for flow in (0, 1)]
+    times = [((i + 0.5 * chance.random()) / 4.0, 2 + flow) for i in range(25) for flow in range(10)]
+    sparse = [Arrival(round(time * SECOND), flow, chance.randint(40, MEAN)) for time, flow in sorted(times)]
+    return bulk + sparse
+
+
+def test_flows_that_just_became_active_go_first_in_both_readings() -> None:
+    # The papers' pseudo-code was at hand for neither. The readings differ in what a flow owes for packets that went
+    # first, in when it ceases to be active and in whom overflow spares; here nothing of that matters. The form with
+    # start tags has no second reading. The rest is in crates/queue/tests/fairness.rs.
+    case = Case(
+        write("priority-fq", 'scheduler = "drr"', 'quantum = "1000 B"'),
+        lambda _: PriorityFq(math.inf, MEAN),
+        write("priority-fq", 'scheduler = "drr"', 'quantum = "2000 B"'),
+        packets=None,
+        draws=False,
+    )
+    for seed in SEEDS:
+        arrivals = sparse_beside_bulk(seed)
+        assert error(case, case.ours, arrivals, seed) == 0.0
+        assert error(case, case.wrong, arrivals, seed) == math.inf
