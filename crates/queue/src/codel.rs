@@ -83,7 +83,7 @@ impl Rule for Codel {
 
     fn tc(p: &Params, port: &Port) -> Option<String> {
         let Limit::Packets(limit) = port.limit else { return None };
-        Some(format!("codel limit {limit} {}", control::words(p.target, p.interval, p.ecn, p.ce_threshold)))
+        Some(format!("codel limit {limit} {}", control::words(p.target, p.interval, p.ecn, p.ce_threshold)?))
     }
 }
 

@@ -196,7 +196,7 @@ impl Rule for DualPi2 {
         if !whole || p.ramp != Span::ZERO || p.scheduler != Scheduler::Weighted || p.decide != Decide::Random {
             return None;
         }
-        let (step, target, tupdate) = (us(p.step_threshold), us(p.target), us(p.tupdate));
+        let (step, target, tupdate) = (us(p.step_threshold)?, us(p.target)?, us(p.tupdate)?);
         Some(format!(
             "dualpi2 limit {limit} coupling_factor {} step_thresh {step} min_qlen_step {backlog} drop_on_overload \
              drop_dequeue l4s_ect classic_protection {share}% target {target} tupdate {tupdate} alpha {} beta {}",

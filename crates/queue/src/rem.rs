@@ -110,8 +110,11 @@ impl Admission for Rem {
         let (before, after) = (state.backlog, f64::from(backlog.packets));
         // The published form: b as it was when the interval began, then its change for x - c.
         let mismatch = p.alpha * (before - self.target) + (after - before);
-        state.price = (state.price + p.gamma * mismatch).max(0.0);
-        state.prob = 1.0 - libm::pow(p.phi, -state.price);
+        let price = (state.price + p.gamma * mismatch).max(0.0);
+        if price != state.price {
+            // An idle link rings as often as any, and a power costs more than all the rest.
+            (state.price, state.prob) = (price, 1.0 - libm::pow(p.phi, -price));
+        }
         state.backlog = after;
         state.next_update = now + p.interval;
     }

@@ -188,16 +188,17 @@ pub(crate) fn bytes(amount: Amount, port: &Port) -> u64 {
     (amount.packets() * port.packet).round() as u64
 }
 
-/// A span in words of `tc`, to the microsecond.
-pub(crate) fn us(span: Span) -> String {
-    format!("{}us", span.0.div_ceil(1_000_000))
+/// A span in words of `tc`, which counts microseconds in 32 bits; `None` if it cannot say it.
+pub(crate) fn us(span: Span) -> Option<String> {
+    let micros = u32::try_from(span.0 / 1_000_000).ok().filter(|n| Span::micros(u64::from(*n)) == span);
+    micros.map(|n| format!("{n}us"))
 }
 
 /// The words of `tc` that `codel` and `fq_codel` share.
-pub(crate) fn words(target: Span, interval: Span, ecn: bool, ce_threshold: Span) -> String {
+pub(crate) fn words(target: Span, interval: Span, ecn: bool, ce_threshold: Span) -> Option<String> {
     let ecn = if ecn { "ecn" } else { "noecn" };
-    let ce = if ce_threshold.0 == 0 { String::new() } else { format!(" ce_threshold {}", us(ce_threshold)) };
-    format!("target {} interval {} {ecn}{ce}", us(target), us(interval))
+    let ce = if ce_threshold.0 == 0 { String::new() } else { format!(" ce_threshold {}", us(ce_threshold)?) };
+    Some(format!("target {} interval {} {ecn}{ce}", us(target)?, us(interval)?))
 }
 
 #[cfg(test)]

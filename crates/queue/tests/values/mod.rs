@@ -71,19 +71,19 @@ pub fn value(spec: &QueueSpec, row: &Param, draw: u32) -> Value {
         Value::Bool(_) => Value::Bool(draw.is_multiple_of(2)),
         Value::Number(_) => Value::Number(NUMBERS[draw as usize % NUMBERS.len()]),
         // A number that may be left open is no amount.
-        Value::Text(_) if takes(spec, row, Value::Number(0.5)) && !takes(spec, row, Value::Text("1 B".into())) => {
+        Value::Text(_) if takes(spec, row, &Value::Number(0.5)) && !takes(spec, row, &Value::Text("1 B".into())) => {
             Value::Number(NUMBERS[draw as usize % NUMBERS.len()])
         }
         Value::Text(text) if text == "auto" || text.ends_with("packets") && text != "packets" => of(AMOUNTS),
         Value::Text(text) if base::text::span(text).is_ok_and(|span| span >= Span::ZERO) => of(SPANS),
         Value::Text(_) => {
             let known: Vec<&str> =
-                WORDS.iter().copied().filter(|word| takes(spec, row, Value::Text((*word).into()))).collect();
+                WORDS.iter().copied().filter(|word| takes(spec, row, &Value::Text((*word).into()))).collect();
             of(&known)
         }
     }
 }
 
-fn takes(spec: &QueueSpec, row: &Param, value: Value) -> bool {
-    spec.clone().set(row.name, &value).is_some_and(|set| set.is_ok())
+fn takes(spec: &QueueSpec, row: &Param, value: &Value) -> bool {
+    spec.clone().set(row.name, value).is_some_and(|set| set.is_ok())
 }
