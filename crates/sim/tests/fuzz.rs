@@ -113,12 +113,12 @@ fn link() -> impl Strategy<Value = Link> {
 fn tcp() -> impl Strategy<Value = String> {
     let jitter = prop::sample::select(vec!["0 s", "0 s", "300 us", "20 ms"]);
     let window = prop::sample::select(vec!["\"none\"", "\"none\"", "1", "9"]);
-    let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), any::<bool>(), any::<bool>());
+    let ecn = prop::sample::select(vec!["off", "on", "on", "l4s"]);
+    let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), ecn, any::<bool>());
     parts.prop_map(|(delayed, initial, jitter, window, limited, ecn, quick)| {
         format!(
             "delayed_ack = {delayed}, initial_window = {initial}, send_jitter = \"{jitter}\", receive_window = {window}, \
-             limited_transmit = {limited}, ecn = \"{}\", min_rto = \"{}\"",
-            if ecn { "on" } else { "off" },
+             limited_transmit = {limited}, ecn = \"{ecn}\", min_rto = \"{}\"",
             if quick { "50 ms" } else { "1 s" },
         )
     })
