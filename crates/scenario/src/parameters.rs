@@ -55,6 +55,11 @@ pub(crate) fn read<P: Parameters>(
             return Err(node_at.wrong(format!("is the same as {other}; give one of them")));
         }
         let value = value_of(&node_at)?;
+        // A bare number of an amount is packets here, but bytes where the other spelling comes from.
+        let amount = rows.iter().any(|row| row.name == meant && row.unit == "packets");
+        if meant != name && amount && matches!(value, Value::Number(_)) {
+            return Err(node_at.wrong("must have its unit, such as \"30 kB\" or \"20 packets\": tc counts bytes"));
+        }
         if let Some(Err(source)) = spec.set(name, &value) {
             return Err(ScenarioError::Parameter { place: node.place.clone(), source });
         }

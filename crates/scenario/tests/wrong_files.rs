@@ -223,6 +223,8 @@ fn links() {
 ! links[0].queue.max_p: must lie above 0 and be at most 1
 + discipline = "red", min = "30 kB", min_th = "20 packets"
 ! links[0].queue.min_th: is the same as min; give one of them
++ discipline = "red", min = 30000
+! links[0].queue.min: must have its unit, such as "30 kB" or "20 packets": tc counts bytes
 + discipline = "red", limit = "400 kB"
 ! links[0].queue.limit: is the same as links[0].buffer; give one of them
 + discipline = "red", min_th = "0.2 bdp", max_th = "0.1 bdp"
