@@ -4,7 +4,7 @@
 //! Differs from Linux: `mtu`, the backlog that is never too large, is a parameter and not the device's.
 
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
+use base::{Amount, Card, Cause, Flags, ParamError, Span, Stream, Time};
 use control::{Control, Head, Setting, Source};
 use std::collections::VecDeque;
 
@@ -48,7 +48,14 @@ impl Source for Waiting {
         self.packets.front().map(|packet| Head::of(packet, self.backlog.bytes.0))
     }
 
-    #[inline]
+    fn mark(&mut self) -> Packet {
+        let head = &mut self.packets[0];
+        head.flags = head.flags.with(Flags::CE);
+        *head
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn take(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.backlog.remove(&packet);
@@ -88,7 +95,8 @@ impl Rule for Codel {
 }
 
 impl QueueDiscipline for Codel {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         if idle_since.is_none() && !self.limit.has_room(self.waiting.backlog, &packet) {
             return fates.dropped(&packet, Cause::Overflow, packet.arrived);
@@ -97,7 +105,8 @@ impl QueueDiscipline for Codel {
         self.waiting.packets.push_back(packet);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
         self.control.next(&self.setting, now, &mut self.waiting, fates)
     }
@@ -126,7 +135,7 @@ impl QueueDiscipline for Codel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Flags, Rate};
+    use base::Rate;
 
     #[derive(Default)]
     struct Ledger(Vec<(u32, Cause)>);

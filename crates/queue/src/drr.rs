@@ -54,7 +54,8 @@ impl Rule for Drr {
 }
 
 impl QueueDiscipline for Drr {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         if idle_since.is_none() {
             let full = |limit| self.flows.bytes_of(packet.flow) + u64::from(packet.size) > limit;
@@ -67,7 +68,8 @@ impl QueueDiscipline for Drr {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
         self.turn.next(&mut self.flows)
     }

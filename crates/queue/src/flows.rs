@@ -1,10 +1,12 @@
 //! Packets waiting by flow, in one shared pool: what fair queueing, round robins and their kin are built of.
 //!
 //! A flow with packets waiting holds a *lane*, a list through the pool; lanes are given back when they are empty, so that
-//! memory follows what waits and not how many flows there ever were (but for 4 bytes a flow number).
+//! memory follows what waits and not how many flows there ever were (but for 4 bytes a flow number). What is free is
+//! chained through itself, the last given back first: it is still in the cache.
 
 use crate::order::Victim;
 use crate::{Backlog, Packet};
+use base::Flags;
 
 /// No lane, no slot.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -12,8 +14,43 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 struct Slot {
     packet: Packet,
+    /// The younger one in its lane, or the next one that is free.
     next: u32,
     prev: u32,
+}
+
+/// Where packets lie.
+#[derive(Clone, Debug)]
+struct Pool {
+    slots: Vec<Slot>,
+    /// The one given back last.
+    free: u32,
+}
+
+impl Pool {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    fn put(&mut self, filled: Slot) -> u32 {
+        let slot = self.free;
+        // None is out of bounds.
+        if let Some(place) = self.slots.get_mut(slot as usize) {
+            self.free = place.next;
+            *place = filled;
+            return slot;
+        }
+        self.slots.push(filled);
+        self.slots.len() as u32 - 1
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    fn take(&mut self, slot: u32) -> Slot {
+        let place = &mut self.slots[slot as usize];
+        let taken = Slot { packet: place.packet, next: place.next, prev: place.prev };
+        place.next = self.free;
+        self.free = slot;
+        taken
+    }
 }
 
 /// Its ends mean nothing while it is empty, nor does what lies beyond them.
@@ -26,24 +63,50 @@ struct Lane {
     bytes: u64,
     /// Bytes that it may still send in its turn.
     deficit: i64,
-    /// Its neighbours in a round, while it is in one.
+    /// Its neighbours in a round, while it is in one; or the next lane that is free.
     next: u32,
     prev: u32,
     /// Whether it is among those that changed.
     changed: bool,
 }
 
+impl Lane {
+    /// A packet of `size` bytes left. Returns whether the lane was among those that changed.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    fn lose(&mut self, size: u32) -> bool {
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
+        std::mem::replace(&mut self.changed, true)
+    }
+}
+
 /// See the [module](self).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Flows {
-    slots: Vec<Slot>,
-    free_slots: Vec<u32>,
+    pool: Pool,
     lanes: Vec<Lane>,
-    free_lanes: Vec<u32>,
+    free_lane: u32,
+    /// Lanes that are not free.
+    open: u32,
     lane_of: Vec<u32>,
     /// Lanes whose length changed since somebody asked, in the order of the first change.
     changed: Vec<u32>,
     backlog: Backlog,
+}
+
+impl Default for Flows {
+    fn default() -> Self {
+        Self {
+            pool: Pool { slots: Vec::new(), free: NONE },
+            lanes: Vec::new(),
+            free_lane: NONE,
+            open: 0,
+            lane_of: Vec::new(),
+            changed: Vec::new(),
+            backlog: Backlog::default(),
+        }
+    }
 }
 
 impl Flows {
@@ -55,7 +118,7 @@ impl Flows {
     /// How many lanes there are.
     #[inline]
     pub fn open_lanes(&self) -> f64 {
-        (self.lanes.len() - self.free_lanes.len()) as f64
+        f64::from(self.open)
     }
 
     /// The lane of `flow`; [`NONE`] if nothing of it waits.
@@ -92,7 +155,15 @@ impl Flows {
     /// The oldest packet of a lane.
     #[inline]
     pub fn front(&self, lane: u32) -> &Packet {
-        &self.slots[self.front_slot(lane) as usize].packet
+        &self.pool.slots[self.front_slot(lane) as usize].packet
+    }
+
+    /// Marks the oldest packet of a lane and shows it.
+    pub fn mark_front(&mut self, lane: u32) -> Packet {
+        let slot = self.front_slot(lane);
+        let packet = &mut self.pool.slots[slot as usize].packet;
+        packet.flags = packet.flags.with(Flags::CE);
+        *packet
     }
 
     /// Where the oldest packet of a lane lies; something must.
@@ -110,11 +181,12 @@ impl Flows {
     /// The packet that lies in a slot.
     #[inline]
     pub fn at(&self, slot: u32) -> &Packet {
-        &self.slots[slot as usize].packet
+        &self.pool.slots[slot as usize].packet
     }
 
     /// Appends `packet` to its flow's lane. Returns the lane, and whether it is new.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     pub fn push(&mut self, packet: Packet) -> (u32, bool) {
         self.push_as(packet, packet.flow)
     }
@@ -129,27 +201,19 @@ impl Flows {
         };
         let entry = &mut self.lanes[lane as usize];
         let tail = entry.tail;
-        let filled = Slot { packet, next: NONE, prev: tail };
-        let slot = if let Some(slot) = self.free_slots.pop() {
-            self.slots[slot as usize] = filled;
-            slot
-        } else {
-            self.slots.push(filled);
-            self.slots.len() as u32 - 1
-        };
+        let slot = self.pool.put(Slot { packet, next: NONE, prev: tail });
         if entry.packets == 0 {
             entry.head = slot;
         } else {
-            self.slots[tail as usize].next = slot;
+            self.pool.slots[tail as usize].next = slot;
         }
         entry.tail = slot;
         entry.packets += 1;
         entry.bytes += u64::from(packet.size);
-        let known = std::mem::replace(&mut entry.changed, true);
-        self.backlog.add(&packet);
-        if !known {
+        if !std::mem::replace(&mut entry.changed, true) {
             self.changed.push(lane);
         }
+        self.backlog.add(&packet);
         (lane, new)
     }
 
@@ -157,20 +221,53 @@ impl Flows {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     pub fn pop_front(&mut self, lane: u32) -> Packet {
-        let slot = self.lanes[lane as usize].head;
-        let Slot { packet, next, .. } = self.slots[slot as usize];
-        self.lanes[lane as usize].head = next;
-        self.taken(lane, slot, &packet);
+        let entry = &mut self.lanes[lane as usize];
+        let Slot { packet, next, .. } = self.pool.take(entry.head);
+        entry.head = next;
+        if !entry.lose(packet.size) {
+            self.changed.push(lane);
+        }
+        self.backlog.remove(&packet);
         packet
+    }
+
+    /// Takes the oldest packet of a lane that has its turn, with `more` bytes on top of its deficit, if that is enough: with
+    /// how many packets are left. If not it has the deficit and the lane after it in the round has its turn.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    pub fn pop_within(&mut self, lane: u32, more: i64) -> Result<(Packet, u32), u32> {
+        let entry = &mut self.lanes[lane as usize];
+        let left = entry.deficit + more;
+        // Mostly nothing is left, and nothing can fit: no need to look.
+        if left > 0 || more > 0 {
+            let size = i64::from(self.pool.slots[entry.head as usize].packet.size);
+            if size <= left {
+                let Slot { packet, next, .. } = self.pool.take(entry.head);
+                entry.head = next;
+                entry.deficit = left - size;
+                let known = entry.lose(packet.size);
+                let packets = entry.packets;
+                if !known {
+                    self.changed.push(lane);
+                }
+                self.backlog.remove(&packet);
+                return Ok((packet, packets));
+            }
+        }
+        entry.deficit = left;
+        Err(entry.next)
     }
 
     /// Takes the youngest packet of a lane. An empty lane must be [closed](Self::close).
     #[inline]
     pub fn pop_back(&mut self, lane: u32) -> Packet {
-        let slot = self.lanes[lane as usize].tail;
-        let Slot { packet, prev, .. } = self.slots[slot as usize];
-        self.lanes[lane as usize].tail = prev;
-        self.taken(lane, slot, &packet);
+        let entry = &mut self.lanes[lane as usize];
+        let Slot { packet, prev, .. } = self.pool.take(entry.tail);
+        entry.tail = prev;
+        if !entry.lose(packet.size) {
+            self.changed.push(lane);
+        }
+        self.backlog.remove(&packet);
         packet
     }
 
@@ -179,20 +276,6 @@ impl Flows {
         match end {
             Victim::Head => self.pop_front(lane),
             Victim::Tail => self.pop_back(lane),
-        }
-    }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
-    fn taken(&mut self, lane: u32, slot: u32, packet: &Packet) {
-        let entry = &mut self.lanes[lane as usize];
-        entry.packets -= 1;
-        entry.bytes -= u64::from(packet.size);
-        let known = std::mem::replace(&mut entry.changed, true);
-        self.free_slots.push(slot);
-        self.backlog.remove(packet);
-        if !known {
-            self.changed.push(lane);
         }
     }
 
@@ -212,26 +295,40 @@ impl Flows {
     /// Gives an empty lane back; it must be in no round any more.
     #[inline]
     pub fn close(&mut self, lane: u32) {
-        debug_assert_eq!(self.lanes[lane as usize].packets, 0);
-        self.lane_of[self.lanes[lane as usize].flow as usize] = NONE;
-        self.free_lanes.push(lane);
+        let entry = &mut self.lanes[lane as usize];
+        debug_assert_eq!(entry.packets, 0);
+        entry.next = self.free_lane;
+        self.free_lane = lane;
+        self.open -= 1;
+        self.lane_of[entry.flow as usize] = NONE;
     }
 
+    #[inline]
     fn open(&mut self, flow: u32) -> u32 {
+        let lane = self.free_lane;
+        // None is out of bounds.
+        if let (Some(free), Some(place)) = (self.lanes.get_mut(lane as usize), self.lane_of.get_mut(flow as usize)) {
+            self.free_lane = free.next;
+            self.open += 1;
+            // It is empty, and keeps its place among those that changed, whoever has it.
+            (free.flow, free.deficit) = (flow, 0);
+            *place = lane;
+            return lane;
+        }
+        self.open_new(flow)
+    }
+
+    /// A lane for a flow that has none, where there is none that is free, or the flow never had one.
+    #[cold]
+    fn open_new(&mut self, flow: u32) -> u32 {
         if self.lane_of.len() <= flow as usize {
             self.lane_of.resize(flow as usize + 1, NONE);
         }
-        let lane = self.free_lanes.pop().unwrap_or(self.lanes.len() as u32);
-        // A lane keeps its place among those that changed, whoever has it.
-        let changed = self.lanes.get(lane as usize).is_some_and(|lane| lane.changed);
-        let fresh = Lane { flow, changed, ..Lane::default() };
-        if let Some(old) = self.lanes.get_mut(lane as usize) {
-            *old = fresh;
-        } else {
-            self.lanes.push(fresh);
+        if self.free_lane == NONE {
+            self.free_lane = self.lanes.len() as u32;
+            self.lanes.push(Lane { next: NONE, ..Lane::default() });
         }
-        self.lane_of[flow as usize] = lane;
-        lane
+        self.open(flow)
     }
 }
 
@@ -279,7 +376,7 @@ mod tests {
             flows.pop_front(lane);
             flows.close(lane);
         }
-        assert_eq!((flows.slots.len(), flows.lanes.len(), flows.changed.len()), (1, 1, 1));
+        assert_eq!((flows.pool.slots.len(), flows.lanes.len(), flows.changed.len()), (1, 1, 1));
         assert_eq!(flows.backlog(), Backlog::default());
     }
 }

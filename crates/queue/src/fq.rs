@@ -71,7 +71,8 @@ impl Fq {
 }
 
 impl QueueDiscipline for Fq {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         let (lane, new) = self.flows.push(packet);
         self.order.arrive(&mut self.flows, lane, new);
@@ -80,7 +81,8 @@ impl QueueDiscipline for Fq {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
         self.order.next(&mut self.flows)
     }

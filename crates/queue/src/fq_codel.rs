@@ -93,7 +93,12 @@ impl Source for Waiting<'_> {
         }
     }
 
-    #[inline]
+    fn mark(&mut self) -> Packet {
+        self.flows.mark_front(self.flows.lane(self.q))
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn take(&mut self) -> Option<Packet> {
         let lane = self.flows.lane(self.q);
         if lane == NONE {
@@ -163,7 +168,8 @@ impl Rule for FqCodel {
 }
 
 impl QueueDiscipline for FqCodel {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         let q = self.hash(packet.flow);
         self.flows.push_as(packet, q);
@@ -180,7 +186,8 @@ impl QueueDiscipline for FqCodel {
     }
 
     /// Section 4.2.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
         loop {
             let new = self.new.head != NONE;

@@ -106,12 +106,16 @@ impl Turn {
         if self.front == NONE {
             return None;
         }
-        while !self.charge(flows) {
-            self.pass(flows);
-        }
-        let lane = self.front;
-        let packet = flows.pop_front(lane);
-        if flows.packets(lane) == 0 {
+        let mut more = if self.granted { 0 } else { self.quantum };
+        let (packet, left) = loop {
+            match flows.pop_within(self.front, more) {
+                Ok(taken) => break taken,
+                Err(next) => (self.front, more) = (next, self.quantum),
+            }
+        };
+        self.granted = true;
+        if left == 0 {
+            let lane = self.front;
             self.leave(flows, lane);
             flows.close(lane);
         }
@@ -374,7 +378,8 @@ impl Order {
     }
 
     /// The packet to serve next; `None` if nothing waits.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
         match self {
             Self::Turn(turn) => turn.next(flows),

@@ -96,7 +96,8 @@ impl Sfq {
         ((u128::from(mix(u64::from(flow) ^ self.salt)) * u128::from(self.buckets)) >> 64) as u32
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn put(&mut self, packet: Packet) {
         let (lane, new) = self.flows.push_as(packet, self.bucket(packet.flow));
         if new {
@@ -136,7 +137,8 @@ impl Sfq {
 }
 
 impl QueueDiscipline for Sfq {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         self.put(packet);
         if idle_since.is_none() && !self.limit.holds(self.flows.backlog()) {
@@ -144,7 +146,8 @@ impl QueueDiscipline for Sfq {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
         self.turn.next(&mut self.flows)
     }

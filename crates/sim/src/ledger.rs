@@ -25,7 +25,8 @@ impl Fates for Ledger {
 impl Ledger {
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.dropped.is_empty() && self.marked.is_empty()
+        // Lengths of both at once: one branch for every packet instead of two.
+        self.dropped.len() | self.marked.len() == 0
     }
 
     /// Hashes the fate of `arrival`, if the call was for one, and of packets that were there before.

@@ -53,6 +53,8 @@ impl Setting {
 pub(crate) trait Source {
     /// What it needs to know of the oldest packet.
     fn head(&self) -> Option<Head>;
+    /// Marks the oldest packet, of which there must be one, and shows it.
+    fn mark(&mut self) -> Packet;
     /// Removes the oldest packet.
     fn take(&mut self) -> Option<Packet>;
 }
@@ -61,16 +63,20 @@ pub(crate) trait Source {
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
     arrived: Time,
-    ect: bool,
+    flags: Flags,
     /// Bytes that wait behind it.
     left: u64,
 }
 
 impl Head {
+    fn is_ect(self) -> bool {
+        self.flags.has(Flags::ECT)
+    }
+
     /// Of `packet`, in a queue of `bytes`, itself included.
     #[inline]
     pub fn of(packet: &Packet, bytes: u64) -> Self {
-        Self { arrived: packet.arrived, ect: packet.flags.has(Flags::ECT), left: bytes - u64::from(packet.size) }
+        Self { arrived: packet.arrived, flags: packet.flags, left: bytes - u64::from(packet.size) }
     }
 }
 
@@ -88,10 +94,15 @@ impl Control {
         queue: &mut impl Source,
         fates: &mut impl Fates,
     ) -> Option<Packet> {
-        let (head, ok_to_drop) = self.look(setting, now, queue)?;
+        let Some(head) = queue.head() else {
+            self.emptied();
+            return None;
+        };
+        let ok_to_drop = self.is_above(setting, now, head);
         if self.dropping || ok_to_drop || now.0 - head.arrived.0 > setting.ce_threshold {
-            return self.act(setting, now, (head, ok_to_drop), queue, fates);
+            self.act(setting, now, (head, ok_to_drop), queue, fates)?;
         }
+        // Taken in one place, where it need not pass through memory.
         queue.take()
     }
 
@@ -101,25 +112,38 @@ impl Control {
         self.first_above = 0;
     }
 
-    /// `dodequeue`: the oldest packet, and whether sojourn times have been above target for an interval.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
-    fn look(&mut self, setting: &Setting, now: Time, queue: &impl Source) -> Option<(Head, bool)> {
-        let Some(head) = queue.head() else {
-            (self.first_above, self.dropping) = (0, false);
-            return None;
-        };
-        if now.0 - head.arrived.0 < setting.target || head.left <= setting.mtu {
-            self.first_above = 0;
-        } else if self.first_above == 0 {
-            self.first_above = now.0.saturating_add(setting.interval);
-        } else if now.0 >= self.first_above {
-            return Some((head, true));
-        }
-        Some((head, false))
+    /// Nothing waits.
+    fn emptied(&mut self) {
+        (self.first_above, self.dropping) = (0, false);
     }
 
-    /// In the dropping state, about to enter it, or beyond the threshold of marks.
+    /// `dodequeue`: whether sojourn times have been above target for an interval, `head` being the oldest packet.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    fn is_above(&mut self, setting: &Setting, now: Time, head: Head) -> bool {
+        if now.0 - head.arrived.0 < setting.target || head.left <= setting.mtu {
+            self.first_above = 0;
+            return false;
+        }
+        if self.first_above == 0 {
+            self.first_above = now.0.saturating_add(setting.interval);
+            return false;
+        }
+        now.0 >= self.first_above
+    }
+
+    /// The packet behind one that was dropped, and whether it may be, too.
+    fn look(&mut self, setting: &Setting, now: Time, queue: &impl Source) -> Option<(Head, bool)> {
+        let Some(head) = queue.head() else {
+            self.emptied();
+            return None;
+        };
+        Some((head, self.is_above(setting, now, head)))
+    }
+
+    /// In the dropping state, about to enter it, or beyond the threshold of marks: drops what must be and
+    /// marks what goes on; `None` if nothing is left.
+    #[inline(never)]
     fn act(
         &mut self,
         setting: &Setting,
@@ -127,13 +151,13 @@ impl Control {
         (mut head, mut ok_to_drop): (Head, bool),
         queue: &mut impl Source,
         fates: &mut impl Fates,
-    ) -> Option<Packet> {
+    ) -> Option<()> {
         let mut mark = None;
         if self.dropping {
             self.dropping = ok_to_drop;
             while self.dropping && now.0 >= self.drop_next {
                 self.count = self.count.saturating_add(1);
-                if setting.ecn && head.ect {
+                if setting.ecn && head.is_ect() {
                     mark = Some(Cause::Sojourn);
                     self.drop_next = setting.after(self.drop_next, self.count);
                     break;
@@ -148,22 +172,20 @@ impl Control {
             }
         } else if ok_to_drop {
             self.enter(setting, now);
-            if setting.ecn && head.ect {
+            if setting.ecn && head.is_ect() {
                 mark = Some(Cause::Sojourn);
             } else {
                 fates.dropped(&queue.take()?, Cause::Sojourn, now);
                 (head, _) = self.look(setting, now, queue)?;
             }
         }
-        if head.ect && now.0 - head.arrived.0 > setting.ce_threshold {
+        if head.is_ect() && now.0 - head.arrived.0 > setting.ce_threshold {
             mark = mark.or(Some(Cause::Early));
         }
-        let mut packet = queue.take()?;
         if let Some(cause) = mark {
-            packet.flags = packet.flags.with(Flags::CE);
-            fates.marked(&packet, cause, now);
+            fates.marked(&queue.mark(), cause, now);
         }
-        Some(packet)
+        Some(())
     }
 
     /// Enters the dropping state, at the rate it was left with if that was a short while ago.
@@ -218,7 +240,10 @@ mod tests {
     impl Source for Standing {
         fn head(&self) -> Option<Head> {
             let arrived = Time(self.now.0 - self.sojourn * MS);
-            Some(Head { arrived, ect: self.flags.has(Flags::ECT), left: self.left })
+            Some(Head { arrived, flags: self.flags, left: self.left })
+        }
+        fn mark(&mut self) -> Packet {
+            Packet::new(0, 0, 1000, Time::ZERO).with(Flags::CE)
         }
         fn take(&mut self) -> Option<Packet> {
             Some(Packet::new(0, 0, 1000, Time(self.now.0 - self.sojourn * MS)).with(self.flags))

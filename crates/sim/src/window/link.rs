@@ -171,6 +171,14 @@ impl Node {
         }
     }
 
+    /// Size and time of every packet, on a link that loses none and where none carries a header.
+    pub fn plain_service(&self) -> Option<(u32, u64)> {
+        match self.service {
+            Service::One(size, time) if self.loss.is_none() && self.lanes.is_empty() => Some((size, time)),
+            _ => None,
+        }
+    }
+
     pub fn loses(&mut self) -> bool {
         match &mut self.loss {
             None => false,

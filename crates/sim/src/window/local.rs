@@ -21,30 +21,57 @@ pub struct Local {
 }
 
 /// How many wait, and the integrals over time of their number and of there being any, kept up only when it changes:
-/// each packet counts minus the instant it came plus the instant it went.
+/// each packet counts minus the instant it came plus the instant it went. Negative on the way, so both wrap around.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     packets: u32,
-    sum: i128,
-    nonempty: i128,
+    sum: u128,
+    nonempty: u64,
 }
 
 impl Waiting {
-    #[inline]
-    fn set(&mut self, packets: u32, now: u64) {
-        self.sum -= i128::from(i64::from(packets) - i64::from(self.packets)) * i128::from(now);
-        if (packets == 0) != (self.packets == 0) {
-            self.nonempty += if packets == 0 { i128::from(now) } else { -i128::from(now) };
+    /// So many wait, most likely one more than before.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    fn came(&mut self, packets: u32, now: u64) {
+        if packets == self.packets + 1 && self.packets > 0 {
+            self.sum = self.sum.wrapping_sub(u128::from(now));
+            self.packets = packets;
+        } else if packets != self.packets {
+            *self = self.jumped(packets, now);
         }
-        self.packets = packets;
+    }
+
+    /// So many wait, most likely one less than before.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    fn went(&mut self, packets: u32, now: u64) {
+        if packets + 1 == self.packets && packets > 0 {
+            self.sum = self.sum.wrapping_add(u128::from(now));
+            self.packets = packets;
+        } else if packets != self.packets {
+            *self = self.jumped(packets, now);
+        }
+    }
+
+    /// By any number, to or from none. By value, so that the loop may hold the sums in registers.
+    #[cold]
+    fn jumped(self, packets: u32, now: u64) -> Self {
+        let none = |packets| if packets == 0 { now } else { 0 };
+        let (came, went) = (u128::from(packets) * u128::from(now), u128::from(self.packets) * u128::from(now));
+        Self {
+            packets,
+            sum: self.sum.wrapping_add(went).wrapping_sub(came),
+            nonempty: self.nonempty.wrapping_add(none(packets)).wrapping_sub(none(self.packets)),
+        }
     }
 
     /// The totals with both integrals until `at`.
     fn totals_at(&self, at: u64, totals: LinkTotals) -> LinkTotals {
-        let still = if self.packets > 0 { i128::from(at) } else { 0 };
+        let still = if self.packets > 0 { at } else { 0 };
         LinkTotals {
-            waiting: (self.sum + i128::from(self.packets) * i128::from(at)) as u128,
-            nonempty: (self.nonempty + still) as u64,
+            waiting: self.sum.wrapping_add(u128::from(self.packets) * u128::from(at)),
+            nonempty: self.nonempty.wrapping_add(still),
             ..totals
         }
     }
@@ -87,8 +114,13 @@ impl Local {
         shared: &mut Shared,
     ) {
         let Self { queue, busy, waiting, ledger } = self;
-        let hands = Hands { busy: *busy, free: node.free, waiting: *waiting, counts: Counts::default() };
-        let hands = queue.visit(Serve::<HASH> { node: &mut *node, hands, ledger, arrivals, until, marks, shared });
+        let hands = Hands { busy: *busy, free: node.free, waiting: *waiting, begun: 0 };
+        let plain = node.plain_service();
+        let serve = Serve::<HASH, false> { node, hands, service: (0, 0), ledger, arrivals, until, marks, shared };
+        let hands = match plain {
+            Some(service) if !HASH => queue.visit(serve.plain(service)),
+            _ => queue.visit(serve),
+        };
         (*busy, *waiting, node.free) = (hands.busy, hands.waiting, hands.free);
     }
 
@@ -106,22 +138,17 @@ struct Hands {
     busy: bool,
     free: u64,
     waiting: Waiting,
-    counts: Counts,
-}
-
-/// Of the node's totals, what was not added yet.
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    arrived: u64,
+    /// Services that began and are not in the node's totals yet.
     begun: u64,
-    begun_bytes: u64,
-    most: u32,
 }
 
-/// Serves everything before `until`.
-struct Serve<'a, const HASH: bool> {
+/// Serves everything before `until`. On a `PLAIN` link packets have one size, nobody hashes or loses them, and none carries
+/// a header: what most links are, and then most of a packet need not be looked at.
+struct Serve<'a, const HASH: bool, const PLAIN: bool> {
     node: &'a mut Node,
     hands: Hands,
+    /// Size and time on the wire, on a plain link.
+    service: (u32, u64),
     ledger: &'a mut Ledger,
     arrivals: &'a [Rec],
     until: u64,
@@ -129,7 +156,7 @@ struct Serve<'a, const HASH: bool> {
     shared: &'a mut Shared,
 }
 
-impl<const HASH: bool> Visitor for Serve<'_, HASH> {
+impl<const HASH: bool, const PLAIN: bool> Visitor for Serve<'_, HASH, PLAIN> {
     type Out = Hands;
 
     fn visit<Q: QueueDiscipline>(mut self, queue: &mut Q) -> Hands {
@@ -137,7 +164,9 @@ impl<const HASH: bool> Visitor for Serve<'_, HASH> {
         loop {
             // Up to here nothing but arrivals and departures.
             let stop = until.min(self.node.next_mark.0).min(queue.next_wakeup().0);
-            arrivals = self.run(queue, arrivals, stop);
+            let left = self.run(queue, arrivals, stop);
+            self.count(arrivals.len() - left.len());
+            arrivals = left;
             let wake = queue.next_wakeup().0;
             let free = if self.hands.busy { self.hands.free } else { u64::MAX };
             let now = wake.min(free).min(arrivals.first().map_or(u64::MAX, |rec| rec.time));
@@ -145,106 +174,143 @@ impl<const HASH: bool> Visitor for Serve<'_, HASH> {
                 if until >= self.marks.end.0 {
                     self.pass_marks(Time(until - 1), queue);
                 }
-                self.count();
                 return self.hands;
             }
             if now >= self.node.next_mark.0 {
                 self.pass_marks(Time(now), queue);
             }
             if wake == now {
-                let idle_since = self.idle_since();
-                queue.on_wakeup(Time(now), idle_since, self.ledger);
-                self.settle(now, None, queue);
+                queue.on_wakeup(Time(now), self.hands.idle_since(), self.ledger);
+                self.hands.waiting.went(queue.backlog().packets, now);
+                self.settle(now, None);
             }
         }
     }
 }
 
-impl<'a, const HASH: bool> Serve<'a, HASH> {
+impl Hands {
+    #[inline]
+    fn idle_since(&self) -> Option<Time> {
+        (!self.busy).then_some(Time(self.free))
+    }
+}
+
+impl<'a, const HASH: bool> Serve<'a, HASH, false> {
+    fn plain(self, service: (u32, u64)) -> Serve<'a, false, true> {
+        let Self { node, hands, ledger, arrivals, until, marks, shared, .. } = self;
+        Serve { node, hands, service, ledger, arrivals, until, marks, shared }
+    }
+}
+
+impl<'a, const HASH: bool, const PLAIN: bool> Serve<'a, HASH, PLAIN> {
     /// Arrivals and departures before `stop`, or until a timer is set that rings before. Returns the arrivals left.
     #[inline]
     fn run<Q: QueueDiscipline>(&mut self, queue: &mut Q, mut arrivals: &'a [Rec], mut stop: u64) -> &'a [Rec] {
+        let mut hands = self.hands;
         loop {
             let at = arrivals.first().map_or(u64::MAX, |rec| rec.time);
-            if self.hands.busy && self.hands.free <= at {
-                let now = self.hands.free;
+            if hands.busy && hands.free <= at {
+                let now = hands.free;
                 if now >= stop {
-                    return arrivals;
+                    break;
                 }
                 let next = queue.dequeue(Time(now), self.ledger);
-                self.begin(now, next);
-                self.settle(now, None, queue);
+                self.begin(&mut hands, now, next);
+                hands.waiting.went(queue.backlog().packets, now);
+                self.settle(now, None);
             } else {
-                let Some((rec, later)) = arrivals.split_first().filter(|_| at < stop) else { return arrivals };
+                let Some((rec, later)) = arrivals.split_first().filter(|_| at < stop) else { break };
                 arrivals = later;
-                self.arrive(rec, queue);
+                self.arrive(&mut hands, rec, queue);
             }
             stop = stop.min(queue.next_wakeup().0);
         }
+        self.hands = hands;
+        arrivals
     }
 
-    #[inline]
-    fn idle_since(&self) -> Option<Time> {
-        (!self.hands.busy).then_some(Time(self.hands.free))
+    /// Adds to the totals what the loop left for afterwards: all packets of a plain link have one size.
+    fn count(&mut self, arrived: usize) {
+        let begun = std::mem::take(&mut self.hands.begun);
+        self.node.totals.begun += begun;
+        if PLAIN {
+            self.node.totals.arrived += arrived as u64;
+            self.node.totals.begun_bytes += begun * u64::from(self.service.0);
+        }
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
-    fn arrive<Q: QueueDiscipline>(&mut self, rec: &Rec, queue: &mut Q) {
-        self.hands.counts.arrived += 1;
-        let header = self.node.header_of(rec, self.shared);
-        if self.node.loss.is_some() && self.loses() {
-            return self.node.drop::<HASH>(rec, Cause::Injected, self.marks, self.shared);
+    fn arrive<Q: QueueDiscipline>(&mut self, hands: &mut Hands, rec: &Rec, queue: &mut Q) {
+        let mut header = None;
+        if !PLAIN {
+            self.node.totals.arrived += 1;
+            header = self.node.header_of(rec, self.shared);
+            if self.node.loss.is_some() && self.node.loses() {
+                return self.node.drop::<HASH>(rec, Cause::Injected, self.marks, self.shared);
+            }
         }
-        let (size, _) = self.node.service_of(rec.flow());
+        let (size, _) = self.service_of(rec.flow());
         let mut packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
         if let Some(header) = header {
             packet.header = header;
         }
-        match self.idle_since() {
+        match hands.idle_since() {
             None => queue.enqueue(packet, None, self.ledger),
             Some(since) => {
                 let next = queue.pass(packet, since, self.ledger);
-                self.begin(rec.time, next);
+                self.begin(hands, rec.time, next);
             }
         }
-        self.hands.counts.most = self.hands.counts.most.max(queue.backlog().packets);
-        self.settle(rec.time, Some(&packet), queue);
+        let packets = queue.backlog().packets;
+        if packets > self.node.most_seen {
+            self.node.most_seen = packets;
+        }
+        hands.waiting.came(packets, rec.time);
+        self.settle(rec.time, Some(&packet));
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "two callers in the hottest loop")]
+    fn service_of(&self, flow: u32) -> (u32, u64) {
+        if PLAIN { self.service } else { self.node.service_of(flow) }
     }
 
     /// The next packet, if there is one, goes into service.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "two callers in the hottest loop")]
-    fn begin(&mut self, now: u64, next: Option<Packet>) {
-        self.hands.busy = next.is_some();
+    fn begin(&mut self, hands: &mut Hands, now: u64, next: Option<Packet>) {
+        hands.busy = next.is_some();
         let Some(packet) = next else { return };
-        let (_, time) = self.node.service_of(packet.flow);
-        self.hands.counts.begun += 1;
-        self.hands.counts.begun_bytes += u64::from(packet.size);
-        self.hands.free = now + time;
-        if !self.node.lanes.is_empty() {
-            self.node.put_header(&packet, self.shared);
+        let (_, time) = self.service_of(packet.flow);
+        hands.begun += 1;
+        hands.free = now + time;
+        if !PLAIN {
+            self.node.totals.begun_bytes += u64::from(packet.size);
+            if !self.node.lanes.is_empty() {
+                self.node.put_header(&packet, self.shared);
+            }
         }
         let tag = tag(packet.flow, packet.token, packet.flags);
-        self.shared.push(self.node.routes[(packet.flow - self.node.first) as usize], self.hands.free, tag);
+        self.shared.push(self.node.routes[(packet.flow - self.node.first) as usize], hands.free, tag);
     }
 
-    /// Counts what the discipline did in one call.
+    /// Counts what the discipline dropped and marked in one call.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
-    fn settle<Q: QueueDiscipline>(&mut self, now: u64, arrival: Option<&Packet>, queue: &Q) {
-        self.hands.waiting.set(queue.backlog().packets, now);
+    #[expect(clippy::inline_always, reason = "two callers in the hottest loop")]
+    fn settle(&mut self, now: u64, arrival: Option<&Packet>) {
         if !self.ledger.is_empty() {
-            self.settle_fates(now, arrival);
+            self.settle_fates(now, arrival.copied());
         } else if HASH && let Some(packet) = arrival {
             self.node.hash.arrival(now, packet.flow, packet.token, 0);
         }
     }
 
+    /// The arrival comes by value, so that it need not lie in memory before.
     #[cold]
-    fn settle_fates(&mut self, now: u64, arrival: Option<&Packet>) {
+    fn settle_fates(&mut self, now: u64, arrival: Option<Packet>) {
         if HASH {
-            self.ledger.hash(&mut self.node.hash, Time(now), arrival);
+            self.ledger.hash(&mut self.node.hash, Time(now), arrival.as_ref());
         }
         for (packet, cause) in self.ledger.dropped.drain(..) {
             let rec = Rec { time: now, tag: tag(packet.flow, packet.token, packet.flags) };
@@ -257,28 +323,11 @@ impl<'a, const HASH: bool> Serve<'a, HASH> {
 
     #[cold]
     fn pass_marks<Q: QueueDiscipline>(&mut self, now: Time, queue: &Q) {
-        self.count();
         while self.node.next_mark <= now {
             let at = self.node.next_mark;
             let totals = self.hands.waiting.totals_at(at.0, self.node.totals);
             self.node.pass_mark(at, self.marks, totals, self.hands.waiting.packets, |put| queue.gauges(put));
             self.node.next_mark = self.node.mark_after(at, Time::NEVER, self.marks);
         }
-    }
-
-    /// Adds to the node's totals what was not added yet.
-    fn count(&mut self) {
-        let Counts { arrived, begun, begun_bytes, most } = std::mem::take(&mut self.hands.counts);
-        self.node.totals.arrived += arrived;
-        self.node.totals.begun += begun;
-        self.node.totals.begun_bytes += begun_bytes;
-        self.node.most_seen = self.node.most_seen.max(most);
-    }
-
-    /// Whether the scenario asks for the loss of the packet that arrived.
-    #[cold]
-    fn loses(&mut self) -> bool {
-        self.count();
-        self.node.loses()
     }
 }
