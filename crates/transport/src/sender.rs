@@ -75,7 +75,6 @@ pub(crate) const UNTIMED: u32 = u32::MAX;
 
 /// The sending end of one connection under congestion control `C`.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "two options and two states, each asked by itself")]
 pub struct Sender<C> {
     pub(crate) una: u32,
     pub(crate) nxt: u32,
