@@ -3,10 +3,10 @@
 //! Source: Z. Zhang, G. Hasegawa, M. Murata, Performance Analysis and Improvement of HighSpeed TCP with TailDrop/RED
 //! Routers, IEICE Trans. Commun. E88-B(6), 2005: cases 2, 4, 8, 10, 16, 20, 22 and 28 at 50 ms (digest: 600 s and more).
 //! Source of ns-2's numbers: ns-2 2.35 (Debian 12), one seed, `wait_`, 1500-byte mean, `minrto_ 1`.
-//! Differs from the source: with RED and ARED the link carries 3 to 5 points more, without SACK 5 to 13, as in ns-2. `wait_` off
-//! gives its fairness with RED (0.90, 0.68, 0.63 at 25, 50, 100 ms), an automatic `w_q` its utilisation (94.3, 90.1, 86.9),
-//! both together too little (91.6, 88.4, 82.8). gARED from `max_p` 0.1 stays there: 91 for 97.4; from 0.001 it settles at
-//! 1e-5 (900 s) and is as full, but fairer than ARED (0.94; source: 0.79, less fair).
+//! Differs from the source: utilisation is 3.5 points higher in cases 10 and 22, 13 in 8 and 5 in 20; ns-2 agrees in 8, 10
+//! and 22. In case 10 `wait_` off gives the source's fairness (0.90, 0.68, 0.63 at 25, 50, 100 ms), an automatic `w_q` its
+//! utilisation (94.3, 90.1, 86.9), both together too little (91.6, 88.4, 82.8). gARED from `max_p` 0.1 stays there: 91 for
+//! 97.4; from 0.001 it settles at 1e-5 (900 s) and fills the link, but is fairer than ARED (0.94; source: 0.79, less fair).
 
 mod interval;
 
