@@ -65,8 +65,9 @@ pub(crate) struct Early {
     curve: Curve,
     weight: f64,
     keep: f64,
-    /// Logarithm of what an idle picosecond leaves of the average.
+    /// Logarithms of what an idle picosecond, and a packet that finds nothing waiting, leave of the average.
     idle: f64,
+    empty: f64,
     count_by: Count,
     unit: Unit,
     /// Packets of the link's mean size in a byte, and packets of the size `avpkt`.
@@ -75,7 +76,10 @@ pub(crate) struct Early {
     ecn: bool,
     chance: Stream,
     average: f64,
-    /// Up to when idle time has been taken off the average.
+    /// Idle picoseconds, and packets that found the server idle, which the average does not know of yet: below `min_th`
+    /// they change no decision, and an exponential for each would cost more than the rest.
+    owed: (u64, u32),
+    /// Up to when idle time has been taken off the average, or is owed.
     decayed_to: Time,
     /// Packets since the last drop or mark; -1 while the average is below `min_th`.
     count: f64,
@@ -90,6 +94,7 @@ impl Early {
             weight: s.w_q,
             keep: 1.0 - s.w_q,
             idle: libm::log1p(-s.w_q) * port.capacity() / s.avpkt / PS_PER_S as f64,
+            empty: libm::log1p(-s.w_q),
             count_by: s.count,
             unit: s.unit,
             packets_per_byte: 1.0 / port.packet,
@@ -97,6 +102,7 @@ impl Early {
             ecn: s.ecn,
             chance,
             average: 0.0,
+            owed: (0, 0),
             decayed_to: Time::ZERO,
             count: -1.0,
         })
@@ -104,9 +110,19 @@ impl Early {
 
     #[inline]
     pub fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
-        if idle_since.is_some() {
-            self.average = self.average_at(packet.arrived, idle_since);
+        if let Some(since) = idle_since {
+            self.owed.0 += packet.arrived.since(since.max(self.decayed_to)).0;
             self.decayed_to = packet.arrived;
+            // Nothing waits where the server is idle, so the average can only fall.
+            if self.average < self.curve.min_th && self.owed.1 < u32::MAX {
+                self.owed.1 += 1;
+                self.count = -1.0;
+                return Verdict::Accept;
+            }
+        }
+        if self.owed != (0, 0) {
+            self.average = self.average_after(self.owed);
+            self.owed = (0, 0);
         }
         let waiting = match self.unit {
             Unit::Packets => f64::from(backlog.packets),
@@ -154,16 +170,20 @@ impl Early {
     /// The average as it is at `now`, the time that the server has been idle taken off.
     pub fn average_at(&self, now: Time, idle_since: Option<Time>) -> f64 {
         // A packet dropped at the idle server ends no idle period: what passed before it is off already.
-        idle_since.map_or(self.average, |since| self.decayed(now.since(since.max(self.decayed_to))))
+        let idle = idle_since.map_or(0, |since| now.since(since.max(self.decayed_to)).0);
+        self.average_after((self.owed.0 + idle, self.owed.1))
     }
 
+    /// The average after so many idle picoseconds and packets that found nothing waiting.
     #[inline]
-    fn decayed(&self, idle: Span) -> f64 {
-        if idle.0 == 0 || self.average == 0.0 {
-            self.average
-        } else {
-            self.average * libm::exp(idle.0 as f64 * self.idle)
+    fn average_after(&self, (idle, packets): (u64, u32)) -> f64 {
+        if self.average == 0.0 {
+            return 0.0;
         }
+        // Not a product with zero: with a weight of 1 the logarithms are infinite.
+        let time = if idle > 0 { idle as f64 * self.idle } else { 0.0 };
+        let samples = if packets > 0 { f64::from(packets) * self.empty } else { 0.0 };
+        if time + samples == 0.0 { self.average } else { self.average * libm::exp(time + samples) }
     }
 
     pub fn max_p(&self) -> f64 {
@@ -176,9 +196,10 @@ impl Early {
     }
 
     pub fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        put("avg", self.average);
+        let average = self.average_after(self.owed);
+        put("avg", average);
         put("max_p", self.curve.max_p);
-        put("prob", self.curve.at(self.average));
+        put("prob", self.curve.at(average));
         put("count", self.count);
     }
 }

@@ -146,10 +146,18 @@ impl Fifo {
 
     /// Serves `arrivals`, which are in order and all before the end.
     pub fn serve<const HASH: bool>(&mut self, node: &mut Node, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
+        let plain = node.loss.is_none() && node.lanes.is_empty();
         match (self.longest_wait, &mut self.line) {
             (Some(longest), AnyLine::Clock(_)) => self.serve_plain::<HASH>(longest, node, arrivals, marks, shared),
-            (_, AnyLine::Clock(line)) => self.rule.visit(Serve::<HASH, _> { line, node, arrivals, marks, shared }),
-            (_, AnyLine::Kept(line)) => Serve::<HASH, _> { line, node, arrivals, marks, shared }.visit(&mut self.rule),
+            (_, AnyLine::Clock(line)) if plain => {
+                self.rule.visit(Serve::<HASH, true, _> { line, node, arrivals, marks, shared });
+            }
+            (_, AnyLine::Clock(line)) => {
+                Serve::<HASH, false, _> { line, node, arrivals, marks, shared }.visit(&mut self.rule);
+            }
+            (_, AnyLine::Kept(line)) => {
+                Serve::<HASH, false, _> { line, node, arrivals, marks, shared }.visit(&mut self.rule);
+            }
         }
     }
 
@@ -229,7 +237,7 @@ impl Fifo {
 }
 
 /// Serves the arrivals of a window under a rule.
-struct Serve<'a, const HASH: bool, L> {
+struct Serve<'a, const HASH: bool, const PLAIN: bool, L> {
     line: &'a mut L,
     node: &'a mut Node,
     arrivals: &'a [Rec],
@@ -237,59 +245,103 @@ struct Serve<'a, const HASH: bool, L> {
     shared: &'a mut Shared,
 }
 
-impl<const HASH: bool, L: Line> RuleVisitor for Serve<'_, HASH, L> {
+impl<const HASH: bool, const PLAIN: bool, L: Line> RuleVisitor for Serve<'_, HASH, PLAIN, L> {
     fn visit<A: Admission>(self, rule: &mut A) {
-        let Self { line, node, arrivals, marks, shared } = self;
-        for rec in arrivals {
-            let now = rec.time;
-            if now >= node.next_mark.0 {
-                node.pass_marks(Time(now), marks, rule, line);
+        let Self { line, node, mut arrivals, marks, shared } = self;
+        while let Some(first) = arrivals.first() {
+            if first.time >= node.next_mark.0 {
+                node.pass_marks(Time(first.time), marks, rule, line);
             }
+            // Up to the next mark the sums stay in registers.
+            let mark = node.next_mark.0;
+            let n = match arrivals.last() {
+                Some(last) if last.time < mark => arrivals.len(),
+                _ => arrivals.partition_point(|rec| rec.time < mark),
+            };
+            let (now, later) = arrivals.split_at(n);
+            arrivals = later;
+            serve_until_mark::<HASH, PLAIN, A, L>(rule, line, node, now, marks, shared);
+        }
+    }
+}
+
+/// Serves arrivals between which nothing but they happens. `PLAIN`: all are of one size, none is lost on purpose or carries
+/// a header.
+#[inline]
+fn serve_until_mark<const HASH: bool, const PLAIN: bool, A: Admission, L: Line>(
+    rule: &mut A,
+    line: &mut L,
+    node: &mut Node,
+    arrivals: &[Rec],
+    marks: &Marks,
+    shared: &mut Shared,
+) {
+    let one = match node.service {
+        Service::One(size, time) => (size, time),
+        Service::Each(_) => (0, 0),
+    };
+    let (mut free, mut last_start, mut most) = (node.free, node.last_start, node.most_seen);
+    let (mut begun, mut begun_bytes, mut waiting, mut nonempty) = (0u64, 0u64, 0u128, 0u64);
+    for rec in arrivals {
+        let now = rec.time;
+        let mut header = None;
+        if !PLAIN {
+            // Counted one by one: losses are, too.
             node.totals.arrived += 1;
-            let header = node.header_of(rec, shared);
+            header = node.header_of(rec, shared);
             if node.loss.is_some() && node.loses() {
                 node.drop::<HASH>(rec, Cause::Injected, marks, shared);
                 continue;
             }
-            let backlog = line.backlog_from(now + 1);
-            let (size, time) = node.service_of(rec.flow());
-            let free = node.free;
-            let idle = free <= now;
-            let mut tag = rec.tag;
-            let packet = Packet::new(rec.flow(), rec.seq(), size, Time(now)).with(rec.flags());
-            let verdict = rule.admit(&packet, backlog, idle.then_some(Time(free)));
-            match verdict {
-                Verdict::Accept => {}
-                Verdict::Mark(cause) => {
-                    node.totals.marked[cause_index(cause)] += 1;
-                    tag |= u64::from(Flags::CE.0) << 56;
-                }
-                Verdict::Drop(cause) => {
-                    node.drop::<HASH>(rec, cause, marks, shared);
-                    continue;
-                }
-            }
-            if HASH {
-                node.hash.arrival(now, rec.flow(), rec.seq(), u64::from(matches!(verdict, Verdict::Mark(_))));
-            }
-            let mut start = now;
-            if !idle {
-                start = free;
-                line.join(start, size);
-                node.most_seen = node.most_seen.max(backlog.packets + 1);
-                node.totals.waiting += u128::from(start - now);
-                node.totals.nonempty += start - now.max(node.last_start).min(start);
-            }
-            node.totals.begun += 1;
-            node.totals.begun_bytes += u64::from(size);
-            node.last_start = start;
-            node.free = (start + time).min(FAR);
-            if let Some(header) = header {
-                node.put_header(&Packet { header, ..packet }, shared);
-            }
-            shared.push(node.routes[(rec.flow() - node.first) as usize], node.free, tag);
         }
+        let backlog = line.backlog_from(now + 1);
+        let (size, time) = if PLAIN { one } else { node.service_of(rec.flow()) };
+        let idle = free <= now;
+        let mut tag = rec.tag;
+        let packet = Packet::new(rec.flow(), rec.seq(), size, Time(now)).with(rec.flags());
+        let verdict = rule.admit(&packet, backlog, idle.then_some(Time(free)));
+        match verdict {
+            Verdict::Accept => {}
+            Verdict::Mark(cause) => {
+                node.totals.marked[cause_index(cause)] += 1;
+                tag |= u64::from(Flags::CE.0) << 56;
+            }
+            Verdict::Drop(cause) => {
+                node.drop::<HASH>(rec, cause, marks, shared);
+                continue;
+            }
+        }
+        if HASH {
+            node.hash.arrival(now, rec.flow(), rec.seq(), u64::from(matches!(verdict, Verdict::Mark(_))));
+        }
+        let mut start = now;
+        if !idle {
+            start = free;
+            line.join(start, size);
+            most = most.max(backlog.packets + 1);
+            waiting += u128::from(start - now);
+            nonempty += start - now.max(last_start).min(start);
+        }
+        begun += 1;
+        if !PLAIN {
+            begun_bytes += u64::from(size);
+        }
+        last_start = start;
+        free = (start + time).min(FAR);
+        if let Some(header) = header {
+            node.put_header(&Packet { header, ..packet }, shared);
+        }
+        shared.push(node.routes[(rec.flow() - node.first) as usize], free, tag);
     }
+    if PLAIN {
+        node.totals.arrived += arrivals.len() as u64;
+        begun_bytes = begun * u64::from(one.0);
+    }
+    node.totals.begun += begun;
+    node.totals.begun_bytes += begun_bytes;
+    node.totals.waiting += waiting;
+    node.totals.nonempty += nonempty;
+    (node.free, node.last_start, node.most_seen) = (free, last_start, most);
 }
 
 impl Node {

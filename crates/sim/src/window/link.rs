@@ -60,7 +60,7 @@ impl Shared {
 #[derive(Debug)]
 pub struct Node {
     index: u32,
-    service: Service,
+    pub service: Service,
     /// When what is in service, or was last, leaves.
     pub free: u64,
     pub server: Server,
