@@ -165,7 +165,7 @@ def test_packets_are_conserved_in_order_and_the_server_never_rests_beside_a_back
 
 
 def test_red_spreads_drops_evenly() -> None:
-    # 1993, section 7: X uniform on 1..1/p_b; digest, trap 10: on 1/p_b..2/p_b. The first packet has count 0.
+    # 1993, section 7: X uniform on 1..1/p_b; ns-2's wait: on 1/p_b..2/p_b. The first packet has count 0.
     for wait, support in ((False, range(10)), (True, range(10, 20))):
         red = Red(99, 1, 2, wait=wait)
         survives = 1.0
@@ -232,7 +232,7 @@ def test_red_marks_what_can_be_marked_but_not_by_force() -> None:
 def test_ared_sets_itself_up_and_moves_once_an_interval() -> None:
     ared = Ared(10000, 2500)
     Link(2_500_000_000, ared)
-    assert ared.w_q == pytest.approx(4.8e-6, rel=1e-3)  # digest 1.4
+    assert ared.w_q == pytest.approx(4.8e-6, rel=1e-3)  # 208,333 packets/s
     assert (ared.target(0.4), ared.target(0.6)) == (4500.0, 5500.0)
     automatic = Ared(10000)
     Link(GBIT, automatic)
@@ -276,7 +276,7 @@ def test_gared_goes_up_only_while_the_average_rises_and_down_only_while_it_falls
     gared.max_p, gared.old_avg = 1e-6, 0.0
     for i in range(25):
         gared.adapt(6000.0 + i)
-    assert gared.max_p == pytest.approx(2.6e-4, rel=0.03)  # digest, trap 14: 12.5 s
+    assert gared.max_p == pytest.approx(2.6e-4, rel=0.03)  # 25 steps of a quarter: 12.5 s
 
 
 def test_pd_red_adds_proportion_and_change() -> None:

@@ -37,7 +37,7 @@ fn offer(rule: &mut impl Admission, packets: u32) -> Verdict {
     rule.admit(&Packet::new(0, 0, 1000, Time::ZERO), waiting(packets), None)
 }
 
-/// Figure 2 of Floyd and Jacobson 1993 with the gentle form and ns-2's wait, as the gARED paper's digest has it.
+/// Figure 2 of Floyd and Jacobson 1993 with the gentle form and ns-2's wait, as the gARED paper has it.
 struct PseudoCode {
     p: red::Params,
     chance: Stream,
@@ -243,7 +243,7 @@ fn settling_finds_what_the_sources_give_and_does_it_once() {
     };
     for (name, w_q) in [("red", 0.002), ("ared", 4.8e-6), ("gared", 4.8e-6), ("pd-red", 4.8e-6)] {
         let values = found(name, &huge);
-        // 208333 packets/s: 2.5 ms of them; w_q = 1 - exp(-1/208333), to the digits that the digest prints.
+        // 208333 packets/s: 2.5 ms of them; w_q = 1 - exp(-1/208333), to three digits.
         assert!((number(&values["min_th"]) - 520.833).abs() < 1e-3);
         assert!((number(&values["max_th"]) - 1562.5).abs() < 1e-3);
         assert!((number(&values["w_q"]) / w_q - 1.0).abs() < 1e-5, "{values:?}");

@@ -1,7 +1,7 @@
 //! Standard beside HighSpeed TCP under drop-tail, RED, Adaptive RED and gentle Adaptive RED, against the paper's tables.
 //!
 //! Source: Z. Zhang, G. Hasegawa, M. Murata, Performance Analysis and Improvement of HighSpeed TCP with TailDrop/RED
-//! Routers, IEICE Trans. Commun. E88-B(6), 2005: cases 2, 4, 8, 10, 16, 20, 22 and 28 at 50 ms (digest: 600 s and more).
+//! Routers, IEICE Trans. Commun. E88-B(6), 2005: cases 2, 4, 8, 10, 16, 20, 22 and 28 at 50 ms.
 //! Source of ns-2's numbers: ns-2 2.35 (Debian 12), one seed, `wait_`, 1500-byte mean, `minrto_ 1`.
 //! Differs from the source: utilisation is 3.5 points higher in cases 10 and 22, 13 in 8 and 5 in 20; ns-2 agrees in 8, 10
 //! and 22. In case 10 `wait_` off gives the source's fairness (0.90, 0.68, 0.63 at 25, 50, 100 ms), an automatic `w_q` its

@@ -1,9 +1,9 @@
 """Queue disciplines, each from its publication alone; standard library only.
 
-Written without the publications' texts at hand, except for the digests in shared/papers, which carry RED, ARED, gARED
-and the fair queues: from memory, checked against quotations where these could be found. What had to be decided is
-said in each module under "Choices"; a difference to another implementation is first of all a reason to open the
-source.
+Written without the publications' texts at hand, except for RED, ARED and gARED as Zhang, Hasegawa and Murata 2005 sum
+them up, and the fair queues as Auge and Roberts 2006 do: from memory, checked against quotations where these could be
+found. What had to be decided is said in each module under "Choices"; a difference to another implementation is first
+of all a reason to open the source.
 """
 
 from .ared import Ared

@@ -1,13 +1,14 @@
 """Adaptive RED.
 
 Source: S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active
-Queue Management", 2001, Fig. 1 and section 3; digest shared/papers/ghstcp-gared.md 1.4.
+Queue Management", 2001, Fig. 1 and section 3, as Zhang, Hasegawa and
+Murata 2005 sum it up.
 
 Choices:
 * A real timer: the first update at `interval`, then at its multiples. ns-2 looks at arrivals only.
 * The average read then has decayed if the server is idle; reading does not change it.
 * Fig. 1 tests max_p before the step only; the text says that it "is constrained to remain within" [0.01, 0.5]. Both
-  are kept: a step is made where `bottom` < max_p < `top` allows it (digest: strictly), and is cut at the bound
+  are kept: a step is made where `bottom` < max_p < `top` allows it (strictly), and is cut at the bound
   (`clamp` = False: not cut, Fig. 1 alone).
 * w_q = 1 - exp(-1/C) unless given; max_th = 3 min_th; min_th = max(5, `delay_target` C/2) unless given (section 3.3);
   C in mean packets per second. max_p starts at 0.1, gentle is on.

@@ -1,7 +1,7 @@
 """Per-flow fair queueing with drop from the longest queue.
 
 Source: B. Suter, T. Lakshman, D. Stiliadis, A. Choudhury, "Design Considerations for Supporting TCP with Per-flow
-Queueing", INFOCOM 1998; digest shared/papers/elastic-regime-fq.md section 2.
+Queueing", INFOCOM 1998, as Auge and Roberts 2006 use it.
 
 Choices:
 * The arrival joins first; then, while too much waits, the longest queue loses its tail (`victim`: or its head), which

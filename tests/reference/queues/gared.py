@@ -1,7 +1,6 @@
 """gARED, gentle Adaptive RED.
 
-Source: Z. Zhang, G. Hasegawa, M. Murata, IEICE Trans. Commun. E88-B(6), 2005; digest shared/papers/ghstcp-gared.md
-1.5.
+Source: Z. Zhang, G. Hasegawa, M. Murata, IEICE Trans. Commun. E88-B(6), 2005, Fig. 8.
 
 Choices:
 * "target" is ARED's band: up needs an average above its upper end, down one below its lower end.

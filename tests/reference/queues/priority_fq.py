@@ -1,8 +1,8 @@
 """Priority fair queueing, deficit round robin form.
 
 Source: A. Kortebi, S. Oueslati, J. Roberts, "Cross-protect: Implicit Service Differentiation and Admission Control",
-HPSR 2004, and "Implicit Service Differentiation using Deficit Round Robin", ITC 19, 2005; digest
-shared/papers/elastic-regime-fq.md 2. The papers' pseudo-code was not at hand: this follows their description (packets
+HPSR 2004, and "Implicit Service Differentiation using Deficit Round Robin", ITC 19, 2005.
+The papers' pseudo-code was not at hand: this follows their description (packets
 of flows that just became active, at most one quantum of them, go first; the others wait in fair queues).
 
 Choices:

@@ -1,12 +1,12 @@
 """RED, random early detection.
 
 Source: S. Floyd, V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993,
-Fig. 2 and section 4, from memory; gentle mode, `wait` and the idle decay as in digest shared/papers/ghstcp-gared.md
-1.3.
+Fig. 2 and section 4, from memory; gentle mode, `wait` and the idle decay as Zhang, Hasegawa and
+Murata 2005 and ns-2 have them.
 
 Choices:
 * Idle time s: avg is multiplied by (1 - w_q)^(s C), C the link's rate in mean packets per second, s C not rounded,
-  and then takes the sample q = 0 as well (digest; the paper has the decay alone). s counts from the later of the end
+  and then takes the sample q = 0 as well (the 1993 paper has the decay alone). s counts from the later of the end
   of the last service and the last update of avg, which is another packet's only if that was dropped at the idle
   server.
 * q is what waits when the packet arrives: neither that packet nor the one in service.
