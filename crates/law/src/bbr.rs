@@ -12,7 +12,7 @@ mod machine;
 mod model;
 mod parts;
 
-use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Signal, Step};
+use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Signal};
 use base::{Card, ParamError, Span, Time};
 use model::inflight_at_loss;
 use parts::{Aggregation, CwndUse, FullPipe, MaxRate};
@@ -298,12 +298,6 @@ impl CongestionControl for Bbr {
     fn ssthresh(&self) -> f64 {
         f64::INFINITY
     }
-
-    fn step(&self) -> Option<Step> {
-        None
-    }
-
-    fn advance(&mut self, _step: Step, _acks: u32) {}
 
     fn pacing_rate(&self) -> Option<f64> {
         Some(self.pacing_rate)

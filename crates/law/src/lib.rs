@@ -111,9 +111,11 @@ pub trait CongestionControl: Clone + std::fmt::Debug {
     fn ssthresh(&self) -> f64;
     /// What the next ACKs will do if they are all alike (one segment each, window full), or `None` if that depends on
     /// more than their number.
-    fn step(&self) -> Option<Step>;
+    fn step(&self) -> Option<Step> {
+        None
+    }
     /// Takes `acks` such ACKs at once. Exactly the same as as many calls of [`Self::on_ack`].
-    fn advance(&mut self, step: Step, acks: u32);
+    fn advance(&mut self, _step: Step, _acks: u32) {}
     /// Segments per second at which it wants to send, spread evenly; `None` to send what the window allows at once.
     fn pacing_rate(&self) -> Option<f64> {
         None

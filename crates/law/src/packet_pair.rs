@@ -7,7 +7,7 @@
 //! flight. Losses and marks change nothing (the backlog does); a timeout collapses the window until all is repaired, and
 //! the next pair is believed at once. Where ACKs cover several segments, bursts of four or eight stand in for pairs.
 
-use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal, Step};
+use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal};
 use base::{Card, ParamError, Time};
 
 /// A pair, and what stands in for it at most.
@@ -141,12 +141,6 @@ impl CongestionControl for PacketPair {
     fn ssthresh(&self) -> f64 {
         f64::INFINITY
     }
-
-    fn step(&self) -> Option<Step> {
-        None
-    }
-
-    fn advance(&mut self, _step: Step, _acks: u32) {}
 
     fn pacing_rate(&self) -> Option<f64> {
         Some(self.rate)

@@ -5,7 +5,7 @@
 //! Differs from the source: it asks for as much as it can get while its window holds it back, and for nothing more
 //! otherwise, where the paper's application knows the rate it wants. Where no router on the path speaks XCP it is Reno.
 
-use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal, Step};
+use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
 use base::{Card, Header, ParamError, Span};
 
 base::params! {
@@ -94,12 +94,6 @@ impl CongestionControl for Xcp {
     fn ssthresh(&self) -> f64 {
         self.ssthresh
     }
-
-    fn step(&self) -> Option<Step> {
-        None
-    }
-
-    fn advance(&mut self, _step: Step, _acks: u32) {}
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sim::{FlowOutcome, LinkOutcome, Outcome, Trace};
 
-const CAUSES: [&str; 5] = ["overflow", "early", "forced", "sojourn", "injected"];
+/// Causes of drops and marks, in the order of [`sim::cause_index`].
+pub const CAUSES: [&str; 5] = ["overflow", "early", "forced", "sojourn", "injected"];
 
 /// Puts one column of `rows` under `name`.
 fn column<Row, T: Element>(

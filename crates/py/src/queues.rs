@@ -1,7 +1,8 @@
 //! Disciplines without senders: along a list of arrivals, and their curves.
 
+use crate::columns::CAUSES;
 use crate::error::{bad_arrivals, bad_port, from_scenario};
-use base::{Bytes, Cause, Flags, Header, Rate, Stream, Time};
+use base::{Bytes, Flags, Header, Rate, Stream, Time};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -87,7 +88,10 @@ pub fn replay_queue<'py>(
     });
     let columns = PyDict::new(py);
     columns.set_item("time_ps", PyArray1::from_iter(py, fates.iter().map(|f| f.time.0)))?;
-    columns.set_item("cause", fates.iter().map(|f| f.cause.map(name_of)).collect::<Vec<_>>())?;
+    columns.set_item(
+        "cause",
+        fates.iter().map(|f| f.cause.map(|cause| CAUSES[sim::cause_index(cause)])).collect::<Vec<_>>(),
+    )?;
     columns.set_item("marked", PyArray1::from_iter(py, fates.iter().map(|f| f.marked)))?;
     columns.set_item("feedback", PyArray1::from_iter(py, fates.iter().map(|f| f64::from(f.feedback))))?;
     columns.set_item("backlog", PyArray1::from_vec(py, backlog))?;
@@ -139,15 +143,5 @@ fn limit(packets: Option<u32>, bytes: Option<u64>) -> Limit {
         (Some(n), _) => Limit::Packets(n),
         (None, Some(n)) => Limit::Bytes(Bytes(n)),
         (None, None) => Limit::Unlimited,
-    }
-}
-
-fn name_of(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Overflow => "overflow",
-        Cause::Early => "early",
-        Cause::Forced => "forced",
-        Cause::Sojourn => "sojourn",
-        Cause::Injected => "injected",
     }
 }

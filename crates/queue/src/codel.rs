@@ -79,7 +79,7 @@ impl Rule for Codel {
     }
 
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
-        let mtu = control::bytes(p.mtu, port);
+        let mtu = port.bytes(p.mtu) as u64;
         Ok(Self {
             limit: port.limit,
             setting: Setting::new(p.target, p.interval, mtu, p.ecn, p.ce_threshold)?,

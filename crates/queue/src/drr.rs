@@ -46,7 +46,7 @@ impl Rule for Drr {
         let flow_limit = p.flow_limit.packets();
         Ok(Self {
             limit: port.limit,
-            flow_limit: (flow_limit > 0.0).then_some((flow_limit * port.packet).round() as u64),
+            flow_limit: (flow_limit > 0.0).then_some(port.bytes(p.flow_limit) as u64),
             flows: Flows::default(),
             turn: Turn::new(quantum),
         })

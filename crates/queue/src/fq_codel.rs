@@ -136,7 +136,7 @@ impl Rule for FqCodel {
         if p.drop_batch_size == 0 {
             return Err(ParamError::new("drop_batch_size", "must be 1 or more"));
         }
-        let bytes = |amount| control::bytes(amount, port);
+        let bytes = |amount| port.bytes(amount) as u64;
         let memory = bytes(p.memory_limit);
         let quantum = crate::order::quantum(p.quantum, port)?.min(i64::from(u32::MAX));
         Ok(Self {
@@ -156,7 +156,7 @@ impl Rule for FqCodel {
 
     fn tc(p: &Params, port: &Port) -> Option<String> {
         let Limit::Packets(limit) = port.limit else { return None };
-        let bytes = |amount| control::bytes(amount, port);
+        let bytes = |amount| port.bytes(amount) as u64;
         let memory = match bytes(p.memory_limit) {
             0 => String::new(),
             bytes => format!(" memory_limit {bytes}"),

@@ -390,7 +390,7 @@ impl Order {
 
 /// A quantum in bytes, at least one.
 pub(crate) fn quantum(amount: Amount, port: &Port) -> Result<i64, ParamError> {
-    let bytes = (amount.packets() * port.packet).round();
+    let bytes = port.bytes(amount);
     if (1.0..1e15).contains(&bytes) {
         Ok(bytes as i64)
     } else {

@@ -1,7 +1,7 @@
 //! Where a queue stands: the buffer it may fill, the rate it feeds, what uses it.
 
 use crate::{Backlog, Packet};
-use base::{Bytes, Rate, Scale};
+use base::{Amount, Bytes, Rate, Scale};
 
 /// The size of the buffer: what may wait, the packet in service excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,12 @@ impl Port {
     #[must_use]
     pub fn buffer_bytes(&self) -> Option<f64> {
         self.buffer().map(|packets| packets * self.packet)
+    }
+
+    /// A settled amount in whole bytes.
+    #[must_use]
+    pub fn bytes(&self, amount: Amount) -> f64 {
+        (amount.packets() * self.packet).round()
     }
 
     /// Packets of the mean size that pass per second.

@@ -1,7 +1,7 @@
 //! The `[[links]]` tables.
 
 use crate::buffer::Buffer;
-use crate::names::{LATER_QUEUES, unknown_name};
+use crate::names::unknown_name;
 use crate::parameters::{self, Parameters};
 use crate::reader::{Fields, Node, parse};
 use crate::{Link, Loss, ScenarioError, check, limits};
@@ -92,7 +92,7 @@ pub(crate) fn queue_named(name: &str, place: &str) -> Result<QueueSpec, Scenario
     QueueSpec::named(name).ok_or_else(|| {
         let names: Vec<_> = QUEUES.iter().map(|entry| entry.card.name).collect();
         let aliases: Vec<_> = QUEUES.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "discipline", name, &names, &aliases, LATER_QUEUES)
+        unknown_name(place, "discipline", name, &names, &aliases, &[])
     })
 }
 

@@ -4,9 +4,6 @@
 
 use crate::ScenarioError;
 
-/// Disciplines that are still to come.
-pub(crate) const LATER_QUEUES: &[&str] = &[];
-
 /// Kinds of traffic that are still to come.
 pub(crate) const LATER_TRAFFIC: &[&str] = &["on-off", "elastic", "engset", "web", "replay"];
 

@@ -205,11 +205,6 @@ pub(crate) fn frame(amount: Amount, port: &Port) -> Amount {
     Amount::Packets(amount.or(|| (ETHERNET / port.packet).max(1.0)))
 }
 
-/// A settled amount in bytes.
-pub(crate) fn bytes(amount: Amount, port: &Port) -> u64 {
-    (amount.packets() * port.packet).round() as u64
-}
-
 /// A span in words of `tc`, which counts microseconds in 32 bits; `None` if it cannot say it.
 pub(crate) fn us(span: Span) -> Option<String> {
     let micros = u32::try_from(span.0 / 1_000_000).ok().filter(|n| Span::micros(u64::from(*n)) == span);
