@@ -7,8 +7,9 @@
 //! begins).
 //! Differs from ns-3: its own early drops raise the probability there.
 
+use crate::signal::{by_chance, signal};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, Cause, Flags, ParamError, Span, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
 
 base::params! {
     /// Feng, Shin, Kandlur and Saha 2002.
@@ -92,14 +93,10 @@ impl Admission for Blue {
             self.event(packet.arrived, self.params.increment);
         }
         let prob = self.state.prob;
-        let cause = if prob >= 1.0 {
-            Cause::Forced
-        } else if prob > 0.0 && self.chance.unit() < prob {
-            Cause::Early
-        } else {
-            return Verdict::Accept;
-        };
-        if self.params.ecn && packet.flags.has(Flags::ECT) { Verdict::Mark(cause) } else { Verdict::Drop(cause) }
+        match by_chance(prob, &mut self.chance) {
+            None => Verdict::Accept,
+            Some(cause) => signal(packet, cause, self.params.ecn),
+        }
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -110,7 +107,7 @@ impl Admission for Blue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Bytes, Rate};
+    use base::{Bytes, Flags, Rate};
 
     fn rule(params: &Params) -> Blue {
         let port = Port::new(Limit::Packets(50), Rate(1_000_000), 1000.0);

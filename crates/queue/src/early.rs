@@ -14,9 +14,10 @@ mod params;
 pub use params::{Count, Unit};
 pub(crate) use params::{Open, SPELLINGS, Settings, red_params, weight_of_a_second};
 
+use crate::signal::signal;
 use crate::{Backlog, Limit, Packet, Port, Verdict};
 use base::time::PS_PER_S;
-use base::{Cause, Flags, ParamError, Span, Stream, Time};
+use base::{Cause, ParamError, Span, Stream, Time};
 
 /// The drop probability against the average.
 #[derive(Clone, Debug)]
@@ -164,7 +165,7 @@ impl Early {
         }
         self.count = 0.0;
         // RFC 3168, Section 7: a router may mark instead of dropping, but drops when the average is above the range.
-        if self.ecn && packet.flags.has(Flags::ECT) { Verdict::Mark(Cause::Early) } else { Verdict::Drop(Cause::Early) }
+        signal(packet, Cause::Early, self.ecn)
     }
 
     /// The average as it is at `now`, the time that the server has been idle taken off.
@@ -238,7 +239,7 @@ impl Timer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Bytes, Rate};
+    use base::{Bytes, Flags, Rate};
 
     /// A mean packet takes 1 ms here.
     fn port() -> Port {

@@ -362,6 +362,15 @@ impl Flows {
     }
 }
 
+/// Spreads the bits of a salted flow number, for disciplines that hash flows: the finalizer of `SplitMix64` (Steele, Lea and
+/// Flood 2014).
+#[inline]
+pub(crate) fn spread(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@
 
 use crate::codel::control::{self, Head, Setting, Source};
 use crate::codel::heaviest::Heaviest;
-use crate::flows::{Flows, NONE};
+use crate::flows::{Flows, NONE, spread};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Bytes, Card, Cause, ParamError, Span, Stream, Time};
 use list::{List, Queue};
@@ -55,13 +55,10 @@ pub struct FqCodel {
 }
 
 impl FqCodel {
-    /// The queue of a flow. The finalizer of splitmix64 (Steele, Lea and Flood 2014) spreads the salted number.
+    /// The queue of a flow.
     #[inline]
     fn hash(&self, flow: u32) -> u32 {
-        let mut z = u64::from(flow) ^ self.salt;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
+        let z = spread(u64::from(flow) ^ self.salt);
         (((z >> 32) * self.queues.len() as u64) >> 32) as u32
     }
 

@@ -18,6 +18,7 @@ mod longest;
 mod order;
 mod port;
 mod replay;
+mod signal;
 
 pub use fifo::Fifo;
 pub use link::Link;

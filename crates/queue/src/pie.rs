@@ -8,8 +8,9 @@
 //! (`decay_when_empty`), by 1/64, not 0.02; sizes are measured by the MTU, not by the mean packet.
 
 use crate::checks::{clock, gain};
+use crate::signal::signal;
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Card, Cause, Flags, ParamError, Rate, Span, Stream, Time};
+use base::{Card, Cause, ParamError, Rate, Span, Stream, Time};
 
 base::params! {
     /// RFC 8033.
@@ -157,8 +158,7 @@ impl Admission for Pie {
         let cause = if self.state.burst_allowance == Span::ZERO { self.drop_early(packet, backlog) } else { None };
         if let Some(cause) = cause {
             self.state.accu_prob = 0.0;
-            let mark = self.params.ecn && packet.flags.has(Flags::ECT) && self.state.drop_prob < self.params.mark_ecnth;
-            return if mark { Verdict::Mark(cause) } else { Verdict::Drop(cause) };
+            return signal(packet, cause, self.params.ecn && self.state.drop_prob < self.params.mark_ecnth);
         }
         let low = self.qdelay(backlog).max(self.state.qdelay_old) < self.half_target();
         if low && self.state.drop_prob == 0.0 {
@@ -204,7 +204,7 @@ impl Admission for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Bytes;
+    use base::{Bytes, Flags};
 
     /// At a byte per microsecond the delay in microseconds is the backlog in bytes.
     fn rule(params: &Params) -> Pie {

@@ -7,8 +7,9 @@
 //! Differs from ns-2: x is measured there from arrivals, so that the price also feels what a full buffer cuts off.
 
 use crate::checks::{clock, gain};
+use crate::signal::{by_chance, signal};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, Cause, Flags, ParamError, Span, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
 
 base::params! {
     /// Athuraliya, Li, Low and Yin 2001.
@@ -91,14 +92,10 @@ impl Admission for Rem {
             return Verdict::Drop(Cause::Overflow);
         }
         let prob = self.state.prob;
-        let cause = if prob >= 1.0 {
-            Cause::Forced
-        } else if prob > 0.0 && self.chance.unit() < prob {
-            Cause::Early
-        } else {
-            return Verdict::Accept;
-        };
-        if self.params.ecn && packet.flags.has(Flags::ECT) { Verdict::Mark(cause) } else { Verdict::Drop(cause) }
+        match by_chance(prob, &mut self.chance) {
+            None => Verdict::Accept,
+            Some(cause) => signal(packet, cause, self.params.ecn),
+        }
     }
 
     fn next_wakeup(&self) -> Time {
@@ -128,7 +125,7 @@ impl Admission for Rem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Bytes, Rate};
+    use base::{Bytes, Flags, Rate};
 
     fn rule(mut params: Params) -> Rem {
         let port = Port::new(Limit::Packets(100), Rate(10_000_000), 1000.0);

@@ -8,7 +8,7 @@
 //! the mean size; a bucket never overdraws its turn; Linux does not perturb by default.
 
 use crate::checks::clock;
-use crate::flows::Flows;
+use crate::flows::{Flows, spread};
 use crate::longest::Longest;
 use crate::order::Turn;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
@@ -93,7 +93,7 @@ impl Rule for Sfq {
 impl Sfq {
     #[inline]
     fn bucket(&self, flow: u32) -> u32 {
-        ((u128::from(mix(u64::from(flow) ^ self.salt)) * u128::from(self.buckets)) >> 64) as u32
+        ((u128::from(spread(u64::from(flow) ^ self.salt)) * u128::from(self.buckets)) >> 64) as u32
     }
 
     #[inline(always)]
@@ -170,14 +170,6 @@ impl QueueDiscipline for Sfq {
         self.rehash();
         self.next_perturb = later(now, self.perturb);
     }
-}
-
-/// Spreads 64 bits: the finalizer of `SplitMix64` (Steele, Lea and Flood 2014).
-#[inline]
-fn mix(x: u64) -> u64 {
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 /// `span` after `now`; never, if it is 0 or beyond the end of time.

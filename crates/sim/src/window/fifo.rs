@@ -1,6 +1,6 @@
 //! First-in first-out links of the window engine, in closed form: a packet that arrives at t begins service at
 //! max(t, free). With a plain limit and one size of packet the clock alone decides (`serve_plain`); rules are asked for
-//! each arrival (`serve_ruled`, compiled for each rule by itself).
+//! each arrival (`serve_until_mark`, compiled for each rule by itself).
 //!
 //! Sums are taken at marks, which lie lazily before the next arrival, as the timers of rules do.
 

@@ -1,0 +1,22 @@
+//! How rules that drop by chance decide, and tell the sender.
+
+use crate::{Packet, Verdict};
+use base::{Cause, Flags, Stream};
+
+/// Whether something of probability `prob` happens, and by what cause; a number is drawn only where both are possible.
+#[inline]
+pub(crate) fn by_chance(prob: f64, chance: &mut Stream) -> Option<Cause> {
+    if prob >= 1.0 {
+        Some(Cause::Forced)
+    } else if prob > 0.0 && chance.unit() < prob {
+        Some(Cause::Early)
+    } else {
+        None
+    }
+}
+
+/// A mark, if the rule marks (`ecn`) and `packet` can carry it; else a drop.
+#[inline]
+pub(crate) fn signal(packet: &Packet, cause: Cause, ecn: bool) -> Verdict {
+    if ecn && packet.flags.has(Flags::ECT) { Verdict::Mark(cause) } else { Verdict::Drop(cause) }
+}
