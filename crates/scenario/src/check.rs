@@ -4,7 +4,7 @@ use crate::error::breaks_line;
 use crate::reader::not_whole;
 use crate::{Group, Link, Loss, Rtt, Scenario, ScenarioError, limits};
 use base::text::{format_rate, format_span};
-use base::{Bytes, ParamError, Rate, Span, Stream};
+use base::{Bytes, ParamError, Rate, Span, Stream, Time};
 use law::CongestionControl;
 use queue::{Limit, Port};
 use std::collections::BTreeSet;
@@ -157,7 +157,7 @@ fn group(place: &str, group: &Group, scenario: &Scenario) -> Checked {
         return refuse(at("stop"), format!("must come after the start at {}", format_span(to)));
     }
     span(at("stop"), group.stop.unwrap_or(Span::ZERO), &limits::INSTANT)?;
-    traffic(place, group)?;
+    traffic(place, group, scenario)?;
     tcp(place, group)
 }
 
@@ -208,9 +208,12 @@ fn rtt(place: String, rtt: &Rtt, propagation: Span) -> Checked {
     Ok(())
 }
 
-fn traffic(place: &str, group: &Group) -> Checked {
+fn traffic(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     let chance = || Stream::new(0, 0, ("check", 0), "traffic");
-    group.traffic.offer(group.packet, group.mss(), chance).map_err(parameter(format!("{place}.traffic")))?;
+    let site = group.site(scenario, 0, Time::ZERO);
+    group.traffic.offer(&site, chance).map_err(parameter(format!("{place}.traffic")))?;
+    let connections = u64::from(group.count) * u64::from(group.traffic.places());
+    whole(format!("{place}.traffic.places"), connections, &limits::FLOWS)?;
     if !group.traffic.is_tcp() && !group.back.is_empty() {
         return refuse(format!("{place}.return"), "must be empty: nobody acknowledges datagrams");
     }

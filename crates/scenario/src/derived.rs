@@ -1,12 +1,13 @@
 //! What follows from a scenario before anything runs: flows, packet sizes and round-trip times of a link, its BDP.
 //!
-//! A buffer is sized for flows that answer it: where TCP and datagrams meet, only TCP's flows count in the n of the
-//! square-root rule, in the mean RTT and packet size, and so in the BDP. A link that only datagrams cross has nothing else
-//! to count, so there they do.
+//! A buffer is sized for flows that answer it and stay: where they meet others, only they count in the n of the
+//! square-root rule, in the mean RTT and packet size, and so in the BDP. A link that only sessions or only datagrams cross
+//! has nothing else to count, so there they do.
 
 use crate::{Group, HEADER, Link, Rtt, Scenario};
-use base::Span;
+use base::{Rate, Span, Time};
 use queue::Port;
+use traffic::Site;
 
 impl Rtt {
     /// The smallest base RTT that a flow can have.
@@ -48,6 +49,13 @@ impl Rtt {
 }
 
 impl Group {
+    /// Where the application of flow `index` is, if it starts at `start`.
+    #[must_use]
+    pub fn site(&self, scenario: &Scenario, index: u32, start: Time) -> Site {
+        let capacity = self.path.iter().map(|&link| scenario.links[link].rate).min().unwrap_or(Rate(0));
+        Site { packet: self.packet, mss: self.mss(), capacity, index, flows: self.count, start }
+    }
+
     /// Propagation of the links that data crosses.
     #[must_use]
     pub fn path_delay(&self, scenario: &Scenario) -> Span {
@@ -91,8 +99,8 @@ impl Scenario {
 
     /// The groups among them that a buffer is sized for: see the head of this file.
     pub fn counted_on(&self, link: usize) -> impl Iterator<Item = &Group> {
-        let tcp = self.groups_on(link).any(|group| group.traffic.is_tcp());
-        self.groups_on(link).filter(move |group| group.traffic.is_tcp() || !tcp)
+        let first = self.groups_on(link).map(|group| group.traffic.sort()).min();
+        self.groups_on(link).filter(move |group| Some(group.traffic.sort()) == first)
     }
 
     /// Number of the flows counted on `links[link]`: the n of the square-root rule.
@@ -101,7 +109,7 @@ impl Scenario {
         self.counted_on(link).map(|group| group.count).sum()
     }
 
-    /// Flows of datagrams beside TCP on `links[link]`, which do not count.
+    /// Flows of other sorts on `links[link]`, which do not count.
     #[must_use]
     pub fn background_on(&self, link: usize) -> u32 {
         self.groups_on(link).map(|group| group.count).sum::<u32>() - self.flows_on(link)

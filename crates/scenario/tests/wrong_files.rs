@@ -382,7 +382,7 @@ fn senders() {
 ! flows[0].recovery: unknown recovery "fack"; did you mean "sack"?
 - kind = "finite"
 + kind = "web"
-! flows[0].traffic.kind: traffic "web" is not built yet; available: bulk, finite, poisson, cbr
+! flows[0].traffic.kind: traffic "web" is not built yet; available: bulk, finite, engset, poisson, cbr
 + kind = "poison"
 ! flows[0].traffic.kind: unknown traffic "poison"; did you mean "poisson"?
 + kind = "bulk"

@@ -193,9 +193,10 @@ impl Network {
                     packet: group.packet.0 as u32,
                     traced: scenario.record.trace.contains(&(g, i)),
                 };
-                let offer = group.traffic.offer(group.packet, group.mss(), || stream("traffic"));
+                let offer = group.traffic.offer(&group.site(scenario, i, party.start), || stream("traffic"));
                 flows.push(match offer.expect("checked when the scenario was read") {
                     Offer::Segments(segments) => tcp(group, party, segments.unwrap_or(u32::MAX - 1)),
+                    Offer::Session(_) => unreachable!("not simulated yet"),
                     Offer::Datagrams(source) => {
                         let mean_gap = 1e12 / packets_per_second(group);
                         FlowPlan::Datagrams(Box::new(SourcePlan { party, source, mean_gap }))

@@ -1,25 +1,53 @@
 //! What an application offers, and when. TCP internals stay out.
 //!
-//! Two sorts: what TCP carries is an amount of data, and TCP decides when it goes; datagrams go at times of their own,
-//! whatever the network does to them ([`Source`]). The latter are unresponsive: no acknowledgements, no congestion
-//! control.
+//! Three sorts: one amount of data over TCP, which decides when it goes ([`Transfer`]); transfers that open again and again,
+//! each a TCP connection of its own ([`Session`]); datagrams that go at times of their own, whatever the network does to
+//! them ([`Source`]): unresponsive, without acknowledgements or congestion control.
 
-use base::{Bytes, Card, Param, ParamError, Rate};
+use base::{Card, Param, ParamError, Rate};
 
 #[macro_use]
 mod registry;
+mod sizes;
 
-pub use registry::{Source, Transfer};
+pub use registry::{Session, Site, Source, Transfer};
+pub use sizes::{SizeLaw, Sizes};
 
-// Every kind there is, one line each: those that TCP carries, then those that send datagrams.
+// Every kind there is, one line each: those that TCP carries once, or again and again, then those that send datagrams.
 traffic! {
     transfers {
         Bulk = bulk,
         Finite = finite,
     }
+    sessions {
+        Engset = engset,
+    }
     sources {
         Poisson = poisson,
         Cbr = cbr,
+    }
+}
+
+/// The sorts of traffic, those first that a buffer is sized for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sort {
+    /// One amount of data over TCP.
+    Transfer,
+    /// Transfers that open again and again.
+    Session,
+    /// Datagrams.
+    Datagrams,
+}
+
+impl Sort {
+    /// Its name in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Transfer => "transfer",
+            Self::Session => "session",
+            Self::Datagrams => "datagrams",
+        }
     }
 }
 
@@ -28,6 +56,8 @@ traffic! {
 pub enum Offer {
     /// So many segments to a TCP sender; `None` for no end.
     Segments(Option<u32>),
+    /// Transfers that open again and again, each a connection of its own.
+    Session(AnySession),
     /// Datagrams.
     Datagrams(AnySource),
 }
@@ -52,10 +82,18 @@ fn check_rate(rate: Rate) -> Result<(), ParamError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{Span, Stream};
+    use base::{Bytes, Span, Stream, Time};
 
     fn offer(spec: &TrafficSpec, packet: u64) -> Result<Offer, ParamError> {
-        spec.offer(Bytes(packet), packet as u32 - 40, || Stream::new(1, 0, ("test", 0), "traffic"))
+        let site = Site {
+            packet: Bytes(packet),
+            mss: packet as u32 - 40,
+            capacity: Rate(100_000_000),
+            index: 0,
+            flows: 1,
+            start: Time::ZERO,
+        };
+        spec.offer(&site, || Stream::new(1, 0, ("test", 0), "traffic"))
     }
 
     #[test]

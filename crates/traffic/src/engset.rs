@@ -1,0 +1,79 @@
+//! A user of a closed population: thinks, fetches a file, thinks again.
+//!
+//! Source: Engset's finite-source model as in Andrew et al., Buffer sizing for nonhomogeneous TCP sources, 2005, Section
+//! III: sessions of 1 to 200 packets, thinking times of 2 s in the mean.
+//! Differs: the time of thinking begins when the sender has the last acknowledgement.
+
+use crate::{Session, Site, SizeLaw, Sizes};
+use base::time::PS_PER_S;
+use base::{Bytes, Card, ParamError, Span, Stream, Time};
+
+base::params! {
+    /// Andrew et al. 2005.
+    pub struct Params {
+        /// Mean payload of a session.
+        size: Bytes = Bytes(50_000), "bytes";
+        /// Law of that size: constant, exponential, pareto or uniform (in segments, from 1 on).
+        law: SizeLaw = SizeLaw::Uniform, "";
+        /// Shape of the Pareto law.
+        shape: f64 = 1.2, "";
+        /// Mean time of thinking, exponential; the first begins with the flow.
+        think: Span = Span::secs(2), "s";
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Engset {
+    sizes: Sizes,
+    /// Mean, in picoseconds.
+    think: f64,
+    due: Time,
+    chance: Stream,
+}
+
+impl Session for Engset {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "engset",
+        aliases: &[],
+        title: "Sessions of a closed population",
+        source: "Andrew et al. 2005",
+        differs: "Thinking begins when the sender has the last acknowledgement.",
+    };
+    const WAITS: bool = true;
+
+    fn new(params: &Params, site: &Site, chance: Stream) -> Result<Self, ParamError> {
+        if !(Span::micros(1)..=Span::secs(100_000)).contains(&params.think) {
+            return Err(ParamError::new("think", "must lie between 1 us and 100000 s"));
+        }
+        let sizes = Sizes::new(params.law, params.size, params.shape, site.mss)?;
+        let mut engset = Self { sizes, think: params.think.as_secs() * PS_PER_S as f64, due: site.start, chance };
+        engset.think_from(site.start);
+        Ok(engset)
+    }
+
+    fn places(_: &Params) -> u32 {
+        1
+    }
+
+    fn due(&self) -> Time {
+        self.due
+    }
+
+    fn open(&mut self, _now: Time) -> u32 {
+        self.due = Time::NEVER;
+        self.sizes.draw(&mut self.chance)
+    }
+
+    fn ended(&mut self, now: Time) -> Option<Time> {
+        self.think_from(now);
+        None
+    }
+}
+
+impl Engset {
+    fn think_from(&mut self, now: Time) {
+        self.due = now + Span(self.chance.exponential(self.think).round() as u64);
+    }
+}
