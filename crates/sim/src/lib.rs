@@ -5,11 +5,13 @@
 
 mod floor;
 mod hash;
+mod histogram;
 mod ledger;
 mod meter;
 mod network;
 mod outcome;
 mod reference;
+mod session;
 mod window;
 
 pub use floor::memory_floor;

@@ -1,6 +1,6 @@
 //! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
 
-use crate::network::{Marks, Party};
+use crate::network::{Identity, Marks};
 use crate::{ByCause, FlowOutcome, Gauge, LinkOutcome};
 use base::{Rate, Time};
 use law::CongestionControl;
@@ -90,13 +90,51 @@ pub fn link_outcome(
 #[derive(Clone, Debug, Default)]
 pub struct FlowMeter {
     at_warmup: Counters,
-    next_at_warmup: u32,
+    next_at_warmup: u64,
     cwnd_sum: f64,
     cwnd_count: u32,
     srtt_sum: f64,
     srtt_count: u32,
     series: Option<Box<(Vec<f32>, Vec<f32>)>>,
-    finished: Option<Time>,
+    pub finished: Option<Time>,
+}
+
+/// What is known of a sender when the run is over.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub meter: FlowMeter,
+    pub counters: Counters,
+    /// Segments delivered in order; of datagrams, all that were delivered.
+    pub delivered: u64,
+    /// Data packets dropped since the warm-up.
+    pub dropped: u64,
+}
+
+impl Tally {
+    /// Takes in another place of the same session.
+    pub fn add(&mut self, other: &Self) {
+        let (mine, its) = (&mut self.meter, &other.meter);
+        mine.at_warmup = sum(mine.at_warmup, its.at_warmup);
+        mine.next_at_warmup += its.next_at_warmup;
+        mine.cwnd_sum += its.cwnd_sum;
+        mine.cwnd_count += its.cwnd_count;
+        mine.srtt_sum += its.srtt_sum;
+        mine.srtt_count += its.srtt_count;
+        // Places take turns: their windows are no series, and no transfer is the flow's end.
+        (mine.series, mine.finished) = (None, None);
+        self.counters = sum(self.counters, other.counters);
+        self.delivered += other.delivered;
+        self.dropped += other.dropped;
+    }
+}
+
+fn sum(a: Counters, b: Counters) -> Counters {
+    Counters {
+        sent: a.sent + b.sent,
+        retransmitted: a.retransmitted + b.retransmitted,
+        timeouts: a.timeouts + b.timeouts,
+        loss_events: a.loss_events + b.loss_events,
+    }
 }
 
 impl FlowMeter {
@@ -128,8 +166,8 @@ impl FlowMeter {
     }
 
     /// The receiver at the warm-up.
-    pub fn receiver_warm(&mut self, next: u32) {
-        self.next_at_warmup = next;
+    pub fn receiver_warm(&mut self, delivered: u32) {
+        self.next_at_warmup = u64::from(delivered);
     }
 
     /// A segment was delivered at `at`; notes the end of a finite transfer.
@@ -139,36 +177,32 @@ impl FlowMeter {
             self.finished = Some(at);
         }
     }
+}
 
-    /// The result.
-    pub fn outcome(
-        self,
-        party: &Party,
-        marks: &Marks,
-        counters: Counters,
-        delivered: u32,
-        dropped: u64,
-    ) -> FlowOutcome {
+impl Tally {
+    /// The result of flow `who`.
+    pub fn outcome(self, who: &Identity, marks: &Marks) -> FlowOutcome {
+        let Self { meter, counters, delivered, dropped } = self;
         let mean = |sum: f64, count: u32| (count > 0).then(|| sum / f64::from(count));
         let span = (marks.end - marks.warmup).as_secs();
-        let before = self.at_warmup;
-        let (cwnd_samples, srtt_samples) = self.series.map(|both| *both).unwrap_or_default();
+        let before = meter.at_warmup;
+        let (cwnd_samples, srtt_samples) = meter.series.map(|both| *both).unwrap_or_default();
         FlowOutcome {
-            group: party.group,
-            index: party.index,
-            base_rtt: party.base_rtt,
-            start: party.start,
-            goodput_bps: f64::from(delivered - self.next_at_warmup) * f64::from(party.packet) * 8.0 / span,
+            group: who.group,
+            index: who.index,
+            base_rtt: who.base_rtt,
+            start: who.start,
+            goodput_bps: (delivered - meter.next_at_warmup) as f64 * f64::from(who.packet) * 8.0 / span,
             sent: counters.sent - before.sent,
             retransmitted: counters.retransmitted - before.retransmitted,
             dropped,
             timeouts: counters.timeouts - before.timeouts,
             loss_events: counters.loss_events - before.loss_events,
-            cwnd_mean: mean(self.cwnd_sum, self.cwnd_count),
-            srtt_mean_s: mean(self.srtt_sum, self.srtt_count),
+            cwnd_mean: mean(meter.cwnd_sum, meter.cwnd_count),
+            srtt_mean_s: mean(meter.srtt_sum, meter.srtt_count),
             cwnd_samples,
             srtt_samples,
-            finished: self.finished,
+            finished: meter.finished,
         }
     }
 }

@@ -4,18 +4,24 @@
 //! so another flow in the file does not move them.
 
 use crate::BuildError;
+use crate::session::Desk;
 use base::{Bytes, Flags, Rate, Span, Stream, Time};
 use law::{CongestionControl, Control};
 use queue::{AnyQueue, Limit};
 use scenario::{Group, HEADER, Loss, Rtt, Scenario};
-use traffic::{AnySource, Offer};
+use std::sync::Arc;
+use traffic::{AnySource, Offer, Sort};
 use transport::{Options, Receiver, Sender};
 
 /// Everything an engine needs.
 #[derive(Debug)]
 pub struct Network {
     pub links: Vec<LinkPlan>,
+    /// The flows of the scenario, groups in its order.
+    pub identities: Vec<Identity>,
+    /// Whoever sends: one for each of them, but for sessions, of which each place is one.
     pub flows: Vec<FlowPlan>,
+    pub sessions: Vec<SessionPlan>,
     pub marks: Marks,
 }
 
@@ -30,6 +36,33 @@ pub struct LinkPlan {
     pub loss: Option<(Loss, Stream)>,
 }
 
+/// Who a flow of the scenario is.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub group: u32,
+    pub index: u32,
+    pub base_rtt: Span,
+    pub start: Time,
+    /// Size of a data packet on the wire.
+    pub packet: u32,
+    /// What a packet takes to its receiver if it is alone, and what each that follows at once takes longer.
+    pub alone: Span,
+    pub slowest: Span,
+    /// Whether it is transfers with an end.
+    pub transfers: bool,
+    /// Its segments, if it is one such.
+    pub finite: Option<u32>,
+}
+
+/// A session, ready to start: its flow, and the senders that are its places.
+#[derive(Debug)]
+pub struct SessionPlan {
+    pub flow: u32,
+    pub first: u32,
+    pub places: u32,
+    pub desk: Desk,
+}
+
 /// A flow, ready to start. Boxed: with many flows the engine's own lists should not copy them.
 #[derive(Debug)]
 pub enum FlowPlan {
@@ -42,6 +75,8 @@ pub enum FlowPlan {
 pub struct TcpPlan {
     pub party: Party,
     pub data_end: u32,
+    /// The sender as each transfer of a session finds it.
+    pub fresh: Option<Arc<Sender<Control>>>,
     pub sender: Sender<Control>,
     pub receiver: Receiver,
     /// Flags of its data: whether it can be marked.
@@ -62,9 +97,8 @@ pub struct SourcePlan {
 /// What a flow is whatever it carries.
 #[derive(Debug)]
 pub struct Party {
-    pub group: u32,
-    pub index: u32,
-    pub base_rtt: Span,
+    /// Which flow of the scenario.
+    pub flow: u32,
     pub start: Time,
     pub stop: Time,
     /// Links of the data, in order.
@@ -85,6 +119,17 @@ pub struct Party {
     pub traced: bool,
 }
 
+impl TcpPlan {
+    /// Another transfer of a session: its segments are numbered on.
+    pub fn open(&mut self, segments: u32) {
+        if let Some(fresh) = &self.fresh {
+            let first = self.sender.open(fresh, segments);
+            self.receiver.announce(first, segments);
+            self.data_end = first + segments;
+        }
+    }
+}
+
 impl FlowPlan {
     pub fn party(&self) -> &Party {
         match self {
@@ -103,6 +148,11 @@ impl FlowPlan {
     /// Whether its data packets carry headers for routers.
     pub fn has_headers(&self) -> bool {
         matches!(self, Self::Tcp(plan) if plan.headers)
+    }
+
+    /// Whether it carries one transfer after the other.
+    pub fn is_place(&self) -> bool {
+        matches!(self, Self::Tcp(plan) if plan.fresh.is_some())
     }
 
     /// Whether ACKs come back.
@@ -143,7 +193,7 @@ pub const MAX_FLOWS: u64 = (1 << 24) - 1;
 impl Network {
     /// Draws what is random and lays out the rest.
     pub fn build(scenario: &Scenario, replication: u32) -> Result<Self, BuildError> {
-        let total: u64 = scenario.groups.iter().map(|g| u64::from(g.count)).sum();
+        let total: u64 = scenario.groups.iter().map(|g| u64::from(g.count) * u64::from(g.traffic.places())).sum();
         if total > MAX_FLOWS {
             return Err(BuildError::TooManyFlows(total));
         }
@@ -165,51 +215,89 @@ impl Network {
                 }
             })
             .collect();
-        let mut flows = Vec::with_capacity(total as usize);
+        let mut network = Self {
+            links,
+            identities: Vec::with_capacity(scenario.flows() as usize),
+            flows: Vec::with_capacity(total as usize),
+            sessions: Vec::new(),
+            marks: Marks {
+                warmup: Time::ZERO + scenario.warmup,
+                end: Time::ZERO + scenario.duration,
+                every: scenario.record.every,
+            },
+        };
         for (g, group) in scenario.groups.iter().enumerate() {
             check_sequence_numbers(scenario, g, group)?;
-            let wire: u64 = group.path.iter().chain(&group.back).map(|&l| scenario.links[l].delay.0).sum();
             for i in 0..group.count {
-                // A flow is named by group and position, so that another group does not move its draws.
-                let name = format!("flow/{}", group.name);
-                let stream = |purpose| Stream::new(scenario.seed, replication, (&name, u64::from(i)), purpose);
-                let base_rtt = draw_rtt(&group.rtt, i, group.count, stream("rtt"));
-                let slack = base_rtt.0.saturating_sub(wire);
-                let back = if group.traffic.is_tcp() { Span(slack - slack / 2) } else { Span::ZERO };
-                let jitter = group.tcp.send_jitter;
-                let party = Party {
-                    group: g as u32,
-                    index: i,
-                    base_rtt,
-                    start: Time::ZERO + stream("start").span_between(group.start.0, group.start.1),
-                    stop: group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
-                    path: group.path.iter().map(|&l| l as u32).collect(),
-                    back_path: group.back.iter().map(|&l| l as u32).collect(),
-                    lead: Span(slack / 2),
-                    back,
-                    access: group.access.rate.map_or(Span::ZERO, |rate| rate.serialize(group.packet)),
-                    access_buffer: group.access.rate.and(group.access.buffer),
-                    jitter: (jitter > Span::ZERO).then(|| (jitter, stream("jitter"))),
-                    packet: group.packet.0 as u32,
-                    traced: scenario.record.trace.contains(&(g, i)),
-                };
-                let offer = group.traffic.offer(&group.site(scenario, i, party.start), || stream("traffic"));
-                flows.push(match offer.expect("checked when the scenario was read") {
-                    Offer::Segments(segments) => tcp(group, party, segments.unwrap_or(u32::MAX - 1)),
-                    Offer::Session(_) => unreachable!("not simulated yet"),
-                    Offer::Datagrams(source) => {
-                        let mean_gap = 1e12 / packets_per_second(group);
-                        FlowPlan::Datagrams(Box::new(SourcePlan { party, source, mean_gap }))
-                    }
-                });
+                network.add(scenario, replication, g, i);
             }
         }
-        let marks = Marks {
-            warmup: Time::ZERO + scenario.warmup,
-            end: Time::ZERO + scenario.duration,
-            every: scenario.record.every,
+        Ok(network)
+    }
+
+    /// Flow `i` of group `g`.
+    fn add(&mut self, scenario: &Scenario, replication: u32, g: usize, i: u32) {
+        let group = &scenario.groups[g];
+        // A flow is named by group and position, so that another group does not move its draws.
+        let name = format!("flow/{}", group.name);
+        let stream = |purpose: &str| Stream::new(scenario.seed, replication, (&name, u64::from(i)), purpose);
+        let wire: u64 = group.path.iter().chain(&group.back).map(|&l| scenario.links[l].delay.0).sum();
+        let base_rtt = draw_rtt(&group.rtt, i, group.count, stream("rtt"));
+        let slack = base_rtt.0.saturating_sub(wire);
+        let back = if group.traffic.is_tcp() { Span(slack - slack / 2) } else { Span::ZERO };
+        let start = Time::ZERO + stream("start").span_between(group.start.0, group.start.1);
+        let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
+        let jitter = group.tcp.send_jitter;
+        // The first place draws as a flow without places does.
+        let purpose = |place: u32| if place == 0 { "jitter".to_owned() } else { format!("jitter/{place}") };
+        let flow = self.identities.len() as u32;
+        let party = |place: u32, start: Time, stop: Time| Party {
+            flow,
+            start,
+            stop,
+            path: group.path.iter().map(|&l| l as u32).collect(),
+            back_path: group.back.iter().map(|&l| l as u32).collect(),
+            lead: Span(slack / 2),
+            back,
+            access: group.access.rate.map_or(Span::ZERO, |rate| rate.serialize(group.packet)),
+            access_buffer: group.access.rate.and(group.access.buffer),
+            jitter: (jitter > Span::ZERO).then(|| (jitter, stream(&purpose(place)))),
+            packet: group.packet.0 as u32,
+            traced: place == 0 && scenario.record.trace.contains(&(g, i)),
         };
-        Ok(Self { links, flows, marks })
+        let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
+        let mut finite = None;
+        match offer.expect("checked when the scenario was read") {
+            Offer::Segments(segments) => {
+                finite = segments;
+                self.flows.push(tcp(group, party(0, start, stop), segments.unwrap_or(u32::MAX - 1)));
+            }
+            Offer::Session(session) => {
+                let (first, places) = (self.flows.len() as u32, group.traffic.places());
+                self.sessions.push(SessionPlan { flow, first, places, desk: Desk::new(session, places, stop) });
+                let fresh = Arc::new(new_sender(group, 0));
+                for place in 0..places {
+                    // The desk says when it starts, and the session when it stops.
+                    let mut plan = tcp(group, party(place, Time::NEVER, Time::NEVER), 0);
+                    if let FlowPlan::Tcp(plan) = &mut plan {
+                        plan.fresh = Some(Arc::clone(&fresh));
+                    }
+                    self.flows.push(plan);
+                }
+            }
+            Offer::Datagrams(source) => {
+                let mean_gap = 1e12 / packets_per_second(group);
+                let plan = SourcePlan { party: party(0, start, stop), source, mean_gap };
+                self.flows.push(FlowPlan::Datagrams(Box::new(plan)));
+            }
+        }
+        let hops = group.path.iter().map(|&l| scenario.links[l].rate.serialize(group.packet));
+        let access = group.access.rate.map_or(Span::ZERO, |rate| rate.serialize(group.packet));
+        let slowest = hops.clone().fold(access, Span::max);
+        let alone = hops.fold(Span(slack / 2) + access, |sum, hop| sum + hop) + group.path_delay(scenario);
+        let transfers = finite.is_some() || group.traffic.sort() == Sort::Session;
+        let (group, packet) = (g as u32, group.packet.0 as u32);
+        self.identities.push(Identity { group, index: i, base_rtt, start, packet, alone, slowest, transfers, finite });
     }
 
     /// Time a packet of flow `flow` takes on link `link`: data, and acknowledgement.
@@ -220,22 +308,28 @@ impl Network {
     }
 }
 
-fn tcp(group: &Group, party: Party, data_end: u32) -> FlowPlan {
+fn new_sender(group: &Group, data_end: u32) -> Sender<Control> {
     let tcp: &Options = &group.tcp;
     let ssthresh = tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
     let control = group.law.build(&group.slow_start, f64::from(tcp.initial_window), ssthresh);
-    let control = control.expect("checked when the scenario was read");
-    let needs = control.needs();
+    Sender::new(control.expect("checked when the scenario was read"), group.recovery, tcp, data_end)
+}
+
+fn tcp(group: &Group, party: Party, data_end: u32) -> FlowPlan {
+    let tcp: &Options = &group.tcp;
+    let sender = new_sender(group, data_end);
+    let needs = sender.control().needs();
     let blocks = match (group.recovery.selective(), group.back.is_empty()) {
         (true, true) => 1,
         (true, false) => 3,
         _ => 0,
     };
-    let receiver = Receiver::new(tcp.delayed_ack, tcp.delayed_ack_timeout, blocks);
+    let receiver = Receiver::new(tcp.delayed_ack, tcp.delayed_ack_timeout, blocks).until(data_end);
     FlowPlan::Tcp(Box::new(TcpPlan {
         party,
         data_end,
-        sender: Sender::new(control, group.recovery, tcp, data_end),
+        fresh: None,
+        sender,
         receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver },
         ect: tcp.ecn.flags(needs.marks),
         headers: needs.headers,

@@ -58,6 +58,8 @@ pub struct Outcome {
     pub links: Vec<LinkOutcome>,
     /// Per flow, groups in the scenario's order.
     pub flows: Vec<FlowOutcome>,
+    /// Per group: what became of its transfers; `None` where they have no end, and for datagrams.
+    pub transfers: Vec<Option<TransferOutcome>>,
     /// Instants of the samples.
     pub sampled_at: Vec<Time>,
     /// Data packets over the whole run, for the balance sent = delivered + dropped + in flight.
@@ -157,6 +159,68 @@ pub struct FlowOutcome {
     pub srtt_samples: Vec<f32>,
     /// When the receiver had everything a finite transfer holds; `None` for bulk and unfinished ones.
     pub finished: Option<Time>,
+}
+
+/// What became of the transfers of a group, each from the opening of its connection until its receiver had everything.
+/// Those count that opened from the warm-up on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TransferOutcome {
+    /// Opened.
+    pub opened: u64,
+    /// Complete before the end of the run.
+    pub completed: u64,
+    /// Refused because all places were taken.
+    pub refused: u64,
+    /// Segments of the complete ones.
+    pub segments: u64,
+    /// Sum of their durations, in picoseconds.
+    pub duration_sum: u128,
+    /// Counts of durations in picoseconds, in the bins of [`bin`](crate::bin).
+    pub durations: Vec<u64>,
+    /// Counts of durations over the shortest possible, in 1024ths, in the same bins.
+    pub slowdowns: Vec<u64>,
+    /// Pages complete before the end of the run.
+    pub pages: u64,
+    /// Counts of what they took in picoseconds, in the same bins.
+    pub page_durations: Vec<u64>,
+    /// Time average of transfers open at their senders in the measured period.
+    pub open_mean: f64,
+    /// How many samples of the measured period found 0, 1, 2 … open.
+    pub open_histogram: Vec<u64>,
+    /// Open at the samples of the whole run; empty unless the series were asked for.
+    pub open_samples: Vec<u32>,
+    /// Each complete transfer, in the order of opening; empty unless the series were asked for.
+    pub rows: Vec<TransferRow>,
+    /// Each complete page, in the order of opening; empty unless the series were asked for.
+    pub page_rows: Vec<PageRow>,
+}
+
+/// A complete transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TransferRow {
+    /// When its connection opened, at the sender.
+    pub opened: Time,
+    /// When the receiver had everything.
+    pub done: Time,
+    /// Group.
+    pub group: u32,
+    /// Flow within the group.
+    pub flow: u32,
+    /// Size.
+    pub segments: u32,
+}
+
+/// A complete page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PageRow {
+    /// When its first object opened.
+    pub opened: Time,
+    /// When the receiver had the last.
+    pub done: Time,
+    /// Group.
+    pub group: u32,
+    /// Flow within the group.
+    pub flow: u32,
 }
 
 /// One row of a trace: the sender after an ACK or a timeout.

@@ -5,17 +5,22 @@
 //! stops, datagrams from their sources, packets entering the sender's own link, and last arrivals at links, those by flow
 //! number and then in the order sent.
 
+mod sessions;
+mod side;
+
 use crate::hash::Rolling;
 use crate::ledger::Ledger;
-use crate::meter::{BacklogSamples, FlowMeter, LinkTotals, link_outcome};
-use crate::network::{FlowPlan, Marks, Network, TcpPlan};
+use crate::meter::{BacklogSamples, FlowMeter, LinkTotals, Tally, link_outcome};
+use crate::network::{FlowPlan, Identity, Marks, Network, SessionPlan};
+use crate::session::{TransferMeter, outcomes};
 use crate::{Balance, Options, Outcome, Trace, cause_index};
 use base::{Cause, Flags, Header, Stream, Time};
 use queue::{AnyQueue, Link, Packet, QueueDiscipline};
 use scenario::{HEADER, Loss};
+use side::{AccessLink, Outbox, Side};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-use transport::{Ack, Counters, Wire};
+use std::collections::BinaryHeap;
+use transport::Ack;
 
 /// What happens, in the order of phases at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +50,7 @@ enum Event {
     DelayedAck(usize),
     AckAtSender(usize, Ack),
     Timer(usize),
+    Open(usize),
     Start(usize),
     Stop(usize),
     Emit(usize),
@@ -109,66 +115,15 @@ impl Node {
     }
 }
 
-/// The sender's own link.
-#[derive(Default)]
-struct AccessLink {
-    waiting: VecDeque<Packet>,
-    serving: Option<Packet>,
-}
-
-struct Side {
-    plan: FlowPlan,
-    /// Datagrams sent and delivered.
-    datagrams: (u32, u32),
-    access: AccessLink,
-    meter: FlowMeter,
-    last_enter: Time,
-    hash: Rolling,
-    acks: Vec<Ack>,
-    dropped: u64,
-    trace: Option<Trace>,
-}
-
-impl Side {
-    /// The sender's counters, and what the receiver has in order; of datagrams, what was sent and delivered.
-    fn counters(&self) -> (Counters, u32) {
-        match &self.plan {
-            FlowPlan::Tcp(tcp) => (tcp.sender.counters, tcp.receiver.next()),
-            FlowPlan::Datagrams(_) => {
-                let (sent, delivered) = self.datagrams;
-                (Counters { sent: u64::from(sent), ..Counters::default() }, delivered)
-            }
-        }
-    }
-
-    /// The ends of a flow at which something happened that only TCP knows.
-    fn tcp(&mut self) -> &mut TcpPlan {
-        match &mut self.plan {
-            FlowPlan::Tcp(tcp) => tcp,
-            FlowPlan::Datagrams(_) => unreachable!("datagrams have no ACKs and no timers"),
-        }
-    }
-}
-
-/// Segments that TCP hands over during one call.
-#[derive(Default)]
-struct Outbox(Vec<(u32, Flags, Header)>);
-
-impl Wire for Outbox {
-    fn send(&mut self, now: Time, seq: u32, flags: Flags) {
-        self.send_with(now, seq, flags, Header::NONE);
-    }
-
-    fn send_with(&mut self, _now: Time, seq: u32, flags: Flags, header: Header) {
-        self.0.push((seq, flags, header));
-    }
-}
-
 struct Engine {
     heap: BinaryHeap<Reverse<Entry>>,
     pushed: u64,
     nodes: Vec<Node>,
     sides: Vec<Side>,
+    identities: Vec<Identity>,
+    sessions: Vec<SessionPlan>,
+    /// By group.
+    transfers: Vec<TransferMeter>,
     delays: Vec<base::Span>,
     marks: Marks,
     balance: Balance,
@@ -190,9 +145,9 @@ pub fn run(network: Network, options: Options) -> Outcome {
         samples: BacklogSamples::new(options.series),
         hash: Rolling::default(),
     });
-    let sides = network.flows.into_iter().enumerate().map(|(f, plan)| Side {
-        trace: plan.party().traced.then(|| Trace { flow: f as u32, ..Trace::default() }),
-        meter: FlowMeter::new(options.series && plan.is_tcp()),
+    let sides = network.flows.into_iter().map(|plan| Side {
+        trace: plan.party().traced.then(|| Trace { flow: plan.party().flow, ..Trace::default() }),
+        meter: FlowMeter::new(options.series && plan.is_tcp() && !plan.is_place()),
         plan,
         datagrams: (0, 0),
         access: AccessLink::default(),
@@ -200,12 +155,17 @@ pub fn run(network: Network, options: Options) -> Outcome {
         hash: Rolling::default(),
         acks: Vec::new(),
         dropped: 0,
+        session: None,
+        open: None,
     });
     let mut engine = Engine {
         heap: BinaryHeap::new(),
         pushed: 0,
         nodes: nodes.collect(),
         sides: sides.collect(),
+        transfers: TransferMeter::by_group(&network.identities, marks, options.series),
+        identities: network.identities,
+        sessions: network.sessions,
         delays,
         marks,
         balance: Balance::default(),
@@ -226,6 +186,13 @@ pub fn run(network: Network, options: Options) -> Outcome {
         } else {
             engine.emit_after(start, f);
         }
+    }
+    for s in 0..engine.sessions.len() {
+        let SessionPlan { first, places, .. } = engine.sessions[s];
+        for place in first..first + places {
+            engine.sides[place as usize].session = Some(s);
+        }
+        engine.open_next(Time::ZERO, s);
     }
     while let Some(&Reverse((time, ..))) = engine.heap.peek()
         && time < marks.end
@@ -307,6 +274,7 @@ impl Engine {
                     side.hash.sender(now, &tcp.sender);
                 }
                 self.trace(now, f, false);
+                self.close(now, f);
             }
             Event::Timer(f) => {
                 let sender = &self.sides[f].tcp().sender;
@@ -318,6 +286,7 @@ impl Engine {
                     }
                 }
             }
+            Event::Open(s) => self.open(now, s),
             Event::Start(f) => self.with_sender(now, f, |sender, out| sender.start(now, out)),
             Event::Stop(f) => self.sides[f].tcp().sender.stop(),
             Event::Emit(f) => {
@@ -536,7 +505,8 @@ impl Engine {
             })
             .sum();
         let mut hash = Rolling::default();
-        let (mut links, mut flows, mut traces) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut links, mut traces) = (Vec::new(), Vec::new());
+        let mut tallies: Vec<Tally> = self.identities.iter().map(|_| Tally::default()).collect();
         let end = self.marks.end;
         for (node, rate) in self.nodes.iter_mut().zip(rates) {
             node.account(end);
@@ -556,13 +526,25 @@ impl Engine {
         for side in self.sides {
             hash.word(side.hash.0);
             in_flight += side.access.waiting.len() as u64 + u64::from(side.access.serving.is_some());
-            let (counters, next) = side.counters();
-            flows.push(side.meter.outcome(side.plan.party(), &self.marks, counters, next, side.dropped));
+            let (counters, delivered) = side.counters();
+            let flow = side.plan.party().flow as usize;
+            if let Some(open) = side.open {
+                let who = &self.identities[flow];
+                self.transfers[who.group as usize].transfer(who, open, side.meter.finished, end);
+            }
+            let tally = Tally { meter: side.meter, counters, delivered: u64::from(delivered), dropped: side.dropped };
+            if side.session.is_some() {
+                tallies[flow].add(&tally);
+            } else {
+                tallies[flow] = tally;
+            }
             traces.extend(side.trace.map(Trace::in_order));
         }
+        let (flows, transfers) = outcomes(tallies, &self.identities, self.transfers, &self.marks);
         Outcome {
             links,
             flows,
+            transfers,
             sampled_at: if options.series { self.marks.samples() } else { Vec::new() },
             balance: Balance { in_flight, ..self.balance },
             traces,

@@ -38,6 +38,11 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
+    /// Nothing has left yet, and numbers begin at `first`.
+    pub fn begin_at(&mut self, first: u32) {
+        self.first = first;
+    }
+
     /// Segment `seq` leaves with `in_flight` in the network before it.
     pub fn sent(&mut self, seq: u32, now: Time, in_flight: u32) {
         if in_flight == 0 {

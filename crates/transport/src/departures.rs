@@ -48,6 +48,11 @@ pub struct Departures {
 }
 
 impl Departures {
+    /// Nothing has left yet, and numbers begin at `first`.
+    pub fn begin_at(&mut self, first: u32) {
+        self.first = first;
+    }
+
     /// Segment `seq`, outstanding or the next new one, leaves.
     #[inline]
     pub fn sent(&mut self, seq: u32, now: Time) {

@@ -58,6 +58,19 @@ impl Extra {
         }))
     }
 
+    /// Numbers begin at `first`.
+    pub fn begin_at(&mut self, first: u32) {
+        if let Some(departures) = &mut self.departures {
+            departures.begin_at(first);
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.begin_at(first);
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.begin_at(first);
+        }
+    }
+
     /// Whether ACKs may be taken in runs, as far as anything here is concerned.
     #[inline]
     pub fn is_quiet(&self) -> bool {

@@ -70,6 +70,11 @@ impl Rack {
         }
     }
 
+    /// Nothing has left yet, and numbers begin at `first`.
+    pub fn begin_at(&mut self, first: u32) {
+        self.cursor = first;
+    }
+
     /// SACKed segments above `una`.
     #[must_use]
     pub fn sacked(&self) -> u32 {

@@ -14,6 +14,14 @@ use base::{Flags, Header, Span, Time};
 #[derive(Clone, Debug)]
 pub struct Receiver {
     next: u32,
+    /// The first segment of the transfer that is open: what is below belongs to one that is closed.
+    base: u32,
+    /// One past the last segment of the transfer.
+    end: u32,
+    /// First segment and end of the transfer that comes next, once its sender has opened it.
+    upcoming: (u32, u32),
+    /// Numbers below `next` that no segment has.
+    skipped: u32,
     held: Ranges,
     delayed_ack: u32,
     timeout: Span,
@@ -40,6 +48,10 @@ impl Receiver {
     pub fn new(delayed_ack: u32, timeout: Span, sack_blocks: usize) -> Self {
         Self {
             next: 0,
+            base: 0,
+            end: u32::MAX,
+            upcoming: (u32::MAX, u32::MAX),
+            skipped: 0,
             held: Ranges::default(),
             delayed_ack,
             timeout,
@@ -61,6 +73,38 @@ impl Receiver {
         self
     }
 
+    /// The same of a transfer that ends before segment `end`: the last segment is acknowledged at once, as its FIN makes it.
+    #[must_use]
+    pub fn until(mut self, end: u32) -> Self {
+        self.end = end;
+        self
+    }
+
+    /// Another transfer of `segments` opens: segment `first` and above are its own. Until one of them arrives, the receiver
+    /// knows nothing of it and answers for the last one.
+    pub fn announce(&mut self, first: u32, segments: u32) {
+        self.upcoming = (first, first + segments);
+    }
+
+    /// The first segment of the announced transfer to arrive opens it here.
+    #[cold]
+    fn accept(&mut self) {
+        debug_assert!(self.held.is_empty());
+        let (first, end) = self.upcoming;
+        self.skipped += first - self.next;
+        (self.next, self.base, self.end) = (first, first, end);
+        self.upcoming = (u32::MAX, u32::MAX);
+        (self.pending, self.deadline, self.echo) = (0, Time::NEVER, false);
+        self.recent = [u32::MAX; MAX_BLOCKS];
+    }
+
+    /// Segments delivered to the application, of all transfers.
+    #[inline]
+    #[must_use]
+    pub fn delivered(&self) -> u32 {
+        self.next - self.skipped
+    }
+
     /// The segment expected next; everything below was delivered to the application.
     #[inline]
     #[must_use]
@@ -72,7 +116,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.delayed_ack == 1 && self.held.is_empty() && !self.echo
+        self.delayed_ack == 1 && self.held.is_empty() && !self.echo && self.upcoming.0 == u32::MAX
     }
 
     /// `n` segments in order, each acknowledged, when [`Self::is_plain`].
@@ -104,6 +148,11 @@ impl Receiver {
 
     /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then [`Self::ack`].
     pub fn on_segment(&mut self, now: Time, seq: u32, flags: Flags) -> bool {
+        if seq >= self.upcoming.0 {
+            self.accept();
+        } else if seq < self.base {
+            return false;
+        }
         let marked = flags.has(Flags::CE);
         if self.every_mark {
             // What is pending carried the other mark: it is acknowledged by itself, and this segment begins anew.
@@ -125,7 +174,8 @@ impl Receiver {
         if seq == self.next && self.held.is_empty() {
             self.next += 1;
             self.pending += 1;
-            if self.pending < self.delayed_ack && (!marked || self.every_mark) {
+            let early = self.pending < self.delayed_ack && self.next != self.end;
+            if early && (!marked || self.every_mark) {
                 if self.deadline == Time::NEVER {
                     self.deadline = now + self.timeout;
                 }

@@ -103,7 +103,7 @@ impl<C: CongestionControl> Sender<C> {
             self.una += 1;
             ack.now = now;
             ack.in_flight = f64::from(before);
-            ack.delivered = u64::from(self.una);
+            ack.delivered = u64::from(self.una - self.base);
             ack.cwnd_limited = before >= self.control.cwnd() as u32;
             self.control.on_ack(&ack);
             (ack.rtt, ack.round_start) = (None, false);

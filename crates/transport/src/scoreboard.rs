@@ -28,6 +28,11 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Nothing is SACKed, and numbers begin at `first`.
+    pub fn begin_at(&mut self, first: u32) {
+        *self = Self { edge: first, rexmitted: first, ..Self::default() };
+    }
+
     /// Takes in an ACK; `una` is the value before it. Returns how many segments it SACKs for the first time, and tells
     /// `fresh` which.
     #[inline]

@@ -118,6 +118,8 @@ pub struct Sender<C> {
     /// One past the highest segment sent when a segment was last retransmitted.
     pub(crate) resent: u32,
     pub(crate) extra: Option<Box<Extra>>,
+    /// The first segment of the transfer that is open.
+    pub(crate) base: u32,
     /// What has happened so far.
     pub counters: Counters,
 }
@@ -154,8 +156,26 @@ impl<C: CongestionControl> Sender<C> {
             ect: options.ecn.flags(needs.marks),
             receive_window: options.receive_window.unwrap_or(u32::MAX),
             resent: 0,
+            base: 0,
             counters: Counters::default(),
         }
+    }
+
+    /// Becomes `fresh`, a sender that has sent nothing, for another transfer of `segments`: a connection of its own, whose
+    /// numbers begin at the one returned. They leave one out, so that an ACK of the old connection acknowledges nothing of
+    /// the new one. What has happened is counted on.
+    pub fn open(&mut self, fresh: &Self, segments: u32) -> u32 {
+        let first = if self.high == 0 { 0 } else { self.high + 1 };
+        let counters = self.counters;
+        self.clone_from(fresh);
+        (self.una, self.nxt, self.high, self.base, self.resent) = (first, first, first, first, first);
+        self.data_end = first + segments;
+        self.board.begin_at(first);
+        if let Some(extra) = self.extra.as_deref_mut() {
+            extra.begin_at(first);
+        }
+        self.counters = counters;
+        first
     }
 
     /// The application opens: the initial window leaves.
@@ -310,7 +330,7 @@ impl<C: CongestionControl> Sender<C> {
     #[must_use]
     pub fn delivered(&self) -> u64 {
         let sacked = if self.recovery == Recovery::Rack { self.rack_sacked() } else { self.board.sacked() };
-        u64::from(self.una) + u64::from(sacked)
+        u64::from(self.una - self.base) + u64::from(sacked)
     }
 
     /// The congestion control.

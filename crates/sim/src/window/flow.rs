@@ -7,10 +7,11 @@ use super::bucket::Bucket;
 use super::headers::Headers;
 use super::ring::{Rec, Ring, tag};
 use super::way::Way;
+use crate::Trace;
 use crate::hash::Rolling;
-use crate::meter::FlowMeter;
+use crate::meter::{FlowMeter, Tally};
 use crate::network::{Marks, TcpPlan};
-use crate::{FlowOutcome, Trace};
+use crate::session::Open;
 use base::{Flags, Header, Time};
 use law::CongestionControl;
 use std::collections::VecDeque;
@@ -36,6 +37,9 @@ pub struct Flow {
     next_mark: Time,
     receiver_warm: Time,
     meter: FlowMeter,
+    /// Of a place: the transfer that is open, and since when its sender knows that all has arrived.
+    open: Option<Open>,
+    ended: Option<Time>,
     pub hash: Rolling,
     pub delivered: u64,
 }
@@ -83,6 +87,7 @@ impl Flow {
     pub fn new(mut plan: Box<TcpPlan>, id: u32, lanes: Option<(u32, u32)>, marks: &Marks, series: bool) -> Self {
         let folded = plan.party.back_path.is_empty();
         (plan.party.path, plan.party.back_path) = (Vec::new(), Vec::new());
+        let meter = FlowMeter::new(series && plan.fresh.is_none());
         let receiver_warm = if folded { marks.warmup + plan.party.back } else { marks.warmup };
         Self {
             way: Way::new(&mut plan.party, id, lanes, marks),
@@ -97,14 +102,51 @@ impl Flow {
             sender_warm: marks.warmup,
             next_mark: marks.sample_from(Time::ZERO).min(marks.warmup),
             receiver_warm,
-            meter: FlowMeter::new(series),
+            meter,
+            open: None,
+            ended: None,
             hash: Rolling::default(),
             delivered: 0,
         }
     }
 
-    /// Runs the sender (and a folded receiver) over everything before `horizon`; arrivals before `until` go into
-    /// `bucket`. Returns when there is next something to do, as an arrival at the link.
+    /// A place opens a transfer at `now`; everything until then has been run.
+    pub fn open<const HASH: bool>(
+        &mut self,
+        (now, segments): (Time, u32),
+        bucket: &mut Bucket,
+        headers: &mut Headers,
+        until: u64,
+        marks: &Marks,
+    ) {
+        if now >= self.next_mark {
+            self.pass_marks(now, marks);
+        }
+        self.open = Some(Open { at: now, segments });
+        self.meter.finished = None;
+        self.plan.open(segments);
+        let mut exit = Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash };
+        self.plan.sender.start(now, &mut exit);
+    }
+
+    /// Whether a place is taken.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// The transfer that was open, if it has ended: itself, and when the sender knew and the receiver had everything.
+    pub fn close(&mut self) -> Option<(Open, Time, Option<Time>)> {
+        let ended = self.ended.take()?;
+        Some((self.open.take()?, ended, self.meter.finished))
+    }
+
+    /// Whether a transfer has ended that nobody has heard of.
+    pub fn ended(&self) -> Option<Time> {
+        self.ended
+    }
+
+    /// Runs the sender (and a folded receiver) over everything before `horizon`, or until the transfer of a place ends;
+    /// arrivals before `until` go into `bucket`. Returns when there is next something to do, as an arrival at the link.
     pub fn run<const HASH: bool>(
         &mut self,
         ring: &mut Ring,
@@ -118,6 +160,9 @@ impl Flow {
         loop {
             if self.folded && trace.is_none() {
                 self.run_steady::<HASH>(ring, bucket, headers, horizon, until);
+                if self.ended.is_some() {
+                    break;
+                }
             }
             let (at, next) = self.next(ring);
             if at >= horizon {
@@ -198,10 +243,22 @@ impl Flow {
                 if let Some(trace) = trace {
                     trace.record(now, &self.plan.sender, false);
                 }
+                self.note_end(now);
+                if self.ended.is_some() {
+                    break;
+                }
             }
         }
         ring.tidy();
         self.next(ring).0.saturating_add(self.plan.party.lead.0).min(self.way.due())
+    }
+
+    /// Notes the end of a place's transfer after the ACK at `now`.
+    #[inline]
+    fn note_end(&mut self, now: Time) {
+        if self.open.is_some() && self.plan.sender.is_done() {
+            self.ended = Some(now);
+        }
     }
 
     /// Time and kind of what happens next; ACKs before timers at the same instant.
@@ -237,7 +294,7 @@ impl Flow {
     fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks) -> bool {
         if at >= marks.warmup && self.receiver_warm != Time::NEVER {
             self.receiver_warm = Time::NEVER;
-            self.meter.receiver_warm(self.plan.receiver.next());
+            self.meter.receiver_warm(self.plan.receiver.delivered());
         }
         self.delivered += 1;
         let ack = self.plan.receiver.on_segment(at, rec.seq(), rec.flags());
@@ -315,6 +372,10 @@ impl Flow {
                 self.plan.receiver.take_plain(n);
                 self.delivered += u64::from(n);
                 self.meter.delivered(Time(last - self.plan.party.back.0), &self.plan.receiver, self.plan.data_end);
+                self.note_end(Time(last));
+                if self.ended.is_some() {
+                    return;
+                }
                 continue;
             }
             if HASH {
@@ -397,17 +458,19 @@ impl Flow {
             in_flight += receivers.len() as u64;
         }
         if self.receiver_warm != Time::NEVER {
-            self.meter.receiver_warm(self.plan.receiver.next());
+            self.meter.receiver_warm(self.plan.receiver.delivered());
         }
+        let delivered = u64::from(self.plan.receiver.delivered());
         let counters = self.plan.sender.counters;
-        let next = self.plan.receiver.next();
         Finished {
             in_flight,
             sent: counters.sent,
             delivered: self.delivered,
             access_drops: self.way.drops.0,
             hash: self.hash,
-            outcome: self.meter.outcome(&self.plan.party, marks, counters, next, dropped + self.way.drops.1),
+            flow: self.plan.party.flow,
+            open: self.open,
+            tally: Tally { meter: self.meter, counters, delivered, dropped: dropped + self.way.drops.1 },
         }
     }
 }
@@ -429,5 +492,8 @@ pub struct Finished {
     pub delivered: u64,
     pub access_drops: u64,
     pub hash: Rolling,
-    pub outcome: FlowOutcome,
+    /// Which flow of the scenario, and the transfer of a place that is open.
+    pub flow: u32,
+    pub open: Option<Open>,
+    pub tally: Tally,
 }

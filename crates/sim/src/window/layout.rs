@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub struct Layout {
     /// By link: its table of routes, the first flow in it, and its service times.
     pub tables: Vec<(u32, Vec<u32>, Service)>,
-    /// By link: flows that send into it, receivers that acknowledge into it, rings that other links feed.
+    /// By link: flows that send into it (places of sessions left out), receivers that acknowledge into it, rings that other links feed.
     pub senders: Vec<Vec<u32>>,
     pub receivers: Vec<Vec<u32>>,
     pub pipes: Vec<Vec<u32>>,
@@ -43,9 +43,15 @@ pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
     let mut pipes = BTreeMap::new();
     // Senders' rings by flow, receivers' by flow, then one for each pair of links in series.
     let mut delays = vec![0; 2 * n];
+    let mut is_place = vec![false; n];
+    for session in &network.sessions {
+        is_place[session.first as usize..(session.first + session.places) as usize].fill(true);
+    }
     for (f, plan) in network.flows.iter().enumerate() {
         let flow = plan.party();
-        layout.senders[flow.path[0] as usize].push(f as u32);
+        if !is_place[f] {
+            layout.senders[flow.path[0] as usize].push(f as u32);
+        }
         if let Some(&first) = flow.back_path.first() {
             layout.receivers[first as usize].push(f as u32);
         }

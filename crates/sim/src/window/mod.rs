@@ -14,12 +14,15 @@ mod layout;
 mod link;
 mod local;
 mod ring;
+mod session;
 mod source;
 mod way;
 
 use crate::hash::Rolling;
+use crate::meter::Tally;
 use crate::meter::link_outcome;
-use crate::network::{FlowPlan, Marks, Network};
+use crate::network::{FlowPlan, Identity, Marks, Network};
+use crate::session::{TransferMeter, outcomes};
 use crate::{Balance, Options, Outcome, Trace};
 use base::Rate;
 use bucket::Bucket;
@@ -27,6 +30,7 @@ use flow::Flow;
 use horizon::Part;
 use layout::{Layout, lay_out};
 use link::{Node, Shared};
+use session::{Bench, Session};
 use source::Source;
 
 /// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
@@ -45,6 +49,11 @@ struct Engine {
     nodes: Vec<Node>,
     buckets: Vec<Bucket>,
     flows: Vec<Sender>,
+    identities: Vec<Identity>,
+    /// The sessions, by the link that they send into first.
+    sessions: Vec<Vec<Session>>,
+    /// By group.
+    transfers: Vec<TransferMeter>,
     shared: Shared,
     layout: Layout,
     parts: Vec<Part>,
@@ -72,13 +81,21 @@ impl Engine {
             nodes: Vec::with_capacity(network.links.len()),
             buckets: network.links.iter().map(|_| Bucket::default()).collect(),
             flows: Vec::with_capacity(network.flows.len()),
+            sessions: network.links.iter().map(|_| Vec::new()).collect(),
+            transfers: TransferMeter::by_group(&network.identities, marks, options.series),
+            identities: Vec::new(),
             shared,
             parts: horizon::parts(&network),
             rates: network.links.iter().map(|link| link.rate).collect(),
             marks,
             layout: Layout::default(),
         };
-        let Network { links, flows, .. } = network;
+        let Network { links, flows, identities, sessions, .. } = network;
+        engine.identities = identities;
+        for plan in sessions {
+            let party = flows[plan.first as usize].party();
+            engine.sessions[party.path[0] as usize].push(Session::new(plan, party.lead.0));
+        }
         let tables = layout.tables.drain(..).zip(layout.lanes.drain(..));
         for ((i, plan), ((first, routes, service), lanes)) in links.into_iter().enumerate().zip(tables) {
             let routes = (first, routes, lanes);
@@ -96,10 +113,10 @@ impl Engine {
         engine.layout = layout;
         for (f, plan) in flows.into_iter().enumerate() {
             let party = plan.party();
-            let trace = party.traced.then(|| Box::new(Trace { flow: f as u32, ..Trace::default() }));
+            let trace = party.traced.then(|| Box::new(Trace { flow: party.flow, ..Trace::default() }));
             engine.shared.traces.push(trace);
             engine.shared.lead[f] = party.lead.0;
-            engine.shared.due[f] = party.start.min(party.stop).0 + party.lead.0;
+            engine.shared.due[f] = party.start.min(party.stop).0.saturating_add(party.lead.0);
             engine.flows.push(match plan {
                 FlowPlan::Tcp(plan) => Sender::Tcp(Flow::new(plan, f as u32, header_ways[f], &marks, options.series)),
                 FlowPlan::Datagrams(plan) => Sender::Datagrams(Source::new(plan, f as u32, &marks)),
@@ -119,14 +136,17 @@ impl Engine {
         let of =
             |lists: &[Vec<u32>]| -> Vec<u32> { part.order.iter().flat_map(|&l| lists[l].iter().copied()).collect() };
         let n = self.flows.len() as u32;
-        let senders = of(&self.layout.senders);
+        let mut senders = of(&self.layout.senders);
+        let sessions = part.order.iter().flat_map(|&l| &self.sessions[l]);
+        let window = self.arrivals_span(&part.order, &senders, sessions.clone().count());
+        senders.extend(sessions.flat_map(Session::places).map(|f| f as u32));
         // The rings whose readers belong to this part.
         let mut rings = of(&self.layout.pipes);
         rings.extend(of(&self.layout.receivers).iter().map(|f| n + f));
         rings.extend(&senders);
         let lead = senders.iter().map(|&f| self.shared.lead[f as usize]).max().unwrap_or(0);
         let last = self.marks.end.0 + lead;
-        let window = part.window.min(self.arrivals_span(&part.order, &senders));
+        let window = part.window.min(window);
         let mut start = 0;
         while start < last {
             let stop = start.saturating_add(window).min(last);
@@ -136,15 +156,16 @@ impl Engine {
                 // Nothing happened: on to the next thing that will.
                 let next = rings.iter().map(|&ring| self.shared.due[ring as usize]).min().unwrap_or(last);
                 let served = part.order.iter().map(|&l| self.nodes[l].due()).min().unwrap_or(last);
-                start = start.max(next.min(served));
+                let opened = part.order.iter().flat_map(|&l| &self.sessions[l]).map(|session| session.due);
+                start = start.max(next.min(served).min(opened.min().unwrap_or(last)));
             }
         }
     }
 
-    /// How long about [`ARRIVALS`] packets take on the fastest of `links`, more if there are many `flows`, or less if they
+    /// How long about [`ARRIVALS`] packets take on the fastest of `links`, more if there are many `flows` or `sessions`, or less if they
     /// send more than the links can carry.
-    fn arrivals_span(&self, links: &[usize], flows: &[u32]) -> u64 {
-        let arrivals = ARRIVALS.max(ARRIVALS_PER_FLOW * flows.len() as u64);
+    fn arrivals_span(&self, links: &[usize], flows: &[u32], sessions: usize) -> u64 {
+        let arrivals = ARRIVALS.max(ARRIVALS_PER_FLOW * (flows.len() + sessions) as u64);
         let shortest = links.iter().filter_map(|&l| self.nodes[l].shortest_data()).min();
         let datagrams = flows.iter().filter_map(|&f| match &self.flows[f as usize] {
             Sender::Tcp(_) => None,
@@ -198,9 +219,27 @@ impl Engine {
                     };
                 }
             }
+            for session in &mut self.sessions[l] {
+                if session.is_due(shared, stop) {
+                    let who = &self.identities[session.flow()];
+                    let horizon = stop.saturating_sub(session.lead).min(end);
+                    session.run::<HASH>(&mut Bench {
+                        flows: &mut self.flows,
+                        shared,
+                        bucket,
+                        window: (stop, horizon, until),
+                        marks: &self.marks,
+                        transfers: &mut self.transfers[who.group as usize],
+                        who,
+                    });
+                }
+            }
             if !bucket.is_empty() || self.nodes[l].due() < until {
                 busy = true;
-                let arrivals = bucket.sort(self.layout.pipes[l].is_empty() && self.layout.receivers[l].is_empty());
+                let by_flow = self.layout.pipes[l].is_empty()
+                    && self.layout.receivers[l].is_empty()
+                    && self.sessions[l].is_empty();
+                let arrivals = bucket.sort(by_flow);
                 self.nodes[l].serve::<HASH>(arrivals, until, &self.marks, shared);
             }
         }
@@ -222,7 +261,11 @@ impl Engine {
         for ring in &self.shared.rings[2 * n..] {
             balance.in_flight += ring.all().iter().filter(|rec| rec.is_data()).count() as u64;
         }
-        let mut flows = Vec::with_capacity(n);
+        let mut tallies: Vec<Tally> = self.identities.iter().map(|_| Tally::default()).collect();
+        let mut is_place = vec![false; n];
+        for session in self.sessions.iter().flatten() {
+            is_place[session.places()].fill(true);
+        }
         for (f, flow) in self.flows.into_iter().enumerate() {
             let dropped = self.shared.dropped[f];
             let done = match flow {
@@ -239,11 +282,23 @@ impl Engine {
             balance.delivered += done.delivered;
             balance.dropped += done.access_drops;
             balance.in_flight += done.in_flight;
-            flows.push(done.outcome);
+            let flow = done.flow as usize;
+            if let Some(open) = done.open {
+                let who = &self.identities[flow];
+                let transfers = &mut self.transfers[who.group as usize];
+                transfers.transfer(who, open, done.tally.meter.finished, self.marks.end);
+            }
+            if is_place[f] {
+                tallies[flow].add(&done.tally);
+            } else {
+                tallies[flow] = done.tally;
+            }
         }
+        let (flows, transfers) = outcomes(tallies, &self.identities, self.transfers, &self.marks);
         Outcome {
             links,
             flows,
+            transfers,
             sampled_at: if options.series { self.marks.samples() } else { Vec::new() },
             balance,
             traces: self.shared.traces.into_iter().flatten().map(|trace| trace.in_order()).collect(),

@@ -8,7 +8,7 @@ use super::flow::Finished;
 use super::ring::Ring;
 use super::way::Way;
 use crate::hash::Rolling;
-use crate::meter::FlowMeter;
+use crate::meter::{FlowMeter, Tally};
 use crate::network::{Marks, SourcePlan};
 use base::{Flags, Time};
 use transport::Counters;
@@ -93,13 +93,14 @@ impl Source {
             delivered: u64::from(self.delivered),
             access_drops: self.way.drops.0,
             hash: self.hash,
-            outcome: meter.outcome(
-                &self.plan.party,
-                marks,
-                sent(self.sent),
-                self.delivered,
-                dropped + self.way.drops.1,
-            ),
+            flow: self.plan.party.flow,
+            open: None,
+            tally: Tally {
+                meter,
+                counters: sent(self.sent),
+                delivered: u64::from(self.delivered),
+                dropped: dropped + self.way.drops.1,
+            },
         }
     }
 }

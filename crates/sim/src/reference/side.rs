@@ -1,0 +1,69 @@
+//! One sender of the reference engine with its receiver, and what it hands over.
+
+use crate::Trace;
+use crate::hash::Rolling;
+use crate::meter::FlowMeter;
+use crate::network::{FlowPlan, TcpPlan};
+use crate::session::Open;
+use base::{Flags, Header, Time};
+use queue::Packet;
+use std::collections::VecDeque;
+use transport::{Ack, Counters, Wire};
+
+/// The sender's own link.
+#[derive(Default)]
+pub struct AccessLink {
+    pub waiting: VecDeque<Packet>,
+    pub serving: Option<Packet>,
+}
+
+pub struct Side {
+    pub plan: FlowPlan,
+    /// Datagrams sent and delivered.
+    pub datagrams: (u32, u32),
+    pub access: AccessLink,
+    pub meter: FlowMeter,
+    pub last_enter: Time,
+    pub hash: Rolling,
+    pub acks: Vec<Ack>,
+    pub dropped: u64,
+    pub trace: Option<Trace>,
+    /// The session that it is a place of, and the transfer that is open there.
+    pub session: Option<usize>,
+    pub open: Option<Open>,
+}
+
+impl Side {
+    /// The sender's counters, and what the receiver has in order; of datagrams, what was sent and delivered.
+    pub fn counters(&self) -> (Counters, u32) {
+        match &self.plan {
+            FlowPlan::Tcp(tcp) => (tcp.sender.counters, tcp.receiver.delivered()),
+            FlowPlan::Datagrams(_) => {
+                let (sent, delivered) = self.datagrams;
+                (Counters { sent: u64::from(sent), ..Counters::default() }, delivered)
+            }
+        }
+    }
+
+    /// The ends of a flow at which something happened that only TCP knows.
+    pub fn tcp(&mut self) -> &mut TcpPlan {
+        match &mut self.plan {
+            FlowPlan::Tcp(tcp) => tcp,
+            FlowPlan::Datagrams(_) => unreachable!("datagrams have no ACKs and no timers"),
+        }
+    }
+}
+
+/// Segments that TCP hands over during one call.
+#[derive(Default)]
+pub struct Outbox(pub Vec<(u32, Flags, Header)>);
+
+impl Wire for Outbox {
+    fn send(&mut self, now: Time, seq: u32, flags: Flags) {
+        self.send_with(now, seq, flags, Header::NONE);
+    }
+
+    fn send_with(&mut self, _now: Time, seq: u32, flags: Flags, header: Header) {
+        self.0.push((seq, flags, header));
+    }
+}
