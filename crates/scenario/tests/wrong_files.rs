@@ -382,7 +382,7 @@ fn senders() {
 ! flows[0].recovery: unknown recovery "fack"; did you mean "sack"?
 - kind = "finite"
 + kind = "telnet"
-! flows[0].traffic.kind: unknown traffic "telnet"; available: bulk, finite, engset, elastic, web, poisson, cbr
+! flows[0].traffic.kind: unknown traffic "telnet"; available: bulk, finite, engset, elastic, web, replay, poisson, cbr
 + kind = "poison"
 ! flows[0].traffic.kind: unknown traffic "poison"; did you mean "poisson"?
 + kind = "bulk"

@@ -8,9 +8,11 @@ use base::{Card, Param, ParamError, Rate};
 
 #[macro_use]
 mod registry;
+mod flow_list;
 mod sizes;
 mod times;
 
+pub use flow_list::{FlowList, ListedFlow};
 pub use registry::{Session, Site, Source, Transfer};
 pub use sizes::{SizeLaw, Sizes};
 pub use times::{TimeLaw, Times};
@@ -25,6 +27,7 @@ traffic! {
         Engset = engset,
         Elastic = elastic,
         Web = web,
+        Replay = replay,
     }
     sources {
         Poisson = poisson,
