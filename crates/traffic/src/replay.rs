@@ -37,7 +37,7 @@ impl Session for Replay {
     type Params = Params;
     const CARD: Card = Card {
         name: "replay",
-        aliases: &["trace"],
+        aliases: &[],
         title: "Flows of a list",
         source: "A list of opening times and sizes.",
         differs: "Times are rounded to nanoseconds and sizes up to whole segments; a flow waits if all places are taken.",
