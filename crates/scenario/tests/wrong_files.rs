@@ -381,8 +381,8 @@ fn senders() {
 + recovery = "fack"
 ! flows[0].recovery: unknown recovery "fack"; did you mean "sack"?
 - kind = "finite"
-+ kind = "web"
-! flows[0].traffic.kind: traffic "web" is not built yet; available: bulk, finite, engset, poisson, cbr
++ kind = "telnet"
+! flows[0].traffic.kind: unknown traffic "telnet"; available: bulk, finite, engset, elastic, web, replay, poisson, cbr
 + kind = "poison"
 ! flows[0].traffic.kind: unknown traffic "poison"; did you mean "poisson"?
 + kind = "bulk"

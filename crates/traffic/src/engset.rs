@@ -4,8 +4,8 @@
 //! III: sessions of 1 to 200 packets, thinking times of 2 s in the mean.
 //! Differs: the time of thinking begins when the sender has the last acknowledgement.
 
-use crate::{Session, Site, SizeLaw, Sizes};
-use base::time::PS_PER_S;
+use crate::times::check_think;
+use crate::{Session, Site, SizeLaw, Sizes, TimeLaw, Times};
 use base::{Bytes, Card, ParamError, Span, Stream, Time};
 
 base::params! {
@@ -26,8 +26,7 @@ base::params! {
 #[derive(Clone, Debug)]
 pub struct Engset {
     sizes: Sizes,
-    /// Mean, in picoseconds.
-    think: f64,
+    thinks: Times,
     due: Time,
     chance: Stream,
 }
@@ -44,11 +43,10 @@ impl Session for Engset {
     const WAITS: bool = true;
 
     fn new(params: &Params, site: &Site, chance: Stream) -> Result<Self, ParamError> {
-        if !(Span::micros(1)..=Span::secs(100_000)).contains(&params.think) {
-            return Err(ParamError::new("think", "must lie between 1 us and 100000 s"));
-        }
+        check_think(params.think)?;
         let sizes = Sizes::new(params.law, params.size, params.shape, site.mss)?;
-        let mut engset = Self { sizes, think: params.think.as_secs() * PS_PER_S as f64, due: site.start, chance };
+        let thinks = Times::new(TimeLaw::Exponential, params.think, 0.0, ["think", ""])?;
+        let mut engset = Self { sizes, thinks, due: site.start, chance };
         engset.think_from(site.start);
         Ok(engset)
     }
@@ -74,6 +72,6 @@ impl Session for Engset {
 
 impl Engset {
     fn think_from(&mut self, now: Time) {
-        self.due = now + Span(self.chance.exponential(self.think).round() as u64);
+        self.due = now + self.thinks.draw(&mut self.chance);
     }
 }

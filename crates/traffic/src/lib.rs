@@ -8,10 +8,14 @@ use base::{Card, Param, ParamError, Rate};
 
 #[macro_use]
 mod registry;
+mod flow_list;
 mod sizes;
+mod times;
 
+pub use flow_list::{FlowList, ListedFlow};
 pub use registry::{Session, Site, Source, Transfer};
 pub use sizes::{SizeLaw, Sizes};
+pub use times::{TimeLaw, Times};
 
 // Every kind there is, one line each: those that TCP carries once, or again and again, then those that send datagrams.
 traffic! {
@@ -21,6 +25,9 @@ traffic! {
     }
     sessions {
         Engset = engset,
+        Elastic = elastic,
+        Web = web,
+        Replay = replay,
     }
     sources {
         Poisson = poisson,
@@ -96,6 +103,10 @@ mod tests {
         spec.offer(&site, || Stream::new(1, 0, ("test", 0), "traffic"))
     }
 
+    fn datagrams() -> impl Iterator<Item = TrafficSpec> {
+        TRAFFIC.iter().filter_map(|entry| TrafficSpec::named(entry.card.name)).filter(|spec| !spec.is_tcp())
+    }
+
     #[test]
     fn every_kind_is_found_by_its_names_and_offers_something_by_default() {
         for entry in TRAFFIC {
@@ -111,29 +122,27 @@ mod tests {
 
     #[test]
     fn sources_send_at_the_rate_they_are_told() {
-        for entry in TRAFFIC {
-            let mut spec = TrafficSpec::named(entry.card.name).unwrap();
+        for mut spec in datagrams() {
             let Some(set) = spec.set("rate", &base::Value::Text("8 Mbit/s".into())) else { continue };
             set.unwrap();
-            let Ok(Offer::Datagrams(mut source)) = offer(&spec, 1000) else { panic!("{}", entry.card.name) };
+            let Ok(Offer::Datagrams(mut source)) = offer(&spec, 1000) else { panic!("{}", spec.card().name) };
             let n = 100_000u32;
             let sum: u64 = (0..n).map(|_| source.next_gap().0).sum();
             // A millisecond each; four standard errors of exponential gaps.
             let mean = sum as f64 / f64::from(n) / 1e9;
-            assert!((mean - 1.0).abs() < 4.0 / f64::from(n).sqrt(), "{}: {mean}", entry.card.name);
+            assert!((mean - 1.0).abs() < 4.0 / f64::from(n).sqrt(), "{}: {mean}", spec.card().name);
         }
     }
 
     #[test]
     fn rates_that_no_clock_can_tell_are_refused() {
-        for entry in TRAFFIC {
-            let mut spec = TrafficSpec::named(entry.card.name).unwrap();
+        for mut spec in datagrams() {
             let Some(set) = spec.set("rate", &base::Value::Text("999 bit/s".into())) else { continue };
             set.unwrap();
             let error = offer(&spec, 65_535).unwrap_err();
             assert_eq!(error.to_string(), "rate: must lie between 1 kbit/s and 1000 Tbit/s");
             let _ = spec.set("rate", &base::Value::Text("1 kbit/s".into()));
-            let Ok(Offer::Datagrams(mut source)) = offer(&spec, 65_535) else { panic!("{}", entry.card.name) };
+            let Ok(Offer::Datagrams(mut source)) = offer(&spec, 65_535) else { panic!("{}", spec.card().name) };
             // The longest exponential draw is 53 ln 2 means of 524 s: a fiftieth of the engine's 11 days.
             assert!((0..1000).all(|_| source.next_gap() < Span::secs(20_000)));
         }

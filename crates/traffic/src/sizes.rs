@@ -1,8 +1,10 @@
-//! How much a transfer holds: laws of its size, in whole segments.
+//! How much a transfer holds, and how many objects a page: laws of whole numbers from 1 on.
 //!
 //! Source: the constant, exponential, Pareto and uniform laws that the papers use (Andrew et al. 2005: uniform on 1..200
-//! packets; ns-2's PagePool/WebTraf: Pareto). Bytes are rounded up to whole segments; the uniform law is one of segments.
+//! packets; ns-2's PagePool/WebTraf: Pareto). Bytes are divided by the payload of a segment, and what comes out is rounded
+//! up, as ns-2 does; the uniform law is one of whole numbers.
 
+use crate::times::check_shape;
 use base::{Bytes, ParamError, Stream};
 
 base::words! {
@@ -14,13 +16,13 @@ base::words! {
         Exponential = "exponential",
         /// Pareto with the shape given beside it.
         Pareto = "pareto",
-        /// As likely for every number of segments from 1 on, about the mean.
+        /// As likely for every number from 1 on, about the mean.
         Uniform = "uniform",
     }
 }
 
 /// Most segments that one transfer may hold: far fewer than sequence numbers can count.
-const MOST: f64 = 1e9;
+pub(crate) const MOST: f64 = 1e9;
 
 /// A sampler of sizes.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +43,24 @@ impl Sizes {
         if mean.0 == 0 || segments > MOST / 1e3 {
             return Err(ParamError::new("size", "must be 1 B to 1000000 segments"));
         }
-        if law == SizeLaw::Pareto && !(shape > 1.0 && shape <= 100.0) {
-            return Err(ParamError::new("shape", "must lie above 1, or there is no mean, and up to 100"));
+        if law == SizeLaw::Pareto {
+            check_shape("shape", shape)?;
         }
         Ok(Self { law, mean: segments, shape })
+    }
+
+    /// Numbers of things, `mean` of them before they are rounded up; the names are those of the two parameters.
+    ///
+    /// # Errors
+    /// The first of them out of range.
+    pub fn counted(law: SizeLaw, mean: f64, shape: f64, names: [&'static str; 2]) -> Result<Self, ParamError> {
+        if !(1.0..=MOST / 1e3).contains(&mean) {
+            return Err(ParamError::new(names[0], "must lie between 1 and 1000000"));
+        }
+        if law == SizeLaw::Pareto {
+            check_shape(names[1], shape)?;
+        }
+        Ok(Self { law, mean, shape })
     }
 
     /// One size, at least one segment.
@@ -56,6 +72,33 @@ impl Sizes {
             SizeLaw::Uniform => 1.0 + chance.below(self.most() as u64) as f64,
         };
         segments.ceil().clamp(1.0, MOST) as u32
+    }
+
+    /// The exact mean of what is drawn, rounded up to whole segments: the sum over k of the chance of more than k.
+    #[must_use]
+    pub fn mean_segments(&self) -> f64 {
+        match self.law {
+            SizeLaw::Constant => self.mean.ceil(),
+            // Geometric.
+            SizeLaw::Exponential => -1.0 / libm::expm1(-1.0 / self.mean),
+            SizeLaw::Pareto => self.mean_pareto(),
+            SizeLaw::Uniform => 0.5 * (1.0 + self.most()),
+        }
+    }
+
+    /// Below the scale more than k is sure, then it has chance (scale/k)^shape. A hundred terms one by one, and the others
+    /// up to the largest size by Euler and Maclaurin.
+    fn mean_pareto(&self) -> f64 {
+        let (a, scale) = (self.shape, self.mean * (self.shape - 1.0) / self.shape);
+        let sure = scale.ceil();
+        let chance = |k: f64| libm::pow(scale / k, a);
+        let terms: f64 = (0..100).map(|i| chance(sure + f64::from(i))).sum();
+        let n = sure + 100.0;
+        let rest = |k: f64| {
+            let third = a * (a + 1.0) * (a + 2.0) / (720.0 * k * k * k);
+            chance(k) * (k / (a - 1.0) + 0.5 + a / (12.0 * k) - third)
+        };
+        sure + terms + rest(n) - rest(MOST)
     }
 
     /// The largest of the uniform law: 2 m - 1 for a mean of m whole segments.

@@ -1,0 +1,192 @@
+//! Finite flows that arrive as a Poisson process, whatever becomes of those before them: the elastic regime.
+//!
+//! Source: Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 2; Ben Fredj, Bonald, Proutière, Régnié
+//! and Roberts, Statistical bandwidth sharing, SIGCOMM 2001. The peak rate of a flow is the `access` of its group. The n
+//! flows of a group are n independent processes, each of 1/n of its load: together one Poisson process.
+//! Differs: when all places are taken, flows that come are refused, which keeps an overload finite.
+
+use crate::times::check_places;
+use crate::{Session, Site, SizeLaw, Sizes, Times};
+use base::param::ParamType;
+use base::time::PS_PER_S;
+use base::{Bytes, Card, ParamError, Rate, Stream, Time, Value};
+
+base::params! {
+    /// Augé and Roberts 2006.
+    pub struct Params {
+        /// What the whole group offers, as a share of the narrowest link, headers included.
+        load: f64 = 0.5, "";
+        /// What one flow of the group offers instead, in bits on the wire, headers included; none: by load.
+        rate: Offered = Offered(None), "bit/s";
+        /// Mean payload of a transfer.
+        size: Bytes = Bytes(50_000), "bytes";
+        /// Law of that size: constant, exponential, pareto or uniform (in segments, from 1 on).
+        law: SizeLaw = SizeLaw::Exponential, "";
+        /// Shape of the Pareto law.
+        shape: f64 = 1.2, "";
+        /// Transfers of one flow of the group that may be open at a time; more are refused.
+        places: u32 = 1000, "";
+    }
+}
+
+/// A rate, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered(pub Option<Rate>);
+
+impl ParamType for Offered {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Text(text) if text == "none" => Ok(Self(None)),
+            Value::Text(text) => base::text::rate(text).map(|rate| Self(Some(rate))).map_err(|e| e.to_string()),
+            _ => Err("must be a rate such as \"1.25 Mbit/s\", or \"none\"".into()),
+        }
+    }
+    fn write(&self) -> Value {
+        self.0.map_or_else(|| Value::Text("none".into()), |rate| rate.write())
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Elastic {
+    sizes: Sizes,
+    gaps: Times,
+    due: Time,
+    chance: Stream,
+}
+
+impl Session for Elastic {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "elastic",
+        aliases: &["poisson-flows"],
+        title: "Poisson arrivals of finite flows",
+        source: "Augé and Roberts 2006; Ben Fredj et al. 2001",
+        differs: "Sizes are rounded up to whole segments, and the load counts them so; flows beyond the places are refused.",
+    };
+    const WAITS: bool = false;
+
+    fn new(params: &Params, site: &Site, mut chance: Stream) -> Result<Self, ParamError> {
+        if !(params.load > 0.0 && params.load <= 100.0) {
+            return Err(ParamError::new("load", "must lie above 0 and up to 100 of the link"));
+        }
+        check_places("places", params.places)?;
+        let sizes = Sizes::new(params.law, params.size, params.shape, site.mss)?;
+        let (field, rate) = match params.rate.0 {
+            Some(rate) => ("rate", rate.0 as f64),
+            None => ("load", params.load * site.capacity.0 as f64 / f64::from(site.flows)),
+        };
+        let gap = sizes.mean_segments() * site.packet.0 as f64 * 8.0 / rate * PS_PER_S as f64;
+        // A nanosecond.
+        if gap < 1e3 {
+            return Err(ParamError::new(
+                field,
+                "asks for more than a transfer every nanosecond; take less, or larger ones",
+            ));
+        }
+        let gaps = Times::exponential(gap);
+        let due = site.start + gaps.draw(&mut chance);
+        Ok(Self { sizes, gaps, due, chance })
+    }
+
+    fn places(params: &Params) -> u32 {
+        params.places
+    }
+
+    fn due(&self) -> Time {
+        self.due
+    }
+
+    fn open(&mut self, _now: Time) -> u32 {
+        self.due += self.gaps.draw(&mut self.chance);
+        self.sizes.draw(&mut self.chance)
+    }
+
+    fn ended(&mut self, _now: Time) -> Option<Time> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(index: u32, flows: u32) -> Site {
+        Site { packet: Bytes(1000), mss: 960, capacity: Rate(50_000_000), index, flows, start: Time(PS_PER_S) }
+    }
+
+    /// Opening times and segments of the `i`-th flow of `n`, for `secs` seconds.
+    fn arrivals(params: &Params, (i, n): (u32, u32), secs: u64) -> Vec<(Time, u32)> {
+        let chance = Stream::new(5, 0, ("test", u64::from(i)), "traffic");
+        let mut elastic = Elastic::new(params, &site(i, n), chance).unwrap();
+        let mut list = Vec::new();
+        while elastic.due() < Time((1 + secs) * PS_PER_S) {
+            let now = elastic.due();
+            list.push((now, elastic.open(now)));
+        }
+        list
+    }
+
+    #[test]
+    fn flows_of_a_group_are_together_one_poisson_process_of_the_load() {
+        let params = Params { load: 0.8, size: Bytes(9600), law: SizeLaw::Constant, ..Params::default() };
+        // 40 Mbit/s in flows of 10 kB: 500 a second, of which each of four has a quarter.
+        let (cells, n) = (400, 4);
+        let mut counts = vec![0u32; 10 * cells];
+        for i in 0..n {
+            let list = arrivals(&params, (i, n), cells as u64);
+            // Four standard errors of a Poisson number.
+            assert!((list.len() as f64 - 125.0 * cells as f64).abs() < 4.0 * (125.0 * cells as f64).sqrt());
+            for (time, segments) in list {
+                counts[(time.since(Time(PS_PER_S)).0 / (PS_PER_S / 10)) as usize] += 1;
+                assert_eq!(segments, 10);
+            }
+        }
+        let m = counts.len() as f64;
+        let mean = counts.iter().map(|&x| f64::from(x)).sum::<f64>() / m;
+        let variance = counts.iter().map(|&x| (f64::from(x) - mean) * (f64::from(x) - mean)).sum::<f64>() / m;
+        // 50 in a tenth of a second, and as much variance. Four standard errors: sqrt(50/m), sqrt((2 + 1/50) 2500/m).
+        assert!((mean - 50.0).abs() < 4.0 * (50.0 / m).sqrt(), "{mean}");
+        assert!((variance - 50.0).abs() < 4.0 * (2.02 * 2500.0 / m).sqrt(), "{variance}");
+    }
+
+    #[test]
+    fn offers_its_load_in_bits_on_the_wire_under_every_law() {
+        for law in [SizeLaw::Constant, SizeLaw::Exponential, SizeLaw::Pareto, SizeLaw::Uniform] {
+            // Shape 3: sums of sizes have standard errors. 1500 B are no whole number of segments.
+            let params = Params { load: 0.5, size: Bytes(1500), law, shape: 3.0, ..Params::default() };
+            let list = arrivals(&params, (0, 1), 100);
+            let (n, sum) = (list.len() as f64, list.iter().map(|x| f64::from(x.1)).sum::<f64>());
+            let squares = list.iter().map(|x| f64::from(x.1) * f64::from(x.1)).sum::<f64>();
+            let offered = sum * 8000.0 / 100.0;
+            // The sum of a Poisson number of sizes varies as the sum of their squares: four standard errors.
+            let error = squares.sqrt() * 8000.0 / 100.0;
+            assert!((offered - 25e6).abs() < 4.0 * error, "{law:?}: {offered} of {n} flows, within {error}");
+        }
+    }
+
+    #[test]
+    fn a_rate_counts_for_each_flow_and_instead_of_the_load() {
+        let rate = Offered::read(&Value::Text("8 Mbit/s".into())).unwrap();
+        let params = Params { load: 0.01, rate, size: Bytes(960), law: SizeLaw::Constant, ..Params::default() };
+        let n = arrivals(&params, (3, 50), 50).len() as f64;
+        // A thousand packets a second; four standard errors.
+        assert!((n - 50e3).abs() < 4.0 * 50e3f64.sqrt(), "{n}");
+        assert_eq!(Offered::read(&Offered(None).write()), Ok(Offered(None)));
+    }
+
+    #[test]
+    fn loads_that_are_none_or_come_too_thick_are_refused() {
+        let error = |params| {
+            let chance = Stream::new(1, 0, ("test", 0), "traffic");
+            Elastic::new(&params, &site(0, 1), chance).unwrap_err().to_string()
+        };
+        let load = |load| Params { load, ..Params::default() };
+        assert_eq!(error(load(0.0)), "load: must lie above 0 and up to 100 of the link");
+        assert_eq!(error(load(f64::NAN)), error(load(0.0)));
+        let rate = Offered(Some(Rate(1_000_000_000_000_000)));
+        let small = Params { rate, size: Bytes(1), law: SizeLaw::Constant, ..Params::default() };
+        assert!(error(small).starts_with("rate: asks for more than a transfer every nanosecond"));
+        assert_eq!(error(Params { places: 0, ..Params::default() }), "places: must lie between 1 and 1000000");
+    }
+}

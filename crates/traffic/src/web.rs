@@ -1,0 +1,235 @@
+//! A user of the web: opens a page, whose objects come one after another, looks at it, opens the next.
+//!
+//! Source: PagePool/WebTraf of ns-2 (Feldmann, Gilbert, Huang, Willinger 1999), with the laws of the web scenario of
+//! gHSTCP's paper as defaults. Objects open at times that do not wait for those before; their number is rounded up (as in
+//! ns-2: a mean of 3 of shape 1.5 becomes 3.61), and thinking begins with the end of the page (ns-2's `interPageOption_`
+//! 1, its default) or with its start (0).
+//! Differs from ns-2: no request is sent; at most `connections` are open at a time; pages of a session do not overlap, even
+//! if thinking begins with their start; all go one way, where ns-2 draws a server for each page.
+
+use crate::times::{check_places, check_think};
+use crate::{Session, Site, SizeLaw, Sizes, TimeLaw, Times};
+use base::{Bytes, Card, ParamError, Span, Stream, Time};
+
+base::params! {
+    /// ns-2's PagePool/WebTraf.
+    pub struct Params {
+        /// Pages of the session; 0 for no end.
+        pages: u32 = 0, "";
+        /// Mean time from a page to the next.
+        think: Span = Span::secs(10), "s";
+        /// Law of that time: constant, exponential or pareto.
+        think_law: TimeLaw = TimeLaw::Pareto, "";
+        /// Its shape, if Pareto.
+        think_shape: f64 = 2.0, "";
+        /// Whether that time begins with the end of the page or its start.
+        think_from: ThinkFrom = ThinkFrom::End, "";
+        /// Mean number of objects of a page, before it is rounded up.
+        objects: f64 = 3.0, "";
+        /// Law of that number: constant, exponential, pareto or uniform (from 1 on).
+        objects_law: SizeLaw = SizeLaw::Pareto, "";
+        /// Its shape, if Pareto.
+        objects_shape: f64 = 1.5, "";
+        /// Mean time from an object to the next of the page.
+        gap: Span = Span::millis(500), "s";
+        /// Law of that time: constant, exponential or pareto.
+        gap_law: TimeLaw = TimeLaw::Pareto, "";
+        /// Its shape, if Pareto.
+        gap_shape: f64 = 1.5, "";
+        /// Mean payload of an object.
+        size: Bytes = Bytes(12_000), "bytes";
+        /// Law of that size: constant, exponential, pareto or uniform (in segments, from 1 on).
+        law: SizeLaw = SizeLaw::Pareto, "";
+        /// Its shape, if Pareto.
+        shape: f64 = 1.2, "";
+        /// Connections at a time, as browsers have six; objects that come when all are taken wait.
+        connections: u32 = 6, "";
+    }
+}
+
+base::words! {
+    /// Where the time between pages begins.
+    pub enum ThinkFrom {
+        /// When all objects have arrived.
+        End = "end",
+        /// When the first object is asked for.
+        Start = "start",
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Web {
+    sizes: Sizes,
+    objects: Sizes,
+    gaps: Times,
+    thinks: Times,
+    think_from: ThinkFrom,
+    /// Pages still to open.
+    pages: u32,
+    /// When the page in progress opened.
+    opened: Time,
+    /// Its objects still to open, and those open.
+    left: u32,
+    open: u32,
+    /// When the next object or page comes, although it may have to wait.
+    next: Time,
+    /// The last call.
+    now: Time,
+    chance: Stream,
+}
+
+impl Session for Web {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "web",
+        aliases: &["webtraf", "pagepool"],
+        title: "Pages of several objects",
+        source: "ns-2's PagePool/WebTraf; Feldmann et al. 1999",
+        differs: "No requests; a limited number of connections (ns-2 has none); pages of a session do not overlap, and all \
+                  take one path.",
+    };
+    const WAITS: bool = true;
+
+    fn new(params: &Params, site: &Site, chance: Stream) -> Result<Self, ParamError> {
+        let p = params;
+        check_think(p.think)?;
+        check_places("connections", p.connections)?;
+        Ok(Self {
+            thinks: Times::new(p.think_law, p.think, p.think_shape, ["think", "think_shape"])?,
+            objects: Sizes::counted(p.objects_law, p.objects, p.objects_shape, ["objects", "objects_shape"])?,
+            gaps: Times::new(p.gap_law, p.gap, p.gap_shape, ["gap", "gap_shape"])?,
+            sizes: Sizes::new(p.law, p.size, p.shape, site.mss)?,
+            think_from: p.think_from,
+            // Of pages without end nobody sees the last.
+            pages: if p.pages == 0 { u32::MAX } else { p.pages },
+            opened: site.start,
+            left: 0,
+            open: 0,
+            next: site.start,
+            now: site.start,
+            chance,
+        })
+    }
+
+    fn places(params: &Params) -> u32 {
+        params.connections
+    }
+
+    fn due(&self) -> Time {
+        self.next.max(self.now)
+    }
+
+    fn open(&mut self, now: Time) -> u32 {
+        self.now = now;
+        if self.left == 0 {
+            self.opened = now;
+            self.pages -= 1;
+            self.left = self.objects.draw(&mut self.chance);
+        }
+        self.left -= 1;
+        self.open += 1;
+        let segments = self.sizes.draw(&mut self.chance);
+        self.next = if self.left > 0 { self.next + self.gaps.draw(&mut self.chance) } else { Time::NEVER };
+        segments
+    }
+
+    fn ended(&mut self, now: Time) -> Option<Time> {
+        self.now = now;
+        self.open -= 1;
+        if self.left + self.open > 0 {
+            return None;
+        }
+        if self.pages > 0 {
+            let from = if self.think_from == ThinkFrom::End { now } else { self.opened };
+            self.next = (from + self.thinks.draw(&mut self.chance)).max(now);
+        }
+        Some(self.opened)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Rate;
+
+    fn web(params: &Params) -> Web {
+        let start = Time(1_000_000_000);
+        let site = Site { packet: Bytes(1000), mss: 960, capacity: Rate(1_000_000_000), index: 0, flows: 1, start };
+        Web::new(params, &site, Stream::new(11, 0, ("test", 0), "traffic")).unwrap()
+    }
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::millis(n)
+    }
+
+    /// Three objects of two segments 10 ms apart, and 100 ms of thinking, all constant.
+    fn steady() -> Params {
+        Params {
+            pages: 2,
+            think: Span::millis(100),
+            think_law: TimeLaw::Constant,
+            objects_law: SizeLaw::Constant,
+            gap: Span::millis(10),
+            gap_law: TimeLaw::Constant,
+            size: Bytes(1900),
+            law: SizeLaw::Constant,
+            ..Params::default()
+        }
+    }
+
+    #[test]
+    fn a_page_is_complete_when_its_last_object_has_been_opened_and_all_have_ended() {
+        let mut web = web(&steady());
+        assert_eq!((web.due(), web.open(ms(1)), web.due()), (ms(1), 2, ms(11)));
+        // The only object that is open ends: there are two to come.
+        assert_eq!((web.ended(ms(5)), web.due()), (None, ms(11)));
+        assert_eq!((web.open(ms(11)), web.due(), web.open(ms(21)), web.due()), (2, ms(21), 2, Time::NEVER));
+        assert_eq!(
+            (web.ended(ms(30)), web.due(), web.ended(ms(40)), web.due()),
+            (None, Time::NEVER, Some(ms(1)), ms(140))
+        );
+        // The second page is the last.
+        for now in [140, 150, 160] {
+            assert_eq!((web.due(), web.open(ms(now))), (ms(now), 2));
+        }
+        assert_eq!((web.ended(ms(161)), web.ended(ms(162)), web.ended(ms(163))), (None, None, Some(ms(140))));
+        assert_eq!(web.due(), Time::NEVER);
+    }
+
+    #[test]
+    fn an_object_that_had_to_wait_does_not_delay_those_after_it() {
+        let mut web = web(&steady());
+        web.open(ms(1));
+        // Due at 11 ms, opened at 18: the next is still due at 21.
+        assert_eq!((web.open(ms(18)), web.due()), (2, ms(21)));
+        // And what was due before a call is due at once.
+        assert_eq!((web.ended(ms(25)), web.due()), (None, ms(25)));
+    }
+
+    #[test]
+    fn thinking_may_begin_with_the_page() {
+        let start = Params { think_from: ThinkFrom::Start, objects: 1.0, ..steady() };
+        for (end, next) in [(50, 101), (101, 101), (300, 300)] {
+            let mut web = web(&start);
+            web.open(ms(1));
+            assert_eq!((web.ended(ms(end)), web.due()), (Some(ms(1)), ms(next)), "{end}");
+        }
+    }
+
+    #[test]
+    fn wrong_parameters_are_named() {
+        let error = |params: Params| {
+            let site = Site { packet: Bytes(1000), mss: 960, capacity: Rate(1), index: 0, flows: 1, start: Time::ZERO };
+            Web::new(&params, &site, Stream::new(1, 0, ("test", 0), "traffic")).unwrap_err().field
+        };
+        assert_eq!(error(Params { objects: 0.5, ..Params::default() }), "objects");
+        assert_eq!(error(Params { objects_shape: 1.0, ..Params::default() }), "objects_shape");
+        assert_eq!(error(Params { gap_shape: f64::NAN, ..Params::default() }), "gap_shape");
+        assert_eq!(error(Params { think_shape: 0.5, ..Params::default() }), "think_shape");
+        assert_eq!(error(Params { gap: Span::secs(100_001), ..Params::default() }), "gap");
+        assert_eq!(error(Params { think: Span::ZERO, ..Params::default() }), "think");
+        assert_eq!(error(Params { connections: 0, ..Params::default() }), "connections");
+        assert_eq!(error(Params { size: Bytes(0), ..Params::default() }), "size");
+    }
+}
