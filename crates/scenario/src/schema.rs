@@ -63,17 +63,20 @@ struct File {
     record: Option<Record>,
 }
 
-/// A directed link: queue, server, wire.
+/// A directed link (queue, server, wire), or an array of links that differ only in what is drawn for them.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Link {
     /// Its name in paths.
     #[schemars(length(min = 1, max = 64))]
     name: String,
-    /// Bits on the wire: "2.5 Gbit/s".
-    rate: String,
-    /// Propagation, one way: "50 ms".
-    delay: Option<String>,
+    /// How many: above 1, an array that paths call `name[*]` (flow i of a group takes link i mod count) or `name[3]`.
+    #[schemars(range(min = 1, max = 100_000))]
+    count: Option<u32>,
+    /// Bits on the wire: "2.5 Gbit/s", or { uniform = ["100 Mbit/s", "155 Mbit/s"] } to be drawn.
+    rate: OrRange,
+    /// Propagation, one way: "50 ms", or { uniform = ["20 ms", "50 ms"] } to be drawn.
+    delay: Option<OrRange>,
     /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "bdp/sqrt(n)",
     /// "unlimited". May stand as `limit` beside the discipline.
     buffer: Option<String>,
@@ -138,18 +141,18 @@ struct Flows {
     recovery: Option<Recovering>,
     /// Size of a full data packet on the wire, headers included: "1500 B".
     packet: Option<String>,
-    /// When flows start: "0 s", or a uniform draw.
+    /// When flows start: "0 s", a uniform draw, one after the other, or a list.
     start: Option<Start>,
-    /// When the application stops offering data: "100 s".
-    stop: Option<String>,
+    /// When the application stops offering data: "100 s", a uniform draw, or so long after the flow's own start.
+    stop: Option<Stop>,
     /// What the application offers.
     traffic: Option<Traffic>,
     /// TCP besides the law.
     tcp: Option<Tcp>,
 }
 
-/// "100 ms"; { from, to } equally spaced; { uniform = [from, to] } or { pareto = { mean, shape } } drawn; a list: one
-/// each if as many as flows, else drawn.
+/// "100 ms"; "auto": what the links and the access propagate; { from, to } equally spaced; { uniform = [from, to] } or
+/// { pareto = { mean, shape } } drawn; a list: one each if as many as flows, else drawn.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Rtt {
@@ -175,7 +178,7 @@ struct RttTable {
     pareto: Option<Pareto>,
 }
 
-/// Pareto draws; the smallest is mean (shape - 1) / shape.
+/// A Pareto law; the smallest draw is mean (shape - 1) / shape.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Pareto {
@@ -183,38 +186,140 @@ struct Pareto {
     mean: String,
     /// Shape, above 1.
     shape: f64,
-    /// Larger draws are cut here; 100 means by default.
+    /// Larger values are cut here; 100 means by default.
     max: Option<String>,
+    /// Draws (the default), or the quantiles of as many equal shares as flows, scaled to the mean.
+    by: Option<By>,
+}
+
+/// How flows come by values of a law.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+enum By {
+    /// A draw each.
+    Draws,
+    /// The middle of the i-th of n equal shares.
+    Quantiles,
+}
+
+/// One value, or { uniform = [from, to] } to be drawn.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum OrRange {
+    /// The same for all.
+    Value(String),
+    /// A draw each.
+    Range(Range),
+}
+
+/// A uniform draw.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Range {
+    /// Both ends.
+    uniform: [String; 2],
+}
+
+/// One value; { from, to } equally spaced; { uniform = [from, to] } drawn; a list: one each if as many as flows, else
+/// drawn.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Values {
+    /// The same for all.
+    Value(String),
+    /// One each, or drawn.
+    List(Vec<String>),
+    /// Equally spaced, or drawn.
+    Table(ValuesTable),
+}
+
+/// { from, to } or { uniform }.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct ValuesTable {
+    /// That of the first flow.
+    from: Option<String>,
+    /// That of the last flow.
+    to: Option<String>,
+    /// Both ends of uniform draws.
+    uniform: Option<[String; 2]>,
 }
 
 /// The sender's own link.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Access {
-    /// "10 Gbit/s" or "unlimited".
-    rate: Option<String>,
+    /// "10 Gbit/s", "unlimited", or one that differs between flows.
+    rate: Option<Values>,
     /// "1000 packets" or "unlimited".
     buffer: Option<String>,
+    /// Propagation before the first link: "1 ms", or one that differs between flows. Without it, half of what the links
+    /// leave of the base RTT.
+    delay: Option<Values>,
 }
 
-/// A time, or a uniform draw per flow and replication.
+/// When flows start.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum Start {
     /// The same for all: "0 s".
     Value(String),
-    /// A draw.
+    /// One each if as many as flows, else drawn.
+    List(Vec<String>),
+    /// A draw, or one after the other.
     Table(StartTable),
 }
 
-/// A uniform draw per flow and replication.
+/// { from, to }: a uniform draw per flow and replication; { from, every }: flow i at from + i every.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct StartTable {
     /// The earliest: "0 s".
     from: String,
     /// The latest: "5 s".
-    to: String,
+    to: Option<String>,
+    /// From one flow to the next: "10 s".
+    every: Option<String>,
+}
+
+/// When flows stop.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Stop {
+    /// The same for all: "100 s".
+    Value(String),
+    /// A draw, or after the start.
+    Table(StopTable),
+}
+
+/// { from, to }: a uniform draw per flow and replication; { after }: measured from the flow's own start.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct StopTable {
+    /// The earliest: "90 s".
+    from: Option<String>,
+    /// The latest: "100 s".
+    to: Option<String>,
+    /// So long after the flow's start.
+    after: Option<After>,
+}
+
+/// "100 s", or an exponential draw.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum After {
+    /// The same for all.
+    Value(String),
+    /// A draw per flow and replication.
+    Table(AfterTable),
+}
+
+/// An exponential draw.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct AfterTable {
+    /// Its mean: "100 s".
+    exponential: String,
 }
 
 /// A profile or a table of keys.
@@ -397,7 +502,7 @@ fn parameter(row: &Param) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{flows, links, read, tcp};
+    use crate::{flows, life, links, read, tcp, values};
     use std::collections::BTreeSet;
 
     fn keys(schema: &Json, pointer: &str) -> BTreeSet<String> {
@@ -415,7 +520,11 @@ mod tests {
             ("/$defs/LossTable/properties", links::LOSS_KEYS),
             ("/$defs/Flows/properties", flows::KEYS),
             ("/$defs/Access/properties", flows::ACCESS_KEYS),
-            ("/$defs/StartTable/properties", flows::START_KEYS),
+            ("/$defs/StartTable/properties", life::START_KEYS),
+            ("/$defs/StopTable/properties", life::STOP_KEYS),
+            ("/$defs/AfterTable/properties", life::AFTER_KEYS),
+            ("/$defs/Range/properties", values::RANGE_KEYS),
+            ("/$defs/ValuesTable/properties", values::VALUES_KEYS),
             ("/$defs/RttTable/properties", flows::RTT_KEYS),
             ("/$defs/Pareto/properties", flows::PARETO_KEYS),
             ("/$defs/TcpTable/properties", tcp::KEYS),

@@ -4,17 +4,21 @@
 //! so another flow in the file does not move them.
 
 use crate::BuildError;
+use crate::draw::{self, Draws, Expanded};
 use base::{Bytes, Flags, Rate, Span, Stream, Time};
 use law::{CongestionControl, Control};
 use queue::{AnyQueue, Limit};
-use scenario::{Group, HEADER, Loss, Rtt, Scenario};
+use scenario::{Group, HEADER, Loss, Scenario};
 use traffic::{AnySource, Offer};
 use transport::{Options, Receiver, Sender};
 
 /// Everything an engine needs.
 #[derive(Debug)]
 pub struct Network {
+    /// Those of an array one after the other.
     pub links: Vec<LinkPlan>,
+    /// Links by table of the scenario file, for the results.
+    pub tables: Vec<u32>,
     pub flows: Vec<FlowPlan>,
     pub marks: Marks,
 }
@@ -147,48 +151,33 @@ impl Network {
         if total > MAX_FLOWS {
             return Err(BuildError::TooManyFlows(total));
         }
-        let links = scenario
-            .links
-            .iter()
-            .enumerate()
-            .map(|(i, link)| {
-                let stream = |purpose| Stream::new(scenario.seed, replication, ("link", i as u64), purpose);
-                LinkPlan {
-                    rate: link.rate,
-                    delay: link.delay,
-                    queue: link
-                        .queue
-                        .build(&scenario.port(i), stream("queue"))
-                        .expect("checked when the scenario was read"),
-                    limit: link.buffer,
-                    loss: link.loss.map(|loss| (loss, stream("loss"))),
-                }
-            })
-            .collect();
+        let expanded = Expanded::new(&scenario.links);
+        let links = draw::links(scenario, replication);
+        let propagation = |path: &[u32]| path.iter().fold(Span::ZERO, |sum, &l| sum + links[l as usize].delay);
         let mut flows = Vec::with_capacity(total as usize);
         for (g, group) in scenario.groups.iter().enumerate() {
             check_sequence_numbers(scenario, g, group)?;
-            let wire: u64 = group.path.iter().chain(&group.back).map(|&l| scenario.links[l].delay.0).sum();
+            let draws = Draws::new(group);
             for i in 0..group.count {
                 // A flow is named by group and position, so that another group does not move its draws.
                 let name = format!("flow/{}", group.name);
-                let stream = |purpose| Stream::new(scenario.seed, replication, (&name, u64::from(i)), purpose);
-                let base_rtt = draw_rtt(&group.rtt, i, group.count, stream("rtt"));
-                let slack = base_rtt.0.saturating_sub(wire);
-                let back = if group.traffic.is_tcp() { Span(slack - slack / 2) } else { Span::ZERO };
+                let stream = |purpose: &str| Stream::new(scenario.seed, replication, (&name, u64::from(i)), purpose);
+                let (path, back_path) = (expanded.path(&group.path, i), expanded.path(&group.back, i));
+                let round = draws.round(i, (propagation(&path), propagation(&back_path)), stream);
+                let (start, stop) = draws.life(i, stream);
                 let jitter = group.tcp.send_jitter;
                 let party = Party {
                     group: g as u32,
                     index: i,
-                    base_rtt,
-                    start: Time::ZERO + stream("start").span_between(group.start.0, group.start.1),
-                    stop: group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
-                    path: group.path.iter().map(|&l| l as u32).collect(),
-                    back_path: group.back.iter().map(|&l| l as u32).collect(),
-                    lead: Span(slack / 2),
-                    back,
-                    access: group.access.rate.map_or(Span::ZERO, |rate| rate.serialize(group.packet)),
-                    access_buffer: group.access.rate.and(group.access.buffer),
+                    base_rtt: round.base_rtt,
+                    start,
+                    stop,
+                    path,
+                    back_path,
+                    lead: round.lead,
+                    back: round.back,
+                    access: draws.access(i, stream),
+                    access_buffer: group.access.buffer,
                     jitter: (jitter > Span::ZERO).then(|| (jitter, stream("jitter"))),
                     packet: group.packet.0 as u32,
                     traced: scenario.record.trace.contains(&(g, i)),
@@ -208,7 +197,7 @@ impl Network {
             end: Time::ZERO + scenario.duration,
             every: scenario.record.every,
         };
-        Ok(Self { links, flows, marks })
+        Ok(Self { links, tables: expanded.counts(), flows, marks })
     }
 
     /// Time a packet of flow `flow` takes on link `link`: data, and acknowledgement.
@@ -248,7 +237,7 @@ fn packets_per_second(group: &Group) -> f64 {
 
 /// Sequence numbers have 32 bits: TCP sends what its narrowest link passes, datagrams what their source says.
 fn check_sequence_numbers(scenario: &Scenario, index: usize, group: &Group) -> Result<(), BuildError> {
-    let narrowest = group.path.iter().map(|&l| scenario.links[l].rate.0).min().unwrap_or(0);
+    let narrowest = group.path.iter().map(|hop| scenario.links[hop.link].fastest().0).min().unwrap_or(0);
     let passed = Rate(narrowest).bytes_in(scenario.duration) / group.packet.0 as f64;
     // One in a hundred is 600 standard deviations of a Poisson count.
     let offered = 1.01 * packets_per_second(group) * scenario.duration.as_secs();
@@ -257,21 +246,4 @@ fn check_sequence_numbers(scenario: &Scenario, index: usize, group: &Group) -> R
         return Err(BuildError::TooManyPackets { group: group.name.clone(), index, packets: packets as u64 });
     }
     Ok(())
-}
-
-fn draw_rtt(rtt: &Rtt, index: u32, count: u32, mut stream: Stream) -> Span {
-    match rtt {
-        Rtt::Constant(span) => *span,
-        Rtt::Spread(from, to) => match u64::from(count) {
-            1 => Span(u64::midpoint(from.0, to.0)),
-            n => {
-                let step = u128::from(to.0.abs_diff(from.0)) * u128::from(index) / u128::from(n - 1);
-                Span(if to >= from { from.0 + step as u64 } else { from.0 - step as u64 })
-            }
-        },
-        Rtt::Uniform(from, to) => stream.span_between(*from, *to),
-        Rtt::Pareto { mean, shape, max } => Span::from_secs(stream.pareto(mean.as_secs(), *shape)).min(*max),
-        Rtt::List(list) if list.len() == count as usize => list[index as usize],
-        Rtt::List(list) => list[stream.below(list.len() as u64) as usize],
-    }
 }
