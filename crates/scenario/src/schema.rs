@@ -3,7 +3,10 @@
 
 #![expect(dead_code, reason = "described, never constructed")]
 
+mod draws;
+
 use base::{Card, Param, Value};
+use draws::{Access, OrRange, Rtt, Start, Stop};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -73,9 +76,9 @@ struct Link {
     /// How many: above 1, an array that paths call `name[*]` (flow i of a group takes link i mod count) or `name[3]`.
     #[schemars(range(min = 1, max = 100_000))]
     count: Option<u32>,
-    /// Bits on the wire: "2.5 Gbit/s", or { uniform = ["100 Mbit/s", "155 Mbit/s"] } to be drawn.
+    /// Bits on the wire: "2.5 Gbit/s", or `{ uniform = [from, to] }` to be drawn.
     rate: OrRange,
-    /// Propagation, one way: "50 ms", or { uniform = ["20 ms", "50 ms"] } to be drawn.
+    /// Propagation, one way: "50 ms", or `{ uniform = [from, to] }` to be drawn.
     delay: Option<OrRange>,
     /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "bdp/sqrt(n)",
     /// "unlimited". May stand as `limit` beside the discipline.
@@ -149,177 +152,6 @@ struct Flows {
     traffic: Option<Traffic>,
     /// TCP besides the law.
     tcp: Option<Tcp>,
-}
-
-/// "100 ms"; "auto": what the links and the access propagate; { from, to } equally spaced; { uniform = [from, to] } or
-/// { pareto = { mean, shape } } drawn; a list: one each if as many as flows, else drawn.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Rtt {
-    /// The same for all.
-    Value(String),
-    /// One each, or drawn.
-    List(Vec<String>),
-    /// Equally spaced, or drawn.
-    Table(RttTable),
-}
-
-/// { from, to }, { uniform } or { pareto }.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct RttTable {
-    /// RTT of the first flow.
-    from: Option<String>,
-    /// RTT of the last flow.
-    to: Option<String>,
-    /// Uniform draws between two times.
-    uniform: Option<[String; 2]>,
-    /// Pareto draws.
-    pareto: Option<Pareto>,
-}
-
-/// A Pareto law; the smallest draw is mean (shape - 1) / shape.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Pareto {
-    /// Mean of the law: "100 ms".
-    mean: String,
-    /// Shape, above 1.
-    shape: f64,
-    /// Larger values are cut here; 100 means by default.
-    max: Option<String>,
-    /// Draws (the default), or the quantiles of as many equal shares as flows, scaled to the mean.
-    by: Option<By>,
-}
-
-/// How flows come by values of a law.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-enum By {
-    /// A draw each.
-    Draws,
-    /// The middle of the i-th of n equal shares.
-    Quantiles,
-}
-
-/// One value, or { uniform = [from, to] } to be drawn.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum OrRange {
-    /// The same for all.
-    Value(String),
-    /// A draw each.
-    Range(Range),
-}
-
-/// A uniform draw.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Range {
-    /// Both ends.
-    uniform: [String; 2],
-}
-
-/// One value; { from, to } equally spaced; { uniform = [from, to] } drawn; a list: one each if as many as flows, else
-/// drawn.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Values {
-    /// The same for all.
-    Value(String),
-    /// One each, or drawn.
-    List(Vec<String>),
-    /// Equally spaced, or drawn.
-    Table(ValuesTable),
-}
-
-/// { from, to } or { uniform }.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct ValuesTable {
-    /// That of the first flow.
-    from: Option<String>,
-    /// That of the last flow.
-    to: Option<String>,
-    /// Both ends of uniform draws.
-    uniform: Option<[String; 2]>,
-}
-
-/// The sender's own link.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Access {
-    /// "10 Gbit/s", "unlimited", or one that differs between flows.
-    rate: Option<Values>,
-    /// "1000 packets" or "unlimited".
-    buffer: Option<String>,
-    /// Propagation before the first link: "1 ms", or one that differs between flows. Without it, half of what the links
-    /// leave of the base RTT.
-    delay: Option<Values>,
-}
-
-/// When flows start.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Start {
-    /// The same for all: "0 s".
-    Value(String),
-    /// One each if as many as flows, else drawn.
-    List(Vec<String>),
-    /// A draw, or one after the other.
-    Table(StartTable),
-}
-
-/// { from, to }: a uniform draw per flow and replication; { from, every }: flow i at from + i every.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct StartTable {
-    /// The earliest: "0 s".
-    from: String,
-    /// The latest: "5 s".
-    to: Option<String>,
-    /// From one flow to the next: "10 s".
-    every: Option<String>,
-}
-
-/// When flows stop.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Stop {
-    /// The same for all: "100 s".
-    Value(String),
-    /// A draw, or after the start.
-    Table(StopTable),
-}
-
-/// { from, to }: a uniform draw per flow and replication; { after }: measured from the flow's own start.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct StopTable {
-    /// The earliest: "90 s".
-    from: Option<String>,
-    /// The latest: "100 s".
-    to: Option<String>,
-    /// So long after the flow's start.
-    after: Option<After>,
-}
-
-/// "100 s", or an exponential draw.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum After {
-    /// The same for all.
-    Value(String),
-    /// A draw per flow and replication.
-    Table(AfterTable),
-}
-
-/// An exponential draw.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct AfterTable {
-    /// Its mean: "100 s".
-    exponential: String,
 }
 
 /// A profile or a table of keys.

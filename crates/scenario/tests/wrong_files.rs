@@ -158,27 +158,6 @@ fn the_top_of_the_file() {
 fn links() {
     all_refused(
         r#"
-- name = "bottleneck"
-+ name = "bottleneck"\ncount = 0
-! links[0].count: must be a whole number from 1 to 100000
-+ name = "bottleneck"\ncount = 3
-! flows[0].path[0]: "bottleneck" are 3 links; write "bottleneck[*]" (flow i takes link i mod 3), or "bottleneck[0]" for one
-- rate = "1 Gbit/s"
-+ rate = { uniform = "1 Gbit/s" }
-! links[0].rate.uniform: must be a list of two rates such as ["100 Mbit/s", "155 Mbit/s"], not text
-+ rate = { uniform = ["2 Gbit/s", "1 Gbit/s"] }
-! links[0].rate.uniform: the first rate must not be above the second
-+ rate = { uniform = ["9 bit/s", "1 Gbit/s"] }
-! links[0].rate: must lie between 1 kbit/s and 1000 Tbit/s, not 9 bit/s
-+ rate = {}
-! links[0].rate: must be "1 Gbit/s" or { uniform = ["100 Mbit/s", "155 Mbit/s"] }
-+ rate = { pareto = ["9 bit/s", "1 Gbit/s"] }
-! links[0].rate.pareto: unknown key; known here: uniform
-- delay = "50 ms"
-+ delay = { uniform = ["10 ms", "2 h"] }
-! links[0].delay: must lie between 0 s and 3600 s, not 7200 s
-+ delay = { uniform = ["10 ms", "120 ms"] }
-! flows[0].rtt: 100 ms is below the 120 ms that its links propagate
 - name = "bottleneck"\n
 +
 ! links[0].name: missing; write for example name = "bottleneck"
@@ -295,10 +274,6 @@ fn flows() {
 ! flows[0].return[0]: "bottleneck" is on the round trip already; links are directed and crossed once
 + return = "reverse"
 ! flows[0].return: must be a list of links such as ["bottleneck"], not text
-+ return = ["reverse[1]"]
-! flows[0].return[0]: there is only 1 of "reverse", counted from 0
-+ return = ["reverse[one]"]
-! flows[0].return[0]: "reverse[one]" is no link; write "reverse[*]" or for example "reverse[0]"
 - path = ["bottleneck"]\nreturn
 + path = []\nreturn
 ! flows[0].path: must name at least one link
@@ -338,25 +313,11 @@ fn flows() {
 - shape = 1.2
 + shape = 1.2, max = "500 ms"
 ! flows[1].rtt.pareto.max: must not be below the mean
-+ shape = 1.2, by = "chance"
-! flows[1].rtt.pareto.by: must be "draws" or "quantiles"
 - rate = "10 Gbit/s"
 + buffer = "10 packets"
 ! flows[0].access.buffer: needs access.rate: nothing waits for an infinite rate
 + rate = "10 Gbit/s", buffer = "1 bdp"
 ! flows[0].access.buffer: must be in packets, such as "1000 packets", or "unlimited"
-+ rate = []
-! flows[0].access.rate: must not be empty
-+ rate = { from = "20 Mbit/s", to = "10 Mbit/s" }
-! flows[0].access.rate: the first rate must not be above the second
-+ rate = { from = "20 Mbit/s" }
-! flows[0].access.rate: must be "100 Mbit/s", { from, to }, { uniform = ["100 Mbit/s", "155 Mbit/s"] } or a list
-+ rate = ["20 Mbit/s", "1 bit/s"]
-! flows[0].access.rate: must lie between 1 kbit/s and 1000 Tbit/s, not 1 bit/s
-+ delay = { uniform = ["1 ms", "60 ms"] }
-! flows[0].rtt: 100 ms is below the 110 ms that its links and access propagate
-+ delay = { uniform = ["60 ms", "1 ms"] }
-! flows[0].access.delay: the first time must not be above the second
 - packet = "1000 B"
 + packet = "40 B"
 ! flows[0].packet: must lie between 41 B and 65535 B, its 40 bytes of header included
@@ -374,6 +335,65 @@ fn flows() {
 - stop = "15 s"
 + stop = "5 s"
 ! flows[0].stop: must come after the start at 5 s
+"#,
+    );
+}
+
+#[test]
+fn arrays_of_links() {
+    all_refused(
+        r#"
+- name = "bottleneck"
++ name = "bottleneck"\ncount = 0
+! links[0].count: must be a whole number from 1 to 100000
++ name = "bottleneck"\ncount = 3
+! flows[0].path[0]: "bottleneck" are 3 links; write "bottleneck[*]" (flow i takes link i mod 3), or "bottleneck[0]" for one
+- rate = "1 Gbit/s"
++ rate = { uniform = "1 Gbit/s" }
+! links[0].rate.uniform: must be a list of two rates such as ["100 Mbit/s", "155 Mbit/s"], not text
++ rate = { uniform = ["2 Gbit/s", "1 Gbit/s"] }
+! links[0].rate.uniform: the first rate must not be above the second
++ rate = { uniform = ["9 bit/s", "1 Gbit/s"] }
+! links[0].rate: must lie between 1 kbit/s and 1000 Tbit/s, not 9 bit/s
++ rate = {}
+! links[0].rate: must be "1 Gbit/s" or { uniform = ["100 Mbit/s", "155 Mbit/s"] }
++ rate = { pareto = ["9 bit/s", "1 Gbit/s"] }
+! links[0].rate.pareto: unknown key; known here: uniform
+- delay = "50 ms"
++ delay = { uniform = ["10 ms", "2 h"] }
+! links[0].delay: must lie between 0 s and 3600 s, not 7200 s
++ delay = { uniform = ["10 ms", "120 ms"] }
+! flows[0].rtt: 100 ms is below the 120 ms that its links propagate
+- return = ["reverse"]
++ return = ["reverse[1]"]
+! flows[0].return[0]: there is only 1 of "reverse", counted from 0
++ return = ["reverse[one]"]
+! flows[0].return[0]: "reverse[one]" is no link; write "reverse[*]" or for example "reverse[0]"
+"#,
+    );
+}
+
+#[test]
+fn what_flows_draw() {
+    all_refused(
+        r#"
+- rate = "10 Gbit/s"
++ rate = []
+! flows[0].access.rate: must not be empty
++ rate = { from = "20 Mbit/s", to = "10 Mbit/s" }
+! flows[0].access.rate: the first rate must not be above the second
++ rate = { from = "20 Mbit/s" }
+! flows[0].access.rate: must be "100 Mbit/s", { from, to }, { uniform = ["100 Mbit/s", "155 Mbit/s"] } or a list
++ rate = ["20 Mbit/s", "1 bit/s"]
+! flows[0].access.rate: must lie between 1 kbit/s and 1000 Tbit/s, not 1 bit/s
++ delay = { uniform = ["1 ms", "60 ms"] }
+! flows[0].rtt: 100 ms is below the 110 ms that its links and access propagate
++ delay = { uniform = ["60 ms", "1 ms"] }
+! flows[0].access.delay: the first time must not be above the second
+- shape = 1.2
++ shape = 1.2, by = "chance"
+! flows[1].rtt.pareto.by: must be "draws" or "quantiles"
+- stop = "15 s"
 + stop = { from = "18 s", to = "17 s" }
 ! flows[0].stop: from must not be later than to
 + stop = { from = "18 s" }
