@@ -2,7 +2,7 @@
 
 use base::Span;
 use queue::Limit;
-use scenario::Scenario;
+use scenario::{Hop, Scenario};
 use serde_json::{Value, json};
 
 /// The facts of `scenario`, links and groups in its order.
@@ -22,9 +22,9 @@ pub fn describe(scenario: &Scenario) -> Value {
                 "offered_bps": group.traffic.rate().map(|rate| rate.0),
                 "flows": group.count,
                 "packet_bytes": group.packet.0,
-                "access_rate_bps": group.access.rate.map(|rate| rate.0),
-                "path": group.path,
-                "return": group.back,
+                "access_rate_bps": group.access.rate.as_ref().map(|rate| rate.mean().0),
+                "path": tables(&group.path),
+                "return": tables(&group.back),
             })
         })
         .collect();
@@ -36,8 +36,21 @@ pub fn describe(scenario: &Scenario) -> Value {
         "seed": scenario.seed,
         "every_s": scenario.record.every.map(Span::as_secs),
         "links": links,
+        "fair": fair(scenario),
         "groups": groups,
     })
+}
+
+/// Positions in the list of links, whichever of an array they are.
+fn tables(path: &[Hop]) -> Vec<usize> {
+    path.iter().map(|hop| hop.link).collect()
+}
+
+/// The network as max-min fairness sees it; a cap is `null` where there is none.
+fn fair(scenario: &Scenario) -> Value {
+    let fair = scenario.fair();
+    let caps: Vec<_> = fair.caps.into_iter().map(|cap| cap.is_finite().then_some(cap)).collect();
+    json!({ "rates_bps": fair.rates, "paths": fair.paths, "caps_bps": caps })
 }
 
 fn link(scenario: &Scenario, index: usize) -> Value {
@@ -49,6 +62,7 @@ fn link(scenario: &Scenario, index: usize) -> Value {
     };
     json!({
         "name": link.name,
+        "count": link.count,
         "rate_bps": link.rate.0,
         "delay_s": link.delay.as_secs(),
         "discipline": link.queue.card().name,
@@ -59,8 +73,8 @@ fn link(scenario: &Scenario, index: usize) -> Value {
         "flows": scenario.flows_on(index),
         "background_flows": scenario.background_on(index),
         "mean_rtt_s": scenario.mean_rtt(index).map(Span::as_secs),
-        "min_rtt_s": scenario.counted_on(index).map(|group| group.rtt.min().as_secs()).reduce(f64::min),
-        "max_rtt_s": scenario.counted_on(index).map(|group| group.rtt.max().as_secs()).reduce(f64::max),
+        "min_rtt_s": scenario.counted_on(index).map(|group| group.min_rtt(scenario).as_secs()).reduce(f64::min),
+        "max_rtt_s": scenario.counted_on(index).map(|group| group.max_rtt(scenario).as_secs()).reduce(f64::max),
         "packet_bytes": scenario.mean_packet(index),
         "bdp_bytes": scenario.bdp_bytes(index),
         "bdp_packets": scenario.bdp_packets(index),

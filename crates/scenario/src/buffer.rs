@@ -2,7 +2,7 @@
 //!
 //! Source: BDP rule, Villamizar and Song 1994; BDP/sqrt(n), Appenzeller et al. 2004.
 //! BDP is the rate times the mean base RTT of the flows that send data over the link (of TCP's, where there are any); n is
-//! their number; time and BDP become packets of their mean size. A link that carries only ACKs has none of these and takes
+//! their number (of an array of links, that of each link in the mean); time and BDP become packets of their mean size. A link that carries only ACKs has none of these and takes
 //! packets or bytes.
 
 use crate::reader::Node;
@@ -38,13 +38,14 @@ impl Buffer {
         if let Self::Fixed(limit) = self {
             return Ok(*limit);
         }
-        let (Some(packet), Some(bdp)) = (scenario.mean_packet(link), scenario.bdp_bytes(link)) else {
+        let known = (scenario.mean_packet(link), scenario.bdp_bytes(link), scenario.flows_each(link));
+        let (Some(packet), Some(bdp), Some(n)) = known else {
             return Err(wrong("no flow sends data over this link, so time and bdp say nothing; give packets or bytes"));
         };
         let bytes = match self {
             Self::Time(span) => scenario.links[link].rate.bytes_in(*span),
             Self::Bdp(share) => share * bdp,
-            Self::BdpOverSqrtN(share) => share * bdp / f64::from(scenario.flows_on(link)).sqrt(),
+            Self::BdpOverSqrtN(share) => share * bdp / n.sqrt(),
             Self::Fixed(_) => 0.0,
         };
         let packets = (bytes / packet).round().max(1.0);

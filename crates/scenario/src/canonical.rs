@@ -3,10 +3,13 @@
 //!
 //! Places follow the file (`flows[0].control.law`), so that one set of messages serves both.
 
+mod forms;
+
 use crate::error::one_line;
 use crate::parameters::Parameters;
-use crate::{Access, Group, Link, Loss, Record, Rtt, Scenario, ScenarioError, check, control, flows, links};
+use crate::{Group, Hop, Link, Loss, Record, Scenario, ScenarioError, Stop, check, control, flows, hops, links};
 use base::{Bytes, Rate, Span, Value};
+use forms::{AccessForm, RangeForm, RttForm, StartForm, StopForm};
 use law::{LawSpec, StartSpec};
 use queue::{Limit, QueueSpec};
 use serde::{Deserialize, Serialize};
@@ -66,11 +69,23 @@ struct ScenarioForm {
 #[serde(deny_unknown_fields)]
 struct LinkForm {
     name: String,
-    rate_bps: Rate,
-    delay_ps: Span,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    count: u32,
+    rate_bps: RangeForm<Rate>,
+    delay_ps: RangeForm<Span>,
     buffer: LimitForm,
     queue: QueueForm,
     loss: Option<LossForm>,
+}
+
+/// Links are no arrays unless they say so.
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 #[derive(Serialize, Deserialize)]
@@ -99,13 +114,13 @@ struct QueueForm {
 #[derive(Serialize, Deserialize)]
 struct ControlForm {
     law: String,
-    slow_start: StartForm,
+    slow_start: SlowStartForm,
     #[serde(flatten)]
     parameters: Map<String, Json>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct StartForm {
+struct SlowStartForm {
     kind: String,
     #[serde(flatten)]
     parameters: Map<String, Json>,
@@ -125,28 +140,11 @@ struct GroupForm {
     control: Option<ControlForm>,
     recovery: Option<String>,
     packet_bytes: Bytes,
-    start_ps: (Span, Span),
-    stop_ps: Option<Span>,
+    start_ps: StartForm,
+    stop_ps: Option<StopForm>,
     traffic: TrafficForm,
     /// A [`TcpForm`] or a [`DatagramForm`].
     tcp: Json,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum RttForm {
-    ConstantPs(Span),
-    SpreadPs(Span, Span),
-    UniformPs(Span, Span),
-    Pareto { mean_ps: Span, shape: f64, max_ps: Span },
-    ListPs(Vec<Span>),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AccessForm {
-    rate_bps: Option<Rate>,
-    buffer_packets: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -213,8 +211,9 @@ impl From<&Link> for LinkForm {
     fn from(link: &Link) -> Self {
         Self {
             name: link.name.clone(),
-            rate_bps: link.rate,
-            delay_ps: link.delay,
+            count: link.count,
+            rate_bps: RangeForm::new(link.rate, link.rate_range),
+            delay_ps: RangeForm::new(link.delay, link.delay_range),
             buffer: match link.buffer {
                 Limit::Packets(n) => LimitForm::Packets(n),
                 Limit::Bytes(n) => LimitForm::Bytes(n),
@@ -231,9 +230,11 @@ impl From<&Link> for LinkForm {
 
 impl GroupForm {
     fn new(group: &Group, links: &[Link]) -> Self {
-        let names = |path: &[usize]| path.iter().map(|&link| links[link].name.clone()).collect();
-        let slow_start =
-            || StartForm { kind: group.slow_start.card().name.into(), parameters: to_json(group.slow_start.values()) };
+        let names = |path: &[Hop]| path.iter().map(|&hop| hops::name_of(hop, links)).collect();
+        let slow_start = || SlowStartForm {
+            kind: group.slow_start.card().name.into(),
+            parameters: to_json(group.slow_start.values()),
+        };
         let control = || ControlForm {
             law: group.law.card().name.into(),
             slow_start: slow_start(),
@@ -251,29 +252,17 @@ impl GroupForm {
             path: names(&group.path),
             back: names(&group.back),
             rtt: RttForm::from(&group.rtt),
-            access: AccessForm { rate_bps: group.access.rate, buffer_packets: group.access.buffer },
+            access: AccessForm::from(&group.access),
             control: is_tcp.then(control),
             recovery: is_tcp.then(|| group.recovery.name().into()),
             packet_bytes: group.packet,
-            start_ps: group.start,
-            stop_ps: group.stop,
+            start_ps: StartForm::from(&group.start),
+            stop_ps: group.stop.map(StopForm::from),
             traffic: TrafficForm {
                 kind: group.traffic.card().name.into(),
                 parameters: to_json(group.traffic.values()),
             },
             tcp: tcp.unwrap_or_default(),
-        }
-    }
-}
-
-impl From<&Rtt> for RttForm {
-    fn from(rtt: &Rtt) -> Self {
-        match rtt {
-            Rtt::Constant(rtt) => Self::ConstantPs(*rtt),
-            Rtt::Spread(from, to) => Self::SpreadPs(*from, *to),
-            Rtt::Uniform(from, to) => Self::UniformPs(*from, *to),
-            Rtt::Pareto { mean, shape, max } => Self::Pareto { mean_ps: *mean, shape: *shape, max_ps: *max },
-            Rtt::List(list) => Self::ListPs(list.clone()),
         }
     }
 }
@@ -332,10 +321,15 @@ impl LinkForm {
         let place = format!("links[{i}].queue");
         let mut queue: QueueSpec = links::queue_named(&self.queue.discipline, &format!("{place}.discipline"))?;
         set_all(&mut queue, &self.queue.parameters, &place)?;
+        let (rate, rate_range) = self.rate_bps.mean_and_range();
+        let (delay, delay_range) = self.delay_ps.mean_and_range();
         Ok(Link {
             name: self.name,
-            rate: self.rate_bps,
-            delay: self.delay_ps,
+            count: self.count,
+            rate,
+            rate_range,
+            delay,
+            delay_range,
             buffer: match self.buffer {
                 LimitForm::Packets(n) => Limit::Packets(n),
                 LimitForm::Bytes(n) => Limit::Bytes(n),
@@ -374,10 +368,10 @@ impl GroupForm {
                 .map(|form| Options { send_jitter: form.send_jitter_ps, ..Options::default() })
         };
         let tcp = tcp.map_err(|error| ScenarioError::wrong(at("tcp"), one_line(&error.to_string())))?;
-        let indices = |key: &str, names: &[String]| -> Result<Vec<usize>, ScenarioError> {
+        let indices = |key: &str, names: &[String]| -> Result<Vec<Hop>, ScenarioError> {
             let place = |j| format!("flows[{i}].{key}[{j}]");
             let named = |(j, name): (usize, &String)| {
-                flows::link_named(name, links).map_err(|reason| ScenarioError::wrong(place(j), reason))
+                hops::hop_named(name, links).map_err(|reason| ScenarioError::wrong(place(j), reason))
             };
             names.iter().enumerate().map(named).collect()
         };
@@ -387,13 +381,13 @@ impl GroupForm {
             name: self.name,
             count: self.count,
             rtt: self.rtt.into(),
-            access: Access { rate: self.access.rate_bps, buffer: self.access.buffer_packets },
+            access: self.access.into(),
             law,
             slow_start,
             recovery,
             packet: self.packet_bytes,
-            start: self.start_ps,
-            stop: self.stop_ps,
+            start: self.start_ps.into(),
+            stop: self.stop_ps.map(Stop::from),
             traffic,
             tcp,
         })
@@ -408,18 +402,6 @@ impl ControlForm {
         let mut slow_start: StartSpec = control::start_named(&self.slow_start.kind, &format!("{place}.kind"))?;
         set_all(&mut slow_start, &self.slow_start.parameters, &place)?;
         Ok((law, slow_start))
-    }
-}
-
-impl From<RttForm> for Rtt {
-    fn from(form: RttForm) -> Self {
-        match form {
-            RttForm::ConstantPs(rtt) => Self::Constant(rtt),
-            RttForm::SpreadPs(from, to) => Self::Spread(from, to),
-            RttForm::UniformPs(from, to) => Self::Uniform(from, to),
-            RttForm::Pareto { mean_ps, shape, max_ps } => Self::Pareto { mean: mean_ps, shape, max: max_ps },
-            RttForm::ListPs(list) => Self::List(list),
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::breaks_line;
 use crate::reader::not_whole;
-use crate::{Group, Link, Loss, Rtt, Scenario, ScenarioError, limits};
+use crate::{Group, Hop, Link, Loss, Quantity, Rtt, Scenario, ScenarioError, Start, Stop, Values, hops, limits};
 use base::text::{format_rate, format_span};
 use base::{Bytes, ParamError, Rate, Span, Stream, Time};
 use law::CongestionControl;
@@ -34,6 +34,10 @@ pub(crate) fn check(scenario: &Scenario) -> Checked {
     let flows: u64 = scenario.groups.iter().map(|group| u64::from(group.count)).sum();
     if flows > *limits::FLOWS.end() {
         return refuse("flows", format!("must be at most {} flows in all", limits::FLOWS.end()));
+    }
+    let links: u64 = scenario.links.iter().map(|link| u64::from(link.count)).sum();
+    if links > *limits::LINKS.end() {
+        return refuse("links", format!("must be at most {} links in all", limits::LINKS.end()));
     }
     names("links", scenario.links.iter().map(|link| link.name.as_str()))?;
     for (i, item) in scenario.links.iter().enumerate() {
@@ -88,14 +92,18 @@ fn largest_packet(scenario: &Scenario, link: usize) -> Bytes {
 }
 
 fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
-    rate(format!("{place}.rate"), link.rate)?;
-    span(format!("{place}.delay"), link.delay, &limits::DELAY)?;
+    whole(format!("{place}.count"), u64::from(link.count), &limits::LINKS)?;
+    ordered(format!("{place}.rate.uniform"), "rate", link.rate_range)?;
+    ordered(format!("{place}.delay.uniform"), "time", link.delay_range)?;
+    rate(format!("{place}.rate"), link.slowest())?;
+    rate(format!("{place}.rate"), link.fastest())?;
+    span(format!("{place}.delay"), link.longest(), &limits::DELAY)?;
     let waiting = match link.buffer {
         Limit::Packets(n) => u128::from(n) * u128::from(packet.0),
         Limit::Bytes(n) => u128::from(n.0),
         Limit::Unlimited => 0,
     };
-    drains(format!("{place}.buffer"), waiting, link.rate)?;
+    drains(format!("{place}.buffer"), waiting, link.slowest())?;
     let chance = Stream::new(0, 0, ("check", 0), "queue");
     link.queue.build(port, chance).map_err(parameter(format!("{place}.queue")))?;
     match link.loss {
@@ -105,6 +113,11 @@ fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
         Some(Loss::Every(n)) => whole(format!("{place}.loss.every"), n, &limits::LOSS_EVERY),
         _ => Ok(()),
     }
+}
+
+fn ordered<T: Quantity>(place: String, word: &str, range: Option<(T, T)>) -> Checked {
+    let fault = range.and_then(|(from, to)| Values::Uniform(from, to).fault(word));
+    fault.map_or(Ok(()), |fault| refuse(place, fault))
 }
 
 fn rate(place: String, rate: Rate) -> Checked {
@@ -131,32 +144,15 @@ fn group(place: &str, group: &Group, scenario: &Scenario) -> Checked {
         let (from, to) = (limits::PACKET.start(), limits::PACKET.end());
         return refuse(at("packet"), format!("must lie between {from} B and {to} B, its 40 bytes of header included"));
     }
-    rtt(at("rtt"), &group.rtt, group.propagation(scenario))?;
-    if let Some(access) = group.access.rate {
-        rate(at("access.rate"), access)?;
-        let waiting = u128::from(group.access.buffer.unwrap_or(0)) * u128::from(group.packet.0);
-        drains(at("access.buffer"), waiting, access)?;
-    } else if group.access.buffer.is_some() {
-        return refuse(at("access.buffer"), "needs access.rate: nothing waits for an infinite rate");
-    }
+    access(place, group)?;
+    rtt(at("rtt"), group, scenario)?;
     group.slow_start.build().map_err(parameter(at("control.slow_start")))?;
     let control = group.law.build(&group.slow_start, 2.0, f64::INFINITY).map_err(parameter(at("control")))?;
     if control.needs().deliveries && !group.recovery.selective() {
         let law = group.law.card().name;
         return refuse(at("recovery"), format!("{law} needs selective acknowledgements; use sack, prr or rack"));
     }
-    let (from, to) = group.start;
-    if from > to {
-        return refuse(at("start"), "from must not be later than to");
-    }
-    if from >= scenario.duration {
-        return refuse(at("start"), format!("must come before the end at {}", format_span(scenario.duration)));
-    }
-    span(at("start"), to, &limits::INSTANT)?;
-    if group.stop.is_some_and(|stop| stop <= to) {
-        return refuse(at("stop"), format!("must come after the start at {}", format_span(to)));
-    }
-    span(at("stop"), group.stop.unwrap_or(Span::ZERO), &limits::INSTANT)?;
+    life(place, group, scenario)?;
     traffic(place, group, scenario)?;
     tcp(place, group)
 }
@@ -165,26 +161,26 @@ fn path(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     if group.path.is_empty() {
         return refuse(format!("{place}.path"), "must name at least one link");
     }
-    let mut seen = BTreeSet::new();
+    let mut seen: Vec<Hop> = Vec::new();
     for (key, links) in [("path", &group.path), ("return", &group.back)] {
-        for (i, &link) in links.iter().enumerate() {
-            let place = format!("{place}.{key}[{i}]");
-            let Some(crossed) = scenario.links.get(link) else {
-                return refuse(place, format!("there is no link {link}"));
-            };
-            if !seen.insert(link) {
+        for (i, &hop) in links.iter().enumerate() {
+            if seen.iter().any(|&other| hop.meets(other)) {
+                let name = hops::name_of(hop, &scenario.links);
                 let reason = "is on the round trip already; links are directed and crossed once";
-                return refuse(place, format!("{:?} {reason}", crossed.name));
+                return refuse(format!("{place}.{key}[{i}]"), format!("{name:?} {reason}"));
             }
+            seen.push(hop);
         }
     }
     Ok(())
 }
 
-fn rtt(place: String, rtt: &Rtt, propagation: Span) -> Checked {
-    match rtt {
-        Rtt::Spread(from, to) | Rtt::Uniform(from, to) if from > to => {
-            return refuse(place, "the first time must not be above the second");
+fn rtt(place: String, group: &Group, scenario: &Scenario) -> Checked {
+    match &group.rtt {
+        Rtt::Given(values) => {
+            if let Some(fault) = values.fault("time") {
+                return refuse(place, fault);
+            }
         }
         Rtt::Pareto { shape, .. } if !(*shape > 1.0 && *shape <= 1000.0) => {
             return refuse(format!("{place}.pareto.shape"), "must lie above 1, or there is no mean, and up to 1000");
@@ -192,20 +188,77 @@ fn rtt(place: String, rtt: &Rtt, propagation: Span) -> Checked {
         Rtt::Pareto { mean, max, .. } if max < mean => {
             return refuse(format!("{place}.pareto.max"), "must not be below the mean");
         }
-        Rtt::List(list) if list.is_empty() => return refuse(place, "must not be empty"),
-        _ => {}
+        Rtt::Auto | Rtt::Pareto { .. } => {}
     }
-    span(place.clone(), rtt.min(), &limits::RTT)?;
-    span(place.clone(), rtt.max(), &limits::RTT)?;
-    if rtt.min() < propagation {
-        let [least, needed] = [rtt.min(), propagation].map(format_span);
-        let least = match rtt {
+    let (least, most) = (group.min_rtt(scenario), group.max_rtt(scenario));
+    if group.rtt == Rtt::Auto {
+        let outside = [least, most].into_iter().find(|rtt| !limits::RTT.contains(rtt));
+        return outside.map_or(Ok(()), |rtt| {
+            let [rtt, from, to] = [rtt, *limits::RTT.start(), *limits::RTT.end()].map(format_span);
+            refuse(place, format!("\"auto\" comes to {rtt}; must lie between {from} and {to}"))
+        });
+    }
+    span(place.clone(), least, &limits::RTT)?;
+    span(place.clone(), most, &limits::RTT)?;
+    let propagation = group.propagation(scenario);
+    if least < propagation {
+        let [least, needed] = [least, propagation].map(format_span);
+        let least = match group.rtt {
             Rtt::Pareto { .. } => format!("its smallest value, {least},"),
             _ => least,
         };
-        return refuse(place, format!("{least} is below the {needed} that its links propagate"));
+        let who = if group.access.delay.is_some() { "links and access propagate" } else { "links propagate" };
+        return refuse(place, format!("{least} is below the {needed} that its {who}"));
     }
     Ok(())
+}
+
+fn access(place: &str, group: &Group) -> Checked {
+    let at = |key: &str| format!("{place}.access.{key}");
+    let access = &group.access;
+    if let Some(values) = &access.rate {
+        if let Some(fault) = values.fault("rate") {
+            return refuse(at("rate"), fault);
+        }
+        rate(at("rate"), values.min())?;
+        rate(at("rate"), values.max())?;
+        let waiting = u128::from(access.buffer.unwrap_or(0)) * u128::from(group.packet.0);
+        drains(at("buffer"), waiting, values.min())?;
+    } else if access.buffer.is_some() {
+        return refuse(at("buffer"), "needs access.rate: nothing waits for an infinite rate");
+    }
+    let Some(values) = &access.delay else { return Ok(()) };
+    match values.fault("time") {
+        Some(fault) => refuse(at("delay"), fault),
+        None => span(at("delay"), values.max(), &limits::DELAY),
+    }
+}
+
+/// Start and stop.
+fn life(place: &str, group: &Group, scenario: &Scenario) -> Checked {
+    let at = |key: &str| format!("{place}.{key}");
+    let (first, last) = (group.start.first(), group.start.last(group.count));
+    match &group.start {
+        Start::Between(from, to) if from > to => return refuse(at("start"), "from must not be later than to"),
+        Start::List(list) if list.is_empty() => return refuse(at("start"), "must not be empty"),
+        _ => {}
+    }
+    if first >= scenario.duration {
+        return refuse(at("start"), format!("must come before the end at {}", format_span(scenario.duration)));
+    }
+    span(at("start"), last, &limits::INSTANT)?;
+    match group.stop {
+        None => Ok(()),
+        Some(Stop::Between(from, to)) if from > to => refuse(at("stop"), "from must not be later than to"),
+        Some(Stop::Between(from, _)) if from <= last => {
+            refuse(at("stop"), format!("must come after the start at {}", format_span(last)))
+        }
+        Some(Stop::Between(_, to)) => span(at("stop"), to, &limits::INSTANT),
+        Some(Stop::After(span) | Stop::AfterExponential(span)) if span == Span::ZERO => {
+            refuse(at("stop.after"), "must be above 0")
+        }
+        Some(Stop::After(after) | Stop::AfterExponential(after)) => span(at("stop.after"), after, &limits::INSTANT),
+    }
 }
 
 fn traffic(place: &str, group: &Group, scenario: &Scenario) -> Checked {

@@ -4,79 +4,132 @@
 //! square-root rule, in the mean RTT and packet size, and so in the BDP. A link that only sessions or only datagrams cross
 //! has nothing else to count, so there they do.
 
-use crate::{Group, HEADER, Link, Rtt, Scenario};
+use crate::{By, Group, HEADER, Hop, Link, ParetoQuantiles, Pick, Rtt, Scenario};
 use base::{Rate, Span, Time};
 use queue::Port;
 use traffic::Site;
 
-impl Rtt {
+impl Link {
+    /// The rate of the slowest link that can be drawn.
+    #[must_use]
+    pub fn slowest(&self) -> Rate {
+        self.rate_range.map_or(self.rate, |range| range.0)
+    }
+
+    /// The rate of the fastest link that can be drawn.
+    #[must_use]
+    pub fn fastest(&self) -> Rate {
+        self.rate_range.map_or(self.rate, |range| range.1)
+    }
+
+    /// The propagation of the shortest link that can be drawn.
+    #[must_use]
+    pub fn shortest(&self) -> Span {
+        self.delay_range.map_or(self.delay, |range| range.0)
+    }
+
+    /// The propagation of the longest link that can be drawn.
+    #[must_use]
+    pub fn longest(&self) -> Span {
+        self.delay_range.map_or(self.delay, |range| range.1)
+    }
+}
+
+/// Which of what could be drawn.
+#[derive(Clone, Copy)]
+enum Case {
+    Least,
+    Mean,
+    Most,
+}
+
+impl Group {
     /// The smallest base RTT that a flow can have.
     #[must_use]
-    pub fn min(&self) -> Span {
-        match self {
-            Self::Constant(rtt) => *rtt,
-            Self::Spread(from, _) | Self::Uniform(from, _) => *from,
-            Self::Pareto { mean, shape, .. } => Span((mean.0 as f64 * (shape - 1.0) / shape).round() as u64),
-            Self::List(list) => list.iter().min().copied().unwrap_or(Span::ZERO),
-        }
+    pub fn min_rtt(&self, scenario: &Scenario) -> Span {
+        self.rtt_in(scenario, Case::Least)
     }
 
     /// The largest base RTT that a flow can have.
     #[must_use]
-    pub fn max(&self) -> Span {
-        match self {
-            Self::Constant(rtt) => *rtt,
-            Self::Spread(_, to) | Self::Uniform(_, to) => *to,
-            Self::Pareto { max, .. } => *max,
-            Self::List(list) => list.iter().max().copied().unwrap_or(Span::ZERO),
-        }
+    pub fn max_rtt(&self, scenario: &Scenario) -> Span {
+        self.rtt_in(scenario, Case::Most)
     }
 
     /// The mean over flows: exact for values and spreads, expected for draws. That of a Pareto law is the mean the file
-    /// gives, as if nothing were cut at `max`: papers size buffers by it.
+    /// gives, as if no draw were cut at `max`: papers size buffers by it.
     #[must_use]
-    pub fn mean(&self) -> Span {
-        match self {
-            Self::Constant(rtt) => *rtt,
-            Self::Spread(from, to) | Self::Uniform(from, to) => Span(u64::midpoint(from.0, to.0)),
-            Self::Pareto { mean, .. } => *mean,
-            Self::List(list) => {
-                let sum: u128 = list.iter().map(|rtt| u128::from(rtt.0)).sum();
-                Span((sum / (list.len() as u128).max(1)) as u64)
-            }
-        }
+    pub fn mean_rtt(&self, scenario: &Scenario) -> Span {
+        self.rtt_in(scenario, Case::Mean)
     }
-}
 
-impl Group {
     /// Where the application of flow `index` is, if it starts at `start`.
     #[must_use]
     pub fn site(&self, scenario: &Scenario, index: u32, start: Time) -> Site {
-        let capacity = self.path.iter().map(|&link| scenario.links[link].rate).min().unwrap_or(Rate(0));
+        // The links of an array bear together what the group's flows share out among them.
+        let capacity = |hop: &Hop| {
+            let link = &scenario.links[hop.link];
+            let links = if hop.pick == Pick::Each { link.count.min(self.count) } else { 1 };
+            Rate(link.rate.0 * u64::from(links))
+        };
+        let capacity = self.path.iter().map(capacity).min().unwrap_or(Rate(0));
         Site { packet: self.packet, mss: self.mss(), capacity, index, flows: self.count, start }
     }
 
-    /// Propagation of the links that data crosses.
-    #[must_use]
-    pub fn path_delay(&self, scenario: &Scenario) -> Span {
-        total(&self.path, scenario)
-    }
-
-    /// Propagation of the links that ACKs cross.
-    #[must_use]
-    pub fn back_delay(&self, scenario: &Scenario) -> Span {
-        total(&self.back, scenario)
-    }
-
-    /// Propagation of all links on the round trip; no base RTT of the group is shorter.
+    /// The longest propagation of all links on the round trip, and before the first; no base RTT of the group is shorter.
     #[must_use]
     pub fn propagation(&self, scenario: &Scenario) -> Span {
-        self.path_delay(scenario) + self.back_delay(scenario)
+        let links = self.path.iter().chain(&self.back);
+        plus(total(links, scenario, Case::Most), self.access_delay(Case::Most))
+    }
+
+    fn rtt_in(&self, scenario: &Scenario, case: Case) -> Span {
+        let quantiles = |mean, shape, max| ParetoQuantiles::new(mean, shape, max, self.count);
+        match (&self.rtt, case) {
+            (Rtt::Auto, _) => {
+                let there = total(self.path.iter(), scenario, case);
+                let back = if self.back.is_empty() { there } else { total(self.back.iter(), scenario, case) };
+                let access = self.access_delay(case);
+                plus(plus(there, back), plus(access, access))
+            }
+            (Rtt::Given(values), Case::Least) => values.min(),
+            (Rtt::Given(values), Case::Mean) => values.mean(),
+            (Rtt::Given(values), Case::Most) => values.max(),
+            (Rtt::Pareto { mean, .. }, Case::Mean) => *mean,
+            (Rtt::Pareto { mean, shape, by: By::Draws, .. }, Case::Least) => {
+                Span((mean.0 as f64 * (shape - 1.0) / shape).round() as u64)
+            }
+            (Rtt::Pareto { max, by: By::Draws, .. }, Case::Most) => *max,
+            (Rtt::Pareto { mean, shape, max, .. }, Case::Least) => quantiles(*mean, *shape, *max).first(),
+            (Rtt::Pareto { mean, shape, max, .. }, Case::Most) => quantiles(*mean, *shape, *max).last(),
+        }
+    }
+
+    fn access_delay(&self, case: Case) -> Span {
+        let delay = self.access.delay.as_ref();
+        delay.map_or(Span::ZERO, |delay| match case {
+            Case::Least => delay.min(),
+            Case::Mean => delay.mean(),
+            Case::Most => delay.max(),
+        })
     }
 }
 
-fn total(path: &[usize], scenario: &Scenario) -> Span {
-    path.iter().fold(Span::ZERO, |sum, &link| Span(sum.0.saturating_add(scenario.links[link].delay.0)))
+fn total<'a>(path: impl Iterator<Item = &'a Hop>, scenario: &Scenario, case: Case) -> Span {
+    path.fold(Span::ZERO, |sum, hop| {
+        let link = &scenario.links[hop.link];
+        let delay = match case {
+            Case::Least => link.shortest(),
+            Case::Mean => link.delay,
+            Case::Most => link.longest(),
+        };
+        plus(sum, delay)
+    })
+}
+
+/// The sum; what no check has seen yet may be too large for one.
+fn plus(a: Span, b: Span) -> Span {
+    Span(a.0.saturating_add(b.0))
 }
 
 impl Scenario {
@@ -94,7 +147,7 @@ impl Scenario {
 
     /// Groups that send data over `links[link]`, of whatever kind.
     pub fn groups_on(&self, link: usize) -> impl Iterator<Item = &Group> {
-        self.groups.iter().filter(move |group| group.path.contains(&link))
+        self.groups.iter().filter(move |group| group.path.iter().any(|hop| hop.link == link))
     }
 
     /// The groups among them that a buffer is sized for: see the head of this file.
@@ -103,10 +156,17 @@ impl Scenario {
         self.groups_on(link).filter(move |group| Some(group.traffic.sort()) == first)
     }
 
-    /// Number of the flows counted on `links[link]`: the n of the square-root rule.
+    /// Number of the flows counted on `links[link]`, all links of an array together.
     #[must_use]
     pub fn flows_on(&self, link: usize) -> u32 {
         self.counted_on(link).map(|group| group.count).sum()
+    }
+
+    /// The n of the square-root rule: flows counted on one link, of an array in the mean; `None` if there are none.
+    #[must_use]
+    pub fn flows_each(&self, link: usize) -> Option<f64> {
+        let n = self.flows_on(link);
+        (n > 0).then(|| (f64::from(n) / f64::from(self.links[link].count)).max(1.0))
     }
 
     /// Flows of other sorts on `links[link]`, which do not count.
@@ -119,7 +179,7 @@ impl Scenario {
     #[must_use]
     pub fn mean_rtt(&self, link: usize) -> Option<Span> {
         let n = u128::from(self.flows_on(link));
-        let sum: u128 = self.counted_on(link).map(|g| u128::from(g.count) * u128::from(g.rtt.mean().0)).sum();
+        let sum: u128 = self.counted_on(link).map(|g| u128::from(g.count) * u128::from(g.mean_rtt(self).0)).sum();
         (n > 0).then(|| Span(((sum + n / 2) / n) as u64))
     }
 
@@ -131,7 +191,7 @@ impl Scenario {
         (n > 0).then(|| sum as f64 / f64::from(n))
     }
 
-    /// Bandwidth-delay product of `links[link]`, in bytes: its rate times [`Self::mean_rtt`].
+    /// Bandwidth-delay product of `links[link]`, or of one of an array, in bytes: its rate times [`Self::mean_rtt`].
     #[must_use]
     pub fn bdp_bytes(&self, link: usize) -> Option<f64> {
         self.mean_rtt(link).map(|rtt| self.links[link].rate.bytes_in(rtt))

@@ -2,7 +2,8 @@
 
 use crate::names::nearest;
 use crate::reader::{Fields, Node};
-use crate::{Access, Group, Link, Rtt, ScenarioError, check, control, limits, tcp};
+use crate::values::{RATES, TIMES, Values};
+use crate::{Access, By, Group, Link, Rtt, ScenarioError, Start, check, control, hops, life, limits, tcp};
 use base::{Bytes, Span};
 use transport::Options;
 
@@ -13,19 +14,16 @@ pub(crate) const KEYS: &[&str] = &[
 ];
 
 /// Keys of `access = {…}`.
-pub(crate) const ACCESS_KEYS: &[&str] = &["rate", "buffer"];
-
-/// Keys of `start = {…}`.
-pub(crate) const START_KEYS: &[&str] = &["from", "to"];
+pub(crate) const ACCESS_KEYS: &[&str] = &["rate", "buffer", "delay"];
 
 /// Keys of `rtt = {…}`.
 pub(crate) const RTT_KEYS: &[&str] = &["from", "to", "uniform", "pareto"];
 
 /// Keys of `rtt = { pareto = {…} }`.
-pub(crate) const PARETO_KEYS: &[&str] = &["mean", "shape", "max"];
+pub(crate) const PARETO_KEYS: &[&str] = &["mean", "shape", "max", "by"];
 
 const RTT_FORM: &str =
-    "\"100 ms\", { from, to }, { uniform = [\"10 ms\", \"200 ms\"] }, { pareto = { mean, shape } } or a list";
+    "\"100 ms\", \"auto\", { from, to }, { uniform = [\"10 ms\", \"200 ms\"] }, { pareto = { mean, shape } } or a list";
 
 /// Where the file gives no `max`, Pareto draws are cut at this many means: one flow in 1500 at shape 1.2.
 const PARETO_CUT: u64 = 100;
@@ -58,7 +56,7 @@ fn group(node: &Node, index: usize, links: &[Link]) -> Result<Group, ScenarioErr
         None => format!("flows{}", index + 1),
     };
     let count = fields.get("count").map_or(Ok(1), |n| n.whole(&limits::FLOWS))? as u32;
-    let path = path(&fields.need("path", "write for example path = [\"bottleneck\"]")?, links)?;
+    let path = hops::path(&fields.need("path", "write for example path = [\"bottleneck\"]")?, links)?;
     if path.is_empty() {
         return Err(ScenarioError::wrong(fields.at("path"), "must name at least one link"));
     }
@@ -66,33 +64,20 @@ fn group(node: &Node, index: usize, links: &[Link]) -> Result<Group, ScenarioErr
     if !traffic.is_tcp() {
         control::without_tcp(&fields, &traffic)?;
     }
-    let back = fields.get("return").map_or(Ok(Vec::new()), |n| self::path(&n, links))?;
+    let back = fields.get("return").map_or(Ok(Vec::new()), |n| hops::path(&n, links))?;
     let rtt = rtt(&fields.need("rtt", "write for example rtt = \"100 ms\"")?)?;
-    let access = fields.get("access").map_or(Ok(Access { rate: None, buffer: None }), |n| access(&n))?;
+    let access = fields.get("access").map_or(Ok(Access::default()), |n| access(&n))?;
     let (law, slow_start) = control::control(fields.get("control").as_ref())?;
     let recovery = control::recovery(fields.get("recovery").as_ref(), fields.get("tcp").as_ref(), (&law, &slow_start))?;
     let packet = fields.get("packet").map_or(Ok(Bytes(1500)), |n| n.bytes("1500 B"))?;
-    let start = fields.get("start").map_or(Ok((Span::ZERO, Span::ZERO)), |n| start(&n))?;
-    let stop = fields.get("stop").map(|n| n.span("100 s")).transpose()?;
+    let start = fields.get("start").map_or(Ok(Start::Between(Span::ZERO, Span::ZERO)), |n| life::start(&n))?;
+    let stop = fields.get("stop").map(|n| life::stop(&n)).transpose()?;
     let tcp = match fields.get("tcp") {
         None => Options::default(),
         Some(node) if traffic.is_tcp() => tcp::options(&node)?,
         Some(node) => tcp::options_of_datagrams(&node, traffic.card().name)?,
     };
     Ok(Group { name, count, path, back, rtt, access, law, slow_start, recovery, packet, start, stop, traffic, tcp })
-}
-
-fn path(node: &Node, links: &[Link]) -> Result<Vec<usize>, ScenarioError> {
-    let items = node.list("a list of links such as [\"bottleneck\"]")?;
-    items.iter().map(|item| link_named(item.text("bottleneck")?, links).map_err(|reason| item.wrong(reason))).collect()
-}
-
-/// The link called `name`, or what to say if there is none.
-pub(crate) fn link_named(name: &str, links: &[Link]) -> Result<usize, String> {
-    links
-        .iter()
-        .position(|link| link.name == name)
-        .ok_or_else(|| format!("unknown link {name:?}; known: {}", quoted(links.iter().map(|link| link.name.as_str()))))
 }
 
 fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
@@ -121,31 +106,22 @@ pub(crate) fn flow_named(text: &str, groups: &[Group]) -> Result<(usize, u32), S
 
 fn rtt(node: &Node) -> Result<Rtt, ScenarioError> {
     match node.value {
-        toml::Value::Array(_) => {
-            let items = node.list("")?;
-            if items.is_empty() {
-                return Err(node.wrong("must not be empty"));
-            }
-            Ok(Rtt::List(items.iter().map(|item| item.span("100 ms")).collect::<Result<_, _>>()?))
-        }
+        toml::Value::Array(_) => TIMES.list(node).map(|list| Rtt::Given(Values::List(list))),
         toml::Value::Table(_) => {
             let fields = node.table(RTT_KEYS, RTT_FORM)?;
             match (fields.get("from"), fields.get("to"), fields.get("uniform"), fields.get("pareto")) {
-                (Some(from), Some(to), None, None) => Ok(Rtt::Spread(from.span("38 ms")?, to.span("142 ms")?)),
-                (None, None, Some(uniform), None) => pair(&uniform).map(|(from, to)| Rtt::Uniform(from, to)),
+                (Some(from), Some(to), None, None) => {
+                    Ok(Rtt::Given(Values::Spread(from.span("38 ms")?, to.span("142 ms")?)))
+                }
+                (None, None, Some(uniform), None) => {
+                    TIMES.pair(&uniform).map(|(from, to)| Rtt::Given(Values::Uniform(from, to)))
+                }
                 (None, None, None, Some(law)) => pareto(&law),
                 _ => Err(node.wrong(format!("must be {RTT_FORM}"))),
             }
         }
-        _ => node.span("100 ms").map(Rtt::Constant),
-    }
-}
-
-fn pair(node: &Node) -> Result<(Span, Span), ScenarioError> {
-    let form = "a list of two times such as [\"10 ms\", \"200 ms\"]";
-    match node.list(form)?.as_slice() {
-        [from, to] => Ok((from.span("10 ms")?, to.span("200 ms")?)),
-        _ => Err(node.wrong(format!("must be {form}"))),
+        _ if node.as_text() == Some("auto") => Ok(Rtt::Auto),
+        _ => node.span("100 ms").map(|rtt| Rtt::Given(Values::Same(rtt))),
     }
 }
 
@@ -156,7 +132,15 @@ fn pareto(node: &Node) -> Result<Rtt, ScenarioError> {
     // A cut nobody asked for must not be what makes the file wrong.
     let cut = Span(mean.0.saturating_mul(PARETO_CUT)).min(*limits::RTT.end()).max(mean);
     let max = fields.get("max").map_or(Ok(cut), |n| n.span("10 s"))?;
-    Ok(Rtt::Pareto { mean, shape, max })
+    let by = match fields.get("by") {
+        None => By::Draws,
+        Some(node) => match node.text("quantiles")? {
+            "draws" => By::Draws,
+            "quantiles" => By::Quantiles,
+            _ => return Err(node.wrong("must be \"draws\" or \"quantiles\"")),
+        },
+    };
+    Ok(Rtt::Pareto { mean, shape, max, by })
 }
 
 fn access(node: &Node) -> Result<Access, ScenarioError> {
@@ -164,9 +148,10 @@ fn access(node: &Node) -> Result<Access, ScenarioError> {
     let rate = match fields.get("rate") {
         None => None,
         Some(node) if node.as_text() == Some("unlimited") => None,
-        Some(node) => Some(node.rate("10 Gbit/s")?),
+        Some(node) => Some(RATES.values(&node)?),
     };
-    Ok(Access { rate, buffer: access_buffer(&fields)? })
+    let delay = fields.get("delay").map(|node| TIMES.values(&node)).transpose()?;
+    Ok(Access { rate, buffer: access_buffer(&fields)?, delay })
 }
 
 fn access_buffer(fields: &Fields) -> Result<Option<u32>, ScenarioError> {
@@ -176,14 +161,4 @@ fn access_buffer(fields: &Fields) -> Result<Option<u32>, ScenarioError> {
         crate::buffer::Buffer::Fixed(queue::Limit::Unlimited) => Ok(None),
         _ => Err(node.wrong("must be in packets, such as \"1000 packets\", or \"unlimited\"")),
     }
-}
-
-fn start(node: &Node) -> Result<(Span, Span), ScenarioError> {
-    if node.value.is_table() {
-        let fields = node.table(START_KEYS, "")?;
-        let from = fields.need("from", "write for example from = \"0 s\"")?.span("0 s")?;
-        let to = fields.need("to", "write for example to = \"5 s\"")?.span("5 s")?;
-        return Ok((from, to));
-    }
-    node.span("0 s").map(|at| (at, at))
 }

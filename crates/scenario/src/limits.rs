@@ -9,6 +9,8 @@ pub(crate) const REPLICATIONS: RangeInclusive<u64> = 1..=10_000;
 pub(crate) const SEED_IN_FILES: RangeInclusive<u64> = 0..=i64::MAX as u64;
 /// Of a group, and of all groups together.
 pub(crate) const FLOWS: RangeInclusive<u64> = 1..=10_000_000;
+/// Of a table, and of all tables together.
+pub(crate) const LINKS: RangeInclusive<u64> = 1..=100_000;
 /// Wire bytes: a header and at least one byte of payload, at most what IPv4 can say.
 pub(crate) const PACKET: RangeInclusive<u64> = 41..=65_535;
 pub(crate) const INITIAL_WINDOW: RangeInclusive<u64> = 1..=1000;

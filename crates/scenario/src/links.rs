@@ -4,12 +4,13 @@ use crate::buffer::Buffer;
 use crate::names::unknown_name;
 use crate::parameters::{self, Parameters};
 use crate::reader::{Fields, Node, parse};
+use crate::values::{RATES, TIMES};
 use crate::{Link, Loss, ScenarioError, check, limits};
 use base::{Span, Stream};
 use queue::{Limit, Port, QUEUES, QueueSpec};
 
 /// Keys of a `[[links]]` table.
-pub(crate) const KEYS: &[&str] = &["name", "rate", "delay", "buffer", "queue", "loss"];
+pub(crate) const KEYS: &[&str] = &["name", "count", "rate", "delay", "buffer", "queue", "loss"];
 
 /// Keys of `loss = {…}`.
 pub(crate) const LOSS_KEYS: &[&str] = &["random", "every"];
@@ -30,8 +31,11 @@ pub(crate) fn read(node: &Node) -> Result<(Vec<Link>, Vec<Buffer>), ScenarioErro
 fn link(node: &Node) -> Result<(Link, Buffer), ScenarioError> {
     let fields = node.table(KEYS, "a table headed [[links]]")?;
     let name = fields.need("name", "write for example name = \"bottleneck\"")?.text("bottleneck")?.to_owned();
-    let rate = fields.need("rate", "write for example rate = \"1 Gbit/s\"")?.rate("1 Gbit/s")?;
-    let delay = fields.get("delay").map_or(Ok(Span::ZERO), |n| n.span("50 ms"))?;
+    let count = fields.get("count").map_or(Ok(1), |n| n.whole(&limits::LINKS))? as u32;
+    let rate = fields.need("rate", "write for example rate = \"1 Gbit/s\"")?;
+    let (rate, rate_range) = RATES.mean_or_range(&rate, "1 Gbit/s")?;
+    let (delay, delay_range) =
+        fields.get("delay").map_or(Ok((Span::ZERO, None)), |n| TIMES.mean_or_range(&n, "50 ms"))?;
     let queue = fields.get("queue");
     let buffer = Buffer::read(&match (fields.get("buffer"), queue.as_ref().and_then(limit)) {
         (Some(buffer), None) => buffer,
@@ -47,7 +51,8 @@ fn link(node: &Node) -> Result<(Link, Buffer), ScenarioError> {
         None => QueueSpec::DropTail(queue::drop_tail::Params::default()),
     };
     let loss = fields.get("loss").map_or(Ok(None), |n| loss(&n))?;
-    Ok((Link { name, rate, delay, buffer: Limit::Unlimited, queue, loss }, buffer))
+    let unsized_yet = Limit::Unlimited;
+    Ok((Link { name, count, rate, rate_range, delay, delay_range, buffer: unsized_yet, queue, loss }, buffer))
 }
 
 /// Reads what a file may write after `queue =`, settled on `port`.

@@ -2,6 +2,7 @@
 //!
 //! A `Scenario` that exists is valid; what builds a network from it has nothing to check but memory.
 
+use crate::Values;
 use base::{Bytes, Rate, Span};
 use law::{LawSpec, StartSpec};
 use queue::{Limit, QueueSpec};
@@ -29,15 +30,21 @@ pub struct Scenario {
     pub record: Record,
 }
 
-/// A directed link: queue, server, wire.
+/// A directed link (queue, server, wire), or an array of links that differ only in what is drawn for them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Its name in paths.
     pub name: String,
-    /// Bits per second on the wire.
+    /// How many; each has a queue of its own.
+    pub count: u32,
+    /// Bits per second on the wire: the mean, where they are drawn.
     pub rate: Rate,
-    /// Propagation, one way.
+    /// Ends of the uniform draw of each link and replication.
+    pub rate_range: Option<(Rate, Rate)>,
+    /// Propagation, one way: the mean, where they are drawn.
     pub delay: Span,
+    /// Ends of the uniform draw of each link and replication.
+    pub delay_range: Option<(Span, Span)>,
     /// What may wait, the packet in service excluded.
     pub buffer: Limit,
     /// What the router does with it.
@@ -55,6 +62,32 @@ pub enum Loss {
     Every(u64),
 }
 
+/// A link on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// Index into `Scenario::links`.
+    pub link: usize,
+    /// Which of an array.
+    pub pick: Pick,
+}
+
+/// Which link of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// This one; 0 where there is only one.
+    One(u32),
+    /// Flow i of the group takes number i mod count.
+    Each,
+}
+
+impl Hop {
+    /// A link that is alone under its name.
+    #[must_use]
+    pub fn alone(link: usize) -> Self {
+        Self { link, pick: Pick::One(0) }
+    }
+}
+
 /// Flows that differ only in what is drawn for them.
 ///
 /// Of datagrams (`traffic` says so) nothing comes back: `back` is empty, and the law, the slow start, the recovery and
@@ -65,10 +98,10 @@ pub struct Group {
     pub name: String,
     /// How many flows.
     pub count: u32,
-    /// Links that data crosses, as indices into `Scenario::links`.
-    pub path: Vec<usize>,
+    /// Links that data crosses.
+    pub path: Vec<Hop>,
     /// Links that ACKs cross; empty for an uncongested way back.
-    pub back: Vec<usize>,
+    pub back: Vec<Hop>,
     /// Base round-trip time, all propagation included.
     pub rtt: Rtt,
     /// The sender's own link.
@@ -81,10 +114,10 @@ pub struct Group {
     pub recovery: Recovery,
     /// Size of a full data packet on the wire, headers included.
     pub packet: Bytes,
-    /// Start: uniform in [from, to], a draw per flow and replication.
-    pub start: (Span, Span),
-    /// When the application stops offering data; what is in flight is still delivered.
-    pub stop: Option<Span>,
+    /// When the application starts to offer data.
+    pub start: Start,
+    /// When it stops; what is in flight is still delivered.
+    pub stop: Option<Stop>,
     /// What the application offers.
     pub traffic: TrafficSpec,
     /// The `tcp = {…}` keys.
@@ -94,13 +127,12 @@ pub struct Group {
 /// Base round-trip times of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rtt {
-    /// All the same.
-    Constant(Span),
-    /// Equally spaced from the first to the last flow.
-    Spread(Span, Span),
-    /// Uniform draws.
-    Uniform(Span, Span),
-    /// Pareto draws with this mean and shape; larger ones are cut at `max`.
+    /// What the links on the way propagate (as much again on the way back where no link is named) and the access delay,
+    /// there and back.
+    Auto,
+    /// As the file says.
+    Given(Values<Span>),
+    /// A Pareto law with this mean and shape; larger values are cut at `max`.
     Pareto {
         /// Mean of the law.
         mean: Span,
@@ -108,18 +140,51 @@ pub enum Rtt {
         shape: f64,
         /// Cut.
         max: Span,
+        /// How flows get theirs.
+        by: By,
     },
+}
+
+/// How the flows of a group come by values of a law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A draw each, per replication.
+    Draws,
+    /// The quantiles of as many equal shares, scaled so that their mean is the law's.
+    Quantiles,
+}
+
+/// The sender's own link into the network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// `None` for no serialisation at all.
+    pub rate: Option<Values<Rate>>,
+    /// Packets that may wait in the sender's own queue; `None` for no limit.
+    pub buffer: Option<u32>,
+    /// Propagation before the first link; `None` for half of what the links leave of the base RTT.
+    pub delay: Option<Values<Span>>,
+}
+
+/// When flows start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Uniform between two times, a draw per flow and replication.
+    Between(Span, Span),
+    /// Flow i at the first time and i times the second.
+    Every(Span, Span),
     /// As many as there are flows: one each, in order. Otherwise each flow draws one of them.
     List(Vec<Span>),
 }
 
-/// The sender's own link into the network.
+/// When flows stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// `None` for no serialisation at all.
-    pub rate: Option<Rate>,
-    /// Packets that may wait in the sender's own queue; `None` for no limit.
-    pub buffer: Option<u32>,
+pub enum Stop {
+    /// Uniform between two times, a draw per flow and replication.
+    Between(Span, Span),
+    /// So long after the flow's own start.
+    After(Span),
+    /// The same, an exponential draw with this mean.
+    AfterExponential(Span),
 }
 
 /// What is recorded besides counters.

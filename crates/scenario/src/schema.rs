@@ -3,7 +3,10 @@
 
 #![expect(dead_code, reason = "described, never constructed")]
 
+mod draws;
+
 use base::{Card, Param, Value};
+use draws::{Access, OrRange, Rtt, Start, Stop};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -63,17 +66,20 @@ struct File {
     record: Option<Record>,
 }
 
-/// A directed link: queue, server, wire.
+/// A directed link (queue, server, wire), or an array of links that differ only in what is drawn for them.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Link {
     /// Its name in paths.
     #[schemars(length(min = 1, max = 64))]
     name: String,
-    /// Bits on the wire: "2.5 Gbit/s".
-    rate: String,
-    /// Propagation, one way: "50 ms".
-    delay: Option<String>,
+    /// How many: above 1, an array that paths call `name[*]` (flow i of a group takes link i mod count) or `name[3]`.
+    #[schemars(range(min = 1, max = 100_000))]
+    count: Option<u32>,
+    /// Bits on the wire: "2.5 Gbit/s", or `{ uniform = [from, to] }` to be drawn.
+    rate: OrRange,
+    /// Propagation, one way: "50 ms", or `{ uniform = [from, to] }` to be drawn.
+    delay: Option<OrRange>,
     /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "bdp/sqrt(n)",
     /// "unlimited". May stand as `limit` beside the discipline.
     buffer: Option<String>,
@@ -138,83 +144,14 @@ struct Flows {
     recovery: Option<Recovering>,
     /// Size of a full data packet on the wire, headers included: "1500 B".
     packet: Option<String>,
-    /// When flows start: "0 s", or a uniform draw.
+    /// When flows start: "0 s", a uniform draw, one after the other, or a list.
     start: Option<Start>,
-    /// When the application stops offering data: "100 s".
-    stop: Option<String>,
+    /// When the application stops offering data: "100 s", a uniform draw, or so long after the flow's own start.
+    stop: Option<Stop>,
     /// What the application offers.
     traffic: Option<Traffic>,
     /// TCP besides the law.
     tcp: Option<Tcp>,
-}
-
-/// "100 ms"; { from, to } equally spaced; { uniform = [from, to] } or { pareto = { mean, shape } } drawn; a list: one
-/// each if as many as flows, else drawn.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Rtt {
-    /// The same for all.
-    Value(String),
-    /// One each, or drawn.
-    List(Vec<String>),
-    /// Equally spaced, or drawn.
-    Table(RttTable),
-}
-
-/// { from, to }, { uniform } or { pareto }.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct RttTable {
-    /// RTT of the first flow.
-    from: Option<String>,
-    /// RTT of the last flow.
-    to: Option<String>,
-    /// Uniform draws between two times.
-    uniform: Option<[String; 2]>,
-    /// Pareto draws.
-    pareto: Option<Pareto>,
-}
-
-/// Pareto draws; the smallest is mean (shape - 1) / shape.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Pareto {
-    /// Mean of the law: "100 ms".
-    mean: String,
-    /// Shape, above 1.
-    shape: f64,
-    /// Larger draws are cut here; 100 means by default.
-    max: Option<String>,
-}
-
-/// The sender's own link.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Access {
-    /// "10 Gbit/s" or "unlimited".
-    rate: Option<String>,
-    /// "1000 packets" or "unlimited".
-    buffer: Option<String>,
-}
-
-/// A time, or a uniform draw per flow and replication.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Start {
-    /// The same for all: "0 s".
-    Value(String),
-    /// A draw.
-    Table(StartTable),
-}
-
-/// A uniform draw per flow and replication.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct StartTable {
-    /// The earliest: "0 s".
-    from: String,
-    /// The latest: "5 s".
-    to: String,
 }
 
 /// A profile or a table of keys.
@@ -397,7 +334,7 @@ fn parameter(row: &Param) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{flows, links, read, tcp};
+    use crate::{flows, life, links, read, tcp, values};
     use std::collections::BTreeSet;
 
     fn keys(schema: &Json, pointer: &str) -> BTreeSet<String> {
@@ -415,7 +352,11 @@ mod tests {
             ("/$defs/LossTable/properties", links::LOSS_KEYS),
             ("/$defs/Flows/properties", flows::KEYS),
             ("/$defs/Access/properties", flows::ACCESS_KEYS),
-            ("/$defs/StartTable/properties", flows::START_KEYS),
+            ("/$defs/StartTable/properties", life::START_KEYS),
+            ("/$defs/StopTable/properties", life::STOP_KEYS),
+            ("/$defs/AfterTable/properties", life::AFTER_KEYS),
+            ("/$defs/Range/properties", values::RANGE_KEYS),
+            ("/$defs/ValuesTable/properties", values::VALUES_KEYS),
             ("/$defs/RttTable/properties", flows::RTT_KEYS),
             ("/$defs/Pareto/properties", flows::PARETO_KEYS),
             ("/$defs/TcpTable/properties", tcp::KEYS),

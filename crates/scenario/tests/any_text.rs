@@ -10,7 +10,10 @@ use base::{Bytes, Rate, Span, Value};
 use law::{CongestionControl, LawSpec, StartSpec};
 use proptest::prelude::*;
 use queue::{Limit, QUEUES, QueueSpec};
-use scenario::{Access, Group, Link, Loss, Record, Rtt, Scenario, from_canonical, read};
+use scenario::{
+    Access, By, Group, Hop, Link, Loss, Pick, Quantity, Record, Rtt, Scenario, Start, Stop, Values, from_canonical,
+    read,
+};
 use traffic::TrafficSpec;
 use transport::{Ecn, Options, Recovery};
 
@@ -185,8 +188,31 @@ proptest! {
     }
 }
 
-fn spans(from: Span, to: Span) -> impl Strategy<Value = Span> {
+fn spans(from: Span, to: Span) -> impl Strategy<Value = Span> + Clone + 'static {
     (from.0..=to.0).prop_map(Span)
+}
+
+/// A quantity, or the mean of a range and the range.
+fn range<T: Quantity + std::fmt::Debug>(
+    of: impl Strategy<Value = T> + Clone,
+) -> impl Strategy<Value = (T, Option<(T, T)>)> {
+    (of.clone(), of, any::<bool>()).prop_map(|(a, b, drawn)| {
+        let (from, to) = (a.min(b), a.max(b));
+        if drawn { (Values::Uniform(from, to).mean(), Some((from, to))) } else { (from, None) }
+    })
+}
+
+/// Any form of a quantity.
+fn any_values<T: Quantity + std::fmt::Debug>(
+    of: impl Strategy<Value = T> + Clone + 'static,
+) -> impl Strategy<Value = Values<T>> {
+    let two = (of.clone(), of.clone()).prop_map(|(a, b)| (a.min(b), a.max(b)));
+    prop_oneof![
+        of.clone().prop_map(Values::Same),
+        two.clone().prop_map(|(a, b)| Values::Spread(a, b)),
+        two.prop_map(|(a, b)| Values::Uniform(a, b)),
+        prop::collection::vec(of, 1..5).prop_map(Values::List),
+    ]
 }
 
 fn links() -> impl Strategy<Value = Vec<Link>> {
@@ -197,10 +223,21 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
     ];
     let loss = prop_oneof![(0.0..1.0).prop_map(Loss::Random), (2..u64::from(u32::MAX)).prop_map(Loss::Every)];
     let name = "[a-zA-Z0-9 _ü-]{1,20}";
-    let rate = 1_000_000..1_000_000_000_000_000u64;
+    let rate = (1_000_000..1_000_000_000_000_000u64).prop_map(Rate);
+    let rate = (prop_oneof![Just(1u32), 2..50u32], range(rate), range(spans(Span::ZERO, Span::millis(1))));
     let queue = (0..QUEUES.len()).prop_map(|i| QueueSpec::named(QUEUES[i].card.name).expect("registered"));
-    let link = (name, rate, spans(Span::ZERO, Span::millis(1)), buffer, prop::option::of(loss), queue).prop_map(
-        |(name, rate, delay, buffer, loss, queue)| Link { name, rate: Rate(rate), delay, buffer, queue, loss },
+    let link = (name, rate, buffer, prop::option::of(loss), queue).prop_map(
+        |(name, (count, (rate, rate_range), (delay, delay_range)), buffer, loss, queue)| Link {
+            name,
+            count,
+            rate,
+            rate_range,
+            delay,
+            delay_range,
+            buffer,
+            queue,
+            loss,
+        },
     );
     prop::collection::vec(link, 1..5).prop_map(|mut links| {
         for (i, link) in links.iter_mut().enumerate() {
@@ -211,19 +248,35 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
 }
 
 fn rtts() -> impl Strategy<Value = Rtt> {
-    let rtt = || spans(Span::millis(10), Span::secs(50));
+    let rtt = || spans(Span::millis(20), Span::secs(50));
     let two = || (rtt(), rtt()).prop_map(|(a, b)| (a.min(b), a.max(b)));
+    let by = prop::sample::select(vec![By::Draws, By::Quantiles]);
     prop_oneof![
-        rtt().prop_map(Rtt::Constant),
-        two().prop_map(|(a, b)| Rtt::Spread(a, b)),
-        two().prop_map(|(a, b)| Rtt::Uniform(a, b)),
-        (two(), 1.5..1000.0).prop_map(|((a, b), shape)| Rtt::Pareto {
+        any_values(rtt()).prop_map(Rtt::Given),
+        (two(), 1.5..1000.0, by).prop_map(|((a, b), shape, by)| Rtt::Pareto {
             mean: Span(a.0.max(30_000_000_000)),
             shape,
-            max: b.max(Span::millis(30))
+            max: b.max(Span::millis(30)),
+            by,
         }),
-        prop::collection::vec(rtt(), 1..5).prop_map(Rtt::List),
     ]
+}
+
+/// Starts within nine seconds, stops from then on.
+fn life() -> impl Strategy<Value = (Start, Option<Stop>)> {
+    let early = || spans(Span::ZERO, Span::secs(9));
+    let late = || spans(Span::secs(10), Span::secs(99));
+    let start = prop_oneof![
+        (early(), early()).prop_map(|(a, b)| Start::Between(a.min(b), a.max(b))),
+        (early(), spans(Span::ZERO, Span::nanos(1))).prop_map(|(from, every)| Start::Every(from, every)),
+        prop::collection::vec(early(), 1..5).prop_map(Start::List),
+    ];
+    let stop = prop_oneof![
+        (late(), late()).prop_map(|(a, b)| Stop::Between(a.min(b), a.max(b))),
+        late().prop_map(Stop::After),
+        late().prop_map(Stop::AfterExponential),
+    ];
+    (start, prop::option::of(stop))
 }
 
 fn laws() -> impl Strategy<Value = (LawSpec, StartSpec)> {
@@ -262,14 +315,25 @@ fn options() -> impl Strategy<Value = Options> {
     )
 }
 
-fn groups(links: usize) -> impl Strategy<Value = Group> {
-    let path = (prop::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links), any::<prop::sample::Index>());
-    let access = prop::option::of((1_000_000..1_000_000_000_000u64, prop::option::of(0..100_000u32)));
-    let start = (
-        spans(Span::ZERO, Span::secs(9)),
-        spans(Span::ZERO, Span::secs(9)),
-        prop::option::of(spans(Span::secs(10), Span::secs(99))),
-    );
+fn groups(links: &[Link]) -> impl Strategy<Value = Group> + use<> {
+    let n = links.len();
+    let path = (prop::sample::subsequence((0..n).collect::<Vec<_>>(), 1..=n), any::<prop::sample::Index>());
+    let counts: Vec<u32> = links.iter().map(|link| link.count).collect();
+    let picks = prop::collection::vec(any::<u32>(), n);
+    let path = (path, picks).prop_map(move |((path, cut), picks)| {
+        let pick = |link: usize| match picks[link] {
+            draw if draw % 2 == 0 && counts[link] > 1 => Pick::Each,
+            draw => Pick::One(draw % counts[link]),
+        };
+        (path.into_iter().map(|link| Hop { link, pick: pick(link) }).collect::<Vec<_>>(), cut)
+    });
+    let rates = any_values((1_000_000..1_000_000_000_000u64).prop_map(Rate));
+    let access = prop::option::of((rates, prop::option::of(0..100_000u32)));
+    let delay = prop::option::of(any_values(spans(Span::ZERO, Span::millis(2))));
+    let access = (access, delay).prop_map(|(access, delay)| {
+        let (rate, buffer) = access.map_or((None, None), |(rate, buffer)| (Some(rate), buffer));
+        Access { rate, buffer, delay }
+    });
     let rate = || (1_000..1_000_000_000_000u64).prop_map(Rate);
     let traffic = prop_oneof![
         Just(TrafficSpec::Bulk(traffic::bulk::Params::default())),
@@ -278,10 +342,10 @@ fn groups(links: usize) -> impl Strategy<Value = Group> {
         rate().prop_map(|rate| TrafficSpec::Cbr(traffic::cbr::Params { rate })),
     ];
     let recovery = prop::sample::select(Recovery::ALL.map(|row| row.0).to_vec());
-    ((1..1_000_000u32, path, rtts(), access), (laws(), recovery, 41..=65_535u64, start), (traffic, options())).prop_map(
+    ((1..1_000u32, path, rtts(), access), (laws(), recovery, 41..=65_535u64, life()), (traffic, options())).prop_map(
         |(
             (count, (mut path, cut), rtt, access),
-            ((law, slow_start), recovery, packet, (a, b, stop)),
+            ((law, slow_start), recovery, packet, (start, stop)),
             (traffic, tcp),
         )| {
             let mut back = path.split_off(cut.index(path.len()).max(1));
@@ -301,15 +365,12 @@ fn groups(links: usize) -> impl Strategy<Value = Group> {
                 path,
                 back,
                 rtt,
-                access: access.map_or(Access { rate: None, buffer: None }, |(rate, buffer)| Access {
-                    rate: Some(Rate(rate)),
-                    buffer,
-                }),
+                access,
                 law,
                 slow_start,
                 recovery,
                 packet: Bytes(packet),
-                start: (a.min(b), a.max(b)),
+                start,
                 stop,
                 traffic,
                 tcp,
@@ -320,7 +381,7 @@ fn groups(links: usize) -> impl Strategy<Value = Group> {
 
 fn scenarios() -> impl Strategy<Value = Scenario> {
     let body = links().prop_flat_map(|links| {
-        let groups = prop::collection::vec(groups(links.len()), 1..4);
+        let groups = prop::collection::vec(groups(&links), 1..4);
         (Just(links), groups)
     });
     let head = (

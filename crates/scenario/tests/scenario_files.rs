@@ -2,7 +2,7 @@
 
 use base::{Bytes, Rate, Span, Value};
 use queue::Limit;
-use scenario::{Access, Record, Rtt, Scenario, from_canonical, read};
+use scenario::{Access, By, Hop, Link, Pick, Record, Rtt, Scenario, Start, Stop, Values, from_canonical, read};
 use traffic::TrafficSpec;
 use transport::{Options, Recovery};
 
@@ -15,7 +15,7 @@ fn the_first_papers_links_are_what_it_says() {
     let slow = read(HSTCP_1G).unwrap();
     assert_eq!(slow.links[0].rate, Rate(1_000_000_000));
     assert_eq!(slow.links[0].buffer, Limit::Packets(1250));
-    assert_eq!(slow.groups[0].rtt, Rtt::Spread(Span::micros(115_500), Span::micros(124_500)));
+    assert_eq!(slow.groups[0].rtt, Rtt::Given(Values::Spread(Span::micros(115_500), Span::micros(124_500))));
     assert_eq!(slow.groups[0].packet, Bytes(1000));
     assert_eq!(slow.mean_rtt(0), Some(Span::millis(120)));
     assert_eq!(slow.bdp_packets(0), Some(15_000.0));
@@ -67,8 +67,8 @@ fn defaults_are_those_of_the_design() {
     assert_eq!((group.name.as_str(), group.count, group.packet), ("flows1", 1, Bytes(1500)));
     assert_eq!((group.law.card().name, group.slow_start.card().name), ("reno", "classic"));
     assert_eq!((group.recovery, &group.traffic), (Recovery::Sack, &TrafficSpec::named("bulk").unwrap()));
-    assert_eq!((group.start, group.stop), ((Span::ZERO, Span::ZERO), None));
-    assert_eq!(group.access, Access { rate: None, buffer: None });
+    assert_eq!((&group.start, group.stop), (&Start::Between(Span::ZERO, Span::ZERO), None));
+    assert_eq!(group.access, Access { rate: None, buffer: None, delay: None });
     assert_eq!(group.tcp, Options::default());
 }
 
@@ -125,16 +125,114 @@ fn the_bdp_weighs_groups_by_their_flows() {
 
 #[test]
 fn round_trip_times_are_values_spreads_or_draws() {
-    let rtt = |text: &str| small("delay = \"10 ms\"", &format!("rtt = {text}")).groups[0].rtt.clone();
-    assert_eq!(rtt("\"10 ms\""), Rtt::Constant(Span::millis(10)));
-    assert_eq!(rtt("[\"20 ms\", \"40 ms\"]").mean(), Span::millis(30));
-    assert_eq!(rtt("{ from = \"20 ms\", to = \"50 ms\" }"), Rtt::Spread(Span::millis(20), Span::millis(50)));
-    let uniform = rtt("{ uniform = [\"20 ms\", \"50 ms\"] }");
-    assert_eq!((uniform.min(), uniform.mean(), uniform.max()), (Span::millis(20), Span::millis(35), Span::millis(50)));
+    let with = |text: &str| small("delay = \"10 ms\"", &format!("count = 2\nrtt = {text}"));
+    let rtt = |text: &str| with(text).groups[0].rtt.clone();
+    let range = |text: &str| {
+        let scenario = with(text);
+        let group = &scenario.groups[0];
+        [group.min_rtt(&scenario), group.mean_rtt(&scenario), group.max_rtt(&scenario)]
+    };
+    assert_eq!(rtt("\"10 ms\""), Rtt::Given(Values::Same(Span::millis(10))));
+    assert_eq!(range("[\"20 ms\", \"40 ms\"]"), [20, 30, 40].map(Span::millis));
+    let spread = Values::Spread(Span::millis(20), Span::millis(50));
+    assert_eq!(rtt("{ from = \"20 ms\", to = \"50 ms\" }"), Rtt::Given(spread));
+    assert_eq!(range("{ uniform = [\"20 ms\", \"50 ms\"] }"), [20, 35, 50].map(Span::millis));
     // The third paper's: the smallest is 100 ms / 6.
-    let pareto = rtt("{ pareto = { mean = \"100 ms\", shape = 1.2 } }");
-    assert_eq!(pareto, Rtt::Pareto { mean: Span::millis(100), shape: 1.2, max: Span::secs(10) });
-    assert_eq!((pareto.min(), pareto.mean()), (Span(16_666_666_667), Span::millis(100)));
+    let law = |by| Rtt::Pareto { mean: Span::millis(100), shape: 1.2, max: Span::secs(10), by };
+    let pareto = "{ pareto = { mean = \"100 ms\", shape = 1.2 } }";
+    assert_eq!(
+        (rtt(pareto), range(pareto)[..2].to_vec()),
+        (law(By::Draws), vec![Span(16_666_666_667), Span::millis(100)])
+    );
+    // The quantiles of two flows are as 1 to 3^(1/1.2) = 2.4980, with a mean of 100 ms.
+    let quantiles = "{ pareto = { mean = \"100 ms\", shape = 1.2, by = \"quantiles\" } }";
+    assert_eq!(rtt(quantiles), law(By::Quantiles));
+    let [least, mean, most] = range(quantiles).map(|rtt| (rtt.as_secs() * 1e6).round());
+    assert_eq!((least, mean, most), (57_175.0, 100_000.0, 142_825.0));
+}
+
+/// A file with servers, a bottleneck and clients as in the second paper's web cases, and what the flows say.
+fn clusters(flows: &str) -> Scenario {
+    let text = format!(
+        "duration = \"10 s\"\n[[links]]\nname = \"server\"\ncount = 200\nrate = \"1 Gbit/s\"\n\
+         delay = {{ uniform = [\"10 ms\", \"20 ms\"] }}\nbuffer = \"bdp/sqrt(n)\"\n\
+         [[links]]\nname = \"core\"\nrate = \"1 Gbit/s\"\ndelay = \"25 ms\"\nbuffer = \"5000 packets\"\n\
+         [[links]]\nname = \"client\"\ncount = 1000\nrate = {{ uniform = [\"100 Mbit/s\", \"155 Mbit/s\"] }}\n\
+         delay = {{ uniform = [\"20 ms\", \"50 ms\"] }}\nbuffer = \"50 packets\"\n\
+         [[flows]]\npath = [\"server[*]\", \"core\", \"client[*]\"]\nrtt = \"auto\"\n{flows}\n"
+    );
+    let scenario = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(from_canonical(&scenario.canonical()).as_ref(), Ok(&scenario));
+    scenario
+}
+
+#[test]
+fn arrays_of_links_are_clusters_of_servers_and_clients() {
+    let scenario =
+        clusters("count = 800\n[[flows]]\npath = [\"core\", \"client[7]\"]\nrtt = \"1 s\"\npacket = \"500 B\"");
+    let Link { count, rate, rate_range, delay, .. } = scenario.links[2].clone();
+    assert_eq!((count, rate, delay), (1000, Rate(127_500_000), Span::millis(35)));
+    assert_eq!(rate_range, Some((Rate(100_000_000), Rate(155_000_000))));
+    let path = |group: usize| scenario.groups[group].path.iter().map(|hop| (hop.link, hop.pick)).collect::<Vec<_>>();
+    assert_eq!(path(0), [(0, Pick::Each), (1, Pick::One(0)), (2, Pick::Each)]);
+    assert_eq!(path(1), [(1, Pick::One(0)), (2, Pick::One(7))]);
+    // Propagation there and back: 2 (10 + 25 + 20) ms at least, 2 (15 + 25 + 35) ms in the mean.
+    let group = &scenario.groups[0];
+    let rtts = [group.min_rtt(&scenario), group.mean_rtt(&scenario), group.max_rtt(&scenario)];
+    assert_eq!(rtts, [110, 150, 190].map(Span::millis));
+    assert_eq!((scenario.flows_on(0), scenario.flows_each(0)), (800, Some(4.0)));
+    // 1 Gbit/s times 150 ms are 12,500 packets of 1500 B; each server sends four flows.
+    assert_eq!(scenario.links[0].buffer, Limit::Packets(6250));
+    // What is named together shares its rates; a link that one group names is a link besides.
+    let fair = scenario.fair();
+    assert_eq!(fair.rates, [2e11, 1e9, 1.275e11, 1.275e8]);
+    assert_eq!((fair.paths, fair.caps), (vec![vec![0, 1, 2], vec![1, 2, 3]], vec![1.275e8, f64::INFINITY]));
+}
+
+#[test]
+fn an_array_of_one_is_a_link() {
+    let link = small("count = 1", "").links[0].clone();
+    assert_eq!(link, small("", "").links[0]);
+    let with = |path: &str| {
+        let flows = format!("rtt = \"20 ms\"\n[[flows]]\npath = [\"{path}\"]\nrtt = \"20 ms\"");
+        small("", &flows).groups[1].path.clone()
+    };
+    for path in ["l", "l[*]", "l[0]"] {
+        assert_eq!(with(path), [Hop::alone(0)]);
+    }
+}
+
+#[test]
+fn access_links_differ_between_flows_or_do_not() {
+    let access = |text: &str| small("", &format!("access = {{ {text} }}")).groups[0].access.clone();
+    let rate = |text: &str| access(&format!("rate = {text}")).rate;
+    let mbit = |n: u64| Rate(n * 1_000_000);
+    assert_eq!(rate("\"10 Mbit/s\""), Some(Values::Same(mbit(10))));
+    assert_eq!(rate("{ uniform = [\"10 Mbit/s\", \"20 Mbit/s\"] }"), Some(Values::Uniform(mbit(10), mbit(20))));
+    assert_eq!(rate("{ from = \"10 Mbit/s\", to = \"20 Mbit/s\" }"), Some(Values::Spread(mbit(10), mbit(20))));
+    assert_eq!(rate("[\"10 Mbit/s\", \"20 Mbit/s\"]"), Some(Values::List(vec![mbit(10), mbit(20)])));
+    assert_eq!(rate("\"unlimited\""), None);
+    let delay = access("delay = { uniform = [\"1 ms\", \"2 ms\"] }").delay;
+    assert_eq!(delay, Some(Values::Uniform(Span::millis(1), Span::millis(2))));
+    // An access delay counts twice in a round trip that is made of delays.
+    let auto = small("delay = \"10 ms\"", "rtt = \"auto\"\naccess = { delay = \"5 ms\" }");
+    assert_eq!(auto.mean_rtt(0), Some(Span::millis(30)));
+}
+
+#[test]
+fn flows_come_and_go() {
+    let start = |text: &str| small("", &format!("count = 3\nstart = {text}")).groups[0].start.clone();
+    let stop = |text: &str| small("", &format!("stop = {text}")).groups[0].stop;
+    let s = Span::secs;
+    assert_eq!(start("\"2 s\""), Start::Between(s(2), s(2)));
+    assert_eq!(start("{ from = \"1 s\", to = \"2 s\" }"), Start::Between(s(1), s(2)));
+    let every = start("{ from = \"1 s\", every = \"10 s\" }");
+    assert_eq!((&every, every.last(3)), (&Start::Every(s(1), s(10)), s(21)));
+    assert_eq!(start("[\"1 s\", \"2 s\", \"5 s\"]"), Start::List(vec![s(1), s(2), s(5)]));
+    assert_eq!(stop("\"5 s\""), Some(Stop::Between(s(5), s(5))));
+    assert_eq!(stop("{ from = \"5 s\", to = \"6 s\" }"), Some(Stop::Between(s(5), s(6))));
+    assert_eq!(stop("{ after = \"5 s\" }"), Some(Stop::After(s(5))));
+    assert_eq!(stop("{ after = { exponential = \"5 s\" } }"), Some(Stop::AfterExponential(s(5))));
 }
 
 #[test]

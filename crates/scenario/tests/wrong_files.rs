@@ -292,7 +292,7 @@ fn flows() {
 + rtt = { from = "80 ms", to = "60 ms" }
 ! flows[0].rtt: the first time must not be above the second
 + rtt = { from = "80 ms" }
-! flows[0].rtt: must be "100 ms", { from, to }, { uniform = ["10 ms", "200 ms"] }, { pareto = { mean, shape } } or a list
+! flows[0].rtt: must be "100 ms", "auto", { from, to }, { uniform = ["10 ms", "200 ms"] }, { pareto = { mean, shape } } or a list
 + rtt = { uniform = ["80 ms"] }
 ! flows[0].rtt.uniform: must be a list of two times such as ["10 ms", "200 ms"]
 + rtt = { normal = ["80 ms"] }
@@ -325,7 +325,7 @@ fn flows() {
 ! flows[0].packet: must be text with a unit, such as "1500 B", not a bare number
 - to = "5 s"
 + till = "5 s"
-! flows[0].start.till: unknown key; known here: from, to
+! flows[0].start.till: unknown key; known here: from, to, every
 - from = "0 s", to = "5 s"
 + from = "6 s", to = "5 s"
 ! flows[0].start: from must not be later than to
@@ -335,6 +335,86 @@ fn flows() {
 - stop = "15 s"
 + stop = "5 s"
 ! flows[0].stop: must come after the start at 5 s
+"#,
+    );
+}
+
+#[test]
+fn arrays_of_links() {
+    all_refused(
+        r#"
+- name = "bottleneck"
++ name = "bottleneck"\ncount = 0
+! links[0].count: must be a whole number from 1 to 100000
++ name = "bottleneck"\ncount = 3
+! flows[0].path[0]: "bottleneck" are 3 links; write "bottleneck[*]" (flow i takes link i mod 3), or "bottleneck[0]" for one
+- rate = "1 Gbit/s"
++ rate = { uniform = "1 Gbit/s" }
+! links[0].rate.uniform: must be a list of two rates such as ["100 Mbit/s", "155 Mbit/s"], not text
++ rate = { uniform = ["2 Gbit/s", "1 Gbit/s"] }
+! links[0].rate.uniform: the first rate must not be above the second
++ rate = { uniform = ["9 bit/s", "1 Gbit/s"] }
+! links[0].rate: must lie between 1 kbit/s and 1000 Tbit/s, not 9 bit/s
++ rate = {}
+! links[0].rate: must be "1 Gbit/s" or { uniform = ["100 Mbit/s", "155 Mbit/s"] }
++ rate = { pareto = ["9 bit/s", "1 Gbit/s"] }
+! links[0].rate.pareto: unknown key; known here: uniform
+- delay = "50 ms"
++ delay = { uniform = ["10 ms", "2 h"] }
+! links[0].delay: must lie between 0 s and 3600 s, not 7200 s
++ delay = { uniform = ["10 ms", "120 ms"] }
+! flows[0].rtt: 100 ms is below the 120 ms that its links propagate
+- return = ["reverse"]
++ return = ["reverse[1]"]
+! flows[0].return[0]: there is only 1 of "reverse", counted from 0
++ return = ["reverse[one]"]
+! flows[0].return[0]: "reverse[one]" is no link; write "reverse[*]" or for example "reverse[0]"
+"#,
+    );
+}
+
+#[test]
+fn what_flows_draw() {
+    all_refused(
+        r#"
+- rate = "10 Gbit/s"
++ rate = []
+! flows[0].access.rate: must not be empty
++ rate = { from = "20 Mbit/s", to = "10 Mbit/s" }
+! flows[0].access.rate: the first rate must not be above the second
++ rate = { from = "20 Mbit/s" }
+! flows[0].access.rate: must be "100 Mbit/s", { from, to }, { uniform = ["100 Mbit/s", "155 Mbit/s"] } or a list
++ rate = ["20 Mbit/s", "1 bit/s"]
+! flows[0].access.rate: must lie between 1 kbit/s and 1000 Tbit/s, not 1 bit/s
++ delay = { uniform = ["1 ms", "60 ms"] }
+! flows[0].rtt: 100 ms is below the 110 ms that its links and access propagate
++ delay = { uniform = ["60 ms", "1 ms"] }
+! flows[0].access.delay: the first time must not be above the second
+- shape = 1.2
++ shape = 1.2, by = "chance"
+! flows[1].rtt.pareto.by: must be "draws" or "quantiles"
+- stop = "15 s"
++ stop = { from = "18 s", to = "17 s" }
+! flows[0].stop: from must not be later than to
++ stop = { from = "18 s" }
+! flows[0].stop.to: missing; write for example to = "100 s"
++ stop = { after = "0 s" }
+! flows[0].stop.after: must be above 0
++ stop = { after = { pareto = "3 s" } }
+! flows[0].stop.after.pareto: unknown key; known here: exponential
++ stop = { after = "3 s", to = "9 s" }
+! flows[0].stop.after: does not go with `from` and `to`; give one or the other
+- start = { from = "0 s", to = "5 s" }
++ start = { from = "0 s" }
+! flows[0].start.to: missing; write for example to = "5 s", or every = "10 s"
++ start = { from = "0 s", to = "5 s", every = "1 s" }
+! flows[0].start.every: does not go with `to`; give one of them
++ start = { from = "0 s", every = "2 s" }
+! flows[0].stop: must come after the start at 18 s
++ start = []
+! flows[0].start: must not be empty
++ start = ["1 s", "15 s"]
+! flows[0].stop: must come after the start at 15 s
 "#,
     );
 }

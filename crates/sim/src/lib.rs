@@ -3,10 +3,12 @@
 //! Two engines run the same transport, laws and queues: the window engine is fast, the reference engine plain. They give
 //! the same bytes; the tests hold their rolling hashes against each other.
 
+mod draw;
 mod floor;
 mod hash;
 mod histogram;
 mod ledger;
+mod merge;
 mod meter;
 mod network;
 mod outcome;
@@ -23,8 +25,12 @@ pub use outcome::*;
 /// [`BuildError`], when the scenario is too large for the engine's integers.
 pub fn simulate(scenario: &scenario::Scenario, replication: u32, options: Options) -> Result<Outcome, BuildError> {
     let network = network::Network::build(scenario, replication)?;
-    Ok(match options.engine {
+    let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
+    let tables = network.tables.clone();
+    let mut outcome = match options.engine {
         Engine::Window => window::run(network, options),
         Engine::Reference => reference::run(network, options),
-    })
+    };
+    merge::by_table(&mut outcome, &tables, &rates);
+    Ok(outcome)
 }

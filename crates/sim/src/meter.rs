@@ -72,6 +72,7 @@ pub fn link_outcome(
     let difference = |a: &ByCause, b: &ByCause| std::array::from_fn(|i| a[i] - b[i]);
     LinkOutcome {
         arrived: to.arrived - from.arrived,
+        begun,
         dropped: difference(&to.dropped, &from.dropped),
         marked: difference(&to.marked, &from.marked),
         utilization: (to.begun_bytes - from.begun_bytes) as f64 * 8.0 / (rate.0 as f64 * span.as_secs()),

@@ -4,11 +4,12 @@
 //! so another flow in the file does not move them.
 
 use crate::BuildError;
+use crate::draw::{self, Draws, Expanded};
 use crate::session::Desk;
 use base::{Bytes, Flags, Rate, Span, Stream, Time};
 use law::{CongestionControl, Control};
 use queue::{AnyQueue, Limit};
-use scenario::{Group, HEADER, Loss, Rtt, Scenario};
+use scenario::{Group, HEADER, Loss, Scenario};
 use std::sync::Arc;
 use traffic::{AnySource, Offer, Sort};
 use transport::{Options, Receiver, Sender};
@@ -16,7 +17,10 @@ use transport::{Options, Receiver, Sender};
 /// Everything an engine needs.
 #[derive(Debug)]
 pub struct Network {
+    /// Those of an array one after the other.
     pub links: Vec<LinkPlan>,
+    /// Links by table of the scenario file, for the results.
+    pub tables: Vec<u32>,
     /// The flows of the scenario, groups in its order.
     pub identities: Vec<Identity>,
     /// Whoever sends: one for each of them, but for sessions, of which each place is one.
@@ -197,26 +201,10 @@ impl Network {
         if total > MAX_FLOWS {
             return Err(BuildError::TooManyFlows(total));
         }
-        let links = scenario
-            .links
-            .iter()
-            .enumerate()
-            .map(|(i, link)| {
-                let stream = |purpose| Stream::new(scenario.seed, replication, ("link", i as u64), purpose);
-                LinkPlan {
-                    rate: link.rate,
-                    delay: link.delay,
-                    queue: link
-                        .queue
-                        .build(&scenario.port(i), stream("queue"))
-                        .expect("checked when the scenario was read"),
-                    limit: link.buffer,
-                    loss: link.loss.map(|loss| (loss, stream("loss"))),
-                }
-            })
-            .collect();
+        let expanded = Expanded::new(&scenario.links);
         let mut network = Self {
-            links,
+            links: draw::links(scenario, replication),
+            tables: expanded.counts(),
             identities: Vec::with_capacity(scenario.flows() as usize),
             flows: Vec::with_capacity(total as usize),
             sessions: Vec::new(),
@@ -228,25 +216,36 @@ impl Network {
         };
         for (g, group) in scenario.groups.iter().enumerate() {
             check_sequence_numbers(scenario, g, group)?;
+            let draws = Draws::new(group);
             for i in 0..group.count {
-                network.add(scenario, replication, g, i);
+                network.add((scenario, &expanded, &draws), replication, g, i);
             }
         }
         Ok(network)
     }
 
     /// Flow `i` of group `g`.
-    fn add(&mut self, scenario: &Scenario, replication: u32, g: usize, i: u32) {
+    fn add(
+        &mut self,
+        (scenario, expanded, draws): (&Scenario, &Expanded, &Draws<'_>),
+        replication: u32,
+        g: usize,
+        i: u32,
+    ) {
         let group = &scenario.groups[g];
         // A flow is named by group and position, so that another group does not move its draws.
         let name = format!("flow/{}", group.name);
         let stream = |purpose: &str| Stream::new(scenario.seed, replication, (&name, u64::from(i)), purpose);
-        let wire: u64 = group.path.iter().chain(&group.back).map(|&l| scenario.links[l].delay.0).sum();
-        let base_rtt = draw_rtt(&group.rtt, i, group.count, stream("rtt"));
-        let slack = base_rtt.0.saturating_sub(wire);
-        let back = if group.traffic.is_tcp() { Span(slack - slack / 2) } else { Span::ZERO };
-        let start = Time::ZERO + stream("start").span_between(group.start.0, group.start.1);
-        let stop = group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
+        let (path, back_path) = (expanded.path(&group.path, i), expanded.path(&group.back, i));
+        let links = &self.links;
+        let propagation = |path: &[u32]| path.iter().fold(Span::ZERO, |sum, &l| sum + links[l as usize].delay);
+        let there = propagation(&path);
+        let round = draws.round(i, (there, propagation(&back_path)), stream);
+        let (start, stop) = draws.life(i, stream);
+        let access = draws.access(i, stream);
+        let hops = path.iter().map(|&l| links[l as usize].rate.serialize(group.packet));
+        let slowest = hops.clone().fold(access, Span::max);
+        let alone = hops.fold(round.lead + access + there, |sum, hop| sum + hop);
         let jitter = group.tcp.send_jitter;
         // The first place draws as a flow without places does.
         let purpose = |place: u32| if place == 0 { "jitter".to_owned() } else { format!("jitter/{place}") };
@@ -255,12 +254,12 @@ impl Network {
             flow,
             start,
             stop,
-            path: group.path.iter().map(|&l| l as u32).collect(),
-            back_path: group.back.iter().map(|&l| l as u32).collect(),
-            lead: Span(slack / 2),
-            back,
-            access: group.access.rate.map_or(Span::ZERO, |rate| rate.serialize(group.packet)),
-            access_buffer: group.access.rate.and(group.access.buffer),
+            path: path.clone(),
+            back_path: back_path.clone(),
+            lead: round.lead,
+            back: round.back,
+            access,
+            access_buffer: group.access.buffer,
             jitter: (jitter > Span::ZERO).then(|| (jitter, stream(&purpose(place)))),
             packet: group.packet.0 as u32,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
@@ -291,12 +290,9 @@ impl Network {
                 self.flows.push(FlowPlan::Datagrams(Box::new(plan)));
             }
         }
-        let hops = group.path.iter().map(|&l| scenario.links[l].rate.serialize(group.packet));
-        let access = group.access.rate.map_or(Span::ZERO, |rate| rate.serialize(group.packet));
-        let slowest = hops.clone().fold(access, Span::max);
-        let alone = hops.fold(Span(slack / 2) + access, |sum, hop| sum + hop) + group.path_delay(scenario);
         let transfers = finite.is_some() || group.traffic.sort() == Sort::Session;
         let (group, packet) = (g as u32, group.packet.0 as u32);
+        let base_rtt = round.base_rtt;
         self.identities.push(Identity { group, index: i, base_rtt, start, packet, alone, slowest, transfers, finite });
     }
 
@@ -343,8 +339,10 @@ fn packets_per_second(group: &Group) -> f64 {
 
 /// Sequence numbers have 32 bits: TCP sends what its narrowest link passes, datagrams what their source says.
 fn check_sequence_numbers(scenario: &Scenario, index: usize, group: &Group) -> Result<(), BuildError> {
-    let narrowest = group.path.iter().map(|&l| scenario.links[l].rate.0).min().unwrap_or(0);
-    let passed = Rate(narrowest).bytes_in(scenario.duration) / group.packet.0 as f64;
+    let narrowest = group.path.iter().map(|hop| scenario.links[hop.link].fastest().0).min().unwrap_or(0);
+    // Each transfer of a session leaves one number out, and may be of one segment.
+    let numbers = if group.traffic.sort() == Sort::Session { 2.0 } else { 1.0 };
+    let passed = numbers * Rate(narrowest).bytes_in(scenario.duration) / group.packet.0 as f64;
     // One in a hundred is 600 standard deviations of a Poisson count.
     let offered = 1.01 * packets_per_second(group) * scenario.duration.as_secs();
     let packets = if group.traffic.is_tcp() { passed } else { offered };
@@ -352,21 +350,4 @@ fn check_sequence_numbers(scenario: &Scenario, index: usize, group: &Group) -> R
         return Err(BuildError::TooManyPackets { group: group.name.clone(), index, packets: packets as u64 });
     }
     Ok(())
-}
-
-fn draw_rtt(rtt: &Rtt, index: u32, count: u32, mut stream: Stream) -> Span {
-    match rtt {
-        Rtt::Constant(span) => *span,
-        Rtt::Spread(from, to) => match u64::from(count) {
-            1 => Span(u64::midpoint(from.0, to.0)),
-            n => {
-                let step = u128::from(to.0.abs_diff(from.0)) * u128::from(index) / u128::from(n - 1);
-                Span(if to >= from { from.0 + step as u64 } else { from.0 - step as u64 })
-            }
-        },
-        Rtt::Uniform(from, to) => stream.span_between(*from, *to),
-        Rtt::Pareto { mean, shape, max } => Span::from_secs(stream.pareto(mean.as_secs(), *shape)).min(*max),
-        Rtt::List(list) if list.len() == count as usize => list[index as usize],
-        Rtt::List(list) => list[stream.below(list.len() as u64) as usize],
-    }
 }

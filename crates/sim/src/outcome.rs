@@ -54,7 +54,7 @@ pub enum BuildError {
 /// One replication's results. Everything counts events in [warmup, duration) unless it says otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Per link, in the scenario's order.
+    /// Per link, or array of links, in the scenario's order.
     pub links: Vec<LinkOutcome>,
     /// Per flow, groups in the scenario's order.
     pub flows: Vec<FlowOutcome>,
@@ -98,11 +98,13 @@ pub fn cause_index(cause: Cause) -> usize {
     }
 }
 
-/// What a link saw.
+/// What a link saw, or the links of an array together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkOutcome {
     /// Packets that arrived, ACKs included.
     pub arrived: u64,
+    /// Packets whose service began.
+    pub begun: u64,
     /// Packets dropped, by cause.
     pub dropped: ByCause,
     /// Packets marked, by cause.

@@ -11,7 +11,7 @@ use queue::{QUEUES, QueueSpec};
 use scenario::Scenario;
 use sim::{Engine, Options, simulate};
 use std::fmt::Write;
-use traffic::{TRAFFIC, TrafficSpec};
+use traffic::{Sort, TRAFFIC, TrafficSpec};
 use transport::Recovery;
 
 /// How fast the world goes: its times are multiplied by this, its rates divided.
@@ -49,8 +49,13 @@ impl Pace {
 
 #[derive(Clone, Debug)]
 struct Link {
+    /// Above 1: an array.
+    count: u32,
     kbit: u32,
     delay_us: u32,
+    /// How far beyond these rates and delays are drawn.
+    more_kbit: u32,
+    more_us: u32,
     buffer: String,
     loss: &'static str,
     queue: &'static str,
@@ -66,18 +71,90 @@ struct Group {
     /// Bits: which links the data crosses (one at least), which of the others the ACKs cross.
     path: u8,
     back: u8,
+    /// Which of an array it crosses: even for one after the other.
+    pick: u32,
     slack_us: u32,
     spread_us: u32,
+    rtt: Rtt,
     packet: u32,
     access: &'static str,
+    /// Of the slack, by flow or drawn.
+    access_delay: Option<bool>,
     law: &'static str,
     start: &'static str,
     recovery: &'static str,
+    starts: Starts,
     starts_ms: (u32, u32),
-    stop: bool,
+    stop: Stop,
     finite: Option<u32>,
     tcp: String,
+    session: Option<Session>,
     datagrams: Option<Datagrams>,
+}
+
+/// Kind of a session, and how much of everything.
+#[derive(Clone, Debug)]
+struct Session {
+    kind: &'static str,
+    bytes: u32,
+    wait_us: u32,
+    places: u32,
+}
+
+impl Session {
+    /// What the file says, as far as the kind has such parameters.
+    fn text(&self, pace: Pace) -> String {
+        let spec = TrafficSpec::named(self.kind).expect("registered");
+        // No time of a session is below a microsecond.
+        let wait = if pace == Pace::Fast { "1 us".to_owned() } else { pace.time(self.wait_us) };
+        let rate = pace.rate(8_000_000 * u64::from(self.bytes) / u64::from(self.wait_us));
+        let mut text = format!("traffic = {{ kind = \"{}\"", self.kind);
+        for row in spec.rows() {
+            let _ = match row.name {
+                "size" => write!(text, ", size = \"{} B\"", self.bytes),
+                "think" | "gap" => write!(text, ", {} = \"{wait}\"", row.name),
+                "rate" => write!(text, ", rate = \"{rate}\""),
+                "places" | "connections" => write!(text, ", {} = {}", row.name, self.places),
+                "flows" => write!(text, ", flows = \"0 s {} B; {wait} 100 B; {wait} 1 B; 99 s 10 kB\"", self.bytes),
+                _ => Ok(()),
+            };
+        }
+        text + " }\n"
+    }
+}
+
+fn session() -> impl Strategy<Value = Session> {
+    let names = TRAFFIC.iter().map(|entry| entry.card.name);
+    let kinds = names.filter(|name| TrafficSpec::named(name).expect("registered").sort() == Sort::Session);
+    let kinds = prop::sample::select(kinds.collect::<Vec<_>>());
+    let parts = (kinds, 1u32..60_000, 1000u32..500_000, 1u32..5);
+    parts.prop_map(|(kind, bytes, wait_us, places)| Session { kind, bytes, wait_us, places })
+}
+
+/// How its round-trip times are written.
+#[derive(Clone, Copy, Debug)]
+enum Rtt {
+    Auto,
+    Spread,
+    Uniform,
+    Quantiles,
+    List,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Starts {
+    Between,
+    Every,
+    List,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stop {
+    Never,
+    At,
+    Between,
+    After,
+    AfterExponential,
 }
 
 /// Kind, packets per second and send jitter of a group that is no TCP.
@@ -99,15 +176,22 @@ fn link() -> impl Strategy<Value = Link> {
     let kbit = prop_oneof![Just(10_000u32), 100u32..50_000];
     let delay_us = prop_oneof![Just(0u32), Just(5_000u32), 0u32..30_000];
     let draws = prop::collection::vec(prop::option::of(any::<u32>()), values::MOST);
-    (kbit, delay_us, buffer, loss, queue, draws).prop_map(|(kbit, delay_us, buffer, loss, queue, draws)| Link {
-        kbit,
-        delay_us,
-        buffer,
-        loss,
-        queue,
-        draws,
-        parameters: String::new(),
-    })
+    let some = || prop_oneof![2 => Just(0u32), 1 => 1u32..20_000];
+    let many = (prop_oneof![2 => Just(1u32), 1 => 2u32..5], some(), some());
+    (kbit, delay_us, buffer, loss, queue, draws, many).prop_map(
+        |(kbit, delay_us, buffer, loss, queue, draws, (count, more_kbit, more_us))| Link {
+            count,
+            kbit,
+            delay_us,
+            more_kbit,
+            more_us,
+            buffer,
+            loss,
+            queue,
+            draws,
+            parameters: String::new(),
+        },
+    )
 }
 
 fn tcp() -> impl Strategy<Value = String> {
@@ -143,35 +227,55 @@ fn group() -> impl Strategy<Value = Group> {
         of(STARTS.iter().map(|entry| entry.card.name).collect()),
         of(Recovery::ALL.iter().map(|row| row.1).collect()),
     );
-    let access = of(vec!["", "", "rate = \"100 Mbit/s\"", "rate = \"5 Mbit/s\", buffer = \"7 packets\""]);
+    let access = of(vec![
+        "",
+        "",
+        "rate = \"100 Mbit/s\"",
+        "rate = \"5 Mbit/s\", buffer = \"7 packets\"",
+        "rate = { from = \"1 Mbit/s\", to = \"50 Mbit/s\" }",
+        "rate = { uniform = [\"1 Mbit/s\", \"50 Mbit/s\"] }, buffer = \"7 packets\"",
+        "rate = [\"1 Mbit/s\", \"10 Mbit/s\", \"50 Mbit/s\"]",
+    ]);
+    let access = (access, prop::option::of(any::<bool>()));
+    let rtt = prop::sample::select(vec![Rtt::Auto, Rtt::Spread, Rtt::Spread, Rtt::Uniform, Rtt::Quantiles, Rtt::List]);
+    let starts = prop::sample::select(vec![Starts::Between, Starts::Between, Starts::Every, Starts::List]);
+    let stop = vec![Stop::Never, Stop::Never, Stop::At, Stop::Between, Stop::After, Stop::AfterExponential];
+    let stop = prop::sample::select(stop);
     let size = prop_oneof![Just(1000u32), 41u32..1500];
-    let route = (1u32..9, any::<u8>(), any::<u8>(), 0u32..60_000, prop_oneof![Just(0u32), 0u32..40_000]);
-    let when = ((0u32..2000, 0u32..1000), any::<bool>(), prop::option::of(1u32..200));
+    let times = (0u32..60_000, prop_oneof![Just(0u32), 0u32..40_000], rtt);
+    let route = (1u32..9, any::<u8>(), any::<u8>(), any::<u32>(), times);
+    let when = (starts, (0u32..2000, 0u32..1000), stop, prop::option::of(1u32..200));
     let datagrams = prop_oneof![2 => Just(None), 1 => datagrams().prop_map(Some)];
-    (route, size, access, names, when, (tcp(), datagrams)).prop_map(
+    let session = prop_oneof![2 => Just(None), 1 => session().prop_map(Some)];
+    (route, size, access, names, when, (tcp(), session, datagrams)).prop_map(
         |(
-            (count, path, back, slack_us, spread_us),
+            (count, path, back, pick, (slack_us, spread_us, rtt)),
             packet,
-            access,
+            (access, access_delay),
             (law, start, recovery),
-            (starts_ms, stop, finite),
-            (tcp, datagrams),
+            (starts, starts_ms, stop, finite),
+            (tcp, session, datagrams),
         )| {
             Group {
                 count,
                 path,
                 back,
+                pick,
                 slack_us,
                 spread_us,
+                rtt,
                 packet,
                 access,
+                access_delay,
                 law,
                 start,
                 recovery,
+                starts,
                 starts_ms,
                 stop,
                 finite,
                 tcp,
+                session,
                 datagrams,
             }
         },
@@ -187,14 +291,58 @@ fn recovery(group: &Group) -> &'static str {
     if needs.deliveries && !selective { "sack" } else { group.recovery }
 }
 
+/// A quantity, or a draw between two.
+fn range(from: &str, to: &str) -> String {
+    if from == to { format!("{from:?}") } else { format!("{{ uniform = [{from:?}, {to:?}] }}") }
+}
+
+/// What follows `rtt =`; all propagation is `base` microseconds at most.
+fn rtts(pace: Pace, group: &Group, base: u32) -> String {
+    let (from, to) = (pace.time(base), pace.time(base + group.spread_us));
+    match group.rtt {
+        // Round trips must take a microsecond at least.
+        Rtt::Auto if pace != Pace::Fast && group.slack_us > 1 && group.access_delay.is_some() => "\"auto\"".into(),
+        Rtt::Auto | Rtt::Spread => format!("{{ from = {from:?}, to = {to:?} }}"),
+        Rtt::Uniform => format!("{{ uniform = [{from:?}, {to:?}] }}"),
+        // No smaller than a quarter of the mean: the smallest draw of this shape is 3/4 of it, the least quantile more.
+        Rtt::Quantiles => {
+            let mean = pace.time(4 * base);
+            format!("{{ pareto = {{ mean = {mean:?}, shape = 4.0, by = \"quantiles\" }} }}")
+        }
+        Rtt::List => format!("[{from:?}, {to:?}, {from:?}]"),
+    }
+}
+
+/// The group's lines about when it starts and stops, within four seconds.
+fn life(pace: Pace, group: &Group) -> String {
+    let ms = |n: u32| pace.time(1000 * n);
+    let (from, more) = group.starts_ms;
+    let start = match group.starts {
+        Starts::Between => format!("{{ from = {:?}, to = {:?} }}", ms(from), ms(from + more)),
+        Starts::Every => format!("{{ from = {:?}, every = {:?} }}", ms(from), ms(more / 8)),
+        Starts::List => format!("[{:?}, {:?}, {:?}]", ms(from + more), ms(from), ms(from)),
+    };
+    let stop = match group.stop {
+        Stop::Never => return format!("start = {start}"),
+        Stop::At => format!("{:?}", ms(3500)),
+        Stop::Between => format!("{{ from = {:?}, to = {:?} }}", ms(3500), ms(4500)),
+        Stop::After => format!("{{ after = {:?} }}", ms(1 + more)),
+        Stop::AfterExponential => format!("{{ after = {{ exponential = {:?} }} }}", ms(1 + more)),
+    };
+    format!("start = {start}\nstop = {stop}")
+}
+
 fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
     let mut text = format!("duration = {:?}\nwarmup = {:?}\n", pace.time(4_000_000), pace.time(1_000_000));
     for (i, link) in links.iter().enumerate() {
+        let rate = |kbit: u32| pace.rate(1000 * u64::from(kbit));
         let _ = writeln!(
             text,
-            "[[links]]\nname = \"l{i}\"\nrate = {:?}\ndelay = {:?}\nbuffer = \"{}\"\nqueue = {{ discipline = \"{}\"{} }}\n{}",
-            pace.rate(1000 * u64::from(link.kbit)),
-            pace.time(link.delay_us),
+            "[[links]]\nname = \"l{i}\"\ncount = {}\nrate = {}\ndelay = {}\nbuffer = \"{}\"\n\
+             queue = {{ discipline = \"{}\"{} }}\n{}",
+            link.count,
+            range(&rate(link.kbit), &rate(link.kbit + link.more_kbit)),
+            range(&pace.time(link.delay_us), &pace.time(link.delay_us + link.more_us)),
             link.buffer,
             link.queue,
             link.parameters,
@@ -208,25 +356,32 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
             path.push(group.path as usize % links.len());
         }
         let back: Vec<usize> = (0..links.len()).filter(|i| bit(group.back, *i) && !path.contains(i)).collect();
-        let base: u32 = path.iter().chain(&back).map(|&l| links[l].delay_us).sum::<u32>()
-            + group.slack_us.max(if pace == Pace::Fast { 1_000_000 } else { 1 });
-        let names = |list: &[usize]| list.iter().map(|l| format!("\"l{l}\"")).collect::<Vec<_>>().join(", ");
+        let slack = group.slack_us.max(if pace == Pace::Fast { 1_000_000 } else { 1 });
+        let wire = |l: &usize| links[*l].delay_us + links[*l].more_us;
+        let base = path.iter().chain(&back).map(wire).sum::<u32>() + slack;
+        let name = |l: &usize| match links[*l].count {
+            1 => format!("\"l{l}\""),
+            _ if group.pick % 2 == 0 => format!("\"l{l}[*]\""),
+            n => format!("\"l{l}[{}]\"", group.pick % n),
+        };
+        let names = |list: &[usize]| list.iter().map(name).collect::<Vec<_>>().join(", ");
+        let mut access = vec![if pace == Pace::One { group.access.to_owned() } else { String::new() }];
+        if let Some(drawn) = group.access_delay {
+            let (from, to) = (pace.time(slack / 2), pace.time(slack));
+            let delay = if drawn { range(&from, &to) } else { format!("{{ from = {from:?}, to = {to:?} }}") };
+            access.push(format!("delay = {delay}"));
+        }
+        access.retain(|part| !part.is_empty());
         let _ = writeln!(
             text,
-            "[[flows]]\ncount = {}\npath = [{}]\nrtt = {{ from = {:?}, to = {:?} }}\n\
-             packet = \"{} B\"\naccess = {{ {} }}\nstart = {{ from = {:?}, to = {:?} }}",
+            "[[flows]]\ncount = {}\npath = [{}]\nrtt = {}\npacket = \"{} B\"\naccess = {{ {} }}\n{}",
             group.count,
             names(&path),
-            pace.time(base),
-            pace.time(base + group.spread_us),
+            rtts(pace, group, base),
             group.packet,
-            if pace == Pace::One { group.access } else { "" },
-            pace.time(1000 * group.starts_ms.0),
-            pace.time(1000 * (group.starts_ms.0 + group.starts_ms.1)),
+            access.join(", "),
+            life(pace, group),
         );
-        if group.stop {
-            let _ = writeln!(text, "stop = {:?}", pace.time(3_500_000));
-        }
         if let Some(Datagrams { kind, per_s, jitter }) = &group.datagrams {
             let rate = pace.rate(8 * u64::from(per_s * group.packet));
             let _ = writeln!(text, "traffic = {{ kind = \"{kind}\", rate = {rate:?} }}");
@@ -242,7 +397,9 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
             recovery(group),
             group.tcp,
         );
-        if let Some(kilobytes) = group.finite {
+        if let Some(session) = &group.session {
+            text += &session.text(pace);
+        } else if let Some(kilobytes) = group.finite {
             let _ = writeln!(text, "traffic = {{ kind = \"finite\", size = \"{kilobytes} kB\" }}");
         }
     }

@@ -165,13 +165,10 @@ class Result:
     @cached_property
     def _fair_shares(self) -> NDArray[np.float64]:
         """Max-min fair rate of a flow of each group [bit/s], shape (groups,); datagrams want what they offer."""
-        groups = self.scenario.groups
-        return maxmin_shares(
-            [link["rate_bps"] for link in self.scenario.links],
-            [group["path"] for group in groups],
-            [group["flows"] for group in groups],
-            [min(group["access_rate_bps"] or np.inf, group["offered_bps"] or np.inf) for group in groups],
-        )
+        fair = self.scenario.facts["fair"]
+        counts = [group["flows"] for group in self.scenario.groups]
+        caps = [np.inf if cap is None else cap for cap in fair["caps_bps"]]
+        return maxmin_shares(fair["rates_bps"], fair["paths"], counts, caps)
 
 
 def buffer_packets(link: dict[str, Any]) -> float | None:

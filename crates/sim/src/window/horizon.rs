@@ -41,41 +41,21 @@ fn edges(network: &Network) -> Vec<(u64, usize, usize)> {
     edges
 }
 
-/// An order of `nodes` (of `n` that there are) along `edges`, or `None` if they close a cycle.
-fn topological(n: usize, nodes: &[usize], edges: &[(u64, usize, usize)]) -> Option<Vec<usize>> {
-    let mut incoming = vec![0usize; n];
-    for &(_, _, to) in edges {
-        incoming[to] += 1;
-    }
-    let mut order: Vec<usize> = nodes.iter().copied().filter(|&i| incoming[i] == 0).collect();
-    let mut done = 0;
-    while done < order.len() {
-        let node = order[done];
-        done += 1;
-        for &(_, _, to) in edges.iter().filter(|&&(_, from, _)| from == node) {
-            incoming[to] -= 1;
-            if incoming[to] == 0 {
-                order.push(to);
-            }
-        }
-    }
-    (order.len() == nodes.len()).then_some(order)
-}
-
 /// For every link the lowest link of its part.
 fn parts_of(n: usize, edges: &[(u64, usize, usize)]) -> Vec<usize> {
-    fn root(parent: &[usize], mut i: usize) -> usize {
+    fn root(parent: &mut [usize], mut i: usize) -> usize {
         while parent[i] != i {
+            parent[i] = parent[parent[i]];
             i = parent[i];
         }
         i
     }
     let mut parent: Vec<usize> = (0..n).collect();
     for &(_, a, b) in edges {
-        let (a, b) = (root(&parent, a), root(&parent, b));
+        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
         parent[a.max(b)] = a.min(b);
     }
-    (0..n).map(|i| root(&parent, i)).collect()
+    (0..n).map(|i| root(&mut parent, i)).collect()
 }
 
 /// The parts of `network`, each with its longest exact window.
@@ -84,25 +64,65 @@ pub fn parts(network: &Network) -> Vec<Part> {
     let part_of = parts_of(n, &edges);
     let mut nodes_of = vec![Vec::new(); n];
     let mut edges_of = vec![Vec::new(); n];
+    // Within its part each link has a number of its own, so that a part costs what it holds.
+    let mut number = vec![0; n];
     for (node, &part) in part_of.iter().enumerate() {
+        number[node] = nodes_of[part].len();
         nodes_of[part].push(node);
     }
-    for edge in edges {
-        edges_of[part_of[edge.1]].push(edge);
+    for (latency, from, to) in edges {
+        edges_of[part_of[from]].push((latency, number[from], number[to]));
     }
     let parts = nodes_of.iter().zip(&edges_of).filter(|(nodes, _)| !nodes.is_empty());
-    parts.map(|(nodes, edges)| part(n, nodes, edges)).collect()
+    parts.map(|(nodes, edges)| part(nodes, edges)).collect()
 }
 
 /// The longest prefix of `edges`, short to long, without a cycle; by bisection.
-fn part(n: usize, nodes: &[usize], edges: &[(u64, usize, usize)]) -> Part {
+fn part(nodes: &[usize], edges: &[(u64, usize, usize)]) -> Part {
+    let graph = Graph::new(nodes.len(), edges);
     let (mut good, mut bad) = (0, edges.len() + 1);
     while bad - good > 1 {
         let middle = usize::midpoint(good, bad);
-        if topological(n, nodes, &edges[..middle]).is_some() { good = middle } else { bad = middle }
+        if graph.order(middle).is_some() { good = middle } else { bad = middle }
     }
-    let order = topological(n, nodes, &edges[..good]).unwrap_or_else(|| nodes.to_vec());
+    let order = graph.order(good).unwrap_or_else(|| (0..nodes.len()).collect());
+    let order = order.into_iter().map(|i| nodes[i]).collect();
     Part { order, window: edges.get(good).map_or(u64::MAX, |edge| edge.0) }
+}
+
+/// Edges by the node that they leave, each as its rank among all, short to long, and the node that it reaches.
+struct Graph(Vec<Vec<(usize, usize)>>);
+
+impl Graph {
+    fn new(n: usize, edges: &[(u64, usize, usize)]) -> Self {
+        let mut leaving = vec![Vec::new(); n];
+        for (rank, &(_, from, to)) in edges.iter().enumerate() {
+            leaving[from].push((rank, to));
+        }
+        Self(leaving)
+    }
+
+    /// An order of the nodes along the first `count` edges, or `None` if they close a cycle.
+    fn order(&self, count: usize) -> Option<Vec<usize>> {
+        let n = self.0.len();
+        let among = |node: usize| self.0[node].iter().take_while(move |edge| edge.0 < count).map(|edge| edge.1);
+        let mut incoming = vec![0usize; n];
+        for to in (0..n).flat_map(among) {
+            incoming[to] += 1;
+        }
+        let mut order: Vec<usize> = (0..n).filter(|&i| incoming[i] == 0).collect();
+        let mut done = 0;
+        while done < order.len() {
+            for to in among(order[done]) {
+                incoming[to] -= 1;
+                if incoming[to] == 0 {
+                    order.push(to);
+                }
+            }
+            done += 1;
+        }
+        (order.len() == n).then_some(order)
+    }
 }
 
 #[cfg(test)]

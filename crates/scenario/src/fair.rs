@@ -1,0 +1,53 @@
+//! The network as max-min fairness sees it: rates, paths and what a flow can use at most.
+//!
+//! The links of an array count as one link of their rates together, since flows are dealt out over them evenly, and no flow
+//! gets more than one of them has. A link of an array that a path names is a link of its own besides.
+
+use crate::{Pick, Scenario};
+
+/// See the [module](self). Rates are means where they are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fair {
+    /// By link, in bit/s.
+    pub rates: Vec<f64>,
+    /// By group: links that its data crosses.
+    pub paths: Vec<Vec<usize>>,
+    /// By group: what one of its flows can use at most, in bit/s; infinite for no limit.
+    pub caps: Vec<f64>,
+}
+
+impl Scenario {
+    /// The network as max-min fairness sees it.
+    #[must_use]
+    pub fn fair(&self) -> Fair {
+        let mut rates: Vec<f64> = self.links.iter().map(|link| f64::from(link.count) * link.rate.0 as f64).collect();
+        let mut named = Vec::new();
+        let (mut paths, mut caps) = (Vec::new(), Vec::new());
+        for group in &self.groups {
+            let mut path: Vec<usize> = group.path.iter().map(|hop| hop.link).collect();
+            let access = group.access.rate.as_ref().map(|rate| rate.mean().0 as f64);
+            let offered = group.traffic.rate().map(|rate| rate.0 as f64);
+            let mut cap = access.unwrap_or(f64::INFINITY).min(offered.unwrap_or(f64::INFINITY));
+            for hop in group.path.iter().filter(|hop| self.links[hop.link].count > 1) {
+                let rate = self.links[hop.link].rate.0 as f64;
+                match hop.pick {
+                    Pick::Each => cap = cap.min(rate),
+                    Pick::One(_) => {
+                        let at = named.iter().position(|known| known == hop).unwrap_or_else(|| {
+                            named.push(*hop);
+                            rates.push(rate);
+                            named.len() - 1
+                        });
+                        path.push(self.links.len() + at);
+                    }
+                }
+            }
+            // Two of an array count once.
+            path.sort_unstable();
+            path.dedup();
+            paths.push(path);
+            caps.push(cap);
+        }
+        Fair { rates, paths, caps }
+    }
+}

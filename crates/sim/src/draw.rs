@@ -1,0 +1,185 @@
+//! What is drawn for links and flows: rates, delays, round-trip times, starts and stops.
+//!
+//! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose), and made only where something
+//! is drawn.
+
+use crate::network::LinkPlan;
+use base::{Span, Stream, Time};
+use queue::Port;
+use scenario::{By, Group, Hop, Link, ParetoQuantiles, Pick, Quantity, Rtt, Scenario, Start, Stop, Values};
+
+/// The links of all tables one after the other: those of an array lie together.
+#[derive(Debug)]
+pub struct Expanded {
+    /// By table: the first of its links, and their number.
+    tables: Vec<(u32, u32)>,
+}
+
+impl Expanded {
+    pub fn new(links: &[Link]) -> Self {
+        let mut next = 0;
+        let tables = links.iter().map(|link| {
+            let first = next;
+            next += link.count;
+            (first, link.count)
+        });
+        Self { tables: tables.collect() }
+    }
+
+    /// The links that flow `flow` of its group crosses.
+    pub fn path(&self, path: &[Hop], flow: u32) -> Vec<u32> {
+        let which = |hop: &Hop| {
+            let (first, count) = self.tables[hop.link];
+            first
+                + match hop.pick {
+                    Pick::One(i) => i,
+                    Pick::Each => flow % count,
+                }
+        };
+        path.iter().map(which).collect()
+    }
+
+    /// Links by table.
+    pub fn counts(&self) -> Vec<u32> {
+        self.tables.iter().map(|table| table.1).collect()
+    }
+}
+
+/// The links of `scenario`, each with its discipline ready.
+pub fn links(scenario: &Scenario, replication: u32) -> Vec<LinkPlan> {
+    let tables = scenario.links.iter().enumerate();
+    let all = tables.flat_map(|(i, link)| (0..link.count).map(move |member| (i, link, member)));
+    all.map(|(i, link, member)| plan(scenario, replication, (i, link), member)).collect()
+}
+
+fn plan(scenario: &Scenario, replication: u32, (i, link): (usize, &Link), member: u32) -> LinkPlan {
+    // A link of an array is named by its array, so that another table does not move its draws.
+    let array = format!("link/{}", link.name);
+    let of_array = |purpose| Stream::new(scenario.seed, replication, (&array, u64::from(member)), purpose);
+    let stream = |purpose| match link.count {
+        1 => Stream::new(scenario.seed, replication, ("link", i as u64), purpose),
+        _ => of_array(purpose),
+    };
+    let rate = link.rate_range.map_or(link.rate, |range| between(range, of_array("rate")));
+    let delay = link.delay_range.map_or(link.delay, |range| between(range, of_array("delay")));
+    let port = Port { rate, ..scenario.port(i) };
+    LinkPlan {
+        rate,
+        delay,
+        queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
+        limit: link.buffer,
+        loss: link.loss.map(|loss| (loss, stream("loss"))),
+    }
+}
+
+fn between<T: Quantity>((from, to): (T, T), mut stream: Stream) -> T {
+    T::of(stream.span_between(Span(from.base()), Span(to.base())).0)
+}
+
+/// Where the propagation of a flow's round trip lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    pub base_rtt: Span,
+    /// Between the sender's own link and the first link.
+    pub lead: Span,
+    /// Between the last link of the way back, or the receiver, and the sender; zero where nothing comes back.
+    pub back: Span,
+}
+
+/// What the flows of one group draw.
+pub struct Draws<'a> {
+    group: &'a Group,
+    /// The law of their RTTs, where its quantiles are dealt out.
+    quantiles: Option<ParetoQuantiles>,
+}
+
+impl<'a> Draws<'a> {
+    pub fn new(group: &'a Group) -> Self {
+        let quantiles = match group.rtt {
+            Rtt::Pareto { mean, shape, max, by: By::Quantiles } => {
+                Some(ParetoQuantiles::new(mean, shape, max, group.count))
+            }
+            _ => None,
+        };
+        Self { group, quantiles }
+    }
+
+    /// The round trip of flow `i`, whose links propagate so long there and back.
+    pub fn round(&self, i: u32, (there, back): (Span, Span), stream: impl Fn(&str) -> Stream) -> Round {
+        let group = self.group;
+        let access = group.access.delay.as_ref().map(|delay| value(delay, i, group.count, || stream("access delay")));
+        let back_named = !group.back.is_empty();
+        let (base_rtt, lead) = match (&group.rtt, access) {
+            (Rtt::Auto, access) => {
+                let lead = access.unwrap_or(Span::ZERO);
+                let home = if back_named { back } else { there };
+                (there + home + lead + lead, lead)
+            }
+            (_, access) => {
+                let base_rtt = self.rtt(i, || stream("rtt"));
+                let slack = base_rtt.0.saturating_sub((there + back).0);
+                (base_rtt, access.unwrap_or(Span(slack / 2)))
+            }
+        };
+        let rest = base_rtt.0.saturating_sub((there + back + lead).0);
+        let back = if group.traffic.is_tcp() { Span(rest) } else { Span::ZERO };
+        Round { base_rtt, lead, back }
+    }
+
+    fn rtt(&self, i: u32, stream: impl FnOnce() -> Stream) -> Span {
+        match (&self.group.rtt, &self.quantiles) {
+            (Rtt::Given(values), _) => value(values, i, self.group.count, stream),
+            (_, Some(quantiles)) => quantiles.at(i),
+            (Rtt::Pareto { mean, shape, max, .. }, None) => {
+                Span::from_secs(stream().pareto(mean.as_secs(), *shape)).min(*max)
+            }
+            (Rtt::Auto, None) => Span::ZERO,
+        }
+    }
+
+    /// Time that a packet takes on the own link of flow `i`; zero for an infinite rate.
+    pub fn access(&self, i: u32, stream: impl Fn(&str) -> Stream) -> Span {
+        let rate = self.group.access.rate.as_ref();
+        let rate = rate.map(|rate| value(rate, i, self.group.count, || stream("access rate")));
+        rate.map_or(Span::ZERO, |rate| rate.serialize(self.group.packet))
+    }
+
+    /// When flow `i` starts, and stops.
+    pub fn life(&self, i: u32, stream: impl Fn(&str) -> Stream) -> (Time, Time) {
+        let start = Time::ZERO
+            + match &self.group.start {
+                Start::Between(from, to) if from == to => *from,
+                Start::Between(from, to) => stream("start").span_between(*from, *to),
+                Start::Every(from, every) => Span(from.0 + every.0 * u64::from(i)),
+                Start::List(list) => one_of(list, i, self.group.count, || stream("start")),
+            };
+        let after = |span: Span| Time(start.0.saturating_add(span.0.max(1)));
+        let stop = match self.group.stop {
+            None => Time::NEVER,
+            Some(Stop::Between(from, to)) if from == to => Time::ZERO + from,
+            Some(Stop::Between(from, to)) => Time::ZERO + stream("stop").span_between(from, to),
+            Some(Stop::After(span)) => after(span),
+            Some(Stop::AfterExponential(mean)) => after(Span::from_secs(stream("stop").exponential(mean.as_secs()))),
+        };
+        (start, stop)
+    }
+}
+
+/// That of flow `i` of `n`.
+fn value<T: Quantity>(values: &Values<T>, i: u32, n: u32, stream: impl FnOnce() -> Stream) -> T {
+    match values {
+        Values::Same(x) => *x,
+        Values::Spread(from, to) if n == 1 => T::of(u64::midpoint(from.base(), to.base())),
+        Values::Spread(from, to) => {
+            let step = u128::from(to.base() - from.base()) * u128::from(i) / u128::from(n - 1);
+            T::of(from.base() + step as u64)
+        }
+        Values::Uniform(from, to) => between((*from, *to), stream()),
+        Values::List(list) => one_of(list, i, n, stream),
+    }
+}
+
+/// Of a list as long as there are flows the one in its place, of any other a draw.
+fn one_of<T: Copy>(list: &[T], i: u32, n: u32, stream: impl FnOnce() -> Stream) -> T {
+    if list.len() == n as usize { list[i as usize] } else { list[stream().below(list.len() as u64) as usize] }
+}

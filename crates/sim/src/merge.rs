@@ -1,0 +1,76 @@
+//! Arrays of links in results: one row for each table of the scenario file.
+//!
+//! Counters are sums; the share of the capacity used is that of all links together; backlog and empty time are means, the
+//! waiting time the mean over packets, the largest backlog that of any link. Samples of the backlog are sums, and the
+//! histogram counts the samples of every link.
+
+use crate::{LinkOutcome, Outcome};
+use base::Rate;
+
+/// Makes `outcome`, whose rows are links of these `rates`, one whose rows are tables of so many links each.
+pub fn by_table(outcome: &mut Outcome, counts: &[u32], rates: &[Rate]) {
+    if counts.iter().all(|&count| count == 1) {
+        return;
+    }
+    let (mut links, mut rates) = (std::mem::take(&mut outcome.links).into_iter(), rates.iter());
+    let mut table_of = Vec::new();
+    for (table, &count) in counts.iter().enumerate() {
+        table_of.resize(table_of.len() + count as usize, table as u32);
+        let members = links.by_ref().zip(rates.by_ref()).take(count as usize);
+        outcome.links.extend(merged(members.collect()));
+    }
+    for trace in &mut outcome.traces {
+        for (_, link, _) in &mut trace.drops {
+            *link = table_of[*link as usize];
+        }
+    }
+}
+
+/// One row for all `members`; `None` if there are none.
+fn merged(members: Vec<(LinkOutcome, &Rate)>) -> Option<LinkOutcome> {
+    let n = members.len();
+    let capacity = members.iter().map(|(_, rate)| rate.0 as f64).sum::<f64>();
+    let begun: u64 = members.iter().map(|(link, _)| link.begun).sum();
+    let mut members = members.into_iter();
+    let (first, rate) = members.next()?;
+    if n == 1 {
+        return Some(first);
+    }
+    let weighed = |link: &LinkOutcome, rate: &Rate| {
+        let waited = link.queueing_delay_s * link.begun as f64;
+        (link.utilization * rate.0 as f64, waited)
+    };
+    let (mut used, mut waited) = weighed(&first, rate);
+    let mut sum = LinkOutcome { gauges: Vec::new(), ..first };
+    for (link, rate) in members {
+        let (uses, waits) = weighed(&link, rate);
+        used += uses;
+        waited += waits;
+        sum.arrived += link.arrived;
+        for (mine, its) in sum.dropped.iter_mut().zip(link.dropped) {
+            *mine += its;
+        }
+        for (mine, its) in sum.marked.iter_mut().zip(link.marked) {
+            *mine += its;
+        }
+        sum.backlog_mean += link.backlog_mean;
+        sum.empty_fraction += link.empty_fraction;
+        sum.backlog_max = sum.backlog_max.max(link.backlog_max);
+        for (mine, its) in sum.backlog_samples.iter_mut().zip(link.backlog_samples) {
+            *mine = mine.saturating_add(its);
+        }
+        let bins = sum.backlog_histogram.len().max(link.backlog_histogram.len());
+        sum.backlog_histogram.resize(bins, 0);
+        for (mine, its) in sum.backlog_histogram.iter_mut().zip(link.backlog_histogram) {
+            *mine += its;
+        }
+    }
+    Some(LinkOutcome {
+        begun,
+        utilization: used / capacity,
+        backlog_mean: sum.backlog_mean / n as f64,
+        empty_fraction: sum.empty_fraction / n as f64,
+        queueing_delay_s: if begun == 0 { 0.0 } else { waited / begun as f64 },
+        ..sum
+    })
+}
