@@ -9,6 +9,7 @@ use law::CongestionControl;
 use queue::{Limit, Port};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
+use traffic::Size;
 
 type Checked = Result<(), ScenarioError>;
 
@@ -84,7 +85,11 @@ pub(crate) fn names<'a>(list: &str, names: impl Iterator<Item = &'a str>) -> Che
 
 /// The largest packet that can wait at a link; ACKs are smaller than any.
 fn largest_packet(scenario: &Scenario, link: usize) -> Bytes {
-    scenario.groups_on(link).map(|group| group.packet).max().unwrap_or(Bytes(u64::from(crate::HEADER)))
+    let largest = |group: &Group| match group.traffic.size() {
+        Size::Constant => group.packet,
+        Size::Exponential => Bytes(*limits::PACKET.end()),
+    };
+    scenario.groups_on(link).map(largest).max().unwrap_or(Bytes(u64::from(crate::HEADER)))
 }
 
 fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
@@ -211,6 +216,11 @@ fn rtt(place: String, rtt: &Rtt, propagation: Span) -> Checked {
 fn traffic(place: &str, group: &Group) -> Checked {
     let chance = || Stream::new(0, 0, ("check", 0), "traffic");
     group.traffic.offer(group.packet, group.mss(), chance).map_err(parameter(format!("{place}.traffic")))?;
+    if group.traffic.size() != Size::Constant && group.access.rate.is_some() {
+        let reason =
+            "must be left out where packets are of exponential size: they reach the first link as they are made";
+        return refuse(format!("{place}.access.rate"), reason);
+    }
     if !group.traffic.is_tcp() && !group.back.is_empty() {
         return refuse(format!("{place}.return"), "must be empty: nobody acknowledges datagrams");
     }

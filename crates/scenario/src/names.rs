@@ -5,7 +5,7 @@
 use crate::ScenarioError;
 
 /// Kinds of traffic that are still to come.
-pub(crate) const LATER_TRAFFIC: &[&str] = &["on-off", "elastic", "engset", "web", "replay"];
+pub(crate) const LATER_TRAFFIC: &[&str] = &["elastic", "engset", "web", "replay"];
 
 /// The error for a `what` (law, queue, …) called `name` that is not among `names` or their `aliases`.
 pub(crate) fn unknown_name(

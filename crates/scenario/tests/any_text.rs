@@ -11,7 +11,8 @@ use law::{CongestionControl, LawSpec, StartSpec};
 use proptest::prelude::*;
 use queue::{Limit, QUEUES, QueueSpec};
 use scenario::{Access, Group, Link, Loss, Record, Rtt, Scenario, from_canonical, read};
-use traffic::TrafficSpec;
+use traffic::on_off::Law;
+use traffic::{Size, TrafficSpec};
 use transport::{Ecn, Options, Recovery};
 
 const FULL: &str = r#"title = "A test"
@@ -271,11 +272,17 @@ fn groups(links: usize) -> impl Strategy<Value = Group> {
         prop::option::of(spans(Span::secs(10), Span::secs(99))),
     );
     let rate = || (1_000..1_000_000_000_000u64).prop_map(Rate);
+    let sizes = || prop::sample::select(vec![Size::Constant, Size::Exponential]);
+    let lengths = || spans(Span::millis(60), Span::secs(9));
     let traffic = prop_oneof![
         Just(TrafficSpec::Bulk(traffic::bulk::Params::default())),
         (1..1u64 << 30).prop_map(|n| TrafficSpec::Finite(traffic::finite::Params { size: Bytes(n) })),
-        rate().prop_map(|rate| TrafficSpec::Poisson(traffic::poisson::Params { rate })),
+        (rate(), sizes()).prop_map(|(rate, size)| TrafficSpec::Poisson(traffic::poisson::Params { rate, size })),
         rate().prop_map(|rate| TrafficSpec::Cbr(traffic::cbr::Params { rate })),
+        (rate(), lengths(), lengths(), 1.05..9.0, sizes()).prop_map(|(rate, on, off, shape, size)| {
+            let law = if shape < 5.0 { Law::Pareto } else { Law::Exponential };
+            TrafficSpec::OnOff(traffic::on_off::Params { rate, on, off, law, shape, size })
+        }),
     ];
     let recovery = prop::sample::select(Recovery::ALL.map(|row| row.0).to_vec());
     ((1..1_000_000u32, path, rtts(), access), (laws(), recovery, 41..=65_535u64, start), (traffic, options())).prop_map(
@@ -286,11 +293,15 @@ fn groups(links: usize) -> impl Strategy<Value = Group> {
         )| {
             let mut back = path.split_off(cut.index(path.len()).max(1));
             let (mut law, mut slow_start, mut recovery, mut tcp) = (law, slow_start, recovery, tcp);
+            let (mut packet, mut access) = (packet, access);
             if !traffic.is_tcp() {
                 back.clear();
                 law = LawSpec::named("reno").expect("registered");
                 slow_start = StartSpec::named("classic").expect("registered");
                 recovery = Recovery::Sack;
+                if traffic.size() != Size::Constant {
+                    (packet, access) = (packet.min(4000), None);
+                }
                 tcp = Options { send_jitter: tcp.send_jitter, ..Options::default() };
             }
             let control = law.build(&slow_start, 2.0, f64::INFINITY).expect("in range");

@@ -97,11 +97,18 @@ pub struct FlowMeter {
     srtt_count: u32,
     series: Option<Box<(Vec<f32>, Vec<f32>)>>,
     finished: Option<Time>,
+    /// Wire bytes delivered since the warm-up, where packets are not all alike.
+    pub bytes: Option<u64>,
 }
 
 impl FlowMeter {
     pub fn new(series: bool) -> Self {
         Self { series: series.then(Box::default), ..Self::default() }
+    }
+
+    /// With a count of bytes, where packets are not all alike.
+    pub fn with_bytes(self, bytes: Option<u64>) -> Self {
+        Self { bytes, ..self }
     }
 
     /// A sample of the sender, before anything else happens at `at`.
@@ -152,13 +159,14 @@ impl FlowMeter {
         let mean = |sum: f64, count: u32| (count > 0).then(|| sum / f64::from(count));
         let span = (marks.end - marks.warmup).as_secs();
         let before = self.at_warmup;
+        let alike = f64::from(delivered - self.next_at_warmup) * f64::from(party.packet);
         let (cwnd_samples, srtt_samples) = self.series.map(|both| *both).unwrap_or_default();
         FlowOutcome {
             group: party.group,
             index: party.index,
             base_rtt: party.base_rtt,
             start: party.start,
-            goodput_bps: f64::from(delivered - self.next_at_warmup) * f64::from(party.packet) * 8.0 / span,
+            goodput_bps: self.bytes.map_or(alike, |bytes| bytes as f64) * 8.0 / span,
             sent: counters.sent - before.sent,
             retransmitted: counters.retransmitted - before.retransmitted,
             dropped,

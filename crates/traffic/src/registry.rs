@@ -1,6 +1,7 @@
 //! What makes a kind of traffic out of its line in the list of `lib.rs`: the macro writes its module, the specification
 //! read from scenario files, what runs, and the catalogue.
 
+use crate::Size;
 use base::{Bytes, Card, ParamError, Rate, Span, Stream};
 
 /// A kind of traffic that TCP carries.
@@ -17,7 +18,7 @@ pub trait Transfer {
     fn segments(params: &Self::Params, mss: u32) -> Result<Option<u32>, ParamError>;
 }
 
-/// A kind of traffic that is datagrams: a state machine that says when the next one goes. All have one size.
+/// A kind of traffic that is datagrams: a state machine that says when the next one goes. Sizes are drawn apart.
 pub trait Source: Sized {
     /// Parameters, declared with `base::params!`.
     type Params;
@@ -32,6 +33,16 @@ pub trait Source: Sized {
 
     /// Wire bits per second that it offers in the mean.
     fn rate(params: &Self::Params) -> Rate;
+
+    /// The same while it offers most.
+    fn peak(params: &Self::Params) -> Rate {
+        Self::rate(params)
+    }
+
+    /// How large its packets are.
+    fn size(_params: &Self::Params) -> Size {
+        Size::Constant
+    }
 
     /// Time from one packet to the next; at the first call, from the start of the flow to its first packet.
     fn next_gap(&mut self) -> Span;
@@ -124,6 +135,24 @@ macro_rules! traffic {
                 match self {
                     $(Self::$name(_) => None,)*
                     $(Self::$s_name(p) => Some(<$s_module::$s_name as Source>::rate(p)),)*
+                }
+            }
+
+            /// The same while it offers most.
+            #[must_use]
+            pub fn peak(&self) -> Option<Rate> {
+                match self {
+                    $(Self::$name(_) => None,)*
+                    $(Self::$s_name(p) => Some(<$s_module::$s_name as Source>::peak(p)),)*
+                }
+            }
+
+            /// How large its packets are.
+            #[must_use]
+            pub fn size(&self) -> Size {
+                match self {
+                    $(Self::$name(_) => Size::Constant,)*
+                    $(Self::$s_name(p) => <$s_module::$s_name as Source>::size(p),)*
                 }
             }
 
