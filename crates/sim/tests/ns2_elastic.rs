@@ -15,7 +15,7 @@ use sim::{Options, Outcome, simulate};
 // packets costs the background 306 packets instead of 184. (`elastic_regime` has 160 us of jitter, which ends all this.)
 //
 // And where a busy period begins with a packet of TCP, those that follow come at the very instants of departures. Here
-// departures go first at one instant; in ns-2 what was scheduled first, the arrival: 18,085 of 18,292 times in a minute of
+// departures go first at one instant; in ns-2 what was scheduled first, the arrival: 18,085 of 18,292 times in 50 s of
 // four flows at 20 packets. A nanosecond of jitter tosses a coin, half-way between the two.
 
 fn scenario(flows: u32, limit: u32, jitter: &str) -> scenario::Scenario {
