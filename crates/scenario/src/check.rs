@@ -9,6 +9,7 @@ use law::CongestionControl;
 use queue::{Limit, Port};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
+use traffic::PacketSize;
 
 type Checked = Result<(), ScenarioError>;
 
@@ -88,7 +89,11 @@ pub(crate) fn names<'a>(list: &str, names: impl Iterator<Item = &'a str>) -> Che
 
 /// The largest packet that can wait at a link; ACKs are smaller than any.
 fn largest_packet(scenario: &Scenario, link: usize) -> Bytes {
-    scenario.groups_on(link).map(|group| group.packet).max().unwrap_or(Bytes(u64::from(crate::HEADER)))
+    let largest = |group: &Group| match group.traffic.size() {
+        PacketSize::Constant => group.packet,
+        PacketSize::Exponential => Bytes(*limits::PACKET.end()),
+    };
+    scenario.groups_on(link).map(largest).max().unwrap_or(Bytes(u64::from(crate::HEADER)))
 }
 
 fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
@@ -267,6 +272,11 @@ fn traffic(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     group.traffic.offer(&site, chance).map_err(parameter(format!("{place}.traffic")))?;
     let connections = u64::from(group.count) * u64::from(group.traffic.places());
     whole(format!("{place}.traffic.places"), connections, &limits::FLOWS)?;
+    if group.traffic.size() != PacketSize::Constant && group.access.rate.is_some() {
+        let reason =
+            "must be left out where packets are of exponential size: they reach the first link as they are made";
+        return refuse(format!("{place}.access.rate"), reason);
+    }
     if !group.traffic.is_tcp() && !group.back.is_empty() {
         return refuse(format!("{place}.return"), "must be empty: nobody acknowledges datagrams");
     }

@@ -5,7 +5,7 @@
 use crate::ScenarioError;
 
 /// Kinds of traffic that are still to come.
-pub(crate) const LATER_TRAFFIC: &[&str] = &["on-off"];
+pub(crate) const LATER_TRAFFIC: &[&str] = &[];
 
 /// The error for a `what` (law, queue, …) called `name` that is not among `names` or their `aliases`.
 pub(crate) fn unknown_name(

@@ -14,7 +14,8 @@ use scenario::{
     Access, By, Group, Hop, Link, Loss, Pick, Quantity, Record, Rtt, Scenario, Start, Stop, Values, from_canonical,
     read,
 };
-use traffic::TrafficSpec;
+use traffic::on_off::Law;
+use traffic::{PacketSize, TrafficSpec};
 use transport::{Ecn, Options, Recovery};
 
 const FULL: &str = r#"title = "A test"
@@ -335,11 +336,17 @@ fn groups(links: &[Link]) -> impl Strategy<Value = Group> + use<> {
         Access { rate, buffer, delay }
     });
     let rate = || (1_000..1_000_000_000_000u64).prop_map(Rate);
+    let sizes = || prop::sample::select(vec![PacketSize::Constant, PacketSize::Exponential]);
+    let lengths = || spans(Span::millis(60), Span::secs(9));
     let traffic = prop_oneof![
         Just(TrafficSpec::Bulk(traffic::bulk::Params::default())),
         (1..1u64 << 30).prop_map(|n| TrafficSpec::Finite(traffic::finite::Params { size: Bytes(n) })),
-        rate().prop_map(|rate| TrafficSpec::Poisson(traffic::poisson::Params { rate })),
+        (rate(), sizes()).prop_map(|(rate, size)| TrafficSpec::Poisson(traffic::poisson::Params { rate, size })),
         rate().prop_map(|rate| TrafficSpec::Cbr(traffic::cbr::Params { rate })),
+        (rate(), lengths(), lengths(), 1.05..9.0, sizes()).prop_map(|(rate, on, off, shape, size)| {
+            let law = if shape < 5.0 { Law::Pareto } else { Law::Exponential };
+            TrafficSpec::OnOff(traffic::on_off::Params { rate, on, off, law, shape, size })
+        }),
     ];
     let recovery = prop::sample::select(Recovery::ALL.map(|row| row.0).to_vec());
     ((1..1_000u32, path, rtts(), access), (laws(), recovery, 41..=65_535u64, life()), (traffic, options())).prop_map(
@@ -350,11 +357,16 @@ fn groups(links: &[Link]) -> impl Strategy<Value = Group> + use<> {
         )| {
             let mut back = path.split_off(cut.index(path.len()).max(1));
             let (mut law, mut slow_start, mut recovery, mut tcp) = (law, slow_start, recovery, tcp);
+            let (mut packet, mut access) = (packet, access);
             if !traffic.is_tcp() {
                 back.clear();
                 law = LawSpec::named("reno").expect("registered");
                 slow_start = StartSpec::named("classic").expect("registered");
                 recovery = Recovery::Sack;
+                if traffic.size() != PacketSize::Constant {
+                    packet = packet.min(4000);
+                    (access.rate, access.buffer) = (None, None);
+                }
                 tcp = Options { send_jitter: tcp.send_jitter, ..Options::default() };
             }
             let control = law.build(&slow_start, 2.0, f64::INFINITY).expect("in range");

@@ -277,7 +277,7 @@ fn datagrams_have_no_sender_to_speak_of() {
         "\"control\":null",
         "\"recovery\":null",
         "\"tcp\":{\"send_jitter_ps\":8000000}",
-        "\"traffic\":{\"kind\":\"poisson\",\"rate\":\"1.25 Mbit/s\"}",
+        "\"traffic\":{\"kind\":\"poisson\",\"rate\":\"1.25 Mbit/s\",\"size\":\"constant\"}",
     ] {
         assert!(canonical.contains(part), "{part} in {canonical}");
     }
@@ -286,8 +286,12 @@ fn datagrams_have_no_sender_to_speak_of() {
     for (from, to, message) in [
         ("\"control\":null", control, "flows[0].control: does not go with poisson traffic"),
         ("\"recovery\":null", "\"recovery\":\"sack\"", "flows[0].recovery: does not go with poisson traffic"),
-        ("poisson", "cbr\",\"size\":\"1 MB", "flows[0].traffic.size: unknown key; known here: rate"),
-        ("poisson\",\"rate\":\"1.25 Mbit/s\"", "bulk\"", "flows[0].control: does not go with bulk traffic"),
+        ("poisson", "cbr", "flows[0].traffic.size: unknown key; known here: rate"),
+        (
+            "poisson\",\"rate\":\"1.25 Mbit/s\",\"size\":\"constant\"",
+            "bulk\"",
+            "flows[0].control: does not go with bulk traffic",
+        ),
     ] {
         let error = from_canonical(&canonical.replace(from, to)).unwrap_err();
         assert_eq!(error.to_string(), message);

@@ -462,7 +462,7 @@ fn senders() {
 ! flows[0].recovery: unknown recovery "fack"; did you mean "sack"?
 - kind = "finite"
 + kind = "telnet"
-! flows[0].traffic.kind: unknown traffic "telnet"; available: bulk, finite, engset, elastic, web, replay, poisson, cbr
+! flows[0].traffic.kind: unknown traffic "telnet"; available: bulk, finite, engset, elastic, web, replay, poisson, cbr, on-off
 + kind = "poison"
 ! flows[0].traffic.kind: unknown traffic "poison"; did you mean "poisson"?
 + kind = "bulk"
@@ -527,6 +527,16 @@ fn datagrams() {
 ! flows[1].recovery: cbr traffic is datagrams that are never sent again; leave this key out
 + traffic = "cbr"\nreturn = ["reverse"]
 ! flows[1].return: cbr traffic is datagrams that nobody acknowledges; leave this key out
++ traffic = { kind = "poisson", size = "gamma" }
+! flows[1].traffic.size: must be "constant" or "exponential"
++ traffic = { kind = "poisson", size = "exponential" }\npacket = "4001 B"
+! flows[1].traffic.size: exponential sizes need a packet of at most 4000 B in the mean
++ traffic = { kind = "poisson", size = "exponential" }\naccess = { rate = "1 Gbit/s" }
+! flows[1].access.rate: must be left out where packets are of exponential size: they reach the first link as they are made
++ traffic = { kind = "on-off", law = "pareto", shape = 1 }
+! flows[1].traffic.shape: must lie between 1.05 and 1000: at 1 there is no mean
++ traffic = { kind = "on-off", on = "0 s" }
+! flows[1].traffic.on: must be at least 1.2 us, a ten-thousandth of a packet's time
 + traffic = "poisson"\ntcp = { send_jitter = "1 us", ecn = "on" }
 ! flows[1].tcp.ecn: poisson traffic is datagrams, which take only send_jitter
 + traffic = "poisson"\ntcp = "linux"

@@ -98,6 +98,8 @@ pub struct FlowMeter {
     srtt_count: u32,
     series: Option<Box<(Vec<f32>, Vec<f32>)>>,
     pub finished: Option<Time>,
+    /// Wire bytes delivered since the warm-up, where packets are not all alike.
+    pub bytes: Option<u64>,
 }
 
 /// What is known of a sender when the run is over.
@@ -141,6 +143,11 @@ fn sum(a: Counters, b: Counters) -> Counters {
 impl FlowMeter {
     pub fn new(series: bool) -> Self {
         Self { series: series.then(Box::default), ..Self::default() }
+    }
+
+    /// With a count of bytes, where packets are not all alike.
+    pub fn with_bytes(self, bytes: Option<u64>) -> Self {
+        Self { bytes, ..self }
     }
 
     /// A sample of the sender, before anything else happens at `at`.
@@ -187,13 +194,14 @@ impl Tally {
         let mean = |sum: f64, count: u32| (count > 0).then(|| sum / f64::from(count));
         let span = (marks.end - marks.warmup).as_secs();
         let before = meter.at_warmup;
+        let alike = (delivered - meter.next_at_warmup) as f64 * f64::from(who.packet);
         let (cwnd_samples, srtt_samples) = meter.series.map(|both| *both).unwrap_or_default();
         FlowOutcome {
             group: who.group,
             index: who.index,
             base_rtt: who.base_rtt,
             start: who.start,
-            goodput_bps: (delivered - meter.next_at_warmup) as f64 * f64::from(who.packet) * 8.0 / span,
+            goodput_bps: meter.bytes.map_or(alike, |bytes| bytes as f64) * 8.0 / span,
             sent: counters.sent - before.sent,
             retransmitted: counters.retransmitted - before.retransmitted,
             dropped,

@@ -11,7 +11,7 @@ use law::{CongestionControl, Control};
 use queue::{AnyQueue, Limit};
 use scenario::{Group, HEADER, Loss, Scenario};
 use std::sync::Arc;
-use traffic::{AnySource, Offer, Sort};
+use traffic::{AnySource, Offer, PacketSizes, Sort};
 use transport::{Options, Receiver, Sender};
 
 /// Everything an engine needs.
@@ -94,8 +94,17 @@ pub struct TcpPlan {
 pub struct SourcePlan {
     pub party: Party,
     pub source: AnySource,
-    /// Mean time from one packet to the next, in picoseconds.
+    /// How large its packets are, if not all alike.
+    pub sizes: Option<PacketSizes>,
+    /// Mean time from one packet to the next while it sends most, in picoseconds.
     pub mean_gap: f64,
+}
+
+impl SourcePlan {
+    /// Wire bytes of packet `seq`.
+    pub fn size_of(&self, seq: u32) -> u32 {
+        self.sizes.map_or(self.party.packet, |sizes| sizes.of(seq))
+    }
 }
 
 /// What a flow is whatever it carries.
@@ -118,7 +127,7 @@ pub struct Party {
     /// Packets that may wait at the sender's own link.
     pub access_buffer: Option<u32>,
     pub jitter: Option<(Span, Stream)>,
-    /// Size of a data packet on the wire.
+    /// Size of a data packet on the wire; their mean, where sizes are drawn.
     pub packet: u32,
     pub traced: bool,
 }
@@ -157,6 +166,14 @@ impl FlowPlan {
     /// Whether it carries one transfer after the other.
     pub fn is_place(&self) -> bool {
         matches!(self, Self::Tcp(plan) if plan.fresh.is_some())
+    }
+
+    /// How large its data packets are, if not all alike.
+    pub fn sizes(&self) -> Option<PacketSizes> {
+        match self {
+            Self::Tcp(_) => None,
+            Self::Datagrams(plan) => plan.sizes,
+        }
     }
 
     /// Whether ACKs come back.
@@ -286,7 +303,8 @@ impl Network {
             }
             Offer::Datagrams(source) => {
                 let mean_gap = 1e12 / packets_per_second(group);
-                let plan = SourcePlan { party: party(0, start, stop), source, mean_gap };
+                let sizes = group.traffic.size().sizes(group.packet, || stream("size").next_u64());
+                let plan = SourcePlan { party: party(0, start, stop), source, sizes, mean_gap };
                 self.flows.push(FlowPlan::Datagrams(Box::new(plan)));
             }
         }
@@ -298,9 +316,18 @@ impl Network {
 
     /// Time a packet of flow `flow` takes on link `link`: data, and acknowledgement.
     pub fn serialize(&self, link: u32, flow: u32) -> [u64; 2] {
+        self.time_of(link, [self.flows[flow as usize].party().packet, HEADER])
+    }
+
+    /// The least that they take: a drawn size is a byte at least.
+    pub fn shortest(&self, link: u32, flow: u32) -> [u64; 2] {
+        let plan = &self.flows[flow as usize];
+        self.time_of(link, [plan.sizes().map_or(plan.party().packet, |_| 1), HEADER])
+    }
+
+    fn time_of(&self, link: u32, sizes: [u32; 2]) -> [u64; 2] {
         let rate = self.links[link as usize].rate;
-        let data = self.flows[flow as usize].party().packet;
-        [data, HEADER].map(|size| rate.serialize(Bytes(u64::from(size))).0)
+        sizes.map(|size| rate.serialize(Bytes(u64::from(size))).0)
     }
 }
 
@@ -332,9 +359,9 @@ fn tcp(group: &Group, party: Party, data_end: u32) -> FlowPlan {
     }))
 }
 
-/// Packets that a flow of `group` sends in a second: datagrams in the mean, TCP at most.
+/// Packets that a flow of `group` sends in a second: datagrams in the mean while they send most, TCP at most.
 fn packets_per_second(group: &Group) -> f64 {
-    group.traffic.rate().map_or(f64::INFINITY, |rate| rate.bytes_in(Span::secs(1)) / group.packet.0 as f64)
+    group.traffic.peak().map_or(f64::INFINITY, |rate| rate.bytes_in(Span::secs(1)) / group.packet.0 as f64)
 }
 
 /// Sequence numbers have 32 bits: TCP sends what its narrowest link passes, datagrams what their source says.

@@ -147,7 +147,7 @@ pub fn run(network: Network, options: Options) -> Outcome {
     });
     let sides = network.flows.into_iter().map(|plan| Side {
         trace: plan.party().traced.then(|| Trace { flow: plan.party().flow, ..Trace::default() }),
-        meter: FlowMeter::new(options.series && plan.is_tcp() && !plan.is_place()),
+        meter: FlowMeter::new(options.series && plan.is_tcp() && !plan.is_place()).with_bytes(plan.sizes().map(|_| 0)),
         plan,
         datagrams: (0, 0),
         access: AccessLink::default(),
@@ -322,6 +322,7 @@ impl Engine {
     fn send(&mut self, now: Time, f: usize, seq: u32, flags: Flags, header: Header) {
         self.balance.sent += 1;
         let side = &mut self.sides[f];
+        let sizes = side.plan.sizes();
         let party = side.plan.party_mut();
         let late = match &mut party.jitter {
             Some((jitter, stream)) => stream.span_between(base::Span::ZERO, *jitter),
@@ -330,7 +331,8 @@ impl Engine {
         let enter = (now + late).max(side.last_enter);
         side.last_enter = enter;
         let header = header.times(party.packet as f32);
-        let packet = Packet { header, ..Packet::new(f as u32, seq, party.packet, enter).with(flags) };
+        let size = sizes.map_or(party.packet, |sizes| sizes.of(seq));
+        let packet = Packet { header, ..Packet::new(f as u32, seq, size, enter).with(flags) };
         self.push(enter, Phase::EnterAccess, f as u32, Event::EnterAccess(packet));
     }
 
@@ -351,6 +353,9 @@ impl Engine {
         let FlowPlan::Tcp(tcp) = &mut side.plan else {
             side.datagrams.1 += 1;
             side.hash.delivery(now.0, packet.token);
+            if let Some(bytes) = side.meter.bytes.as_mut().filter(|_| now >= self.marks.warmup) {
+                *bytes += u64::from(packet.size);
+            }
             return;
         };
         tcp.receiver.hear(&packet.header.times(1.0 / tcp.party.packet as f32));

@@ -163,6 +163,9 @@ struct Datagrams {
     kind: &'static str,
     per_s: u32,
     jitter: &'static str,
+    /// What only some kinds take: whether sizes are drawn; mean lengths of bursts and silences, and whether they are Pareto.
+    drawn: bool,
+    lengths_ms: Option<(u32, u32, bool)>,
 }
 
 fn link() -> impl Strategy<Value = Link> {
@@ -212,11 +215,19 @@ fn datagrams() -> impl Strategy<Value = Datagrams> {
     let names = TRAFFIC.iter().map(|entry| entry.card.name);
     let kinds = names.filter(|name| !TrafficSpec::named(name).expect("registered").is_tcp()).collect::<Vec<_>>();
     let jitter = vec!["0 s", "0 s", "300 us", "20 ms"];
-    (prop::sample::select(kinds), 1u32..600, prop::sample::select(jitter)).prop_map(|(kind, per_s, jitter)| Datagrams {
-        kind,
-        per_s,
-        jitter,
-    })
+    let takes = |kind: &str, name: &str| {
+        TrafficSpec::named(kind).expect("registered").rows().iter().any(|row| row.name == name)
+    };
+    let lengths = (1u32..1000, 1u32..1000, any::<bool>());
+    (prop::sample::select(kinds), 1u32..600, prop::sample::select(jitter), any::<bool>(), lengths).prop_map(
+        move |(kind, per_s, jitter, drawn, lengths)| Datagrams {
+            kind,
+            per_s,
+            jitter,
+            drawn: drawn && takes(kind, "size"),
+            lengths_ms: takes(kind, "law").then_some(lengths),
+        },
+    )
 }
 
 fn group() -> impl Strategy<Value = Group> {
@@ -365,7 +376,8 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
             n => format!("\"l{l}[{}]\"", group.pick % n),
         };
         let names = |list: &[usize]| list.iter().map(name).collect::<Vec<_>>().join(", ");
-        let mut access = vec![if pace == Pace::One { group.access.to_owned() } else { String::new() }];
+        let drawn = group.datagrams.as_ref().is_some_and(|datagrams| datagrams.drawn);
+        let mut access = vec![if pace == Pace::One && !drawn { group.access.to_owned() } else { String::new() }];
         if let Some(drawn) = group.access_delay {
             let (from, to) = (pace.time(slack / 2), pace.time(slack));
             let delay = if drawn { range(&from, &to) } else { format!("{{ from = {from:?}, to = {to:?} }}") };
@@ -382,9 +394,15 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
             access.join(", "),
             life(pace, group),
         );
-        if let Some(Datagrams { kind, per_s, jitter }) = &group.datagrams {
+        if let Some(Datagrams { kind, per_s, jitter, drawn, lengths_ms }) = &group.datagrams {
             let rate = pace.rate(8 * u64::from(per_s * group.packet));
-            let _ = writeln!(text, "traffic = {{ kind = \"{kind}\", rate = {rate:?} }}");
+            let size = if *drawn { ", size = \"exponential\"" } else { "" };
+            let lengths = lengths_ms.map_or(String::new(), |(on, off, pareto)| {
+                let (on, off) = (pace.time(1000 * on), pace.time(1000 * off));
+                let law = if pareto { "pareto" } else { "exponential" };
+                format!(", on = {on:?}, off = {off:?}, law = \"{law}\"")
+            });
+            let _ = writeln!(text, "traffic = {{ kind = \"{kind}\", rate = {rate:?}{size}{lengths} }}");
             let _ = writeln!(text, "tcp = {{ send_jitter = \"{jitter}\" }}");
             continue;
         }

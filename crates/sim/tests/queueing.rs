@@ -1,34 +1,38 @@
-//! Streams of datagrams against queueing theory: M/D/1 and M/D/1/K, superposition, and what constant bit rates do exactly.
+//! Streams of datagrams against queueing theory: M/D/1, M/M/1 and M/G/1, with little room and with much, superposition,
+//! bursts into a fluid queue, and what constant bit rates do exactly.
 
-use sim::{Engine, Options, Outcome, simulate};
+use sim::{Engine, LinkOutcome, Options, Outcome, simulate};
+use std::fmt::Write;
 
 /// Time of a packet of 1000 B on the link of 10 Mbit/s, in seconds.
 const SERVICE: f64 = 8e-4;
 
-/// Replications of `count` flows of `kind` that offer `load` of a link with this buffer together.
-fn runs(kind: &str, count: u32, load: f64, buffer: &str, replications: u32) -> Vec<Outcome> {
-    let rate = (load * 1e7 / f64::from(count)).round();
-    let text = format!(
-        r#"
-duration = "220 s"
-warmup = "20 s"
-[[links]]
-name = "l"
-rate = "10 Mbit/s"
-buffer = "{buffer}"
-[[flows]]
-count = {count}
-path = ["l"]
-rtt = "10 ms"
-packet = "1000 B"
-traffic = {{ kind = "{kind}", rate = "{rate} bit/s" }}
-[record]
-every = "none"
-"#
+/// So many flows, of packets of so many bytes, of a kind with these parameters, that offer a share of the link together.
+struct Group<'a>(u32, u32, &'a str, f64);
+
+/// Replications of these on a link with this buffer.
+fn mixed(groups: &[Group], buffer: &str, measured_s: u32, replications: u32) -> Vec<Outcome> {
+    let mut text = format!(
+        "duration = \"{} s\"\nwarmup = \"20 s\"\nrecord = {{ every = \"none\" }}\n\
+         [[links]]\nname = \"l\"\nrate = \"10 Mbit/s\"\nbuffer = \"{buffer}\"\n",
+        20 + measured_s
     );
+    for (i, Group(count, packet, traffic, load)) in groups.iter().enumerate() {
+        let rate = (load * 1e7 / f64::from(*count)).round();
+        let _ = writeln!(
+            text,
+            "[[flows]]\nname = \"g{i}\"\ncount = {count}\npath = [\"l\"]\nrtt = \"10 ms\"\npacket = \"{packet} B\"\n\
+             traffic = {{ {traffic}, rate = \"{rate} bit/s\" }}"
+        );
+    }
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let options = Options { engine: Engine::Window, series: false, hash: false };
     (0..replications).map(|replication| simulate(&scenario, replication, options).expect("small")).collect()
+}
+
+/// Replications of `count` flows of `kind` with packets of 1000 B.
+fn runs(kind: &str, count: u32, load: f64, buffer: &str, replications: u32) -> Vec<Outcome> {
+    mixed(&[Group(count, 1000, &format!("kind = \"{kind}\""), load)], buffer, 200, replications)
 }
 
 fn waits(outcomes: &[Outcome]) -> Vec<f64> {
@@ -90,6 +94,117 @@ fn losses_are_those_of_a_finite_md1() {
     }
 }
 
+const EXPONENTIAL: &str = "kind = \"poisson\", size = \"exponential\"";
+
+/// Each of `outcomes`' one link.
+fn each(outcomes: &[Outcome], what: impl Fn(&LinkOutcome) -> f64) -> Vec<f64> {
+    outcomes.iter().map(|outcome| what(&outcome.links[0])).collect()
+}
+
+/// That the mean of `values` is `expected`, and that they are at least so precise.
+fn agree(values: &[f64], expected: f64, precision: f64, what: &str) {
+    let (mean, four) = within(values);
+    assert!((mean - expected).abs() < four, "{what}: {mean} +- {four} for {expected}");
+    assert!(four < precision * expected, "{what}: {four} of {expected}");
+}
+
+// Sizes are whole bytes: E[S^2] is 2 m^2 - m for m = 1000, one in two thousand below an exponential's, far inside the errors.
+
+#[test]
+fn exponential_sizes_wait_as_in_mm1() {
+    for load in [0.3, 0.6, 0.8, 0.9] {
+        let outcomes = mixed(&[Group(1, 1000, EXPONENTIAL, load)], "unlimited", 200, 20);
+        agree(&waits(&outcomes), load / (1.0 - load), 0.1, &format!("wait at {load}"));
+        agree(&each(&outcomes, |link| link.utilization), load, 0.01, &format!("busy at {load}"));
+        // None waits: none is there, or one in service.
+        agree(&each(&outcomes, |link| link.empty_fraction), 1.0 - load * load, 0.05, &format!("none waits at {load}"));
+        let goodput: Vec<f64> = outcomes.iter().map(|outcome| outcome.flows[0].goodput_bps).collect();
+        agree(&goodput, load * 1e7, 0.01, &format!("bytes counted one by one at {load}"));
+    }
+}
+
+#[test]
+fn exponential_sizes_wait_and_are_lost_as_in_mm1k() {
+    for (load, buffer) in [(0.5, 0), (0.5, 3), (0.8, 1), (0.8, 10), (0.95, 20), (1.3, 3), (2.0, 5)] {
+        let outcomes = mixed(&[Group(1, 1000, EXPONENTIAL, load)], &format!("{buffer} packets"), 80, 20);
+        // Room for `buffer` and the one in service: P(n) is proportional to load^n.
+        let weights: Vec<f64> = (0..=buffer + 1).map(|n| libm::pow(load, f64::from(n))).collect();
+        let p: Vec<f64> = weights.iter().map(|w| w / weights.iter().sum::<f64>()).collect();
+        let lost = p[buffer as usize + 1];
+        let at = |what: &str| format!("{what} at {load}, {buffer} packets");
+        agree(&losses(&outcomes), lost, 0.1, &at("lost"));
+        agree(&each(&outcomes, |link| link.utilization), 1.0 - p[0], 0.01, &at("busy"));
+        if buffer > 0 {
+            let waiting: f64 = p.iter().skip(1).enumerate().map(|(n, p)| n as f64 * p).sum();
+            agree(&waits(&outcomes), waiting / (load * (1.0 - lost)), 0.05, &at("wait"));
+            agree(&each(&outcomes, |link| link.empty_fraction), p[0] + p[1], 0.2, &at("none waits"));
+        }
+    }
+}
+
+#[test]
+fn mixed_sizes_wait_as_pollaczek_and_khinchine_say() {
+    let poisson = "kind = \"poisson\"";
+    for groups in [
+        vec![Group(1, 1500, poisson, 0.4), Group(1, 100, poisson, 0.4)],
+        vec![Group(3, 1500, poisson, 0.6), Group(7, 41, poisson, 0.1)],
+        vec![Group(2, 1000, EXPONENTIAL, 0.4), Group(5, 500, poisson, 0.3)],
+        vec![Group(1, 2000, EXPONENTIAL, 0.2), Group(1, 200, EXPONENTIAL, 0.5)],
+    ] {
+        // lambda E[S^2] / (2 (1 - rho)): each group's load times its E[S^2] / E[S], the size itself or twice that.
+        let load: f64 = groups.iter().map(|group| group.3).sum();
+        let moment = |&Group(_, packet, traffic, load): &Group| {
+            load * f64::from(packet) / 1000.0 * if traffic == EXPONENTIAL { 2.0 } else { 1.0 }
+        };
+        let expected = groups.iter().map(moment).sum::<f64>() / (2.0 * (1.0 - load));
+        let outcomes = mixed(&groups, "unlimited", 80, 20);
+        agree(&waits(&outcomes), expected, 0.1, &format!("{load}, {} B", groups[1].1));
+        agree(&each(&outcomes, |link| link.utilization), load, 0.01, "busy");
+    }
+}
+
+/// A fluid that comes at `peak` times the rate of a link in exponential bursts, with exponential silences between, in
+/// means of `on` and `off`; what waits has room for `room`. Shares of time with nothing waiting and of fluid lost, and mean
+/// backlog; times and contents in seconds of the link.
+///
+/// Source: Anick, Mitra and Sondhi 1982 with one source: the contents have density A e^(-z x) while on and (peak - 1) times
+/// that while off, z = 1 / (on (peak - 1)) - 1 / off, and masses where the rates in and out of the ends are equal.
+fn fluid(peak: f64, on: f64, off: f64, room: f64) -> (f64, f64, f64) {
+    let (over, z) = (peak - 1.0, 1.0 / (on * (peak - 1.0)) - 1.0 / off);
+    let tail = libm::exp(-z * room);
+    let (empty, full) = (over * off, over * on * tail);
+    let between = peak * (1.0 - tail) / z;
+    let total = empty + full + between;
+    let contents = peak * ((1.0 - tail) / z - if tail > 0.0 { room * tail } else { 0.0 }) / z;
+    let filled = if tail > 0.0 { room * full } else { 0.0 };
+    (empty / total, full / total * over / (peak * on / (on + off)), (contents + filled) / total)
+}
+
+#[test]
+fn bursts_fill_a_link_as_a_fluid() {
+    // Unlimited: something waits for as long as the link is busy.
+    assert!((fluid(3.0, 0.05, 0.15, f64::INFINITY).0 - 0.25).abs() < 1e-12);
+    let (peak, on, off) = (3.0, 0.05, 0.15);
+    let bursts = "kind = \"on-off\", on = \"50 ms\", off = \"150 ms\"";
+    for (buffer, room) in [("unlimited", f64::INFINITY), ("200 packets", 200.0), ("1000 packets", 1000.0)] {
+        // 1000 s are 5000 cycles of 62 packets each.
+        let outcomes = mixed(&[Group(1, 1000, bursts, peak)], buffer, 1000, 20);
+        let (empty, lost, backlog) = fluid(peak, on, off, room * SERVICE);
+        // What comes in packets differs from a fluid by one of them: half of what is made but not complete, half in service,
+        // in hundreds waiting; and by one service in each busy period for the time with none waiting.
+        let close = |values: Vec<f64>, expected: f64, packet: f64, what: &str| {
+            let (mean, four) = within(&values);
+            assert!((mean - expected).abs() < four + packet, "{buffer}, {what}: {mean} +- {four} for {expected}");
+            assert!(four < 0.25 * expected, "{buffer}, {what}: {four} of {expected}");
+        };
+        close(each(&outcomes, |link| link.backlog_mean), backlog / SERVICE, 1.0, "backlog");
+        close(each(&outcomes, |link| link.empty_fraction), empty, 2.0 * SERVICE / (on + off), "none waits");
+        if room.is_finite() {
+            close(losses(&outcomes), lost, lost / room, "lost");
+        }
+    }
+}
+
 #[test]
 fn twenty_poisson_streams_are_one_of_twenty_times_the_rate() {
     let (one, four_of_one) = within(&waits(&runs("poisson", 1, 0.8, "unlimited", 20)));
@@ -99,6 +214,8 @@ fn twenty_poisson_streams_are_one_of_twenty_times_the_rate() {
     let (one, four_of_one) = within(&losses(&runs("poisson", 1, 0.9, "5 packets", 20)));
     let (many, four_of_many) = within(&losses(&runs("poisson", 20, 0.9, "5 packets", 20)));
     assert!((one - many).abs() < four_of_one.hypot(four_of_many), "{one} and {many}");
+    // And of exponential sizes.
+    agree(&waits(&mixed(&[Group(20, 1000, EXPONENTIAL, 0.8)], "unlimited", 200, 20)), 4.0, 0.1, "twenty M/M/1");
 }
 
 #[test]

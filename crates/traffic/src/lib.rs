@@ -9,10 +9,12 @@ use base::{Card, Param, ParamError, Rate};
 #[macro_use]
 mod registry;
 mod flow_list;
+mod packet_size;
 mod sizes;
 mod times;
 
 pub use flow_list::{FlowList, ListedFlow};
+pub use packet_size::{PacketSize, PacketSizes};
 pub use registry::{Session, Site, Source, Transfer};
 pub use sizes::{SizeLaw, Sizes};
 pub use times::{TimeLaw, Times};
@@ -32,6 +34,7 @@ traffic! {
     sources {
         Poisson = poisson,
         Cbr = cbr,
+        OnOff = on_off,
     }
 }
 
@@ -126,11 +129,18 @@ mod tests {
             let Some(set) = spec.set("rate", &base::Value::Text("8 Mbit/s".into())) else { continue };
             set.unwrap();
             let Ok(Offer::Datagrams(mut source)) = offer(&spec, 1000) else { panic!("{}", spec.card().name) };
-            let n = 100_000u32;
-            let sum: u64 = (0..n).map(|_| source.next_gap().0).sum();
-            // A millisecond each; four standard errors of exponential gaps.
-            let mean = sum as f64 / f64::from(n) / 1e9;
-            assert!((mean - 1.0).abs() < 4.0 / f64::from(n).sqrt(), "{}: {mean}", spec.card().name);
+            let expected = 8000.0 / spec.rate().unwrap().0 as f64;
+            // A start of its own, and then a hundred batches long enough to be independent: bursts are of 500 packets.
+            source.next_gap();
+            let batch = |_| (0..10_000).map(|_| source.next_gap().0).sum::<u64>() as f64 / 1e16 / expected;
+            let batches: Vec<f64> = (0..100).map(batch).collect();
+            let mean = batches.iter().sum::<f64>() / 100.0;
+            let error = (batches.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 9900.0).sqrt();
+            // Four standard errors, and the rounding to picoseconds.
+            assert!((mean - 1.0).abs() <= 4.0 * error + 1e-9, "{}: {mean} +- {error}", spec.card().name);
+            // The silences in a million packets are 2000 or so, half of the time: sqrt(2 / 2000) / 2, give or take four
+            // times the 7 % to which a hundred batches tell it.
+            assert!(error < 1.28 * 0.0158, "{}: {error}", spec.card().name);
         }
     }
 

@@ -1,9 +1,9 @@
-//! A Poisson stream of packets of one size: gaps are exponential and independent, the first one, too.
+//! A Poisson stream of packets, of one size or of exponential sizes: gaps are exponential and independent, the first one, too.
 //!
 //! Source: the background of Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 4. Several such flows
 //! together are one of the sum of their rates.
 
-use crate::{Source, check_rate};
+use crate::{PacketSize, Source, check_rate};
 use base::time::PS_PER_S;
 use base::{Bytes, Card, ParamError, Rate, Span, Stream};
 
@@ -12,6 +12,8 @@ base::params! {
     pub struct Params {
         /// Mean rate of one flow, in bits on the wire, headers included.
         rate: Rate = Rate(1_000_000), "bit/s";
+        /// Packet sizes: "constant", or "exponential" around the group's packet, in whole bytes.
+        size: PacketSize = PacketSize::Constant, "";
     }
 }
 
@@ -35,12 +37,17 @@ impl Source for Poisson {
 
     fn new(params: &Params, packet: Bytes, chance: Stream) -> Result<Self, ParamError> {
         check_rate(params.rate)?;
+        params.size.check(packet)?;
         let mean_gap = packet.0 as f64 * 8.0 / params.rate.0 as f64 * PS_PER_S as f64;
         Ok(Self { mean_gap, chance })
     }
 
     fn rate(params: &Params) -> Rate {
         params.rate
+    }
+
+    fn size(params: &Params) -> PacketSize {
+        params.size
     }
 
     #[inline]
@@ -55,7 +62,7 @@ mod tests {
 
     #[test]
     fn counts_in_fixed_times_have_their_mean_as_variance() {
-        let params = Params { rate: Rate(8_000_000) };
+        let params = Params { rate: Rate(8_000_000), ..Params::default() };
         let mut source = Poisson::new(&params, Bytes(1000), Stream::new(3, 0, ("test", 0), "traffic")).unwrap();
         // A packet a millisecond; 20,000 times of 5 ms.
         let (cells, width) = (20_000usize, Span::millis(5).0);

@@ -1,6 +1,7 @@
 //! What makes a kind of traffic out of its line in the list of `lib.rs`: the macro writes its module, the specification
 //! read from scenario files, what runs, and the catalogue.
 
+use crate::PacketSize;
 use base::{Bytes, Card, ParamError, Rate, Span, Stream, Time};
 
 /// What an application knows of where it is.
@@ -34,7 +35,7 @@ pub trait Transfer {
     fn segments(params: &Self::Params, mss: u32) -> Result<Option<u32>, ParamError>;
 }
 
-/// A kind of traffic that is datagrams: a state machine that says when the next one goes. All have one size.
+/// A kind of traffic that is datagrams: a state machine that says when the next one goes. Sizes are drawn apart.
 pub trait Source: Sized {
     /// Parameters, declared with `base::params!`.
     type Params;
@@ -49,6 +50,16 @@ pub trait Source: Sized {
 
     /// Wire bits per second that it offers in the mean.
     fn rate(params: &Self::Params) -> Rate;
+
+    /// The same while it offers most.
+    fn peak(params: &Self::Params) -> Rate {
+        Self::rate(params)
+    }
+
+    /// How large its packets are.
+    fn size(_params: &Self::Params) -> PacketSize {
+        PacketSize::Constant
+    }
 
     /// Time from one packet to the next; at the first call, from the start of the flow to its first packet.
     fn next_gap(&mut self) -> Span;
@@ -245,6 +256,26 @@ macro_rules! traffic {
                     $(Self::$name(_) => None,)*
                     $(Self::$t_name(_) => None,)*
                     $(Self::$s_name(p) => Some(<$s_module::$s_name as Source>::rate(p)),)*
+                }
+            }
+
+            /// The same while it offers most.
+            #[must_use]
+            pub fn peak(&self) -> Option<Rate> {
+                match self {
+                    $(Self::$name(_) => None,)*
+                    $(Self::$t_name(_) => None,)*
+                    $(Self::$s_name(p) => Some(<$s_module::$s_name as Source>::peak(p)),)*
+                }
+            }
+
+            /// How large its packets are.
+            #[must_use]
+            pub fn size(&self) -> PacketSize {
+                match self {
+                    $(Self::$name(_) => PacketSize::Constant,)*
+                    $(Self::$t_name(_) => PacketSize::Constant,)*
+                    $(Self::$s_name(p) => <$s_module::$s_name as Source>::size(p),)*
                 }
             }
 

@@ -22,7 +22,7 @@ fn edges(network: &Network) -> Vec<(u64, usize, usize)> {
     for (f, plan) in network.flows.iter().enumerate() {
         let flow = plan.party();
         let latency =
-            |link: u32, kind: usize| network.serialize(link, f as u32)[kind] + network.links[link as usize].delay.0;
+            |link: u32, kind: usize| network.shortest(link, f as u32)[kind] + network.links[link as usize].delay.0;
         let data = flow.path.iter().map(|&l| (l, latency(l, 0)));
         let acks = flow.back_path.iter().map(|&l| (l, latency(l, 1)));
         let round: Vec<_> = data.chain(acks).collect();

@@ -4,7 +4,7 @@
 //! what their flows cost.
 
 use super::headers::{Headers, NONE};
-use super::link::{Service, Shared};
+use super::link::{Drawn, Service, Shared};
 use super::ring::Ring;
 use crate::network::Network;
 use scenario::HEADER;
@@ -81,7 +81,7 @@ pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
     shared.due = vec![u64::MAX; rings];
     shared.lead = vec![0; rings];
     shared.dropped = vec![0; n];
-    layout.tables.extend(hops.iter().map(|hops| table(hops)));
+    layout.tables.extend(hops.iter().enumerate().map(|(link, hops)| table(network, link, hops)));
     lay_lanes(network, &mut layout, shared);
     layout
 }
@@ -104,13 +104,23 @@ fn lay_lanes(network: &Network, layout: &mut Layout, shared: &mut Shared) {
     shared.headers = Headers::new(next as usize);
 }
 
-fn table(hops: &[Hop]) -> (u32, Vec<u32>, Service) {
+fn table(network: &Network, link: usize, hops: &[Hop]) -> (u32, Vec<u32>, Service) {
     // A link without flows serves nobody; one packet size is as good as another.
     let Some(&(first, _, size, time)) = hops.first() else { return (0, Vec::new(), Service::One(HEADER, 1)) };
     let last = hops[hops.len() - 1].0;
     let mut routes = vec![u32::MAX; (last - first) as usize + 1];
     for &(flow, ring, ..) in hops {
         routes[(flow - first) as usize] = ring;
+    }
+    let sizes = |flow: u32| network.flows[flow as usize].sizes();
+    if hops.iter().any(|hop| sizes(hop.0).is_some()) {
+        let mut drawn =
+            Drawn { rate: network.links[link].rate, each: vec![0; routes.len()], sizes: vec![None; routes.len()] };
+        for &(flow, _, size, _) in hops {
+            let place = (flow - first) as usize;
+            (drawn.each[place], drawn.sizes[place]) = (size, sizes(flow));
+        }
+        return (first, routes, Service::Drawn(Box::new(drawn)));
     }
     if hops.iter().all(|hop| (hop.2, hop.3) == (size, time)) {
         return (first, routes, Service::One(size, time));

@@ -9,9 +9,10 @@ use crate::hash::Rolling;
 use crate::meter::{BacklogSamples, LinkTotals};
 use crate::network::Marks;
 use crate::{Trace, cause_index};
-use base::{Cause, Stream, Time};
-use queue::{AnyQueue, Limit};
+use base::{Bytes, Cause, Rate, Stream, Time};
+use queue::{AnyQueue, Limit, Packet};
 use scenario::{HEADER, Loss};
+use traffic::PacketSizes;
 
 /// An instant after every run: what an unlimited queue could not serve before it need not be told apart.
 pub const FAR: u64 = 1 << 62;
@@ -100,6 +101,29 @@ pub enum Service {
     One(u32, u64),
     /// By flow, as the routes: size of the packets that it sends here, and time.
     Each(Vec<(u32, u64)>),
+    /// Drawn packet by packet, of some flows at least.
+    Drawn(Box<Drawn>),
+}
+
+/// See [`Service::Drawn`].
+#[derive(Debug)]
+pub struct Drawn {
+    pub rate: Rate,
+    /// By flow, as the routes: size of the packets that it sends here, or their mean.
+    pub each: Vec<u32>,
+    /// By flow: how its data packets are drawn, if they are.
+    pub sizes: Vec<Option<PacketSizes>>,
+}
+
+impl Drawn {
+    /// Size of packet `seq` of the flow at `place` in the table.
+    fn size_of(&self, place: usize, seq: u32) -> u32 {
+        self.sizes[place].map_or(self.each[place], |sizes| sizes.of(seq))
+    }
+
+    fn time_of(&self, size: u32) -> u64 {
+        self.rate.serialize(Bytes(u64::from(size))).0
+    }
 }
 
 impl Node {
@@ -148,6 +172,10 @@ impl Node {
         match &self.service {
             Service::One(size, time) => Some(&(*size, *time)).filter(is_data).map(|each| each.1),
             Service::Each(all) => all.iter().filter(is_data).map(|each| each.1).min(),
+            // Of drawn sizes the mean: no promise hangs on it.
+            Service::Drawn(drawn) => {
+                drawn.each.iter().filter(|&&size| size > HEADER).min().map(|&size| drawn.time_of(size))
+            }
         }
     }
 
@@ -162,12 +190,26 @@ impl Node {
         self.server = server;
     }
 
-    /// Size and time on the wire of the packets that `flow` sends here.
+    /// Size and time on the wire of packet `seq` that `flow` sends here.
     #[inline]
-    pub fn service_of(&self, flow: u32) -> (u32, u64) {
+    pub fn service_of(&self, flow: u32, seq: u32) -> (u32, u64) {
         match &self.service {
             Service::One(size, time) => (*size, *time),
             Service::Each(all) => all[(flow - self.first) as usize],
+            Service::Drawn(drawn) => {
+                let size = drawn.size_of((flow - self.first) as usize, seq);
+                (size, drawn.time_of(size))
+            }
+        }
+    }
+
+    /// Time on the wire of `packet`, which is here already.
+    #[inline]
+    pub fn time_of(&self, packet: &Packet) -> u64 {
+        match &self.service {
+            Service::One(_, time) => *time,
+            Service::Each(all) => all[(packet.flow - self.first) as usize].1,
+            Service::Drawn(drawn) => drawn.time_of(packet.size),
         }
     }
 

@@ -250,7 +250,7 @@ impl<'a, const HASH: bool, const PLAIN: bool> Serve<'a, HASH, PLAIN> {
                 return self.node.drop::<HASH>(rec, Cause::Injected, self.marks, self.shared);
             }
         }
-        let (size, _) = self.service_of(rec.flow());
+        let size = if PLAIN { self.service.0 } else { self.node.service_of(rec.flow(), rec.seq()).0 };
         let mut packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
         if let Some(header) = header {
             packet.header = header;
@@ -270,19 +270,13 @@ impl<'a, const HASH: bool, const PLAIN: bool> Serve<'a, HASH, PLAIN> {
         self.settle(rec.time, Some(&packet));
     }
 
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "two callers in the hottest loop")]
-    fn service_of(&self, flow: u32) -> (u32, u64) {
-        if PLAIN { self.service } else { self.node.service_of(flow) }
-    }
-
     /// The next packet, if there is one, goes into service.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "two callers in the hottest loop")]
     fn begin(&mut self, hands: &mut Hands, now: u64, next: Option<Packet>) {
         hands.busy = next.is_some();
         let Some(packet) = next else { return };
-        let (_, time) = self.service_of(packet.flow);
+        let time = if PLAIN { self.service.1 } else { self.node.time_of(&packet) };
         hands.begun += 1;
         hands.free = now + time;
         if !PLAIN {

@@ -25,6 +25,8 @@ pub struct Source {
     sent_before: u32,
     delivered: u32,
     delivered_before: u32,
+    /// Bytes delivered since the warm-up, where sizes are drawn.
+    bytes: Option<u64>,
     hash: Rolling,
 }
 
@@ -33,10 +35,20 @@ impl Source {
         plan.party.path = Vec::new();
         let way = Way::new(&mut plan.party, id, None, marks);
         let next = plan.party.start + plan.source.next_gap();
-        Self { way, next, sent: 0, sent_before: 0, delivered: 0, delivered_before: 0, hash: Rolling::default(), plan }
+        Self {
+            way,
+            next,
+            sent: 0,
+            sent_before: 0,
+            delivered: 0,
+            delivered_before: 0,
+            bytes: plan.sizes.map(|_| 0),
+            hash: Rolling::default(),
+            plan,
+        }
     }
 
-    /// Mean time between arrivals at the first link, in picoseconds.
+    /// Mean time between arrivals at the first link while it sends most, in picoseconds.
     pub fn mean_gap(&self) -> f64 {
         self.plan.mean_gap.max(self.plan.party.access.0 as f64)
     }
@@ -72,6 +84,10 @@ impl Source {
                 self.hash.delivery(rec.time, rec.seq());
             }
         }
+        if let Some(bytes) = &mut self.bytes {
+            let counted = all[..n].iter().filter(|rec| rec.time >= marks.warmup.0);
+            *bytes += counted.map(|rec| u64::from(self.plan.size_of(rec.seq()))).sum::<u64>();
+        }
         self.delivered += n as u32;
         if all.first().is_some_and(|rec| rec.time < marks.warmup.0) {
             self.delivered_before += all[..n].partition_point(|rec| rec.time < marks.warmup.0) as u32;
@@ -83,7 +99,7 @@ impl Source {
     /// The run is over: what is still on its way in `ring` and here, and the result.
     pub fn finish(mut self, ring: &mut Ring, marks: &Marks, dropped: u64, hash: bool) -> Finished {
         self.deliver(ring, marks, hash);
-        let mut meter = FlowMeter::default();
+        let mut meter = FlowMeter::default().with_bytes(self.bytes);
         let sent = |n: u32| Counters { sent: u64::from(n), ..Counters::default() };
         meter.sender_warm(sent(self.sent_before));
         meter.receiver_warm(self.delivered_before);
