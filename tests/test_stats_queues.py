@@ -133,7 +133,7 @@ def test_mser5_cuts_the_start_of_ar1_far_from_its_mean() -> None:
     series = ar1(length, 200, seed=9, start=start)
     cuts = np.array([mser5(x) or 0 for x in series])
     # To cut a batch helps while it is further from the mean than sqrt(2) standard deviations (2.29): on the falling
-    # mean until 100 x 0.9^d = 3.2, d = 33. Noise of three standard deviations moves that to 10.1, d = 22: the batch at 20.
+    # mean until 100 x 0.9^d = 3.2, d = 33. Three standard deviations of noise move that to 10.1, d = 22: batch 20.
     assert (cuts >= 20).all()
     # Half of the series see their first harmless batch by then or the next, and few go on for long.
     assert np.median(cuts) <= 45
@@ -142,6 +142,13 @@ def test_mser5_cuts_the_start_of_ar1_far_from_its_mean() -> None:
     kept = estimate([x[cut:].mean() for x, cut in zip(series, cuts, strict=True)])
     assert kept.ci95 is not None
     assert abs(kept.mean) < 2 * kept.ci95
+
+
+def test_mser5_cuts_little_of_what_is_settled_from_its_start() -> None:
+    cuts = [mser5(x) for x in ar1(2000, 200, seed=12)]
+    assert None not in cuts
+    # Nothing is to be cut, and half of the series lose no more than the memory of the process, twice 19 values.
+    assert np.median(np.array(cuts, dtype=float)) <= 38
 
 
 def test_mser5_says_when_there_is_no_settled_part() -> None:

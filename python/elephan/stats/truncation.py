@@ -1,9 +1,9 @@
 """Where the warm-up of a series ends, by the rule MSER-5.
 
 Source: White1997 and, with means of five values, WhiteCobbSpratt2000: cut where the standard error of the mean of what
-remains is smallest. Minima in the second half are ignored, as FranklinWhite2008 say: few values are left there, and
-neighbours are alike by chance. If the best cut is the last one that is allowed, the series was still getting better by
-being cut, and there is no valid truncation.
+remains is smallest. A minimum in the second half is no truncation, as FranklinWhite2008 say: most of the series would
+then be warm-up, and it has to be longer. Cuts that leave less than a tenth are not looked at: of so few values
+neighbours are alike by chance, and their standard error is small for that alone.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ BATCH = 5
 FEWEST = 10
 """Batches below which nothing is said."""
 
+KEPT = 0.1
+"""Share of the series that every cut leaves."""
+
 
 def mser5(x: ArrayLike) -> int | None:
     """How many values at the beginning of a series are warm-up.
@@ -34,7 +37,7 @@ def mser5(x: ArrayLike) -> int | None:
     -------
     int or None
         A multiple of five, at most half of the series; None if there is no valid truncation: the series is too short
-        (less than 50 values) or not yet settled in its first half.
+        (less than 50 values) or does not settle in its first half.
 
     References
     ----------
@@ -59,6 +62,5 @@ def mser5(x: ArrayLike) -> int | None:
     tails = np.cumsum(means[::-1])[::-1]
     squares = np.cumsum(means[::-1] ** 2)[::-1]
     error = np.maximum(squares - tails**2 / left, 0.0) / left**2
-    allowed = batches // 2
-    cut = int(np.argmin(error[: allowed + 1]))
-    return None if cut == allowed else cut * BATCH
+    cut = int(np.argmin(error[left >= KEPT * batches]))
+    return cut * BATCH if cut <= batches // 2 else None
