@@ -11,9 +11,15 @@ import pytest
 import typer
 
 from conftest import SCENARIOS, Command
-from elephan.cli import app, bench, catalog, run, size
+from elephan.cli import app, bench, catalog, lint, run, size
 
-VERBS = {"run": run.EXAMPLE, "size": size.EXAMPLE, "list": catalog.EXAMPLE, "bench": bench.EXAMPLE}
+VERBS = {
+    "run": run.EXAMPLE,
+    "size": size.EXAMPLE,
+    "list": catalog.EXAMPLE,
+    "lint": lint.EXAMPLE,
+    "bench": bench.EXAMPLE,
+}
 
 
 def one_line(text: str) -> str:
@@ -101,7 +107,7 @@ def test_starting_loads_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("kind", ["laws", "slow-starts", "recoveries", "queues", "traffic"])
+@pytest.mark.parametrize("kind", ["laws", "slow-starts", "recoveries", "queues", "traffic", "lints"])
 def test_list_gives_cards(elephan: Command, kind: str) -> None:
     done = elephan("list", kind, "--json")
     assert done.code == 0

@@ -1,4 +1,4 @@
-"""Intervals and monotone regression, against SciPy and against what they promise."""
+"""Intervals, stopping rules, percentiles and monotone regression, against SciPy and against what they promise."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
-from elephan.stats import estimate, isotonic, t_quantile
+from elephan.errors import InputError
+from elephan.stats import (
+    bootstrap_quantile,
+    ecdf,
+    estimate,
+    histogram_quantile,
+    is_precise,
+    isotonic,
+    replications_needed,
+    sample_until,
+    t_quantile,
+    weighted_quantile,
+)
 
 values = st.floats(-1e6, 1e6)
 
@@ -47,3 +59,131 @@ def test_where_a_fit_first_reaches_a_level_the_value_does_too(rows: list[tuple[f
     if reached.size:
         # Pooling rounds: the mean of a block may exceed its first value by some units in the last place.
         assert y[reached[0]] >= level - 1e-9 * max(1.0, abs(level))
+
+
+def test_t_intervals_of_five_normal_values_cover_as_often_as_they_say() -> None:
+    rows = np.random.default_rng(1).normal(7, 2, (4000, 5))
+    found = [estimate(row) for row in rows]
+    covered = np.mean([abs(f.mean - 7) <= (f.ci95 or 0) for f in found])
+    # Three binomial standard errors of 4000 tries.
+    assert covered == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 4000))
+
+
+def stop_at(relative: float, first: int, step: int) -> tuple[float, float]:
+    """Coverage of normal means (10 +- 1) and mean number of values over 800 sequential samples."""
+    rng = np.random.default_rng(2)
+    covered, sizes = [], []
+    for _ in range(800):
+        rows, met = sample_until(
+            lambda numbers: rng.normal(10, 1, (len(numbers), 1)), relative=relative, first=first, step=step, most=500
+        )
+        found = estimate(rows[:, 0])
+        assert met
+        assert is_precise(found, relative=relative)
+        covered.append(abs(found.mean - 10) <= (found.ci95 or 0))
+        sizes.append(len(rows))
+    return float(np.mean(covered)), float(np.mean(sizes))
+
+
+def test_stopping_at_a_precision_takes_what_chow_and_robbins_say_and_covers_almost_as_often() -> None:
+    covered, size = stop_at(0.025, first=5, step=5)
+    # (1.96 x 10 % / 2.5 %)^2 = 61 values in the end; t instead of the normal adds 2, whole batches 2.5 on average.
+    assert size == pytest.approx(65.5, rel=0.05)
+    # At most the 2 % that the module's head admits below 95 %, then three binomial standard errors of 800 tries.
+    assert 0.93 - 0.027 < covered < 0.95 + 0.023
+
+
+def test_looking_after_every_replication_from_two_on_stops_too_early() -> None:
+    # 11 values on average, where two of them may agree by chance: the interval misses twice as often as it says.
+    assert stop_at(0.06, first=2, step=1)[0] < 0.93 - 0.027
+
+
+def test_every_metric_must_be_precise_and_the_most_is_the_most() -> None:
+    rng = np.random.default_rng(3)
+    asked: list[range] = []
+
+    def measure(numbers: range) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        asked.append(numbers)
+        return rng.normal([10, 10], [0.1, 10], (len(numbers), 2))
+
+    rows, met = sample_until(measure, relative=0.01, first=4, step=3, most=12)
+    assert (rows.shape, met) == ((12, 2), False)
+    assert asked == [range(4), range(4, 7), range(7, 10), range(10, 12)]
+    assert sample_until(measure, relative=[0.1, np.inf], first=5)[1]
+    assert sample_until(lambda numbers: np.full((len(numbers), 1), np.nan), relative=0.01)[1]
+    assert not sample_until(lambda numbers: np.ones((len(numbers), 1)), relative=0.01, most=1)[1]
+
+
+def test_replications_needed_are_the_fewest_that_reach_the_half_width() -> None:
+    found = estimate([9.0, 10.0, 11.0, 10.5, 9.5])
+    needed = replications_needed(found, 5, 0.2)
+    spread = np.std([9.0, 10.0, 11.0, 10.5, 9.5], ddof=1)
+    assert t_quantile(needed - 1) * spread / np.sqrt(needed) <= 0.2
+    assert t_quantile(needed - 2) * spread / np.sqrt(needed - 1) > 0.2
+    with pytest.raises(InputError, match="at least two"):
+        replications_needed(estimate([1.0]), 1, 0.1)
+
+
+def test_the_bootstrap_of_a_median_is_where_the_binomial_puts_it() -> None:
+    x = np.sort(np.random.default_rng(4).exponential(1.0, 99))
+    found = bootstrap_quantile(x, 0.5, resamples=20_000)
+    # A resample's median is at most the k-th value if 50 or more of 99 draws are: binomial with share k / 99.
+    below = scipy.stats.binom.sf(49, 99, np.arange(1, 100) / 99)
+    low, high = (int(np.searchsorted(below, p)) for p in (0.025, 0.975))
+    # 20,000 resamples know these shares to 0.1 %, and one place is worth 1 % or more there.
+    assert x[low - 1] <= found.low <= x[low + 1]
+    assert x[high - 1] <= found.high <= x[high + 1]
+    assert found.value == np.median(x)
+
+
+@pytest.mark.parametrize("q", [0.5, 0.9])
+def test_bootstrap_intervals_cover_the_percentiles_of_an_exponential(q: float) -> None:
+    rows = np.random.default_rng(5).exponential(1.0, (200, 200))
+    found = [bootstrap_quantile(row, q, resamples=200) for row in rows]
+    covered = np.mean([f.low <= -np.log(1 - q) <= f.high for f in found])
+    # 200 resamples cut the tails at 2.5 +- 1.1 %, which costs 1 % of coverage, the discreteness of 200 values as much;
+    # then three binomial standard errors of 200 tries.
+    assert 0.95 - 0.02 - 0.046 < covered < 0.95 + 0.046
+
+
+def test_the_bootstrap_repeats_itself_and_draws_replications_whole() -> None:
+    rng = np.random.default_rng(6)
+    # 20 replications of 50 values that differ only between replications: 20 values, not 1000.
+    levels = rng.normal(0, 1, 20)
+    whole = bootstrap_quantile([np.full(50, level) for level in levels], 0.5)
+    assert whole == bootstrap_quantile([np.full(50, level) for level in levels], 0.5)
+    apart = bootstrap_quantile(np.repeat(levels, 50), 0.5)
+    assert whole.high - whole.low > 2 * (apart.high - apart.low)
+    with pytest.raises(InputError, match="two values or more"):
+        bootstrap_quantile([1.0], 0.5)
+
+
+@given(st.lists(st.tuples(values, st.integers(0, 5)), min_size=1, max_size=30), st.floats(0.01, 0.99))
+def test_weights_are_repetitions(rows: list[tuple[float, int]], q: float) -> None:
+    x, weights = zip(*rows, strict=True)
+    repeated = np.repeat(x, weights)
+    found = weighted_quantile(x, weights, q)
+    if repeated.size == 0:
+        assert np.isnan(found)
+    # Where q meets a step exactly, rounding may choose either of its ends.
+    elif abs(q * repeated.size - round(q * repeated.size)) > 1e-6:
+        assert found == np.quantile(repeated, q, method="inverted_cdf")
+
+
+def test_quantiles_of_a_histogram_lie_in_the_bin_of_the_truth() -> None:
+    x = np.random.default_rng(7).exponential(1.0, 10_000)
+    counts, edges = np.histogram(x, bins=np.concatenate([[0.0], 2.0 ** np.arange(-6, 5)]))
+    q = np.array([0.01, 0.25, 0.5, 0.9, 0.99, 0.999])
+    found, truth = histogram_quantile(counts, edges, q), np.quantile(x, q)
+    np.testing.assert_array_equal(np.searchsorted(edges, found), np.searchsorted(edges, truth))
+    even = histogram_quantile([10, 0, 30], [0.0, 1.0, 2.0, 3.0], [0.0, 0.125, 0.5, 1.0])
+    np.testing.assert_allclose(even, [0.0, 0.5, 2 + 1 / 3, 3.0])
+    assert np.isnan(histogram_quantile([0, 0], [0, 1, 2], 0.5))
+
+
+def test_the_empirical_distribution_is_scipys() -> None:
+    x = np.random.default_rng(8).integers(0, 20, 200)
+    reached, share = ecdf(x)
+    theirs = scipy.stats.ecdf(x).cdf
+    np.testing.assert_array_equal(reached, theirs.quantiles)
+    np.testing.assert_allclose(share, theirs.probabilities)

@@ -26,6 +26,7 @@ KINDS = {
     "recoveries": "Loss recoveries",
     "queues": "Queue disciplines",
     "traffic": "Traffic",
+    "lints": "Lint rules",
 }
 CONTROLS = {"laws": '"{}"', "slow-starts": '{{ slow_start = "{}" }}'}
 """How a scenario file names one of a kind whose picture is of its rounds."""
@@ -34,6 +35,7 @@ SHOWN = {"laws": (9, 11, 20, 39, 41, 59, 61, 79, 81, 99), "slow-starts": (2, 4, 
 STORIES = {
     "laws": f"In the pictures: {STORY} The grey line is Reno in the same story.",
     "slow-starts": f"In the pictures: {START_STORY} The grey line is the classic slow start.",
+    "lints": "`elephan run`, `elephan size` and `elephan lint` warn about these. `--strict` makes warnings errors.",
     "queues": f"Everything below is for {queues.LINK}. In the pictures of the backlog, {queues.STORY} The grey line is "
     "drop-tail under the same traffic. The panel below has one of the numbers that the discipline keeps; `elephan run "
     "--out` writes all of them, as the columns `queue_…` of `samples.parquet`. The scenario without its discipline is "
@@ -64,6 +66,8 @@ def page(kind: str, cards: Sequence[Card]) -> str:
     for card in cards:
         source = card["source"].rstrip(".")
         lines += [f"## `{card['name']}`", "", f"{card['title']}. Source: {source}.", ""]
+        if why := card.get("why"):
+            lines += [why, ""]
         if card["aliases"]:
             lines += ["Also called: " + ", ".join(f"`{alias}`" for alias in card["aliases"]) + ".", ""]
         if card["differs"]:

@@ -4,7 +4,7 @@ The cards themselves stand beside what they describe, in Rust.
 """
 
 import json
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from elephan import _native
 from elephan.errors import InputError
@@ -23,7 +23,7 @@ class Parameter(TypedDict):
 
 
 class Card(TypedDict):
-    """What is known about one law, slow start, recovery, queue or kind of traffic."""
+    """What is known about one law, slow start, recovery, queue or kind of traffic; ``why`` of a lint rule."""
 
     name: str
     title: str
@@ -32,6 +32,7 @@ class Card(TypedDict):
     aliases: list[str]
     differs: str
     spellings: dict[str, str]
+    why: NotRequired[str]
 
 
 def catalog(kind: str) -> list[Card]:

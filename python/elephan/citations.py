@@ -31,6 +31,34 @@ CITATIONS: dict[str, str] = {
         "M. Ayer, H. Brunk, G. Ewing, W. Reid, E. Silverman, An Empirical Distribution Function for Sampling with "
         "Incomplete Information, Annals of Mathematical Statistics 26 (1955), pp. 641-647."
     ),
+    "ChowRobbins1965": (
+        "Y. S. Chow, H. Robbins, On the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the Mean, "
+        "Annals of Mathematical Statistics 36 (1965), pp. 457-462."
+    ),
+    "EfronTibshirani1993": "B. Efron, R. J. Tibshirani, An Introduction to the Bootstrap, Chapman and Hall 1993.",
+    "FloydJacobson1992": (
+        "S. Floyd, V. Jacobson, On Traffic Phase Effects in Packet-Switched Gateways, "
+        "Internetworking: Research and Experience 3 (1992), pp. 115-156."
+    ),
+    "FranklinWhite2008": (
+        "W. W. Franklin, K. P. White, Stationarity Tests and MSER-5: Exploring the Intuition behind "
+        "Mean-Squared-Error-Reduction in Detecting and Correcting Initialization Bias, "
+        "Proc. Winter Simulation Conference 2008, pp. 541-546."
+    ),
+    "Geyer1992": "C. J. Geyer, Practical Markov Chain Monte Carlo, Statistical Science 7 (1992), pp. 473-483.",
+    "LawKelton2000": "A. M. Law, W. D. Kelton, Simulation Modeling and Analysis, 3rd edition, McGraw-Hill 2000.",
+    "Schmeiser1982": (
+        "B. Schmeiser, Batch Size Effects in the Analysis of Simulation Output, Operations Research 30 (1982), "
+        "pp. 556-568."
+    ),
+    "White1997": (
+        "K. P. White, An Effective Truncation Heuristic for Bias Reduction in Simulation Output, Simulation 69 (1997), "
+        "pp. 323-334."
+    ),
+    "WhiteCobbSpratt2000": (
+        "K. P. White, M. J. Cobb, S. C. Spratt, A Comparison of Five Steady-State Truncation Heuristics for "
+        "Simulation, Proc. Winter Simulation Conference 2000, pp. 755-760."
+    ),
 }
 
 

@@ -6,7 +6,7 @@ import copy
 import json
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.|$)")
+
+STATED, AUTO = "stated", "auto"
+"""What `Scenario.warmup_rule` says of a file's own warm-up, and of one that is still to be found."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,9 @@ class Scenario:
         Its canonical form: JSON with every default filled, integers in base units, keys sorted.
     origin : str
         Where the text came from, for messages.
+    warmup_rule : str
+        How the warm-up was chosen: ``"stated"`` in the file, ``"auto"`` if a pilot is still to find it (the canonical
+        form then has none yet; see `elephan.run.warmup`), or the rule that found it.
 
     Examples
     --------
@@ -48,6 +54,7 @@ class Scenario:
     text: str = field(compare=False, repr=False)
     canonical: str = field(repr=False)
     origin: str = field(compare=False)
+    warmup_rule: str = field(default=STATED, compare=False)
 
     @classmethod
     def from_text(cls, text: str, origin: str = "scenario") -> Scenario:
@@ -75,7 +82,8 @@ class Scenario:
         elephan.errors.ScenarioError: empty.toml: links: missing; write at least one [[links]] table
         """
         try:
-            return cls(text, _native.resolve(text), origin)
+            settled = _without_auto(text)
+            return cls(text, _native.resolve(settled or text), origin, AUTO if settled else STATED)
         except ScenarioError as error:
             message = f"{origin}: {error}"
             raise ScenarioError(message) from None
@@ -164,7 +172,10 @@ class Scenario:
             except ScenarioError as error:
                 message = f"{self.origin}: {error}"
                 raise ScenarioError(message) from None
-        return Scenario.from_mapping(mapping, self.origin)
+        changed = Scenario.from_mapping(mapping, self.origin)
+        if "warmup" in changes or changed.warmup_rule == AUTO:
+            return changed
+        return replace(changed, warmup_rule=self.warmup_rule)
 
     def with_(self, **changes: object) -> Scenario:
         """Return a copy with some keys at the top of the file changed.
@@ -330,6 +341,19 @@ def parse_assignment(text: str) -> tuple[str, object]:
         return place.strip(), tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
         return place.strip(), value.strip()
+
+
+def _without_auto(text: str) -> str | None:
+    """The same file without warm-up if it says ``warmup = "auto"``, else None."""
+    if AUTO not in text:
+        return None
+    try:
+        mapping = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None  # The one parser there is says what is wrong.
+    if mapping.get("warmup") != AUTO:
+        return None
+    return _to_toml({key: value for key, value in mapping.items() if key != "warmup"}, "warmup")
 
 
 def _to_toml(mapping: Mapping[str, Any], origin: str) -> str:

@@ -14,9 +14,11 @@ import typer
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rich.table import Table
+
+    from elephan.lint import Warned
 
 ISSUES = "https://github.com/elephan-lab/elephan/issues"
 
@@ -36,7 +38,10 @@ WorkersOption = Annotated[
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="What `elephan lint` warns about is an error: exit code 2.")
+]
 
 
 class Interrupted(Exception):  # noqa: N818 (it is no error)
@@ -53,6 +58,30 @@ def say(line: str) -> None:
     """
     sys.stderr.write(" ".join(line.split()) + "\n")
     sys.stderr.flush()
+
+
+def warn(warnings: Iterable[Warned], *, strict: bool = False, quiet: bool = False) -> None:
+    """Put warnings on stderr, a line each and none twice.
+
+    Parameters
+    ----------
+    warnings : iterable of Warned
+    strict : bool
+        They are errors.
+    quiet : bool
+        Errors are shown, warnings not.
+
+    Raises
+    ------
+    typer.Exit
+        With code 2, if there are errors.
+    """
+    lines = list(dict.fromkeys(str(warned) for warned in warnings))
+    if strict or not quiet:
+        for line in lines:
+            say(line.replace("warning:", "error:", 1) if strict else line)
+    if strict and lines:
+        raise typer.Exit(2)
 
 
 def print_json(document: object) -> None:

@@ -15,6 +15,7 @@ from elephan.cli.common import (
     ScenarioArgument,
     SeedOption,
     SetOption,
+    StrictOption,
     WorkersOption,
     as_text,
     check_out,
@@ -24,6 +25,7 @@ from elephan.cli.common import (
     print_tables,
     say,
     shown,
+    warn,
 )
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
@@ -41,17 +43,31 @@ def run(
     set_: SetOption = None,
     seed: SeedOption = None,
     replications: ReplicationsOption = None,
+    precision: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--precision",
+            metavar="[METRIC=]SHARE",
+            help="More replications until the 95 % half-width is that share of the mean: 1% (utilizations and "
+            "goodputs), goodput=2%, utilization[core]=1%, loss=, delay=, backlog=; repeatable.",
+        ),
+    ] = None,
+    max_replications: Annotated[
+        int, typer.Option("--max-replications", min=2, help="After so many --precision gives up.")
+    ] = 100,
     workers: WorkersOption = None,
     out: OutOption = None,
     plot: Annotated[
         bool, typer.Option("--plot", help="Draw cwnd, backlog and utilization over time into --out.")
     ] = False,
     engine: Annotated[str, typer.Option("--engine", help="window, or reference: the plain one, slow.")] = "window",
+    strict: StrictOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     import elephan  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.lint import lint  # noqa: PLC0415
     from elephan.scenario import parse_assignment  # noqa: PLC0415
 
     check_out(out)
@@ -64,6 +80,8 @@ def run(
     read = elephan.Scenario.from_file(scenario)
     if set_:
         read = read.override(dict(parse_assignment(text) for text in set_))
+    if strict:
+        warn(lint(read), strict=True)
     done = 0
 
     with ProgressLine("replications", quiet=quiet) as line:
@@ -74,7 +92,17 @@ def run(
             line.update(now, total)
 
         try:
-            result = elephan.run(read, replications, seed, workers, progress, series=out is not None, engine=engine)
+            result = elephan.run(
+                read,
+                replications,
+                seed,
+                workers,
+                progress,
+                series=out is not None,
+                engine=engine,
+                precision=precision,
+                max_replications=max_replications,
+            )
             written = result.write(out) if out is not None else []
             if plot and out is not None:
                 from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
@@ -86,11 +114,15 @@ def run(
     document = result.to_json()
     if json:
         print_json(document)
-        return
-    print_tables(*_tables(document, result.scenario.groups))
-    print_lines(*_queues(document))
-    for path in written:
-        say(f"wrote {path}")
+    else:
+        print_tables(*_tables(document, result.scenario.groups))
+        print_lines(*_queues(document))
+        for path in written:
+            say(f"wrote {path}")
+    warn(result.warnings, strict=strict, quiet=quiet)
+    if result.precision is not None and not result.precision.is_met:
+        say(f"precision not met after {len(result.outcomes)} replications: {result.precision.missed()}")
+        raise typer.Exit(1)
 
 
 def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[Table | str]:
@@ -119,7 +151,8 @@ def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[T
         )
     title = (
         f"{run_['scenario']}\n{run_['replications']} replications of {run_['duration_s']:g} s "
-        f"({run_['warmup_s']:g} s warm-up), seed {run_['seed']}, run {run_['id'][:12]}, {run_['wall_s']:.1f} s"
+        f"({run_['warmup_s']:g} s warm-up{_found(run_['warmup_rule'])}), seed {run_['seed']}, "
+        f"run {run_['id'][:12]}, {run_['wall_s']:.1f} s"
     )
     return [
         title,
@@ -145,6 +178,11 @@ def _queues(document: dict[str, Any]) -> list[str]:
         if link["tc"]:
             lines.append(f"{link['name']}, on Linux: {link['tc']}")
     return lines
+
+
+def _found(rule: str) -> str:
+    """Say how the warm-up was found, if the file does not state it."""
+    return "" if rule == "stated" else f" by {rule}"
 
 
 def _whose(groups: list[dict[str, Any]]) -> str:

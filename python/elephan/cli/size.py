@@ -17,6 +17,7 @@ from elephan.cli.common import (
     ScenarioArgument,
     SeedOption,
     SetOption,
+    StrictOption,
     WorkersOption,
     check_out,
     new_table,
@@ -24,6 +25,7 @@ from elephan.cli.common import (
     print_tables,
     say,
     shown,
+    warn,
 )
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
@@ -56,6 +58,7 @@ def size(
     replications: ReplicationsOption = None,
     workers: WorkersOption = None,
     out: OutOption = None,
+    strict: StrictOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -105,6 +108,7 @@ def size(
         print_tables(*(_comparison(answers) if names else _tables(answers[""])))
         for path in written:
             say(f"wrote {path}")
+    warn((warned for answer in answers.values() for warned in answer.warnings), strict=strict, quiet=quiet)
     for law, answer in answers.items():
         if answer.note:
             say(f"{'note' if answer.is_met else 'target not met'}{f' under {law}' if law else ''}: {answer.note}")

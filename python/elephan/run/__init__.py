@@ -6,12 +6,14 @@ import time
 from typing import TYPE_CHECKING
 
 from elephan.run.parallel import Job, default_workers, simulate_all
-from elephan.scenario import Scenario
+from elephan.scenario import AUTO, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from elephan.run.outcome import Outcome
+    from elephan.run.precision import Wanted
     from elephan.run.result import Result
 
 __all__ = ["Job", "default_workers", "run", "simulate_all"]
@@ -26,6 +28,8 @@ def run(
     *,
     series: bool = False,
     engine: str = "window",
+    precision: str | Sequence[str] | None = None,
+    max_replications: int = 100,
 ) -> Result:
     """Run all replications of a scenario.
 
@@ -42,6 +46,11 @@ def run(
         Keep the sampled cwnd, srtt and backlog, not only their means.
     engine : str
         ``"window"``, or ``"reference"`` for the plain one it is checked against.
+    precision : str or sequence of str, optional
+        Add replications, five at a time, until the 95 % half-widths are this small beside their means: ``"1%"``, or of
+        chosen metrics, see `elephan.run.precision.parse_precision`. The result says whether that was reached.
+    max_replications : int
+        Give up after so many.
 
     Returns
     -------
@@ -49,8 +58,10 @@ def run(
 
     Raises
     ------
+    InputError
+        If the precision cannot be read.
     ScenarioError
-        If the scenario cannot be read or is too large for the engine.
+        If the scenario cannot be read or is too large for the engine, or no automatic warm-up can be found.
     ValueError
         If there is no such engine.
 
@@ -61,7 +72,11 @@ def run(
     >>> len(result.outcomes)
     2
     """
-    from elephan.run.result import Result  # noqa: PLC0415 (NumPy; the command line starts without)
+    # All of these need NumPy; the command line starts without.
+    from elephan.run.precision import FIRST, STEP, Precision, parse_precision  # noqa: PLC0415
+    from elephan.run.result import Result  # noqa: PLC0415
+    from elephan.run.warmup import PILOT, settle_warmup  # noqa: PLC0415
+    from elephan.stats import sample_until  # noqa: PLC0415
 
     begun = time.perf_counter()
     if not isinstance(scenario, Scenario):
@@ -70,8 +85,14 @@ def run(
     changes = {key: value for key, value in changes.items() if value is not None}
     if changes:
         scenario = scenario.override(changes)
-    total = scenario.replications
-    done = 0
+    wanted: tuple[Wanted, ...] = ()
+    if precision is None:
+        first = most = scenario.replications
+    else:
+        wanted, most = parse_precision(precision, scenario), max_replications
+        first = min(max(scenario.replications, FIRST), most)
+    pilots = PILOT if scenario.warmup_rule == AUTO else 0
+    done, total = 0, pilots + first
 
     def on_done(_: Job) -> None:
         nonlocal done
@@ -79,6 +100,20 @@ def run(
         if progress is not None:
             progress(done, total)
 
-    jobs = [Job(scenario, replication) for replication in range(total)]
-    outcomes = simulate_all(jobs, workers=workers, on_done=on_done, series=series, engine=engine)
-    return Result(scenario, tuple(outcomes), engine, time.perf_counter() - begun)
+    settled = settle_warmup(scenario, workers, on_done)
+    outcomes: list[Outcome] = []
+
+    def measure(numbers: range) -> list[list[float]]:
+        nonlocal total
+        total = pilots + numbers.stop
+        jobs = [Job(settled, replication) for replication in numbers]
+        more = simulate_all(jobs, workers=workers, on_done=on_done, series=series, engine=engine)
+        outcomes.extend(more)
+        return [[metric.measure(outcome) for metric in wanted] for outcome in more]
+
+    relative = [metric.relative for metric in wanted]
+    rows, met = sample_until(measure, relative=relative, first=first, step=STEP, most=most)
+    reached = Precision(wanted, rows, met) if wanted else None
+    if settled.replications != len(outcomes):
+        settled = settled.override({"replications": len(outcomes)})
+    return Result(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
+from elephan.errors import ScenarioError
+from elephan.scenario import AUTO
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,7 +96,7 @@ def simulate(
     Raises
     ------
     ScenarioError
-        If the scenario is too large for the engine.
+        If the scenario is too large for the engine, or its warm-up is still to be found.
     ValueError
         If there is no such engine.
 
@@ -104,5 +106,8 @@ def simulate(
     >>> sorted(simulate(Scenario.from_text(EXAMPLE), 0).balance)
     ['delivered', 'dropped', 'in_flight', 'sent']
     """
+    if scenario.warmup_rule == AUTO:
+        message = f'{scenario.origin}: warmup: "auto" is settled by elephan.run and elephan.size; give a time here'
+        raise ScenarioError(message)
     raw = _native.simulate(scenario.canonical, replication, engine=engine, series=series, hash=with_hash)
     return Outcome(**raw)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan import _native
+from elephan.lint import lint
 from elephan.metrics import jain, jain_maxmin, maxmin_shares, ratio
 from elephan.run.outcome import CAUSES, Outcome
 from elephan.stats import estimate
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elephan.lint import Warned
+    from elephan.run.precision import Precision
     from elephan.scenario import Scenario
 
 
@@ -34,6 +37,8 @@ class Result:
         One per replication.
     engine : str
     wall_s : float [s]
+    precision : Precision or None
+        If one was asked for.
 
     Examples
     --------
@@ -41,13 +46,19 @@ class Result:
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> result = run(Scenario.from_text(EXAMPLE), replications=2)
     >>> sorted(result.to_json())
-    ['fairness', 'groups', 'links', 'run']
+    ['fairness', 'groups', 'links', 'run', 'warnings']
     """
 
     scenario: Scenario
     outcomes: tuple[Outcome, ...]
     engine: str
     wall_s: float
+    precision: Precision | None = None
+
+    @cached_property
+    def warnings(self) -> list[Warned]:
+        """What the lint rules say of the scenario and of its results."""
+        return lint(self.scenario, self._document())
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan run --json``.
@@ -55,8 +66,14 @@ class Result:
         Returns
         -------
         dict
-            ``run``, ``links``, ``groups``, ``fairness``; measured quantities as ``{"mean", "ci95"}``.
+            ``run``, ``links``, ``groups``, ``fairness``, ``warnings``; measured quantities as ``{"mean", "ci95"}``.
+            ``precision`` if one was asked for.
         """
+        document = self._document() | {"warnings": [warned.to_json() for warned in self.warnings]}
+        return document if self.precision is None else document | {"precision": self.precision.to_json()}
+
+    def _document(self) -> dict[str, Any]:
+        """The document without its warnings."""
         facts = self.scenario.facts
         return {
             "run": {
@@ -68,6 +85,7 @@ class Result:
                 "replications": len(self.outcomes),
                 "duration_s": facts["duration_s"],
                 "warmup_s": facts["warmup_s"],
+                "warmup_rule": self.scenario.warmup_rule,
                 "wall_s": self.wall_s,
                 "packets_delivered": sum(outcome.balance["delivered"] for outcome in self.outcomes),
             },

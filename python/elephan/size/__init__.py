@@ -80,7 +80,8 @@ def size(
     >>> answer.to_json()["link"]
     'core'
     """
-    from elephan.size.search import Search  # noqa: PLC0415 (NumPy; the command line starts without)
+    from elephan.run.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
+    from elephan.size.search import Search  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
     if not isinstance(scenario, Scenario):
@@ -92,6 +93,7 @@ def size(
     if not 0.001 <= precision <= 1:
         message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"
         raise InputError(message)
+    scenario = settle_warmup(scenario, workers)
     index = scenario.link_index(link)
     facts = scenario.links[index]
     if not facts["flows"]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from elephan.lint import lint
 from elephan.size.rules import rules, with_buffer
 from elephan.size.targets import targets_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from elephan.lint import Warned
     from elephan.scenario import Scenario
     from elephan.size.curve import Curve
     from elephan.size.targets import Target
@@ -63,6 +66,13 @@ class Answer:
         """Facts of the link that was sized."""
         return self.scenario.links[self.link]
 
+    @cached_property
+    def warnings(self) -> list[Warned]:
+        """What the lint rules say of the scenario with the buffer that was found."""
+        if self.buffer_packets is None:
+            return lint(self.scenario)
+        return lint(with_buffer(self.scenario, self.link, self.buffer_packets))
+
     def at(self, buffer: int | None) -> dict[str, Any]:
         """Measured quantities at a buffer, as JSON shows them.
 
@@ -108,8 +118,10 @@ class Answer:
                 for b in self.curve.buffers
             ],
             "tc": None if buffer is None else with_buffer(self.scenario, self.link, buffer).links[self.link]["tc"],
-            "run": {"id": self.scenario.id, "scenario": self.scenario.title, "seed": self.scenario.seed},
+            "run": {"id": self.scenario.id, "scenario": self.scenario.title, "seed": self.scenario.seed}
+            | {"warmup_s": self.scenario.facts["warmup_s"], "warmup_rule": self.scenario.warmup_rule},
             "replications": self.replications,
+            "warnings": [warned.to_json() for warned in self.warnings],
             "wall_s": self.wall_s,
         }
 

@@ -1,0 +1,27 @@
+"""``elephan lint``: what would ruin a study, said before it is run."""
+
+from __future__ import annotations
+
+from elephan.cli.common import JsonOption, ScenarioArgument, SetOption, StrictOption, print_json, print_lines, warn
+
+EXAMPLE = 'Example:  elephan lint scenarios/hstcp-1g.toml --set links[0].buffer="1 bdp" --strict'
+
+
+def lint(
+    scenario: ScenarioArgument, set_: SetOption = None, strict: StrictOption = False, json: JsonOption = False
+) -> None:
+    """Warn about what makes a scenario's numbers mean something else than intended; nothing is run."""
+    from elephan.lint import lint as look  # noqa: PLC0415 (--help does without the extension)
+    from elephan.scenario import Scenario, parse_assignment  # noqa: PLC0415
+
+    read = Scenario.from_file(scenario)
+    if set_:
+        read = read.override(dict(parse_assignment(text) for text in set_))
+    warnings = look(read)
+    if json:
+        print_json({"scenario": read.title, "warnings": [warned.to_json() for warned in warnings]})
+    elif not warnings:
+        print_lines("nothing to warn about")
+    elif not strict:
+        print_lines(*(str(warned) for warned in warnings))
+    warn(warnings, strict=strict, quiet=True)

@@ -1,0 +1,86 @@
+"""What ruins studies: rules that look at a scenario, and at its results if there are any, and warn once.
+
+A rule is a file that holds a `RULE`, and an entry in `RULES`. A warning is true of the scenario, not an opinion: what
+ordinary scenarios do is never one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.lint import (
+    nic_queue,
+    phase_locked,
+    receiver_limited,
+    short_run,
+    short_warmup,
+    small_buffer,
+    thresholds,
+)
+from elephan.lint.groups import bulk_groups
+from elephan.lint.rule import Rule, Study, Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.catalog import Card
+    from elephan.lint.rule import HasRule
+    from elephan.scenario import Scenario
+
+__all__ = ["RULES", "Rule", "Warned", "cards", "lint"]
+
+_MODULES: tuple[HasRule, ...] = (
+    receiver_limited,
+    short_warmup,
+    short_run,
+    phase_locked,
+    small_buffer,
+    thresholds,
+    nic_queue,
+)
+
+RULES: tuple[Rule, ...] = tuple(module.RULE for module in _MODULES)
+"""All rules, in the order in which their warnings are shown."""
+
+
+def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[Warned]:
+    """Warn about what makes the numbers of a scenario mean something else than intended.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    document : mapping, optional
+        The document of its run. Rules then judge by what was measured where they can.
+
+    Returns
+    -------
+    list of Warned
+        In the order of `RULES`.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> [warned.rule for warned in lint(Scenario.from_text(EXAMPLE))]
+    ['short-warmup', 'short-run', 'phase-locked']
+    """
+    study = Study(scenario, bulk_groups(scenario), document)
+    return [
+        Warned(rule.name, "warning", found.where, found.message, found.remedy)
+        for rule in RULES
+        for found in rule.check(study)
+    ]
+
+
+def cards() -> list[Card]:
+    """Return what is known about each rule, in the form of `elephan.catalog.catalog`.
+
+    Returns
+    -------
+    list of Card
+
+    Examples
+    --------
+    >>> cards()[0]["name"]
+    'receiver-limited'
+    """
+    return [rule.card() for rule in RULES]

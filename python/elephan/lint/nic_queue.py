@@ -1,0 +1,59 @@
+"""Senders whose window grows in their own network card instead of in the network."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from elephan.lint.rule import Finding, Rule, Study
+from elephan.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elephan.lint.groups import Group
+
+
+def _check(study: Study) -> Iterator[Finding]:
+    for group in study.groups:
+        rate = group.access_rate_bps
+        is_bounded = group.access_buffer is not None or group.tcp["receive_window"] is not None
+        if rate is None or is_bounded or rate > group.link.rate_bps:
+            continue
+        if group.is_held_by_access:
+            message = (
+                f"{format_rate(rate)} is no more than a flow's share of {group.link.name}, so it never loses there"
+            )
+        elif _is_alone(group, study):
+            message = (
+                f"{format_rate(rate)} is no more than {group.link.name} carries, so the first flow never loses there"
+            )
+        else:
+            continue
+        yield Finding(
+            f"flows[{group.name}].access",
+            f"{message}, and its window grows without end in its own unbounded queue",
+            "give access a buffer, tcp a receive_window, or make access faster than the link",
+        )
+
+
+def _is_alone(group: Group, study: Study) -> bool:
+    """Whether a flow is likely to have the link for itself until the end of an unlimited slow start."""
+    if group.control["slow_start"]["kind"] != "classic" or group.tcp["initial_ssthresh"] is not None:
+        return False
+    everyone = [other for other in study.groups if other.link.index == group.link.index]
+    first, last = min(other.start_s[0] for other in everyone), max(other.start_s[1] for other in everyone)
+    full = group.link.rate_bps * group.rtt_s / 8 / group.packet_bytes
+    slow_start_s = group.rtt_s * math.log2(max(2.0, full / group.tcp["initial_window"]))
+    # Starts are drawn: the gap after the first is on average the spread over the number of flows.
+    return (last - first) / max(1, group.link.flows) > slow_start_s
+
+
+RULE = Rule(
+    "nic-queue",
+    "The access link is the bottleneck, with a queue without limit",
+    "ns-2 runs of the papers' dumbbells with access links as fast as the bottleneck: windows of 10^5 to 10^6 packets",
+    "A flow whose access is no faster than the link never fills the link's queue by itself. In slow start, or for "
+    "good, its window then grows in the sender's own queue, and that flow dominates all that come later.",
+    _check,
+)

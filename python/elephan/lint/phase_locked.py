@@ -1,0 +1,51 @@
+"""Flows that keep step because nothing in the scenario keeps them from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.lint.groups import FULL_UNTIL_IT_DROPS
+from elephan.lint.rule import Finding, Rule, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elephan.lint.groups import Group
+
+MIXES = {"poisson"}
+"""Datagrams that come at random and so break the pattern; a constant rate is part of it."""
+
+
+def _check(study: Study) -> Iterator[Finding]:
+    seen: dict[tuple[int, float], str] = {}
+    for group in study.groups:
+        in_step = group.tcp["send_jitter_ps"] == 0 and not group.rtts_are_drawn and not group.is_held_by_access
+        if not in_step or group.link.discipline != FULL_UNTIL_IT_DROPS or group.link.background & MIXES:
+            continue
+        for rtt in group.rtts_s:
+            other = seen.get((group.link.index, rtt))
+            if other is not None:
+                yield _finding(group, other, rtt)
+                break
+            seen[group.link.index, rtt] = group.name
+
+
+def _finding(group: Group, other: str, rtt_s: float) -> Finding:
+    whom = "its flows" if other == group.name else f"it and {other}"
+    packet_us = 8e6 * group.packet_bytes / group.link.rate_bps
+    return Finding(
+        f"flows[{group.name}].tcp.send_jitter",
+        f"{whom} have equal RTTs ({rtt_s * 1e3:.6g} ms) into a drop-tail queue and nothing else is random, so they may "
+        "keep step and lose in a fixed pattern",
+        f'spread rtt, or give send_jitter = "{packet_us:.3g} us", one packet time at {group.link.name}',
+    )
+
+
+RULE = Rule(
+    "phase-locked",
+    "Flows with equal round-trip times keep step at a drop-tail queue",
+    "Floyd and Jacobson 1992, On traffic phase effects in packet-switched gateways",
+    "Packets of a flow that is clocked by its own ACKs arrive at the same phase of the queue's service in each round "
+    "trip. With equal round-trip times the same flow may lose every time, and shares follow the phases, not the laws.",
+    _check,
+)

@@ -1,0 +1,47 @@
+"""Flows whose receive window is too small to fill the link and its buffer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.lint.rule import Finding, Rule, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FULL = 0.95
+"""A mean window this near the limit was held by it most of the time."""
+
+
+def _check(study: Study) -> Iterator[Finding]:
+    for group in study.groups:
+        limit = group.tcp["receive_window"]
+        if limit is None:
+            continue
+        mean = study.measured(group, "cwnd_segments")
+        window = group.window
+        wanted = group.bdp if window is None else window
+        if mean is not None and mean >= FULL * limit:
+            message = (
+                f"the mean cwnd is {mean:.4g} of {limit} segments: the receiver holds the flows back, not the link"
+            )
+        elif limit < wanted:
+            message = f"{limit} segments are less than a flow's share of pipe and buffer, {wanted:.0f} segments"
+        else:
+            continue
+        yield Finding(
+            f"flows[{group.name}].tcp.receive_window",
+            message,
+            f'give at least {2 * wanted:.0f}, or "none", unless this limit is what you study',
+        )
+
+
+RULE = Rule(
+    "receiver-limited",
+    "The receive window holds the flows back, not the link",
+    "RFC 7323 Section 1.1",
+    "A flow never has more in flight than its receive window. If that is less than its share of the bandwidth-delay "
+    "product and of the buffer, the flow does not lose packets for want of buffer, and neither the law nor the "
+    "discipline matters.",
+    _check,
+)

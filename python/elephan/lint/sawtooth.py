@@ -1,0 +1,132 @@
+"""How long a flow takes from one loss to the next: the yardstick for warm-ups and run lengths.
+
+Source: Reno adds a segment per round trip, so W/2 round trips. Of the other laws the law itself is asked, round trip
+by round trip on a path of its own, until the window is back where it was lost; for HighSpeed that is the recovery time
+of RFC 3649. Of laws that delay, marks or routers rule nothing is said: they have no such sawtooth.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from elephan import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elephan.lint.groups import Group
+
+ASKED = (
+    "highspeed",
+    "ghstcp",
+    "nr-hstcp",
+    "constant-rate",
+    "scalable",
+    "htcp",
+    "bic",
+    "cubic",
+    "westwood",
+    "illinois",
+    "hybla",
+)
+"""Laws that grow until they lose, besides Reno."""
+
+BACK = 0.99
+"""Share of the window that counts as having it back: some laws approach it slowly."""
+
+MOST_ACKS = 4e6
+"""Until a law is no longer asked, about a tenth of a second; by then it has taken at least so long."""
+
+
+def period_s(group: Group) -> float | None:
+    """Time between two losses of a flow that has its share.
+
+    Parameters
+    ----------
+    group : Group
+
+    Returns
+    -------
+    float or None [s]
+        None if the law has no sawtooth, or something else than the buffer limits its window. A lower bound where the
+        law takes very long.
+
+    Examples
+    --------
+    >>> from elephan.lint.groups import bulk_groups
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> (group,) = bulk_groups(Scenario.from_text(EXAMPLE))
+    >>> round(period_s(group), 1)
+    2.6
+    """
+    if group.window is None or group.is_held_by_access or group.is_held_by_receiver or group.window < 4:
+        return None
+    if group.law == "reno":
+        return _reno(group.window, group.bdp, group.rtt_s, group.control)
+    if group.law not in ASKED:
+        return None
+    parts = {key: value for key, value in group.control.items() if key != "slow_start"} | {"slow_start": "classic"}
+    control = "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in parts.items()) + " }"
+    return recovery_s(control, group.window, group.rtt_s, group.bdp)
+
+
+def slowest(groups: Iterable[Group]) -> tuple[Group, float] | None:
+    """The group with the longest time between losses.
+
+    Parameters
+    ----------
+    groups : iterable of Group
+
+    Returns
+    -------
+    tuple of Group and float [s], or None
+        None if none has a sawtooth.
+    """
+    known = [(group, period) for group in groups if (period := period_s(group)) is not None]
+    return max(known, key=lambda pair: pair[1], default=None)
+
+
+def _reno(window: float, bdp: float, rtt_s: float, control: dict[str, float]) -> float:
+    """From (1 - b) W to W by a segments per round trip; beyond the BDP a round trip takes as long as its window."""
+    low = window * (1 - control.get("decrease", 0.5))
+    climb = max(0.0, min(bdp, window) - low)
+    start = max(low, bdp)
+    queued = max(0.0, window**2 - start**2) / (2 * bdp) if window > start else 0.0
+    return rtt_s * (climb + queued) / control.get("increase", 1.0)
+
+
+@lru_cache(maxsize=64)
+def recovery_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
+    """Ask a law how long it takes to regain a window that it lost.
+
+    Parameters
+    ----------
+    control : str
+        As in a scenario file.
+    window, bdp : float [segments]
+        Where it loses; what the path holds without a queue.
+    rtt_s : float [s]
+        Without a queue.
+
+    Returns
+    -------
+    float [s]
+
+    Examples
+    --------
+    >>> round(recovery_s('{ law = "highspeed" }', 8333.0, 0.1, 8333.0), 1)
+    7.0
+    """
+    rounds = 16
+    while True:
+        # One round of slow start doubles the half window, then the loss comes.
+        rows = _native.law_rounds(
+            control, base_rtt_s=rtt_s, bdp=bdp, losses=[0], timeouts=[], count=rounds, initial_window=window / 2
+        )
+        start, cwnd = rows[1:, 0], rows[1:, 1]
+        back = next((i for i, w in enumerate(cwnd) if i and w >= BACK * window), None)
+        if back is not None or rounds * window > MOST_ACKS:
+            return float(start[-1 if back is None else back] - start[0])
+        rounds *= 2

@@ -1,0 +1,51 @@
+"""Runs with too few losses to average over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.sawtooth import period_s
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SAWTEETH = 5
+"""Fewer than these, and where in its sawtooth a flow happens to be at the end decides the mean."""
+
+
+def _check(study: Study) -> Iterator[Finding]:
+    facts = study.scenario.facts
+    for group in study.groups:
+        period = period_s(group)
+        if period is None:
+            continue
+        begin = max(float(facts["warmup_s"]), group.start_s[1])
+        measured_s = min(float(facts["duration_s"]), group.stop_s or float("inf")) - begin
+        events = study.measured(group, "loss_events")
+        if events is not None and events < SAWTEETH * group.flows:
+            message = f"a flow of {group.name} lost {events / group.flows:.2g} times in {format_time(measured_s)}"
+        elif events is None and measured_s < SAWTEETH * period:
+            message = (
+                f"{format_time(measured_s)} of measured time are less than {SAWTEETH} sawteeth of {group.name} "
+                f"({group.law}), about {format_time(period)} each"
+            )
+        else:
+            continue
+        longest = max(period, measured_s * group.flows / events) if events else period
+        yield Finding(
+            "duration",
+            message,
+            f"give {format_time(begin + SAWTEETH * longest)} or more",
+        )
+
+
+RULE = Rule(
+    "short-run",
+    "The run is shorter than five sawteeth",
+    "ns-2 runs of HighSpeed and Reno at 2.5 Gbit/s and 200 ms, where 300 s hold one loss of Reno or none",
+    "A window goes from one loss to the next in W/2 round trips under Reno, which is minutes on a long fat path. A run "
+    "that holds fewer than five measures where in its sawtooth a flow happened to be.",
+    _check,
+)

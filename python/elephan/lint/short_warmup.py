@@ -1,0 +1,37 @@
+"""Warm-ups that end before the slowest law has gone through one sawtooth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.sawtooth import slowest
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _check(study: Study) -> Iterator[Finding]:
+    warmup_s = float(study.scenario.facts["warmup_s"])
+    found = slowest(study.groups)
+    # A rule that looked at the run itself knows better than a bound.
+    if found is None or study.scenario.warmup_rule != "stated" or warmup_s >= found[1]:
+        return
+    group, period = found
+    yield Finding(
+        "warmup",
+        f"{format_time(warmup_s)} is shorter than one sawtooth of {group.name} ({group.law}), about "
+        f"{format_time(period)}, so what is measured begins in the middle of the first",
+        f'give {format_time(group.start_s[1] + period)} or more, or "auto"',
+    )
+
+
+RULE = Rule(
+    "short-warmup",
+    "The warm-up is shorter than a sawtooth of the slowest law",
+    "Law and Kelton 2000, Simulation modeling and analysis, Section 9.5.1, on the initial transient",
+    "Flows end slow start with a window that the link did not give them. Until each has lost once and regained its "
+    "window, the mean is that of the start, not of what follows.",
+    _check,
+)

@@ -1,0 +1,62 @@
+"""Thresholds and targets of a discipline that its buffer can never let it reach."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.lint.rule import Finding, Rule, Study
+from elephan.units import format_time, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COMPARED = ("min_th", "max_th", "ecn_threshold", "threshold", "target")
+"""Parameters that are held against a backlog or a delay, and so are in vain above what the buffer holds."""
+
+
+def _check(study: Study) -> Iterator[Finding]:
+    for link in study.scenario.links:
+        limit, size = link["buffer_limit_packets"], link["packet_bytes"]
+        if limit is None and link["buffer_limit_bytes"] is not None and size:
+            limit = link["buffer_limit_bytes"] / size
+        if limit is None or not size:
+            continue
+        drain_s = 8 * limit * size / link["rate_bps"]
+        for name, wanted, most in _compared(link, limit, drain_s, size):
+            yield Finding(
+                f"links[{link['name']}].queue.{name}",
+                f"{wanted} is more than the buffer ever holds ({most}), so {link['discipline']} never acts on it",
+                "lower it, or enlarge the buffer",
+            )
+
+
+def _compared(link: dict[str, Any], limit: float, drain_s: float, size: float) -> Iterator[tuple[str, str, str]]:
+    """Yield the name, value and limit of what lies above the buffer."""
+    for name in COMPARED:
+        value = link["queue"].get(name)
+        if value is None:
+            continue
+        packets = _packets(value, size)
+        if packets is None and seconds(value) > drain_s:
+            yield name, value, format_time(drain_s)
+        elif packets is not None and packets > limit:
+            yield name, value, f"{limit:.6g} packets"
+            # A lower threshold that is out of reach says it all.
+            return
+
+
+def _packets(text: str, size: float) -> float | None:
+    """Read an amount; None if it is a time."""
+    number, _, unit = text.partition(" ")
+    return {"packets": 1.0, "B": 1 / size}[unit] * float(number) if unit in ("packets", "B") else None
+
+
+RULE = Rule(
+    "thresholds",
+    "A threshold or target lies above the buffer",
+    "Floyd and Jacobson 1993, Random early detection gateways, Section 4; RFC 8289 and RFC 8033 for targets",
+    "A discipline that acts above a backlog or a delay which its buffer cannot hold never acts: it is drop-tail under "
+    "another name. (A min_th above max_th, or a backlog to aim at above the buffer, is refused "
+    "when the scenario is read.)",
+    _check,
+)

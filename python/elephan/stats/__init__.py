@@ -1,0 +1,39 @@
+"""Statistics of simulation output: how sure is a number, when is it sure enough, and where does the warm-up end.
+
+Pure functions on arrays, a file for each subject; every source is named where it is used. What holds for replications
+(independent) is in `interval`, `sequential` and `paired`, what holds for one correlated series in `batches`,
+`correlation` and `truncation`.
+"""
+
+from elephan.stats.batches import BatchMeans, batch_means
+from elephan.stats.correlation import autocorrelation, effective_size
+from elephan.stats.interval import CONFIDENCE, Estimate, estimate, finite, t_quantile
+from elephan.stats.monotone import isotonic
+from elephan.stats.paired import Paired, paired
+from elephan.stats.quantiles import Bounded, bootstrap_quantile, ecdf, histogram_quantile, weighted_quantile
+from elephan.stats.sequential import is_precise, replications_needed, sample_until
+from elephan.stats.truncation import mser5
+
+__all__ = [
+    "CONFIDENCE",
+    "BatchMeans",
+    "Bounded",
+    "Estimate",
+    "Paired",
+    "autocorrelation",
+    "batch_means",
+    "bootstrap_quantile",
+    "ecdf",
+    "effective_size",
+    "estimate",
+    "finite",
+    "histogram_quantile",
+    "is_precise",
+    "isotonic",
+    "mser5",
+    "paired",
+    "replications_needed",
+    "sample_until",
+    "t_quantile",
+    "weighted_quantile",
+]

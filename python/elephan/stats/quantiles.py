@@ -1,0 +1,176 @@
+"""Percentiles: of values, of values with weights, of histograms; and their intervals by bootstrap.
+
+Source: the percentile interval of the bootstrap, EfronTibshirani1993, Chapter 13. Its accelerated variant (BCa) is left
+out: it needs a jackknife, which fails for percentiles.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.stats.interval import CONFIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+RESAMPLES = 2000
+"""Resamples of a bootstrap: the ends of its interval then wander by about a twentieth of its half-width."""
+
+
+class Bounded(NamedTuple):
+    """A value and the ends of its 95 % interval, which need not lie evenly around it."""
+
+    value: float
+    low: float
+    high: float
+
+
+def ecdf(x: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Empirical distribution function.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+
+    Returns
+    -------
+    values : ndarray of float, shape (m,)
+        Distinct, rising.
+    share : ndarray of float, shape (m,) [1]
+        Of the values that are not above; the last is one.
+
+    Examples
+    --------
+    >>> ecdf([3.0, 1.0, 3.0, 2.0])
+    (array([1., 2., 3.]), array([0.25, 0.5 , 1.  ]))
+    """
+    values, counts = np.unique(np.asarray(x, dtype=float), return_counts=True)
+    return values, np.cumsum(counts) / max(1, counts.sum())
+
+
+def weighted_quantile(x: ArrayLike, weights: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
+    """Smallest values that hold a share of the weight.
+
+    Parameters
+    ----------
+    x, weights : array_like, shape (n,)
+        Weights are not negative; a state and the time spent in it, a size and how many had it.
+    q : array_like, shape (…) [1]
+
+    Returns
+    -------
+    ndarray of float, shape of q
+        NaN if nothing weighs.
+
+    Examples
+    --------
+    >>> weighted_quantile([10.0, 20.0, 30.0], [1, 8, 1], [0.05, 0.5, 0.95])
+    array([10., 20., 30.])
+    """
+    values, mass = np.asarray(x, dtype=float), np.asarray(weights, dtype=float)
+    order = np.argsort(values, kind="stable")
+    values, reached = values[order], np.cumsum(mass[order])
+    asked = np.asarray(q, dtype=float)
+    if not reached.size or reached[-1] <= 0:
+        return np.full(asked.shape, np.nan)
+    # Rounding must not push a share beyond the value that reaches it exactly.
+    place = np.searchsorted(reached, asked * reached[-1] * (1 - 1e-12))
+    found: NDArray[np.float64] = values[np.minimum(place, values.size - 1)]
+    return found
+
+
+def histogram_quantile(counts: ArrayLike, edges: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
+    """Quantiles of what was counted in bins, taken as spread evenly within each.
+
+    Parameters
+    ----------
+    counts : array_like, shape (bins,)
+    edges : array_like, shape (bins + 1,)
+        Rising.
+    q : array_like, shape (…) [1]
+
+    Returns
+    -------
+    ndarray of float, shape of q
+        NaN if nothing was counted. The truth is in the same bin; a share that full bins make exactly, before an empty
+        one, gives its far end.
+
+    Examples
+    --------
+    >>> histogram_quantile([2, 2], [0.0, 1.0, 3.0], [0.25, 0.5, 0.75])
+    array([0.5, 1. , 2. ])
+    """
+    reached = np.concatenate([[0.0], np.cumsum(np.asarray(counts, dtype=float))])
+    asked, bounds = np.asarray(q, dtype=float), np.asarray(edges, dtype=float)
+    if reached[-1] <= 0:
+        return np.full(asked.shape, np.nan)
+    held = np.diff(reached) > 0
+    # Empty bins would make the inverse ambiguous: between full ones they are jumped.
+    knots = np.concatenate([reached[:-1][held], reached[1:][held]])
+    places = np.concatenate([bounds[:-1][held], bounds[1:][held]])
+    order = np.lexsort((places, knots))
+    found: NDArray[np.float64] = np.interp(asked * reached[-1], knots[order], places[order])
+    return found
+
+
+def bootstrap_quantile(
+    x: ArrayLike | Sequence[ArrayLike], q: float, *, resamples: int = RESAMPLES, seed: int = 1
+) -> Bounded:
+    """Quantile with its 95 % bootstrap interval.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,), or sequence of array_like
+        Independent values; or one array per replication, which may be correlated inside and is drawn as a whole.
+    q : float [1]
+    resamples, seed : int
+        The same seed gives the same interval.
+
+    Returns
+    -------
+    Bounded
+        Of all values together.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two values or replications, or q is not between 0 and 1.
+
+    References
+    ----------
+    EfronTibshirani1993.
+
+    Examples
+    --------
+    >>> bootstrap_quantile(np.arange(101.0), 0.5)
+    Bounded(value=50.0, low=40.0, high=60.0)
+    """
+    units = [np.atleast_1d(np.asarray(unit, dtype=float)) for unit in x]  # type: ignore[union-attr]
+    if len(units) < 2 or not 0 < q < 1:
+        message = f"bootstrap: {len(units)} values at q = {q:g}; needs two values or more and q between 0 and 1"
+        raise InputError(message)
+    together = np.concatenate(units)
+    order = np.argsort(together, kind="stable")
+    ranked = together[order]
+    owner = np.repeat(np.arange(len(units)), [unit.size for unit in units])[order]
+    rng = np.random.default_rng(seed)
+    found = np.empty(resamples)
+    for i in range(resamples):
+        times = np.bincount(rng.integers(0, len(units), len(units)), minlength=len(units))
+        found[i] = _quantile(ranked, times[owner], q)
+    low, high = np.quantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Bounded(float(np.quantile(together, q)), float(low), float(high))
+
+
+def _quantile(ranked: NDArray[np.float64], times: NDArray[np.int64], q: float) -> float:
+    """Quantile of ranked values, each taken so many times, between neighbours as `numpy.quantile` has it."""
+    reached = np.cumsum(times)
+    place = q * (reached[-1] - 1)
+    below = int(place)
+    low, high = ranked[np.searchsorted(reached, [below + 1, min(below + 2, reached[-1])])]
+    return float(low + (high - low) * (place - below))

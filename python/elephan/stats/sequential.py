@@ -1,0 +1,140 @@
+"""Replications until an interval is tight enough.
+
+Source: the sequential procedure of ChowRobbins1965 as LawKelton2000 use it (Section 9.4.1): after each batch of
+replications ask whether the half-width is small enough, and stop at the first yes. That comes early where the sample
+variance happens to be small, so the interval covers the mean a little less often than it says. For normal data in
+batches of five that is 93 times in 100 where 15 replications do, and 94 where 65 do; in batches of one after the first
+two only 88. Nothing here corrects for it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.stats.interval import Estimate, estimate, t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def is_precise(found: Estimate, *, relative: float = 0.0, absolute: float = 0.0) -> bool:
+    """Whether a half-width is small enough, by either measure.
+
+    Parameters
+    ----------
+    found : Estimate
+    relative : float [1]
+        Largest half-width as a share of the mean's magnitude.
+    absolute : float
+        Largest half-width in the unit of the mean.
+
+    Returns
+    -------
+    bool
+        False with a single replication; true of what has no value, which no replication would make precise.
+
+    Examples
+    --------
+    >>> is_precise(Estimate(100.0, 0.9), relative=0.01), is_precise(Estimate(0.0, 0.9), relative=0.01)
+    (True, False)
+    """
+    if math.isnan(found.mean):
+        return True
+    return found.ci95 is not None and found.ci95 <= max(relative * abs(found.mean), absolute)
+
+
+def replications_needed(found: Estimate, replications: int, half_width: float) -> int:
+    """How many replications a half-width takes, if their spread stays as it is.
+
+    Parameters
+    ----------
+    found : Estimate
+    replications : int
+        Behind it, at least 2.
+    half_width : float
+        In the unit of the mean, positive.
+
+    Returns
+    -------
+    int
+        In all, not in addition.
+
+    Raises
+    ------
+    InputError
+        If there is no half-width to start from, or none to reach.
+
+    Examples
+    --------
+    >>> replications_needed(Estimate(10.0, 1.0), 5, 0.5)
+    13
+    """
+    if found.ci95 is None or replications < 2 or not half_width > 0:
+        message = "replications: at least two are needed to know their spread, and a half-width above 0 to aim at"
+        raise InputError(message)
+    spread = found.ci95 * math.sqrt(replications) / t_quantile(replications - 1)
+    wanted = max(2, math.floor((spread / half_width) ** 2))
+    while t_quantile(wanted - 1) * spread / math.sqrt(wanted) > half_width:
+        wanted += 1
+    return wanted
+
+
+def sample_until(
+    measure: Callable[[range], ArrayLike],
+    *,
+    relative: ArrayLike = 0.0,
+    absolute: ArrayLike = 0.0,
+    first: int = 5,
+    step: int = 5,
+    most: int = 100,
+) -> tuple[NDArray[np.float64], bool]:
+    """Add replications until the interval of every metric is tight enough.
+
+    Parameters
+    ----------
+    measure : callable
+        Takes the numbers of replications (a range) and returns their metrics, shape (replications, metrics).
+    relative, absolute : array_like, shape () or (metrics,)
+        As in `is_precise`.
+    first, step, most : int
+        Replications to begin with, in each further batch, and at most; they alone decide which are run, so a result
+        does not depend on how many ran at once.
+
+    Returns
+    -------
+    ndarray of float, shape (replications, metrics)
+        All that was measured.
+    bool
+        Whether every metric is precise.
+
+    References
+    ----------
+    ChowRobbins1965, LawKelton2000.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> rows, met = sample_until(lambda numbers: rng.normal(10, 1, (len(numbers), 1)), relative=0.05)
+    >>> len(rows), met
+    (10, True)
+    """
+    done = min(first, most)
+    rows = np.asarray(measure(range(done)), dtype=float)
+    while True:
+        metrics = rows.shape[1]
+        wanted = zip(np.broadcast_to(relative, metrics), np.broadcast_to(absolute, metrics), strict=True)
+        met = all(
+            is_precise(estimate(column), relative=float(r), absolute=float(a))
+            for column, (r, a) in zip(rows.T, wanted, strict=True)
+        )
+        if met or done >= most:
+            return rows, met
+        more = range(done, min(done + step, most))
+        rows = np.vstack([rows, np.asarray(measure(more), dtype=float)])
+        done = more.stop

@@ -1,0 +1,66 @@
+"""Where the warm-up of a series ends, by the rule MSER-5.
+
+Source: White1997 and, with means of five values, WhiteCobbSpratt2000: cut where the standard error of the mean of what
+remains is smallest. A minimum in the second half is no truncation, as FranklinWhite2008 say: most of the series would
+then be warm-up, and it has to be longer. Cuts that leave less than a tenth are not looked at: of so few values
+neighbours are alike by chance, and their standard error is small for that alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+BATCH = 5
+"""Values to a batch."""
+
+FEWEST = 10
+"""Batches below which nothing is said."""
+
+KEPT = 0.1
+"""Share of the series that every cut leaves."""
+
+
+def mser5(x: ArrayLike) -> int | None:
+    """How many values at the beginning of a series are warm-up.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        Evenly spaced. Values beyond the last whole batch of five are not looked at.
+
+    Returns
+    -------
+    int or None
+        A multiple of five, at most half of the series; None if there is no valid truncation: the series is too short
+        (less than 50 values) or does not settle in its first half.
+
+    References
+    ----------
+    White1997, WhiteCobbSpratt2000, FranklinWhite2008.
+
+    Examples
+    --------
+    >>> settled = np.random.default_rng(1).normal(0, 1, 400)
+    >>> mser5(np.concatenate([np.linspace(20, 0, 100), settled]))
+    100
+    >>> mser5(np.linspace(20, 0, 500)) is None
+    True
+    """
+    values = np.asarray(x, dtype=float)
+    batches = values.size // BATCH
+    if batches < FEWEST:
+        return None
+    means = values[: batches * BATCH].reshape(batches, BATCH).mean(axis=1)
+    # Around their mean, so that the differences of large sums below keep their digits.
+    means -= means.mean()
+    left = np.arange(batches, 0, -1)
+    tails = np.cumsum(means[::-1])[::-1]
+    squares = np.cumsum(means[::-1] ** 2)[::-1]
+    error = np.maximum(squares - tails**2 / left, 0.0) / left**2
+    cut = int(np.argmin(error[left >= KEPT * batches]))
+    return cut * BATCH if cut <= batches // 2 else None

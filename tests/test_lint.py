@@ -1,0 +1,223 @@
+"""Lint rules: each fires where it should and is silent where it should; the yardstick behind them; the doors."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import elephan
+from conftest import SCENARIOS, Command
+from elephan.lint import RULES, cards, lint
+from elephan.lint.groups import bulk_groups
+from elephan.lint.sawtooth import period_s, recovery_s
+
+CLEAN = """
+duration = "300 s"
+warmup   = "50 s"
+
+[[links]]
+name   = "core"
+rate   = "10 Mbit/s"
+delay  = "20 ms"
+buffer = "50 packets"
+
+[[flows]]
+name   = "bulk"
+count  = 2
+path   = ["core"]
+rtt    = { from = "70 ms", to = "90 ms" }
+packet = "1000 B"
+start  = { from = "0 s", to = "0.1 s" }
+"""
+"""Two Reno flows with windows up to 75 segments: a sawtooth takes 38 round trips, about 4 s."""
+
+Changes = Mapping[str, object]
+
+
+def rules(changes: Changes, document: dict[str, Any] | None = None) -> list[str]:
+    return [warned.rule for warned in lint(elephan.Scenario.from_text(CLEAN).override(changes), document)]
+
+
+def queue(**parameters: object) -> Changes:
+    return {"links[core].queue": parameters}
+
+
+FIRES: dict[str, list[Changes]] = {
+    # Share of pipe and buffer: (100 + 50) / 2 = 75 segments.
+    "receiver-limited": [{"flows[bulk].tcp": {"receive_window": 74}}],
+    "short-warmup": [{"warmup": "2 s"}, {"flows[bulk].control": {"law": "highspeed"}, "warmup": "1 s"}],
+    "short-run": [{"duration": "60 s"}, {"flows[bulk].stop": "60 s"}],
+    "phase-locked": [{"flows[bulk].rtt": "80 ms"}, {"flows[bulk].rtt": ["80 ms", "80 ms"]}],
+    "buffer-under-burst": [
+        {"links[core].buffer": "8 packets", "flows[bulk].tcp": {"initial_window": 10}},
+        {"links[core].buffer": "1 packets"},
+    ],
+    "thresholds": [
+        queue(discipline="red", min_th="20 packets", max_th="60 packets"),
+        queue(discipline="drop-tail", ecn_threshold="51 packets"),
+        queue(discipline="pie", target="41 ms"),
+        queue(discipline="blue", threshold="51 packets"),
+    ],
+    "nic-queue": [
+        {"flows[bulk].access": {"rate": "4 Mbit/s"}},
+        {"flows[bulk].access": {"rate": "10 Mbit/s"}, "flows[bulk].start": {"from": "0 s", "to": "20 s"}},
+    ],
+}
+"""What makes each rule fire, and nothing else."""
+
+SILENT: dict[str, list[Changes]] = {
+    "receiver-limited": [{"flows[bulk].tcp": {"receive_window": 76}}],
+    "short-warmup": [{"warmup": "5 s"}, {"warmup": "1 s", "flows[bulk].control": {"law": "vegas"}}],
+    "short-run": [{"duration": "75 s"}, {"duration": "60 s", "links[core].buffer": "unlimited"}],
+    "phase-locked": [
+        {"flows[bulk].rtt": "80 ms", "flows[bulk].tcp": {"send_jitter": "0.8 ms"}},
+        {"flows[bulk].rtt": "80 ms", "flows[bulk].count": 1},
+        {"flows[bulk].rtt": "80 ms", **queue(discipline="codel")},
+        {"flows[bulk].rtt": {"uniform": ["70 ms", "90 ms"]}},
+    ],
+    "buffer-under-burst": [
+        {"links[core].buffer": "9 packets", "flows[bulk].tcp": {"initial_window": 10}},
+        {"links[core].buffer": "2 packets"},
+    ],
+    "thresholds": [
+        queue(discipline="red"),
+        queue(discipline="red", min_th="20 packets", max_th="50 packets"),
+        # 50 packets of 1000 B drain in 40 ms.
+        queue(discipline="pie", target="39 ms"),
+        queue(discipline="codel"),
+    ],
+    "nic-queue": [
+        {"flows[bulk].access": {"rate": "4 Mbit/s", "buffer": "20 packets"}},
+        {"flows[bulk].access": {"rate": "4 Mbit/s"}, "flows[bulk].tcp": {"receive_window": 76}},
+        {"flows[bulk].access": {"rate": "10 Mbit/s"}},
+        {"flows[bulk].access": {"rate": "11 Mbit/s"}, "flows[bulk].start": {"from": "0 s", "to": "20 s"}},
+    ],
+}
+
+
+def pairs(table: dict[str, list[Changes]]) -> list[Any]:
+    return [pytest.param(rule, changes, id=f"{rule}-{i}") for rule in table for i, changes in enumerate(table[rule])]
+
+
+def test_an_ordinary_scenario_has_no_warnings() -> None:
+    assert rules({}) == []
+
+
+@pytest.mark.parametrize(("rule", "changes"), pairs(FIRES))
+def test_a_rule_fires_alone(rule: str, changes: Changes) -> None:
+    assert rules(changes) == [rule]
+
+
+@pytest.mark.parametrize(("rule", "changes"), pairs(SILENT))
+def test_a_rule_is_silent_next_to_where_it_fires(rule: str, changes: Changes) -> None:
+    assert rule not in rules(changes)
+
+
+def test_every_rule_is_tried_both_ways() -> None:
+    assert {rule.name for rule in RULES} == set(FIRES) == set(SILENT)
+
+
+def test_groups_that_share_a_link_are_held_against_each_other() -> None:
+    changed = elephan.Scenario.from_text(CLEAN + CLEAN[CLEAN.index("[[flows]]") :].replace("bulk", "more"))
+    apart = changed.override({"flows[more].rtt": {"from": "71 ms", "to": "91 ms"}})
+    (warned,) = lint(changed)
+    assert warned.rule == "phase-locked"
+    assert warned.where == "flows[more].tcp.send_jitter"
+    assert "it and bulk" in warned.message
+    assert lint(apart) == []
+
+
+def test_random_datagrams_break_the_step_and_regular_ones_do_not() -> None:
+    stream = '\n[[flows]]\nname = "noise"\npath = ["core"]\nrtt = "80 ms"\npacket = "1000 B"\n'
+    stream += 'traffic = { kind = "KIND", rate = "1 Mbit/s" }\n'
+    locked = CLEAN.replace('{ from = "70 ms", to = "90 ms" }', '"80 ms"')
+    assert not lint(elephan.Scenario.from_text(locked + stream.replace("KIND", "poisson")))
+    assert [w.rule for w in lint(elephan.Scenario.from_text(locked + stream.replace("KIND", "cbr")))] == [
+        "phase-locked"
+    ]
+
+
+def document(**means: float) -> dict[str, Any]:
+    return {"groups": [{name: {"mean": mean, "ci95": None} for name, mean in means.items()}]}
+
+
+def test_what_was_measured_overrules_what_was_expected() -> None:
+    # Two flows: 10 losses are 5 each.
+    few, enough = document(loss_events=9.0, cwnd_segments=50.0), document(loss_events=10.0, cwnd_segments=50.0)
+    assert rules({}, few) == ["short-run"]
+    assert rules({"duration": "60 s"}, enough) == []
+    held = {"flows[bulk].tcp": {"receive_window": 200}}
+    assert rules(held, document(loss_events=0.0, cwnd_segments=195.0))[0] == "receiver-limited"
+    assert "receiver-limited" not in rules(held, enough)
+
+
+def test_the_sawtooth_of_reno_takes_half_a_window_of_round_trips() -> None:
+    (group,) = bulk_groups(elephan.Scenario.from_text(CLEAN))
+    # Share 5 Mbit/s, 80 ms: BDP 50; buffer 25 more. From 37.5 to 50 at 80 ms, from 50 to 75 at 80 to 120 ms.
+    assert period_s(group) == pytest.approx(12.5 * 0.08 + 25 * 0.1)
+    asked = recovery_s('{ law = "reno" }', 75.0, 0.08, 50.0)
+    # The law moves in whole rounds and is done at 99 %: two or three rounds less of 37.
+    assert asked == pytest.approx(12.5 * 0.08 + 25 * 0.1, rel=0.09)
+
+
+@pytest.mark.parametrize(
+    ("law", "mbps", "rtt_s", "seconds"),
+    # Recovery times from the fluid form, integral of dx / a(x) from (1 - b) w to w, for 1500 B.
+    [
+        ("highspeed", 100, 0.1, 4.617),
+        ("highspeed", 1000, 0.1, 7.407),
+        ("highspeed", 1000, 0.125, 9.694),
+        ("nr-hstcp", 1000, 0.1, 7.407),
+        ("nr-hstcp", 1000, 0.25, 7.407),
+    ],
+)
+def test_recovery_times_are_those_of_the_fluid_form(law: str, mbps: float, rtt_s: float, seconds: float) -> None:
+    window = mbps * 1e6 * rtt_s / 8 / 1500
+    # Done at 99 % of the window instead of 100 %, which are 1 / 20 to 1 / 35 of the climb; whole rounds.
+    assert recovery_s(f'{{ law = "{law}" }}', window, rtt_s, window) == pytest.approx(seconds, rel=0.07)
+
+
+def test_a_law_that_takes_long_is_asked_for_a_lower_bound_only() -> None:
+    # 10 Gbit/s and 87.5 ms: 10.13 s by the fluid form, in 72,917 segments.
+    assert 1.0 < recovery_s('{ law = "highspeed" }', 72917.0, 0.0875, 72917.0) < 10.13
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SCENARIOS.glob("*.toml")))
+def test_shipped_scenarios_are_clean(name: str) -> None:
+    assert lint(elephan.Scenario.from_file(SCENARIOS / name)) == []
+
+
+def test_lint_says_each_warning_in_a_line(elephan: Command, small: Path) -> None:
+    done = elephan("lint", small)
+    assert (done.code, done.err) == (0, "")
+    assert [line.rpartition("(")[2] for line in done.out.splitlines()] == [
+        "short-warmup)", "short-run)", "phase-locked)",
+    ]  # fmt: skip
+    found = json.loads(elephan("lint", small, "--json").out)["warnings"]
+    assert all(set(entry) == {"rule", "severity", "where", "message", "remedy"} for entry in found)
+    strict = elephan("lint", small, "--strict")
+    assert (strict.code, strict.out) == (2, "")
+    assert all(line.startswith("error: ") for line in strict.err.splitlines())
+    assert len(strict.err.splitlines()) == len(found) == 3
+    assert elephan("lint", SCENARIOS / "hstcp-1g.toml").out == "nothing to warn about\n"
+
+
+def test_run_and_size_warn_once_and_strict_stops_before_the_run(elephan: Command, small: Path) -> None:
+    done = elephan("run", small, "--json")
+    warnings = json.loads(done.out)["warnings"]
+    assert len(done.err.splitlines()) == len(warnings) == 3
+    assert done.err.count("phase-locked") == 1
+    strict = elephan("run", small, "--strict", "--json")
+    assert (strict.code, strict.out) == (2, "")
+    sized = elephan("size", small, "--target", "utilization=0.8", "--laws", "reno,highspeed", "--json")
+    assert sized.code == 0
+    assert sized.err.count("phase-locked") == 1
+    assert {w["rule"] for row in json.loads(sized.out)["laws"] for w in row["warnings"]} >= {"phase-locked"}
+
+
+def test_rules_are_listed_with_their_reasons(elephan: Command) -> None:
+    assert [card["name"] for card in cards()] == [rule.name for rule in RULES]
+    done = elephan("list", "lints", "--details")
+    assert "ACKs arrive at the same phase" in " ".join(done.out.split())
