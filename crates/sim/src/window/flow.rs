@@ -427,6 +427,10 @@ impl Flow {
     /// Takes the marks at or before `now`, as the sender was just before anything happened at them.
     #[cold]
     fn pass_marks(&mut self, now: Time, marks: &Marks) {
+        if self.plan.fresh.is_some() && self.plan.sender.is_done() {
+            // A free place shows nothing, however long it was free.
+            self.next_sample = self.next_sample.max(marks.sample_from(Time(now.0 + 1)));
+        }
         while self.next_sample <= now && self.next_sample < marks.end {
             self.meter.sample(self.next_sample, marks, &self.plan.sender);
             self.next_sample = marks.sample_from(Time(self.next_sample.0 + 1));

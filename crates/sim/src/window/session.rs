@@ -19,6 +19,8 @@ use std::collections::BinaryHeap;
 pub struct Session {
     plan: SessionPlan,
     pub lead: u64,
+    /// Places that were ever taken: the lowest are taken first.
+    used: u32,
     /// Ends that the session has not heard of: when, and which place.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     /// When the session itself next has something to do, as an arrival at the first link.
@@ -40,7 +42,7 @@ pub struct Bench<'a> {
 impl Session {
     pub fn new(plan: SessionPlan, lead: u64) -> Self {
         let due = plan.desk.due().0.saturating_add(lead);
-        Self { plan, lead, ends: BinaryHeap::new(), due }
+        Self { plan, lead, used: 0, ends: BinaryHeap::new(), due }
     }
 
     /// Which flow of the scenario it is.
@@ -51,6 +53,10 @@ impl Session {
     /// The senders that are its places.
     pub fn places(&self) -> std::ops::Range<usize> {
         self.plan.first as usize..(self.plan.first + self.plan.places) as usize
+    }
+
+    fn used(&self) -> std::ops::Range<usize> {
+        self.plan.first as usize..(self.plan.first + self.used) as usize
     }
 
     /// Runs everything before the window's horizon.
@@ -79,13 +85,13 @@ impl Session {
 
     /// Whether anything happens before `stop`.
     pub fn is_due(&self, shared: &Shared, stop: u64) -> bool {
-        self.due < stop || shared.due[self.places()].iter().any(|&due| due < stop)
+        self.due < stop || shared.due[self.used()].iter().any(|&due| due < stop)
     }
 
     /// Runs the places that `are` so and have something to do.
     fn run_places<const HASH: bool>(&mut self, bench: &mut Bench<'_>, are: impl Fn(&Flow) -> bool) {
         let (stop, horizon, _) = bench.window;
-        for f in self.places() {
+        for f in self.used() {
             if bench.shared.due[f] < stop
                 && let Sender::Tcp(flow) = &bench.flows[f]
                 && are(flow)
@@ -124,6 +130,7 @@ impl Session {
             bench.transfers.refused(now);
             return;
         };
+        self.used = self.used.max(place + 1);
         let f = (self.plan.first + place) as usize;
         // What arrives for the transfer before, until now.
         self.run_place::<HASH>(bench, f, now.0 + 1);
