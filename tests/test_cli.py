@@ -149,7 +149,17 @@ def test_run_prints_tables_and_writes_files_and_a_picture(elephan: Command, smal
     assert done.code == 0
     assert "utilization" in done.out
     assert "delay [ms]" in done.out
-    expected = {"run.json", "flows.parquet", "links.parquet", "samples.parquet", "scenario.toml", "run.png", "run.svg"}
+    expected = {
+        "run.json",
+        "flows.parquet",
+        "links.parquet",
+        "samples.parquet",
+        "scenario.toml",
+        "run.png",
+        "run.svg",
+        "distributions.png",
+        "distributions.svg",
+    }
     assert {path.name for path in out.iterdir()} == expected
 
 

@@ -34,14 +34,16 @@ def test_the_document_has_the_promised_shape(result: Result) -> None:
     link, group = document["links"][0], document["groups"][0]
     assert {
         "name", "rate_bps", "buffer_packets", "utilization", "loss_ratio", "backlog_packets", "backlog_max_packets",
-        "queueing_delay_s", "idle_fraction", "empty_fraction", "drops", "marks", "queue", "tc",
+        "queueing_delay_s", "idle_fraction", "empty_fraction", "drops", "marks", "queue", "tc", "occupancy",
+        "backlog_p50_packets", "backlog_p95_packets", "backlog_p99_packets", "queueing_delay_p50_s",
+        "queueing_delay_p95_s", "queueing_delay_p99_s", "loss_events", "flows_hit_per_loss_event",
     } == set(link)  # fmt: skip
     assert {"overflow", "early", "forced", "sojourn"} <= set(link["drops"])
     assert {
         "name", "law", "recovery", "flows", "goodput_bps", "goodput_per_flow_bps", "loss_ratio", "cwnd_segments",
         "srtt_s", "timeouts", "loss_events",
     } == set(group)  # fmt: skip
-    assert {"jain", "jain_maxmin"} == set(document["fairness"])
+    assert {"jain", "jain_maxmin", "rtt_ratio"} == set(document["fairness"])
     for quantity in (
         link["utilization"],
         link["drops"]["overflow"],

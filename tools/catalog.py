@@ -26,6 +26,7 @@ KINDS = {
     "recoveries": "Loss recoveries",
     "queues": "Queue disciplines",
     "traffic": "Traffic",
+    "metrics": "Metrics",
     "lints": "Lint rules",
 }
 CONTROLS = {"laws": '"{}"', "slow-starts": '{{ slow_start = "{}" }}'}
@@ -35,6 +36,8 @@ SHOWN = {"laws": (9, 11, 20, 39, 41, 59, 61, 79, 81, 99), "slow-starts": (2, 4, 
 STORIES = {
     "laws": f"In the pictures: {STORY} The grey line is Reno in the same story.",
     "slow-starts": f"In the pictures: {START_STORY} The grey line is the classic slow start.",
+    "metrics": "What `elephan run` measures, and what the functions of `elephan.metrics` compute from the columns, "
+    "samples and traces of an outcome. Every mean is over the measured period, [warmup, duration).",
     "lints": "`elephan run`, `elephan size` and `elephan lint` warn about these. `--strict` makes warnings errors.",
     "queues": f"Everything below is for {queues.LINK}. In the pictures of the backlog, {queues.STORY} The grey line is "
     "drop-tail under the same traffic. The panel below has one of the numbers that the discipline keeps; `elephan run "
@@ -64,6 +67,9 @@ def page(kind: str, cards: Sequence[Card]) -> str:
     if kind == "queues":
         lines += overview(cards)
     for card in cards:
+        if kind == "metrics":
+            lines += metric(card)
+            continue
         source = card["source"].rstrip(".")
         lines += [f"## `{card['name']}`", "", f"{card['title']}. Source: {source}.", ""]
         if why := card.get("why"):
@@ -84,6 +90,22 @@ def page(kind: str, cards: Sequence[Card]) -> str:
         if kind == "queues":
             lines += [*linux(card["name"]), *curve(card["name"]), *backlog(card["name"])]
     return "\n".join(lines)
+
+
+def metric(card: Card) -> list[str]:
+    """Define one metric."""
+    found = f" In results: `{card['found']}`." if card["found"] else ""
+    options = [f"Option `{p['name']}`, by default {p['default']}: {p['meaning']}." for p in card["parameters"]]
+    unit = f"Unit: {card['unit']}." if card["unit"] else "A ratio, without unit."
+    return [
+        f"## `{card['name']}`",
+        "",
+        f"{card['title']}. {card['definition']} {unit}{found} Computed by `{card['function']}`.",
+        "",
+        *[line for option in options for line in (option, "")],
+        f"Source: {card['citation']}",
+        "",
+    ]
 
 
 def picture(kind: str, name: str) -> list[str]:

@@ -26,7 +26,8 @@ class _Outcome(TypedDict):
     flows: dict[str, NDArray[Any]]
     balance: dict[str, int]
     hash: int
-    backlog_histogram: list[NDArray[np.uint64]]
+    histograms: dict[str, list[NDArray[np.uint64]]]
+    packets: list[dict[str, Any]]
     traces: list[dict[str, Any]]
     samples: dict[str, NDArray[Any]]
     queue_gauges: list[dict[str, NDArray[np.float64]]]

@@ -22,6 +22,32 @@ CITATIONS: dict[str, str] = {
         "R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness and Discrimination for Resource Allocation in "
         "Shared Computer Systems, DEC Technical Report 301, 1984."
     ),
+    "Bansal2001": (
+        "D. Bansal, H. Balakrishnan, S. Floyd, S. Shenker, Dynamic Behavior of Slowly-Responsive Congestion Control "
+        "Algorithms, Proc. ACM SIGCOMM 2001, pp. 263-274."
+    ),
+    "Bender1998": (
+        "M. A. Bender, S. Chakrabarti, S. Muthukrishnan, Flow and Stretch Metrics for Scheduling Continuous Job "
+        "Streams, Proc. ACM-SIAM SODA 1998, pp. 270-279."
+    ),
+    "Dukkipati2006": (
+        "N. Dukkipati, N. McKeown, Why Flow-Completion Time is the Right Metric for Congestion Control, ACM Computer "
+        "Communication Review 36 (2006), pp. 59-62."
+    ),
+    "HassayounRos2008": (
+        "S. Hassayoun, D. Ros, Loss Synchronization and Router Buffer Sizing with High-Speed Versions of TCP, IEEE "
+        "INFOCOM Workshops 2008."
+    ),
+    "LakshmanMadhow1997": (
+        "T. V. Lakshman, U. Madhow, The Performance of TCP/IP for Networks with High Bandwidth-Delay Products and "
+        "Random Loss, IEEE/ACM Transactions on Networking 5 (1997), pp. 336-350."
+    ),
+    "Little1961": (
+        "J. D. C. Little, A Proof for the Queuing Formula L = lambda W, Operations Research 9 (1961), pp. 383-387."
+    ),
+    "PhillipsHu2006": "D. Phillips, J. Hu, Enhancements for RTT-Fair HighSpeed TCP, Proc. IEEE GLOBECOM 2006.",
+    "RFC5166": "S. Floyd (editor), Metrics for the Evaluation of Congestion Control Mechanisms, RFC 5166, 2008.",
+    "RFC6298": "V. Paxson, M. Allman, J. Chu, M. Sargent, Computing TCP's Retransmission Timer, RFC 6298, 2011.",
     "Student1908": "Student, The Probable Error of a Mean, Biometrika 6 (1908), pp. 1-25.",
     "Villamizar1994": (
         "C. Villamizar, C. Song, High Performance TCP in ANSNET, ACM Computer Communication Review 24 (1994), "

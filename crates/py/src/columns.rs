@@ -4,7 +4,7 @@ use base::{Span, Time};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sim::{FlowOutcome, LinkOutcome, Outcome, Trace};
+use sim::{FlowOutcome, LinkOutcome, Outcome, PacketRow, PacketTrace, Trace};
 
 /// Causes of drops and marks, in the order of [`sim::cause_index`].
 pub const CAUSES: [&str; 5] = ["overflow", "early", "forced", "sojourn", "injected"];
@@ -53,11 +53,12 @@ pub fn outcome(py: Python<'_>, out: Outcome) -> PyResult<Bound<'_, PyDict>> {
     balance.set_item("in_flight", out.balance.in_flight)?;
     dict.set_item("balance", balance)?;
     dict.set_item("hash", out.hash)?;
-    let histograms = PyList::empty(py);
-    for link in &out.links {
-        histograms.append(PyArray1::from_slice(py, &link.backlog_histogram))?;
+    dict.set_item("histograms", histograms(py, &out.links)?)?;
+    let packets = PyList::empty(py);
+    for trace in &out.packets {
+        packets.append(packets_of(py, trace)?)?;
     }
-    dict.set_item("backlog_histogram", histograms)?;
+    dict.set_item("packets", packets)?;
     let traces = PyList::empty(py);
     for row in &out.traces {
         traces.append(trace(py, row)?)?;
@@ -76,6 +77,33 @@ pub fn outcome(py: Python<'_>, out: Outcome) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
+/// Per link the counts in the bins of `sim`'s histograms, under the name of what is counted.
+fn histograms<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let put = |name, counts: fn(&LinkOutcome) -> &[u64]| {
+        dict.set_item(name, PyList::new(py, rows.iter().map(|row| PyArray1::from_slice(py, counts(row))))?)
+    };
+    put("backlog_packets", |l| &l.backlog_histogram)?;
+    put("drain_ps", |l| &l.drain_histogram)?;
+    put("delay_ps", |l| &l.delay_histogram)?;
+    Ok(dict)
+}
+
+/// The packets recorded at one link. A packet that still waited when the run ended has waited NaN.
+fn packets_of<'py>(py: Python<'py>, trace: &PacketTrace) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("link", trace.link)?;
+    dict.set_item("member", trace.member)?;
+    column(&dict, "time_s", &trace.rows, |r| r.time.as_secs())?;
+    column(&dict, "flow", &trace.rows, |r| r.flow)?;
+    column(&dict, "segment", &trace.rows, |r| r.seq)?;
+    column(&dict, "backlog_packets", &trace.rows, |r| r.backlog)?;
+    let waited = |row: &PacketRow| (row.left != Time::NEVER).then(|| (row.left - row.time).as_secs());
+    column(&dict, "waited_s", &trace.rows, |r| waited(r).unwrap_or(f64::NAN))?;
+    column(&dict, "dropped", &trace.rows, |r| r.dropped)?;
+    Ok(dict)
+}
+
 fn links<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     column(&dict, "arrived", rows, |l| l.arrived)?;
@@ -88,6 +116,8 @@ fn links<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py, PyDi
     column(&dict, "backlog_max_packets", rows, |l| l.backlog_max)?;
     column(&dict, "queueing_delay_s", rows, |l| l.queueing_delay_s)?;
     column(&dict, "empty_fraction", rows, |l| l.empty_fraction)?;
+    column(&dict, "loss_events", rows, |l| l.loss_events)?;
+    column(&dict, "flows_hit", rows, |l| l.flows_hit)?;
     Ok(dict)
 }
 
@@ -118,6 +148,7 @@ fn samples<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyDict>> 
     matrix(&dict, "cwnd_segments", &out.flows, (per_flow, f32::NAN), |f| &f.cwnd_samples)?;
     matrix(&dict, "srtt_s", &out.flows, (per_flow, f32::NAN), |f| &f.srtt_samples)?;
     matrix(&dict, "backlog_packets", &out.links, (per_link, 0), |l| &l.backlog_samples)?;
+    matrix(&dict, "begun_bytes", &out.links, (per_link, 0), |l| &l.begun_bytes_samples)?;
     Ok(dict)
 }
 

@@ -7,7 +7,9 @@ mod forms;
 
 use crate::error::one_line;
 use crate::parameters::Parameters;
-use crate::{Group, Hop, Link, Loss, Record, Scenario, ScenarioError, Stop, check, control, flows, hops, links};
+use crate::{
+    Group, Hop, Link, Loss, PacketSpan, Record, Scenario, ScenarioError, Stop, check, control, flows, hops, links,
+};
 use base::{Bytes, Rate, Span, Value};
 use forms::{AccessForm, RangeForm, RttForm, StartForm, StopForm};
 use law::{LawSpec, StartSpec};
@@ -189,10 +191,25 @@ enum EcnForm {
 struct RecordForm {
     every_ps: Option<Span>,
     trace: Vec<String>,
+    packets: Vec<PacketsForm>,
+    delays: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PacketsForm {
+    link: String,
+    from_ps: Span,
+    to_ps: Span,
 }
 
 impl From<&Scenario> for ScenarioForm {
     fn from(s: &Scenario) -> Self {
+        let packets = s.record.packets.iter().map(|span| PacketsForm {
+            link: hops::name_of(span.link, &s.links),
+            from_ps: span.from,
+            to_ps: span.to,
+        });
         let trace = s.record.trace.iter().map(|&(group, flow)| format!("{}[{flow}]", s.groups[group].name)).collect();
         Self {
             title: s.title.clone(),
@@ -202,7 +219,7 @@ impl From<&Scenario> for ScenarioForm {
             seed: s.seed,
             links: s.links.iter().map(LinkForm::from).collect(),
             flows: s.groups.iter().map(|group| GroupForm::new(group, &s.links)).collect(),
-            record: RecordForm { every_ps: s.record.every, trace },
+            record: RecordForm { every_ps: s.record.every, trace, packets: packets.collect(), delays: s.record.delays },
         }
     }
 }
@@ -303,6 +320,13 @@ impl ScenarioForm {
             let wrong = |reason| ScenarioError::wrong(format!("record.trace[{i}]"), reason);
             trace.push(flows::flow_named(flow, &groups).map_err(wrong)?);
         }
+        let mut packets = Vec::new();
+        for (i, span) in self.record.packets.iter().enumerate() {
+            let wrong = |reason| ScenarioError::wrong(format!("record.packets[{i}].link"), reason);
+            let link = hops::hop_named(&span.link, &links).map_err(wrong)?;
+            packets.push(PacketSpan { link, from: span.from_ps, to: span.to_ps });
+        }
+        let record = Record { every: self.record.every_ps, trace, packets, delays: self.record.delays };
         Ok(Scenario {
             title: self.title,
             duration: self.duration_ps,
@@ -311,7 +335,7 @@ impl ScenarioForm {
             seed: self.seed,
             links,
             groups,
-            record: Record { every: self.record.every_ps, trace },
+            record,
         })
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::error::breaks_line;
 use crate::reader::not_whole;
-use crate::{Group, Hop, Link, Loss, Quantity, Rtt, Scenario, ScenarioError, Start, Stop, Values, hops, limits};
+use crate::{
+    Group, Hop, Link, Loss, Quantity, Rtt, Scenario, ScenarioError, Start, Stop, Values, hops, limits, record,
+};
 use base::text::{format_rate, format_span};
 use base::{Bytes, ParamError, Rate, Span, Stream, Time};
 use law::CongestionControl;
@@ -48,7 +50,7 @@ pub(crate) fn check(scenario: &Scenario) -> Checked {
     for (i, item) in scenario.groups.iter().enumerate() {
         group(&format!("flows[{i}]"), item, scenario)?;
     }
-    record(scenario)
+    recorded(scenario)
 }
 
 fn refuse(place: impl Into<String>, reason: impl Into<String>) -> Checked {
@@ -302,7 +304,7 @@ fn tcp(place: &str, group: &Group) -> Checked {
     Ok(())
 }
 
-fn record(scenario: &Scenario) -> Checked {
+fn recorded(scenario: &Scenario) -> Checked {
     if let Some(every) = scenario.record.every {
         if every == Span::ZERO {
             return refuse("record.every", "must be above 0, or \"none\"");
@@ -326,5 +328,5 @@ fn record(scenario: &Scenario) -> Checked {
             return refuse(place, "is listed twice");
         }
     }
-    Ok(())
+    record::check_packets(scenario)
 }

@@ -20,6 +20,7 @@ mod parameters;
 mod quantiles;
 mod read;
 mod reader;
+mod record;
 mod resolved;
 mod schema;
 mod tcp;

@@ -30,3 +30,5 @@ pub(crate) const SEND_JITTER: RangeInclusive<Span> = Span::ZERO..=Span::secs(1);
 pub(crate) const INSTANT: RangeInclusive<Span> = Span::ZERO..=Span::secs(1_000_000);
 /// Samples of one run: 10^7 rows are what a table still bears.
 pub(crate) const SAMPLES_MAX: u64 = 10_000_000;
+/// Packets of one run recorded one by one, as many as the links can carry.
+pub(crate) const PACKETS_MAX: f64 = 1e7;

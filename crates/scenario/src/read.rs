@@ -4,17 +4,11 @@
 //! that a canonical form must pass as well.
 
 use crate::reader::{Fields, Node, parse};
-use crate::{Record, Scenario, ScenarioError, check, flows, limits, links};
+use crate::{Scenario, ScenarioError, check, flows, limits, links, record};
 use base::Span;
 
 /// Keys at the top of the file.
 pub(crate) const KEYS: &[&str] = &["title", "duration", "warmup", "replications", "seed", "links", "flows", "record"];
-
-/// Keys of `[record]`.
-pub(crate) const RECORD_KEYS: &[&str] = &["every", "trace"];
-
-/// Interval of samples where the file says nothing.
-const EVERY: Span = Span::millis(100);
 
 /// Reads a scenario file.
 ///
@@ -31,8 +25,8 @@ pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
     let (links, buffers) = links::read(&file.need("links", "write at least one [[links]] table")?)?;
     let groups = flows::read(&file.need("flows", "write at least one [[flows]] table")?, &links)?;
     let record = match file.get("record") {
-        Some(node) => record(&node, &groups)?,
-        None => Record { every: Some(EVERY), trace: Vec::new() },
+        Some(node) => record::read(&node, &groups, &links)?,
+        None => record::usual(),
     };
     let mut scenario = Scenario { title, duration, warmup, replications, seed, links, groups, record };
     for (link, buffer) in buffers.iter().enumerate() {
@@ -51,21 +45,4 @@ fn warmup(node: &Node) -> Result<Span, ScenarioError> {
         return Err(node.wrong("\"auto\" is not available yet; give a time such as \"60 s\""));
     }
     node.span("60 s")
-}
-
-fn record(node: &Node, groups: &[crate::Group]) -> Result<Record, ScenarioError> {
-    let fields = node.table(RECORD_KEYS, "a table such as { every = \"100 ms\" }")?;
-    let every = match fields.get("every") {
-        None => Some(EVERY),
-        Some(node) if node.as_text() == Some("none") => None,
-        Some(node) => Some(node.span("100 ms")?),
-    };
-    let mut trace = Vec::new();
-    if let Some(node) = fields.get("trace") {
-        for item in node.list("a list of flows such as [\"hstcp[0]\"]")? {
-            let flow = flows::flow_named(item.text("hstcp[0]")?, groups).map_err(|reason| item.wrong(reason))?;
-            trace.push(flow);
-        }
-    }
-    Ok(Record { every, trace })
 }

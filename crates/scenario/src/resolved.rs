@@ -194,6 +194,21 @@ pub struct Record {
     pub every: Option<Span>,
     /// Flows recorded ACK by ACK, as group and index within the group.
     pub trace: Vec<(usize, u32)>,
+    /// Where and when every data packet is recorded.
+    pub packets: Vec<PacketSpan>,
+    /// Whether every waiting time at every link is counted, in a histogram.
+    pub delays: bool,
+}
+
+/// A link, and the span [from, to) in which every data packet that arrives there is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketSpan {
+    /// The link; of an array, one.
+    pub link: Hop,
+    /// Start, from the start of the run.
+    pub from: Span,
+    /// End.
+    pub to: Span,
 }
 
 impl Group {

@@ -240,6 +240,22 @@ struct Record {
     every: Option<String>,
     /// Flows recorded ACK by ACK: `"hstcp[0]"` is the first of group "hstcp".
     trace: Option<Vec<String>>,
+    /// Links and spans in which every data packet is recorded.
+    packets: Option<Vec<Packets>>,
+    /// Whether every waiting time is counted, in a histogram for each link.
+    delays: Option<bool>,
+}
+
+/// A link, and the span in which every data packet that arrives there is recorded.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Packets {
+    /// Name of the link.
+    link: String,
+    /// Start: "10 s".
+    from: String,
+    /// End: "10.5 s".
+    to: String,
 }
 
 /// Declares a type whose schema is made from a registry.
@@ -334,7 +350,7 @@ fn parameter(row: &Param) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{flows, life, links, read, tcp, values};
+    use crate::{flows, life, links, read, record, tcp, values};
     use std::collections::BTreeSet;
 
     fn keys(schema: &Json, pointer: &str) -> BTreeSet<String> {
@@ -347,7 +363,8 @@ mod tests {
         let schema: Json = serde_json::from_str(&schema()).unwrap();
         for (pointer, known) in [
             ("/properties", read::KEYS),
-            ("/$defs/Record/properties", read::RECORD_KEYS),
+            ("/$defs/Record/properties", record::KEYS),
+            ("/$defs/Packets/properties", record::PACKETS_KEYS),
             ("/$defs/Link/properties", links::KEYS),
             ("/$defs/LossTable/properties", links::LOSS_KEYS),
             ("/$defs/Flows/properties", flows::KEYS),

@@ -11,8 +11,8 @@ use law::{CongestionControl, LawSpec, StartSpec};
 use proptest::prelude::*;
 use queue::{Limit, QUEUES, QueueSpec};
 use scenario::{
-    Access, By, Group, Hop, Link, Loss, Pick, Quantity, Record, Rtt, Scenario, Start, Stop, Values, from_canonical,
-    read,
+    Access, By, Group, Hop, Link, Loss, PacketSpan, Pick, Quantity, Record, Rtt, Scenario, Start, Stop, Values,
+    from_canonical, read,
 };
 use traffic::on_off::Law;
 use traffic::{PacketSize, TrafficSpec};
@@ -404,11 +404,16 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         any::<u64>(),
     );
     let draws = prop::collection::vec(prop::collection::vec(prop::option::of(any::<u32>()), values::MOST), 4);
-    (head, body, prop::option::of(spans(Span::millis(1), Span::secs(1))), draws).prop_map(
-        |(head, (links, mut groups), every, draws)| {
+    (head, body, (prop::option::of(spans(Span::millis(1), Span::secs(1))), any::<bool>()), draws).prop_map(
+        |(head, (links, mut groups), (every, delays), draws)| {
             for (i, group) in groups.iter_mut().enumerate() {
                 group.name = format!("group {i}");
             }
+            let packets = if delays {
+                vec![PacketSpan { link: Hop { link: 0, pick: Pick::One(0) }, from: Span::ZERO, to: Span::nanos(1) }]
+            } else {
+                vec![]
+            };
             let trace = groups.iter().enumerate().map(|(i, group)| (i, group.count - 1)).collect();
             let mut scenario = Scenario {
                 title: head.0,
@@ -418,7 +423,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 seed: head.4,
                 links,
                 groups,
-                record: Record { every, trace },
+                record: Record { every, trace, packets, delays },
             };
             for (i, draws) in draws.iter().enumerate().take(scenario.links.len()) {
                 let port = scenario.port(i);

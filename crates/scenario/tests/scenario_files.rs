@@ -60,7 +60,10 @@ fn defaults_are_those_of_the_design() {
         (scenario.title.as_str(), scenario.warmup, scenario.replications, scenario.seed),
         ("", Span::ZERO, 1, 1)
     );
-    assert_eq!(scenario.record, Record { every: Some(Span::millis(100)), trace: vec![] });
+    assert_eq!(
+        scenario.record,
+        Record { every: Some(Span::millis(100)), trace: vec![], packets: vec![], delays: false }
+    );
     assert_eq!((scenario.links[0].delay, scenario.links[0].loss), (Span::ZERO, None));
     assert_eq!(scenario.links[0].queue.card().name, "drop-tail");
     let group = &scenario.groups[0];

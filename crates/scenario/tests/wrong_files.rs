@@ -567,6 +567,20 @@ fn records() {
 ! record.trace[0]: group "hstcp" has 10 flows, counted from 0
 + trace = ["hstcp[0]", "hstcp[0]"]
 ! record.trace[1]: is listed twice
++ packets = ["bottleneck"]
+! record.packets[0]: must be a table such as { link = "bottleneck", from = "10 s", to = "10.5 s" }, not text
++ packets = [{ link = "bottelneck", from = "1 s", to = "2 s" }]
+! record.packets[0].link: unknown link "bottelneck"; known: "bottleneck", "reverse"
++ packets = [{ link = "bottleneck", to = "2 s" }]
+! record.packets[0].from: missing; write for example from = "10 s"
++ packets = [{ link = "bottleneck", from = "2 s", to = "2 s" }]
+! record.packets[0].to: must be later than from, 2 s
++ packets = [{ link = "bottleneck", from = "2 s", to = "21 s" }]
+! record.packets[0].to: must not be after the end, 20 s
++ packets = [{ link = "bottleneck", from = "2 s", to = "3 s" }, { link = "bottleneck", from = "2.5 s", to = "4 s" }]
+! record.packets[1]: overlaps record.packets[0], of the same link
++ delays = "yes"
+! record.delays: must be true or false
 "#,
     );
 }

@@ -4,6 +4,7 @@
 //! is drawn.
 
 use crate::network::LinkPlan;
+use crate::probe::ProbePlan;
 use base::{Span, Stream, Time};
 use queue::Port;
 use scenario::{By, Group, Hop, Link, ParetoQuantiles, Pick, Quantity, Rtt, Scenario, Start, Stop, Values};
@@ -69,6 +70,18 @@ fn plan(scenario: &Scenario, replication: u32, (i, link): (usize, &Link), member
         queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
         limit: link.buffer,
         loss: link.loss.map(|loss| (loss, stream("loss"))),
+        probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }),
+    }
+}
+
+/// What the scenario wants measured at one link.
+fn probe(scenario: &Scenario, link: Hop) -> ProbePlan {
+    let mut packets: Vec<_> = scenario.record.packets.iter().filter(|span| span.link == link).collect();
+    packets.sort_unstable_by_key(|span| span.from);
+    ProbePlan {
+        gap: scenario.mean_rtt(link.link).unwrap_or(Span::ZERO),
+        delays: scenario.record.delays,
+        packets: packets.iter().map(|span| (Time::ZERO + span.from, Time::ZERO + span.to)).collect(),
     }
 }
 

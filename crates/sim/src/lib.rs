@@ -12,12 +12,14 @@ mod merge;
 mod meter;
 mod network;
 mod outcome;
+mod probe;
 mod reference;
 mod session;
 mod window;
 
 pub use floor::memory_floor;
 pub use outcome::*;
+pub use probe::{PacketRow, PacketTrace};
 
 /// Runs one replication.
 ///
@@ -27,10 +29,15 @@ pub fn simulate(scenario: &scenario::Scenario, replication: u32, options: Option
     let network = network::Network::build(scenario, replication)?;
     let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
     let tables = network.tables.clone();
+    let owners: Vec<u32> = network.flows.iter().map(|flow| flow.party().flow).collect();
     let mut outcome = match options.engine {
         Engine::Window => window::run(network, options),
         Engine::Reference => reference::run(network, options),
     };
+    // Places of sessions send; results speak of the flows whose places they are.
+    for row in outcome.packets.iter_mut().flat_map(|trace| &mut trace.rows) {
+        row.flow = owners[row.flow as usize];
+    }
     merge::by_table(&mut outcome, &tables, &rates);
     Ok(outcome)
 }

@@ -2,7 +2,7 @@
 //!
 //! Counters are sums; the share of the capacity used is that of all links together; backlog and empty time are means, the
 //! waiting time the mean over packets, the largest backlog that of any link. Samples of the backlog are sums, and the
-//! histogram counts the samples of every link.
+//! histograms count the samples of every link.
 
 use crate::{LinkOutcome, Outcome};
 use base::Rate;
@@ -18,6 +18,10 @@ pub fn by_table(outcome: &mut Outcome, counts: &[u32], rates: &[Rate]) {
         table_of.resize(table_of.len() + count as usize, table as u32);
         let members = links.by_ref().zip(rates.by_ref()).take(count as usize);
         outcome.links.extend(merged(members.collect()));
+    }
+    for trace in &mut outcome.packets {
+        trace.member = trace.link - counts[..table_of[trace.link as usize] as usize].iter().sum::<u32>();
+        trace.link = table_of[trace.link as usize];
     }
     for trace in &mut outcome.traces {
         for (_, link, _) in &mut trace.drops {
@@ -59,11 +63,14 @@ fn merged(members: Vec<(LinkOutcome, &Rate)>) -> Option<LinkOutcome> {
         for (mine, its) in sum.backlog_samples.iter_mut().zip(link.backlog_samples) {
             *mine = mine.saturating_add(its);
         }
-        let bins = sum.backlog_histogram.len().max(link.backlog_histogram.len());
-        sum.backlog_histogram.resize(bins, 0);
-        for (mine, its) in sum.backlog_histogram.iter_mut().zip(link.backlog_histogram) {
+        for (mine, its) in sum.begun_bytes_samples.iter_mut().zip(link.begun_bytes_samples) {
             *mine += its;
         }
+        sum.loss_events += link.loss_events;
+        sum.flows_hit += link.flows_hit;
+        add(&mut sum.backlog_histogram, &link.backlog_histogram);
+        add(&mut sum.drain_histogram, &link.drain_histogram);
+        add(&mut sum.delay_histogram, &link.delay_histogram);
     }
     Some(LinkOutcome {
         begun,
@@ -73,4 +80,12 @@ fn merged(members: Vec<(LinkOutcome, &Rate)>) -> Option<LinkOutcome> {
         queueing_delay_s: if begun == 0 { 0.0 } else { waited / begun as f64 },
         ..sum
     })
+}
+
+/// Adds the counts of one histogram to another.
+fn add(mine: &mut Vec<u64>, its: &[u64]) {
+    mine.resize(mine.len().max(its.len()), 0);
+    for (mine, its) in mine.iter_mut().zip(its) {
+        *mine += its;
+    }
 }

@@ -1,7 +1,8 @@
 //! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
 
 use crate::network::{Identity, Marks};
-use crate::{ByCause, FlowOutcome, Gauge, LinkOutcome};
+use crate::probe::{PacketTrace, Probe};
+use crate::{ByCause, FlowOutcome, LinkOutcome};
 use base::{Rate, Time};
 use law::CongestionControl;
 use transport::{Counters, Receiver, Sender};
@@ -22,55 +23,23 @@ pub struct LinkTotals {
     pub nonempty: u64,
 }
 
-/// Samples of a link's backlog.
-#[derive(Clone, Debug, Default)]
-pub struct BacklogSamples {
-    pub series: Option<Vec<u32>>,
-    pub histogram: Vec<u64>,
-    /// What the discipline shows of itself; with the series.
-    pub gauges: Vec<Gauge>,
-}
-
-impl BacklogSamples {
-    pub fn new(series: bool) -> Self {
-        Self { series: series.then(Vec::new), ..Self::default() }
-    }
-
-    /// Adds what the discipline shows of itself to the sample just taken.
-    pub fn gauges(&mut self, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
-        if let Some(series) = &self.series {
-            Gauge::put_row(&mut self.gauges, series.len(), show);
-        }
-    }
-
-    pub fn take(&mut self, at: Time, marks: &Marks, waiting: u32) {
-        if let Some(series) = &mut self.series {
-            series.push(waiting);
-        }
-        if at >= marks.warmup {
-            let bin = (u32::BITS - waiting.leading_zeros()) as usize;
-            if self.histogram.len() <= bin {
-                self.histogram.resize(bin + 1, 0);
-            }
-            self.histogram[bin] += 1;
-        }
-    }
-}
-
-/// What a link did between two totals.
+/// What link number `index` did between two totals, and the packets recorded there.
 pub fn link_outcome(
-    from: &LinkTotals,
-    to: &LinkTotals,
+    index: usize,
+    (from, to): (&LinkTotals, &LinkTotals),
     rate: Rate,
     marks: &Marks,
     backlog_max: u32,
-    samples: BacklogSamples,
-) -> LinkOutcome {
+    probe: Probe,
+) -> (LinkOutcome, Option<PacketTrace>) {
+    let Probe { samples, losses, watch } = probe;
+    let (backlog_samples, begun_bytes_samples) = samples.series.unwrap_or_default();
+    let (packets, delay_histogram) = watch.map_or((None, Vec::new()), |watch| watch.finish(index as u32));
     let span = marks.end - marks.warmup;
     let begun = to.begun - from.begun;
     let waiting = (to.waiting - from.waiting) as f64;
     let difference = |a: &ByCause, b: &ByCause| std::array::from_fn(|i| a[i] - b[i]);
-    LinkOutcome {
+    let outcome = LinkOutcome {
         arrived: to.arrived - from.arrived,
         begun,
         dropped: difference(&to.dropped, &from.dropped),
@@ -81,10 +50,16 @@ pub fn link_outcome(
         // Little's law: the mean wait of those served.
         queueing_delay_s: if begun == 0 { 0.0 } else { waiting / begun as f64 / 1e12 },
         empty_fraction: 1.0 - (to.nonempty - from.nonempty) as f64 / span.0 as f64,
-        backlog_samples: samples.series.unwrap_or_default(),
-        backlog_histogram: samples.histogram,
+        loss_events: losses.events,
+        flows_hit: losses.hit,
+        backlog_samples,
+        begun_bytes_samples,
+        backlog_histogram: samples.backlog.into_counts(),
+        drain_histogram: samples.drain.into_counts(),
+        delay_histogram,
         gauges: samples.gauges,
-    }
+    };
+    (outcome, packets)
 }
 
 /// Counting for one flow.

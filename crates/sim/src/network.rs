@@ -5,6 +5,7 @@
 
 use crate::BuildError;
 use crate::draw::{self, Draws, Expanded};
+use crate::probe::ProbePlan;
 use crate::session::Desk;
 use base::{Bytes, Flags, Rate, Span, Stream, Time};
 use law::{CongestionControl, Control};
@@ -38,6 +39,7 @@ pub struct LinkPlan {
     /// Its buffer.
     pub limit: Limit,
     pub loss: Option<(Loss, Stream)>,
+    pub probe: ProbePlan,
 }
 
 /// Who a flow of the scenario is.

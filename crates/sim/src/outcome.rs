@@ -1,5 +1,6 @@
 //! What a run leaves behind: exact counters, means, samples and traces. Plain numbers; writing them is Python's.
 
+use crate::probe::PacketTrace;
 use base::{Cause, Span, Time};
 use law::{CongestionControl, Control};
 use transport::Sender;
@@ -66,6 +67,8 @@ pub struct Outcome {
     pub balance: Balance,
     /// Flows recorded ACK by ACK.
     pub traces: Vec<Trace>,
+    /// Links at which packets were recorded one by one.
+    pub packets: Vec<PacketTrace>,
     /// Rolling hash over every arrival at every link and every ACK at every sender; zero unless asked for.
     pub hash: u64,
 }
@@ -119,10 +122,21 @@ pub struct LinkOutcome {
     pub queueing_delay_s: f64,
     /// Share of time with no packet waiting.
     pub empty_fraction: f64,
+    /// Loss events: data packets dropped with less than one mean base RTT between one and the next are one.
+    pub loss_events: u32,
+    /// Flows that each of them hit, summed.
+    pub flows_hit: u64,
     /// Packets waiting at the samples of the whole run; empty unless the series were asked for.
     pub backlog_samples: Vec<u32>,
-    /// Samples of the measured period by packets waiting: count of samples in [2^(i-1), 2^i), the first being zero.
+    /// Bytes that began service before each sample, since the start; empty unless the series were asked for.
+    pub begun_bytes_samples: Vec<u64>,
+    /// Samples of the measured period by packets waiting. In bin i are exactly i of them below 64; above, each doubling has
+    /// 32 bins.
     pub backlog_histogram: Vec<u64>,
+    /// The same by the picoseconds that a first-in first-out link would need for what is there.
+    pub drain_histogram: Vec<u64>,
+    /// Packets whose service began in the measured period, by picoseconds waited, in the same bins; empty unless asked for.
+    pub delay_histogram: Vec<u64>,
     /// What the discipline shows of itself at the samples; empty unless the series were asked for.
     pub gauges: Vec<Gauge>,
 }

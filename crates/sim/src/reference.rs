@@ -10,11 +10,12 @@ mod side;
 
 use crate::hash::Rolling;
 use crate::ledger::Ledger;
-use crate::meter::{BacklogSamples, FlowMeter, LinkTotals, Tally, link_outcome};
+use crate::meter::{FlowMeter, LinkTotals, Tally, link_outcome};
 use crate::network::{FlowPlan, Identity, Marks, Network, SessionPlan};
+use crate::probe::{Probe, Standing};
 use crate::session::{TransferMeter, outcomes};
 use crate::{Balance, Options, Outcome, Trace, cause_index};
-use base::{Cause, Flags, Header, Stream, Time};
+use base::{Cause, Flags, Header, Span, Stream, Time};
 use queue::{AnyQueue, Link, Packet, QueueDiscipline};
 use scenario::{HEADER, Loss};
 use side::{AccessLink, Outbox, Side};
@@ -91,7 +92,7 @@ struct Node {
     /// The wake-up of the discipline that is in the heap.
     armed: Time,
     backlog_max: u32,
-    samples: BacklogSamples,
+    probe: Probe,
     hash: Rolling,
 }
 
@@ -104,6 +105,11 @@ impl Node {
         self.touched = now;
     }
 
+    fn standing(&self, now: Time) -> Standing {
+        let serving = self.link.serving().map_or(Span::ZERO, |&(_, until)| until.since(now));
+        Standing { backlog: self.link.backlog(), serving }
+    }
+
     fn count_begun(&mut self, now: Time, before: Option<Time>) {
         if let Some(&(packet, until)) = self.link.serving()
             && before != Some(until)
@@ -111,6 +117,9 @@ impl Node {
             debug_assert!(until > now);
             self.totals.begun += 1;
             self.totals.begun_bytes += u64::from(packet.size);
+            if let Some(watch) = &mut self.probe.watch {
+                watch.began(&packet, now);
+            }
         }
     }
 }
@@ -135,6 +144,7 @@ pub fn run(network: Network, options: Options) -> Outcome {
     let delays = network.links.iter().map(|link| link.delay).collect();
     let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
     let nodes = network.links.into_iter().map(|plan| Node {
+        probe: Probe::new(plan.probe, plan.rate, marks.warmup, options.series),
         link: Link::new(plan.rate, plan.queue),
         loss: plan.loss,
         totals: LinkTotals::default(),
@@ -142,7 +152,6 @@ pub fn run(network: Network, options: Options) -> Outcome {
         touched: Time::ZERO,
         armed: Time::NEVER,
         backlog_max: 0,
-        samples: BacklogSamples::new(options.series),
         hash: Rolling::default(),
     });
     let sides = network.flows.into_iter().map(|plan| Side {
@@ -227,8 +236,9 @@ impl Engine {
             }
             Event::Sample => {
                 for node in &mut self.nodes {
-                    node.samples.take(now, &self.marks, node.link.backlog().packets);
-                    node.samples.gauges(|put| node.link.queue().gauges(put));
+                    let standing = node.standing(now);
+                    node.probe.samples.take(now, &self.marks, &standing, node.totals.begun_bytes);
+                    node.probe.samples.gauges(|put| node.link.queue().gauges(put));
                 }
                 for side in &mut self.sides {
                     if let FlowPlan::Tcp(tcp) = &side.plan {
@@ -413,6 +423,9 @@ impl Engine {
         let node = &mut self.nodes[l];
         node.account(now);
         node.totals.arrived += 1;
+        if let Some(watch) = &mut node.probe.watch {
+            watch.arrived(&packet, node.link.backlog().packets);
+        }
         let mut ledger = Ledger::default();
         let injected = match &mut node.loss {
             None => false,
@@ -449,8 +462,15 @@ impl Engine {
     fn settle(&mut self, now: Time, l: usize, ledger: &Ledger, arrival: Option<&Packet>) {
         ledger.hash(&mut self.nodes[l].hash, now, arrival);
         for (packet, cause) in &ledger.dropped {
-            self.nodes[l].totals.dropped[cause_index(*cause)] += 1;
+            let node = &mut self.nodes[l];
+            node.totals.dropped[cause_index(*cause)] += 1;
             if !packet.flags.has(Flags::ACK) {
+                if let Some(watch) = &mut node.probe.watch {
+                    watch.dropped(packet, now);
+                }
+                if now >= self.marks.warmup {
+                    node.probe.losses.drop(now, packet.flow);
+                }
                 self.balance.dropped += 1;
                 let side = &mut self.sides[packet.flow as usize];
                 side.dropped += 1;
@@ -510,14 +530,12 @@ impl Engine {
             })
             .sum();
         let mut hash = Rolling::default();
-        let (mut links, mut traces) = (Vec::new(), Vec::new());
+        let (mut links, mut traces, mut packets) = (Vec::new(), Vec::new(), Vec::new());
         let mut tallies: Vec<Tally> = self.identities.iter().map(|_| Tally::default()).collect();
         let end = self.marks.end;
-        for (node, rate) in self.nodes.iter_mut().zip(rates) {
+        for (l, (mut node, rate)) in self.nodes.into_iter().zip(rates).enumerate() {
             node.account(end);
             hash.word(node.hash.0);
-            let samples = std::mem::take(&mut node.samples);
-            links.push(link_outcome(&node.warm, &node.totals, *rate, &self.marks, node.backlog_max, samples));
             if let Some((packet, _)) = node.link.serving() {
                 in_flight += is_data(packet);
             }
@@ -527,6 +545,10 @@ impl Engine {
             }
             // What it would drop on the way out waited as well.
             in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
+            let totals = (&node.warm, &node.totals);
+            let (link, seen) = link_outcome(l, totals, *rate, &self.marks, node.backlog_max, node.probe);
+            links.push(link);
+            packets.extend(seen);
         }
         for side in self.sides {
             hash.word(side.hash.0);
@@ -553,6 +575,7 @@ impl Engine {
             sampled_at: if options.series { self.marks.samples() } else { Vec::new() },
             balance: Balance { in_flight, ..self.balance },
             traces,
+            packets,
             hash: if options.hash { hash.0 } else { 0 },
         }
     }

@@ -345,6 +345,21 @@ fn life(pace: Pace, group: &Group) -> String {
 
 fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
     let mut text = format!("duration = {:?}\nwarmup = {:?}\n", pace.time(4_000_000), pace.time(1_000_000));
+    // Single packets at every second link, in spans around the warm-up and to the end.
+    let spans =
+        (0..links.len()).step_by(2).flat_map(|i| [(i, 0, 50_000), (i, 900_000, 1_100_000), (i, 3_900_000, 4_000_000)]);
+    let packets: Vec<String> = spans
+        .map(|(i, from, to)| {
+            let member = links[i].count - 1;
+            format!("{{ link = \"l{i}[{member}]\", from = {:?}, to = {:?} }}", pace.time(from), pace.time(to))
+        })
+        .collect();
+    let _ = writeln!(
+        text,
+        "record = {{ every = {:?}, delays = true, packets = [{}] }}",
+        pace.time(100_000),
+        packets.join(", ")
+    );
     for (i, link) in links.iter().enumerate() {
         let rate = |kbit: u32| pace.rate(1000 * u64::from(kbit));
         let _ = writeln!(

@@ -1,20 +1,17 @@
-"""``elephan list``: cards of everything that a scenario can name."""
+"""``elephan list``: cards of everything that a scenario can name, and of what is measured."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from elephan.cli.common import JsonOption, as_text, new_table, print_json, print_tables
 from elephan.errors import InputError
 
-if TYPE_CHECKING:
-    from elephan.catalog import Card
-
 EXAMPLE = "Example:  elephan list laws"
 
-KINDS = "laws, slow-starts, recoveries, queues, traffic, lints"
+KINDS = "laws, slow-starts, recoveries, queues, traffic, metrics, lints"
 
 
 def list_(
@@ -39,6 +36,9 @@ def list_(
         if "why" in card:
             print_tables(f"{card['name']}: {card['why']}", "")
             continue
+        if "definition" in card:
+            print_tables(*_definition(card), "")
+            continue
         rows = new_table("parameter", "default", "unit", "meaning", title=f"{card['name']}: {card['title']}")
         rows.columns[2].justify = rows.columns[3].justify = "left"
         for parameter in card["parameters"]:
@@ -49,16 +49,27 @@ def list_(
         print_tables(rows, " ".join(text for text in (also, spelt, card["differs"]) if text), "")
 
 
-def _cards(kind: str) -> list[Card]:
+def _cards(kind: str) -> list[Any]:
     """Cards of a kind, from the room that has them; --help does without the extension."""
     from elephan.catalog import KINDS as NATIVE  # noqa: PLC0415
     from elephan.catalog import catalog  # noqa: PLC0415
 
     if kind in NATIVE:
-        return catalog(kind)
+        return list(catalog(kind))
     if kind == "lints":
-        from elephan.lint import cards  # noqa: PLC0415
+        from elephan import lint  # noqa: PLC0415
 
-        return cards()
+        return list(lint.cards())
+    if kind == "metrics":
+        from elephan import metrics  # noqa: PLC0415
+
+        return metrics.cards()
     message = f'list: there is no "{kind}"; use {KINDS}'
     raise InputError(message)
+
+
+def _definition(card: dict[str, Any]) -> list[str]:
+    """Say what a metric is, where it is found and what computes it."""
+    lines = [f"{card['name']} [{card['unit'] or '1'}]: {card['definition']}"]
+    lines += [f"  option {p['name']} = {p['default']}: {p['meaning']}" for p in card["parameters"]]
+    return [*lines, f"  {card['found']}; {card['function']}" if card["found"] else f"  {card['function']}"]

@@ -58,7 +58,8 @@ def run(
     workers: WorkersOption = None,
     out: OutOption = None,
     plot: Annotated[
-        bool, typer.Option("--plot", help="Draw cwnd, backlog and utilization over time into --out.")
+        bool,
+        typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
     ] = False,
     engine: Annotated[str, typer.Option("--engine", help="window, or reference: the plain one, slow.")] = "window",
     strict: StrictOption = False,

@@ -1,4 +1,4 @@
-"""The picture of a run: windows, backlog and utilization over time, of the first replication."""
+"""The pictures of a run: windows, backlog, round-trip times and utilization over time, and what goes with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from elephan.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, house_style, save, sign
+from elephan.metrics import utilization_series
+from elephan.plots.distributions import draw_distributions
+from elephan.plots.packets import draw_packets
+from elephan.plots.style import COLOURS, GREY, MOST_LINKS, busiest, house_style, legend, save, sign, title
 from elephan.run.result import buffer_packets
 
 if TYPE_CHECKING:
@@ -20,14 +23,15 @@ if TYPE_CHECKING:
     from elephan.run.outcome import Outcome
     from elephan.run.result import Result
 
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-
 SINGLE_LINES = 50
 """With more flows in a group, their mean and range are drawn instead of every one."""
 
+FINE = 400
+"""With more bins of utilization than these, their mean over as many stretches is drawn over them."""
+
 
 def draw_run(result: Result, folder: Path) -> list[Path]:
-    """Draw ``run.png`` and ``run.svg``.
+    """Draw ``run``, ``distributions`` and ``packets-LINK``, each as PNG and SVG.
 
     Parameters
     ----------
@@ -39,42 +43,42 @@ def draw_run(result: Result, folder: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        Empty if the scenario records no samples.
+        What there is something to draw for: of ``run``, samples; of ``packets``, packets recorded at a link.
 
     Raises
     ------
     OSError
         If the folder cannot be written.
     """
-    if not result.outcomes or not result.outcomes[0].has_series:
-        return []
-    with house_style():
-        return save(_figure(result), folder, "run")
+    written = []
+    if result.outcomes[0].has_series:
+        with house_style():
+            written = save(_figure(result), folder, "run")
+    return written + draw_distributions(result, folder) + draw_packets(result, folder)
 
 
 def _figure(result: Result) -> Figure:
     outcome, facts = result.outcomes[0], result.scenario.facts
-    figure = Figure()
-    windows, backlog, rtt = figure.subplots(3, 1, sharex=True, height_ratios=[3, 2, 2])
+    figure = Figure(figsize=(7.16, 6.0))
+    windows, backlog, rtt, used = figure.subplots(4, 1, sharex=True, height_ratios=[3, 2, 2, 2])
     _per_flow(windows, result, outcome.samples["cwnd_segments"])
     windows.set_ylabel("cwnd [segments]")
-    _legend(windows)
+    legend(windows)
     _per_flow(rtt, result, 1e3 * np.where(outcome.samples["srtt_s"] > 0, outcome.samples["srtt_s"], np.nan))
     rtt.set_ylabel("srtt [ms]")
-    rtt.set_ylim(bottom=max(0.0, 0.97 * rtt.get_ylim()[0]))
+    # So much around it at least that rounding does not look like a queue.
+    low, high = rtt.get_ylim()
+    rtt.set_ylim(max(0.0, min(low, 0.99 * high)), high)
     _backlog(backlog, result, outcome)
-    for axes in (windows, backlog, rtt):
+    _utilization(used, result, outcome)
+    for axes in (windows, backlog, rtt, used):
         axes.set_xlim(0.0, facts["duration_s"])
         if facts["warmup_s"] > 0:
             axes.axvspan(0.0, facts["warmup_s"], color=GREY, alpha=0.10, lw=0, zorder=0)
-    if facts["warmup_s"] > 0:
-        text = f"shaded: warm-up, {facts['warmup_s']:g} s"
-        windows.annotate(
-            text, (0.0, 1.0), xycoords="axes fraction", xytext=(0, 3), textcoords="offset points", fontsize=7
-        )
-    rtt.set_xlabel("time [s]")
-    figure.suptitle(result.scenario.title, fontsize=9, fontweight="bold", x=0.005, ha="left")
-    sign(figure, result.scenario, f"replication 1 of {len(result.outcomes)}")
+    used.set_xlabel("time [s]")
+    title(figure, result.scenario)
+    warmup = f"   shaded: warm-up, {facts['warmup_s']:g} s" if facts["warmup_s"] > 0 else ""
+    sign(figure, result.scenario, f"replication 1 of {len(result.outcomes)}{warmup}")
     return figure
 
 
@@ -84,12 +88,15 @@ def _per_flow(axes: Axes, result: Result, values: NDArray[Any]) -> None:
     time_s = outcome.samples["time_s"]
     if not values.size:
         return
-    for g, group in enumerate(result.scenario.groups):
-        if group["law"] is None:
-            continue
-        rows = values[outcome.flows["group"] == g]
-        colour = COLOURS[g % len(COLOURS)]
+    groups = [g for g, group in enumerate(result.scenario.groups) if group["law"] is not None]
+    for k, g in enumerate(groups):
+        group, rows = result.scenario.groups[g], values[outcome.flows["group"] == g]
+        colour = COLOURS[k] if k < len(COLOURS) else GREY
         label = f"{group['name']}: {group['flows']} {group['law']}"
+        if k > len(COLOURS):
+            label = "_"
+        elif k == len(COLOURS):
+            label = f"{len(groups) - k} more groups"
         known = rows[:, np.isfinite(rows).any(axis=0)]
         at = time_s[np.isfinite(rows).any(axis=0)]
         if rows.shape[0] <= SINGLE_LINES:
@@ -99,27 +106,42 @@ def _per_flow(axes: Axes, result: Result, values: NDArray[Any]) -> None:
             axes.autoscale_view()
         else:
             axes.fill_between(at, np.nanmin(known, axis=0), np.nanmax(known, axis=0), color=colour, alpha=0.2, lw=0)
-            axes.plot(at, np.nanmean(known, axis=0), color=colour, label=f"{label} (mean, range)")
+            axes.plot(
+                at,
+                np.nanmean(known, axis=0),
+                color=colour,
+                label=label if k >= len(COLOURS) else f"{label} (mean, range)",
+            )
     axes.set_ylim(bottom=0.0 if axes.get_ylim()[0] <= 0.0 else None)
 
 
 def _backlog(axes: Axes, result: Result, outcome: Outcome) -> None:
-    for i, link in enumerate(result.scenario.links):
+    for k, i in enumerate(busiest(result)):
+        link, colour = result.scenario.links[i], COLOURS[k % len(COLOURS)]
+        values = outcome.samples["backlog_packets"][i]
         mean = np.mean([float(o.links["utilization"][i]) for o in result.outcomes])
-        colour = COLOURS[i % len(COLOURS)]
         label = f"{link['name']}: utilization {mean:.3f}"
-        axes.plot(outcome.samples["time_s"], outcome.samples["backlog_packets"][i], color=colour, lw=0.8, label=label)
+        axes.plot(outcome.samples["time_s"], values, color=colour, lw=0.8, label=label)
         limit = buffer_packets(link)
         if limit is not None:
             axes.axhline(limit, color=colour, lw=0.8, ls=(0, (5, 3)))
+    if len(result.scenario.links) > MOST_LINKS:
+        axes.plot([], [], lw=0, label=f"the busiest of {len(result.scenario.links)} links")
     axes.set_ylabel("backlog [packets]")
     axes.set_ylim(bottom=0.0)
-    _legend(axes)
+    legend(axes)
 
 
-def _legend(axes: Axes) -> None:
-    """Name the lines above the panel, where nothing is drawn."""
-    columns = min(4, len(axes.get_legend_handles_labels()[1]))
-    if not columns:
-        return
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), borderaxespad=0.0, ncols=columns)
+def _utilization(axes: Axes, result: Result, outcome: Outcome) -> None:
+    """Per mean round-trip time of each link; of long runs also smoothed, or nothing could be seen."""
+    for k, i in enumerate(busiest(result)):
+        link, colour = result.scenario.links[i], COLOURS[k % len(COLOURS)]
+        time_s, begun = outcome.samples["time_s"], outcome.samples["begun_bytes"][i]
+        fine = utilization_series(time_s, begun, link["rate_bps"], bin_s=link["mean_rtt_s"] or 0.0)
+        many = fine[0].size > FINE
+        axes.step(*fine, where="post", color=colour, lw=0.5 if many else 0.9, alpha=0.35 if many else 1.0)
+        if many:
+            coarse = utilization_series(time_s, begun, link["rate_bps"], bin_s=4 * time_s[-1] / FINE)
+            axes.step(*coarse, where="post", color=colour, lw=0.9)
+    axes.set_ylabel("utilization\nper RTT")
+    axes.set_ylim(0.0, 1.05)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
+import numpy as np
 
 from elephan import _native
 from elephan.run.files import atomic
@@ -17,8 +18,10 @@ from elephan.run.files import atomic
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from elephan.run.result import Result
     from elephan.scenario import Scenario
 
 STYLE = Path(__file__).with_name("elephan.mplstyle")
@@ -33,6 +36,14 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = (
     "#000000",
 )
 GREY = "#6b6b6b"
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+"""In the order of groups and links."""
+
+MOST_LINKS = 4
+"""More links than these in one panel cannot be told apart."""
+
+LEGEND = 100
+"""Letters that fit beside each other above a panel."""
 
 
 @contextmanager
@@ -63,6 +74,47 @@ def sign(figure: Figure, scenario: Scenario, more: str = "") -> None:
     """
     text = f"elephan {_native.version()}   scenario {scenario.id[:12]}   seed {scenario.seed}"
     figure.supxlabel(f"{text}   {more}".rstrip(), fontsize=6.5, color=GREY, x=0.995, ha="right")
+
+
+def title(figure: Figure, scenario: Scenario) -> None:
+    """Put the scenario's title above a figure.
+
+    Parameters
+    ----------
+    figure : Figure
+    scenario : Scenario
+    """
+    figure.suptitle(scenario.title, fontsize=9, fontweight="bold", x=0.005, ha="left")
+
+
+def legend(axes: Axes) -> None:
+    """Name the lines above the panel, where nothing is drawn.
+
+    Parameters
+    ----------
+    axes : Axes
+    """
+    labels = axes.get_legend_handles_labels()[1]
+    if labels:
+        # A key is as wide as some eight letters.
+        columns = min(4, len(labels), max(1, LEGEND // (8 + max(map(len, labels)))))
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), borderaxespad=0.0, ncols=columns)
+
+
+def busiest(result: Result) -> list[int]:
+    """Return the links that a panel can show: all of them, or those with the highest utilization, in the file's order.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    list of int
+        At most `MOST_LINKS`.
+    """
+    used = sum(np.asarray(outcome.links["utilization"], dtype=float) for outcome in result.outcomes)
+    return sorted(np.argsort(-np.asarray(used), kind="stable")[:MOST_LINKS].tolist())
 
 
 def save(figure: Figure, folder: Path, name: str, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:

@@ -208,6 +208,8 @@ def write_result(result: Result, folder: Path) -> list[Path]:
         written.append(write_parquet(folder / "samples.parquet", _samples(result), who))
     if any(outcome.traces for outcome in result.outcomes):
         written.append(write_parquet(folder / "traces.parquet", _traces(result), who))
+    if any(outcome.packets for outcome in result.outcomes):
+        written.append(write_parquet(folder / "packets.parquet", _packets(result), who))
     written.append(write_text(folder / "scenario.toml", result.scenario.text))
     written.append(write_json(folder / "run.json", document))
     return written
@@ -251,11 +253,21 @@ def _samples(result: Result) -> dict[str, Any]:
 
     links = [link["name"] for link in result.scenario.links]
     groups = [group["name"] for group in result.scenario.groups]
-    names = ("replication", "time_s", "kind", "name", "index", "cwnd_segments", "srtt_s", "backlog_packets")
+    names = (
+        "replication",
+        "time_s",
+        "kind",
+        "name",
+        "index",
+        "cwnd_segments",
+        "srtt_s",
+        "backlog_packets",
+        "begun_bytes",
+    )
     gauges = sorted({name for outcome in result.outcomes for shown in outcome.queue_gauges for name in shown})
     columns: dict[str, list[Any]] = {name: [] for name in (*names, *(f"queue_{name}" for name in gauges))}
     floats = (*(f"queue_{name}" for name in gauges), "cwnd_segments", "srtt_s")
-    types = dict.fromkeys(floats, "float") | {"backlog_packets": "uint32"}
+    types = dict.fromkeys(floats, "float") | {"backlog_packets": "uint32", "begun_bytes": "uint64"}
 
     def append(replication: int, time_s: Any, kind: str, named: list[str], index: Any, values: dict[str, Any]) -> None:
         rows, samples = len(named), time_s.size
@@ -276,7 +288,7 @@ def _samples(result: Result) -> dict[str, Any]:
             values = {"cwnd_segments": outcome.samples["cwnd_segments"], "srtt_s": np.where(srtt_s > 0, srtt_s, np.nan)}
             append(replication, time_s, "flow", named, outcome.flows["index"], values)
         if outcome.samples["backlog_packets"].size:
-            values = {"backlog_packets": outcome.samples["backlog_packets"]}
+            values = {name: outcome.samples[name] for name in ("backlog_packets", "begun_bytes")}
             for name in gauges:
                 absent = np.full(time_s.size, np.nan)
                 rows = [shown.get(name, absent) for shown in outcome.queue_gauges]
@@ -299,5 +311,20 @@ def _traces(result: Result) -> dict[str, Any]:
             columns["flow"].append(np.full(rows, trace["flow"], dtype=np.uint32))
             for name, column in trace.items():
                 if name not in {"flow", "gauges"} and not name.startswith("drop_"):
+                    columns.setdefault(name, []).append(column)
+    return {name: np.concatenate(parts) for name, parts in columns.items()}
+
+
+def _packets(result: Result) -> dict[str, Any]:
+    """One row per data packet recorded at a link."""
+    names = [link["name"] for link in result.scenario.links]
+    columns: dict[str, list[Any]] = {"replication": [], "link": []}
+    for replication, outcome in enumerate(result.outcomes):
+        for trace in outcome.packets:
+            rows = trace["time_s"].size
+            columns["replication"].append(np.full(rows, replication, dtype=np.uint32))
+            columns["link"].append(np.full(rows, names[trace["link"]], dtype=object))
+            for name, column in trace.items():
+                if name != "link":
                     columns.setdefault(name, []).append(column)
     return {name: np.concatenate(parts) for name, parts in columns.items()}

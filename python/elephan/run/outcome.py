@@ -31,16 +31,22 @@ class Outcome:
         Counters and means per flow, groups in the scenario's order.
     samples : dict of str to ndarray
         ``time_s`` with shape (samples,); if the series were kept, ``cwnd_segments`` and ``srtt_s`` with shape
-        (flows, samples), NaN for datagrams, and ``backlog_packets`` with shape (links, samples). Without any TCP flow
-        the first two have shape (flows, 0).
-    backlog_histogram : list of ndarray
-        Per link: samples that found [2^(i-1), 2^i) packets waiting, the first zero.
+        (flows, samples), NaN for datagrams, and ``backlog_packets`` and ``begun_bytes`` (what began service until
+        then, since the start) with shape (links, samples). Without any TCP flow the first two have shape (flows, 0).
+    histograms : dict of str to list of ndarray
+        Per link, in the bins of `elephan.metrics.bin_lowers`: ``backlog_packets`` and ``drain_ps`` (what a first-in
+        first-out link would need for all that is there) at the samples, ``delay_ps`` of every packet served, empty
+        unless the scenario records delays.
     queue_gauges : list of dict
         Per link: by name what the discipline shows of itself, with shape (samples,), if the series were kept.
     balance : dict of str to int
         Data packets of the whole run: ``sent``, ``delivered``, ``dropped``, ``in_flight``.
     traces : list of dict
         Flows recorded event by event; ``gauges`` holds by name what the law shows of itself, with shape (rows,).
+    packets : list of dict
+        Links at which packets were recorded: ``link``, and with shape (packets,) ``time_s``, ``flow``, ``segment``,
+        ``backlog_packets`` (found waiting), ``waited_s`` (until served or dropped; NaN at the end of the run) and
+        ``dropped``.
     hash : int
         Rolling hash over every arrival and ACK; 0 unless asked for.
     """
@@ -48,10 +54,11 @@ class Outcome:
     links: dict[str, NDArray[Any]]
     flows: dict[str, NDArray[Any]]
     samples: dict[str, NDArray[Any]]
-    backlog_histogram: list[NDArray[np.uint64]]
+    histograms: dict[str, list[NDArray[np.uint64]]]
     queue_gauges: list[dict[str, NDArray[np.float64]]]
     balance: dict[str, int]
     traces: list[dict[str, Any]]
+    packets: list[dict[str, Any]]
     hash: int
 
     @property
@@ -72,6 +79,21 @@ class Outcome:
         """
         dropped = sum(int(self.links[f"drops_{cause}"][link]) for cause in CAUSES)
         return dropped / arrived if (arrived := int(self.links["arrived"][link])) else 0.0
+
+    def delay_histogram(self, link: int) -> NDArray[np.uint64]:
+        """Histogram of waiting times at a link, of every packet served if recorded, otherwise as sampled.
+
+        Parameters
+        ----------
+        link : int
+
+        Returns
+        -------
+        ndarray, shape (bins,)
+            Bins of `elephan.metrics.bin_lowers`, in picoseconds.
+        """
+        every = self.histograms["delay_ps"][link]
+        return every if every.size else self.histograms["drain_ps"][link]
 
 
 def simulate(

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elephan import _native
 from elephan.lint import lint
-from elephan.metrics import jain, jain_maxmin, maxmin_shares, ratio
+from elephan.metrics import (
+    flows_hit_per_loss_event,
+    jain,
+    jain_maxmin,
+    maxmin_shares,
+    occupancy,
+    percentile,
+    ratio,
+    rtt_ratio,
+)
 from elephan.run.outcome import CAUSES, Outcome
 from elephan.stats import estimate
 
@@ -23,6 +32,9 @@ if TYPE_CHECKING:
     from elephan.lint import Warned
     from elephan.run.precision import Precision
     from elephan.scenario import Scenario
+
+PERCENTILES = (50, 95, 99)
+"""Of the backlog and the queueing delay of each link."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +107,7 @@ class Result:
         }
 
     def write(self, folder: Path) -> list[Path]:
-        """Write ``run.json``, ``flows.parquet``, ``links.parquet`` and, if kept, ``samples.parquet``.
+        """Write ``run.json``, ``flows.parquet``, ``links.parquet`` and, if kept, ``samples.parquet`` and more.
 
         Parameters
         ----------
@@ -125,21 +137,34 @@ class Result:
         def column(name: str) -> dict[str, float | None]:
             return self._over(lambda o: float(o.links[name][i]))
 
+        def percentiles(key: str, of: Callable[..., float]) -> dict[str, dict[str, float | None]]:
+            return {key.format(p): self._over(partial(of, share=p / 100)) for p in PERCENTILES}
+
+        buffer = buffer_packets(fact)
         return {
             "name": fact["name"],
             "rate_bps": fact["rate_bps"],
             "queue": {"discipline": fact["discipline"]} | fact["queue"],
             "tc": fact["tc"],
-            "buffer_packets": buffer_packets(fact),
+            "buffer_packets": buffer,
             "utilization": column("utilization"),
             "loss_ratio": self._over(lambda o: o.loss_ratio(i)),
             "backlog_packets": column("backlog_packets"),
             "backlog_max_packets": column("backlog_max_packets"),
+            **percentiles(
+                "backlog_p{}_packets", lambda o, share: percentile(o.histograms["backlog_packets"][i], share)
+            ),
+            "occupancy": self._over(lambda o: occupancy(float(o.links["backlog_packets"][i]), buffer)),
             "queueing_delay_s": column("queueing_delay_s"),
+            **percentiles("queueing_delay_p{}_s", lambda o, share: 1e-12 * percentile(o.delay_histogram(i), share)),
             "idle_fraction": self._over(lambda o: 1.0 - float(o.links["utilization"][i])),
             "empty_fraction": column("empty_fraction"),
             "drops": {cause: column(f"drops_{cause}") for cause in CAUSES},
             "marks": self._over(lambda o: sum(float(o.links[f"marks_{cause}"][i]) for cause in CAUSES)),
+            "loss_events": column("loss_events"),
+            "flows_hit_per_loss_event": self._over(
+                lambda o: flows_hit_per_loss_event(float(o.links["flows_hit"][i]), float(o.links["loss_events"][i]))
+            ),
         }
 
     def _group(self, g: int) -> dict[str, Any]:
@@ -178,6 +203,9 @@ class Result:
         return {
             "jain": self._over(lambda o: jain(counted(o)[0])),
             "jain_maxmin": self._over(lambda o: jain_maxmin(*counted(o))),
+            "rtt_ratio": self._over(
+                lambda o: rtt_ratio(counted(o)[0], o.flows["base_rtt_s"][counts[o.flows["group"]]])
+            ),
         }
 
     @cached_property

@@ -9,7 +9,8 @@ use super::ring::Rec;
 use crate::cause_index;
 use crate::meter::LinkTotals;
 use crate::network::Marks;
-use base::{Bytes, Cause, Flags, Time};
+use crate::probe::Standing;
+use base::{Bytes, Cause, Flags, Span, Time};
 use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, RuleVisitor, Verdict};
 use std::collections::VecDeque;
 
@@ -37,8 +38,8 @@ trait Line {
     fn backlog_from(&mut self, from: u64) -> Backlog;
     /// A packet of `size` will begin service at `start`.
     fn join(&mut self, start: u64, size: u32);
-    /// Totals without what those still waiting at `at` will do after it, and how many they are; the link is free at `free`.
-    fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, u32);
+    /// Totals without what those still waiting at `at` will do after it, and how the link stands; it is free at `free`.
+    fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, Standing);
 }
 
 /// Those who wait all take as long: when the first begins, and how many they are.
@@ -68,7 +69,7 @@ impl Line for Clock {
         self.packets += 1;
     }
 
-    fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, u32) {
+    fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, Standing) {
         let over = free.saturating_sub(at);
         let (n, mut totals) = (over / self.time, *totals);
         if n > 0 {
@@ -78,7 +79,8 @@ impl Line for Clock {
             totals.waiting -= u128::from(n) * u128::from(over) - u128::from(self.time) * u128::from(n * (n + 1) / 2);
             totals.nonempty -= over - self.time;
         }
-        (totals, n as u32)
+        let backlog = Backlog { packets: n as u32, bytes: Bytes(n * u64::from(self.size)) };
+        (totals, Standing { backlog, serving: Span(over - n * self.time) })
     }
 }
 
@@ -105,17 +107,22 @@ impl Line for Kept {
         self.bytes += u64::from(size);
     }
 
-    fn totals_at(&self, at: u64, _free: u64, totals: &LinkTotals) -> (LinkTotals, u32) {
-        let (mut totals, mut n, mut last) = (*totals, 0, at);
+    fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, Standing) {
+        let (mut totals, mut backlog, mut last) = (*totals, Backlog::default(), at);
+        let mut until = free.max(at);
         for &(start, size) in self.each.iter().filter(|&&(start, _)| start >= at) {
-            n += 1;
+            if backlog.packets == 0 {
+                until = start;
+            }
+            backlog.packets += 1;
+            backlog.bytes.0 += u64::from(size);
             totals.begun -= 1;
             totals.begun_bytes -= u64::from(size);
             totals.waiting -= u128::from(start - at);
             last = start;
         }
         totals.nonempty -= last - at;
-        (totals, n)
+        (totals, Standing { backlog, serving: Span(until - at) })
     }
 }
 
@@ -187,6 +194,11 @@ impl Fifo {
             let mut refused = 0u64;
             for rec in now {
                 let wait = free.saturating_sub(rec.time);
+                if HASH {
+                    let packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
+                    node.watch_arrival(&packet, (wait.div_ceil(time) as u32).saturating_sub(1));
+                    node.watch_end(&packet, rec.time + if wait > longest { 0 } else { wait }, wait > longest, marks);
+                }
                 if wait > longest {
                     refused += 1;
                     node.drop::<HASH>(rec, Cause::Overflow, marks, shared);
@@ -290,6 +302,11 @@ fn serve_until_mark<const HASH: bool, const PLAIN: bool, A: Admission, L: Line>(
             node.totals.arrived += 1;
             header = node.header_of(rec, shared);
             if node.loss.is_some() && node.loses() {
+                if HASH {
+                    let packet = Packet::new(rec.flow(), rec.seq(), 0, Time(now)).with(rec.flags());
+                    node.watch_arrival(&packet, line.backlog_from(now + 1).packets);
+                    node.watch_end(&packet, now, true, marks);
+                }
                 node.drop::<HASH>(rec, Cause::Injected, marks, shared);
                 continue;
             }
@@ -299,6 +316,9 @@ fn serve_until_mark<const HASH: bool, const PLAIN: bool, A: Admission, L: Line>(
         let idle = free <= now;
         let mut tag = rec.tag;
         let packet = Packet::new(rec.flow(), rec.seq(), size, Time(now)).with(rec.flags());
+        if HASH {
+            node.watch_arrival(&packet, backlog.packets);
+        }
         let verdict = rule.admit(&packet, backlog, idle.then_some(Time(free)));
         match verdict {
             Verdict::Accept => {}
@@ -307,6 +327,9 @@ fn serve_until_mark<const HASH: bool, const PLAIN: bool, A: Admission, L: Line>(
                 tag |= u64::from(Flags::CE.0) << 56;
             }
             Verdict::Drop(cause) => {
+                if HASH {
+                    node.watch_end(&packet, now, true, marks);
+                }
                 node.drop::<HASH>(rec, cause, marks, shared);
                 continue;
             }
@@ -321,6 +344,9 @@ fn serve_until_mark<const HASH: bool, const PLAIN: bool, A: Admission, L: Line>(
             most = most.max(backlog.packets + 1);
             waiting += u128::from(start - now);
             nonempty += start - now.max(last_start).min(start);
+        }
+        if HASH {
+            node.watch_end(&packet, start, false, marks);
         }
         begun += 1;
         if !PLAIN {
@@ -352,8 +378,8 @@ impl Node {
         while self.next_mark <= now {
             let at = self.next_mark;
             if self.is_mark(at, marks) {
-                let (totals, waiting) = line.totals_at(at.0, self.free, &self.totals);
-                self.pass_mark(at, marks, totals, waiting, |put| rule.gauges(put));
+                let (totals, standing) = line.totals_at(at.0, self.free, &self.totals);
+                self.pass_mark(at, marks, totals, &standing, |put| rule.gauges(put));
             }
             if rule.next_wakeup() == at {
                 let idle_since = (self.free < at.0).then_some(Time(self.free));

@@ -6,8 +6,9 @@ use super::headers::Headers;
 use super::local::Local;
 use super::ring::{Rec, Ring};
 use crate::hash::Rolling;
-use crate::meter::{BacklogSamples, LinkTotals};
+use crate::meter::LinkTotals;
 use crate::network::Marks;
+use crate::probe::{Probe, Standing};
 use crate::{Trace, cause_index};
 use base::{Bytes, Cause, Rate, Stream, Time};
 use queue::{AnyQueue, Limit, Packet};
@@ -79,7 +80,7 @@ pub struct Node {
     next_sample: Time,
     /// The earliest of warm-up, next sample and a rule's timer.
     pub next_mark: Time,
-    pub samples: BacklogSamples,
+    pub probe: Probe,
     pub hash: Rolling,
 }
 
@@ -134,7 +135,7 @@ impl Node {
         loss: Option<(Loss, Stream)>,
         (first, routes, lanes): (u32, Vec<u32>, Vec<u32>),
         marks: &Marks,
-        series: bool,
+        probe: Probe,
     ) -> Self {
         let (server, timer) = match queue {
             AnyQueue::Fifo(fifo) => {
@@ -161,7 +162,7 @@ impl Node {
             warm: LinkTotals::default(),
             next_sample,
             next_mark: next_sample.min(marks.warmup).min(timer),
-            samples: BacklogSamples::new(series),
+            probe,
             hash: Rolling::default(),
         }
     }
@@ -238,7 +239,10 @@ impl Node {
         if rec.is_data() {
             let f = rec.flow() as usize;
             shared.dropped_total += 1;
-            shared.dropped[f] += u64::from(rec.time >= marks.warmup.0);
+            if rec.time >= marks.warmup.0 {
+                shared.dropped[f] += 1;
+                self.probe.losses.drop(Time(rec.time), rec.flow());
+            }
             if let Some(trace) = &mut shared.traces[f] {
                 trace.drops.push((Time(rec.time), self.index, rec.seq()));
             }
@@ -250,22 +254,42 @@ impl Node {
         at == marks.warmup || at == self.next_sample
     }
 
-    /// The mark at `at`, at which these are the totals and so many wait.
+    /// Tells whoever watches that `packet` arrived and found `backlog` packets waiting.
+    #[cold]
+    pub fn watch_arrival(&mut self, packet: &Packet, backlog: u32) {
+        if let Some(watch) = &mut self.probe.watch {
+            watch.arrived(packet, backlog);
+        }
+    }
+
+    /// Tells whoever watches that service of `packet` begins at `start`, or that it is dropped then.
+    #[cold]
+    pub fn watch_end(&mut self, packet: &Packet, at: u64, dropped: bool, marks: &Marks) {
+        if let Some(watch) = &mut self.probe.watch {
+            match dropped {
+                true => watch.dropped(packet, Time(at)),
+                false if at < marks.end.0 => watch.began(packet, Time(at)),
+                false => {}
+            }
+        }
+    }
+
+    /// The mark at `at`, at which these are the totals and the link stands so.
     pub fn pass_mark(
         &mut self,
         at: Time,
         marks: &Marks,
         totals: LinkTotals,
-        waiting: u32,
+        standing: &Standing,
         show: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
     ) {
         if at == marks.warmup {
             self.warm = totals;
-            self.most_seen = waiting;
+            self.most_seen = standing.backlog.packets;
         }
         if at == self.next_sample {
-            self.samples.take(at, marks, waiting);
-            self.samples.gauges(show);
+            self.probe.samples.take(at, marks, standing, totals.begun_bytes);
+            self.probe.samples.gauges(show);
             self.next_sample = marks.sample_from(Time(at.0 + 1));
         }
     }

@@ -7,7 +7,8 @@ use crate::cause_index;
 use crate::ledger::Ledger;
 use crate::meter::LinkTotals;
 use crate::network::Marks;
-use base::{Cause, Flags, Time};
+use crate::probe::Standing;
+use base::{Cause, Flags, Span, Time};
 use queue::{AnyQueue, Packet, QueueDiscipline, Visitor};
 
 /// See the [module](self).
@@ -246,7 +247,15 @@ impl<'a, const HASH: bool, const PLAIN: bool> Serve<'a, HASH, PLAIN> {
         if !PLAIN {
             self.node.totals.arrived += 1;
             header = self.node.header_of(rec, self.shared);
+            if HASH {
+                let packet = Packet::new(rec.flow(), rec.seq(), 0, Time(rec.time)).with(rec.flags());
+                self.node.watch_arrival(&packet, queue.backlog().packets);
+            }
             if self.node.loss.is_some() && self.node.loses() {
+                if HASH {
+                    let packet = Packet::new(rec.flow(), rec.seq(), 0, Time(rec.time)).with(rec.flags());
+                    self.node.watch_end(&packet, rec.time, true, self.marks);
+                }
                 return self.node.drop::<HASH>(rec, Cause::Injected, self.marks, self.shared);
             }
         }
@@ -277,6 +286,9 @@ impl<'a, const HASH: bool, const PLAIN: bool> Serve<'a, HASH, PLAIN> {
         hands.busy = next.is_some();
         let Some(packet) = next else { return };
         let time = if PLAIN { self.service.1 } else { self.node.time_of(&packet) };
+        if HASH {
+            self.node.watch_end(&packet, now, false, self.marks);
+        }
         hands.begun += 1;
         hands.free = now + time;
         if !PLAIN {
@@ -307,6 +319,9 @@ impl<'a, const HASH: bool, const PLAIN: bool> Serve<'a, HASH, PLAIN> {
             self.ledger.hash(&mut self.node.hash, Time(now), arrival.as_ref());
         }
         for (packet, cause) in self.ledger.dropped.drain(..) {
+            if HASH {
+                self.node.watch_end(&packet, now, true, self.marks);
+            }
             let rec = Rec { time: now, tag: tag(packet.flow, packet.token, packet.flags) };
             self.node.drop::<false>(&rec, cause, self.marks, self.shared);
         }
@@ -320,7 +335,9 @@ impl<'a, const HASH: bool, const PLAIN: bool> Serve<'a, HASH, PLAIN> {
         while self.node.next_mark <= now {
             let at = self.node.next_mark;
             let totals = self.hands.waiting.totals_at(at.0, self.node.totals);
-            self.node.pass_mark(at, self.marks, totals, self.hands.waiting.packets, |put| queue.gauges(put));
+            let left = if self.hands.busy { self.hands.free.saturating_sub(at.0) } else { 0 };
+            let standing = Standing { backlog: queue.backlog(), serving: Span(left) };
+            self.node.pass_mark(at, self.marks, totals, &standing, |put| queue.gauges(put));
             self.node.next_mark = self.node.mark_after(at, Time::NEVER, self.marks);
         }
     }

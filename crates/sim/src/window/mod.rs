@@ -22,6 +22,7 @@ use crate::hash::Rolling;
 use crate::meter::Tally;
 use crate::meter::link_outcome;
 use crate::network::{FlowPlan, Identity, Marks, Network};
+use crate::probe::Probe;
 use crate::session::{TransferMeter, outcomes};
 use crate::{Balance, Options, Outcome, Trace};
 use base::Rate;
@@ -64,7 +65,8 @@ struct Engine {
 /// Runs `network` to its end.
 pub fn run(network: Network, options: Options) -> Outcome {
     let mut engine = Engine::build(network, options);
-    if options.hash {
+    // Whoever watches single packets takes the slower way, on which they are all looked at.
+    if options.hash || engine.nodes.iter().any(|node| node.probe.watch.is_some()) {
         engine.simulate::<true>();
     } else {
         engine.simulate::<false>();
@@ -106,7 +108,7 @@ impl Engine {
                 plan.loss,
                 routes,
                 &marks,
-                options.series,
+                Probe::new(plan.probe, plan.rate, marks.warmup, options.series),
             ));
         }
         let header_ways = std::mem::take(&mut layout.header_ways);
@@ -250,12 +252,14 @@ impl Engine {
         let mut hash = Rolling::default();
         let mut balance = Balance { dropped: self.shared.dropped_total, ..Balance::default() };
         let mut links = Vec::with_capacity(self.nodes.len());
-        for (node, rate) in self.nodes.iter_mut().zip(&self.rates) {
+        let mut packets = Vec::new();
+        for (l, (mut node, rate)) in self.nodes.into_iter().zip(&self.rates).enumerate() {
             let (totals, most, waiting) = node.finish(&self.marks, &mut self.shared);
             balance.in_flight += waiting;
             hash.word(node.hash.0);
-            let samples = std::mem::take(&mut node.samples);
-            links.push(link_outcome(&node.warm, &totals, *rate, &self.marks, most, samples));
+            let (link, seen) = link_outcome(l, (&node.warm, &totals), *rate, &self.marks, most, node.probe);
+            links.push(link);
+            packets.extend(seen);
         }
         let n = self.flows.len();
         for ring in &self.shared.rings[2 * n..] {
@@ -302,6 +306,7 @@ impl Engine {
             sampled_at: if options.series { self.marks.samples() } else { Vec::new() },
             balance,
             traces: self.shared.traces.into_iter().flatten().map(|trace| trace.in_order()).collect(),
+            packets,
             hash: if options.hash { hash.0 } else { 0 },
         }
     }

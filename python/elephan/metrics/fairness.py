@@ -1,4 +1,4 @@
-"""Pure functions on arrays: fairness, fair shares, ratios.
+"""Fairness, and the shares that would be fair.
 
 Source: Jain's index, Jain1984; max-min fair shares by progressive filling, BertsekasGallager1992.
 """
@@ -9,31 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.metrics.cards import metric
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
 
-def ratio(part: float, whole: float) -> float:
-    """Divide, giving zero where there is nothing to divide by.
-
-    Parameters
-    ----------
-    part, whole : float
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> ratio(1, 4), ratio(0, 0)
-    (0.25, 0.0)
-    """
-    return float(part) / float(whole) if whole else 0.0
-
-
+@metric(
+    "jain",
+    "Jain's fairness index",
+    definition="(sum x)^2 / (n sum x^2) of the goodputs x of n flows: 1 when all are equal, 1/n when one has all.",
+    source="Jain1984",
+    found="fairness: jain",
+)
 def jain(x: ArrayLike) -> float:
     """Jain's fairness index: (sum x)^2 / (n sum x^2), 1 when all are equal and 1/n when one has all.
 
@@ -61,6 +51,14 @@ def jain(x: ArrayLike) -> float:
     return float(np.sum(values)) ** 2 / (values.size * squares) if squares > 0 else float("nan")
 
 
+@metric(
+    "maxmin_share",
+    "Max-min fair share",
+    unit="bit/s",
+    definition="The rates of which none can be raised without lowering one that is no larger: all rise together, and "
+    "each stops where a link of its path is full or it has all that it wants.",
+    source="BertsekasGallager1992",
+)
 def maxmin_shares(
     rates: Sequence[float], paths: Sequence[Sequence[int]], counts: Sequence[int], caps: Sequence[float]
 ) -> NDArray[np.float64]:
@@ -112,6 +110,13 @@ def maxmin_shares(
     return share
 
 
+@metric(
+    "jain_maxmin",
+    "Jain's index over max-min fair shares",
+    definition="Jain's index of each goodput divided by the flow's max-min fair share.",
+    source="Jain1984",
+    found="fairness: jain_maxmin",
+)
 def jain_maxmin(x: ArrayLike, shares: ArrayLike) -> float:
     """Jain's index of what each flow got over its max-min fair share.
 

@@ -1,0 +1,54 @@
+//! Loss events at a link, and how many flows each of them hits: the synchronisation of losses.
+//!
+//! Data packets dropped with less than one mean base RTT between one and the next are one event. A flow is hit once by it,
+//! however many packets it loses.
+
+use base::{Span, Time};
+
+/// See the [module](self). Drops are told in the order of time.
+#[derive(Clone, Debug, Default)]
+pub struct LossEvents {
+    gap: Span,
+    last: Time,
+    /// Events, and the flows that each hit, summed.
+    pub events: u32,
+    pub hit: u64,
+    /// By flow: the last event that hit it, counted from 1.
+    hit_in: Vec<u32>,
+}
+
+impl LossEvents {
+    /// None yet.
+    pub fn new(gap: Span) -> Self {
+        Self { gap, ..Self::default() }
+    }
+
+    /// A data packet of `flow` is dropped at `now`.
+    pub fn drop(&mut self, now: Time, flow: u32) {
+        if self.events == 0 || now - self.last >= self.gap {
+            self.events += 1;
+        }
+        self.last = now;
+        let flow = flow as usize;
+        if self.hit_in.len() <= flow {
+            self.hit_in.resize(flow + 1, 0);
+        }
+        self.hit += u64::from(self.hit_in[flow] != self.events);
+        self.hit_in[flow] = self.events;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_within_a_round_trip_are_one_event_that_hits_each_flow_once() {
+        let mut losses = LossEvents::new(Span(100));
+        // The third drop is 99 after the second, the fourth 100 after the third.
+        for (at, flow) in [(0, 3), (50, 1), (149, 3), (249, 1), (249, 1), (1000, 2)] {
+            losses.drop(Time(at), flow);
+        }
+        assert_eq!((losses.events, losses.hit), (3, 2 + 1 + 1));
+    }
+}

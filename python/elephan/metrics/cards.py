@@ -1,0 +1,143 @@
+"""Cards of everything that is measured: name, title, unit, one sentence, source, and the function that computes it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from elephan.citations import cite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One thing that is measured.
+
+    Parameters
+    ----------
+    name : str
+    title : str
+    unit : str
+        Empty for a ratio.
+    definition : str
+        One sentence.
+    source : str
+        Key of the citation.
+    found : str
+        Where results have it; empty for what is computed from columns on request.
+    function : callable
+        Computes it from arrays.
+    meanings : dict of str to str
+        What the function's options mean.
+    """
+
+    name: str
+    title: str
+    unit: str
+    definition: str
+    source: str
+    found: str
+    function: Callable[..., Any]
+    meanings: dict[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the card as ``elephan list metrics --json`` has it.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> from elephan.metrics import METRICS
+        >>> METRICS["jain"].to_json()["function"]
+        'elephan.metrics.jain'
+        """
+        known = inspect.signature(self.function).parameters
+        return {
+            "name": self.name,
+            "title": self.title,
+            "source": short(self.source),
+            "parameters": [
+                {"name": name, "default": known[name].default, "unit": "", "meaning": meaning}
+                for name, meaning in self.meanings.items()
+            ],
+            "aliases": [],
+            "differs": "",
+            "spellings": {},
+            "unit": self.unit,
+            "definition": self.definition,
+            "found": self.found,
+            "citation": cite(self.source),
+            "function": f"elephan.metrics.{self.function.__name__}",
+        }
+
+
+def short(key: str) -> str:
+    """Write the key of a citation as tables show it.
+
+    Parameters
+    ----------
+    key : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> short("HassayounRos2008"), short("RFC5166")
+    ('Hassayoun and Ros 2008', 'RFC 5166')
+    """
+    number = re.sub(r"\D", "", key)
+    return " ".join([*" and ".join(re.findall("[A-Z]+(?![a-z])|[A-Z][a-z]+", key)).split(), number])
+
+
+METRICS: dict[str, Metric] = {}
+"""Every metric by its name, in the order of the catalogue."""
+
+
+def metric(
+    name: str, title: str, *, unit: str = "", definition: str, source: str, found: str = "", **meanings: str
+) -> Callable[[F], F]:
+    """Register the function that computes a metric.
+
+    Parameters
+    ----------
+    name, title, unit, definition, source, found : str
+        See `Metric`.
+    **meanings : str
+        What the function's options mean.
+
+    Returns
+    -------
+    callable
+        A decorator that gives the function back as it is.
+    """
+
+    def register(function: F) -> F:
+        METRICS[name] = Metric(name, title, unit, definition, source, found, function, meanings)
+        return function
+
+    return register
+
+
+def cards() -> list[dict[str, Any]]:
+    """Return the cards of all metrics.
+
+    Returns
+    -------
+    list of dict
+
+    Examples
+    --------
+    >>> [card["name"] for card in cards()][:2]
+    ['utilization', 'idle_fraction']
+    """
+    return [entry.to_json() for entry in METRICS.values()]

@@ -1,0 +1,370 @@
+"""What flows get and how long they take, from columns, samples and traces.
+
+Source: RFC 5166 for what is worth measuring.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.metrics.cards import metric
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@metric(
+    "goodput",
+    "Goodput",
+    unit="bit/s",
+    definition="Wire size of what the receiver has in order, each segment once, over the measured period.",
+    source="RFC5166",
+    found="groups: goodput_bps, goodput_per_flow_bps",
+)
+def goodput(segments: ArrayLike, packet_bytes: ArrayLike, span_s: float) -> NDArray[np.float64]:
+    """Goodput of each flow.
+
+    Parameters
+    ----------
+    segments : array_like, shape (flows,)
+        Delivered in order in the span.
+    packet_bytes : array_like, shape (flows,) [B]
+        Wire size of a segment.
+    span_s : float [s]
+
+    Returns
+    -------
+    ndarray, shape (flows,) [bit/s]
+
+    References
+    ----------
+    RFC5166.
+
+    Examples
+    --------
+    >>> goodput([100, 200], 1000, 2.0).tolist()
+    [400000.0, 800000.0]
+    """
+    return np.asarray(8.0 * np.asarray(segments, dtype=float) * np.asarray(packet_bytes, dtype=float) / span_s)
+
+
+@metric(
+    "srtt",
+    "Round-trip time",
+    unit="s",
+    definition="The sender's smoothed round-trip time at the samples of the measured period, averaged.",
+    source="RFC6298",
+    found="groups: srtt_s",
+)
+def mean_srtt(srtt_s: ArrayLike) -> float:
+    """Mean of sampled smoothed round-trip times.
+
+    Parameters
+    ----------
+    srtt_s : array_like [s]
+        0 and NaN before the first measurement, which do not count.
+
+    Returns
+    -------
+    float [s]
+        NaN without any.
+
+    References
+    ----------
+    RFC6298.
+
+    Examples
+    --------
+    >>> mean_srtt([0.0, 0.1, 0.3])
+    0.2
+    """
+    values = np.asarray(srtt_s, dtype=float)
+    known = values[values > 0.0]
+    return float(known.mean()) if known.size else float("nan")
+
+
+@metric(
+    "rtt_ratio",
+    "RTT fairness ratio",
+    definition="Goodput per flow of the third of the flows with the shortest base RTTs over that of the third with the "
+    "longest.",
+    source="LakshmanMadhow1997",
+    found="fairness: rtt_ratio",
+)
+def rtt_ratio(goodput_bps: ArrayLike, base_rtt_s: ArrayLike) -> float:
+    """How much more flows with short round-trip times get than those with long ones.
+
+    Parameters
+    ----------
+    goodput_bps : array_like, shape (flows,) [bit/s]
+    base_rtt_s : array_like, shape (flows,) [s]
+
+    Returns
+    -------
+    float [1]
+        Flows at the border of a third count in it, so that equal RTTs are never told apart. NaN if all RTTs are equal,
+        or the longest third got nothing.
+
+    References
+    ----------
+    LakshmanMadhow1997: 1/RTT^a in their regimes, a from 1 to 2.
+
+    Examples
+    --------
+    >>> rtt_ratio([9.0, 3.0, 1.0], [0.01, 0.1, 0.2])
+    9.0
+    """
+    got, rtt = np.asarray(goodput_bps, dtype=float), np.asarray(base_rtt_s, dtype=float)
+    if rtt.size == 0 or rtt.min() == rtt.max():
+        return float("nan")
+    order, third = np.sort(rtt), max(1, rtt.size // 3)
+    short, long = got[rtt <= order[third - 1]], got[rtt >= order[-third]]
+    return float(short.mean() / long.mean()) if long.mean() > 0 else float("nan")
+
+
+@metric(
+    "throughput_by_rtt",
+    "Throughput per RTT bin",
+    unit="bit/s",
+    definition="Mean goodput of the flows whose base RTT lies in each bin.",
+    source="LakshmanMadhow1997",
+)
+def throughput_by_rtt(goodput_bps: ArrayLike, base_rtt_s: ArrayLike, edges_s: ArrayLike) -> NDArray[np.float64]:
+    """Mean goodput by base round-trip time.
+
+    Parameters
+    ----------
+    goodput_bps : array_like, shape (flows,) [bit/s]
+    base_rtt_s : array_like, shape (flows,) [s]
+    edges_s : array_like, shape (bins + 1,) [s]
+        Rising; the last bin holds its upper edge.
+
+    Returns
+    -------
+    ndarray, shape (bins,) [bit/s]
+        NaN where a bin is empty.
+
+    References
+    ----------
+    LakshmanMadhow1997.
+
+    Examples
+    --------
+    >>> throughput_by_rtt([1.0, 3.0, 5.0], [0.01, 0.02, 0.1], [0.0, 0.05, 0.1]).tolist()
+    [2.0, 5.0]
+    """
+    rtt, edges = np.asarray(base_rtt_s, dtype=float), np.asarray(edges_s, dtype=float)
+    sums, _ = np.histogram(rtt, edges, weights=np.asarray(goodput_bps, dtype=float))
+    counts, _ = np.histogram(rtt, edges)
+    return np.asarray(np.divide(sums, counts, out=np.full(counts.size, np.nan), where=counts > 0))
+
+
+@metric(
+    "convergence_time",
+    "Convergence time",
+    unit="s",
+    definition="From the start of the second of two flows to the first time from which on neither has less than a "
+    "share of (1 - delta)/2 of what both get, in every window.",
+    source="Bansal2001",
+    delta="how far from equal the shares may be; 0 is exactly equal",
+)
+def convergence_time(time_s: ArrayLike, rates: ArrayLike, start_s: float, *, delta: float = 0.1) -> float:
+    """delta-fair convergence time of two flows.
+
+    Parameters
+    ----------
+    time_s : array_like, shape (windows,) [s]
+        Where each window begins.
+    rates : array_like, shape (2, windows)
+        What each flow gets in it, averaged over the window; any unit.
+    start_s : float [s]
+        When the second flow starts.
+    delta : float [1]
+
+    Returns
+    -------
+    float [s]
+        NaN if the last window is not fair.
+
+    References
+    ----------
+    Bansal2001: the first time of fairness after shares of 1/101 and 100/101; here from the second flow's
+    start, and fairness must last. RFC5166.
+
+    Examples
+    --------
+    >>> convergence_time([0, 1, 2, 3], [[10, 8, 6, 5], [0, 2, 4, 5]], 0.0)
+    3.0
+    """
+    time, both = np.asarray(time_s, dtype=float), np.asarray(rates, dtype=float)
+    total = both.sum(axis=0)
+    least = np.divide(both.min(axis=0), total, out=np.zeros(total.size), where=total > 0)
+    # The share is a quotient: 0.4 of 0.4 must not fail by its last digit.
+    unfair = np.flatnonzero((least < 0.5 * (1.0 - delta) * (1.0 - 1e-12)) & (time >= start_s))
+    first = unfair[-1] + 1 if unfair.size else int(np.searchsorted(time, start_s))
+    return float(max(time[first] - start_s, 0.0)) if first < time.size else float("nan")
+
+
+@metric(
+    "recovery_time",
+    "Recovery time after loss",
+    unit="s",
+    definition="From a window reduction to the first time that cwnd is again what it was before.",
+    source="PhillipsHu2006",
+)
+def recovery_times(time_s: ArrayLike, cwnd_segments: ArrayLike, ssthresh_segments: ArrayLike) -> NDArray[np.float64]:
+    """Time that each window reduction of a traced flow takes to make good.
+
+    Parameters
+    ----------
+    time_s : array_like, shape (rows,) [s]
+    cwnd_segments : array_like, shape (rows,) [segments]
+    ssthresh_segments : array_like, shape (rows,) [segments]
+        Columns of a trace. A reduction is a row with another ssthresh and a smaller cwnd than the row before.
+
+    Returns
+    -------
+    ndarray, shape (reductions,) [s]
+        NaN where the run ends before. A reduction on the way up does not stop the clock.
+
+    References
+    ----------
+    PhillipsHu2006: the time of growth from w(1 - b) back to w; here from the trace.
+
+    Examples
+    --------
+    >>> recovery_times([0, 1, 2, 3, 4], [10, 5, 8, 10, 9], [20, 5, 5, 5, 9]).tolist()
+    [2.0, nan]
+    """
+    time, cwnd, ssthresh = (np.asarray(x, dtype=float) for x in (time_s, cwnd_segments, ssthresh_segments))
+    cuts = np.flatnonzero((np.diff(cwnd) < 0) & (ssthresh[1:] != ssthresh[:-1])) + 1
+    found = np.full(cuts.size, np.nan)
+    # From the last cut back: the rows that reach higher than all rows between, nearest first.
+    higher: list[int] = []
+    row = time.size - 1
+    for i in range(cuts.size - 1, -1, -1):
+        while row >= cuts[i]:
+            while higher and cwnd[higher[-1]] <= cwnd[row]:
+                higher.pop()
+            higher.append(row)
+            row -= 1
+        at = _first_at_least(cwnd, higher, cwnd[cuts[i] - 1])
+        if at is not None:
+            found[i] = time[at] - time[cuts[i]]
+    return found
+
+
+def _first_at_least(cwnd: NDArray[np.float64], higher: list[int], level: float) -> int | None:
+    """Return the nearest of the rows, each higher than those nearer, that is at least so high."""
+    low, high = 0, len(higher)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if cwnd[higher[middle]] >= level else (low, middle)
+    return higher[low - 1] if low else None
+
+
+@metric(
+    "completion_time",
+    "Flow completion time",
+    unit="s",
+    definition="From the start of a finite transfer to the instant at which the receiver has all of it.",
+    source="Dukkipati2006",
+)
+def completion_times(start_s: ArrayLike, finished_s: ArrayLike) -> NDArray[np.float64]:
+    """Completion times of finite transfers.
+
+    Parameters
+    ----------
+    start_s, finished_s : array_like, shape (flows,) [s]
+        NaN for unfinished ones.
+
+    Returns
+    -------
+    ndarray, shape (flows,) [s]
+
+    References
+    ----------
+    Dukkipati2006.
+
+    Examples
+    --------
+    >>> completion_times([1.0, 2.0], [1.5, np.nan]).tolist()
+    [0.5, nan]
+    """
+    return np.asarray(np.asarray(finished_s, dtype=float) - np.asarray(start_s, dtype=float))
+
+
+@metric(
+    "response_time_cdf",
+    "Response-time distribution",
+    definition="Share of all transfers begun that were complete within each time.",
+    source="Dukkipati2006",
+)
+def response_time_cdf(times_s: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Cumulative distribution of completion or response times.
+
+    Parameters
+    ----------
+    times_s : array_like, shape (transfers,) [s]
+        NaN for unfinished ones, which count as longer than all others.
+
+    Returns
+    -------
+    time_s : ndarray, shape (finished,) [s]
+        Rising.
+    share : ndarray, shape (finished,) [1]
+
+    References
+    ----------
+    Dukkipati2006.
+
+    Examples
+    --------
+    >>> time, share = response_time_cdf([0.3, np.nan, 0.1, 0.2])
+    >>> time.tolist(), share.tolist()
+    ([0.1, 0.2, 0.3], [0.25, 0.5, 0.75])
+    """
+    times = np.asarray(times_s, dtype=float).ravel()
+    known = np.sort(times[np.isfinite(times)])
+    return known, np.arange(1, known.size + 1) / max(times.size, 1)
+
+
+@metric(
+    "slowdown",
+    "Slowdown",
+    definition="Completion time over that of the same transfer alone: its wire size at the narrowest rate of its path, "
+    "and a base RTT.",
+    source="Bender1998",
+)
+def slowdown(
+    completion_s: ArrayLike, wire_bytes: ArrayLike, rate_bps: ArrayLike, base_rtt_s: ArrayLike
+) -> NDArray[np.float64]:
+    """How many times longer transfers take than they would alone.
+
+    Parameters
+    ----------
+    completion_s : array_like, shape (flows,) [s]
+    wire_bytes : array_like, shape (flows,) [B]
+        Headers included.
+    rate_bps : array_like, shape (flows,) [bit/s]
+        Of the narrowest link of the path, the sender's own included.
+    base_rtt_s : array_like, shape (flows,) [s]
+
+    Returns
+    -------
+    ndarray, shape (flows,) [1]
+
+    References
+    ----------
+    Bender1998, who call it stretch.
+
+    Examples
+    --------
+    >>> slowdown([0.9], [10_000], [1e6], [0.1]).round(6).tolist()
+    [5.0]
+    """
+    size, rate = np.asarray(wire_bytes, dtype=float), np.asarray(rate_bps, dtype=float)
+    ideal = 8.0 * size / rate + np.asarray(base_rtt_s, dtype=float)
+    return np.asarray(np.asarray(completion_s, dtype=float) / ideal)

@@ -1,0 +1,492 @@
+"""What happens at links, from their counters, samples and histograms.
+
+Source: RFC 5166 for what is worth measuring; HdrHistogram for the bins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.metrics.cards import metric
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+BINS_PER_DOUBLING = 32
+
+
+def ratio(part: float, whole: float) -> float:
+    """Divide, giving zero where there is nothing to divide by.
+
+    Parameters
+    ----------
+    part, whole : float
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> ratio(1, 4), ratio(0, 0)
+    (0.25, 0.0)
+    """
+    return float(part) / float(whole) if whole else 0.0
+
+
+def utilization_series(
+    time_s: ArrayLike, begun_bytes: ArrayLike, rate_bps: float, *, bin_s: float = 0.0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Utilization of a link from sample to sample, or over bins of several samples.
+
+    Parameters
+    ----------
+    time_s : array_like, shape (samples,) [s]
+        Evenly spaced.
+    begun_bytes : array_like, shape (samples,) [B]
+        Bytes that began service until then, since the start.
+    rate_bps : float [bit/s]
+    bin_s : float [s]
+        The shortest that a bin may be; it is made of whole intervals of the samples.
+
+    Returns
+    -------
+    begin_s : ndarray, shape (bins,) [s]
+        Where each bin begins. What does not fill a bin at the end is left out.
+    utilization : ndarray, shape (bins,) [1]
+        A packet counts where its service begins, so a bin can be above 1 by a packet.
+
+    References
+    ----------
+    RFC5166.
+
+    Examples
+    --------
+    >>> begin, utilization = utilization_series([0, 1, 2, 3, 4], [0, 100, 200, 200, 250], 800.0, bin_s=2.0)
+    >>> begin.tolist(), utilization.tolist()
+    ([0.0, 2.0], [1.0, 0.25])
+    """
+    time, begun = np.asarray(time_s, dtype=float), np.asarray(begun_bytes, dtype=float)
+    if time.size < 2:
+        return np.empty(0), np.empty(0)
+    step = max(1, int(np.ceil(bin_s / (time[1] - time[0]) - 1e-9)))
+    time, begun = time[::step], begun[::step]
+    return time[:-1], 8.0 * np.diff(begun) / (rate_bps * np.diff(time))
+
+
+@metric(
+    "utilization",
+    "Utilization",
+    definition="Bits that began service in the measured period over what the link could have carried in it.",
+    source="RFC5166",
+    found="links: utilization",
+)
+def utilization(begun_bytes: float, rate_bps: float, span_s: float) -> float:
+    """Utilization of a link over a span.
+
+    Parameters
+    ----------
+    begun_bytes : float [B]
+        Bytes that began service in the span.
+    rate_bps : float [bit/s]
+    span_s : float [s]
+
+    Returns
+    -------
+    float [1]
+
+    References
+    ----------
+    RFC5166.
+
+    Examples
+    --------
+    >>> utilization(1.25e6, 1e7, 2.0)
+    0.5
+    """
+    return 8.0 * begun_bytes / (rate_bps * span_s)
+
+
+@metric(
+    "idle_fraction",
+    "Idle fraction",
+    definition="1 - utilization: what the link could have carried and did not.",
+    source="RFC5166",
+    found="links: idle_fraction",
+)
+def idle_fraction(utilization: float) -> float:
+    """Share of a link's capacity that was not used.
+
+    Parameters
+    ----------
+    utilization : float [1]
+
+    Returns
+    -------
+    float [1]
+
+    References
+    ----------
+    RFC5166.
+
+    Examples
+    --------
+    >>> idle_fraction(0.75)
+    0.25
+    """
+    return 1.0 - utilization
+
+
+@metric(
+    "empty_fraction",
+    "Empty fraction",
+    definition="Share of the measured period in which no packet waits; one may be in service.",
+    source="Barman2004",
+    found="links: empty_fraction",
+)
+def empty_fraction(histogram: ArrayLike) -> float:
+    """Share of samples that found nobody waiting; results have the exact share of time.
+
+    Parameters
+    ----------
+    histogram : array_like, shape (bins,)
+        Of the backlog at samples.
+
+    Returns
+    -------
+    float [1]
+        NaN without samples.
+
+    References
+    ----------
+    Barman2004.
+
+    Examples
+    --------
+    >>> empty_fraction([3, 1])
+    0.75
+    """
+    counts = np.asarray(histogram, dtype=float)
+    return float(counts[0] / counts.sum()) if counts.sum() else float("nan")
+
+
+@metric(
+    "loss_ratio",
+    "Loss ratio",
+    definition="Packets dropped over packets arrived; of a group, data packets dropped anywhere over data packets "
+    "sent.",
+    source="RFC5166",
+    found="links, groups: loss_ratio",
+)
+def loss_ratio(dropped: float, arrived: float) -> float:
+    """Share of packets that are dropped.
+
+    Parameters
+    ----------
+    dropped, arrived : float
+
+    Returns
+    -------
+    float [1]
+        0 where none arrived.
+
+    References
+    ----------
+    RFC5166.
+
+    Examples
+    --------
+    >>> loss_ratio(1, 8)
+    0.125
+    """
+    return ratio(dropped, arrived)
+
+
+@metric(
+    "flows_hit_per_loss_event",
+    "Flows hit per loss event",
+    unit="flows",
+    definition="Flows that lose a packet in one loss event of a link, in the mean; drops with less than one mean base "
+    "RTT between one and the next are one event.",
+    source="HassayounRos2008",
+    found="links: loss_events, flows_hit_per_loss_event",
+)
+def flows_hit_per_loss_event(hit: float, events: float) -> float:
+    """Mean number of flows that lose packets in one loss event.
+
+    Parameters
+    ----------
+    hit : float
+        Flows hit, each once in an event, summed over events.
+    events : float
+
+    Returns
+    -------
+    float
+        NaN where nothing was lost.
+
+    References
+    ----------
+    HassayounRos2008.
+
+    Examples
+    --------
+    >>> flows_hit_per_loss_event(12, 4)
+    3.0
+    """
+    return hit / events if events else float("nan")
+
+
+@metric(
+    "loss_synchronization",
+    "Synchronization of losses",
+    definition="Flows hit per loss event over the flows that send there: 1 when every event hits every flow.",
+    source="HassayounRos2008",
+)
+def loss_synchronization(hit: float, events: float, flows: int) -> float:
+    """Share of the flows that a loss event hits in the mean.
+
+    Parameters
+    ----------
+    hit, events : float
+        As for `flows_hit_per_loss_event`.
+    flows : int
+        Flows that send data over the link.
+
+    Returns
+    -------
+    float [1]
+        NaN where nothing was lost.
+
+    References
+    ----------
+    HassayounRos2008.
+
+    Examples
+    --------
+    >>> loss_synchronization(12, 4, 10)
+    0.3
+    """
+    return flows_hit_per_loss_event(hit, events) / flows if flows else float("nan")
+
+
+@metric(
+    "backlog",
+    "Mean backlog",
+    unit="packets",
+    definition="Packets waiting, the one in service not counted, averaged over the time of the measured period.",
+    source="Little1961",
+    found="links: backlog_packets, backlog_max_packets",
+)
+def mean_backlog(histogram: ArrayLike) -> float:
+    """Mean of a histogram of the backlog; results have the exact mean over time.
+
+    Parameters
+    ----------
+    histogram : array_like, shape (bins,)
+
+    Returns
+    -------
+    float [packets]
+        NaN without samples.
+
+    References
+    ----------
+    Little1961.
+
+    Examples
+    --------
+    >>> mean_backlog([1, 2, 1])
+    1.0
+    """
+    counts = np.asarray(histogram, dtype=float)
+    return float(counts @ bin_middles(counts.size) / counts.sum()) if counts.sum() else float("nan")
+
+
+@metric(
+    "occupancy",
+    "Occupancy",
+    definition="Mean backlog over the buffer.",
+    source="Barman2004",
+    found="links: occupancy",
+)
+def occupancy(backlog_packets: float, buffer_packets: float | None) -> float:
+    """Share of a buffer that is full in the mean.
+
+    Parameters
+    ----------
+    backlog_packets : float [packets]
+    buffer_packets : float or None [packets]
+        None for one without limit.
+
+    Returns
+    -------
+    float [1]
+        NaN for a buffer of nothing, or without limit.
+
+    References
+    ----------
+    Barman2004.
+
+    Examples
+    --------
+    >>> occupancy(25.0, 100)
+    0.25
+    """
+    return backlog_packets / buffer_packets if buffer_packets else float("nan")
+
+
+@metric(
+    "queueing_delay",
+    "Mean queueing delay",
+    unit="s",
+    definition="Waiting time of the packets served, own service excluded: the integral of the backlog over packets "
+    "served.",
+    source="Little1961",
+    found="links: queueing_delay_s",
+)
+def queueing_delay(backlog_packets: float, served_per_s: float) -> float:
+    """Mean waiting time by Little's law.
+
+    Parameters
+    ----------
+    backlog_packets : float [packets]
+        Mean over time.
+    served_per_s : float [1/s]
+
+    Returns
+    -------
+    float [s]
+        0 where nothing is served.
+
+    References
+    ----------
+    Little1961.
+
+    Examples
+    --------
+    >>> queueing_delay(50.0, 1000.0)
+    0.05
+    """
+    return ratio(backlog_packets, served_per_s)
+
+
+def bin_lowers(count: int) -> NDArray[np.float64]:
+    """Where the first bins of the engine's histograms begin: every number up to 64, then 32 bins to each doubling.
+
+    Parameters
+    ----------
+    count : int
+
+    Returns
+    -------
+    ndarray, shape (count,)
+
+    Examples
+    --------
+    >>> bin_lowers(67)[[0, 1, 63, 64, 65, 66]].tolist()
+    [0.0, 1.0, 63.0, 64.0, 66.0, 68.0]
+    """
+    bins = np.arange(count, dtype=np.int64)
+    octaves = np.maximum(bins // BINS_PER_DOUBLING - 1, 0)
+    return np.asarray(np.ldexp((bins - BINS_PER_DOUBLING * octaves).astype(float), octaves))
+
+
+def bin_middles(count: int) -> NDArray[np.float64]:
+    """Midpoints of the first bins, between the smallest and the largest whole number in each.
+
+    Parameters
+    ----------
+    count : int
+
+    Returns
+    -------
+    ndarray, shape (count,)
+
+    Examples
+    --------
+    >>> bin_middles(66)[[0, 63, 64, 65]].tolist()
+    [0.0, 63.0, 64.5, 66.5]
+    """
+    lowers = bin_lowers(count + 1)
+    return (lowers[:-1] + lowers[1:] - 1.0) / 2.0
+
+
+@metric(
+    "percentile",
+    "Percentiles of backlog and queueing delay",
+    definition="The smallest value that at least a share of the samples does not exceed, to 1.6 %; delays are what a "
+    "packet arriving at the sample would wait at a first-in first-out link, or with `record = { delays = true }` those "
+    "of every packet served.",
+    source="RFC5166",
+    found="links: backlog_p50_packets, backlog_p95_packets, backlog_p99_packets, queueing_delay_p50_s, "
+    "queueing_delay_p95_s, queueing_delay_p99_s",
+)
+def percentile(histogram: ArrayLike, share: float) -> float:
+    """Quantile of what a histogram of the engine holds.
+
+    Parameters
+    ----------
+    histogram : array_like, shape (bins,)
+    share : float [1]
+        Above 0, at most 1; 0.95 for the 95th percentile.
+
+    Returns
+    -------
+    float
+        Middle of its bin: exact below 64, within 1/64 above; in the histogram's unit. NaN without samples.
+
+    References
+    ----------
+    RFC5166.
+
+    Examples
+    --------
+    >>> percentile([5, 3, 1, 1], 0.5), percentile([5, 3, 1, 1], 0.9)
+    (0.0, 2.0)
+    """
+    counts = np.asarray(histogram, dtype=np.int64)
+    total = int(counts.sum())
+    if total == 0:
+        return float("nan")
+    # A whole count: rounding must not ask for one more sample than there is.
+    rank = int(np.ceil(share * total - 1e-9))
+    at = int(np.searchsorted(np.cumsum(counts), max(rank, 1)))
+    return float(bin_middles(at + 1)[-1])
+
+
+@metric(
+    "distribution",
+    "Distribution of backlog and queueing delay",
+    definition="Share of samples, or of packets, at or below each value.",
+    source="RFC5166",
+    found="histograms of an outcome",
+)
+def distribution(histogram: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Cumulative distribution of what a histogram of the engine holds.
+
+    Parameters
+    ----------
+    histogram : array_like, shape (bins,)
+
+    Returns
+    -------
+    value : ndarray, shape (used bins,)
+        Largest whole number of each bin that holds something.
+    share : ndarray, shape (used bins,) [1]
+
+    References
+    ----------
+    RFC5166.
+
+    Examples
+    --------
+    >>> value, share = distribution([1, 0, 3])
+    >>> value.tolist(), share.tolist()
+    ([0.0, 2.0], [0.25, 1.0])
+    """
+    counts = np.asarray(histogram, dtype=float)
+    used = np.flatnonzero(counts)
+    return bin_lowers(counts.size + 1)[used + 1] - 1.0, np.cumsum(counts)[used] / max(counts.sum(), 1.0)

@@ -1,0 +1,126 @@
+"""How backlog, queueing delay and completion times are distributed: over all replications together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from elephan.metrics import completion_times, distribution, percentile, response_time_cdf
+from elephan.plots.style import COLOURS, busiest, house_style, save, sign, title
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from elephan.run.outcome import Outcome
+    from elephan.run.result import Result
+
+REACH = 1.35
+"""How far beyond the largest 99.9th percentile an axis goes at most."""
+
+
+def draw_distributions(result: Result, folder: Path) -> list[Path]:
+    """Draw ``distributions.png`` and ``distributions.svg``.
+
+    Parameters
+    ----------
+    result : Result
+    folder : Path
+        Made if missing.
+
+    Returns
+    -------
+    list of Path
+        Empty if nothing was sampled and no transfer finished.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    sampled = any(counts.size for outcome in result.outcomes for counts in outcome.histograms["backlog_packets"])
+    times = _completions(result)
+    if not sampled and not times:
+        return []
+    with house_style():
+        return save(_figure(result, times, sampled=sampled), folder, "distributions")
+
+
+def _figure(result: Result, times: dict[str, NDArray[Any]], *, sampled: bool) -> Figure:
+    figure = Figure(figsize=(7.16, 2.9))
+    panels = list(figure.subplots(1, 2 * sampled + bool(times), squeeze=False, sharey=True)[0])
+    panels[0].set_ylabel("cumulative share")
+    if sampled:
+        every = any(outcome.histograms["delay_ps"][0].size for outcome in result.outcomes)
+        backlog, delay = panels[:2]
+        _links(backlog, result, lambda outcome, i: outcome.histograms["backlog_packets"][i], 1.0)
+        backlog.set_xlabel("backlog at the samples [packets]")
+        backlog.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
+        _links(delay, result, lambda outcome, i: outcome.delay_histogram(i), 1e-9)
+        delay.set_xlabel(f"queueing delay, {'every packet' if every else 'at the samples'} [ms]")
+        backlog.legend(loc="lower right")
+    if times:
+        _transfers(panels[-1], times)
+    for axes in panels:
+        axes.set_ylim(0.0, 1.005)
+        axes.set_yticks([0.0, 0.25, 0.5, 0.75, 0.95])
+    title(figure, result.scenario)
+    sign(figure, result.scenario, f"{len(result.outcomes)} replications")
+    return figure
+
+
+def _links(axes: Axes, result: Result, of: Callable[[Outcome, int], NDArray[Any]], scale: float) -> None:
+    reach = 0.0
+    for k, i in enumerate(busiest(result)):
+        counts = _together([of(outcome, i) for outcome in result.outcomes])
+        value, share = distribution(counts)
+        if not value.size:
+            continue
+        # From nothing to the first share, and on to the edge of the panel.
+        value, share = np.append(value, 1e3 * value[-1] + 1.0), np.append(share, 1.0)
+        axes.step(
+            scale * np.insert(value, 0, 0.0),
+            np.insert(share, 0, 0.0),
+            where="post",
+            color=COLOURS[k % len(COLOURS)],
+            label=result.scenario.links[i]["name"],
+        )
+        reach = max(reach, scale * min(REACH * percentile(counts, 0.999), 1.04 * percentile(counts, 1.0)))
+    axes.set_xlim(0.0, reach or 1.0)
+
+
+def _together(parts: list[NDArray[Any]]) -> NDArray[np.int64]:
+    """Add histograms of different lengths."""
+    total = np.zeros(max((part.size for part in parts), default=0), dtype=np.int64)
+    for part in parts:
+        total[: part.size] += part.astype(np.int64)
+    return total
+
+
+def _completions(result: Result) -> dict[str, NDArray[Any]]:
+    """Completion times of each group with a finished transfer, NaN for unfinished ones."""
+    found = {}
+    for g, group in enumerate(result.scenario.groups):
+        parts = [
+            completion_times(o.flows["start_s"], o.flows["finished_s"])[o.flows["group"] == g] for o in result.outcomes
+        ]
+        times = np.concatenate(parts)
+        if np.isfinite(times).any():
+            found[group["name"]] = times
+    return found
+
+
+def _transfers(axes: Axes, times: dict[str, NDArray[Any]]) -> None:
+    for k, (name, each) in enumerate(times.items()):
+        time_s, share = response_time_cdf(each)
+        colour = COLOURS[k % len(COLOURS)]
+        axes.step(np.insert(time_s, 0, 0.0), np.insert(share, 0, 0.0), where="post", color=colour, label=name)
+    axes.set_xlim(left=0.0)
+    axes.set_xlabel("completion time [s]")
+    axes.legend(loc="lower right")

@@ -1,0 +1,121 @@
+"""The packets recorded at a link: what each found waiting, where in its round trip it came, and which were dropped.
+
+Source: J. Auge, J. Roberts, Buffer Sizing for Elastic Traffic, NGI 2006, Figure 4, for showing packets one by one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from elephan.plots.style import BLACK, COLOURS, GREY, house_style, legend, save, sign, title
+from elephan.run.result import buffer_packets
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from elephan.run.result import Result
+
+FOLDED = 3
+"""With more flows of TCP on the link, a row for each instead of their places in the round trip."""
+
+
+def draw_packets(result: Result, folder: Path) -> list[Path]:
+    """Draw ``packets-LINK.png`` and ``.svg`` of each link whose packets were recorded, from the first replication.
+
+    Parameters
+    ----------
+    result : Result
+    folder : Path
+        Made if missing.
+
+    Returns
+    -------
+    list of Path
+        Empty if none were.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    written = []
+    with house_style():
+        for trace in result.outcomes[0].packets:
+            if trace["time_s"].size:
+                name = result.scenario.links[trace["link"]]["name"]
+                safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
+                written += save(_figure(result, trace), folder, f"packets-{safe}")
+    return written
+
+
+def _figure(result: Result, trace: dict[str, Any]) -> Figure:
+    flows, groups = result.outcomes[0].flows, result.scenario.groups
+    link = result.scenario.links[trace["link"]]
+    group = flows["group"][trace["flow"]]
+    tcp = np.array([g["law"] is not None for g in groups])
+    responsive = np.unique(trace["flow"][tcp[group]])
+    figure = Figure(figsize=(7.16, 4.6))
+    found, place = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1])
+    folded = 0 < responsive.size <= FOLDED
+    rows = _place(trace, flows, folded=folded)
+    # What does not respond is the background, in grey, and behind.
+    seen = np.unique(group)
+    colours = dict(zip(seen[tcp[seen]].tolist(), COLOURS, strict=False))
+    for g in sorted(seen.tolist(), key=lambda g: bool(tcp[g])):
+        mine, colour = (group == g) & ~trace["dropped"], colours.get(g, GREY)
+        size = _size(int(trace["time_s"].size))
+        style = {"s": size, "color": colour, "lw": 0, "rasterized": True, "alpha": 0.9 if tcp[g] else 0.35}
+        found.scatter(trace["time_s"][mine], trace["backlog_packets"][mine], **style)
+        found.scatter([], [], s=12, color=colour, lw=0, label=_label(groups[g]))
+        if tcp[g] or not folded:
+            place.scatter(trace["time_s"][mine], rows[mine], **style)
+    _drops(found, trace, trace["backlog_packets"], trace["dropped"])
+    _drops(place, trace, rows, trace["dropped"] & (tcp[group] | (not folded)))
+    found.scatter([], [], s=14, marker="x", color=BLACK, lw=0.8, label=f"dropped: {int(trace['dropped'].sum())}")
+    found.set_ylabel("found waiting [packets]")
+    found.set_ylim(bottom=-0.02 * max(1.0, float(trace["backlog_packets"].max())))
+    limit = buffer_packets(link)
+    if limit is not None:
+        found.axhline(limit, color=GREY, lw=0.8, ls=(0, (5, 3)), zorder=0)
+    place.set_ylabel("place in the round trip [ms]" if folded else "a row for each flow")
+    if not folded:
+        place.set_yticks([])
+    place.set_xlabel(f"arrival at {link['name']} [s]")
+    place.set_xlim(*_reach(trace["time_s"]))
+    legend(found)
+    title(figure, result.scenario)
+    sign(figure, result.scenario, f"replication 1 of {len(result.outcomes)}")
+    return figure
+
+
+def _place(trace: dict[str, Any], flows: dict[str, NDArray[Any]], *, folded: bool) -> NDArray[Any]:
+    """Where a packet stands across: milliseconds after a multiple of its flow's base RTT, or the row of its flow."""
+    if not folded:
+        return np.asarray(np.unique(trace["flow"], return_inverse=True)[1])
+    return np.asarray(1e3 * np.mod(trace["time_s"], flows["base_rtt_s"][trace["flow"]]))
+
+
+def _label(group: dict[str, Any]) -> str:
+    return f"{group['name']}: {group['flows']} {group['law'] or group['traffic']}"
+
+
+def _drops(axes: Axes, trace: dict[str, Any], y: NDArray[Any], dropped: NDArray[Any]) -> None:
+    axes.scatter(trace["time_s"][dropped], y[dropped], s=14, marker="x", color=BLACK, lw=0.8, zorder=5, rasterized=True)
+
+
+def _size(packets: int) -> float:
+    """Area of a point [pt^2], smaller where there are many."""
+    return float(np.clip(2e4 / packets, 0.4, 6.0))
+
+
+def _reach(time_s: NDArray[Any]) -> tuple[float, float]:
+    """From the first to the last packet, with a little room."""
+    first, last = float(time_s.min()), float(time_s.max())
+    room = 0.005 * (last - first) or 1e-3
+    return first - room, last + room

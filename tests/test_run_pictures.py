@@ -1,0 +1,114 @@
+"""Pictures of a run: which there are, what they show, and that they are the same each time."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import elephan
+from elephan.plots.run import draw_run
+from elephan.plots.style import MOST_LINKS, busiest
+from elephan.run.result import Result
+
+HOPS = 6
+
+LOT = """
+title = "Six hops"
+duration = "6 s"
+warmup = "1 s"
+{record}
+[[flows]]
+name = "long"
+path = [{path}]
+rtt = "100 ms"
+packet = "1000 B"
+[[flows]]
+name = "transfers"
+count = 5
+path = ["hop0"]
+rtt = "20 ms"
+packet = "1000 B"
+start = {{ from = "0 s", to = "2 s" }}
+traffic = {{ kind = "finite", size = "50 kB" }}
+"""
+
+LINK = """
+[[links]]
+name = "hop{i}"
+rate = "{rate} Mbit/s"
+delay = "5 ms"
+buffer = "20 packets"
+"""
+
+
+def run(record: str) -> Result:
+    path = ", ".join(f'"hop{i}"' for i in range(HOPS))
+    # The later the hop, the wider: what passes the first uses the last least.
+    links = "".join(LINK.format(i=i, rate=4 + 2 * i) for i in range(HOPS))
+    text = LOT.format(record=record, path=path)
+    return elephan.run(elephan.Scenario.from_text(text + links), replications=2, series=True)
+
+
+def names(written: list[Path]) -> set[str]:
+    assert all(path.stat().st_size > 5000 for path in written)
+    return {path.name for path in written}
+
+
+def both(*stems: str) -> set[str]:
+    return {f"{stem}{ending}" for stem in stems for ending in (".png", ".svg")}
+
+
+@pytest.mark.parametrize(
+    ("record", "stems"),
+    [
+        ("", ("run", "distributions")),
+        (
+            'record = { packets = [{ link = "hop0", from = "2 s", to = "3 s" }] }',
+            ("run", "distributions", "packets-hop0"),
+        ),
+        # Completion times need no samples.
+        ('record = { every = "none" }', ("distributions",)),
+    ],
+)
+def test_there_is_a_picture_of_everything_recorded(record: str, stems: tuple[str, ...], tmp_path: Path) -> None:
+    assert names(draw_run(run(record), tmp_path)) == both(*stems)
+
+
+def test_of_many_links_the_busiest_are_shown_in_their_order() -> None:
+    result = run("")
+    used = result.outcomes[0].links["utilization"]
+    assert used.size == HOPS > MOST_LINKS
+    assert busiest(result) == list(range(MOST_LINKS))
+    assert (np.diff(used) < 0).all()
+
+
+def test_pictures_are_the_same_each_time(tmp_path: Path) -> None:
+    record = 'record = { delays = true, packets = [{ link = "hop0", from = "2 s", to = "3 s" }] }'
+    first, second = (draw_run(run(record), tmp_path / folder) for folder in ("a", "b"))
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.name
+
+
+def test_recorded_packets_are_a_table(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    result = run('record = { packets = [{ link = "hop0", from = "2 s", to = "3 s" }] }')
+    result.write(tmp_path)
+    table = pq.read_table(tmp_path / "packets.parquet").to_pydict()
+    assert set(table) == {
+        "replication", "link", "time_s", "flow", "segment", "backlog_packets", "waited_s", "dropped",
+    }  # fmt: skip
+    assert set(table["link"]) == {"hop0"}
+    assert set(table["replication"]) == {0, 1}
+    assert all(2 <= time_s < 3 for time_s in table["time_s"])
+    assert max(table["backlog_packets"]) <= 20
+
+
+def test_delays_of_every_packet_give_the_percentiles() -> None:
+    sampled, every = run(""), run("record = { delays = true }")
+    counts = every.outcomes[0].delay_histogram(0)
+    assert counts.sum() > sampled.outcomes[0].delay_histogram(0).sum()
+    # At 4 Mbit/s a full buffer of 20 packets takes 40 ms, and 2 ms for what is left of the one in service.
+    link = every.to_json()["links"][0]
+    assert 0 < link["queueing_delay_p50_s"]["mean"] <= link["queueing_delay_p99_s"]["mean"] <= 0.042 * (1 + 1 / 64)
+    assert link["occupancy"]["mean"] == pytest.approx(link["backlog_packets"]["mean"] / 20)
