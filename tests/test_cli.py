@@ -11,9 +11,15 @@ import pytest
 import typer
 
 from conftest import SCENARIOS, Command
-from elephan.cli import app, bench, catalog, run, size
+from elephan.cli import app, bench, catalog, new, run, size
 
-VERBS = {"run": run.EXAMPLE, "size": size.EXAMPLE, "list": catalog.EXAMPLE, "bench": bench.EXAMPLE}
+VERBS = {
+    "run": run.EXAMPLE,
+    "size": size.EXAMPLE,
+    "new": new.EXAMPLE,
+    "list": catalog.EXAMPLE,
+    "bench": bench.EXAMPLE,
+}
 
 
 def one_line(text: str) -> str:
