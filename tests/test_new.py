@@ -1,5 +1,6 @@
 """``elephan new``: every template is a scenario that runs, and says what was asked for."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.errors import InputError, ScenarioError
+from elephan.metrics import maxmin_shares
 from elephan.scenario import Scenario
 from elephan.templates import DEFAULTS, template
 
@@ -46,6 +48,11 @@ def test_what_is_chosen_stands_in_the_file(elephan: Command, tmp_path: Path) -> 
     assert [group["flows"] for group in scenario.groups] == [7] * 2
 
 
+def test_programs_get_one_document(elephan: Command) -> None:
+    document = json.loads(elephan("new", "web", "--json").out)
+    assert document == {"kind": "web", "file": None, "text": template("web", {})}
+
+
 def test_a_parking_lot_has_its_hops_and_cross_traffic_at_each() -> None:
     scenario = Scenario.from_text(template("parking-lot", {"hops": 5}))
     assert [group["path"] for group in scenario.groups] == [list(range(5)), *([i] for i in range(5))]
@@ -81,6 +88,18 @@ def test_no_file_is_lost(elephan: Command, tmp_path: Path) -> None:
 def test_wrong_words_get_one_line(words: list[str], message: str, elephan: Command) -> None:
     done = elephan("new", *words)
     assert (done.code, done.err) == (2, f"{message}\n")
+
+
+def test_links_of_an_array_are_one_in_fair_shares() -> None:
+    scenario = Scenario.from_text(template("web", {}))
+    fair = scenario.facts["fair"]
+    # 200 servers, the bottleneck, 1000 clients of 127.5 Mbit/s in the mean.
+    assert fair["rates_bps"] == [200e9, 1e9, 127.5e9]
+    assert fair["paths"] == [[1], [0, 1, 2]]
+    # A session gets no more than one client's link has.
+    assert fair["caps_bps"] == [1e9, 127.5e6]
+    shares = maxmin_shares(fair["rates_bps"], fair["paths"], [5, 1000], fair["caps_bps"])
+    assert shares == pytest.approx([1e9 / 1005] * 2)
 
 
 def test_only_single_links_are_sized() -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from elephan.cli.common import say
+from elephan.cli.common import JsonOption, print_json, say
 from elephan.errors import InputError
 from elephan.templates import DEFAULTS, template
 
@@ -26,6 +26,7 @@ def new(
     buffer: Annotated[str | None, typer.Option("--buffer", help='Buffer, such as "0.1 bdp" or "500 packets".')] = None,
     out: FileOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Write a commented scenario file: dumbbell, two-way, parking-lot, two-hops, web."""
     from elephan.scenario import Scenario  # noqa: PLC0415 (--help does without the extension)
@@ -33,9 +34,16 @@ def new(
     text = template(kind, {"rate": rate, "rtt": rtt, "flows": flows, "hops": hops, "buffer": buffer})
     # What was chosen may be no quantity.
     Scenario.from_text(text, kind)
-    if out is None:
+    if out is not None:
+        _write(text, out, force)
+        say(f"{out} is written; next: elephan run {out}")
+    if json:
+        print_json({"kind": kind, "file": None if out is None else str(out), "text": text})
+    elif out is None:
         sys.stdout.write(text)
-        return
+
+
+def _write(text: str, out: Path, force: bool) -> None:
     try:
         with out.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
@@ -45,4 +53,3 @@ def new(
     except OSError as error:
         message = f"--out {out}: {(error.strerror or 'cannot be written').lower()}"
         raise InputError(message) from None
-    say(f"{out} is written; next: elephan run {out}")
