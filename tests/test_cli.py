@@ -11,11 +11,12 @@ import pytest
 import typer
 
 from conftest import SCENARIOS, Command
-from elephan.cli import app, bench, catalog, lint, run, size
+from elephan.cli import app, bench, catalog, lint, new, run, size
 
 VERBS = {
     "run": run.EXAMPLE,
     "size": size.EXAMPLE,
+    "new": new.EXAMPLE,
     "list": catalog.EXAMPLE,
     "lint": lint.EXAMPLE,
     "bench": bench.EXAMPLE,

@@ -262,7 +262,7 @@ class Scenario:
         Parameters
         ----------
         name : str or None
-            None means the first link over which flows send data.
+            None means the first link over which flows send data and that is no array, if there is one.
 
         Returns
         -------
@@ -280,7 +280,8 @@ class Scenario:
         """
         names = [str(link["name"]) for link in self.links]
         if name is None:
-            return next((i for i, link in enumerate(self.links) if link["flows"]), 0)
+            loaded = [i for i, link in enumerate(self.links) if link["flows"]]
+            return next((i for i in loaded if self.links[i]["count"] == 1), loaded[0] if loaded else 0)
         if name not in names:
             message = f'{self.origin}: there is no link "{name}"; links: {", ".join(names)}'
             raise ScenarioError(message)

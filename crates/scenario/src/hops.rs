@@ -30,7 +30,8 @@ pub(crate) fn hop_named(text: &str, links: &[Link]) -> Result<Hop, String> {
         Some(("*", _)) if count == 1 => Ok(one(0)),
         Some(("*", _)) => Ok(Hop { link, pick: Pick::Each }),
         Some((_, Ok(i))) if i < count => Ok(one(i)),
-        Some((_, Ok(_))) => Err(format!("there is only {count} of {name:?}, counted from 0")),
+        Some((_, Ok(_))) if count == 1 => Err(format!("{name:?} is one link; write {name:?}")),
+        Some((_, Ok(_))) => Err(format!("there are {count} of {name:?}, counted from 0")),
         Some(_) => Err(format!("{text:?} is no link; write \"{name}[*]\" or for example \"{name}[0]\"")),
     }
 }

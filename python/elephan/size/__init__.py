@@ -99,6 +99,9 @@ def size(
     if not facts["flows"]:
         message = f"{scenario.origin}: no flow sends data over link {facts['name']}, so its buffer decides nothing"
         raise ScenarioError(message)
+    if facts["count"] > 1:
+        message = f"{scenario.origin}: {facts['name']} are {facts['count']} links; only a single link can be sized"
+        raise ScenarioError(message)
     low, high, largest = (max(1, round(share * facts["bdp_packets"])) for share in (*GRID_BDP, LARGEST_BDP))
     grid = (max(1, min(low, round(facts["bdp_packets"] / math.sqrt(facts["flows"]) / 8))), max(high, 4))
     search = Search(

@@ -176,4 +176,25 @@ buffer = "10 packets"
         let parts = parts_with(&[&both]);
         assert_eq!(parts.iter().map(|part| part.order.clone()).collect::<Vec<_>>(), [vec![0], vec![2, 1]]);
     }
+
+    #[test]
+    fn arrays_fall_into_parts_or_into_one_in_the_order_of_paths() {
+        let array =
+            "[[links]]\nname = \"d\"\ncount = 500\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"5 packets\"\n";
+        let text = |path: &str| {
+            format!("{TWO_WAYS}{array}[[flows]]\ncount = 1000\npath = [{path}]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n")
+        };
+        let of = |path: &str| {
+            let scenario = scenario::read(&text(path)).unwrap_or_else(|e| panic!("{e}"));
+            parts(&Network::build(&scenario, 0).expect("small"))
+        };
+        // 19 ms of the round trip are not the link's, which takes 0.8 ms for a packet.
+        let alone = of("\"d[*]\"");
+        assert_eq!(alone.len(), 503);
+        assert!(alone[3..].iter().all(|part| part.order.len() == 1 && part.window == 20_800_000_000));
+        // All meet at link c. From d to c it takes 1.8 ms, and back the 19 ms that the links leave and 0.8 ms.
+        let star = of("\"d[*]\", \"c\"");
+        assert_eq!(star.len(), 3);
+        assert_eq!((star[2].order.len(), star[2].order.last(), star[2].window), (501, Some(&2), 19_800_000_000));
+    }
 }

@@ -1,0 +1,55 @@
+"""``elephan new``: a commented scenario file to start from."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elephan.cli.common import JsonOption, print_json, say
+from elephan.errors import InputError
+from elephan.templates import DEFAULTS, template
+
+EXAMPLE = 'Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --out mine.toml'
+
+FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write this file, not to stdout.")]
+
+
+def new(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {', '.join(DEFAULTS)}.")],
+    rate: Annotated[str | None, typer.Option("--rate", help="Rate of the links that are shared.")] = None,
+    rtt: Annotated[str | None, typer.Option("--rtt", help="Base round-trip time of the flows.")] = None,
+    flows: Annotated[int | None, typer.Option("--flows", min=1, help="Flows of each group (see the file).")] = None,
+    hops: Annotated[int | None, typer.Option("--hops", min=1, max=1000, help="Hops of the parking lot.")] = None,
+    buffer: Annotated[str | None, typer.Option("--buffer", help='Buffer, such as "0.1 bdp" or "500 packets".')] = None,
+    out: FileOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Write a commented scenario file: dumbbell, two-way, parking-lot, two-hops, web."""
+    from elephan.scenario import Scenario  # noqa: PLC0415 (--help does without the extension)
+
+    text = template(kind, {"rate": rate, "rtt": rtt, "flows": flows, "hops": hops, "buffer": buffer})
+    # What was chosen may be no quantity.
+    Scenario.from_text(text, kind)
+    if out is not None:
+        _write(text, out, force)
+        say(f"{out} is written; next: elephan run {out}")
+    if json:
+        print_json({"kind": kind, "file": None if out is None else str(out), "text": text})
+    elif out is None:
+        sys.stdout.write(text)
+
+
+def _write(text: str, out: Path, force: bool) -> None:
+    try:
+        with out.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        message = f"--out {out}: is there already; --force replaces it"
+        raise InputError(message) from None
+    except OSError as error:
+        message = f"--out {out}: {(error.strerror or 'cannot be written').lower()}"
+        raise InputError(message) from None

@@ -1,0 +1,75 @@
+"""Commented scenario files to start from, one TOML file each beside this module.
+
+A file holds ``$names`` for what may be chosen; what stands between ``#: for each hop`` and ``#: end`` is repeated, with
+``$i`` for the number of the hop.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DEFAULTS: dict[str, dict[str, str | int]] = {
+    "dumbbell": {"rate": "100 Mbit/s", "rtt": "80 ms", "flows": 10, "buffer": "0.5 bdp"},
+    "two-way": {"rate": "100 Mbit/s", "rtt": "80 ms", "flows": 5, "buffer": "0.5 bdp"},
+    "parking-lot": {"rate": "100 Mbit/s", "flows": 2, "hops": 3, "buffer": "250 packets"},
+    "two-hops": {"rate": "1 Gbit/s", "flows": 2, "buffer": "500 packets"},
+    "web": {"rate": "1 Gbit/s", "flows": 5, "buffer": "5000 packets"},
+}
+"""By kind: what may be chosen, and what it is otherwise."""
+
+_EACH_HOP = re.compile(r"^#: for each hop\n(.*?)^#: end\n", re.MULTILINE | re.DOTALL)
+
+
+def template(kind: str, choices: Mapping[str, str | int | None]) -> str:
+    """Return the text of a scenario file.
+
+    Parameters
+    ----------
+    kind : str
+        One of `DEFAULTS`.
+    choices : mapping of str to str, int or None
+        What the file should hold for ``rate``, ``rtt``, ``buffer`` (texts with their units), ``flows`` and ``hops``
+        (numbers); None is no choice.
+
+    Returns
+    -------
+    str
+        TOML with comments.
+
+    Raises
+    ------
+    InputError
+        If there is no such kind, or it has nothing of what was chosen.
+
+    Examples
+    --------
+    >>> text = template("dumbbell", {"rate": "2.5 Gbit/s", "flows": None})
+    >>> [line for line in text.splitlines() if line.startswith(("rate", "count"))]
+    ['rate   = "2.5 Gbit/s"', 'count    = 10']
+    """
+    if kind not in DEFAULTS:
+        message = f'there is no kind "{kind}"; kinds: {", ".join(DEFAULTS)}'
+        raise InputError(message)
+    chosen = {name: value for name, value in choices.items() if value is not None}
+    for name, value in chosen.items():
+        if name not in DEFAULTS[kind]:
+            known = ", ".join(f"--{known}" for known in DEFAULTS[kind])
+            message = f"--{name}: {kind} has no such choice; it has {known}"
+            raise InputError(message)
+        if isinstance(value, str) and (not value.isprintable() or '"' in value or "\\" in value):
+            message = f"--{name}: must be a number with its unit, such as {DEFAULTS[kind][name]}"
+            raise InputError(message)
+    words = DEFAULTS[kind] | chosen
+    numbers = range(1, int(words.get("hops", 0)) + 1)
+    raw = files("elephan.templates").joinpath(f"{kind}.toml").read_text(encoding="utf-8")
+    whole = _EACH_HOP.sub(lambda part: "".join(part[1].replace("$i", str(i)) for i in numbers), raw)
+    path = ", ".join(f'"hop{i}"' for i in numbers)
+    return Template(whole).substitute(words, path=path)
