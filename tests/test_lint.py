@@ -76,6 +76,7 @@ SILENT: dict[str, list[Changes]] = {
         {"flows[bulk].rtt": "80 ms", "flows[bulk].count": 1},
         {"flows[bulk].rtt": "80 ms", **queue(discipline="codel")},
         {"flows[bulk].rtt": {"uniform": ["70 ms", "90 ms"]}},
+        {"flows[bulk].rtt": {"pareto": {"mean": "80 ms", "shape": 1.5, "max": "200 ms"}}},
     ],
     "buffer-under-burst": [
         {"links[core].buffer": "9 packets", "flows[bulk].tcp": {"initial_window": 10}},

@@ -108,14 +108,15 @@ def bulk_groups(scenario: Scenario) -> tuple[Group, ...]:
     for index, (fact, form) in enumerate(zip(scenario.groups, scenario.resolved["flows"], strict=True)):
         if fact["law"] is None or fact["traffic"] != "bulk":
             continue
-        rtts, drawn = _rtts(form["rtt"], int(fact["flows"]))
+        link = min((links[i] for i in fact["path"]), key=lambda link: link.share_bps)
+        rtts, drawn = _rtts(form["rtt"], int(fact["flows"]), float(scenario.links[link.index]["mean_rtt_s"]))
         stop = form["stop_ps"]
         found.append(
             Group(
                 index=index,
                 name=fact["name"],
                 flows=int(fact["flows"]),
-                link=min((links[i] for i in fact["path"]), key=lambda link: link.share_bps),
+                link=link,
                 law=fact["law"],
                 control=form["control"],
                 packet_bytes=int(fact["packet_bytes"]),
@@ -124,7 +125,7 @@ def bulk_groups(scenario: Scenario) -> tuple[Group, ...]:
                 start_s=(form["start_ps"][0] * PS, form["start_ps"][1] * PS),
                 stop_s=None if stop is None else stop * PS,
                 access_rate_bps=fact["access_rate_bps"],
-                access_buffer=form["access"]["buffer_packets"],
+                access_buffer=form["access"].get("buffer_packets"),
                 tcp=form["tcp"],
             )
         )
@@ -154,7 +155,7 @@ def _link(scenario: Scenario, index: int) -> Link:
     )
 
 
-def _rtts(form: dict[str, Any], count: int) -> tuple[tuple[float, ...], bool]:
+def _rtts(form: dict[str, Any], count: int, mean_rtt_s: float) -> tuple[tuple[float, ...], bool]:
     """Base RTTs [s] of a group, and whether each flow draws its own between or from them."""
     if "constant_ps" in form:
         return (form["constant_ps"] * PS,) * count, False
@@ -167,5 +168,4 @@ def _rtts(form: dict[str, Any], count: int) -> tuple[tuple[float, ...], bool]:
     if "uniform_ps" in form:
         low, high = form["uniform_ps"]
         return (low * PS, high * PS), True
-    mean = next((form[kind]["mean_ps"] for kind in form), 0)
-    return (mean * PS,), True
+    return (mean_rtt_s,), True
