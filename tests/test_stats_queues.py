@@ -144,6 +144,15 @@ def test_mser5_cuts_the_start_of_ar1_far_from_its_mean() -> None:
     assert abs(kept.mean) < 2 * kept.ci95
 
 
+def test_mser5_is_the_smallest_squared_error_by_its_definition() -> None:
+    for series in ar1(300, 50, seed=13, start=20.0):
+        means = series.reshape(60, 5).mean(axis=1)
+        # Every cut that leaves a tenth, 6 batches of 60.
+        error = [np.sum((means[d:] - means[d:].mean()) ** 2) / (60 - d) ** 2 for d in range(55)]
+        best = int(np.argmin(error))
+        assert mser5(series) == (5 * best if best <= 30 else None)
+
+
 def test_mser5_cuts_little_of_what_is_settled_from_its_start() -> None:
     cuts = [mser5(x) for x in ar1(2000, 200, seed=12)]
     assert None not in cuts

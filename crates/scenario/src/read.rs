@@ -42,7 +42,9 @@ pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
 
 fn warmup(node: &Node) -> Result<Span, ScenarioError> {
     if node.as_text() == Some("auto") {
-        return Err(node.wrong("\"auto\" is not available yet; give a time such as \"60 s\""));
+        return Err(
+            node.wrong("\"auto\" is for a pilot to find before a file comes here; give a time such as \"60 s\"")
+        );
     }
     node.span("60 s")
 }

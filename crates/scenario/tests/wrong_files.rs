@@ -127,7 +127,7 @@ fn the_top_of_the_file() {
 ! title: must be one line
 - warmup = "5 s"
 + warmup = "auto"
-! warmup: "auto" is not available yet; give a time such as "60 s"
+! warmup: "auto" is for a pilot to find before a file comes here; give a time such as "60 s"
 + warmup = "20 s"
 ! warmup: must be shorter than the duration of 20 s
 - replications = 3

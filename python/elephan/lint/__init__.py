@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.lint import (
     nic_queue,
+    no_chance,
     phase_locked,
     receiver_limited,
     short_run,
@@ -37,6 +38,7 @@ _MODULES: tuple[HasRule, ...] = (
     small_buffer,
     thresholds,
     nic_queue,
+    no_chance,
 )
 
 RULES: tuple[Rule, ...] = tuple(module.RULE for module in _MODULES)

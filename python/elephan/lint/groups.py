@@ -6,10 +6,13 @@ the smallest share. That is coarse (RTTs differ, other flows may want less), but
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from elephan.scenario import Scenario
 
 PS = 1e-12
@@ -20,17 +23,22 @@ FULL_UNTIL_IT_DROPS = "drop-tail"
 
 @dataclass(frozen=True)
 class Link:
-    """A link as bulk flows see it: ``queue_s`` is how long a full buffer takes to drain, None without limit."""
+    """A link as bulk flows see it, one of an array if there are several.
+
+    ``flows`` of TCP that cross it; ``queue_s`` is how long a full buffer takes to drain, None without limit;
+    ``traffic`` has the kinds of all that crosses it.
+    """
 
     index: int
     name: str
+    is_array: bool
     rate_bps: float
     flows: int
     share_bps: float
     discipline: str
     buffer_packets: float | None
     queue_s: float | None
-    background: frozenset[str]
+    traffic: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -108,23 +116,23 @@ def bulk_groups(scenario: Scenario) -> tuple[Group, ...]:
     for index, (fact, form) in enumerate(zip(scenario.groups, scenario.resolved["flows"], strict=True)):
         if fact["law"] is None or fact["traffic"] != "bulk":
             continue
-        rtts, drawn = _rtts(form["rtt"], int(fact["flows"]))
-        stop = form["stop_ps"]
+        link = min((links[i] for i in fact["path"]), key=lambda link: link.share_bps)
+        rtts, drawn = _rtts(scenario, fact, form)
         found.append(
             Group(
                 index=index,
                 name=fact["name"],
                 flows=int(fact["flows"]),
-                link=min((links[i] for i in fact["path"]), key=lambda link: link.share_bps),
+                link=link,
                 law=fact["law"],
                 control=form["control"],
                 packet_bytes=int(fact["packet_bytes"]),
                 rtts_s=rtts,
                 rtts_are_drawn=drawn,
-                start_s=(form["start_ps"][0] * PS, form["start_ps"][1] * PS),
-                stop_s=None if stop is None else stop * PS,
+                start_s=_start(form["start_ps"], int(fact["flows"])),
+                stop_s=_stop(form["stop_ps"]),
                 access_rate_bps=fact["access_rate_bps"],
-                access_buffer=form["access"]["buffer_packets"],
+                access_buffer=form["access"].get("buffer_packets"),
                 tcp=form["tcp"],
             )
         )
@@ -133,9 +141,10 @@ def bulk_groups(scenario: Scenario) -> tuple[Group, ...]:
 
 def _link(scenario: Scenario, index: int) -> Link:
     fact = scenario.links[index]
-    beside = [group for group in scenario.groups if group["law"] is None and index in group["path"]]
-    datagrams = sum(group["flows"] * (group["offered_bps"] or 0.0) for group in beside)
-    flows = int(fact["flows"])
+    crossing = [group for group in scenario.groups if index in group["path"]]
+    datagrams = sum(group["flows"] * (group["offered_bps"] or 0.0) for group in crossing if group["law"] is None)
+    members = int(fact["count"])
+    flows = max(1, math.ceil(fact["flows"] / members))
     packet = fact["packet_bytes"] or 1000.0
     limit = fact["buffer_limit_bytes"]
     if limit is None and fact["buffer_limit_packets"] is not None:
@@ -143,29 +152,53 @@ def _link(scenario: Scenario, index: int) -> Link:
     return Link(
         index=index,
         name=fact["name"],
+        is_array=members > 1,
         rate_bps=float(fact["rate_bps"]),
         flows=flows,
         # What datagrams leave; at least a hundredth, for where they offer too much TCP still gets something.
-        share_bps=max(fact["rate_bps"] - datagrams, 0.01 * fact["rate_bps"]) / max(1, flows),
+        share_bps=max(fact["rate_bps"] - datagrams / members, 0.01 * fact["rate_bps"]) / flows,
         discipline=fact["discipline"],
         buffer_packets=None if limit is None else limit / packet,
         queue_s=None if limit is None else 8 * limit / fact["rate_bps"],
-        background=frozenset(group["traffic"] for group in beside),
+        traffic=frozenset(group["traffic"] for group in crossing),
     )
 
 
-def _rtts(form: dict[str, Any], count: int) -> tuple[tuple[float, ...], bool]:
-    """Base RTTs [s] of a group, and whether each flow draws its own between or from them."""
-    if "constant_ps" in form:
-        return (form["constant_ps"] * PS,) * count, False
-    if "list_ps" in form:
-        return tuple(rtt * PS for rtt in form["list_ps"]), len(form["list_ps"]) != count
-    if "spread_ps" in form:
-        low, high = form["spread_ps"]
+def _rtts(scenario: Scenario, fact: Mapping[str, Any], form: Mapping[str, Any]) -> tuple[tuple[float, ...], bool]:
+    """Base RTTs [s] of a group, and whether its flows draw theirs."""
+    rtt, count = form["rtt"], int(fact["flows"])
+    if rtt == "auto":
+        links = scenario.links
+        there = sum(links[i]["delay_s"] for i in fact["path"])
+        back = sum(links[i]["delay_s"] for i in fact["return"]) if fact["return"] else there
+        access = form["access"].get("delay_ps", 0)
+        varies = isinstance(access, dict) or any(links[i]["count"] > 1 for i in fact["path"])
+        return (there + back + (0.0 if varies else 2 * access * PS),) * count, varies
+    if "constant_ps" in rtt:
+        return (rtt["constant_ps"] * PS,) * count, False
+    if "list_ps" in rtt:
+        return tuple(one * PS for one in rtt["list_ps"]), len(rtt["list_ps"]) != count
+    if "spread_ps" in rtt:
+        low, high = rtt["spread_ps"]
         step = (high - low) / max(1, count - 1)
         return tuple(round(low + i * step) * PS for i in range(count)), False
-    if "uniform_ps" in form:
-        low, high = form["uniform_ps"]
-        return (low * PS, high * PS), True
-    mean = next((form[kind]["mean_ps"] for kind in form), 0)
-    return (mean * PS,), True
+    if "uniform_ps" in rtt:
+        return tuple(end * PS for end in rtt["uniform_ps"]), True
+    return (rtt["pareto"]["mean_ps"] * PS,), True
+
+
+def _start(form: Any, count: int) -> tuple[float, float]:
+    """Earliest and latest start [s]."""
+    if isinstance(form, list):
+        return form[0] * PS, form[1] * PS
+    if "every" in form:
+        first, every = form["every"]["from_ps"], form["every"]["every_ps"]
+        return first * PS, (first + (count - 1) * every) * PS
+    return min(form["list"]) * PS, max(form["list"]) * PS
+
+
+def _stop(form: Any) -> float | None:
+    """When all are gone [s]; None if they stay, or each for a time of its own."""
+    if isinstance(form, dict):
+        return float(form["between"][1] * PS) if "between" in form else None
+    return None if form is None else float(form * PS)

@@ -12,15 +12,17 @@ if TYPE_CHECKING:
 
     from elephan.lint.groups import Group
 
-MIXES = {"poisson"}
-"""Datagrams that come at random and so break the pattern; a constant rate is part of it."""
+REGULAR = {"bulk", "finite", "cbr"}
+"""Traffic that is part of the pattern; whatever comes at random breaks it."""
 
 
 def _check(study: Study) -> Iterator[Finding]:
     seen: dict[tuple[int, float], str] = {}
     for group in study.groups:
         in_step = group.tcp["send_jitter_ps"] == 0 and not group.rtts_are_drawn and not group.is_held_by_access
-        if not in_step or group.link.discipline != FULL_UNTIL_IT_DROPS or group.link.background & MIXES:
+        if not in_step or group.link.discipline != FULL_UNTIL_IT_DROPS or group.link.traffic - REGULAR:
+            continue
+        if group.link.is_array:  # Its flows are on different links.
             continue
         for rtt in group.rtts_s:
             other = seen.get((group.link.index, rtt))

@@ -70,7 +70,7 @@ class Result:
     @cached_property
     def warnings(self) -> list[Warned]:
         """What the lint rules say of the scenario and of its results."""
-        return lint(self.scenario, self._document())
+        return lint(self.scenario, self._document)
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan run --json``.
@@ -81,9 +81,10 @@ class Result:
             ``run``, ``links``, ``groups``, ``fairness``, ``warnings``; measured quantities as ``{"mean", "ci95"}``.
             ``precision`` if one was asked for.
         """
-        document = self._document() | {"warnings": [warned.to_json() for warned in self.warnings]}
+        document = self._document | {"warnings": [warned.to_json() for warned in self.warnings]}
         return document if self.precision is None else document | {"precision": self.precision.to_json()}
 
+    @cached_property
     def _document(self) -> dict[str, Any]:
         """The document without its warnings."""
         facts = self.scenario.facts

@@ -93,7 +93,6 @@ def size(
     if not 0.001 <= precision <= 1:
         message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"
         raise InputError(message)
-    scenario = settle_warmup(scenario, workers)
     index = scenario.link_index(link)
     facts = scenario.links[index]
     if not facts["flows"]:
@@ -104,6 +103,7 @@ def size(
         raise ScenarioError(message)
     low, high, largest = (max(1, round(share * facts["bdp_packets"])) for share in (*GRID_BDP, LARGEST_BDP))
     grid = (max(1, min(low, round(facts["bdp_packets"] / math.sqrt(facts["flows"]) / 8))), max(high, 4))
+    scenario = settle_warmup(scenario, workers)
     search = Search(
         _Simulations(scenario, index, workers),
         targets,

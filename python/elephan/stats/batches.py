@@ -1,8 +1,8 @@
 """The mean of one long, correlated series with its interval, by non-overlapping batch means.
 
 Source: Schmeiser1982, after whom 10 to 30 batches lose little and more are seldom worth having. A batch must be long
-against the memory of the series; where even the fewest batches are correlated, the interval is too short, and
-`BatchMeans.is_settled` says so.
+against the memory of the series: of a sawtooth it must hold several teeth. Where even the fewest batches are
+correlated, the interval is too short, or too long if they alternate, and `BatchMeans.is_settled` says so.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class BatchMeans(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the batch means look uncorrelated (5 %, one-sided), so that the interval can be believed."""
-        return self.lag1 <= _largest_lag1(self.batches)
+        """Whether the batch means look uncorrelated (5 %), so that the interval can be believed."""
+        return abs(self.lag1 + 1 / self.batches) <= 1.96 / math.sqrt(self.batches)
 
     @property
     def estimate(self) -> Estimate:
@@ -90,8 +90,3 @@ def batch_means(x: ArrayLike, batches: int | None = None) -> BatchMeans:
         if found.is_settled:
             break
     return found
-
-
-def _largest_lag1(batches: int) -> float:
-    """The largest lag-1 correlation that uncorrelated batches would show in 19 of 20 cases."""
-    return -1 / batches + 1.645 / math.sqrt(batches)
