@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan import _native
+from elephan import _native, flow_files
 from elephan.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Scenario:
     warmup_rule: str = field(default=STATED, compare=False)
 
     @classmethod
-    def from_text(cls, text: str, origin: str = "scenario") -> Scenario:
+    def from_text(cls, text: str, origin: str = "scenario", folder: str | Path = "") -> Scenario:
         """Read a scenario from TOML text.
 
         Parameters
@@ -65,6 +65,9 @@ class Scenario:
         text : str
         origin : str
             Put in front of messages.
+        folder : str or Path
+            What the names of files of flows are relative to; the working directory by default. Their rows take the
+            place of their names.
 
         Returns
         -------
@@ -82,6 +85,7 @@ class Scenario:
         elephan.errors.ScenarioError: empty.toml: links: missing; write at least one [[links]] table
         """
         try:
+            text = flow_files.fill(text, Path(folder))
             settled = _without_auto(text)
             return cls(text, _native.resolve(settled or text), origin, AUTO if settled else STATED)
         except ScenarioError as error:
@@ -113,7 +117,7 @@ class Scenario:
         except OSError as error:
             message = f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a scenario file (TOML)"
             raise ScenarioError(message) from None
-        return cls.from_text(text, str(path))
+        return cls.from_text(text, str(path), Path(path).parent)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], origin: str = "scenario") -> Scenario:
@@ -358,10 +362,8 @@ def _without_auto(text: str) -> str | None:
 
 
 def _to_toml(mapping: Mapping[str, Any], origin: str) -> str:
-    import tomli_w  # noqa: PLC0415 (needed by few, and start-up time is counted)
-
     try:
-        return tomli_w.dumps(mapping)
+        return flow_files.dumps(mapping)
     except TypeError as error:
         message = f"{origin}: cannot be written as TOML: {error}"
         raise ScenarioError(message) from None

@@ -316,6 +316,31 @@ fn options() -> impl Strategy<Value = Options> {
     )
 }
 
+/// One place each, as a group may have as many flows as a scenario.
+fn sessions() -> impl Strategy<Value = TrafficSpec> {
+    let list = prop::collection::vec((0..1_000_000u64, 1..1_000_000u64), 1..5).prop_map(|mut rows| {
+        rows.sort_unstable();
+        let rows: Vec<_> = rows.iter().map(|(ns, bytes)| format!("{ns} ns {bytes} B")).collect();
+        traffic::FlowList::parse(&rows.join("; ")).expect("in order")
+    });
+    let rate = prop::option::of((1_000..1_000_000u64).prop_map(Rate));
+    let (think, gap) = (spans(Span::micros(1), Span::secs(99)), spans(Span::ZERO, Span::secs(9)));
+    prop_oneof![
+        spans(Span::micros(1), Span::secs(99))
+            .prop_map(|think| TrafficSpec::Engset(traffic::engset::Params { think, ..Default::default() })),
+        (0.01..2.0f64, rate).prop_map(|(load, rate)| TrafficSpec::Elastic(traffic::elastic::Params {
+            load,
+            rate: traffic::elastic::Offered(rate),
+            places: 1,
+            ..Default::default()
+        })),
+        (think, gap, any::<u32>(), 1.0..99.0f64).prop_map(|(think, gap, pages, objects)| TrafficSpec::Web(
+            traffic::web::Params { think, gap, pages, objects, connections: 1, ..Default::default() }
+        )),
+        list.prop_map(|flows| TrafficSpec::Replay(traffic::replay::Params { flows, places: 1 })),
+    ]
+}
+
 fn groups(links: &[Link]) -> impl Strategy<Value = Group> + use<> {
     let n = links.len();
     let path = (prop::sample::subsequence((0..n).collect::<Vec<_>>(), 1..=n), any::<prop::sample::Index>());
@@ -347,6 +372,7 @@ fn groups(links: &[Link]) -> impl Strategy<Value = Group> + use<> {
             let law = if shape < 5.0 { Law::Pareto } else { Law::Exponential };
             TrafficSpec::OnOff(traffic::on_off::Params { rate, on, off, law, shape, size })
         }),
+        sessions(),
     ];
     let recovery = prop::sample::select(Recovery::ALL.map(|row| row.0).to_vec());
     ((1..1_000u32, path, rtts(), access), (laws(), recovery, 41..=65_535u64, life()), (traffic, options())).prop_map(

@@ -77,12 +77,10 @@ impl Session for Elastic {
             None => ("load", params.load * site.capacity.0 as f64 / f64::from(site.flows)),
         };
         let gap = sizes.mean_segments() * site.packet.0 as f64 * 8.0 / rate * PS_PER_S as f64;
-        // A nanosecond.
-        if gap < 1e3 {
-            return Err(ParamError::new(
-                field,
-                "asks for more than a transfer every nanosecond; take less, or larger ones",
-            ));
+        // A hundred picoseconds: whole ones then change the mean by less than 1e-5.
+        if gap < 100.0 {
+            let reason = "asks for more than ten transfers a nanosecond; take less, or larger ones";
+            return Err(ParamError::new(field, reason));
         }
         let gaps = Times::exponential(gap);
         let due = site.start + gaps.draw(&mut chance);
@@ -186,7 +184,7 @@ mod tests {
         assert_eq!(error(load(f64::NAN)), error(load(0.0)));
         let rate = Offered(Some(Rate(1_000_000_000_000_000)));
         let small = Params { rate, size: Bytes(1), law: SizeLaw::Constant, ..Params::default() };
-        assert!(error(small).starts_with("rate: asks for more than a transfer every nanosecond"));
+        assert!(error(small).starts_with("rate: asks for more than ten transfers a nanosecond"));
         assert_eq!(error(Params { places: 0, ..Params::default() }), "places: must lie between 1 and 1000000");
     }
 }

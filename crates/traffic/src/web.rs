@@ -217,6 +217,35 @@ mod tests {
         }
     }
 
+    /// Opening times [0.1 s] of three pages of the objects, whose transfers take 0.8 s each.
+    fn openings(think_from: ThinkFrom) -> Vec<u64> {
+        let constant = Params { objects: 2.5, gap: Span::millis(500), think: Span::secs(10), think_from, ..steady() };
+        let mut web = web(&Params { pages: 3, ..constant });
+        let (mut ends, mut list) = (std::collections::VecDeque::new(), vec![]);
+        loop {
+            match (web.due(), ends.front().copied().unwrap_or(Time::NEVER)) {
+                (Time::NEVER, Time::NEVER) => return list,
+                (due, end) if end <= due => {
+                    ends.pop_front();
+                    web.ended(end);
+                }
+                (due, _) => {
+                    web.open(due);
+                    ends.push_back(due + Span::millis(800));
+                    list.push(due.since(ms(1)).0 / Span::millis(100).0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn objects_open_when_ns_2_opens_them() {
+        // ns-2.35's PagePool/WebTraf with constant laws (10 s, 2.5 objects, 0.5 s) and `doneObj` 0.8 s after each
+        // `launch-req`, from the start of the session on: its default, then `set-interPageOption 0`.
+        assert_eq!(openings(ThinkFrom::End), [0, 5, 10, 118, 123, 128, 236, 241, 246]);
+        assert_eq!(openings(ThinkFrom::Start), [0, 5, 10, 100, 105, 110, 200, 205, 210]);
+    }
+
     #[test]
     fn wrong_parameters_are_named() {
         let error = |params: Params| {

@@ -219,6 +219,25 @@ fn pages_of_the_web_have_the_laws_of_pagepool() {
 }
 
 #[test]
+fn pages_and_objects_are_as_often_so_large_as_in_ns_2() {
+    let (objects, _, segments, _) = pages(&TrafficSpec::named("web").unwrap(), 50_000);
+    // Counted in ns-2.35: pages of up to k objects among 19,999, objects of up to k packets among 69,621, with the laws of
+    // gHSTCP's paper and packets of 1000 B.
+    let counted_pages = [(2, 12_989.0), (3, 16_194.0), (4, 17_539.0), (5, 18_220.0), (6, 18_649.0), (7, 18_922.0)];
+    let counted_objects = [(3, 26_712.0), (5, 46_609.0), (10, 59_706.0), (50, 68_137.0), (200, 69_350.0)];
+    for (what, ours, theirs, of) in
+        [("objects", &objects, &counted_pages[..], 19_999.0), ("packets", &segments, &counted_objects[..], 69_621.0)]
+    {
+        for &(most, count) in theirs {
+            let share = ours.iter().filter(|&&n| n <= most).count() as f64 / ours.len() as f64;
+            // Four standard errors of the difference of two counts.
+            let error = (share * (1.0 - share) * (1.0 / of + 1.0 / ours.len() as f64)).sqrt();
+            assert!((share - count / of).abs() < 4.0 * error, "{what}, up to {most}: {share}, not {}", count / of);
+        }
+    }
+}
+
+#[test]
 fn a_page_holds_the_bytes_that_its_laws_say() {
     let mut spec = TrafficSpec::named("web").unwrap();
     // Shapes with a variance, or the mean of the draws would not settle.

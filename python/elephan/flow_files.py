@@ -1,0 +1,253 @@
+"""Lists of flows in tables: what ``traffic = { kind = "replay", file = "flows.csv" }`` names.
+
+The file's rows take the place of its name, so that a scenario is complete in itself.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+_START, _SIZE = "start_s", "size_bytes"
+_MOST_ROWS = 10_000_000
+_MOST_SECONDS = 1e6
+_MOST_BYTES = 1e15
+
+_PLAIN = re.compile(r"[\w. ;]+", re.ASCII)
+
+
+def fill(text: str, folder: Path) -> str:
+    """Put the rows of the files that a scenario names into it.
+
+    Parameters
+    ----------
+    text : str
+        A scenario in TOML.
+    folder : Path
+        What the names of files are relative to.
+
+    Returns
+    -------
+    str
+        The same text if it names no file; otherwise without its comments, with ``flows`` instead of ``file``.
+
+    Raises
+    ------
+    ScenarioError
+        If a file cannot be read or is no list of flows: the place, the file, the row.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> fill('title = "no profile"', Path())
+    'title = "no profile"'
+    """
+    if "file" not in text:
+        return text
+    try:
+        mapping = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        # The reader has the better message.
+        return text
+    if not any("file" in traffic for traffic in _replays(mapping)):
+        return text
+
+    def with_rows(place: str, traffic: dict[str, Any]) -> dict[str, Any]:
+        if "file" not in traffic:
+            return traffic
+        if "flows" in traffic:
+            message = f"{place}.file: flows stand beside it; give one of them"
+            raise ScenarioError(message)
+        name = traffic["file"]
+        if not isinstance(name, str) or not name:
+            message = f'{place}.file: must be the name of a file such as "flows.csv"'
+            raise ScenarioError(message)
+        try:
+            flows = read(folder / name)
+        except ScenarioError as error:
+            message = f"{place}.file: {error}"
+            raise ScenarioError(message) from None
+        return {key: value for key, value in traffic.items() if key != "file"} | {"flows": flows}
+
+    return dumps(_replaced(mapping, with_rows))
+
+
+def dumps(mapping: Mapping[str, Any]) -> str:
+    """Write a scenario as TOML, long lists of flows quickly.
+
+    Parameters
+    ----------
+    mapping : mapping
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TypeError
+        If something in it has no form in TOML.
+
+    Examples
+    --------
+    >>> print(dumps({"flows": [{"traffic": {"kind": "replay", "flows": "0 s 1 kB"}}]}).strip())
+    flows = [
+        { traffic = { kind = "replay", flows = '0 s 1 kB' } },
+    ]
+    """
+    import tomli_w  # noqa: PLC0415 (needed by few, and start-up time is counted)
+
+    # Letter by letter, as tomli_w escapes texts and tomllib reads them in double quotes, a million flows take seconds.
+    lists: dict[str, str] = {}
+
+    def marked(place: str, traffic: dict[str, Any]) -> dict[str, Any]:
+        flows = traffic.get("flows")
+        if not isinstance(flows, str) or not _PLAIN.fullmatch(flows):
+            return traffic
+        lists[place] = flows
+        return traffic | {"flows": place}
+
+    text = tomli_w.dumps(_replaced(mapping, marked))
+    for place, flows in lists.items():
+        text = text.replace(f'flows = "{place}"', f"flows = '{flows}'", 1)
+    return text
+
+
+def read(path: Path) -> str:
+    """Read a table of flows as the text that a scenario takes for it.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.csv`` with a header or a ``.parquet`` file with the columns ``start_s`` [s], in order, and ``size_bytes``
+        [B of payload]; others are ignored.
+
+    Returns
+    -------
+    str
+        Nanoseconds and bytes: ``"0 ns 12000 B;1500000000 ns 300000 B"``.
+
+    Raises
+    ------
+    ScenarioError
+        What is wrong with it, and in which row, counted from 1 without the header.
+    """
+    import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need them)
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    table = _table(path)
+    for name in (_START, _SIZE):
+        if table.column_names.count(name) != 1:
+            there = ", ".join(table.column_names) or "none"
+            message = f"{path}: must have one column {name}; its columns: {there}"
+            raise ScenarioError(message)
+    if not 1 <= table.num_rows <= _MOST_ROWS:
+        message = f"{path}: must have 1 to {_MOST_ROWS} rows, has {table.num_rows}"
+        raise ScenarioError(message)
+    starts, sizes = (_numbers(path, name, table[name]) for name in (_START, _SIZE))
+    _check(path, (starts >= 0) & (starts <= _MOST_SECONDS), starts, f"{_START} must lie between 0 and 1000000 s")
+    whole = (sizes == np.floor(sizes)) & (sizes >= 1) & (sizes <= _MOST_BYTES)
+    _check(path, whole, sizes, f"{_SIZE} must be a whole number of bytes, 1 or more")
+    _check(path, np.diff(starts, prepend=0.0) >= 0, starts, f"{_START} is earlier than in the row above; sort the rows")
+    columns = [pa.array(x.astype(np.int64)).cast(pa.string()) for x in (np.rint(starts * 1e9), sizes)]
+    return " B;".join(pc.binary_join_element_wise(*columns, " ns ").to_pylist()) + " B"
+
+
+def _is_replay(group: object) -> bool:
+    traffic = group.get("traffic") if isinstance(group, dict) else None
+    return isinstance(traffic, dict) and traffic.get("kind") == "replay"
+
+
+def _replays(mapping: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Tables of replayed traffic; what has another form is the reader's to refuse."""
+    groups = mapping.get("flows")
+    return [group["traffic"] for group in groups if _is_replay(group)] if isinstance(groups, list) else []
+
+
+def _replaced(mapping: Mapping[str, Any], change: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Mapping[str, Any]:
+    """A copy in which `change` of the place and the table stands for each table of replayed traffic."""
+    if not _replays(mapping):
+        return mapping
+    groups = [
+        group | {"traffic": change(f"flows[{i}].traffic", group["traffic"])} if _is_replay(group) else group
+        for i, group in enumerate(mapping["flows"])
+    ]
+    return {**mapping, "flows": groups}
+
+
+def _table(path: Path) -> pa.Table:
+    import pyarrow as pa  # noqa: PLC0415
+    from pyarrow import csv, parquet  # noqa: PLC0415
+
+    kind = path.suffix.lower()
+    if kind not in {".csv", ".parquet"}:
+        message = f"{path}: must be a .csv or .parquet file with the columns {_START} and {_SIZE}"
+        raise ScenarioError(message)
+    torn: list[csv.InvalidRow] = []
+
+    def stop_at(row: csv.InvalidRow) -> str:
+        torn.append(row)
+        return "error"
+
+    # Several threads would not know the number of a row.
+    options = csv.ReadOptions(use_threads=False), csv.ParseOptions(invalid_row_handler=stop_at)
+    try:
+        with path.open("rb") as file:
+            return csv.read_csv(file, *options) if kind == ".csv" else parquet.read_table(file)
+    except OSError as error:
+        reason = f"cannot be read: {(error.strerror or str(error)).splitlines()[0].lower()}"
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        reason = f"cannot be read: {str(error).splitlines()[0]}"
+    if torn:
+        # Its number counts the header.
+        reason = f"row {torn[0].number - 1}: has {torn[0].actual_columns} fields, not {torn[0].expected_columns}"
+    message = f"{path}: {reason}"
+    raise ScenarioError(message)
+
+
+def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """The column as floating-point numbers, exact up to 2^53."""
+    import numpy as np  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415
+
+    if column.null_count:
+        row = column.is_null().to_pylist().index(True) + 1
+        message = f"{path}: row {row}: {name} is missing"
+        raise ScenarioError(message)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        for row, text in enumerate(column.to_pylist(), 1):
+            if not _is_number(text):
+                message = f'{path}: row {row}: {name} must be a number, not "{text}"'
+                raise ScenarioError(message)
+    elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        message = f"{path}: {name} must be numbers, not {column.type}"
+        raise ScenarioError(message)
+    numbers: NDArray[np.float64] = np.asarray(column.to_pylist() if pa.types.is_string(column.type) else column, float)
+    return numbers
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _check(path: Path, good: NDArray[np.bool_], values: NDArray[np.float64], rule: str) -> None:
+    if not good.all():
+        i = int(good.argmin())
+        message = f"{path}: row {i + 1}: {rule}, not {values[i]:.15g}"
+        raise ScenarioError(message)
