@@ -116,9 +116,6 @@ impl Source for OnOff {
                 let reason = format!("must be at least {}, a ten-thousandth of a packet's time", format_span(least));
                 return Err(ParamError::new(field, reason));
             }
-            if mean > Span::secs(1_000_000) {
-                return Err(ParamError::new(field, "must be at most 1000000 s"));
-            }
         }
         let lengths = match params.law {
             Law::Exponential => Lengths::Exponential,
