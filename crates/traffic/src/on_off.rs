@@ -6,7 +6,7 @@
 //! that has run for ever.
 //!
 //! Source: `Traffic/Exponential` and `Traffic/Pareto` of ns-2; Pareto: Willinger, Taqqu, Sherman and Wilson 1997.
-//! Differs from ns-2: there a burst is rounded to whole packets, at least one, and the first one begins at the start.
+//! Differs from ns-2: there a burst is rounded to whole packets, at least one, and the first one comes after a silence.
 
 use crate::{PacketSize, Source, check_rate};
 use base::text::format_span;
