@@ -6,7 +6,7 @@
 //! that has run for ever.
 //!
 //! Source: `Traffic/Exponential` and `Traffic/Pareto` of ns-2; Pareto: Willinger, Taqqu, Sherman and Wilson 1997.
-//! Differs from ns-2: there a burst is rounded to whole packets, at least one, and the first one begins at the start.
+//! Differs from ns-2: there a burst is rounded to whole packets, at least one, and the first one comes after a silence.
 
 use crate::{PacketSize, Source, check_rate};
 use base::text::format_span;
@@ -115,9 +115,6 @@ impl Source for OnOff {
             if mean < least {
                 let reason = format!("must be at least {}, a ten-thousandth of a packet's time", format_span(least));
                 return Err(ParamError::new(field, reason));
-            }
-            if mean > Span::secs(1_000_000) {
-                return Err(ParamError::new(field, "must be at most 1000000 s"));
             }
         }
         let lengths = match params.law {

@@ -290,7 +290,7 @@ fn serve_until_mark<const HASH: bool, const PLAIN: bool, A: Admission, L: Line>(
 ) {
     let one = match node.service {
         Service::One(size, time) => (size, time),
-        Service::Each(_) | Service::Drawn(_) => (0, 0),
+        Service::Each(..) => (0, 0),
     };
     let (mut free, mut last_start, mut most) = (node.free, node.last_start, node.most_seen);
     let (mut begun, mut begun_bytes, mut waiting, mut nonempty) = (0u64, 0u64, 0u128, 0u64);

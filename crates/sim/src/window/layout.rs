@@ -4,7 +4,7 @@
 //! what their flows cost.
 
 use super::headers::{Headers, NONE};
-use super::link::{Drawn, Service, Shared};
+use super::link::{DRAWN, Drawn, Service, Shared};
 use super::ring::Ring;
 use crate::network::Network;
 use scenario::HEADER;
@@ -112,22 +112,20 @@ fn table(network: &Network, link: usize, hops: &[Hop]) -> (u32, Vec<u32>, Servic
     for &(flow, ring, ..) in hops {
         routes[(flow - first) as usize] = ring;
     }
-    let sizes = |flow: u32| network.flows[flow as usize].sizes();
-    if hops.iter().any(|hop| sizes(hop.0).is_some()) {
-        let mut drawn =
-            Drawn { rate: network.links[link].rate, each: vec![0; routes.len()], sizes: vec![None; routes.len()] };
-        for &(flow, _, size, _) in hops {
-            let place = (flow - first) as usize;
-            (drawn.each[place], drawn.sizes[place]) = (size, sizes(flow));
-        }
-        return (first, routes, Service::Drawn(Box::new(drawn)));
-    }
-    if hops.iter().all(|hop| (hop.2, hop.3) == (size, time)) {
+    let sizes: Vec<_> = hops.iter().map(|hop| network.flows[hop.0 as usize].sizes()).collect();
+    let drawn = sizes.iter().any(Option::is_some);
+    if !drawn && hops.iter().all(|hop| (hop.2, hop.3) == (size, time)) {
         return (first, routes, Service::One(size, time));
     }
     let mut each = vec![(0, 0); routes.len()];
-    for &(flow, _, size, time) in hops {
-        each[(flow - first) as usize] = (size, time);
+    let mut by_flow = vec![None; if drawn { routes.len() } else { 0 }];
+    for (&(flow, _, size, time), sizes) in hops.iter().zip(sizes) {
+        let place = (flow - first) as usize;
+        each[place] = (size, if sizes.is_some() { DRAWN } else { time });
+        if drawn {
+            by_flow[place] = sizes;
+        }
     }
-    (first, routes, Service::Each(each))
+    let drawn = drawn.then(|| Box::new(Drawn { rate: network.links[link].rate, sizes: by_flow }));
+    (first, routes, Service::Each(each, drawn))
 }

@@ -100,30 +100,43 @@ pub enum Server {
 pub enum Service {
     /// All the same: size and time.
     One(u32, u64),
-    /// By flow, as the routes: size of the packets that it sends here, and time.
-    Each(Vec<(u32, u64)>),
-    /// Drawn packet by packet, of some flows at least.
-    Drawn(Box<Drawn>),
+    /// By flow, as the routes: size of the packets that it sends here, and time; [`DRAWN`] for sizes drawn one by one, of
+    /// which this is the mean.
+    Each(Vec<(u32, u64)>, Option<Box<Drawn>>),
 }
 
-/// See [`Service::Drawn`].
+/// No packet takes no time.
+pub const DRAWN: u64 = 0;
+
+/// Sizes that are drawn packet by packet, on a link that such flows cross. Out of the way: other links should not pay.
 #[derive(Debug)]
 pub struct Drawn {
     pub rate: Rate,
-    /// By flow, as the routes: size of the packets that it sends here, or their mean.
-    pub each: Vec<u32>,
-    /// By flow: how its data packets are drawn, if they are.
+    /// By flow, as the routes.
     pub sizes: Vec<Option<PacketSizes>>,
 }
 
 impl Drawn {
-    /// Size of packet `seq` of the flow at `place` in the table.
-    fn size_of(&self, place: usize, seq: u32) -> u32 {
-        self.sizes[place].map_or(self.each[place], |sizes| sizes.of(seq))
-    }
-
     fn time_of(&self, size: u32) -> u64 {
         self.rate.serialize(Bytes(u64::from(size))).0
+    }
+}
+
+impl Service {
+    /// Size of packet `seq` of the flow at `place` in the table, which is drawn, and time on the wire.
+    #[cold]
+    #[inline(never)]
+    fn draw(&self, place: usize, seq: u32) -> (u32, u64) {
+        let Self::Each(_, Some(drawn)) = self else { return (0, DRAWN) };
+        let size = drawn.sizes[place].map_or(0, |sizes| sizes.of(seq));
+        (size, drawn.time_of(size))
+    }
+
+    /// Time on the wire of a packet that was drawn.
+    #[cold]
+    #[inline(never)]
+    fn drawn(&self, size: u32) -> u64 {
+        if let Self::Each(_, Some(drawn)) = self { drawn.time_of(size) } else { DRAWN }
     }
 }
 
@@ -172,10 +185,10 @@ impl Node {
         let is_data = |each: &&(u32, u64)| each.0 > HEADER;
         match &self.service {
             Service::One(size, time) => Some(&(*size, *time)).filter(is_data).map(|each| each.1),
-            Service::Each(all) => all.iter().filter(is_data).map(|each| each.1).min(),
             // Of drawn sizes the mean: no promise hangs on it.
-            Service::Drawn(drawn) => {
-                drawn.each.iter().filter(|&&size| size > HEADER).min().map(|&size| drawn.time_of(size))
+            Service::Each(all, _) => {
+                let time = |&(size, time): &(u32, u64)| if time == DRAWN { self.service.drawn(size) } else { time };
+                all.iter().filter(is_data).map(time).min()
             }
         }
     }
@@ -196,10 +209,10 @@ impl Node {
     pub fn service_of(&self, flow: u32, seq: u32) -> (u32, u64) {
         match &self.service {
             Service::One(size, time) => (*size, *time),
-            Service::Each(all) => all[(flow - self.first) as usize],
-            Service::Drawn(drawn) => {
-                let size = drawn.size_of((flow - self.first) as usize, seq);
-                (size, drawn.time_of(size))
+            Service::Each(all, _) => {
+                let place = (flow - self.first) as usize;
+                let service = all[place];
+                if service.1 == DRAWN { self.service.draw(place, seq) } else { service }
             }
         }
     }
@@ -209,8 +222,10 @@ impl Node {
     pub fn time_of(&self, packet: &Packet) -> u64 {
         match &self.service {
             Service::One(_, time) => *time,
-            Service::Each(all) => all[(packet.flow - self.first) as usize].1,
-            Service::Drawn(drawn) => drawn.time_of(packet.size),
+            Service::Each(all, _) => {
+                let time = all[(packet.flow - self.first) as usize].1;
+                if time == DRAWN { self.service.drawn(packet.size) } else { time }
+            }
         }
     }
 
