@@ -155,6 +155,17 @@ def test_random_datagrams_break_the_step_and_regular_ones_do_not() -> None:
     ]
 
 
+def test_slow_access_is_harmless_where_others_fill_the_link() -> None:
+    second = CLEAN[CLEAN.index("[[flows]]") :].replace("bulk", "fast").replace('"70 ms"', '"71 ms"')
+    both = elephan.Scenario.from_text(CLEAN + second).override({"flows[bulk].access": {"rate": "1 Mbit/s"}})
+    assert lint(both) == []
+    slow = both.override({"flows[fast].access": {"rate": "4 Mbit/s"}})
+    assert [warned.rule for warned in lint(slow)] == ["nic-queue", "nic-queue"]
+    # A flow that comes later finds others there.
+    late = {"flows[fast].access": {"rate": "10 Mbit/s"}, "flows[fast].start": {"from": "10 s", "to": "30 s"}}
+    assert lint(both.override(late)) == []
+
+
 def document(**means: float) -> dict[str, Any]:
     return {
         "run": {"replications": 1},
@@ -214,6 +225,13 @@ def test_a_law_that_takes_long_is_asked_for_a_lower_bound_only() -> None:
 @pytest.mark.parametrize("name", sorted(path.name for path in SCENARIOS.glob("*.toml")))
 def test_shipped_scenarios_are_clean(name: str) -> None:
     assert lint(elephan.Scenario.from_file(SCENARIOS / name)) == []
+
+
+@pytest.mark.parametrize("kind", ["dumbbell", "two-way", "parking-lot", "two-hops", "web"])
+def test_scenarios_to_start_from_are_clean(elephan: Command, tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "new.toml"
+    assert elephan("new", kind, "--out", file).code == 0
+    assert elephan("lint", file).out == "nothing to warn about\n"
 
 
 def test_lint_says_each_warning_in_a_line(elephan: Command, small: Path) -> None:

@@ -48,6 +48,7 @@ class Group:
     index: int
     name: str
     flows: int
+    path: tuple[int, ...]
     link: Link
     law: str
     control: dict[str, Any]
@@ -123,6 +124,7 @@ def bulk_groups(scenario: Scenario) -> tuple[Group, ...]:
                 index=index,
                 name=fact["name"],
                 flows=int(fact["flows"]),
+                path=tuple(fact["path"]),
                 link=link,
                 law=fact["law"],
                 control=form["control"],

@@ -18,16 +18,13 @@ def _check(study: Study) -> Iterator[Finding]:
     for group in study.groups:
         rate = group.access_rate_bps
         is_bounded = group.access_buffer is not None or group.tcp["receive_window"] is not None
-        if rate is None or is_bounded or rate > group.link.rate_bps:
+        if rate is None or is_bounded or rate > group.link.rate_bps or group.link.is_array:
             continue
-        if group.is_held_by_access:
-            message = (
-                f"{format_rate(rate)} is no more than a flow's share of {group.link.name}, so it never loses there"
-            )
-        elif _is_alone(group, study):
-            message = (
-                f"{format_rate(rate)} is no more than {group.link.name} carries, so the first flow never loses there"
-            )
+        beside = [other for other in study.groups if group.link.index in other.path and other is not group]
+        if _never_full(group, beside):
+            message = f"all access links together carry less than {group.link.name}, so nothing is ever lost there"
+        elif _is_alone(group, beside):
+            message = f"{format_rate(rate)} is no more than {group.link.name} carries, so the first flow loses nothing"
         else:
             continue
         yield Finding(
@@ -37,16 +34,22 @@ def _check(study: Study) -> Iterator[Finding]:
         )
 
 
-def _is_alone(group: Group, study: Study) -> bool:
-    """Whether a flow is likely to have the link for itself until the end of an unlimited slow start."""
+def _never_full(group: Group, beside: list[Group]) -> bool:
+    """Whether all flows that cross the link cannot fill what datagrams leave of it."""
+    wanted = sum(one.flows * (one.access_rate_bps or math.inf) for one in (group, *beside))
+    return wanted <= group.link.share_bps * group.link.flows
+
+
+def _is_alone(group: Group, beside: list[Group]) -> bool:
+    """Whether its first flow is likely to have the link for itself until the end of an unlimited slow start."""
     if group.control["slow_start"]["kind"] != "classic" or group.tcp["initial_ssthresh"] is not None:
         return False
-    everyone = [other for other in study.groups if other.link.index == group.link.index]
-    first, last = min(other.start_s[0] for other in everyone), max(other.start_s[1] for other in everyone)
-    full = group.link.rate_bps * group.rtt_s / 8 / group.packet_bytes
-    slow_start_s = group.rtt_s * math.log2(max(2.0, full / group.tcp["initial_window"]))
+    first, last = group.start_s
     # Starts are drawn: the gap after the first is on average the spread over the number of flows.
-    return (last - first) / max(1, group.link.flows) > slow_start_s
+    gaps = [(last - first) / group.flows if group.flows > 1 else math.inf]
+    gaps += [other.start_s[0] - first for other in beside]
+    full = group.link.rate_bps * group.rtt_s / 8 / group.packet_bytes
+    return min(gaps) > group.rtt_s * math.log2(max(2.0, full / group.tcp["initial_window"]))
 
 
 RULE = Rule(
