@@ -1,10 +1,11 @@
 //! An outcome as Python dictionaries of `NumPy` columns, one row per link or flow.
 
+use base::time::PS_PER_S;
 use base::{Span, Time};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sim::{FlowOutcome, LinkOutcome, Outcome, PacketRow, PacketTrace, Trace};
+use sim::{FlowOutcome, LinkOutcome, Outcome, PacketRow, PacketTrace, Trace, TransferOutcome};
 
 /// Causes of drops and marks, in the order of [`sim::cause_index`].
 pub const CAUSES: [&str; 5] = ["overflow", "early", "forced", "sojourn", "injected"];
@@ -53,6 +54,7 @@ pub fn outcome(py: Python<'_>, out: Outcome) -> PyResult<Bound<'_, PyDict>> {
     balance.set_item("in_flight", out.balance.in_flight)?;
     dict.set_item("balance", balance)?;
     dict.set_item("hash", out.hash)?;
+    dict.set_item("transfers", transfers(py, &out.transfers)?)?;
     dict.set_item("histograms", histograms(py, &out.links)?)?;
     let packets = PyList::empty(py);
     for trace in &out.packets {
@@ -86,6 +88,49 @@ fn histograms<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py,
     put("backlog_packets", |l| &l.backlog_histogram)?;
     put("drain_ps", |l| &l.drain_histogram)?;
     put("delay_ps", |l| &l.delay_histogram)?;
+    Ok(dict)
+}
+
+/// What became of the transfers of each group; `None` for groups without an end.
+fn transfers<'py>(py: Python<'py>, groups: &[Option<TransferOutcome>]) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for group in groups {
+        match group {
+            Some(group) => list.append(transfers_of(py, group)?)?,
+            None => list.append(py.None())?,
+        }
+    }
+    Ok(list)
+}
+
+fn transfers_of<'py>(py: Python<'py>, group: &TransferOutcome) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("opened", group.opened)?;
+    dict.set_item("completed", group.completed)?;
+    dict.set_item("refused", group.refused)?;
+    dict.set_item("segments", group.segments)?;
+    dict.set_item("duration_sum_s", group.duration_sum as f64 / PS_PER_S as f64)?;
+    dict.set_item("slowdown_sum", group.slowdown_sum as f64 / 1024.0)?;
+    dict.set_item("pages", group.pages)?;
+    dict.set_item("page_sum_s", group.page_sum as f64 / PS_PER_S as f64)?;
+    dict.set_item("open_mean", group.open_mean)?;
+    dict.set_item("open_histogram", PyArray1::from_slice(py, &group.open_histogram))?;
+    dict.set_item("open_samples", PyArray1::from_slice(py, &group.open_samples))?;
+    dict.set_item("duration_ps", PyArray1::from_slice(py, &group.durations))?;
+    dict.set_item("slowdown_1024", PyArray1::from_slice(py, &group.slowdowns))?;
+    dict.set_item("page_ps", PyArray1::from_slice(py, &group.page_durations))?;
+    let rows = PyDict::new(py);
+    column(&rows, "flow", &group.rows, |row| row.flow)?;
+    column(&rows, "opened_s", &group.rows, |row| row.opened.as_secs())?;
+    column(&rows, "duration_s", &group.rows, |row| (row.done - row.opened).as_secs())?;
+    column(&rows, "ideal_s", &group.rows, |row| row.ideal.as_secs())?;
+    column(&rows, "segments", &group.rows, |row| row.segments)?;
+    dict.set_item("rows", rows)?;
+    let pages = PyDict::new(py);
+    column(&pages, "flow", &group.page_rows, |row| row.flow)?;
+    column(&pages, "opened_s", &group.page_rows, |row| row.opened.as_secs())?;
+    column(&pages, "duration_s", &group.page_rows, |row| (row.done - row.opened).as_secs())?;
+    dict.set_item("page_rows", pages)?;
     Ok(dict)
 }
 

@@ -19,6 +19,7 @@ pub fn describe(scenario: &Scenario) -> Value {
                 "slow_start": is_tcp.then(|| group.slow_start.card().name),
                 "recovery": is_tcp.then(|| group.recovery.name()),
                 "traffic": group.traffic.card().name,
+                "sort": group.traffic.sort().name(),
                 "offered_bps": group.traffic.rate().map(|rate| rate.0),
                 "flows": group.count,
                 "packet_bytes": group.packet.0,

@@ -4,6 +4,7 @@
 //! gets more than one of them has. A link of an array that a path names is a link of its own besides.
 
 use crate::{Pick, Scenario};
+use traffic::Sort;
 
 /// See the [module](self). Rates are means where they are drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +13,8 @@ pub struct Fair {
     pub rates: Vec<f64>,
     /// By group: links that its data crosses.
     pub paths: Vec<Vec<usize>>,
-    /// By group: what one of its flows can use at most, in bit/s; infinite for no limit.
+    /// By group: what one of its flows can use at most, in bit/s; infinite for no limit. Sessions come and go: beside flows
+    /// that stay they have no share of their own.
     pub caps: Vec<f64>,
 }
 
@@ -23,11 +25,15 @@ impl Scenario {
         let mut rates: Vec<f64> = self.links.iter().map(|link| f64::from(link.count) * link.rate.0 as f64).collect();
         let mut named = Vec::new();
         let (mut paths, mut caps) = (Vec::new(), Vec::new());
+        let stays = self.groups.iter().any(|group| group.traffic.sort() == Sort::Transfer);
         for group in &self.groups {
             let mut path: Vec<usize> = group.path.iter().map(|hop| hop.link).collect();
             let access = group.access.rate.as_ref().map(|rate| rate.mean().0 as f64);
             let offered = group.traffic.rate().map(|rate| rate.0 as f64);
             let mut cap = access.unwrap_or(f64::INFINITY).min(offered.unwrap_or(f64::INFINITY));
+            if stays && group.traffic.sort() == Sort::Session {
+                cap = 0.0;
+            }
             for hop in group.path.iter().filter(|hop| self.links[hop.link].count > 1) {
                 let rate = self.links[hop.link].rate.0 as f64;
                 match hop.pick {

@@ -195,8 +195,12 @@ pub struct TransferOutcome {
     pub durations: Vec<u64>,
     /// Counts of durations over the shortest possible, in 1024ths, in the same bins.
     pub slowdowns: Vec<u64>,
+    /// Sum of these, in 1024ths.
+    pub slowdown_sum: u64,
     /// Pages complete before the end of the run.
     pub pages: u64,
+    /// Sum of what they took, in picoseconds.
+    pub page_sum: u128,
     /// Counts of what they took in picoseconds, in the same bins.
     pub page_durations: Vec<u64>,
     /// Time average of transfers open at their senders in the measured period.
@@ -224,6 +228,8 @@ pub struct TransferRow {
     pub flow: u32,
     /// Size.
     pub segments: u32,
+    /// The shortest time that it could have taken.
+    pub ideal: Span,
 }
 
 /// A complete page.

@@ -113,10 +113,13 @@ impl TransferMeter {
         self.out.segments += u64::from(open.segments);
         self.out.duration_sum += u128::from(duration.0);
         self.durations.count(duration.0);
-        self.slowdowns.count((duration.as_secs() / who.ideal(open.segments).as_secs() * SLOWDOWN).round() as u64);
+        let ideal = who.ideal(open.segments);
+        let slowdown = (duration.as_secs() / ideal.as_secs() * SLOWDOWN).round() as u64;
+        self.out.slowdown_sum += slowdown;
+        self.slowdowns.count(slowdown);
         if self.series {
             let (group, flow, segments) = (who.group, who.index, open.segments);
-            self.out.rows.push(TransferRow { opened: open.at, done, group, flow, segments });
+            self.out.rows.push(TransferRow { opened: open.at, done, group, flow, segments, ideal });
         }
     }
 
@@ -126,6 +129,7 @@ impl TransferMeter {
             return;
         }
         self.out.pages += 1;
+        self.out.page_sum += u128::from((done - opened).0);
         self.pages.count((done - opened).0);
         if self.series {
             self.out.page_rows.push(PageRow { opened, done, group: who.group, flow: who.index });

@@ -271,6 +271,7 @@ def _first_at_least(cwnd: NDArray[np.float64], higher: list[int], level: float) 
     unit="s",
     definition="From the start of a finite transfer to the instant at which the receiver has all of it.",
     source="Dukkipati2006",
+    found="groups: transfers.completion_time_s",
 )
 def completion_times(start_s: ArrayLike, finished_s: ArrayLike) -> NDArray[np.float64]:
     """Completion times of finite transfers.
@@ -334,27 +335,24 @@ def response_time_cdf(times_s: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
 @metric(
     "slowdown",
     "Slowdown",
-    definition="Completion time over that of the same transfer alone: its wire size at the narrowest rate of its path, "
-    "and a base RTT.",
+    definition="Completion time over the shortest possible: a packet's way to the receiver through empty queues, and "
+    "every further one's time at the narrowest rate of the path.",
     source="Bender1998",
+    found="groups: transfers.slowdown",
 )
-def slowdown(
-    completion_s: ArrayLike, wire_bytes: ArrayLike, rate_bps: ArrayLike, base_rtt_s: ArrayLike
-) -> NDArray[np.float64]:
-    """How many times longer transfers take than they would alone.
+def slowdown(completion_s: ArrayLike, ideal_s: ArrayLike) -> NDArray[np.float64]:
+    """How many times longer transfers take than the path needs.
 
     Parameters
     ----------
-    completion_s : array_like, shape (flows,) [s]
-    wire_bytes : array_like, shape (flows,) [B]
-        Headers included.
-    rate_bps : array_like, shape (flows,) [bit/s]
-        Of the narrowest link of the path, the sender's own included.
-    base_rtt_s : array_like, shape (flows,) [s]
+    completion_s : array_like, shape (transfers,) [s]
+    ideal_s : array_like, shape (transfers,) [s]
+        Propagation to the receiver, one packet's service at every link of the path (the sender's own included), and
+        every further packet's service at the slowest of them.
 
     Returns
     -------
-    ndarray, shape (flows,) [1]
+    ndarray, shape (transfers,) [1]
 
     References
     ----------
@@ -362,9 +360,7 @@ def slowdown(
 
     Examples
     --------
-    >>> slowdown([0.9], [10_000], [1e6], [0.1]).round(6).tolist()
-    [5.0]
+    >>> slowdown([0.9, 0.2], [0.18, 0.2]).round(6).tolist()
+    [5.0, 1.0]
     """
-    size, rate = np.asarray(wire_bytes, dtype=float), np.asarray(rate_bps, dtype=float)
-    ideal = 8.0 * size / rate + np.asarray(base_rtt_s, dtype=float)
-    return np.asarray(np.asarray(completion_s, dtype=float) / ideal)
+    return np.asarray(np.asarray(completion_s, dtype=float) / np.asarray(ideal_s, dtype=float))

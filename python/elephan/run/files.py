@@ -208,6 +208,10 @@ def write_result(result: Result, folder: Path) -> list[Path]:
         written.append(write_parquet(folder / "samples.parquet", _samples(result), who))
     if any(outcome.traces for outcome in result.outcomes):
         written.append(write_parquet(folder / "traces.parquet", _traces(result), who))
+    for name, rows in (("transfers", "rows"), ("pages", "page_rows")):
+        table = _transfers(result, rows)
+        if table:
+            written.append(write_parquet(folder / f"{name}.parquet", table, who))
     if any(outcome.packets for outcome in result.outcomes):
         written.append(write_parquet(folder / "packets.parquet", _packets(result), who))
     written.append(write_text(folder / "scenario.toml", result.scenario.text))
@@ -295,6 +299,21 @@ def _samples(result: Result) -> dict[str, Any]:
                 values[f"queue_{name}"] = np.array(rows)
             append(replication, time_s, "link", links, np.arange(len(links)), values)
     return {name: pa.chunked_array(parts) for name, parts in columns.items()}
+
+
+def _transfers(result: Result, rows: str) -> dict[str, Any]:
+    """One row per replication and complete transfer or page; empty without any."""
+    columns: dict[str, list[Any]] = {"replication": [], "group": []}
+    for replication, outcome in enumerate(result.outcomes):
+        for fact, transfers in zip(result.scenario.groups, outcome.transfers, strict=True):
+            if transfers is None or not transfers[rows]["flow"].size:
+                continue
+            size = transfers[rows]["flow"].size
+            columns["replication"].append(np.full(size, replication, dtype=np.uint32))
+            columns["group"].append(np.full(size, fact["name"], dtype=object))
+            for name, column in transfers[rows].items():
+                columns.setdefault(name, []).append(column)
+    return {name: np.concatenate(parts) for name, parts in columns.items() if parts}
 
 
 def _traces(result: Result) -> dict[str, Any]:

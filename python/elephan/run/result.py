@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 PERCENTILES = (50, 95, 99)
-"""Of the backlog and the queueing delay of each link."""
+"""Of backlog and queueing delay of each link, and of what transfers take."""
+
+SORTS = ("transfer", "session", "datagrams")
+"""Sorts of traffic, those first whose fairness is asked for."""
 
 
 @dataclass(frozen=True)
@@ -189,13 +192,43 @@ class Result:
             "srtt_s": over("srtt_s", _mean),
             "timeouts": over("timeouts", events),
             "loss_events": over("loss_events", events),
+            "transfers": self._transfers(g),
         }
 
+    def _transfers(self, g: int) -> dict[str, Any] | None:
+        """What became of the transfers of a group, and of its pages; None where none ends."""
+        if any(outcome.transfers[g] is None for outcome in self.outcomes):
+            return None
+
+        def of(value: Callable[[dict[str, Any]], float]) -> dict[str, float | None]:
+            return self._over(lambda o: value(o.transfers[g] or {}))
+
+        def spread(name: str, counts: str, scale: float) -> dict[str, dict[str, float | None]]:
+            return {name.format(p): of(lambda t, p=p: scale * percentile(t[counts], p / 100)) for p in PERCENTILES}
+
+        document: dict[str, Any] = {
+            "opened": of(lambda t: t["opened"]),
+            "completed": of(lambda t: t["completed"]),
+            "refused": of(lambda t: t["refused"]),
+            "open": of(lambda t: t["open_mean"]),
+            "completion_time_s": of(lambda t: _per(t["duration_sum_s"], t["completed"])),
+            **spread("completion_time_p{}_s", "duration_ps", 1e-12),
+            "slowdown": of(lambda t: _per(t["slowdown_sum"], t["completed"])),
+            **spread("slowdown_p{}", "slowdown_1024", 1 / 1024),
+        }
+        if any((outcome.transfers[g] or {})["pages"] for outcome in self.outcomes):
+            document |= {
+                "pages": of(lambda t: t["pages"]),
+                "page_time_s": of(lambda t: _per(t["page_sum_s"], t["pages"])),
+                **spread("page_time_p{}_s", "page_ps", 1e-12),
+            }
+        return document
+
     def _fairness(self) -> dict[str, Any]:
-        """Over the flows that can be fair: those of TCP, or all where there is none."""
+        """Over the flows that can be fair: those of TCP that stay, else sessions, or else all."""
         shares = self._fair_shares
-        tcp = np.array([group["law"] is not None for group in self.scenario.groups])
-        counts = tcp if tcp.any() else ~tcp
+        sorts = np.array([SORTS.index(group["sort"]) for group in self.scenario.groups])
+        counts = sorts == sorts.min()
 
         def counted(outcome: Outcome) -> tuple[NDArray[Any], NDArray[Any]]:
             mine = counts[outcome.flows["group"]]
@@ -246,6 +279,11 @@ def buffer_packets(link: dict[str, Any]) -> float | None:
 def _loss(outcome: Outcome, group: int) -> float:
     mine = outcome.flows["group"] == group
     return ratio(outcome.flows["dropped"][mine].sum(), outcome.flows["sent"][mine].sum())
+
+
+def _per(total: float, count: float) -> float:
+    """A mean, or NaN where there was nothing."""
+    return total / count if count else float("nan")
 
 
 def _sum(x: NDArray[Any]) -> float:
