@@ -8,6 +8,7 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.errors import InputError, ScenarioError
+from elephan.lint import lint
 from elephan.metrics import maxmin_shares
 from elephan.scenario import Scenario
 from elephan.templates import DEFAULTS, template
@@ -107,6 +108,11 @@ def test_only_single_links_are_sized() -> None:
     assert scenario.link_index(None) == 1
     with pytest.raises(ScenarioError, match=r"web.toml: client are 1000 links; only a single link can be sized"):
         package.size(scenario, "loss=1%", link="client")
+
+
+@pytest.mark.parametrize("kind", DEFAULTS)
+def test_templates_have_no_faults_that_lint_knows(kind: str) -> None:
+    assert [str(warning) for warning in lint(Scenario.from_text(template(kind, {}), kind))] == []
 
 
 def test_names_in_a_template_are_not_taken_for_choices() -> None:

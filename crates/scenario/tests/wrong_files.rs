@@ -420,39 +420,6 @@ fn what_flows_draw() {
 }
 
 #[test]
-fn round_trips_over_arrays() {
-    let file = |link: &str, flow: &str| {
-        let text = format!(
-            "duration = \"1 s\"\n[[links]]\nname = \"a\"\ncount = 3\nrate = \"1 Gbit/s\"\nbuffer = \"5 packets\"\n{link}\n\
-             [[flows]]\nrtt = \"auto\"\n{flow}\n"
-        );
-        read(&text).map_or_else(|error| error.to_string(), |_| "it was read".to_owned())
-    };
-    let crossed = "is on the round trip already; links are directed and crossed once";
-    let far = "delay = \"1 ms\"";
-    for (link, flow, message) in [
-        (far, "path = [\"a[1]\", \"a[2]\"]", "it was read".to_owned()),
-        (far, "path = [\"a[1]\", \"a[1]\"]", format!("flows[0].path[1]: \"a[1]\" {crossed}")),
-        (far, "path = [\"a[1]\"]\nreturn = [\"a[*]\"]", format!("flows[0].return[0]: \"a[*]\" {crossed}")),
-        (far, "path = [\"a[3]\"]", "flows[0].path[0]: there are 3 of \"a\", counted from 0".to_owned()),
-        (far, "path = [\"b\"]", "flows[0].path[0]: unknown link \"b\"; known: \"a[*]\"".to_owned()),
-        ("", "path = [\"a[1]\"]", "flows[0].rtt: \"auto\" comes to 0 s; must lie between 1 us and 50 s".to_owned()),
-        (
-            "delay = { uniform = [\"1 s\", \"30 s\"] }",
-            "path = [\"a[1]\"]",
-            "flows[0].rtt: \"auto\" comes to 60 s; must lie between 1 us and 50 s".to_owned(),
-        ),
-    ] {
-        assert_eq!(file(link, flow), message);
-    }
-    let many = file(
-        "\n[[links]]\nname = \"b\"\ncount = 99998\nrate = \"1 Gbit/s\"\nbuffer = \"5 packets\"",
-        "path = [\"a[*]\"]",
-    );
-    assert_eq!(many, "links: must be at most 100000 links in all");
-}
-
-#[test]
 fn senders() {
     all_refused(
         r#"
