@@ -137,11 +137,13 @@ def _utilization(axes: Axes, result: Result, outcome: Outcome) -> None:
     for k, i in enumerate(busiest(result)):
         link, colour = result.scenario.links[i], COLOURS[k % len(COLOURS)]
         time_s, begun = outcome.samples["time_s"], outcome.samples["begun_bytes"][i]
-        fine = utilization_series(time_s, begun, link["rate_bps"], bin_s=link["mean_rtt_s"] or 0.0)
+        # Of an array, all links together.
+        rate_bps = link["rate_bps"] * link["count"]
+        fine = utilization_series(time_s, begun, rate_bps, bin_s=link["mean_rtt_s"] or 0.0)
         many = fine[0].size > FINE
         axes.step(*fine, where="post", color=colour, lw=0.5 if many else 0.9, alpha=0.35 if many else 1.0)
         if many:
-            coarse = utilization_series(time_s, begun, link["rate_bps"], bin_s=4 * time_s[-1] / FINE)
+            coarse = utilization_series(time_s, begun, rate_bps, bin_s=4 * time_s[-1] / FINE)
             axes.step(*coarse, where="post", color=colour, lw=0.9)
     axes.set_ylabel("utilization\nper RTT")
     axes.set_ylim(0.0, 1.05)
