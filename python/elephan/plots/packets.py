@@ -5,6 +5,7 @@ Source: J. Auge, J. Roberts, Buffer Sizing for Elastic Traffic, NGI 2006, Figure
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def draw_packets(result: Result, folder: Path) -> list[Path]:
         for trace in result.outcomes[0].packets:
             if trace["time_s"].size:
                 name = link_name(result.scenario.links, trace)
-                safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
+                safe = re.sub(r"[^\w.]+", "-", name).strip("-")
                 written += save(_figure(result, trace), folder, f"packets-{safe}")
     return written
 
