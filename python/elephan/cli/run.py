@@ -150,6 +150,7 @@ def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[T
             shown(group["loss_events"], digits=3),
             shown(group["timeouts"], digits=3),
         )
+    transfers = _transfers(document["groups"])
     title = (
         f"{run_['scenario']}\n{run_['replications']} replications of {run_['duration_s']:g} s "
         f"({run_['warmup_s']:g} s warm-up{_found(run_['warmup_rule'])}), seed {run_['seed']}, "
@@ -159,9 +160,27 @@ def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[T
         title,
         links,
         groups,
+        *transfers,
         f"Jain's index{_whose(document['groups'])} {shown(fairness['jain'])}; "
         f"over max-min fair shares {shown(fairness['jain_maxmin'])}",
     ]
+
+
+def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
+    """Sum up transfers that end, where there are such."""
+    some = [(group["name"], group["transfers"]) for group in groups if group["transfers"] is not None]
+    if not some:
+        return []
+    transfers = new_table("transfers", "complete", "open", "time [s]", "95 % [s]", "slowdown")
+    for name, each in some:
+        cells = (shown(each["completed"], digits=5), shown(each["open"], digits=3), shown(each["completion_time_s"]))
+        more = (shown(each["completion_time_p95_s"]), shown(each["slowdown"], digits=3))
+        transfers.add_row(name, *cells, *more)
+        if "pages" in each:
+            pages = (shown(each["pages"], digits=5), "", shown(each["page_time_s"]), shown(each["page_time_p95_s"]), "")
+            transfers.add_row(f"{name}: pages", *pages)
+    refused = [f"{name}: {shown(each['refused'])} refused" for name, each in some if each["refused"]["mean"]]
+    return [transfers, *refused]
 
 
 def _queues(document: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from elephan.metrics import completion_times, distribution, percentile, response_time_cdf
+from elephan.metrics import distribution, percentile
 from elephan.plots.style import COLOURS, busiest, house_style, save, sign, title
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def draw_distributions(result: Result, folder: Path) -> list[Path]:
         return save(_figure(result, times, sampled=sampled), folder, "distributions")
 
 
-def _figure(result: Result, times: dict[str, NDArray[Any]], *, sampled: bool) -> Figure:
+def _figure(result: Result, times: dict[str, NDArray[np.int64]], *, sampled: bool) -> Figure:
     figure = Figure(figsize=(7.16, 2.9))
     panels = list(figure.subplots(1, 2 * sampled + bool(times), squeeze=False, sharey=True)[0])
     panels[0].set_ylabel("cumulative share")
@@ -103,24 +103,22 @@ def _together(parts: list[NDArray[Any]]) -> NDArray[np.int64]:
     return total
 
 
-def _completions(result: Result) -> dict[str, NDArray[Any]]:
-    """Completion times of each group with a finished transfer, NaN for unfinished ones."""
+def _completions(result: Result) -> dict[str, NDArray[np.int64]]:
+    """Histograms of what transfers took, and pages, of each group with any."""
     found = {}
     for g, group in enumerate(result.scenario.groups):
-        parts = [
-            completion_times(o.flows["start_s"], o.flows["finished_s"])[o.flows["group"] == g] for o in result.outcomes
-        ]
-        times = np.concatenate(parts)
-        if np.isfinite(times).any():
-            found[group["name"]] = times
+        for label, counts in ((group["name"], "duration_ps"), (f"{group['name']}: pages", "page_ps")):
+            parts = [transfers[counts] for o in result.outcomes if (transfers := o.transfers[g]) is not None]
+            if any(part.size for part in parts):
+                found[label] = _together(parts)
     return found
 
 
-def _transfers(axes: Axes, times: dict[str, NDArray[Any]]) -> None:
-    for k, (name, each) in enumerate(times.items()):
-        time_s, share = response_time_cdf(each)
+def _transfers(axes: Axes, times: dict[str, NDArray[np.int64]]) -> None:
+    for k, (name, counts) in enumerate(times.items()):
+        value, share = distribution(counts)
         colour = COLOURS[k % len(COLOURS)]
-        axes.step(np.insert(time_s, 0, 0.0), np.insert(share, 0, 0.0), where="post", color=colour, label=name)
-    axes.set_xlim(left=0.0)
+        axes.step(1e-12 * value, share, where="post", color=colour, label=name)
+    axes.set_xscale("log")
     axes.set_xlabel("completion time [s]")
     axes.legend(loc="lower right")

@@ -5,12 +5,14 @@ Source: J. Auge, J. Roberts, Buffer Sizing for Elastic Traffic, NGI 2006, Figure
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from elephan.plots.style import BLACK, COLOURS, GREY, house_style, legend, save, sign, title
+from elephan.run.files import link_name
 from elephan.run.result import buffer_packets
 
 if TYPE_CHECKING:
@@ -48,8 +50,8 @@ def draw_packets(result: Result, folder: Path) -> list[Path]:
     with house_style():
         for trace in result.outcomes[0].packets:
             if trace["time_s"].size:
-                name = result.scenario.links[trace["link"]]["name"]
-                safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
+                name = link_name(result.scenario.links, trace)
+                safe = re.sub(r"[^\w.]+", "-", name).strip("-")
                 written += save(_figure(result, trace), folder, f"packets-{safe}")
     return written
 
@@ -86,7 +88,7 @@ def _figure(result: Result, trace: dict[str, Any]) -> Figure:
     place.set_ylabel("place in the round trip [ms]" if folded else "a row for each flow")
     if not folded:
         place.set_yticks([])
-    place.set_xlabel(f"arrival at {link['name']} [s]")
+    place.set_xlabel(f"arrival at {link_name(result.scenario.links, trace)} [s]")
     place.set_xlim(*_reach(trace["time_s"]))
     legend(found)
     title(figure, result.scenario)

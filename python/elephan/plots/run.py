@@ -88,7 +88,9 @@ def _per_flow(axes: Axes, result: Result, values: NDArray[Any]) -> None:
     time_s = outcome.samples["time_s"]
     if not values.size:
         return
-    groups = [g for g, group in enumerate(result.scenario.groups) if group["law"] is not None]
+    # Datagrams have no window, and the transfers of sessions none that lasts.
+    with_values = np.isfinite(values).any(axis=1)
+    groups = [g for g in range(len(result.scenario.groups)) if with_values[outcome.flows["group"] == g].any()]
     for k, g in enumerate(groups):
         group, rows = result.scenario.groups[g], values[outcome.flows["group"] == g]
         colour = COLOURS[k] if k < len(COLOURS) else GREY
@@ -124,7 +126,8 @@ def _backlog(axes: Axes, result: Result, outcome: Outcome) -> None:
         axes.plot(outcome.samples["time_s"], values, color=colour, lw=0.8, label=label)
         limit = buffer_packets(link)
         if limit is not None:
-            axes.axhline(limit, color=colour, lw=0.8, ls=(0, (5, 3)))
+            # The links of an array wait together in the samples.
+            axes.axhline(limit * link["count"], color=colour, lw=0.8, ls=(0, (5, 3)))
     if len(result.scenario.links) > MOST_LINKS:
         axes.plot([], [], lw=0, label=f"the busiest of {len(result.scenario.links)} links")
     axes.set_ylabel("backlog [packets]")
@@ -137,11 +140,13 @@ def _utilization(axes: Axes, result: Result, outcome: Outcome) -> None:
     for k, i in enumerate(busiest(result)):
         link, colour = result.scenario.links[i], COLOURS[k % len(COLOURS)]
         time_s, begun = outcome.samples["time_s"], outcome.samples["begun_bytes"][i]
-        fine = utilization_series(time_s, begun, link["rate_bps"], bin_s=link["mean_rtt_s"] or 0.0)
+        # Of an array, all links together.
+        rate_bps = link["rate_bps"] * link["count"]
+        fine = utilization_series(time_s, begun, rate_bps, bin_s=link["mean_rtt_s"] or 0.0)
         many = fine[0].size > FINE
         axes.step(*fine, where="post", color=colour, lw=0.5 if many else 0.9, alpha=0.35 if many else 1.0)
         if many:
-            coarse = utilization_series(time_s, begun, link["rate_bps"], bin_s=4 * time_s[-1] / FINE)
+            coarse = utilization_series(time_s, begun, rate_bps, bin_s=4 * time_s[-1] / FINE)
             axes.step(*coarse, where="post", color=colour, lw=0.9)
     axes.set_ylabel("utilization\nper RTT")
     axes.set_ylim(0.0, 1.05)

@@ -15,7 +15,7 @@ import numpy as np
 from elephan import _native
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from elephan.run.result import Result
     from elephan.scenario import Scenario
@@ -181,6 +181,29 @@ def provenance() -> dict[str, str]:
     }
 
 
+def link_name(links: Sequence[dict[str, Any]], trace: Mapping[str, Any]) -> str:
+    """Name the link whose packets were recorded as a path names it.
+
+    Parameters
+    ----------
+    links : sequence of dict
+        Facts of the scenario's links.
+    trace : mapping
+        ``link`` and ``member``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> link_name([{"name": "client", "count": 9}], {"link": 0, "member": 3})
+    'client[3]'
+    """
+    link = links[trace["link"]]
+    return str(link["name"]) if link["count"] == 1 else f"{link['name']}[{trace['member']}]"
+
+
 def write_result(result: Result, folder: Path) -> list[Path]:
     """Write everything `Result.write` promises.
 
@@ -336,14 +359,13 @@ def _traces(result: Result) -> dict[str, Any]:
 
 def _packets(result: Result) -> dict[str, Any]:
     """One row per data packet recorded at a link."""
-    names = [link["name"] for link in result.scenario.links]
     columns: dict[str, list[Any]] = {"replication": [], "link": []}
     for replication, outcome in enumerate(result.outcomes):
         for trace in outcome.packets:
             rows = trace["time_s"].size
             columns["replication"].append(np.full(rows, replication, dtype=np.uint32))
-            columns["link"].append(np.full(rows, names[trace["link"]], dtype=object))
+            columns["link"].append(np.full(rows, link_name(result.scenario.links, trace), dtype=object))
             for name, column in trace.items():
-                if name != "link":
+                if name not in {"link", "member"}:
                     columns.setdefault(name, []).append(column)
     return {name: np.concatenate(parts) for name, parts in columns.items()}

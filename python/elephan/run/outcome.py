@@ -44,9 +44,9 @@ class Outcome:
     traces : list of dict
         Flows recorded event by event; ``gauges`` holds by name what the law shows of itself, with shape (rows,).
     packets : list of dict
-        Links at which packets were recorded: ``link``, and with shape (packets,) ``time_s``, ``flow``, ``segment``,
-        ``backlog_packets`` (found waiting), ``waited_s`` (until served or dropped; NaN at the end of the run) and
-        ``dropped``.
+        Links at which packets were recorded: ``link``, ``member`` of an array, and with shape (packets,) ``time_s``,
+        ``flow``, ``segment``, ``backlog_packets`` (found waiting), ``waited_s`` (until served or dropped; NaN at
+        the end of the run) and ``dropped``.
     transfers : list of dict or None
         Per group with transfers that end, those opened from the warm-up on: counts ``opened``, ``completed``, ``refused``,
         ``pages``; sums ``segments``, ``duration_sum_s``, ``slowdown_sum``, ``page_sum_s``; histograms in the bins of
