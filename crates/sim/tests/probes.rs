@@ -201,3 +201,37 @@ fn drops_of_traced_flows_make_the_loss_events() {
         }
     }
 }
+
+#[test]
+fn packets_of_sessions_are_their_flows_and_links_of_arrays_have_a_number() {
+    let text = r#"
+duration = "5 s"
+record = { packets = [{ link = "out", from = "0 s", to = "5 s" }, { link = "in[2]", from = "0 s", to = "5 s" }] }
+[[links]]
+name = "in"
+count = 3
+rate = "10 Mbit/s"
+buffer = "20 packets"
+[[links]]
+name = "out"
+rate = "10 Mbit/s"
+buffer = "20 packets"
+[[flows]]
+name = "users"
+count = 6
+path = ["in[*]", "out"]
+rtt = "30 ms"
+packet = "1000 B"
+traffic = { kind = "engset", size = "50 kB", think = "200 ms" }
+"#;
+    let outcome = run(text, 0);
+    let named: Vec<(u32, u32)> = outcome.packets.iter().map(|trace| (trace.link, trace.member)).collect();
+    assert_eq!(named, [(0, 2), (1, 0)]);
+    let flows = |of: usize| {
+        let rows = outcome.packets[of].rows.iter();
+        rows.map(|row| row.flow).collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+    };
+    // Flow i takes link i mod 3 of the array.
+    assert_eq!((flows(0), flows(1)), (vec![2, 5], vec![0, 1, 2, 3, 4, 5]));
+    assert_eq!(outcome.packets[1].rows.len() as u64, outcome.links[1].arrived);
+}

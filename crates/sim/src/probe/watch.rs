@@ -4,7 +4,7 @@
 use crate::histogram::Histogram;
 use base::{Flags, Time};
 use queue::Packet;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// One data packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ pub struct PacketTrace {
 pub struct Watch {
     spans: Vec<(Time, Time)>,
     rows: Vec<PacketRow>,
-    /// Rows of packets that are still there, by flow, sequence number and arrival.
-    there: BTreeMap<(u32, u32, Time), usize>,
+    /// Flow, sequence number, arrival and row of packets that are still there. Copies sent at once differ in their row only.
+    there: BTreeSet<(u32, u32, Time, usize)>,
     delays: Option<Histogram>,
     warmup: Time,
 }
@@ -48,7 +48,7 @@ pub struct Watch {
 impl Watch {
     pub fn new(spans: Vec<(Time, Time)>, delays: bool, warmup: Time) -> Self {
         let delays = delays.then(Histogram::default);
-        Self { spans, rows: Vec::new(), there: BTreeMap::new(), delays, warmup }
+        Self { spans, rows: Vec::new(), there: BTreeSet::new(), delays, warmup }
     }
 
     /// `packet` arrives and finds `backlog` packets waiting.
@@ -57,8 +57,8 @@ impl Watch {
         if packet.flags.has(Flags::ACK) || !self.spans.iter().any(|&(from, to)| from <= now && now < to) {
             return;
         }
-        self.there.insert(name(packet), self.rows.len());
         let (flow, seq) = (packet.flow, packet.token);
+        self.there.insert((flow, seq, now, self.rows.len()));
         self.rows.push(PacketRow { time: now, flow, seq, backlog, left: Time::NEVER, dropped: false });
     }
 
@@ -77,9 +77,14 @@ impl Watch {
         self.left(packet, now, true);
     }
 
+    /// Of copies that came at once the first is served first, and the last is dropped.
     fn left(&mut self, packet: &Packet, now: Time, dropped: bool) {
-        if let Some(row) = self.there.remove(&name(packet)) {
-            self.rows[row] = PacketRow { left: now, dropped, ..self.rows[row] };
+        let (flow, seq, at) = (packet.flow, packet.token, packet.arrived);
+        let mut copies = self.there.range((flow, seq, at, 0)..=(flow, seq, at, usize::MAX));
+        let found = if dropped { copies.next_back() } else { copies.next() };
+        if let Some(&copy) = found {
+            self.there.remove(&copy);
+            self.rows[copy.3] = PacketRow { left: now, dropped, ..self.rows[copy.3] };
         }
     }
 
@@ -90,6 +95,23 @@ impl Watch {
     }
 }
 
-fn name(packet: &Packet) -> (u32, u32, Time) {
-    (packet.flow, packet.token, packet.arrived)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_that_come_at_once_are_told_apart() {
+        let mut watch = Watch::new(vec![(Time(0), Time(100))], true, Time(0));
+        let packet = Packet::new(7, 3, 1000, Time(50));
+        for backlog in [0, 1, 2] {
+            watch.arrived(&packet, backlog);
+        }
+        watch.dropped(&packet, Time(50));
+        watch.began(&packet, Time(60));
+        watch.began(&packet, Time(70));
+        let (trace, delays) = watch.finish(0);
+        let fates: Vec<_> = trace.unwrap_or_default().rows.iter().map(|row| (row.left.0, row.dropped)).collect();
+        assert_eq!(fates, [(60, false), (70, false), (50, true)]);
+        assert_eq!((delays[10], delays[20]), (1, 1));
+    }
 }
