@@ -41,7 +41,7 @@ def test_the_document_has_the_promised_shape(result: Result) -> None:
     assert {"overflow", "early", "forced", "sojourn"} <= set(link["drops"])
     assert {
         "name", "law", "recovery", "flows", "goodput_bps", "goodput_per_flow_bps", "loss_ratio", "cwnd_segments",
-        "srtt_s", "timeouts", "loss_events",
+        "srtt_s", "timeouts", "loss_events", "transfers",
     } == set(group)  # fmt: skip
     assert {"jain", "jain_maxmin", "rtt_ratio"} == set(document["fairness"])
     for quantity in (

@@ -28,6 +28,7 @@ class _Outcome(TypedDict):
     hash: int
     histograms: dict[str, list[NDArray[np.uint64]]]
     packets: list[dict[str, Any]]
+    transfers: list[dict[str, Any] | None]
     traces: list[dict[str, Any]]
     samples: dict[str, NDArray[Any]]
     queue_gauges: list[dict[str, NDArray[np.float64]]]

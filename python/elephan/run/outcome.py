@@ -48,12 +48,12 @@ class Outcome:
         ``flow``, ``segment``, ``backlog_packets`` (found waiting), ``waited_s`` (until served or dropped; NaN at
         the end of the run) and ``dropped``.
     transfers : list of dict or None
-        Per group with transfers that end, those opened from the warm-up on: counts ``opened``, ``completed``, ``refused``,
-        ``pages``; sums ``segments``, ``duration_sum_s``, ``slowdown_sum``, ``page_sum_s``; histograms in the bins of
-        `elephan.metrics.bin_lowers` ``duration_ps``, ``slowdown_1024``, ``page_ps``; transfers open at their senders:
-        ``open_mean``, ``open_histogram`` (samples that found 0, 1, 2, ... of them), ``open_samples``; if the series were
-        kept, each complete transfer in ``rows`` (``flow``, ``opened_s``, ``duration_s``, ``ideal_s``, ``segments``) and
-        page in ``page_rows``. None for groups without such.
+        Per group with transfers that end (else None), of those opened from the warm-up on: counts ``opened``,
+        ``completed``, ``refused``, ``pages``; sums ``segments``, ``duration_sum_s``, ``slowdown_sum``, ``page_sum_s``;
+        histograms in the bins of `elephan.metrics.bin_lowers` ``duration_ps``, ``slowdown_1024``, ``page_ps``;
+        transfers open at their senders: ``open_mean``, ``open_histogram`` (samples that found 0, 1, 2, ... of them),
+        ``open_samples``; if the series were kept, each complete transfer in ``rows`` (``flow``, ``opened_s``,
+        ``duration_s``, ``ideal_s``, ``segments``) and page in ``page_rows``.
     hash : int
         Rolling hash over every arrival and ACK; 0 unless asked for.
     """

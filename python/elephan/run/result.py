@@ -204,7 +204,10 @@ class Result:
             return self._over(lambda o: value(o.transfers[g] or {}))
 
         def spread(name: str, counts: str, scale: float) -> dict[str, dict[str, float | None]]:
-            return {name.format(p): of(lambda t, p=p: scale * percentile(t[counts], p / 100)) for p in PERCENTILES}
+            def share(t: dict[str, Any], at: float) -> float:
+                return scale * percentile(t[counts], at)
+
+            return {name.format(p): of(partial(share, at=p / 100)) for p in PERCENTILES}
 
         document: dict[str, Any] = {
             "opened": of(lambda t: t["opened"]),

@@ -1,5 +1,7 @@
 //! Confidence over replications, for the tests that compare published behaviours.
 
+#![allow(dead_code, clippy::allow_attributes, reason = "each test uses its part")]
+
 /// Mean, and half of its 95 % interval (Student's t).
 pub fn interval(values: &[f64]) -> (f64, f64) {
     let n = values.len();
@@ -9,6 +11,7 @@ pub fn interval(values: &[f64]) -> (f64, f64) {
     let quantile = match n {
         3 => 4.303,
         5 => 2.776,
+        8 => 2.365,
         _ => panic!("no quantile for {n} replications"),
     };
     (mean, quantile * (square / (n - 1) as f64 / n as f64).sqrt())
