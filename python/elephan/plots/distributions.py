@@ -64,14 +64,14 @@ def _figure(result: Result, times: dict[str, NDArray[np.int64]], *, sampled: boo
         backlog.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
         _links(delay, result, lambda outcome, i: outcome.delay_histogram(i), 1e-9)
         delay.set_xlabel(f"queueing delay, {'every packet' if every else 'at the samples'} [ms]")
-        backlog.legend(loc="lower right")
+        backlog.legend(loc="best")
     if times:
         _transfers(panels[-1], times)
     for axes in panels:
         axes.set_ylim(0.0, 1.005)
         axes.set_yticks([0.0, 0.25, 0.5, 0.75, 0.95])
     title(figure, result.scenario)
-    sign(figure, result.scenario, f"{len(result.outcomes)} replications")
+    sign(figure, result.scenario, f"replications: {len(result.outcomes)}")
     return figure
 
 

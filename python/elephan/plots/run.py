@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SINGLE_LINES = 50
 """With more flows in a group, their mean and range are drawn instead of every one."""
 
+FAR_ABOVE = 4.0
+"""A buffer this many times above the largest backlog is not drawn."""
+
 FINE = 400
 """With more bins of utilization than these, their mean over as many stretches is drawn over them."""
 
@@ -118,15 +121,17 @@ def _per_flow(axes: Axes, result: Result, values: NDArray[Any]) -> None:
 
 
 def _backlog(axes: Axes, result: Result, outcome: Outcome) -> None:
-    for k, i in enumerate(busiest(result)):
+    shown = busiest(result)
+    most = max(float(np.max(outcome.samples["backlog_packets"][i], initial=0.0)) for i in shown)
+    for k, i in enumerate(shown):
         link, colour = result.scenario.links[i], COLOURS[k % len(COLOURS)]
         values = outcome.samples["backlog_packets"][i]
         mean = np.mean([float(o.links["utilization"][i]) for o in result.outcomes])
         label = f"{link['name']}: utilization {mean:.3f}"
         axes.plot(outcome.samples["time_s"], values, color=colour, lw=0.8, label=label)
         limit = buffer_packets(link)
-        if limit is not None:
-            # The links of an array wait together in the samples.
+        # The links of an array wait together in the samples. A buffer far above what waits would flatten all lines.
+        if limit is not None and limit * link["count"] <= FAR_ABOVE * most:
             axes.axhline(limit * link["count"], color=colour, lw=0.8, ls=(0, (5, 3)))
     if len(result.scenario.links) > MOST_LINKS:
         axes.plot([], [], lw=0, label=f"the busiest of {len(result.scenario.links)} links")
