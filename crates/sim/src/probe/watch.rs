@@ -4,7 +4,7 @@
 use crate::histogram::Histogram;
 use base::{Flags, Time};
 use queue::Packet;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// One data packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ pub struct PacketTrace {
 pub struct Watch {
     spans: Vec<(Time, Time)>,
     rows: Vec<PacketRow>,
-    /// Rows of packets that are still there, by flow, sequence number and arrival.
-    there: BTreeMap<(u32, u32, Time), usize>,
+    /// Packets that are still there: flow, sequence number, arrival and row.
+    there: BTreeSet<(u32, u32, Time, usize)>,
     delays: Option<Histogram>,
     warmup: Time,
 }
@@ -48,7 +48,7 @@ pub struct Watch {
 impl Watch {
     pub fn new(spans: Vec<(Time, Time)>, delays: bool, warmup: Time) -> Self {
         let delays = delays.then(Histogram::default);
-        Self { spans, rows: Vec::new(), there: BTreeMap::new(), delays, warmup }
+        Self { spans, rows: Vec::new(), there: BTreeSet::new(), delays, warmup }
     }
 
     /// `packet` arrives and finds `backlog` packets waiting.
@@ -57,8 +57,8 @@ impl Watch {
         if packet.flags.has(Flags::ACK) || !self.spans.iter().any(|&(from, to)| from <= now && now < to) {
             return;
         }
-        self.there.insert(name(packet), self.rows.len());
         let (flow, seq) = (packet.flow, packet.token);
+        self.there.insert((flow, seq, now, self.rows.len()));
         self.rows.push(PacketRow { time: now, flow, seq, backlog, left: Time::NEVER, dropped: false });
     }
 
@@ -78,8 +78,14 @@ impl Watch {
     }
 
     fn left(&mut self, packet: &Packet, now: Time, dropped: bool) {
-        if let Some(row) = self.there.remove(&name(packet)) {
-            self.rows[row] = PacketRow { left: now, dropped, ..self.rows[row] };
+        let name = |row| (packet.flow, packet.token, packet.arrived, row);
+        let mut same = self.there.range(name(0)..=name(usize::MAX));
+        // A segment may arrive twice at one instant: what is dropped as it arrives is the later, what goes on the earlier.
+        let found = if dropped && now == packet.arrived { same.next_back() } else { same.next() };
+        if let Some(&found) = found {
+            self.there.remove(&found);
+            let row = &mut self.rows[found.3];
+            (row.left, row.dropped) = (now, dropped);
         }
     }
 
@@ -90,6 +96,45 @@ impl Watch {
     }
 }
 
-fn name(packet: &Packet) -> (u32, u32, Time) {
-    (packet.flow, packet.token, packet.arrived)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What became of segments that all arrived at 5: when each left, and whether it was dropped.
+    fn fates(happens: impl FnOnce(&mut Watch, &Packet)) -> Vec<(u64, bool)> {
+        let mut watch = Watch::new(vec![(Time(0), Time(10))], false, Time::ZERO);
+        happens(&mut watch, &Packet::new(0, 7, 1000, Time(5)));
+        let (trace, _) = watch.finish(0);
+        trace.expect("asked for").rows.iter().map(|row| (row.left.0, row.dropped)).collect()
+    }
+
+    #[test]
+    fn a_segment_that_arrives_twice_at_one_instant_has_two_rows_in_the_order_of_service() {
+        // As the reference engine tells it, and as the window engine does: each with its end at once.
+        let in_time = fates(|watch, packet| {
+            watch.arrived(packet, 3);
+            watch.arrived(packet, 4);
+            watch.began(packet, Time(8));
+            watch.began(packet, Time(9));
+        });
+        let at_once = fates(|watch, packet| {
+            watch.arrived(packet, 3);
+            watch.began(packet, Time(8));
+            watch.arrived(packet, 4);
+            watch.began(packet, Time(9));
+        });
+        assert_eq!(in_time, [(8, false), (9, false)]);
+        assert_eq!(at_once, in_time);
+    }
+
+    #[test]
+    fn of_two_that_are_the_same_the_one_dropped_as_it_arrives_is_the_later() {
+        let full = fates(|watch, packet| {
+            watch.arrived(packet, 4);
+            watch.arrived(packet, 5);
+            watch.dropped(packet, Time(5));
+            watch.began(packet, Time(8));
+        });
+        assert_eq!(full, [(8, false), (5, true)]);
+    }
 }
