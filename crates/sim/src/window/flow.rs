@@ -177,7 +177,7 @@ impl Flow {
                 Next::Record => {
                     if let Some(rec) = ring.pop() {
                         if self.folded {
-                            self.hear(headers);
+                            self.hear(rec.seq(), headers);
                             heard = self.deliver(Time(at - self.plan.party.back.0), &rec, marks);
                             if heard {
                                 let ack = self.plan.receiver.ack();
@@ -282,11 +282,11 @@ impl Flow {
         self.acks.pop_front()
     }
 
-    /// The header of the segment that reaches the receiver, if its packets carry any.
+    /// The header of segment `seq` that reaches the receiver, if its packets carry any.
     #[inline]
-    fn hear(&mut self, headers: &mut Headers) {
+    fn hear(&mut self, seq: u32, headers: &mut Headers) {
         if let Some(header) = self.way.take_header(headers) {
-            self.plan.receiver.hear(&header);
+            self.plan.receiver.hear(seq, &header);
         }
     }
 
@@ -320,8 +320,10 @@ impl Flow {
                 return at;
             }
             let acknowledged = if record <= timer {
-                self.hear(headers);
-                ring.pop().is_some_and(|rec| self.deliver(Time(at), &rec, marks))
+                ring.pop().is_some_and(|rec| {
+                    self.hear(rec.seq(), headers);
+                    self.deliver(Time(at), &rec, marks)
+                })
             } else {
                 self.plan.receiver.on_timer();
                 true
