@@ -138,9 +138,9 @@ impl TcpPlan {
     /// Another transfer of a session: its segments are numbered on.
     pub fn open(&mut self, segments: u32) {
         if let Some(fresh) = &self.fresh {
-            let first = self.sender.open(fresh, segments);
-            self.receiver.announce(first, segments);
-            self.data_end = first + segments;
+            let (first, end) = self.sender.open(fresh, segments);
+            self.receiver.announce(first, end);
+            self.data_end = end;
         }
     }
 }

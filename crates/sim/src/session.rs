@@ -151,28 +151,32 @@ impl TransferMeter {
     pub fn outcome(mut self) -> TransferOutcome {
         let Marks { warmup, end, .. } = self.marks;
         self.out.open_mean = self.open as f64 / (end - warmup).0 as f64;
-        if !self.steps.is_empty() {
-            let mut open = 0;
-            let mut samples = self.marks.samples().into_iter().zip(self.steps.into_iter().chain(std::iter::repeat(0)));
-            self.out.open_samples = samples.by_ref().map(|(_, step)| (open += step, open as u32).1).collect();
-            let first = self.marks.every.map_or(0, |every| warmup.0.div_ceil(every.0)) as usize;
-            for &open in self.out.open_samples.get(first..).unwrap_or_default() {
-                let open = open as usize;
-                if self.out.open_histogram.len() <= open {
-                    self.out.open_histogram.resize(open + 1, 0);
-                }
-                self.out.open_histogram[open] += 1;
-            }
-            if !self.series {
-                self.out.open_samples = Vec::new();
-            }
-        }
+        self.count_open();
         self.out.durations = self.durations.into_counts();
         self.out.slowdowns = self.slowdowns.into_counts();
         self.out.page_durations = self.pages.into_counts();
         self.out.rows.sort_unstable();
         self.out.page_rows.sort_unstable();
         self.out
+    }
+
+    /// What the samples found, those at which nothing had opened yet as well.
+    fn count_open(&mut self) {
+        let steps = std::mem::take(&mut self.steps).into_iter().chain(std::iter::repeat(0));
+        let mut open = 0;
+        for (at, step) in self.marks.samples().into_iter().zip(steps) {
+            open += step;
+            if at >= self.marks.warmup {
+                let bin = open as usize;
+                if self.out.open_histogram.len() <= bin {
+                    self.out.open_histogram.resize(bin + 1, 0);
+                }
+                self.out.open_histogram[bin] += 1;
+            }
+            if self.series {
+                self.out.open_samples.push(open as u32);
+            }
+        }
     }
 }
 
@@ -203,5 +207,132 @@ impl Identity {
     /// slowest link.
     pub fn ideal(&self, segments: u32) -> Span {
         Span(self.alone.0 + u64::from(segments - 1) * self.slowest.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Bytes, Rate, Stream};
+    use traffic::{Offer, Site, TrafficSpec};
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::millis(n)
+    }
+
+    /// A desk of `places` with transfers of 1, 2 and 3 segments, due together at 1 ms.
+    fn desk(kind: &str, places: u32, stop: Time) -> Desk {
+        let site =
+            Site { packet: Bytes(1000), mss: 960, capacity: Rate(8_000_000), index: 0, flows: 1, start: Time::ZERO };
+        let mut spec = TrafficSpec::named(kind).expect("registered");
+        if kind == "replay" {
+            let flows = base::Value::Text("1 ms 960 B; 1 ms 1920 B; 1 ms 2880 B".into());
+            spec.set("flows", &flows).expect("a parameter").expect("a list");
+        }
+        match spec.offer(&site, || Stream::new(1, 0, ("test", 0), "traffic")) {
+            Ok(Offer::Session(session)) => Desk::new(session, places, stop),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_lowest_free_place_is_taken_and_the_others_wait() {
+        let mut desk = desk("replay", 2, Time::NEVER);
+        assert_eq!((desk.due(), desk.open(ms(1)), desk.open(ms(1))), (ms(1), Some((0, 1)), Some((1, 2))));
+        // The third is due, and has no place.
+        assert_eq!(desk.due(), Time::NEVER);
+        assert_eq!(desk.ended(ms(9), 1), None);
+        assert_eq!((desk.due(), desk.open(ms(9))), (ms(9), Some((1, 3))));
+        desk.ended(ms(10), 1);
+        desk.ended(ms(11), 0);
+        assert_eq!((desk.due(), desk.free.pop()), (Time::NEVER, Some(Reverse(0))));
+    }
+
+    #[test]
+    fn what_does_not_wait_is_refused_and_those_after_it_come_in_their_time() {
+        let (mut full, mut free) = (desk("elastic", 1, Time::NEVER), desk("elastic", 9, Time::NEVER));
+        let mut opened = Vec::new();
+        for _ in 0..9 {
+            let now = free.due();
+            assert_eq!(full.due(), now);
+            opened.push((full.open(now).is_some(), free.open(now).is_some()));
+        }
+        assert_eq!((opened[0], &opened[1..]), ((true, true), &[(false, true); 8][..]));
+    }
+
+    #[test]
+    fn nothing_opens_from_the_stop_on() {
+        assert_eq!(desk("replay", 1, ms(1)).due(), Time::NEVER);
+        let mut desk = desk("replay", 1, Time(ms(1).0 + 1));
+        assert_eq!((desk.due(), desk.open(ms(1))), (ms(1), Some((0, 1))));
+        // The second was due before the stop, and has its place after it.
+        desk.ended(ms(2), 0);
+        assert_eq!(desk.due(), Time::NEVER);
+    }
+
+    /// Packets of 1 ms on the slowest link, and 10 ms for one alone.
+    fn who() -> Identity {
+        Identity {
+            group: 3,
+            index: 4,
+            base_rtt: Span::millis(20),
+            start: Time::ZERO,
+            packet: 1000,
+            alone: Span::millis(10),
+            slowest: Span::millis(1),
+            transfers: true,
+            finite: None,
+        }
+    }
+
+    /// Measured from 100 to 200 ms, sampled every 50.
+    fn meter() -> TransferMeter {
+        TransferMeter::new(Marks { warmup: ms(100), end: ms(200), every: Some(Span::millis(50)) }, true)
+    }
+
+    fn open(at: u64, segments: u32) -> Open {
+        Open { at: ms(at), segments }
+    }
+
+    #[test]
+    fn transfers_count_that_open_in_the_measured_period_and_time_open_that_lies_in_it() {
+        let mut meter = meter();
+        // Opened before it, and closed in it: 20 ms; then one of 30 ms, and one still open at the end: 60 ms.
+        meter.transfer(&who(), open(90, 5), Some(ms(115)), ms(120));
+        meter.transfer(&who(), open(110, 6), Some(ms(130)), ms(140));
+        meter.transfer(&who(), open(140, 7), None, ms(200));
+        meter.refused(ms(99));
+        meter.refused(ms(100));
+        meter.page(&who(), ms(99), ms(150));
+        meter.page(&who(), ms(100), ms(151));
+        let out = meter.outcome();
+        assert_eq!((out.opened, out.completed, out.segments, out.refused, out.pages), (2, 1, 6, 1, 1));
+        assert_eq!(out.duration_sum, u128::from(Span::millis(20).0));
+        let row = TransferRow { opened: ms(110), done: ms(130), group: 3, flow: 4, segments: 6 };
+        assert_eq!(out.rows, [row]);
+        assert_eq!(out.page_rows, [PageRow { opened: ms(100), done: ms(151), group: 3, flow: 4 }]);
+        assert!((out.open_mean - 1.1).abs() < 1e-12, "{}", out.open_mean);
+        // 20 ms, where six segments need 10 and 5 ms at least: 4/3, in 1024ths.
+        let mut expected = Histogram::default();
+        expected.count(1365);
+        assert_eq!(out.slowdowns, expected.into_counts());
+    }
+
+    #[test]
+    fn samples_see_what_was_open_just_before_them() {
+        let mut meter = meter();
+        // Opened at a sample: the next sees it. Closed at one: that one still does.
+        meter.transfer(&who(), open(50, 1), Some(ms(99)), ms(100));
+        meter.transfer(&who(), open(120, 1), Some(ms(130)), ms(140));
+        meter.transfer(&who(), open(140, 1), None, ms(200));
+        let out = meter.outcome();
+        // At 0, 50, 100 and 150 ms; the last two lie in the measured period.
+        assert_eq!((out.open_samples, out.open_histogram), (vec![0, 0, 1, 1], vec![0, 2]));
+    }
+
+    #[test]
+    fn samples_of_a_group_that_opens_nothing_are_zeros() {
+        let out = meter().outcome();
+        assert_eq!((out.open_samples, out.open_histogram), (vec![0; 4], vec![2]));
     }
 }

@@ -4,7 +4,8 @@
 //! 4.2.3.2 (delayed ACKs within a bound), RFC 2018, Section 4 (the block of the segment that triggered the ACK first, then
 //! those most recently reported), RFC 3168, Section 6.1.3 (echo until the sender says it has reduced), or
 //! RFC 8257, Section 3.2 (echo what each segment carried).
-//! Differs from RFC 8257: a segment out of order that carries another mark than those pending acknowledges them with its own.
+//! Differs from RFC 8257: a segment out of order, or the last of a transfer, that carries another mark than those pending
+//! acknowledges them with its own.
 
 use crate::ack::{Ack, MAX_BLOCKS};
 use crate::ranges::Ranges;
@@ -80,10 +81,10 @@ impl Receiver {
         self
     }
 
-    /// Another transfer of `segments` opens: segment `first` and above are its own. Until one of them arrives, the receiver
-    /// knows nothing of it and answers for the last one.
-    pub fn announce(&mut self, first: u32, segments: u32) {
-        self.upcoming = (first, first + segments);
+    /// Another transfer opens: segments from `first` up to `end` are its own. Until one of them arrives, the receiver knows
+    /// nothing of it and answers for the last one.
+    pub fn announce(&mut self, first: u32, end: u32) {
+        self.upcoming = (first, end);
     }
 
     /// The first segment of the announced transfer to arrive opens it here.
@@ -140,10 +141,12 @@ impl Receiver {
         &self.ack
     }
 
-    /// The next segment carries `header`, in segments: the next ACK returns what it grants.
+    /// Segment `seq`, about to arrive, carries `header`, in segments: the next ACK returns what it grants.
     #[inline]
-    pub fn hear(&mut self, header: &Header) {
-        self.granted += header.feedback;
+    pub fn hear(&mut self, seq: u32, header: &Header) {
+        if seq >= self.base {
+            self.granted += header.feedback;
+        }
     }
 
     /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then [`Self::ack`].
@@ -156,7 +159,9 @@ impl Receiver {
         let marked = flags.has(Flags::CE);
         if self.every_mark {
             // What is pending carried the other mark: it is acknowledged by itself, and this segment begins anew.
-            if marked != self.echo && self.pending > 0 && seq == self.next && self.held.is_empty() {
+            // The last segment leaves no time for that: its own mark stands for all.
+            let changes = marked != self.echo && self.pending > 0 && seq + 1 != self.end;
+            if changes && seq == self.next && self.held.is_empty() {
                 self.acknowledge();
                 self.echo = marked;
                 self.next += 1;
@@ -286,7 +291,7 @@ mod tests {
     fn an_ack_returns_what_was_granted_since_the_last() {
         let mut receiver = Receiver::new(2, Span::millis(200), 3);
         let mut on = |seq, feedback| {
-            receiver.hear(&Header { rtt: 0.1, cwnd: 10.0, feedback });
+            receiver.hear(seq, &Header { rtt: 0.1, cwnd: 10.0, feedback });
             receiver.on_segment(Time::ZERO, seq, Flags::NONE).then(|| receiver.ack().feedback)
         };
         assert_eq!(on(0, 1.5), None);

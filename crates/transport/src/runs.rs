@@ -12,7 +12,8 @@ use law::{AckSample, CongestionControl};
 impl<C: CongestionControl> Sender<C> {
     /// How many ACKs in a row, each for the next segment, will each release exactly one new segment and change nothing
     /// else but the window by the control's step. Zero if the next one may do more than that.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
     #[must_use]
     pub fn steady(&self) -> u32 {
         let plain = self.phase == Phase::Open && self.dupacks == 0 && !self.cwr && self.timed != UNTIMED;

@@ -161,21 +161,22 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Becomes `fresh`, a sender that has sent nothing, for another transfer of `segments`: a connection of its own, whose
-    /// numbers begin at the one returned. They leave one out, so that an ACK of the old connection acknowledges nothing of
-    /// the new one. What has happened is counted on.
-    pub fn open(&mut self, fresh: &Self, segments: u32) -> u32 {
+    /// Becomes `fresh`, a sender that has sent nothing, for another transfer of `segments`: a connection of its own, with the
+    /// numbers from the first returned up to the second. They leave one out, so that an ACK of the old connection
+    /// acknowledges nothing of the new one. What has happened is counted on.
+    pub fn open(&mut self, fresh: &Self, segments: u32) -> (u32, u32) {
         let first = if self.high == 0 { 0 } else { self.high + 1 };
         let counters = self.counters;
         self.clone_from(fresh);
         (self.una, self.nxt, self.high, self.base, self.resent) = (first, first, first, first, first);
-        self.data_end = first + segments;
+        // What would need more numbers than there are is more than any run passes that may begin.
+        self.data_end = first.saturating_add(segments).min(UNTIMED - 1);
         self.board.begin_at(first);
         if let Some(extra) = self.extra.as_deref_mut() {
             extra.begin_at(first);
         }
         self.counters = counters;
-        first
+        (first, self.data_end)
     }
 
     /// The application opens: the initial window leaves.

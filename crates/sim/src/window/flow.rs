@@ -158,11 +158,9 @@ impl Flow {
     ) -> u64 {
         self.way.release(bucket, until);
         loop {
-            if self.folded && trace.is_none() {
-                self.run_steady::<HASH>(ring, bucket, headers, horizon, until);
-                if self.ended.is_some() {
-                    break;
-                }
+            let steady = self.folded && trace.is_none();
+            if steady && self.run_steady::<HASH>(ring, bucket, headers, horizon, until) {
+                break;
             }
             let (at, next) = self.next(ring);
             if at >= horizon {
@@ -177,7 +175,7 @@ impl Flow {
                 Next::Record => {
                     if let Some(rec) = ring.pop() {
                         if self.folded {
-                            self.hear(headers);
+                            self.hear(rec.seq(), headers);
                             heard = self.deliver(Time(at - self.plan.party.back.0), &rec, marks);
                             if heard {
                                 let ack = self.plan.receiver.ack();
@@ -243,8 +241,7 @@ impl Flow {
                 if let Some(trace) = trace {
                     trace.record(now, &self.plan.sender, false);
                 }
-                self.note_end(now);
-                if self.ended.is_some() {
+                if self.note_end(now) {
                     break;
                 }
             }
@@ -253,12 +250,14 @@ impl Flow {
         self.next(ring).0.saturating_add(self.plan.party.lead.0).min(self.way.due())
     }
 
-    /// Notes the end of a place's transfer after the ACK at `now`.
+    /// Whether a place's transfer has ended with the ACK at `now`.
     #[inline]
-    fn note_end(&mut self, now: Time) {
-        if self.open.is_some() && self.plan.sender.is_done() {
+    fn note_end(&mut self, now: Time) -> bool {
+        let ends = self.open.is_some() && self.plan.sender.is_done();
+        if ends {
             self.ended = Some(now);
         }
+        ends
     }
 
     /// Time and kind of what happens next; ACKs before timers at the same instant.
@@ -282,11 +281,11 @@ impl Flow {
         self.acks.pop_front()
     }
 
-    /// The header of the segment that reaches the receiver, if its packets carry any.
+    /// The header of segment `seq` that reaches the receiver, if its packets carry any.
     #[inline]
-    fn hear(&mut self, headers: &mut Headers) {
+    fn hear(&mut self, seq: u32, headers: &mut Headers) {
         if let Some(header) = self.way.take_header(headers) {
-            self.plan.receiver.hear(&header);
+            self.plan.receiver.hear(seq, &header);
         }
     }
 
@@ -320,8 +319,10 @@ impl Flow {
                 return at;
             }
             let acknowledged = if record <= timer {
-                self.hear(headers);
-                ring.pop().is_some_and(|rec| self.deliver(Time(at), &rec, marks))
+                ring.pop().is_some_and(|rec| {
+                    self.hear(rec.seq(), headers);
+                    self.deliver(Time(at), &rec, marks)
+                })
             } else {
                 self.plan.receiver.on_timer();
                 true
@@ -334,7 +335,7 @@ impl Flow {
         }
     }
 
-    /// As many ACKs as are all alike: each releases one segment.
+    /// As many ACKs as are all alike: each releases one segment. Returns whether a place's transfer has ended.
     fn run_steady<const HASH: bool>(
         &mut self,
         ring: &mut Ring,
@@ -342,28 +343,28 @@ impl Flow {
         headers: &mut Headers,
         horizon: u64,
         until: u64,
-    ) {
+    ) -> bool {
         let limit = horizon.min(self.next_mark.0).min(self.receiver_warm.0).min(self.stop.0);
         loop {
             let front = ring.all();
             let expected = tag(self.way.id, self.plan.sender.una(), self.data_flags);
             let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
             if !ready || !self.plan.receiver.is_plain() || !self.way.access.is_unbounded() {
-                return;
+                return false;
             }
             // All the ACKs come before the timer that the last one started, so none of them lets it expire.
             let limit = limit.min(self.plan.sender.deadline().0.saturating_add(1));
             let steady = self.plan.sender.steady() as usize;
             let plain = if steady == 0 { self.plan.sender.plain() as usize } else { 0 };
             if steady + plain == 0 {
-                return;
+                return false;
             }
             let mut acks = &front[..front.len().min(steady + plain)];
             if acks.last().is_some_and(|rec| rec.time >= limit) {
                 acks = &acks[..acks.partition_point(|rec| rec.time < limit)];
             }
             acks = self.in_order(acks, expected);
-            let Some(&Rec { time: last, .. }) = acks.last() else { return };
+            let Some(&Rec { time: last, .. }) = acks.last() else { return false };
             let n = acks.len() as u32;
             if plain > 0 {
                 let mut exit = Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash };
@@ -372,9 +373,8 @@ impl Flow {
                 self.plan.receiver.take_plain(n);
                 self.delivered += u64::from(n);
                 self.meter.delivered(Time(last - self.plan.party.back.0), &self.plan.receiver, self.plan.data_end);
-                self.note_end(Time(last));
-                if self.ended.is_some() {
-                    return;
+                if self.note_end(Time(last)) {
+                    return true;
                 }
                 continue;
             }
