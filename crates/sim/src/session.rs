@@ -308,14 +308,16 @@ mod tests {
         let out = meter.outcome();
         assert_eq!((out.opened, out.completed, out.segments, out.refused, out.pages), (2, 1, 6, 1, 1));
         assert_eq!(out.duration_sum, u128::from(Span::millis(20).0));
-        let row = TransferRow { opened: ms(110), done: ms(130), group: 3, flow: 4, segments: 6 };
+        let ideal = Span::millis(15);
+        let row = TransferRow { opened: ms(110), done: ms(130), group: 3, flow: 4, segments: 6, ideal };
         assert_eq!(out.rows, [row]);
         assert_eq!(out.page_rows, [PageRow { opened: ms(100), done: ms(151), group: 3, flow: 4 }]);
         assert!((out.open_mean - 1.1).abs() < 1e-12, "{}", out.open_mean);
         // 20 ms, where six segments need 10 and 5 ms at least: 4/3, in 1024ths.
         let mut expected = Histogram::default();
         expected.count(1365);
-        assert_eq!(out.slowdowns, expected.into_counts());
+        assert_eq!((out.slowdowns, out.slowdown_sum), (expected.into_counts(), 1365));
+        assert_eq!(out.page_sum, u128::from(Span::millis(51).0));
     }
 
     #[test]
