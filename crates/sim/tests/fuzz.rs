@@ -113,11 +113,11 @@ impl Session {
             let _ = match row.name {
                 "size" => write!(text, ", size = \"{} B\"", self.bytes),
                 // All alike, so that ends and openings of several places fall together.
-                "gap_law" | "think_law" | "objects_law" if self.bytes % 3 == 0 => {
+                "gap_law" | "think_law" | "objects_law" if self.bytes.is_multiple_of(3) => {
                     write!(text, ", {} = \"constant\"", row.name)
                 }
-                "law" if self.bytes % 2 == 0 => write!(text, ", law = \"constant\""),
-                "think_from" if self.places % 2 == 0 => write!(text, ", think_from = \"start\""),
+                "law" if self.bytes.is_multiple_of(2) => write!(text, ", law = \"constant\""),
+                "think_from" if self.places.is_multiple_of(2) => write!(text, ", think_from = \"start\""),
                 "think" | "gap" => write!(text, ", {} = \"{wait}\"", row.name),
                 "rate" => write!(text, ", rate = \"{rate}\""),
                 "places" | "connections" => write!(text, ", {} = {}", row.name, self.places),
