@@ -112,6 +112,12 @@ impl Session {
         for row in spec.rows() {
             let _ = match row.name {
                 "size" => write!(text, ", size = \"{} B\"", self.bytes),
+                // All alike, so that ends and openings of several places fall together.
+                "gap_law" | "think_law" | "objects_law" if self.bytes.is_multiple_of(3) => {
+                    write!(text, ", {} = \"constant\"", row.name)
+                }
+                "law" if self.bytes.is_multiple_of(2) => write!(text, ", law = \"constant\""),
+                "think_from" if self.places.is_multiple_of(2) => write!(text, ", think_from = \"start\""),
                 "think" | "gap" => write!(text, ", {} = \"{wait}\"", row.name),
                 "rate" => write!(text, ", rate = \"{rate}\""),
                 "places" | "connections" => write!(text, ", {} = {}", row.name, self.places),
@@ -354,11 +360,16 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
             format!("{{ link = \"l{i}[{member}]\", from = {:?}, to = {:?} }}", pace.time(from), pace.time(to))
         })
         .collect();
+    // The first flow of every second group: of sessions the first place.
+    let traced =
+        |(g, group): (usize, &Group)| (group.datagrams.is_none() && group.pick % 4 < 2).then(|| format!("\"g{g}[0]\""));
+    let traces: Vec<String> = groups.iter().enumerate().filter_map(traced).collect();
     let _ = writeln!(
         text,
-        "record = {{ every = {:?}, delays = true, packets = [{}] }}",
+        "record = {{ every = {:?}, delays = true, packets = [{}], trace = [{}] }}",
         pace.time(100_000),
-        packets.join(", ")
+        packets.join(", "),
+        traces.join(", "),
     );
     for (i, link) in links.iter().enumerate() {
         let rate = |kbit: u32| pace.rate(1000 * u64::from(kbit));
@@ -375,7 +386,7 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
             link.loss
         );
     }
-    for group in groups {
+    for (g, group) in groups.iter().enumerate() {
         let bit = |bits: u8, i: usize| bits >> i & 1 == 1;
         let mut path: Vec<usize> = (0..links.len()).filter(|&i| bit(group.path, i)).collect();
         if path.is_empty() {
@@ -401,7 +412,7 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
         access.retain(|part| !part.is_empty());
         let _ = writeln!(
             text,
-            "[[flows]]\ncount = {}\npath = [{}]\nrtt = {}\npacket = \"{} B\"\naccess = {{ {} }}\n{}",
+            "[[flows]]\nname = \"g{g}\"\ncount = {}\npath = [{}]\nrtt = {}\npacket = \"{} B\"\naccess = {{ {} }}\n{}",
             group.count,
             names(&path),
             rtts(pace, group, base),
