@@ -26,6 +26,7 @@ from elephan.cli.common import (
     say,
     shown,
     warn,
+    writing,
 )
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
@@ -49,12 +50,13 @@ def run(
             "--precision",
             metavar="[METRIC=]SHARE",
             help="More replications until the 95 % half-width is that share of the mean: 1% (utilizations and "
-            "goodputs), goodput=2%, utilization[core]=1%, loss=, delay=, backlog=; repeatable.",
+            "goodputs), goodput=2%, utilization\\[core]=1%, loss=, delay=, backlog=; repeatable.",
         ),
     ] = None,
     max_replications: Annotated[
-        int, typer.Option("--max-replications", min=2, help="After so many --precision gives up.")
-    ] = 100,
+        int | None,
+        typer.Option("--max-replications", min=2, help="After so many --precision gives up; 100 unless said."),
+    ] = None,
     workers: WorkersOption = None,
     out: OutOption = None,
     plot: Annotated[
@@ -69,6 +71,7 @@ def run(
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     import elephan  # noqa: PLC0415 (--help does without NumPy)
     from elephan.lint import lint  # noqa: PLC0415
+    from elephan.run.precision import MOST  # noqa: PLC0415
     from elephan.scenario import parse_assignment  # noqa: PLC0415
 
     check_out(out)
@@ -77,6 +80,13 @@ def run(
         raise InputError(message)
     if engine not in ("window", "reference"):
         message = f'--engine: there is no "{engine}"; use window or reference'
+        raise InputError(message)
+    if max_replications is not None and not precision:
+        message = "--max-replications: is for --precision; give that too, or --replications for so many"
+        raise InputError(message)
+    most = max_replications or MOST
+    if replications is not None and precision and replications > most:
+        message = f"--replications: {replications} are more than --max-replications, {most}; give fewer, or allow more"
         raise InputError(message)
     read = elephan.Scenario.from_file(scenario)
     if set_:
@@ -102,13 +112,14 @@ def run(
                 series=out is not None,
                 engine=engine,
                 precision=precision,
-                max_replications=max_replications,
+                max_replications=most,
             )
-            written = result.write(out) if out is not None else []
-            if plot and out is not None:
-                from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
+            with writing(out):
+                written = result.write(out) if out is not None else []
+                if plot and out is not None:
+                    from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
 
-                written += draw_run(result, out)
+                    written += draw_run(result, out)
         except KeyboardInterrupt:
             message = f"interrupted after {done} replications; nothing is half-written"
             raise Interrupted(message) from None
