@@ -71,7 +71,6 @@ def run(
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     import elephan  # noqa: PLC0415 (--help does without NumPy)
     from elephan.lint import lint  # noqa: PLC0415
-    from elephan.run.precision import MOST  # noqa: PLC0415
     from elephan.scenario import parse_assignment  # noqa: PLC0415
 
     check_out(out)
@@ -81,13 +80,7 @@ def run(
     if engine not in ("window", "reference"):
         message = f'--engine: there is no "{engine}"; use window or reference'
         raise InputError(message)
-    if max_replications is not None and not precision:
-        message = "--max-replications: is for --precision; give that too, or --replications for so many"
-        raise InputError(message)
-    most = max_replications or MOST
-    if replications is not None and precision and replications > most:
-        message = f"--replications: {replications} are more than --max-replications, {most}; give fewer, or allow more"
-        raise InputError(message)
+    most = _most(replications, precision, max_replications)
     read = elephan.Scenario.from_file(scenario)
     if set_:
         read = read.override(dict(parse_assignment(text) for text in set_))
@@ -135,6 +128,20 @@ def run(
     if result.precision is not None and not result.precision.is_met:
         say(f"precision not met after {len(result.outcomes)} replications: {result.precision.missed()}")
         raise typer.Exit(1)
+
+
+def _most(replications: int | None, precision: list[str] | None, most: int | None) -> int:
+    """Say after how many replications ``--precision`` gives up; refuse options that contradict each other."""
+    from elephan.run.precision import MOST  # noqa: PLC0415 (--help does without NumPy)
+
+    if most is not None and not precision:
+        message = "--max-replications: is for --precision; give that too, or --replications for so many"
+        raise InputError(message)
+    most = most or MOST
+    if replications is not None and precision and replications > most:
+        message = f"--replications: {replications} are more than --max-replications, {most}; give fewer, or allow more"
+        raise InputError(message)
+    return most
 
 
 def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[Table | str]:
