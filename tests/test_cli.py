@@ -40,6 +40,10 @@ def test_every_verb_helps_with_an_example_that_it_accepts(elephan: Command, verb
     command.commands[verb].make_context(verb, words).close()
 
 
+def test_names_in_brackets_survive_in_help(elephan: Command) -> None:
+    assert "utilization[core]=1%" in elephan("run", "--help").out
+
+
 def test_version_and_bare_call(elephan: Command) -> None:
     assert elephan("--version").out.startswith("elephan 0.")
     bare = elephan()
@@ -58,6 +62,13 @@ def test_version_and_bare_call(elephan: Command) -> None:
         (["run", "{small}", "--set", "links[0].rate=10 mbps"], "{small}: links[0].rate: "),
         (["run", "{small}", "--set", "links[7].rate=1 Gbit/s"], "{small}: links[7]: there are only 1"),
         (["run", "{small}", "--plot"], "--plot: where to?"),
+        (["run", "{small}", "--max-replications", "5"], "--max-replications: is for --precision"),
+        (
+            ["run", "{small}", "--precision", "1%", "--replications", "9", "--max-replications", "8"],
+            "--replications: 9 are more than --max-replications, 8",
+        ),
+        # A folder of the system that root may seem to write into, and nobody can.
+        (["run", "{small}", "--out", "/proc/run"], "--out /proc/run: no such file or directory"),
         (["run", "{small}", "--engine", "steam"], '--engine: there is no "steam"; use window or reference'),
         (["run", "{small}", "--out", "{small}/x"], "--out {small}/x: {small} is a file"),
         (["size", "{small}"], "--target: none given"),

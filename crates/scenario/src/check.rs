@@ -11,7 +11,7 @@ use law::CongestionControl;
 use queue::{Limit, Port};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use traffic::PacketSize;
+use traffic::{PacketSize, TrafficSpec};
 
 type Checked = Result<(), ScenarioError>;
 
@@ -273,7 +273,12 @@ fn traffic(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     let site = group.site(scenario, 0, Time::ZERO);
     group.traffic.offer(&site, chance).map_err(parameter(format!("{place}.traffic")))?;
     let connections = u64::from(group.count) * u64::from(group.traffic.places());
-    whole(format!("{place}.traffic.places"), connections, &limits::FLOWS)?;
+    let most = *limits::FLOWS.end();
+    if connections > most {
+        let key = if matches!(group.traffic, TrafficSpec::Web(_)) { "connections" } else { "places" };
+        let reason = format!("comes to {connections} for all flows of the group; at most {most}");
+        return refuse(format!("{place}.traffic.{key}"), reason);
+    }
     if group.traffic.size() != PacketSize::Constant && group.access.rate.is_some() {
         let reason =
             "must be left out where packets are of exponential size: they reach the first link as they are made";

@@ -1,7 +1,7 @@
 //! What a group says about its senders: the law, the slow start, the recovery, the traffic.
 
 use crate::ScenarioError;
-use crate::names::{LATER_TRAFFIC, unknown_name};
+use crate::names::unknown_name;
 use crate::parameters::{self, Parameters};
 use crate::reader::{Fields, Node, parse};
 use base::{Param, ParamError, Value};
@@ -72,7 +72,7 @@ pub(crate) fn law_named(name: &str, place: &str) -> Result<LawSpec, ScenarioErro
     LawSpec::named(name).ok_or_else(|| {
         let names: Vec<_> = LAWS.iter().map(|entry| entry.card.name).collect();
         let aliases: Vec<_> = LAWS.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "law", name, &names, &aliases, &[])
+        unknown_name(place, "law", name, &names, &aliases)
     })
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn start_named(name: &str, place: &str) -> Result<StartSpec, Scenario
     StartSpec::named(name).ok_or_else(|| {
         let names: Vec<_> = STARTS.iter().map(|entry| entry.card.name).collect();
         let aliases: Vec<_> = STARTS.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "slow start", name, &names, &aliases, &[])
+        unknown_name(place, "slow start", name, &names, &aliases)
     })
 }
 
@@ -102,8 +102,7 @@ pub(crate) fn recovery(
 
 /// The recovery called `name`.
 pub(crate) fn recovery_named(name: &str, place: &str) -> Result<Recovery, ScenarioError> {
-    Recovery::named(name)
-        .ok_or_else(|| unknown_name(place, "recovery", name, &Recovery::ALL.map(|row| row.1), &[], &[]))
+    Recovery::named(name).ok_or_else(|| unknown_name(place, "recovery", name, &Recovery::ALL.map(|row| row.1), &[]))
 }
 
 /// The traffic; bulk by default.
@@ -134,6 +133,6 @@ pub(crate) fn traffic_named(name: &str, place: &str) -> Result<TrafficSpec, Scen
     TrafficSpec::named(name).ok_or_else(|| {
         let names: Vec<_> = TRAFFIC.iter().map(|entry| entry.card.name).collect();
         let aliases: Vec<_> = TRAFFIC.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "traffic", name, &names, &aliases, LATER_TRAFFIC)
+        unknown_name(place, "traffic", name, &names, &aliases)
     })
 }

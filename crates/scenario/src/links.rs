@@ -97,7 +97,7 @@ pub(crate) fn queue_named(name: &str, place: &str) -> Result<QueueSpec, Scenario
     QueueSpec::named(name).ok_or_else(|| {
         let names: Vec<_> = QUEUES.iter().map(|entry| entry.card.name).collect();
         let aliases: Vec<_> = QUEUES.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "discipline", name, &names, &aliases, &[])
+        unknown_name(place, "discipline", name, &names, &aliases)
     })
 }
 

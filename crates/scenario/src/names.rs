@@ -4,22 +4,10 @@
 
 use crate::ScenarioError;
 
-/// Kinds of traffic that are still to come.
-pub(crate) const LATER_TRAFFIC: &[&str] = &[];
-
 /// The error for a `what` (law, queue, …) called `name` that is not among `names` or their `aliases`.
-pub(crate) fn unknown_name(
-    place: &str,
-    what: &str,
-    name: &str,
-    names: &[&str],
-    aliases: &[&str],
-    later: &[&str],
-) -> ScenarioError {
+pub(crate) fn unknown_name(place: &str, what: &str, name: &str, names: &[&str], aliases: &[&str]) -> ScenarioError {
     let available = names.join(", ");
-    let reason = if later.contains(&name) {
-        format!("{what} {name:?} is not built yet; available: {available}")
-    } else if let Some(near) = nearest(name, names.iter().chain(aliases).copied()) {
+    let reason = if let Some(near) = nearest(name, names.iter().chain(aliases).copied()) {
         format!("unknown {what} {name:?}; did you mean {near:?}?")
     } else {
         format!("unknown {what} {name:?}; available: {available}")

@@ -282,7 +282,7 @@ from_registry! {
         &catalogue(law::LAWS.iter().map(|e| (e.card, e.rows))),
         &[("slow_start", slow_start())],
     );
-    Traffic = choice("kind", None, &catalogue(traffic::TRAFFIC.iter().map(|e| (e.card, e.rows))), &[]);
+    Traffic = choice("kind", None, &kinds_of_traffic(), &[]);
     Recovering = json_schema!({ "enum": Recovery::ALL.map(|row| row.1) });
 }
 
@@ -299,6 +299,19 @@ fn disciplines() -> Vec<(Card, Vec<Param>)> {
         };
         let more: Vec<Param> = spellings.iter().filter_map(renamed).collect();
         rows.extend(more);
+    }
+    list
+}
+
+const FILE: &str = "Instead of flows: a CSV or Parquet file with the columns start_s and size_bytes.";
+
+/// Kinds of traffic with their parameters; a file that lists flows is read by Python, which puts its rows in its place.
+fn kinds_of_traffic() -> Vec<(Card, Vec<Param>)> {
+    let mut list = catalogue(traffic::TRAFFIC.iter().map(|e| (e.card, e.rows)));
+    for (_, rows) in list.iter_mut().filter(|(card, _)| card.name == "replay") {
+        let file =
+            rows.iter().find(|row| row.name == "flows").map(|row| Param { name: "file", meaning: FILE, ..row.clone() });
+        rows.extend(file);
     }
     list
 }
@@ -392,6 +405,15 @@ mod tests {
             let known = keys(forms, &format!("/{}/properties", i + 1));
             assert!((entry.rows)().iter().all(|row| known.contains(row.name)), "{}", entry.card.name);
         }
+    }
+
+    #[test]
+    fn knows_the_file_of_a_replay() {
+        let schema: Json = serde_json::from_str(&schema()).unwrap();
+        let forms = schema["$defs"]["Traffic"]["anyOf"].as_array().unwrap();
+        let with_file = |form: &&Json| form.pointer("/properties/file").is_some();
+        let kinds: Vec<_> = forms.iter().filter(with_file).map(|form| &form["properties"]["kind"]["enum"]).collect();
+        assert_eq!(kinds, [&json!(["replay"])]);
     }
 
     #[test]

@@ -537,6 +537,10 @@ fn datagrams() {
 ! flows[1].traffic.shape: must lie between 1.05 and 1000: at 1 there is no mean
 + traffic = { kind = "on-off", on = "0 s" }
 ! flows[1].traffic.on: must be at least 1.2 us, a ten-thousandth of a packet's time
++ count = 1001\ntraffic = { kind = "web", connections = 10000 }
+! flows[1].traffic.connections: comes to 10010000 for all flows of the group; at most 10000000
++ count = 1001\ntraffic = { kind = "elastic", places = 10000 }
+! flows[1].traffic.places: comes to 10010000 for all flows of the group; at most 10000000
 + traffic = "poisson"\ntcp = { send_jitter = "1 us", ecn = "on" }
 ! flows[1].tcp.ecn: poisson traffic is datagrams, which take only send_jitter
 + traffic = "poisson"\ntcp = "linux"

@@ -16,6 +16,7 @@ from elephan.cli.common import (
     print_json,
     print_tables,
     say,
+    writing,
 )
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
@@ -69,7 +70,8 @@ def bench(
                 document = measure(
                     chosen, runs=runs, reference=not no_reference, peers=not no_peers, quick=quick, progress=announce
                 )
-            written = write_json(out / "bench.json", document) if out is not None else None
+            with writing(out):
+                written = write_json(out / "bench.json", document) if out is not None else None
         except KeyboardInterrupt:
             message = "bench interrupted; nothing was written"
             raise Interrupted(message) from None

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import traceback
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -14,7 +15,7 @@ import typer
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rich.table import Table
 
@@ -146,6 +147,34 @@ def check_out(out: Path | None) -> None:
         what = "is a file" if existing.is_file() else "cannot be written"
         message = f"--out {out}: {existing} {what}; give a folder that can be made or written"
         raise InputError(message)
+
+
+@contextmanager
+def writing(out: Path | None) -> Iterator[None]:
+    """Say what the system refuses while results are written.
+
+    Parameters
+    ----------
+    out : Path or None
+        What ``--out`` names.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    InputError
+        If the block fails to write.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = (error.strerror or str(error)).splitlines()[0]
+        message = f"--out {out}: {reason[:1].lower()}{reason[1:]}; give a folder that can be written, with room in it"
+        raise InputError(message) from None
 
 
 def shown(quantity: Mapping[str, float | None], scale: float = 1.0, digits: int = 4) -> str:

@@ -26,6 +26,7 @@ from elephan.cli.common import (
     say,
     shown,
     warn,
+    writing,
 )
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
@@ -49,12 +50,13 @@ def run(
             "--precision",
             metavar="[METRIC=]SHARE",
             help="More replications until the 95 % half-width is that share of the mean: 1% (utilizations and "
-            "goodputs), goodput=2%, utilization[core]=1%, loss=, delay=, backlog=; repeatable.",
+            "goodputs), goodput=2%, utilization\\[core]=1%, loss=, delay=, backlog=; repeatable.",
         ),
     ] = None,
     max_replications: Annotated[
-        int, typer.Option("--max-replications", min=2, help="After so many --precision gives up.")
-    ] = 100,
+        int | None,
+        typer.Option("--max-replications", min=2, help="After so many --precision gives up; 100 unless said."),
+    ] = None,
     workers: WorkersOption = None,
     out: OutOption = None,
     plot: Annotated[
@@ -78,6 +80,7 @@ def run(
     if engine not in ("window", "reference"):
         message = f'--engine: there is no "{engine}"; use window or reference'
         raise InputError(message)
+    most = _most(replications, precision, max_replications)
     read = elephan.Scenario.from_file(scenario)
     if set_:
         read = read.override(dict(parse_assignment(text) for text in set_))
@@ -102,13 +105,14 @@ def run(
                 series=out is not None,
                 engine=engine,
                 precision=precision,
-                max_replications=max_replications,
+                max_replications=most,
             )
-            written = result.write(out) if out is not None else []
-            if plot and out is not None:
-                from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
+            with writing(out):
+                written = result.write(out) if out is not None else []
+                if plot and out is not None:
+                    from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
 
-                written += draw_run(result, out)
+                    written += draw_run(result, out)
         except KeyboardInterrupt:
             message = f"interrupted after {done} replications; nothing is half-written"
             raise Interrupted(message) from None
@@ -124,6 +128,20 @@ def run(
     if result.precision is not None and not result.precision.is_met:
         say(f"precision not met after {len(result.outcomes)} replications: {result.precision.missed()}")
         raise typer.Exit(1)
+
+
+def _most(replications: int | None, precision: list[str] | None, most: int | None) -> int:
+    """Say after how many replications ``--precision`` gives up; refuse options that contradict each other."""
+    from elephan.run.precision import MOST  # noqa: PLC0415 (--help does without NumPy)
+
+    if most is not None and not precision:
+        message = "--max-replications: is for --precision; give that too, or --replications for so many"
+        raise InputError(message)
+    most = most or MOST
+    if replications is not None and precision and replications > most:
+        message = f"--replications: {replications} are more than --max-replications, {most}; give fewer, or allow more"
+        raise InputError(message)
+    return most
 
 
 def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[Table | str]:

@@ -26,6 +26,7 @@ from elephan.cli.common import (
     say,
     shown,
     warn,
+    writing,
 )
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
@@ -96,7 +97,8 @@ def size(
         )
         try:
             answers = compare_laws(read, names, make) if names else {"": make(read)}
-            written = [path for law, answer in answers.items() for path in _write(answer, out, law)]
+            with writing(out):
+                written = [path for law, answer in answers.items() for path in _write(answer, out, law)]
         except KeyboardInterrupt:
             raise Interrupted(watch.summary()) from None
     met = all(answer.is_met for answer in answers.values())
