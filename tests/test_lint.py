@@ -44,6 +44,8 @@ def queue(**parameters: object) -> Changes:
     return {"links[core].queue": parameters}
 
 
+ARRAY: Changes = {"links[core].count": 2, "flows[bulk].path": ["core[*]"]}
+
 FIRES: dict[str, list[Changes]] = {
     # Share of pipe and buffer: (100 + 50) / 2 = 75 segments.
     "receiver-limited": [{"flows[bulk].tcp": {"receive_window": 74}}],
@@ -57,6 +59,9 @@ FIRES: dict[str, list[Changes]] = {
         {"flows[bulk].rtt": "80 ms"},
         {"flows[bulk].rtt": "auto", "links[core].delay": "40 ms"},
         {"flows[bulk].rtt": ["80 ms", "80 ms"]},
+        # Flows 0 and 2 of four meet on the first link of two.
+        {**ARRAY, "flows[bulk].rtt": "80 ms", "flows[bulk].count": 4},
+        {**ARRAY, "flows[bulk].rtt": "auto", "flows[bulk].count": 4, "links[core].delay": "40 ms"},
     ],
     "buffer-under-burst": [
         {"links[core].buffer": "8 packets", "flows[bulk].tcp": {"initial_window": 10}},
@@ -89,7 +94,13 @@ SILENT: dict[str, list[Changes]] = {
         {"flows[bulk].rtt": "80 ms", "flows[bulk].count": 1},
         {"flows[bulk].rtt": "80 ms", **queue(discipline="codel")},
         {"flows[bulk].rtt": {"uniform": ["70 ms", "90 ms"]}},
-        {"links[core].count": 2, "flows[bulk].path": ["core[*]"], "flows[bulk].rtt": "80 ms"},
+        {**ARRAY, "flows[bulk].rtt": "80 ms"},
+        {
+            **ARRAY,
+            "flows[bulk].rtt": "auto",
+            "flows[bulk].count": 4,
+            "links[core].delay": {"uniform": ["30 ms", "40 ms"]},
+        },
         {"flows[bulk].rtt": {"pareto": {"mean": "80 ms", "shape": 1.5, "max": "200 ms"}}},
     ],
     "buffer-under-burst": [
@@ -143,6 +154,13 @@ def test_groups_that_share_a_link_are_held_against_each_other() -> None:
     assert warned.where == "flows[more].tcp.send_jitter"
     assert "it and bulk" in warned.message
     assert lint(apart) == []
+
+
+def test_flows_that_start_after_the_end_leave_no_time_below_zero() -> None:
+    late = {"flows[bulk].start": {"from": "0 s", "to": "1000 s"}}
+    (warned,) = lint(elephan.Scenario.from_text(CLEAN).override(late))
+    assert warned.rule == "short-run"
+    assert warned.message.startswith("0 s of measured time")
 
 
 def test_random_datagrams_break_the_step_and_regular_ones_do_not() -> None:

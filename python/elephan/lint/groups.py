@@ -26,12 +26,12 @@ class Link:
     """A link as bulk flows see it, one of an array if there are several.
 
     ``flows`` of TCP that cross it; ``queue_s`` is how long a full buffer takes to drain, None without limit;
-    ``traffic`` has the kinds of all that crosses it.
+    ``members`` of an array; ``traffic`` has the kinds of all that crosses it.
     """
 
     index: int
     name: str
-    is_array: bool
+    members: int
     rate_bps: float
     flows: int
     share_bps: float
@@ -154,7 +154,7 @@ def _link(scenario: Scenario, index: int) -> Link:
     return Link(
         index=index,
         name=fact["name"],
-        is_array=members > 1,
+        members=members,
         rate_bps=float(fact["rate_bps"]),
         flows=flows,
         # What datagrams leave; at least a hundredth, for where they offer too much TCP still gets something.
@@ -174,7 +174,10 @@ def _rtts(scenario: Scenario, fact: Mapping[str, Any], form: Mapping[str, Any]) 
         there = sum(links[i]["delay_s"] for i in fact["path"])
         back = sum(links[i]["delay_s"] for i in fact["return"]) if fact["return"] else there
         access = form["access"].get("delay_ps", 0)
-        varies = isinstance(access, dict) or any(links[i]["count"] > 1 for i in fact["path"])
+        crossed = [scenario.resolved["links"][i] for i in (*fact["path"], *fact["return"])]
+        # Serialisation is part of a round trip too.
+        is_drawn = any(isinstance(link[key], dict) for link in crossed for key in ("delay_ps", "rate_bps"))
+        varies = isinstance(access, dict) or is_drawn
         return (there + back + (0.0 if varies else 2 * access * PS),) * count, varies
     if "constant_ps" in rtt:
         return (rtt["constant_ps"] * PS,) * count, False

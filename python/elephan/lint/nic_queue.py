@@ -18,7 +18,7 @@ def _check(study: Study) -> Iterator[Finding]:
     for group in study.groups:
         rate = group.access_rate_bps
         is_bounded = group.access_buffer is not None or group.tcp["receive_window"] is not None
-        if rate is None or is_bounded or rate > group.link.rate_bps or group.link.is_array:
+        if rate is None or is_bounded or rate > group.link.rate_bps or group.link.members > 1:
             continue
         beside = [other for other in study.groups if group.link.index in other.path and other is not group]
         if _never_full(group, beside):

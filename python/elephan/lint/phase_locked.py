@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from elephan.lint.groups import FULL_UNTIL_IT_DROPS
 from elephan.lint.rule import Finding, Rule, Study
+from elephan.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,29 +18,31 @@ REGULAR = {"bulk", "finite", "cbr"}
 
 
 def _check(study: Study) -> Iterator[Finding]:
-    seen: dict[tuple[int, float], str] = {}
+    seen: dict[tuple[int, int, float], str] = {}
     for group in study.groups:
         in_step = group.tcp["send_jitter_ps"] == 0 and not group.rtts_are_drawn and not group.is_held_by_access
         if not in_step or group.link.discipline != FULL_UNTIL_IT_DROPS or group.link.traffic - REGULAR:
             continue
-        if group.link.is_array:  # Its flows are on different links.
-            continue
-        for rtt in group.rtts_s:
-            other = seen.get((group.link.index, rtt))
+        members = group.link.members
+        if members > 1:  # Flow i takes link i mod members; which links another group takes is not asked.
+            seen = {}
+        for i, rtt in enumerate(group.rtts_s):
+            place = (group.link.index, i % members, rtt)
+            other = seen.get(place)
             if other is not None:
                 yield _finding(group, other, rtt)
                 break
-            seen[group.link.index, rtt] = group.name
+            seen[place] = group.name
 
 
 def _finding(group: Group, other: str, rtt_s: float) -> Finding:
     whom = "its flows" if other == group.name else f"it and {other}"
-    packet_us = 8e6 * group.packet_bytes / group.link.rate_bps
+    packet_s = 8 * group.packet_bytes / group.link.rate_bps
     return Finding(
         f"flows[{group.name}].tcp.send_jitter",
         f"{whom} have equal RTTs ({rtt_s * 1e3:.6g} ms) into a drop-tail queue and nothing else is random, so they may "
         "keep step and lose in a fixed pattern",
-        f'spread rtt, or give send_jitter = "{packet_us:.3g} us", one packet time at {group.link.name}',
+        f'spread rtt, or give send_jitter = "{format_time(packet_s)}", one packet time at {group.link.name}',
     )
 
 
