@@ -111,7 +111,7 @@ def test_without_a_file_of_its_own_a_scenario_looks_in_the_working_directory(
         ("start_s,size_bytes\n0,1\n1,1.5\n", "row 2: size_bytes must be a whole number of bytes, 1 or more, not 1.5"),
         (
             "start_s,size_bytes\n0,1\n5,1\n4,1\n",
-            "row 3: start_s is earlier than in the row above; sort the rows, not 4",
+            "row 3: start_s must be sorted, not before the row above, not 4",
         ),
     ],
 )

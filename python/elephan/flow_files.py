@@ -160,7 +160,7 @@ def read(path: Path) -> str:
     _check(path, (starts >= 0) & (starts <= _MOST_SECONDS), starts, f"{_START} must lie between 0 and 1000000 s")
     whole = (sizes == np.floor(sizes)) & (sizes >= 1) & (sizes <= _MOST_BYTES)
     _check(path, whole, sizes, f"{_SIZE} must be a whole number of bytes, 1 or more")
-    _check(path, np.diff(starts, prepend=0.0) >= 0, starts, f"{_START} is earlier than in the row above; sort the rows")
+    _check(path, np.diff(starts, prepend=0.0) >= 0, starts, f"{_START} must be sorted, not before the row above")
     columns = [pa.array(x.astype(np.int64)).cast(pa.string()) for x in (np.rint(starts * 1e9), sizes)]
     return " B;".join(pc.binary_join_element_wise(*columns, " ns ").to_pylist()) + " B"
 
