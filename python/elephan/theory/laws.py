@@ -220,7 +220,7 @@ def bic(max_increment: float = 32.0, min_increment: float = 0.01, decrease: floa
     def packets(top: Floats, _: Floats) -> Floats:
         linear, search = rounds(top)
         far = linear * (top * (1 - decrease) + max_increment * (linear - 1) / 2)
-        return far + top * search - 2 * (decrease * top - linear * max_increment) + min_increment
+        return np.asarray(far + top * search - 2 * (decrease * top - linear * max_increment) + min_increment)
 
     def mean(top: Floats, rtt: Floats) -> Floats:
         linear, search = rounds(top)
