@@ -85,6 +85,14 @@ CITATIONS: dict[str, str] = {
         "K. P. White, M. J. Cobb, S. C. Spratt, A Comparison of Five Steady-State Truncation Heuristics for "
         "Simulation, Proc. Winter Simulation Conference 2000, pp. 755-760."
     ),
+    "Andrew2005": (
+        "L. L. H. Andrew, T. Cui, J. Sun, M. Zukerman, K.-T. Ko, S. Chan, Buffer Sizing for Nonhomogeneous TCP Sources, "
+        "IEEE Communications Letters 9 (2005), pp. 567-569."
+    ),
+    "BonaldMayBolot2000": (
+        "T. Bonald, M. May, J.-C. Bolot, Analytic Evaluation of RED Performance, Proc. IEEE INFOCOM 2000, "
+        "pp. 1415-1424."
+    ),
     "CainiFirrincieli2004": (
         "C. Caini, R. Firrincieli, TCP Hybla: a TCP Enhancement for Heterogeneous Networks, International Journal of "
         "Satellite Communications and Networking 22 (2004), pp. 547-566."

@@ -207,8 +207,8 @@ class Trajectory:
 
     Examples
     --------
-    >>> bool((exact(1e-5, 0.12).window[1:] > exact(1e-5, 0.12).window[:-1]).all())
-    True
+    >>> exact(1e-5, 0.12, samples=3).t.round(2).tolist()
+    [0.0, 3.18, 6.37]
     """
 
     t: Floats
@@ -257,7 +257,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> T
     def slope(_: float, state: Floats) -> tuple[float, float]:
         # The logarithm of the window over its low end, in units of the span, and the packets sent so far.
         y = state[0]
-        share = HIGH_DECREASE if least else 0.5 + (HIGH_DECREASE - 0.5) * y
+        share = HIGH_DECREASE if least else max(0.5 + (HIGH_DECREASE - 0.5) * y, MIN_DECREASE)
         rate = 2 * LOW_WINDOW * LOW_P / (SPAN * rtt) * np.exp((SPAN + SLOPE) * y) * share / (2 - share)
         return rate, LOW_WINDOW * np.exp(SPAN * y) / rtt
 
@@ -268,7 +268,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> T
 
     arrived.terminal = True  # type: ignore[attr-defined]
     begin = np.log(top * (1 - b) / LOW_WINDOW) / SPAN
-    # Six times the closed form's duration is more than b between 0.1 and 0.01 can need.
+    # Where b has fallen to 0.01 the exact equation takes 10.5 times as long as with 0.1.
     limit = 20 * float(closed_form(p, rtt).duration)
     found = solve_ivp(
         slope, (0.0, limit), (begin, 0.0), method="DOP853", rtol=1e-11, atol=1e-10, events=arrived, dense_output=True

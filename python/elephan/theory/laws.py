@@ -257,7 +257,7 @@ def htcp(beta: float = 0.5) -> Response:
 
     def grown(t: Floats) -> Floats:
         late = np.maximum(t - 1, 0)
-        return t + 5 * late**2 + late**3 / 12
+        return np.asarray(t + 5 * late**2 + late**3 / 12)
 
     def packets(t: Floats, rtt: Floats) -> Floats:
         late = np.maximum(t - 1, 0)
