@@ -86,8 +86,8 @@ CITATIONS: dict[str, str] = {
         "Simulation, Proc. Winter Simulation Conference 2000, pp. 755-760."
     ),
     "Andrew2005": (
-        "L. L. H. Andrew, T. Cui, J. Sun, M. Zukerman, K.-T. Ko, S. Chan, Buffer Sizing for Nonhomogeneous TCP Sources, "
-        "IEEE Communications Letters 9 (2005), pp. 567-569."
+        "L. L. H. Andrew, T. Cui, J. Sun, M. Zukerman, K.-T. Ko, S. Chan, Buffer Sizing for Nonhomogeneous TCP "
+        "Sources, IEEE Communications Letters, 2005."
     ),
     "BonaldMayBolot2000": (
         "T. Bonald, M. May, J.-C. Bolot, Analytic Evaluation of RED Performance, Proc. IEEE INFOCOM 2000, "
