@@ -85,6 +85,46 @@ CITATIONS: dict[str, str] = {
         "K. P. White, M. J. Cobb, S. C. Spratt, A Comparison of Five Steady-State Truncation Heuristics for "
         "Simulation, Proc. Winter Simulation Conference 2000, pp. 755-760."
     ),
+    "Andrew2005": (
+        "L. L. H. Andrew, T. Cui, J. Sun, M. Zukerman, K.-T. Ko, S. Chan, Buffer Sizing for Nonhomogeneous TCP "
+        "Sources, IEEE Communications Letters, 2005."
+    ),
+    "BonaldMayBolot2000": (
+        "T. Bonald, M. May, J.-C. Bolot, Analytic Evaluation of RED Performance, Proc. IEEE INFOCOM 2000, "
+        "pp. 1415-1424."
+    ),
+    "CainiFirrincieli2004": (
+        "C. Caini, R. Firrincieli, TCP Hybla: a TCP Enhancement for Heterogeneous Networks, International Journal of "
+        "Satellite Communications and Networking 22 (2004), pp. 547-566."
+    ),
+    "FloydHandleyPadhye2000": (
+        "S. Floyd, M. Handley, J. Padhye, A Comparison of Equation-Based and AIMD Congestion Control, 2000."
+    ),
+    "Henderson1998": (
+        "T. Henderson, E. Sahouria, S. McCanne, R. Katz, On Improving the Fairness of TCP Congestion Avoidance, "
+        "Proc. IEEE GLOBECOM 1998, pp. 539-544."
+    ),
+    "Kelly2003": (
+        "T. Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM Computer Communication "
+        "Review 33 (2003), pp. 83-91."
+    ),
+    "Mathis1997": (
+        "M. Mathis, J. Semke, J. Mahdavi, T. Ott, The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, "
+        "ACM Computer Communication Review 27 (1997), pp. 67-82."
+    ),
+    "RFC3649": "S. Floyd, HighSpeed TCP for Large Congestion Windows, RFC 3649, 2003.",
+    "RFC9438": (
+        "L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert (editor), CUBIC for Fast and Long-Distance Networks, RFC 9438, 2023."
+    ),
+    "ShortenLeith2004": "R. Shorten, D. Leith, H-TCP: TCP for High-Speed and Long-Distance Networks, PFLDnet 2004.",
+    "Tan2006": (
+        "K. Tan, J. Song, Q. Zhang, M. Sridharan, A Compound TCP Approach for High-Speed and Long Distance Networks, "
+        "Proc. IEEE INFOCOM 2006."
+    ),
+    "Xu2004": (
+        "L. Xu, K. Harfoush, I. Rhee, Binary Increase Congestion Control for Fast Long-Distance Networks, "
+        "Proc. IEEE INFOCOM 2004, pp. 2514-2524."
+    ),
 }
 
 

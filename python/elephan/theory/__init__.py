@@ -1,0 +1,24 @@
+"""Analytic models: what theory says before, and beside, a simulation. They never look at one."""
+
+from elephan.theory.fixed_points import FixedPoint, Thresholds, droptail, red
+from elephan.theory.laws import RESPONSES, aimd, highspeed, nr_hstcp, reno, response
+from elephan.theory.response import Response
+from elephan.theory.sawtooth import Sawtooth, partial, recovery_time, synchronised
+
+__all__ = [
+    "RESPONSES",
+    "FixedPoint",
+    "Response",
+    "Sawtooth",
+    "Thresholds",
+    "aimd",
+    "droptail",
+    "highspeed",
+    "nr_hstcp",
+    "partial",
+    "recovery_time",
+    "red",
+    "reno",
+    "response",
+    "synchronised",
+]

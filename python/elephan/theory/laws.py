@@ -1,0 +1,462 @@
+"""Window laws whose response function is published, or follows from their published equations.
+
+*Source*: named with each law; the parameters are the defaults of the catalogue.
+*Differs from* the engine: BIC without rounding its rounds and with a target that stays; H-TCP without RTT scaling;
+Compound on a path without a queue. A mean over one period, where a law was published without one, is worked out here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.theory.response import RENO, Curve, Floats, Response, bisect, parametric, reno_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Variant = Literal["log", "rfc", "ns2"]
+
+# RFC3649, Section 5; the floor of b keeps it above zero beyond 4.6e5 segments, where the RFC says nothing.
+LOW_WINDOW, HIGH_WINDOW = 38.0, 83_000.0
+LOW_P, HIGH_P = 1e-3, 1e-7
+HIGH_DECREASE, MIN_DECREASE = 0.1, 0.01
+
+
+def aimd(increase: float = 1.0, decrease: float = 0.5) -> Response:
+    """Additive increase, multiplicative decrease: w = sqrt(a (2 - b) / (2 b p)).
+
+    Parameters
+    ----------
+    increase : float [segments per RTT]
+    decrease : float [1]
+
+    Returns
+    -------
+    Response
+
+    References
+    ----------
+    FloydHandleyPadhye2000.
+
+    Examples
+    --------
+    >>> float(aimd(32, 0.125).window(1e-4).round())
+    1549.0
+    """
+    square = increase * (2 - decrease) / (2 * decrease)
+    return Response(
+        "aimd",
+        "FloydHandleyPadhye2000",
+        False,
+        lambda p, _: np.sqrt(square / p),
+        lambda w, _: square / w**2,
+        lambda w, _: np.full_like(w, increase),
+        lambda w, _: np.full_like(w, decrease),
+    )
+
+
+def reno(segments_per_ack: float = 1.0) -> Response:
+    """Reno: w = sqrt(3 / (2 d p)) with d segments acknowledged by each ACK.
+
+    Parameters
+    ----------
+    segments_per_ack : float
+        2 with delayed ACKs and a sender that counts ACKs; 1 if it counts segments.
+
+    Returns
+    -------
+    Response
+
+    References
+    ----------
+    Mathis1997.
+
+    Examples
+    --------
+    >>> float(reno(2).window(0.75e-4))
+    100.0
+    """
+    base = aimd(1 / segments_per_ack, 0.5)
+    return Response(
+        "reno",
+        "Mathis1997",
+        False,
+        base.window_curve,
+        base.loss_curve,
+        base.increase_curve,
+        base.decrease_curve,
+    )
+
+
+def highspeed(variant: Variant = "log") -> Response:
+    """HighSpeed TCP, with the three roundings of p(w) in use; Reno up to 38 segments.
+
+    Between the loss rates that both sides of 38 segments name, the window is 38: p(w) has a step there, of 4 %.
+
+    Parameters
+    ----------
+    variant : {"log", "rfc", "ns2"}
+        ``log``: the line through (38, 1e-3) and (83000, 1e-7) in logarithms, as elephan's law; ``rfc``: 0.078 / w^1.2,
+        as in the tables of the RFC; ``ns2``: the line from 1.5 / 38^2, without the step.
+
+    Returns
+    -------
+    Response
+
+    Raises
+    ------
+    InputError
+        If there is no such variant.
+
+    References
+    ----------
+    RFC3649, Section 5; Barman2004.
+
+    Examples
+    --------
+    >>> [float(highspeed(name).increase(83_000).round(2)) for name in ("log", "rfc", "ns2")]
+    [72.52, 70.73, 72.52]
+    """
+    if variant not in get_args(Variant):
+        message = f'highspeed: there is no variant "{variant}"; write log, rfc or ns2'
+        raise InputError(message)
+    factor, power = _power_law(variant)
+    grow, cut = _balanced(factor, power)
+    window, loss = reno_below(LOW_WINDOW, lambda p, _: (factor / p) ** (1 / power), lambda w, _: factor / w**power)
+    return Response(
+        "highspeed",
+        "RFC3649",
+        False,
+        window,
+        loss,
+        lambda w, rtt: np.where(w <= LOW_WINDOW, 1.0, grow(w, rtt)),
+        lambda w, rtt: np.where(w <= LOW_WINDOW, 0.5, cut(w, rtt)),
+    )
+
+
+def _power_law(variant: Variant) -> tuple[float, float]:
+    """Return factor and power of p = factor / w^power above 38 segments."""
+    if variant == "rfc":
+        return 0.078, 1.2
+    low_p = RENO / LOW_WINDOW**2 if variant == "ns2" else LOW_P
+    power = float(np.log(low_p / HIGH_P) / np.log(HIGH_WINDOW / LOW_WINDOW))
+    return low_p * LOW_WINDOW**power, power
+
+
+def _balanced(factor: float, power: float) -> tuple[Curve, Curve]:
+    """Return a(w) = 2 w^2 b p / (2 - b) and b(w) of RFC 3649 for a power law, not clamped below 38 segments."""
+
+    def cut(w: Floats, _: Floats) -> Floats:
+        y = np.log(w / LOW_WINDOW) / np.log(HIGH_WINDOW / LOW_WINDOW)
+        return np.asarray(np.maximum(0.5 + (HIGH_DECREASE - 0.5) * y, MIN_DECREASE))
+
+    def grow(w: Floats, rtt: Floats) -> Floats:
+        b = cut(w, rtt)
+        return 2 * w ** (2 - power) * factor * b / (2 - b)
+
+    return grow, cut
+
+
+def scalable() -> Response:
+    """Scalable TCP: w = 0.08 / p (0.01 per ACK, an eighth given up); Reno up to 16 segments.
+
+    Returns
+    -------
+    Response
+
+    References
+    ----------
+    Kelly2003. The mean over the period, 0.01 / (p ln(8/7)), lies 6 % below.
+
+    Examples
+    --------
+    >>> float(scalable().window(1e-5).round())
+    8000.0
+    """
+    low = 16.0
+    window, loss = reno_below(low, lambda p, _: 0.08 / p, lambda w, _: 0.08 / w)
+    return Response(
+        "scalable",
+        "Kelly2003",
+        False,
+        window,
+        loss,
+        lambda w, _: np.where(w <= low, 1.0, 0.01 * w),
+        lambda w, _: np.where(w <= low, 0.5, 0.125),
+    )
+
+
+def bic(max_increment: float = 32.0, min_increment: float = 0.01, decrease: float = 0.125) -> Response:
+    """BIC: additive increase from afar, then a binary search; Reno up to 14 segments.
+
+    Parameters
+    ----------
+    max_increment, min_increment : float [segments per RTT]
+    decrease : float [1]
+
+    Returns
+    -------
+    Response
+
+    References
+    ----------
+    Xu2004, Section IV; without its rounding of the number of rounds. elephan's law searches a half slower, because its
+    target moves with every ACK.
+
+    Examples
+    --------
+    >>> bool(bic().window(1e-7) < 1.05 * aimd(32, 0.125).window(1e-7))
+    True
+    """
+
+    def rounds(top: Floats) -> tuple[Floats, Floats]:
+        lost = decrease * top
+        linear = np.maximum(lost / max_increment - 2, 0)
+        return linear, np.log2((lost - linear * max_increment) / min_increment) + 2
+
+    def packets(top: Floats, _: Floats) -> Floats:
+        linear, search = rounds(top)
+        far = linear * (top * (1 - decrease) + max_increment * (linear - 1) / 2)
+        return np.asarray(far + top * search - 2 * (decrease * top - linear * max_increment) + min_increment)
+
+    def mean(top: Floats, rtt: Floats) -> Floats:
+        linear, search = rounds(top)
+        return np.asarray(packets(top, rtt) / (linear + search))
+
+    window, loss = parametric(packets, mean, 1.0, 1e12)
+    window, loss = reno_below(14.0, window, loss)
+    cut: Curve = lambda w, _: np.where(w <= 14.0, 0.5, decrease)  # noqa: E731
+    return Response("bic", "Xu2004", False, window, loss, None, cut)
+
+
+def htcp(beta: float = 0.5) -> Response:
+    """H-TCP without RTT scaling: growth rises with the time since the last loss.
+
+    Parameters
+    ----------
+    beta : float [1]
+        Share kept on loss: 0.5 to 0.8, the ratio of the smallest to the largest RTT with adaptive backoff.
+
+    Returns
+    -------
+    Response
+
+    References
+    ----------
+    ShortenLeith2004: alpha = 2 (1 - beta)(1 + 10 (t - 1) + ((t - 1) / 2)^2) from t = 1 s on; the response function is
+    the mean over one period of it.
+
+    Examples
+    --------
+    >>> float((htcp().window(1e-3, 0.01) / reno().window(1e-3)).round(3))
+    1.0
+    """
+
+    def grown(t: Floats) -> Floats:
+        late = np.maximum(t - 1, 0)
+        return np.asarray(t + 5 * late**2 + late**3 / 12)
+
+    def packets(t: Floats, rtt: Floats) -> Floats:
+        late = np.maximum(t - 1, 0)
+        area = t**2 / 2 + 5 * late**3 / 3 + late**4 / 48
+        # From beta W, W = 2 grown / rtt, to W.
+        return (2 * beta * t * grown(t) + 2 * (1 - beta) * area) / rtt**2
+
+    window, loss = parametric(packets, lambda t, rtt: packets(t, rtt) * rtt / t, 1e-9, 1e6)
+    cut: Curve = lambda w, _: np.full_like(w, 1 - beta)  # noqa: E731
+    return Response("htcp", "ShortenLeith2004", True, window, loss, None, cut)
+
+
+def cubic(c: float = 0.4, beta: float = 0.7) -> Response:
+    """CUBIC: (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), at least the window of Reno.
+
+    Parameters
+    ----------
+    c : float [segments/s^3]
+    beta : float [1]
+        Share kept on loss.
+
+    Returns
+    -------
+    Response
+
+    References
+    ----------
+    RFC9438, Sections 4.3 and 5.1.
+
+    Examples
+    --------
+    >>> float(cubic().window(1e-6, 0.1).round(-1))
+    5930.0
+    """
+    factor = (c * (3 + beta) / (4 * (1 - beta))) ** 0.25
+    cut: Curve = lambda w, _: np.full_like(w, 1 - beta)  # noqa: E731
+    return Response(
+        "cubic",
+        "RFC9438",
+        True,
+        lambda p, rtt: np.maximum(factor * (rtt / p) ** 0.75, np.sqrt(RENO / p)),
+        lambda w, rtt: np.maximum(rtt * (factor / w) ** (4 / 3), RENO / w**2),
+        None,
+        cut,
+    )
+
+
+def compound(alpha: float = 0.125, decrease: float = 0.5, k: float = 0.75) -> Response:
+    """Compound on a path whose queue stays short: alpha w^k segments per RTT, at least the window of Reno.
+
+    Parameters
+    ----------
+    alpha : float
+    decrease : float [1]
+    k : float [1]
+
+    Returns
+    -------
+    Response
+
+    References
+    ----------
+    Tan2006: its law of the growth, averaged over one period.
+
+    Examples
+    --------
+    >>> float(np.round(np.log10(compound().window(1e-8) / compound().window(1e-7)), 3))
+    0.8
+    """
+    keep = 1 - decrease
+    area = (1 - keep ** (2 - k)) / (alpha * (2 - k))
+    mean = area * alpha * (1 - k) / (1 - keep ** (1 - k))
+    factor, power = mean * area ** (-1 / (2 - k)), 1 / (2 - k)
+    return Response(
+        "compound",
+        "Tan2006",
+        False,
+        lambda p, _: np.maximum(factor / p**power, np.sqrt(RENO / p)),
+        lambda w, _: np.maximum((factor / w) ** (1 / power), RENO / w**2),
+        lambda w, _: np.maximum(alpha * w**k, 1.0),
+        lambda w, _: np.full_like(w, decrease),
+    )
+
+
+def nr_hstcp(mss: float = 1500.0) -> Response:
+    """NR-HSTCP: HSTCP's a and b of the rate in units of 1500 bytes per 100 ms, not clamped below 38.
+
+    Parameters
+    ----------
+    mss : float [bytes]
+
+    Returns
+    -------
+    Response
+
+    References
+    ----------
+    PhillipsHu2006, equations 1 to 9; w(p) from p = a (2 - b) / (2 b w^2), the balance behind HSTCP's own.
+
+    Examples
+    --------
+    >>> law = nr_hstcp()
+    >>> float(law.increase(1000, 0.2).round(3)), float(law.decrease(1000, 0.2).round(4))
+    (20.16, 0.3659)
+    """
+    grow, cut = _balanced(*_power_law("rfc"))
+
+    def normal(w: Floats, rtt: Floats) -> Floats:
+        return w * mss / 1500 * 0.1 / rtt
+
+    def increase(w: Floats, rtt: Floats) -> Floats:
+        wanted = grow(normal(w, rtt), rtt) * (1500 / mss) * (rtt / 0.1) ** 2
+        return np.maximum(np.minimum(wanted, w), 1.0)
+
+    def decrease(w: Floats, rtt: Floats) -> Floats:
+        return np.clip(cut(normal(w, rtt), rtt), HIGH_DECREASE, 0.5)
+
+    def loss(w: Floats, rtt: Floats) -> Floats:
+        b = decrease(w, rtt)
+        return increase(w, rtt) * (2 - b) / (2 * b * w**2)
+
+    def window(p: Floats, rtt: Floats) -> Floats:
+        return bisect(lambda w: 1 / loss(w, rtt), 1 / p, 1e-3, 1e12)
+
+    return Response("nr-hstcp", "PhillipsHu2006", True, window, loss, increase, decrease)
+
+
+def rate_based(name: Literal["constant-rate", "hybla"]) -> Response:
+    """Laws that grow as a square of RTT and halve: Constant-Rate (100 segments/s^2) and Hybla (as Reno at 25 ms).
+
+    Parameters
+    ----------
+    name : {"constant-rate", "hybla"}
+
+    Returns
+    -------
+    Response
+
+    References
+    ----------
+    Henderson1998; CainiFirrincieli2004.
+
+    Examples
+    --------
+    >>> float(rate_based("hybla").window(1.5e-4, 0.1))
+    400.0
+    """
+
+    def increase(rtt: Floats) -> Floats:
+        return 100 * rtt**2 if name == "constant-rate" else np.maximum(rtt / 0.025, 1.0) ** 2
+
+    return Response(
+        name,
+        "Henderson1998" if name == "constant-rate" else "CainiFirrincieli2004",
+        True,
+        lambda p, rtt: np.sqrt(RENO * increase(rtt) / p),
+        lambda w, rtt: RENO * increase(rtt) / w**2,
+        lambda _, rtt: increase(rtt),
+        lambda w, _: np.full_like(w, 0.5),
+    )
+
+
+RESPONSES: dict[str, Callable[[], Response]] = {
+    "bic": bic,
+    "compound": compound,
+    "constant-rate": lambda: rate_based("constant-rate"),
+    "cubic": cubic,
+    "highspeed": highspeed,
+    "htcp": htcp,
+    "hybla": lambda: rate_based("hybla"),
+    "nr-hstcp": nr_hstcp,
+    "reno": reno,
+    "scalable": scalable,
+}
+
+
+def response(name: str) -> Response:
+    """Response function of a law with its defaults.
+
+    Parameters
+    ----------
+    name : str
+        That of the law in the catalogue.
+
+    Returns
+    -------
+    Response
+
+    Raises
+    ------
+    InputError
+        If none is published for it.
+
+    Examples
+    --------
+    >>> response("scalable").source
+    'Kelly2003'
+    """
+    if name not in RESPONSES:
+        message = f'response: none is published for "{name}"; there are {", ".join(RESPONSES)}'
+        raise InputError(message)
+    return RESPONSES[name]()
