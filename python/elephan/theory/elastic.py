@@ -28,7 +28,7 @@ def _load(load: ArrayLike, below_one: bool = False) -> NDArray[np.float64]:
     """Refuse loads that mean nothing."""
     values = np.asarray(load, dtype=float)
     if np.any(~(values >= 0)) or (below_one and np.any(values >= 1)):
-        message = f"load: {load} must be at least 0" + (" and below 1" if below_one else "")
+        message = f"load: {load!r} must be at least 0" + (" and below 1" if below_one else "")
         raise InputError(message)
     return values
 
@@ -191,7 +191,7 @@ def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> N
     """
     rho, places = np.broadcast_arrays(_load(load, below_one=arrivals == "bound"), np.asarray(packets, dtype=float))
     if np.any(places < 1):
-        message = f"packets: {packets} must be at least 1"
+        message = f"packets: {packets!r} must be at least 1"
         raise InputError(message)
     if arrivals == "bound":
         return np.asarray(rho**places)
@@ -321,7 +321,7 @@ def _target(target: ArrayLike) -> NDArray[np.float64]:
     """Refuse targets that are no loss ratios."""
     values = np.asarray(target, dtype=float)
     if np.any(~((values > 0) & (values < 1))):
-        message = f"target: {target} must lie strictly between 0 and 1"
+        message = f"target: {target!r} must lie strictly between 0 and 1"
         raise InputError(message)
     return values
 
