@@ -505,8 +505,8 @@ def buffer_for_utilization(
 
     Examples
     --------
-    >>> round(float(buffer_for_utilization(1e6, 0.9899, 10000), -1))
-    10000
+    >>> float(buffer_for_utilization(1e6, utilization_bound(1e6, 1e4, 10000), 10000).round())
+    10000.0
     """
     from scipy.special import erfinv  # noqa: PLC0415  # SciPy is slow to start
 
