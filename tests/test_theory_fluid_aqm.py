@@ -66,6 +66,18 @@ def test_small_buffers_are_stable_up_to_a_closed_form(buffer: float) -> None:
     assert (int(unstable_roots(reno, HOLLOT, SmallBuffer(buffer))[0]) == 0) == stable
 
 
+@pytest.mark.parametrize("flows", [60, 300, 600, 1000, 2000])
+def test_modes_that_grow_at_a_full_buffer_are_counted(flows: int) -> None:
+    # Loss 1 - 1/load: s + A + D e^(-sR) = 0 with A R = 1/W, D R = 1/W + W (1 - p)/2. Pairs of roots cross the imaginary
+    # axis at w = sqrt(D^2 - A^2) whenever w R passes arccos(-A/D) + 2 pi k: as many pairs grow as lie below.
+    rest = equilibrium(reno, Path(3750, 0.2, flows), DropTail(400))
+    w, p = float(rest.window[0]), float(rest.loss[0])
+    a, d = 1 / w, 1 / w + w * (1 - p) / 2
+    crossings = math.acos(-a / d) + 2 * math.pi * np.arange(50)
+    expected = 2 * int((crossings < math.sqrt(d * d - a * a)).sum())
+    assert int(unstable_roots(reno, Path(3750, 0.2, flows), DropTail(400))[0]) == expected
+
+
 @pytest.mark.parametrize(("weight", "stable"), [(2e-5, True), (4e-4, False)])
 def test_the_trajectory_does_what_the_linear_form_says(weight: float, stable: bool) -> None:
     red = Red(150, 700, 0.1, weight)
