@@ -19,8 +19,8 @@ from elephan.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-DECREASES = {"reno": 0.5, "cubic": 0.3, "scalable": 0.125, "bic": 0.2}
-"""What laws give up on loss where that is a constant [1]."""
+DECREASES = {"reno": 0.5, "constant-rate": 0.5, "hybla": 0.5, "cubic": 0.3, "bic": 0.125, "scalable": 0.125}
+"""What laws give up on loss where that is a constant [1]; their defaults."""
 
 
 class Facts(NamedTuple):
