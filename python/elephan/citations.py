@@ -87,7 +87,7 @@ CITATIONS: dict[str, str] = {
     ),
     "Andrew2005": (
         "L. L. H. Andrew, T. Cui, J. Sun, M. Zukerman, K.-T. Ko, S. Chan, Buffer Sizing for Nonhomogeneous TCP "
-        "Sources, IEEE Communications Letters, 2005."
+        "Sources, IEEE Communications Letters 9 (2005), pp. 567-569."
     ),
     "BonaldMayBolot2000": (
         "T. Bonald, M. May, J.-C. Bolot, Analytic Evaluation of RED Performance, Proc. IEEE INFOCOM 2000, "
@@ -124,6 +124,50 @@ CITATIONS: dict[str, str] = {
     "Xu2004": (
         "L. Xu, K. Harfoush, I. Rhee, Binary Increase Congestion Control for Fast Long-Distance Networks, "
         "Proc. IEEE INFOCOM 2004, pp. 2514-2524."
+    ),
+    "AugeRoberts2006": "J. Auge, J. Roberts, Buffer Sizing for Elastic Traffic, Proc. NGI 2006, pp. 33-40.",
+    "Enachescu2006": (
+        "M. Enachescu, Y. Ganjali, A. Goel, N. McKeown, T. Roughgarden, Routers with Very Small Buffers, Proc. IEEE "
+        "INFOCOM 2006."
+    ),
+    "Floyd2001": (
+        "S. Floyd, R. Gummadi, S. Shenker, Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active "
+        "Queue Management, ICSI 2001."
+    ),
+    "FloydJacobson1993": (
+        "S. Floyd, V. Jacobson, Random Early Detection Gateways for Congestion Avoidance, IEEE/ACM Transactions on "
+        "Networking 1 (1993), pp. 397-413."
+    ),
+    "Hollot2001": (
+        "C. V. Hollot, V. Misra, D. Towsley, W. Gong, A Control Theoretic Analysis of RED, Proc. IEEE INFOCOM 2001, "
+        "pp. 1510-1519."
+    ),
+    "Hollot2002": (
+        "C. V. Hollot, V. Misra, D. Towsley, W. Gong, Analysis and Design of Controllers for AQM Routers Supporting "
+        "TCP Flows, IEEE Transactions on Automatic Control 47 (2002), pp. 945-959."
+    ),
+    "Keilson1966": (
+        "J. Keilson, The Ergodic Queue Length Distribution for Queueing Systems with Finite Capacity, Journal of the "
+        "Royal Statistical Society B 28 (1966), pp. 190-201."
+    ),
+    "Kleinrock1975": "L. Kleinrock, Queueing Systems, Volume 1: Theory, Wiley 1975.",
+    "Misra2000": (
+        "V. Misra, W. Gong, D. Towsley, Fluid-based Analysis of a Network of AQM Routers Supporting TCP Flows with an "
+        "Application to RED, Proc. ACM SIGCOMM 2000, pp. 151-160."
+    ),
+    "RainaWischik2005": (
+        "G. Raina, D. Wischik, Buffer Sizes for Large Multiplexers: TCP Queueing Theory and Instability Analysis, "
+        "Proc. NGI 2005, pp. 173-180."
+    ),
+    "RFC8033": (
+        "R. Pan, P. Natarajan, F. Baker, G. White, Proportional Integral Controller Enhanced (PIE), RFC 8033, 2017."
+    ),
+    "Spang2021": (
+        "B. Spang, S. Arslan, N. McKeown, Updating the Theory of Buffer Sizing, Performance Evaluation 151 (2021)."
+    ),
+    "Zhang2005": (
+        "Z. Zhang, G. Hasegawa, M. Murata, Performance Analysis and Improvement of HighSpeed TCP with TailDrop/RED "
+        "Routers, IEICE Transactions on Communications E88-B (2005)."
     ),
 }
 

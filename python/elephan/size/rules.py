@@ -1,25 +1,16 @@
-"""What the textbook would have said: rules of thumb for the buffer of a link; and a scenario with another buffer.
-
-Source: bandwidth-delay product, Villamizar1994; over the root of the number of flows, Appenzeller2004; rate times twice
-the link's own delay, Barman2004.
-"""
+"""What the textbook would have said: rules of thumb for the buffer of a link; and a scenario with another buffer."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
+
+from elephan.theory import rules as theory
 
 if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
-RULES: dict[str, tuple[str, str]] = {
-    "bdp": ("rate x mean base RTT", "Villamizar1994"),
-    "bdp_over_sqrt_n": ("the same over the root of the number of flows", "Appenzeller2004"),
-    "max_bdp": ("rate x largest base RTT", "Villamizar1994"),
-    "min_bdp": ("rate x smallest base RTT", "Villamizar1994"),
-    "link_bdp": ("rate x twice the link's own delay", "Barman2004"),
-}
-"""Meaning and source of each rule."""
+SHOWN = ("bdp", "bdp_over_sqrt_n", "max_bdp", "min_bdp", "link_bdp")
+"""Rules that an answer shows."""
 
 
 def rules(link: dict[str, Any]) -> dict[str, float]:
@@ -33,7 +24,7 @@ def rules(link: dict[str, Any]) -> dict[str, float]:
     Returns
     -------
     dict of str to float [packets]
-        Keys as in `RULES`; a rule that gives no packet is left out.
+        Keys as in `SHOWN`; a rule that gives no packet is left out.
 
     References
     ----------
@@ -45,15 +36,8 @@ def rules(link: dict[str, Any]) -> dict[str, float]:
     >>> {name: round(value) for name, value in rules(Scenario.from_text(EXAMPLE).links[0]).items()}
     {'bdp': 100, 'bdp_over_sqrt_n': 71, 'max_bdp': 100, 'min_bdp': 100, 'link_bdp': 50}
     """
-    packets_per_s = link["rate_bps"] / 8 / link["packet_bytes"]
-    values = {
-        "bdp": link["bdp_packets"],
-        "bdp_over_sqrt_n": link["bdp_packets"] / math.sqrt(link["flows"]),
-        "max_bdp": packets_per_s * link["max_rtt_s"],
-        "min_bdp": packets_per_s * link["min_rtt_s"],
-        "link_bdp": packets_per_s * 2 * link["delay_s"],
-    }
-    return {name: round(value, 6) for name, value in values.items() if value > 0}
+    values = theory.buffers(theory.facts(link))
+    return {name: round(values[name], 6) for name in SHOWN if name in values}
 
 
 def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:

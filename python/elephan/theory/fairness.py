@@ -1,0 +1,336 @@
+"""Fairness between round-trip times when losses are synchronised: the time that a flow needs to recover from a loss.
+
+Source: PhillipsHu2006; its equations are named where they are used.
+Differs from the source: a and b of equations (1) to (3) are taken at any window above 0, without HSTCP's a = 1, b = 1/2
+below 38 segments, when a normalised law asks for them. The paper does not say so; its own limits come out only then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+Law = Callable[[Array, Array, Array], tuple[Array, Array]]
+"""Window [segments], RTT [s], MSS [bytes] to a(w) [segments per RTT] and b(w) [1]; arrays that broadcast."""
+
+Method = Literal["integral", "steps", "crude"]
+"""Fluid; a(w) added once in each round trip; or w b(w) / a(w) round trips."""
+
+RTT0_S = 0.1
+MSS0_BYTES = 1500.0
+LOW_WINDOW = 38.0
+HIGH_WINDOW = 83000.0
+HIGH_DECREASE = 0.1
+_PANELS = 1024
+
+
+def reno(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
+    """Standard TCP: one segment per round trip, half the window.
+
+    Parameters
+    ----------
+    window : ndarray of float [segments]
+    rtt_s : ndarray of float [s]
+    mss_bytes : ndarray of float [bytes]
+        Neither matters.
+
+    Returns
+    -------
+    a : ndarray of float [segments per RTT], broadcast shape
+    b : ndarray of float [1], broadcast shape
+
+    References
+    ----------
+    PhillipsHu2006.
+
+    Examples
+    --------
+    >>> [float(x) for x in reno(np.array(100.0), np.array(0.1), np.array(1500.0))]
+    [1.0, 0.5]
+    """
+    shape = np.broadcast_shapes(np.shape(window), np.shape(rtt_s), np.shape(mss_bytes))
+    return np.ones(shape), np.full(shape, 0.5)
+
+
+def unclamped(window: Array) -> tuple[Array, Array]:
+    """Equations (1) to (3): HSTCP's a and b at any window above 0.
+
+    Parameters
+    ----------
+    window : ndarray of float [segments]
+
+    Returns
+    -------
+    a : ndarray of float [segments per RTT], shape of `window`
+    b : ndarray of float [1], shape of `window`
+
+    References
+    ----------
+    PhillipsHu2006, equations (1) to (3).
+
+    Examples
+    --------
+    >>> [round(float(x), 3) for x in unclamped(np.array(1000.0))]
+    [7.74, 0.33]
+    """
+    span = np.log(HIGH_WINDOW / LOW_WINDOW)
+    b = (HIGH_DECREASE - 0.5) * np.log(window / LOW_WINDOW) / span + 0.5
+    p = 0.078 / window**1.2
+    return window**2 * p * 2 * b / (2 - b), b
+
+
+def highspeed(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
+    """HighSpeed TCP: equations (1) to (3), standard TCP up to 38 segments, and no less than a tenth given up.
+
+    Parameters
+    ----------
+    window : ndarray of float [segments]
+    rtt_s : ndarray of float [s]
+    mss_bytes : ndarray of float [bytes]
+        Neither matters.
+
+    Returns
+    -------
+    a : ndarray of float [segments per RTT], broadcast shape
+    b : ndarray of float [1], broadcast shape
+
+    References
+    ----------
+    PhillipsHu2006.
+
+    Examples
+    --------
+    >>> [round(float(x), 3) for x in highspeed(np.array(20000.0), np.array(0.25), np.array(1500.0))]
+    [41.029, 0.174]
+    """
+    w = np.broadcast_arrays(np.asarray(window, dtype=float), rtt_s, mss_bytes)[0]
+    a, b = unclamped(np.maximum(w, LOW_WINDOW))
+    return np.where(w <= LOW_WINDOW, 1.0, a), np.where(w <= LOW_WINDOW, 0.5, np.maximum(b, HIGH_DECREASE))
+
+
+def normalised(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
+    """NR-HSTCP: a and b at the window of a flow of the same rate with 100 ms and 1500 bytes.
+
+    Parameters
+    ----------
+    window : ndarray of float [segments]
+    rtt_s : ndarray of float [s]
+    mss_bytes : ndarray of float [bytes]
+
+    Returns
+    -------
+    a : ndarray of float [segments per RTT], broadcast shape
+        Within [1, window], or 1 below one segment.
+    b : ndarray of float [1], broadcast shape
+        Within [0.1, 0.5].
+
+    References
+    ----------
+    PhillipsHu2006, equations (5) to (9).
+
+    Examples
+    --------
+    >>> [round(float(x), 4) for x in normalised(np.array(1000.0), np.array(0.2), np.array(1500.0))]
+    [20.1604, 0.3659]
+    """
+    a, b = unclamped(window * mss_bytes / rtt_s * (RTT0_S / MSS0_BYTES))
+    increase = a * (MSS0_BYTES / mss_bytes) * (rtt_s / RTT0_S) ** 2
+    return np.maximum(np.minimum(increase, window), 1.0), np.clip(b, HIGH_DECREASE, 0.5)
+
+
+def recovery_time(
+    law: Law, rate_bps: ArrayLike, rtt_s: ArrayLike, mss_bytes: ArrayLike = 1500.0, method: Method = "integral"
+) -> NDArray[np.float64]:
+    """Time in congestion avoidance from (1 - b(w)) w back to w, the window of a given rate.
+
+    Parameters
+    ----------
+    law : callable
+        See `Law`.
+    rate_bps : array_like [bit/s]
+        At which the loss occurs.
+    rtt_s : array_like [s]
+        Constant: no queueing.
+    mss_bytes : array_like [bytes]
+        All three are broadcast.
+    method : {"integral", "steps", "crude"}
+        RTT x integral of dw / a(w); whole round trips of w += a(w) until w is back; or RTT w b(w) / a(w).
+
+    Returns
+    -------
+    ndarray of float [s], broadcast shape
+
+    Raises
+    ------
+    InputError
+        If a rate, RTT or MSS is not above 0, or the law does not grow.
+
+    References
+    ----------
+    PhillipsHu2006, Figure 1. The integral is a trapezoidal sum over the logarithm of the window.
+
+    Examples
+    --------
+    >>> recovery_time(highspeed, 1e9, [0.0875, 0.1, 0.1125, 0.125]).round(3)
+    array([6.306, 7.407, 8.538, 9.694])
+    >>> recovery_time(normalised, 1e9, [0.075, 0.1, 0.15, 0.25]).round(3)
+    array([7.407, 7.407, 7.407, 7.407])
+    """
+    given = (np.asarray(value, dtype=float) for value in (rate_bps, rtt_s, mss_bytes))
+    rate, rtt, mss = (np.array(value) for value in np.broadcast_arrays(*given))
+    if not (np.all(rate > 0) and np.all(rtt > 0) and np.all(mss > 0)):
+        message = "rate_bps, rtt_s, mss_bytes: must be above 0"
+        raise InputError(message)
+    window = rate * rtt / 8 / mss
+    a, b = law(window, rtt, mss)
+    if np.any(~(a > 0)) or np.any(~((b > 0) & (b < 1))):
+        message = "law: a must be above 0 and b strictly between 0 and 1"
+        raise InputError(message)
+    if method == "crude":
+        return np.asarray(rtt * window * b / a)
+    if method == "steps":
+        return np.asarray(rtt * _rounds(law, window, b, rtt, mss))
+    depth = -np.log1p(-b)[..., np.newaxis] * np.linspace(1.0, 0.0, _PANELS + 1)
+    x = window[..., np.newaxis] * np.exp(-depth)
+    growth, _ = law(x, rtt[..., np.newaxis], mss[..., np.newaxis])
+    return np.asarray(rtt * np.trapezoid(x / growth, -depth, axis=-1))
+
+
+def _rounds(law: Law, window: Array, decrease: Array, rtt: Array, mss: Array) -> Array:
+    """Round trips until the window is back: at least one, each adds a(w)."""
+    w = np.array((1 - decrease) * window)
+    rounds = np.zeros(w.shape)
+    below = np.ones(w.shape, dtype=bool)
+    while below.any():
+        a, _ = law(w, rtt, mss)
+        w = np.where(below, w + a, w)
+        rounds += below
+        # A millionth of a segment: what rounding may leave of a window that is back exactly.
+        below = below & (w < window - 1e-6)
+    return rounds
+
+
+def share(
+    law: Law,
+    period_s: ArrayLike,
+    rtt_s: ArrayLike,
+    mss_bytes: ArrayLike = 1500.0,
+    method: Method = "integral",
+    bounds_bps: tuple[float, float] = (1e4, 1e10),
+) -> NDArray[np.float64]:
+    """Rate at which losses every so often find a flow: the largest whose recovery takes no longer than the period.
+
+    Parameters
+    ----------
+    law : callable
+        See `Law`; recovery must take longer at a higher rate.
+    period_s : array_like [s]
+        Between synchronised losses.
+    rtt_s : array_like [s]
+    mss_bytes : array_like [bytes]
+        All three are broadcast.
+    method : {"integral", "steps", "crude"}
+        As in `recovery_time`.
+    bounds_bps : tuple of float [bit/s]
+        Where the rate is looked for.
+
+    Returns
+    -------
+    ndarray of float [bit/s], broadcast shape
+        NaN where the rate lies outside the bounds.
+
+    Raises
+    ------
+    InputError
+        As in `recovery_time`.
+
+    References
+    ----------
+    PhillipsHu2006 (losses every 4 s, its worked example).
+
+    Examples
+    --------
+    >>> (share(highspeed, 4.0, [0.0875, 0.1, 0.1125, 0.125]) / 1e6).round(1)
+    array([108.9,  49.6,  24.8,  13.3])
+    """
+    given = (np.asarray(value, dtype=float) for value in (period_s, rtt_s, mss_bytes))
+    period, rtt, mss = np.broadcast_arrays(*given)
+
+    def within(log_rate: Array) -> NDArray[np.bool_]:
+        return np.asarray(recovery_time(law, np.exp(log_rate), rtt, mss, method) <= period)
+
+    low, high = (np.full(period.shape, np.log(bound)) for bound in bounds_bps)
+    found = within(low) & ~within(high)
+    for _ in range(48):  # 14 e-folds, halved until 1e-13 is left
+        middle = (low + high) / 2
+        short = within(middle)
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return np.where(found, np.exp(low), np.nan)
+
+
+class Convergence(NamedTuple):
+    """How often condition (4) holds."""
+
+    violations: float
+    """Share of pairs of flows with different rates for which it fails [1]."""
+    worst_ratio: float
+    """The largest ratio of rates for which the faster flow recovers first [1]; 1 if none does."""
+    worst: tuple[float, float, float, float] | None
+    """There: rate [bit/s] and RTT [s] of the faster flow, then of the slower."""
+
+
+def convergence(law: Law, rates_bps: ArrayLike, rtts_s: ArrayLike, mss_bytes: float = 1500.0) -> Convergence:
+    """Check for every pair of flows that the slower recovers first: only then do synchronised losses even them out.
+
+    Parameters
+    ----------
+    law : callable
+        See `Law`.
+    rates_bps : array_like [bit/s], shape (r,)
+    rtts_s : array_like [s], shape (t,)
+        Every rate is combined with every RTT.
+    mss_bytes : float [bytes]
+
+    Returns
+    -------
+    Convergence
+
+    Raises
+    ------
+    InputError
+        As in `recovery_time`, or if there are no two different rates.
+
+    References
+    ----------
+    PhillipsHu2006, equation (4): t(A) < t(B) if and only if X_A < X_B.
+
+    Examples
+    --------
+    >>> rates = [30e6, 100e6, 300e6, 1e9]
+    >>> convergence(normalised, rates, [0.075, 0.25]).violations
+    0.0
+    >>> round(convergence(highspeed, rates, [0.075, 0.25]).worst_ratio)
+    33
+    """
+    rates, rtts = np.meshgrid(np.asarray(rates_bps, dtype=float), np.asarray(rtts_s, dtype=float), indexing="ij")
+    x, rtt = rates.ravel(), rtts.ravel()
+    times = recovery_time(law, x, rtt, mss_bytes)
+    faster = x[:, np.newaxis] > x[np.newaxis, :]
+    if not faster.any():
+        message = "rates_bps: must hold two different rates"
+        raise InputError(message)
+    broken = faster & (times[:, np.newaxis] <= times[np.newaxis, :])
+    if not broken.any():
+        return Convergence(0.0, 1.0, None)
+    ratios = np.where(broken, x[:, np.newaxis] / x[np.newaxis, :], 0.0)
+    i, j = (int(index) for index in np.unravel_index(int(ratios.argmax()), ratios.shape))
+    worst = (float(x[i]), float(rtt[i]), float(x[j]), float(rtt[j]))
+    return Convergence(float(broken.sum() / faster.sum()), float(ratios[i, j]), worst)

@@ -1,0 +1,295 @@
+"""TCP and active queue management as a fluid: windows and queue as differential equations with the RTT as delay.
+
+Source: Misra2000; the linear form Hollot2001 and Hollot2002, with drop-tail RainaWischik2005.
+Differs from the source: any window law a(w), b(w) in place of 1 and a half; a drop leaves the queue no shorter, as a
+mark would, except where the buffer overflows. The disciplines are in `fluid_queues`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.theory.fluid_queues import Array, DropTail, SmallBuffer, loss_at_rest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from elephan.theory.fluid_queues import Discipline, Law, Path
+
+Complex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
+
+
+class Rest(NamedTuple):
+    """Where nothing changes; every field has the shape (cases,)."""
+
+    window: Array
+    """[segments]"""
+    queue: Array
+    """[packets]"""
+    rtt_s: Array
+    loss: Array
+
+
+def equilibrium(law: Law, path: Path, discipline: Discipline) -> Rest:
+    """Window, queue, RTT and loss at which nothing changes, stable or not.
+
+    Parameters
+    ----------
+    law : callable
+        See `Law`; a / (b w^2) must fall with the window.
+    path : Path
+    discipline : DropTail, SmallBuffer, Red or Pie
+
+    Returns
+    -------
+    Rest
+
+    Raises
+    ------
+    InputError
+        If a quantity of the path is not above 0.
+
+    References
+    ----------
+    Misra2000, Hollot2001: N W = C R, and for Reno W = sqrt(2 / p).
+
+    Examples
+    --------
+    >>> from elephan.theory.fluid_queues import Path, Red, reno
+    >>> rest = equilibrium(reno, Path(3750, 0.2, 60), Red(150, 700, 0.1, 1.33e-6))
+    >>> [round(float(x[0]), 4) for x in rest]
+    [15.74, 194.4, 0.2518, 0.0081]
+    """
+    rate, rtt, _ = path.arrays()
+    window, queue = discipline.at_rest(law, path)
+    return Rest(window, queue, rtt + queue / rate, loss_at_rest(law, window))
+
+
+class Trajectory(NamedTuple):
+    """The fluid against time; arrays of shape (steps, cases) but for the time, (steps,)."""
+
+    time_s: Array
+    window: Array
+    """[segments]"""
+    queue: Array
+    """[packets]"""
+    loss: Array
+    load: Array
+    """Arrivals over the link's rate."""
+
+    def utilization(self, since_s: float = 0.0) -> Array:
+        """Share of the link's rate that is used from then on, shape (cases,)."""
+        kept = self.time_s >= since_s
+        busy = np.where(self.queue[kept] > 0, 1.0, np.minimum(self.load[kept], 1.0))
+        return np.asarray(busy.mean(axis=0))
+
+
+def trajectory(
+    law: Law,
+    path: Path,
+    discipline: Discipline,
+    duration_s: float,
+    step_s: float,
+    window: ArrayLike = 1.0,
+    queue: ArrayLike = 0.0,
+) -> Trajectory:
+    """Integrate the fluid equations by steps of fixed length.
+
+    Parameters
+    ----------
+    law : callable
+        See `Law`.
+    path : Path
+        All its cases are integrated at once.
+    discipline : DropTail, SmallBuffer, Red or Pie
+    duration_s : float [s]
+    step_s : float [s]
+        At most a tenth of the smallest RTT.
+    window : array_like [segments]
+        At the start, and before; shape () or (cases,).
+    queue : array_like [packets]
+        Likewise.
+
+    Returns
+    -------
+    Trajectory
+
+    Raises
+    ------
+    InputError
+        If the step is too long, or a quantity is not above 0.
+
+    References
+    ----------
+    Misra2000: dW/dt = a(W)/R - b(W) W W(t - R)/R(t - R) p(t - R), dq/dt = N W / R - C.
+
+    Examples
+    --------
+    >>> from elephan.theory.fluid_queues import Path, Pie, reno
+    >>> run = trajectory(reno, Path(1250, 0.03, 20), Pie(0.02), 20.0, 0.003)
+    >>> run.queue.shape, round(float(run.queue[-1, 0]) / 1250, 3)
+    ((6668, 1), 0.02)
+    """
+    rate, base, flows = path.arrays()
+    if not 0 < step_s <= base.min() / 10:
+        message = f"step_s: {step_s:g} s must be above 0 and at most a tenth of the smallest RTT, {base.min() / 10:g} s"
+        raise InputError(message)
+    steps, cases = round(duration_s / step_s) + 1, np.arange(rate.size)
+    windows, queues, losses, loads = (np.zeros((steps, rate.size)) for _ in range(4))
+    # What acts an RTT later: the rate of losses that a flow suffers.
+    blows = np.zeros((steps, rate.size))
+    w, q = (np.array(np.broadcast_to(np.asarray(v, dtype=float), rate.shape)) for v in (window, queue))
+    marker = discipline.marker(rate)
+    for k in range(steps):
+        rtt = base + q / rate
+        load = flows * w / rtt / rate
+        p = marker.step(q, load, k * step_s, step_s)
+        windows[k], queues[k], losses[k], loads[k], blows[k] = w, q, p, load, w / rtt * p
+        # Before the start there was no loss; within a step the past is a straight line.
+        at = k - rtt / step_s
+        i = np.clip(np.floor(at).astype(int), 0, steps - 2)
+        part = at - i
+        blow = np.where(at >= 0, (1 - part) * blows[i, cases] + part * blows[i + 1, cases], 0.0)
+        a, b = law(w)
+        w = np.maximum(w + step_s * (a / rtt - b * w * blow), 1.0)
+        q = np.clip(q + step_s * rate * (load - 1), 0.0, discipline.limit)
+    return Trajectory(np.asarray(np.arange(steps) * step_s, dtype=float), windows, queues, losses, loads)
+
+
+def unstable_roots(law: Law, path: Path, discipline: Discipline) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Count the growing modes of the equations made linear at rest: none if the equilibrium is locally stable.
+
+    Parameters
+    ----------
+    law : callable
+        See `Law`, differentiable at rest.
+    path : Path
+    discipline : DropTail, SmallBuffer, Red or Pie
+
+    Returns
+    -------
+    ndarray of int, shape (cases,)
+        Roots of the characteristic equation with a positive real part; a pair of them means oscillation.
+
+    Raises
+    ------
+    InputError
+        If a quantity of the path is not above 0.
+
+    References
+    ----------
+    The linear form of Hollot2001 for any law, all delays kept; of RainaWischik2005 for drop-tail. The roots are counted
+    by how often the characteristic function turns around 0 along the imaginary axis (the argument principle).
+
+    Examples
+    --------
+    >>> from elephan.theory.fluid_queues import Path, Red, reno
+    >>> path = Path(3750, 0.2, [60, 60])
+    >>> [int(unstable_roots(reno, path, Red(150, 700, 0.1, weight))[0]) for weight in (1.33e-6, 2e-4)]
+    [0, 2]
+    """
+    rest = equilibrium(law, path, discipline)
+    rate, _, flows = path.arrays()
+    columns = zip(*rest, rate, flows, strict=True)
+    return np.array([_growing(law, discipline, *(float(x) for x in column)) for column in columns])
+
+
+def _growing(
+    law: Law, discipline: Discipline, w: float, q: float, rtt: float, loss: float, rate: float, flows: float
+) -> int:
+    """Growing modes of one case."""
+    a, b = (float(x) for x in law(np.array(w)))
+    h = 1e-5 * w
+    above, below = law(np.array(w + h)), law(np.array(w - h))
+    da, db = (float(up - down) / (2 * h) for up, down in zip(above, below, strict=True))
+    now = (da - a * db / b - a / w) / rtt  # response of dW/dt to W, to W an RTT ago, and to the loss an RTT ago
+    then = -a / (w * rtt)
+    to_loss = b * w * w / rtt
+
+    if isinstance(discipline, DropTail | SmallBuffer):
+        # The queue stands still and the loss follows the window.
+        late = then - to_loss * discipline.by_window(w, loss)
+        return _turns(lambda s: s - now - late * np.exp(-s * rtt), 1, rtt)
+    gain = discipline.gain
+
+    def function(s: Complex) -> Complex:
+        late = np.exp(-s * rtt)
+        top, bottom = gain(s, rate, q, loss)
+        by_queue = a / (rtt**2 * rate) * (1 - late)
+        own = (s - now - then * late) * (s + 1 / rtt) + flows / rtt * by_queue
+        return np.asarray(own * bottom + flows / rtt * to_loss * top * late)
+
+    return _turns(function, 3, rtt)  # window, queue, and what the discipline remembers
+
+
+def _turns(function: Callable[[Complex], Complex], degree: int, rtt: float) -> int:
+    """Roots to the right of the imaginary axis of a quasi-polynomial whose highest power has no delay."""
+    # Far out the highest power rules: where the function is within a tenth of it, what is left turns by less than that.
+    far = 10 / rtt
+    while far < 1e9 / rtt:
+        ends = np.array([far, 2 * far, 4 * far])
+        scaled = function(1j * ends) / (1j * ends) ** degree
+        if np.all(np.abs(scaled / scaled[-1] - 1) < 0.05):
+            break
+        far *= 2
+    dense = np.arange(0.0, min(far, 2e4 / rtt), 0.1 / rtt)  # 63 points in each turn of the delay
+    omega = np.union1d(dense, np.geomspace(1e-7 / rtt, far, 4000))
+    turned = np.unwrap(np.angle(function(1j * omega)))
+    return round(degree / 2 - float(turned[-1] - turned[0]) / math.pi)
+
+
+class HollotCondition(NamedTuple):
+    """Both sides of the condition; RED is stable where the left is at most the right."""
+
+    left: float
+    right: float
+    crossover: float
+    """Frequency at which the loop's gain has fallen below 1 [rad/s]."""
+
+
+def hollot_condition(rate: float, rtt_s: float, flows: float, slope: float, pole: float) -> HollotCondition:
+    """Sufficient condition for RED with Reno: stable for all larger numbers of flows and all shorter RTTs.
+
+    Parameters
+    ----------
+    rate : float [packets/s]
+    rtt_s : float [s]
+        The longest, queueing included.
+    flows : float
+        The fewest.
+    slope : float [1/packets]
+        max_p over the distance of the thresholds.
+    pole : float [rad/s]
+        -ln(1 - weight) x rate.
+
+    Returns
+    -------
+    HollotCondition
+
+    Raises
+    ------
+    InputError
+        If a quantity is not above 0.
+
+    References
+    ----------
+    Hollot2001, Proposition 1.
+
+    Examples
+    --------
+    >>> condition = hollot_condition(3750, 0.246, 60, 1.86e-4, 0.005)
+    >>> round(condition.left, 2), round(condition.right, 2), round(condition.crossover, 3)
+    (10.14, 10.62, 0.053)
+    """
+    if min(rate, rtt_s, flows, slope, pole) <= 0:
+        message = "rate, rtt_s, flows, slope, pole: must be above 0"
+        raise InputError(message)
+    crossover = 0.1 * min(2 * flows / (rtt_s**2 * rate), 1 / rtt_s)
+    left = slope * (rtt_s * rate) ** 3 / (2 * flows) ** 2
+    return HollotCondition(left, math.hypot(crossover / pole, 1), crossover)

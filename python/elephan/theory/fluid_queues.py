@@ -1,0 +1,390 @@
+"""Queue disciplines of the fluid: how each turns the queue, or the load, into a probability of loss.
+
+Source: RED FloydJacobson1993; Adaptive RED Floyd2001; gARED Zhang2005; PIE RFC8033; a small drop-tail buffer whose loss
+is load^B, RainaWischik2005.
+Differs from the source: PIE without its bursts allowed and its safeguards, but for the decay on an idle link.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+Complex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
+Law = Callable[[Array], tuple[Array, Array]]
+"""Window [segments] to a(w) [segments per RTT] and b(w) [1]."""
+
+
+def reno(window: Array) -> tuple[Array, Array]:
+    """One segment per RTT, half the window.
+
+    Parameters
+    ----------
+    window : ndarray of float [segments]
+
+    Returns
+    -------
+    a, b : ndarray of float, shape of `window`
+
+    References
+    ----------
+    Misra2000.
+
+    Examples
+    --------
+    >>> [float(x) for x in reno(np.array(30.0))]
+    [1.0, 0.5]
+    """
+    return np.ones_like(window), np.full_like(window, 0.5)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Flows of one kind through one link; each field may be an array, all are broadcast.
+
+    Parameters
+    ----------
+    rate : array_like [packets/s]
+    rtt_s : array_like [s]
+        Without queueing.
+    flows : array_like
+    """
+
+    rate: ArrayLike
+    rtt_s: ArrayLike
+    flows: ArrayLike
+
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Return rate, RTT and flows, each of shape (cases,)."""
+        given = (np.atleast_1d(np.asarray(value, dtype=float)) for value in (self.rate, self.rtt_s, self.flows))
+        rate, rtt, flows = (np.array(value) for value in np.broadcast_arrays(*given))
+        if not (np.all(rate > 0) and np.all(rtt > 0) and np.all(flows > 0)):
+            message = "path: rate, rtt_s and flows must be above 0"
+            raise InputError(message)
+        return rate, rtt, flows
+
+
+class Marker(Protocol):
+    """What a discipline remembers while time passes."""
+
+    def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:
+        """Loss probability now, from the queue [packets] and arrivals over rate."""
+
+
+def loss_at_rest(law: Law, window: Array) -> Array:
+    """Loss with which a window stays what it is.
+
+    Parameters
+    ----------
+    law : callable
+    window : ndarray of float [segments]
+
+    Returns
+    -------
+    ndarray of float [1], shape of `window`
+        a / (b w^2), at most 1.
+
+    References
+    ----------
+    Misra2000, for any law.
+
+    Examples
+    --------
+    >>> float(loss_at_rest(reno, np.array(20.0)))
+    0.005
+    """
+    a, b = law(window)
+    return np.asarray(np.minimum(a / (b * window**2), 1.0))
+
+
+def _root(rising: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """Root of a rising function, by bisection; an end of the bracket if there is none within."""
+    for _ in range(100):
+        middle = (low + high) / 2
+        below = rising(middle) < 0
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2
+
+
+@dataclass(frozen=True)
+class DropTail:
+    """A buffer that loses what does not fit: 1 - 1/load while it is full. Methods as those of `Red`.
+
+    Parameters
+    ----------
+    buffer : float [packets]
+    """
+
+    buffer: float
+
+    @property
+    def limit(self) -> float:
+        """See `Red`."""
+        return self.buffer
+
+    def marker(self, rate: Array) -> Marker:  # noqa: ARG002  # the same for every rate
+        """See `Red`."""
+        return self
+
+    def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:  # noqa: ARG002  # it has no memory
+        """See `Marker`."""
+        return np.where(queue >= self.buffer, np.maximum(1 - 1 / np.maximum(load, 1e-9), 0), 0.0)
+
+    def at_rest(self, law: Law, path: Path) -> tuple[Array, Array]:
+        """See `Red`."""
+        rate, rtt, flows = path.arrays()
+        full = (rate * rtt + self.buffer) / flows
+        window = _root(lambda w: 1 - full / w - loss_at_rest(law, w), full, 4 * full + 10)
+        return window, np.full_like(rate, self.buffer)
+
+    def by_window(self, window: float, loss: float) -> float:
+        """Response of the loss to the window [1/segment], of 1 - 1/load."""
+        return (1 - loss) / window
+
+
+@dataclass(frozen=True)
+class SmallBuffer:
+    """A buffer so small that it fills and drains within an RTT: loss is load^B, and no queueing delay.
+
+    Methods as those of `Red`.
+
+    Parameters
+    ----------
+    buffer : float [packets]
+    """
+
+    buffer: float
+
+    @property
+    def limit(self) -> float:
+        """See `Red`: the fluid sees no queue."""
+        return 0.0
+
+    def marker(self, rate: Array) -> Marker:  # noqa: ARG002  # the same for every rate
+        """See `Red`."""
+        return self
+
+    def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:  # noqa: ARG002  # it has no memory
+        """See `Marker`."""
+        return np.asarray(np.minimum(load, 1.0) ** self.buffer)
+
+    def at_rest(self, law: Law, path: Path) -> tuple[Array, Array]:
+        """See `Red`."""
+        rate, rtt, flows = path.arrays()
+        full = rate * rtt / flows
+        rest = _root(lambda w: np.minimum(w / full, 1) ** self.buffer - loss_at_rest(law, w), 1e-3 * full, full)
+        return rest, np.zeros_like(rate)
+
+    def by_window(self, window: float, loss: float) -> float:
+        """Response of the loss to the window [1/segment], of load^B."""
+        return self.buffer * loss / window
+
+
+@dataclass(frozen=True)
+class Red:
+    """Random early detection, and what adapts its slope.
+
+    Parameters
+    ----------
+    min_th, max_th : float [packets]
+    max_p : float [1]
+        At the upper threshold; of the adaptive kinds, at the start.
+    weight : float [1]
+        Of a packet in the average.
+    adapt : {"", "ared", "gared"}
+        Every half second, Adaptive RED adds to max_p above its band and takes from it below; gARED only while the
+        average moves away from the band, and with no lower end.
+    limit : float [packets]
+    """
+
+    min_th: float
+    max_th: float
+    max_p: float = 0.1
+    weight: float = 0.002
+    adapt: Literal["", "ared", "gared"] = ""
+    limit: float = math.inf
+    interval_s: float = 0.5
+    top: float = 0.5
+    bottom: float = 0.01
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """Where the adaptive kinds keep the average [packets]."""
+        span = self.max_th - self.min_th
+        return self.min_th + 0.4 * span, self.min_th + 0.6 * span
+
+    def curve(self, average: Array, max_p: ArrayLike) -> Array:
+        """Loss against the average queue; gentle: from max_p to 1 between the upper threshold and its double."""
+        x, top = np.asarray(average, dtype=float), np.asarray(max_p, dtype=float)
+        rising = top * (x - self.min_th) / (self.max_th - self.min_th)
+        gentle = top + (1 - top) * (x - self.max_th) / self.max_th
+        return np.asarray(np.clip(np.where(x < self.max_th, rising, gentle), 0, 1))
+
+    def marker(self, rate: Array) -> Marker:
+        """Begin, for links of these rates [packets/s], shape (cases,)."""
+        return _RedMarker(self, rate)
+
+    def at_rest(self, law: Law, path: Path) -> tuple[Array, Array]:
+        """Return window and queue where nothing changes, each of shape (cases,)."""
+        rate, rtt, flows = path.arrays()
+        max_p = np.full_like(rate, self.max_p)
+        if self.adapt:
+            # The slope that puts the queue into the middle of the band, as far as it may be chosen.
+            middle = sum(self.band) / 2
+            bottom = self.bottom if self.adapt == "ared" else 0.0
+            max_p = np.clip(2 * loss_at_rest(law, (rate * rtt + middle) / flows), bottom, self.top)
+
+        def excess(queue: Array) -> Array:
+            return self.curve(queue, max_p) - loss_at_rest(law, (rate * rtt + queue) / flows)
+
+        end = min(self.limit, 2 * self.max_th)
+        queue = _root(excess, np.zeros_like(rate), np.full_like(rate, end))
+        return (rate * rtt + queue) / flows, queue
+
+    def gain(self, s: Complex, rate: float, queue: float, loss: float) -> tuple[Complex, Complex]:
+        """Response of the loss to the queue at s, as numerator and denominator: a slope and a low pass.
+
+        Adaptation is slow, and left out.
+        """
+        pole = -math.log1p(-self.weight) * rate
+        slope = loss / (queue - self.min_th) if self.min_th < queue < self.max_th else 0.0
+        if self.max_th <= queue:
+            slope = (1 - loss) / (2 * self.max_th - queue) if queue < 2 * self.max_th else 0.0
+        return np.full_like(s, slope), 1 + s / pole
+
+
+class _RedMarker:
+    """The average, and the slope as it is now."""
+
+    def __init__(self, red: Red, rate: Array) -> None:
+        self.red = red
+        self.pole = -math.log1p(-red.weight) * rate
+        self.average = np.zeros_like(rate)
+        self.before = np.zeros_like(rate)
+        self.max_p = np.full_like(rate, red.max_p)
+        self.updates = 0
+
+    def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:  # noqa: ARG002  # RED sees the queue
+        """See `Marker`."""
+        self.average = self.average - np.expm1(-self.pole * dt) * (queue - self.average)
+        if self.red.adapt and time_s >= (self.updates + 1) * self.red.interval_s:
+            self.updates += 1
+            self._adapt()
+        return self.red.curve(self.average, self.max_p)
+
+    def _adapt(self) -> None:
+        red, avg, max_p = self.red, self.average, self.max_p
+        low, high = red.band
+        if red.adapt == "ared":
+            more, less = avg > high, (avg < low) & (max_p > red.bottom)
+        else:
+            more, less = (avg > high) & (avg > self.before), (red.min_th < avg) & (avg < low) & (avg < self.before)
+        raised = np.minimum(max_p + np.minimum(0.01, max_p / 4), red.top)
+        self.max_p = np.where(more & (max_p < red.top), raised, np.where(less, 0.9 * max_p, max_p))
+        self.before = avg
+
+
+_PIE_SCALES = ((1e-6, 2048), (1e-5, 512), (1e-4, 128), (1e-3, 32), (1e-2, 8), (1e-1, 2))
+
+
+@dataclass(frozen=True)
+class Pie:
+    """Proportional integral controller, enhanced. Methods as those of `Red`.
+
+    Parameters
+    ----------
+    target_s : float [s]
+    alpha, beta : float [1/s]
+        Weights of the delay's distance from the target, and of its change.
+    interval_s : float [s]
+        Between updates; integrate with no longer steps.
+    limit : float [packets]
+    """
+
+    target_s: float = 0.015
+    alpha: float = 0.125
+    beta: float = 1.25
+    interval_s: float = 0.015
+    limit: float = math.inf
+
+    def marker(self, rate: Array) -> Marker:
+        """See `Red`."""
+        return _PieMarker(self, rate)
+
+    def scale(self, loss: Array) -> Array:
+        """Return the factor by which small probabilities slow the controller."""
+        below = [loss < bound for bound, _ in _PIE_SCALES]
+        return np.select(below, [np.full_like(loss, 1 / divisor) for _, divisor in _PIE_SCALES], 1.0)
+
+    def at_rest(self, law: Law, path: Path) -> tuple[Array, Array]:  # noqa: ARG002  # whatever the law, the target
+        """See `Red`."""
+        rate, rtt, flows = path.arrays()
+        queue = rate * self.target_s
+        return (rate * rtt + queue) / flows, queue
+
+    def gain(self, s: Complex, rate: float, queue: float, loss: float) -> tuple[Complex, Complex]:  # noqa: ARG002  # the queue does not matter
+        """See `Red`: proportional to the delay's change in an interval, and to its integral."""
+        scale = float(self.scale(np.array(loss))) / rate
+        return scale * (self.beta * s + self.alpha / self.interval_s), s
+
+
+class _PieMarker:
+    """Probability and delay at the last update."""
+
+    def __init__(self, pie: Pie, rate: Array) -> None:
+        self.pie = pie
+        self.rate = rate
+        self.loss = np.zeros_like(rate)
+        self.delay = np.zeros_like(rate)
+        self.updates = 0
+
+    def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:  # noqa: ARG002  # PIE sees the queue
+        """See `Marker`."""
+        if time_s >= (self.updates + 1) * self.pie.interval_s:
+            self.updates += 1
+            delay = queue / self.rate
+            change = self.pie.alpha * (delay - self.pie.target_s) + self.pie.beta * (delay - self.delay)
+            loss = self.loss + self.pie.scale(self.loss) * change
+            idle = (delay == 0) & (self.delay == 0)
+            self.loss = np.clip(np.where(idle, 0.98 * loss, loss), 0.0, 1.0)
+            self.delay = delay
+        return self.loss
+
+
+Discipline = DropTail | SmallBuffer | Red | Pie
+"""Every discipline of the fluid."""
+
+
+def with_pole(red: Red, pole: float, rate: float) -> Red:
+    """Return RED with the weight whose averaging has a given pole.
+
+    Parameters
+    ----------
+    red : Red
+    pole : float [rad/s]
+    rate : float [packets/s]
+
+    Returns
+    -------
+    Red
+
+    References
+    ----------
+    Hollot2001: pole = -ln(1 - weight) x rate.
+
+    Examples
+    --------
+    >>> round(with_pole(Red(150, 700), 0.005, 3750).weight * 1e6, 3)
+    1.333
+    """
+    return replace(red, weight=-math.expm1(-pole / rate))

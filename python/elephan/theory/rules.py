@@ -1,0 +1,522 @@
+"""Buffer rules, with what each takes for granted; and the models behind three of them.
+
+Source: bandwidth-delay product, Villamizar1994; its largest and its lower bound of the queue, Andrew2005; over the root
+of the number of flows, and the Gaussian window, Appenzeller2004; for any decrease, Spang2021; twice the link's own
+delay, Barman2004; very small buffers, Enachescu2006 and RainaWischik2005; a hundred packets, AugeRoberts2006.
+Differs from the source: of Spang2021 only the rule for one flow (or flows in step) is here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+DECREASES = {"reno": 0.5, "constant-rate": 0.5, "hybla": 0.5, "cubic": 0.3, "bic": 0.125, "scalable": 0.125}
+"""What laws give up on loss where that is a constant [1]; their defaults."""
+
+
+class Facts(NamedTuple):
+    """What rules ask of a link and of the flows that cross it."""
+
+    packets_per_s: float
+    bdp_packets: float
+    """Rate x mean base RTT."""
+    min_rtt_s: float
+    max_rtt_s: float
+    delay_s: float
+    """The link's own, one way."""
+    flows: int
+    buffer_packets: float
+    """NaN if it is not known."""
+    discipline: str
+    laws: tuple[str, ...]
+    """Of bulk flows; empty if they are not known."""
+    other_traffic: bool
+    """Whether anything but bulk flows crosses the link."""
+    access_ratio: float
+    """Largest access rate of a bulk flow over the link's rate; infinite without a limit [1]."""
+
+
+def facts(link: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] = ()) -> Facts:
+    """Collect what rules ask, from a scenario.
+
+    Parameters
+    ----------
+    link : mapping
+        Facts of a link that carries flows, as `Scenario.links` has them.
+    groups : sequence of mappings
+        Groups of flows that cross it, as `Scenario.groups` has them.
+
+    Returns
+    -------
+    Facts
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> scenario = Scenario.from_text(EXAMPLE)
+    >>> facts(scenario.links[0], scenario.groups).laws
+    ('reno',)
+    """
+    bulk = [group for group in groups if group["traffic"] == "bulk" and group["law"]]
+    packet_bits = 8 * link["packet_bytes"]
+    rates = [group["access_rate_bps"] or math.inf for group in bulk]
+    limit, limit_bytes = link["buffer_limit_packets"], link["buffer_limit_bytes"]
+    in_bytes = math.nan if limit_bytes is None else 8 * limit_bytes / packet_bits
+    return Facts(
+        packets_per_s=link["rate_bps"] / packet_bits,
+        bdp_packets=link["bdp_packets"],
+        min_rtt_s=link["min_rtt_s"],
+        max_rtt_s=link["max_rtt_s"],
+        delay_s=link["delay_s"],
+        flows=link["flows"],
+        buffer_packets=in_bytes if limit is None else float(limit),
+        discipline=link["discipline"],
+        laws=tuple(sorted({str(group["law"]) for group in bulk})),
+        other_traffic=bool(link["background_flows"]) or len(bulk) < len(groups),
+        access_ratio=max(rates, default=math.inf) / link["rate_bps"],
+    )
+
+
+Assumption = Callable[[Facts], str]
+"""One line that says what does not hold; empty if it holds, or if the facts cannot tell."""
+
+
+def _reno(f: Facts) -> str:
+    others = [law for law in f.laws if law != "reno"]
+    return f"assumes Reno, which gives up half its window; here {', '.join(others)}" if others else ""
+
+
+def _constant_decrease(f: Facts) -> str:
+    others = [law for law in f.laws if law not in DECREASES]
+    return f"assumes a constant decrease; that of {', '.join(others)} is not, so half is taken" if others else ""
+
+
+def _drop_tail(f: Facts) -> str:
+    return "" if f.discipline == "drop-tail" else f"assumes a drop-tail queue; here {f.discipline}"
+
+
+def _long_lived(f: Facts) -> str:
+    return "assumes long-lived flows alone; here there is other traffic too" if f.other_traffic else ""
+
+
+def _equal_rtts(f: Facts) -> str:
+    # A tenth: less than the queueing delay that a buffer of any of these rules adds.
+    if f.max_rtt_s <= 1.1 * f.min_rtt_s:
+        return ""
+    return f"assumes one RTT for all; here {1e3 * f.min_rtt_s:.4g} to {1e3 * f.max_rtt_s:.4g} ms"
+
+
+def _many(f: Facts) -> str:
+    # Appenzeller2004 saw flows in step below about a hundred of them, and hardly ever above 500.
+    return f"assumes hundreds of flows out of step; here {f.flows}" if f.flows < 100 else ""
+
+
+def _out_of_step(f: Facts) -> str:
+    if f.flows < 2 or f.max_rtt_s > 1.1 * f.min_rtt_s:
+        return ""
+    return "assumes flows out of step; equal RTTs tend to keep them in step"
+
+
+def _no_timeouts(f: Facts) -> str:
+    buffer = 0.0 if math.isnan(f.buffer_packets) else f.buffer_packets
+    window = (f.bdp_packets + buffer) / max(f.flows, 1)
+    # Fast retransmit needs three segments behind the lost one.
+    return f"assumes no timeouts; here a flow's share is {window:.2g} segments" if window < 4 else ""
+
+
+def _slow_access(f: Facts) -> str:
+    # A tenth of the link: the spacing at which Enachescu2006 finds pacing unnecessary, roughly.
+    if f.access_ratio <= 0.1:
+        return ""
+    return "assumes paced senders or access links far slower than the link; here a flow can send bursts at its rate"
+
+
+class Rule(NamedTuple):
+    """A rule for the buffer of a link."""
+
+    title: str
+    source: str
+    """A key of `citations`."""
+    packets: Callable[[Facts], float]
+    assumptions: tuple[Assumption, ...]
+
+
+def _decrease(f: Facts) -> float:
+    """Return the largest decrease of the laws; a half where one is not constant, or none is known."""
+    return max((DECREASES.get(law, 0.5) for law in f.laws), default=0.5)
+
+
+_IN_STEP = (_reno, _drop_tail, _long_lived)
+
+RULES: dict[str, Rule] = {
+    "bdp": Rule("rate x mean base RTT", "Villamizar1994", lambda f: f.bdp_packets, (*_IN_STEP, _equal_rtts)),
+    "bdp_over_sqrt_n": Rule(
+        "the same over the root of the number of flows",
+        "Appenzeller2004",
+        lambda f: f.bdp_packets / math.sqrt(f.flows),
+        (*_IN_STEP, _many, _out_of_step, _no_timeouts),
+    ),
+    "max_bdp": Rule(
+        "rate x largest base RTT", "Andrew2005", lambda f: f.packets_per_s * f.max_rtt_s, (*_IN_STEP, _no_timeouts)
+    ),
+    "min_bdp": Rule(
+        "rate x smallest base RTT", "Villamizar1994", lambda f: f.packets_per_s * f.min_rtt_s, (*_IN_STEP, _equal_rtts)
+    ),
+    "link_bdp": Rule(
+        "rate x twice the link's own delay", "Barman2004", lambda f: f.packets_per_s * 2 * f.delay_s, (_drop_tail,)
+    ),
+    "decrease_bdp": Rule(
+        "rate x mean base RTT x b / (1 - b), b what a loss takes",
+        "Spang2021",
+        lambda f: float(one_flow_buffer(f.bdp_packets, _decrease(f))),
+        (_constant_decrease, _drop_tail, _long_lived, _equal_rtts),
+    ),
+    "log_window": Rule(
+        "logarithm of a flow's window, for 90 % of a load of 80 %",
+        "Enachescu2006",
+        lambda f: float(small_buffer(max(f.bdp_packets / max(f.flows, 1), 1.0))),
+        (_reno, _drop_tail, _many, _slow_access),
+    ),
+    "twenty": Rule("20 packets", "RainaWischik2005", lambda _: 20.0, (_reno, _drop_tail, _many, _slow_access)),
+    "hundred": Rule("100 packets", "AugeRoberts2006", lambda _: 100.0, (_drop_tail,)),
+}
+"""Every rule, by name."""
+
+
+def buffers(known: Facts) -> dict[str, float]:
+    """Buffers that the rules give.
+
+    Parameters
+    ----------
+    known : Facts
+
+    Returns
+    -------
+    dict of str to float [packets]
+        Keys as in `RULES`; a rule that gives no packet is left out.
+
+    References
+    ----------
+    Those of `RULES`.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> {name: round(value) for name, value in buffers(facts(Scenario.from_text(EXAMPLE).links[0])).items()}
+    {'bdp': 100, 'bdp_over_sqrt_n': 71, 'max_bdp': 100, 'min_bdp': 100, 'link_bdp': 50, 'decrease_bdp': 100,
+     'log_window': 42, 'twenty': 20, 'hundred': 100}
+    """
+    values = {name: rule.packets(known) for name, rule in RULES.items()}
+    return {name: value for name, value in values.items() if value > 0}
+
+
+def broken(name: str, known: Facts) -> list[str]:
+    """Say aloud which assumptions of a rule do not hold.
+
+    Parameters
+    ----------
+    name : str
+        A key of `RULES`.
+    known : Facts
+
+    Returns
+    -------
+    list of str
+        One line each; empty if all hold as far as the facts can tell.
+
+    Raises
+    ------
+    InputError
+        If there is no such rule.
+
+    References
+    ----------
+    Those of `RULES`.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> scenario = Scenario.from_text(EXAMPLE)
+    >>> broken("bdp_over_sqrt_n", facts(scenario.links[0], scenario.groups))[0]
+    'assumes hundreds of flows out of step; here 2'
+    """
+    if name not in RULES:
+        message = f"rule: {name!r} is not known; there are {', '.join(RULES)}"
+        raise InputError(message)
+    return [line for line in (assumption(known) for assumption in RULES[name].assumptions) if line]
+
+
+def smallest_queue(rate: float, rtts_s: ArrayLike, buffer: ArrayLike) -> NDArray[np.float64]:
+    """Lower bound of the queue after the first overflow: (B - mu max tau)^+ / 2, whatever the number of flows.
+
+    Parameters
+    ----------
+    rate : float [packets/s]
+    rtts_s : array_like [s], shape (n,)
+        Without queueing here.
+    buffer : array_like [packets]
+
+    Returns
+    -------
+    ndarray of float [packets], shape of `buffer`
+        Zero unless the buffer exceeds rate x largest RTT, which is when the queue never empties.
+
+    Raises
+    ------
+    InputError
+        If there is no RTT.
+
+    References
+    ----------
+    Andrew2005, equations (1) and (2): Reno, drop-tail, at most one loss per flow and overflow, no timeouts. It is
+    reached if all traffic is that of the flow with the longest RTT.
+
+    Examples
+    --------
+    >>> smallest_queue(4000, [0.02, 0.1, 0.15], [100, 600, 1000])
+    array([  0.,   0., 200.])
+    """
+    rtts = np.asarray(rtts_s, dtype=float)
+    if rtts.size == 0:
+        message = "rtts_s: must hold at least one RTT"
+        raise InputError(message)
+    return np.asarray(np.maximum(np.asarray(buffer, dtype=float) - rate * rtts.max(), 0) / 2)
+
+
+def one_flow_buffer(bdp: ArrayLike, decrease: ArrayLike) -> NDArray[np.float64]:
+    """Smallest buffer that one flow, or flows in step, never empty: BDP b / (1 - b).
+
+    Parameters
+    ----------
+    bdp : array_like [packets]
+    decrease : array_like [1]
+        What a loss takes of the window; broadcast against `bdp`.
+
+    Returns
+    -------
+    ndarray of float [packets], broadcast shape
+
+    Raises
+    ------
+    InputError
+        If a decrease is not strictly between 0 and 1.
+
+    References
+    ----------
+    Spang2021; Villamizar1994 for a half. (1 - b)(BDP + B) = BDP.
+
+    Examples
+    --------
+    >>> one_flow_buffer(1000, [0.5, 0.3, 0.125]).round()
+    array([1000.,  429.,  143.])
+    """
+    b = np.asarray(decrease, dtype=float)
+    if np.any(~((b > 0) & (b < 1))):
+        message = f"decrease: {decrease!r} must lie strictly between 0 and 1"
+        raise InputError(message)
+    return np.asarray(np.asarray(bdp, dtype=float) * b / (1 - b))
+
+
+def small_buffer(window: ArrayLike, load: ArrayLike = 0.8, effective: ArrayLike = 0.9) -> NDArray[np.float64]:
+    """Buffer with which paced flows lose little: log(W^2 / (2 (1 - theta))) to the base 1/rho.
+
+    Parameters
+    ----------
+    window : array_like [segments]
+        Largest window of a flow, at least 1.
+    load : array_like [1]
+        rho: the link is larger than the flows ask for by 1/rho.
+    effective : array_like [1]
+        theta: throughput over what the flows would have without loss; all three are broadcast.
+
+    Returns
+    -------
+    ndarray of float [packets], broadcast shape
+
+    Raises
+    ------
+    InputError
+        If a load or an effective utilization is not strictly between 0 and 1.
+
+    References
+    ----------
+    Enachescu2006, Theorem 1 (Poisson-like arrivals, losses as in rho^B).
+
+    Examples
+    --------
+    >>> small_buffer([10, 100, 1000]).round()
+    array([28., 48., 69.])
+    """
+    rho, theta = np.asarray(load, dtype=float), np.asarray(effective, dtype=float)
+    if np.any(~((rho > 0) & (rho < 1))) or np.any(~((theta > 0) & (theta < 1))):
+        message = "load, effective: must lie strictly between 0 and 1"
+        raise InputError(message)
+    return np.asarray(np.log(np.asarray(window, dtype=float) ** 2 / (2 * (1 - theta))) / -np.log(rho))
+
+
+def window_deviation(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: float = 0.5) -> NDArray[np.float64]:
+    """Standard deviation of the sum of n independent windows, each uniform between its ends.
+
+    Parameters
+    ----------
+    bdp : array_like [packets]
+    buffer : array_like [packets]
+    flows : array_like of int
+        All three are broadcast.
+    decrease : float [1]
+
+    Returns
+    -------
+    ndarray of float [packets], broadcast shape
+        (BDP + B) / sqrt(n) times b / (sqrt(3) (2 - b)), which is 1 / (3 sqrt(3)) for a half.
+
+    Raises
+    ------
+    InputError
+        If the decrease is not strictly between 0 and 1.
+
+    References
+    ----------
+    Appenzeller2004, Section 3; the general decrease is ours.
+
+    Examples
+    --------
+    >>> round(float(window_deviation(10000, 100, 10000)), 2)
+    19.44
+    """
+    one_flow_buffer(1.0, decrease)
+    spread = decrease / (math.sqrt(3) * (2 - decrease))
+    total = np.asarray(bdp, dtype=float) + np.asarray(buffer, dtype=float)
+    return np.asarray(total / np.sqrt(np.asarray(flows, dtype=float)) * spread)
+
+
+def utilization_bound(
+    bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: float = 0.5
+) -> NDArray[np.float64]:
+    """Lower bound of utilization with many independent flows: erf(B / (2 sqrt(2) sigma)).
+
+    Parameters
+    ----------
+    bdp : array_like [packets]
+    buffer : array_like [packets]
+    flows : array_like of int
+        All three are broadcast.
+    decrease : float [1]
+
+    Returns
+    -------
+    ndarray of float [1], broadcast shape
+        Chance that the Gaussian sum of windows neither overflows nor leaves the queue empty.
+
+    Raises
+    ------
+    InputError
+        If the decrease is not strictly between 0 and 1.
+
+    References
+    ----------
+    Appenzeller2004, Section 3: erf((3 sqrt(3) / (2 sqrt(2))) B sqrt(n) / (2 T_p C + B)).
+
+    Examples
+    --------
+    >>> utilization_bound(1e6, np.array([1.0, 1.5, 2.0]) * 1e4, 10000).round(6)
+    array([0.989899, 0.999877, 1.      ])
+    """
+    from scipy.special import erf  # noqa: PLC0415  # SciPy is slow to start
+
+    sigma = window_deviation(bdp, buffer, flows, decrease)
+    return np.asarray(erf(np.asarray(buffer, dtype=float) / (2 * math.sqrt(2) * sigma)))
+
+
+def utilization(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: float = 0.5) -> NDArray[np.float64]:
+    """Utilization with many independent flows: what the Gaussian sum of windows leaves of the product, on average.
+
+    Parameters
+    ----------
+    bdp : array_like [packets]
+    buffer : array_like [packets]
+    flows : array_like of int
+        All three are broadcast.
+    decrease : float [1]
+
+    Returns
+    -------
+    ndarray of float [1], broadcast shape
+        1 - E(BDP - W)^+ / BDP, with W around BDP + B / 2: closer than `utilization_bound`, and no bound.
+
+    Raises
+    ------
+    InputError
+        If the decrease is not strictly between 0 and 1.
+
+    References
+    ----------
+    The model of Appenzeller2004; that the mean lies in the middle of the buffer is its assumption.
+
+    Examples
+    --------
+    >>> utilization(1e4, [0, 50, 100], 10000).round(5)
+    array([0.99923, 0.99991, 1.     ])
+    """
+    from scipy.special import ndtr  # noqa: PLC0415  # SciPy is slow to start
+
+    sigma = window_deviation(bdp, buffer, flows, decrease)
+    z = np.asarray(buffer, dtype=float) / (2 * sigma)
+    density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    return np.asarray(1 - sigma / np.asarray(bdp, dtype=float) * (density - z * ndtr(-z)))
+
+
+def buffer_for_utilization(
+    bdp: ArrayLike, target: ArrayLike, flows: ArrayLike, decrease: float = 0.5
+) -> NDArray[np.float64]:
+    """Buffer whose lower bound of utilization is a target, with many independent flows.
+
+    Parameters
+    ----------
+    bdp : array_like [packets]
+    target : array_like [1]
+        Strictly between 0 and 1.
+    flows : array_like of int
+        All three are broadcast.
+    decrease : float [1]
+
+    Returns
+    -------
+    ndarray of float [packets], broadcast shape
+        Infinite where so few flows never reach the target in this model.
+
+    Raises
+    ------
+    InputError
+        If a target or the decrease is not strictly between 0 and 1.
+
+    References
+    ----------
+    Appenzeller2004; `utilization_bound` solved for the buffer.
+
+    Examples
+    --------
+    >>> float(buffer_for_utilization(1e6, utilization_bound(1e6, 1e4, 10000), 10000).round())
+    10000.0
+    """
+    from scipy.special import erfinv  # noqa: PLC0415  # SciPy is slow to start
+
+    goal = np.asarray(target, dtype=float)
+    if np.any(~((goal > 0) & (goal < 1))):
+        message = f"target: {target!r} must lie strictly between 0 and 1"
+        raise InputError(message)
+    # B = 2 sqrt(2) x sigma(B), where sigma grows with B itself.
+    per_packet = 2 * math.sqrt(2) * erfinv(goal) * window_deviation(1.0, 0.0, flows, decrease)
+    with np.errstate(divide="ignore"):
+        return np.asarray(
+            np.where(per_packet < 1, np.asarray(bdp, dtype=float) * per_packet / np.maximum(1 - per_packet, 0), np.inf)
+        )

@@ -1,0 +1,151 @@
+"""Elastic traffic: the numbers that the papers print, and queues whose answer is known otherwise."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elephan.errors import InputError
+from elephan.theory import elastic
+
+
+def test_processor_sharing_keeps_few_flows_in_progress() -> None:
+    # elastic.ps.p4: printed 0.03, exactly 0.5^5.
+    assert float(elastic.more_in_progress(0.5, 4)) == 0.03125
+    chances = elastic.in_progress(0.5, np.arange(200))
+    assert chances.sum() == pytest.approx(1)
+    assert chances[5:].sum() == pytest.approx(0.03125)
+    assert chances @ np.arange(200) == pytest.approx(float(elastic.mean_in_progress(0.5)))
+
+
+def test_mean_response_is_littles_law() -> None:
+    arrivals_per_s = 0.7 * 10e6 / (8 * 50e3)
+    assert float(elastic.mean_response(50e3, 10e6, 0.7)) * arrivals_per_s == pytest.approx(
+        float(elastic.mean_in_progress(0.7))
+    )
+
+
+def test_loss_of_a_hundred_packets() -> None:
+    # elastic.loss.100: printed "less than 1/30000"; 0.9^100 = 1/37649.
+    bound = float(elastic.loss(0.9, 100))
+    assert bound == pytest.approx(2.66e-5, rel=2e-3)  # three digits are given
+    assert bound < 1 / 30000
+    assert float(elastic.loss(0.9, 100, "M/M/1/K")) == pytest.approx(2.66e-6, rel=2e-3)
+
+
+def test_the_paper_prints_the_wrong_loss_for_seventy_one_percent() -> None:
+    # elastic.loss.20: printed 0.71 for a loss of 0.01; that load belongs to 0.001, and 0.794 to 0.01.
+    assert float(elastic.loss(0.71, 20)) == pytest.approx(1.06e-3, rel=5e-3)  # three digits are given
+    assert float(elastic.load_for_loss(0.01, 20)) == pytest.approx(0.794, abs=5e-4)
+    assert float(elastic.load_for_loss(0.001, 20)) == pytest.approx(0.708, abs=5e-4)
+
+
+def test_delays_and_rule_of_thumb() -> None:
+    assert float(elastic.drain_time(100, 500, 2.5e9)) == pytest.approx(160e-6)  # elastic.delay.160us
+    # elastic.rule.1g25: printed 1.2 GB.
+    assert elastic.mixed(40e9, 1, 0.25, background=0.0).bottlenecked_packets == pytest.approx(1.25e9)
+    residual = elastic.mixed(10e9, 1500, 0.1, background=0.5).residual_bps
+    assert 1e5 < residual / 30e3 < 1e6  # elastic.oc192: hundreds of thousands of flows of a few tens of kbit/s
+
+
+def test_a_link_of_625_packets_leaves_half_its_product() -> None:
+    # elastic.bdp, and trap 7 of the digest: the residual's product is 312.
+    full = elastic.mixed(50e6, 1000, 0.1, background=0.0)
+    half = elastic.mixed(50e6, 1000, 0.1, background=0.5, offered=0.25)
+    assert full.bottlenecked_packets == 625
+    assert half.bottlenecked_packets == 312.5
+    assert half.load == pytest.approx(0.5)
+    assert float(elastic.more_in_progress(half.load, half.flows)) <= 0.05  # "N > 4 is again rare"
+    assert half.flows == 4
+
+
+def test_regimes_of_a_mixed_link() -> None:
+    def regime(offered: float) -> str:
+        return elastic.mixed(1e9, 1500, 0.1, background=0.5, offered=offered).regime
+
+    assert [regime(offered) for offered in (0.0, 0.2, 0.5)] == ["transparent", "elastic", "overload"]
+
+
+def test_equal_packets_in_a_full_link_of_two_places() -> None:
+    # M/D/1/2 by hand: pi_0 = e^-rho, so the loss is 1 - 1/(e^-rho + rho).
+    for rho in (0.3, 1.0, 1.7):
+        assert float(elastic.loss(rho, 2, "M/D/1/K")) == pytest.approx(1 - 1 / (np.exp(-rho) + rho), rel=1e-12)
+
+
+def test_one_place_loses_as_erlang_says() -> None:
+    for model in ("M/M/1/K", "M/D/1/K"):
+        assert float(elastic.loss(0.8, 1, model)) == pytest.approx(0.8 / 1.8)
+
+
+def test_equal_packets_against_a_simulated_queue() -> None:
+    rng, rho, places, arrivals = np.random.default_rng(1), 0.9, 5, 200_000
+    gaps = rng.exponential(1 / rho, arrivals)
+    work, lost = 0.0, 0
+    for gap in gaps.tolist():  # work in units of a service; places taken = ceil(work)
+        work = max(0.0, work - gap)
+        if work > places - 1:
+            lost += 1
+        else:
+            work += 1
+    # Losses come in clumps: the index of dispersion is below 3 here, hence 4 standard errors of sqrt(3) binomial ones.
+    error = 4 * np.sqrt(3 * lost) / arrivals
+    assert float(elastic.loss(rho, places, "M/D/1/K")) == pytest.approx(lost / arrivals, abs=error)
+
+
+@given(st.floats(0.05, 0.99), st.integers(1, 60))
+def test_the_bound_is_a_bound_and_equal_packets_lose_least(rho: float, places: int) -> None:
+    equal, exponential, bound = (float(elastic.loss(rho, places, m)) for m in ("M/D/1/K", "M/M/1/K", "bound"))
+    assert 0 < equal * (1 - 1e-9) <= exponential <= bound
+
+
+def test_small_and_large_losses_meet_without_a_step() -> None:
+    # Where the two forms of the M/D/1/K loss change hands, near 1e-6: the loss stays log-linear in the buffer.
+    losses = np.log(elastic.loss(0.6, np.arange(5, 40), "M/D/1/K"))
+    slopes = np.diff(losses)
+    # The decay root: e^(rho (z - 1)) = z, loss ratio 1/z per place.
+    from scipy.optimize import brentq  # noqa: PLC0415  # SciPy only here
+
+    root = brentq(lambda z: 0.6 * (z - 1) - np.log(z), 1.2, 20)
+    np.testing.assert_allclose(slopes[5:], -np.log(root), rtol=1e-4)  # direct form: cancellation leaves 1e-10/1e-6
+
+
+@pytest.mark.parametrize("arrivals", ["bound", "M/M/1/K", "M/D/1/K"])
+def test_the_buffer_for_a_loss_is_the_smallest(arrivals: elastic.Arrivals) -> None:
+    packets = elastic.buffer_for_loss(1e-4, 0.85, arrivals)
+    assert float(elastic.loss(0.85, packets, arrivals)) <= 1e-4 < float(elastic.loss(0.85, packets - 1, arrivals))
+
+
+def test_engsets_balance() -> None:
+    # nonhom.ref.act200, nonhom.ref.act500; nonhom.setup.session: the mean of 1..200.
+    assert np.arange(1, 201).mean() == 100.5
+    np.testing.assert_allclose(elastic.active_by_balance([200, 500], 2.0, 100.5, 4000), [120.4, 420.4], atol=0.005)
+    for users, active in ((200, 120.4), (500, 420.4)):
+        model = elastic.engset(users, 2.0, 100.5, 4000.0)
+        assert model.active == pytest.approx(active, abs=0.005)  # printed to .1, and the link never idles
+        assert model.throughput == pytest.approx(4000)
+        assert model.distribution.sum() == pytest.approx(1)
+
+
+def test_few_users_leave_the_link_idle() -> None:
+    # One user: S/mu seconds of service per cycle.
+    model = elastic.engset(1, 2.0, 100.5, 4000.0)
+    service = 100.5 / 4000
+    assert model.idle == pytest.approx(2 / (2 + service))
+    few = elastic.engset(30, 2.0, 100.5, 4000.0)
+    assert few.active == pytest.approx(float(elastic.active_by_balance(30, 2.0, 100.5, few.throughput)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: elastic.in_progress(1.0, 3),
+        lambda: elastic.loss(0.5, 0),
+        lambda: elastic.loss(1.0, 5),
+        lambda: elastic.load_for_loss(1.0, 5),
+        lambda: elastic.buffer_for_loss(1e-12, 0.999, "M/M/1/K", limit=64),
+        lambda: elastic.engset(0, 1.0, 1.0, 1.0),
+    ],
+)
+def test_what_means_nothing_is_refused(call: object) -> None:
+    with pytest.raises(InputError, match=r"must|no buffer"):
+        call()  # type: ignore[operator]
