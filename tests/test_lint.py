@@ -75,7 +75,8 @@ FIRES: dict[str, list[Changes]] = {
     ],
     "nic-queue": [
         {"flows[bulk].access": {"rate": "4 Mbit/s"}},
-        {"flows[bulk].access": {"rate": "10 Mbit/s"}, "flows[bulk].start": {"from": "0 s", "to": "20 s"}},
+        {"flows[bulk].access": {"rate": "10 Mbit/s"}},
+        {"flows[bulk].access": {"rate": "9 Mbit/s"}, "flows[bulk].start": {"from": "0 s", "to": "20 s"}},
     ],
 }
 """What makes each rule fire, and nothing else."""
@@ -117,7 +118,8 @@ SILENT: dict[str, list[Changes]] = {
     "nic-queue": [
         {"flows[bulk].access": {"rate": "4 Mbit/s", "buffer": "20 packets"}},
         {"flows[bulk].access": {"rate": "4 Mbit/s"}, "flows[bulk].tcp": {"receive_window": 76}},
-        {"flows[bulk].access": {"rate": "10 Mbit/s"}},
+        {"flows[bulk].access": {"rate": "9 Mbit/s"}},
+        {"flows[bulk].access": {"rate": "10 Mbit/s"}, "flows[bulk].tcp": {"initial_ssthresh": 40.0}},
         {"flows[bulk].access": {"rate": "11 Mbit/s"}, "flows[bulk].start": {"from": "0 s", "to": "20 s"}},
     ],
 }
