@@ -47,7 +47,7 @@ def _starts_without_limit(group: Group) -> bool:
 
 
 def _holds_all(group: Group, beside: list[Group]) -> bool:
-    """Whether its first flow may lock all others out: its access is just the link, and what it overshoots waits at home.
+    """Whether its first flow may lock all others out: access is just the link, and what it overshoots waits at home.
 
     In the web scenario of the second paper (case 33, starts within a second) one replication of five did so.
     """
