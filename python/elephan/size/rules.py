@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.theory import rules as theory
-
 if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
@@ -36,6 +34,8 @@ def rules(link: dict[str, Any]) -> dict[str, float]:
     >>> {name: round(value) for name, value in rules(Scenario.from_text(EXAMPLE).links[0]).items()}
     {'bdp': 100, 'bdp_over_sqrt_n': 71, 'max_bdp': 100, 'min_bdp': 100, 'link_bdp': 50}
     """
+    from elephan.theory import rules as theory  # noqa: PLC0415 (NumPy is slow to import; --help does without)
+
     values = theory.buffers(theory.facts(link))
     return {name: round(values[name], 6) for name in SHOWN if name in values}
 
