@@ -54,9 +54,9 @@ pub struct Identity {
     /// What a packet takes to its receiver if it is alone, and what each that follows at once takes longer.
     pub alone: Span,
     pub slowest: Span,
-    /// Whether it is transfers with an end.
-    pub transfers: bool,
-    /// Its segments, if it is one such.
+    /// Whether it is a session.
+    pub session: bool,
+    /// Its segments, if it is one transfer with an end.
     pub finite: Option<u32>,
 }
 
@@ -310,10 +310,10 @@ impl Network {
                 self.flows.push(FlowPlan::Datagrams(Box::new(plan)));
             }
         }
-        let transfers = finite.is_some() || group.traffic.sort() == Sort::Session;
+        let session = group.traffic.sort() == Sort::Session;
         let (group, packet) = (g as u32, group.packet.0 as u32);
         let base_rtt = round.base_rtt;
-        self.identities.push(Identity { group, index: i, base_rtt, start, packet, alone, slowest, transfers, finite });
+        self.identities.push(Identity { group, index: i, base_rtt, start, packet, alone, slowest, session, finite });
     }
 
     /// Time a packet of flow `flow` takes on link `link`: data, and acknowledgement.

@@ -13,7 +13,7 @@ use crate::ledger::Ledger;
 use crate::meter::{FlowMeter, LinkTotals, Tally, link_outcome};
 use crate::network::{FlowPlan, Identity, Marks, Network, SessionPlan};
 use crate::probe::{Probe, Standing};
-use crate::session::{TransferMeter, outcomes};
+use crate::session::{Last, TransferMeter, outcomes};
 use crate::{Balance, Options, Outcome, Trace, cause_index};
 use base::{Cause, Flags, Header, Span, Stream, Time};
 use queue::{AnyQueue, Link, Packet, QueueDiscipline};
@@ -554,17 +554,9 @@ impl Engine {
             hash.word(side.hash.0);
             in_flight += side.access.waiting.len() as u64 + u64::from(side.access.serving.is_some());
             let (counters, delivered) = side.counters();
-            let flow = side.plan.party().flow as usize;
-            if let Some(open) = side.open {
-                let who = &self.identities[flow];
-                self.transfers[who.group as usize].transfer(who, open, side.meter.finished, end);
-            }
             let tally = Tally { meter: side.meter, counters, delivered: u64::from(delivered), dropped: side.dropped };
-            if side.session.is_some() {
-                tallies[flow].add(&tally);
-            } else {
-                tallies[flow] = tally;
-            }
+            let last = Last { flow: side.plan.party().flow, open: side.open, tally };
+            last.settle(&self.identities, &mut tallies, &mut self.transfers, end);
             traces.extend(side.trace.map(Trace::in_order));
         }
         let (flows, transfers) = outcomes(tallies, &self.identities, self.transfers, &self.marks);

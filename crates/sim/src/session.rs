@@ -5,7 +5,7 @@
 
 use crate::histogram::Histogram;
 use crate::meter::Tally;
-use crate::network::{Identity, Marks};
+use crate::network::{Identity, Marks, SessionPlan};
 use crate::{FlowOutcome, PageRow, TransferOutcome, TransferRow};
 use base::{Span, Time};
 use std::cmp::Reverse;
@@ -180,6 +180,45 @@ impl TransferMeter {
     }
 }
 
+impl SessionPlan {
+    /// The transfer in sender `f`, one of its places, has ended: it and the page that is complete with it go to `meter`.
+    /// With it comes when its sender knew, and when the receiver had everything.
+    pub fn close(
+        &mut self,
+        f: u32,
+        (open, ended, done): (Open, Time, Option<Time>),
+        who: &Identity,
+        meter: &mut TransferMeter,
+    ) {
+        meter.transfer(who, open, done, ended);
+        if let Some(opened) = self.desk.ended(ended, f - self.first) {
+            meter.page(who, opened, done.unwrap_or(ended));
+        }
+    }
+}
+
+/// What is left of a sender when the run is over: whose it is, the transfer that is open if it is a place, and its tally.
+pub struct Last {
+    pub flow: u32,
+    pub open: Option<Open>,
+    pub tally: Tally,
+}
+
+impl Last {
+    /// Into the tally of its flow, which the places of a session share, and the transfers of its group.
+    pub fn settle(self, identities: &[Identity], tallies: &mut [Tally], meters: &mut [TransferMeter], end: Time) {
+        let (who, tally) = (&identities[self.flow as usize], &mut tallies[self.flow as usize]);
+        if let Some(open) = self.open {
+            meters[who.group as usize].transfer(who, open, self.tally.meter.finished, end);
+        }
+        if who.session {
+            tally.add(&self.tally);
+        } else {
+            *tally = self.tally;
+        }
+    }
+}
+
 /// The results of all flows and groups.
 pub fn outcomes(
     tallies: Vec<Tally>,
@@ -192,7 +231,7 @@ pub fn outcomes(
         tallies.into_iter().zip(identities).map(|(tally, who)| tally.outcome(who, marks)).collect();
     for (flow, who) in flows.iter().zip(identities) {
         let group = who.group as usize;
-        any[group] |= who.transfers;
+        any[group] |= who.session || who.finite.is_some();
         if let Some(segments) = who.finite {
             let ended = flow.finished.unwrap_or(marks.end);
             meters[group].transfer(who, Open { at: who.start.min(marks.end), segments }, flow.finished, ended);
@@ -280,7 +319,7 @@ mod tests {
             packet: 1000,
             alone: Span::millis(10),
             slowest: Span::millis(1),
-            transfers: true,
+            session: true,
             finite: None,
         }
     }

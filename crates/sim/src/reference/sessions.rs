@@ -43,11 +43,7 @@ impl Engine {
         side.open = None;
         let session = &mut self.sessions[s];
         let who = &self.identities[session.flow as usize];
-        let transfers = &mut self.transfers[who.group as usize];
-        transfers.transfer(who, open, done, now);
-        if let Some(opened) = session.desk.ended(now, f as u32 - session.first) {
-            transfers.page(who, opened, done.unwrap_or(now));
-        }
+        session.close(f as u32, (open, now, done), who, &mut self.transfers[who.group as usize]);
         self.open_next(now, s);
     }
 }

@@ -11,7 +11,7 @@ use crate::Trace;
 use crate::hash::Rolling;
 use crate::meter::{FlowMeter, Tally};
 use crate::network::{Marks, TcpPlan};
-use crate::session::Open;
+use crate::session::{Last, Open};
 use base::{Flags, Header, Time};
 use law::CongestionControl;
 use std::collections::VecDeque;
@@ -472,9 +472,11 @@ impl Flow {
             delivered: self.delivered,
             access_drops: self.way.drops.0,
             hash: self.hash,
-            flow: self.plan.party.flow,
-            open: self.open,
-            tally: Tally { meter: self.meter, counters, delivered, dropped: dropped + self.way.drops.1 },
+            last: Last {
+                flow: self.plan.party.flow,
+                open: self.open,
+                tally: Tally { meter: self.meter, counters, delivered, dropped: dropped + self.way.drops.1 },
+            },
         }
     }
 }
@@ -496,8 +498,5 @@ pub struct Finished {
     pub delivered: u64,
     pub access_drops: u64,
     pub hash: Rolling,
-    /// Which flow of the scenario, and the transfer of a place that is open.
-    pub flow: u32,
-    pub open: Option<Open>,
-    pub tally: Tally,
+    pub last: Last,
 }

@@ -43,13 +43,9 @@ pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
     let mut pipes = BTreeMap::new();
     // Senders' rings by flow, receivers' by flow, then one for each pair of links in series.
     let mut delays = vec![0; 2 * n];
-    let mut is_place = vec![false; n];
-    for session in &network.sessions {
-        is_place[session.first as usize..(session.first + session.places) as usize].fill(true);
-    }
     for (f, plan) in network.flows.iter().enumerate() {
         let flow = plan.party();
-        if !is_place[f] {
+        if !plan.is_place() {
             layout.senders[flow.path[0] as usize].push(f as u32);
         }
         if let Some(&first) = flow.back_path.first() {

@@ -266,10 +266,6 @@ impl Engine {
             balance.in_flight += ring.all().iter().filter(|rec| rec.is_data()).count() as u64;
         }
         let mut tallies: Vec<Tally> = self.identities.iter().map(|_| Tally::default()).collect();
-        let mut is_place = vec![false; n];
-        for session in self.sessions.iter().flatten() {
-            is_place[session.places()].fill(true);
-        }
         for (f, flow) in self.flows.into_iter().enumerate() {
             let dropped = self.shared.dropped[f];
             let done = match flow {
@@ -286,17 +282,7 @@ impl Engine {
             balance.delivered += done.delivered;
             balance.dropped += done.access_drops;
             balance.in_flight += done.in_flight;
-            let flow = done.flow as usize;
-            if let Some(open) = done.open {
-                let who = &self.identities[flow];
-                let transfers = &mut self.transfers[who.group as usize];
-                transfers.transfer(who, open, done.tally.meter.finished, self.marks.end);
-            }
-            if is_place[f] {
-                tallies[flow].add(&done.tally);
-            } else {
-                tallies[flow] = done.tally;
-            }
+            done.last.settle(&self.identities, &mut tallies, &mut self.transfers, self.marks.end);
         }
         let (flows, transfers) = outcomes(tallies, &self.identities, self.transfers, &self.marks);
         Outcome {

@@ -117,11 +117,8 @@ impl Session {
     fn end(&mut self, bench: &mut Bench<'_>) {
         let Some(Reverse((_, f))) = self.ends.pop() else { return };
         let Sender::Tcp(flow) = &mut bench.flows[f as usize] else { return };
-        let Some((open, ended, done)) = flow.close() else { return };
-        bench.transfers.transfer(bench.who, open, done, ended);
-        if let Some(opened) = self.plan.desk.ended(ended, f - self.plan.first) {
-            bench.transfers.page(bench.who, opened, done.unwrap_or(ended));
-        }
+        let Some(closed) = flow.close() else { return };
+        self.plan.close(f, closed, bench.who, bench.transfers);
     }
 
     /// What is due opens at `now`.

@@ -10,6 +10,7 @@ use super::way::Way;
 use crate::hash::Rolling;
 use crate::meter::{FlowMeter, Tally};
 use crate::network::{Marks, SourcePlan};
+use crate::session::Last;
 use base::{Flags, Time};
 use transport::Counters;
 
@@ -109,13 +110,15 @@ impl Source {
             delivered: u64::from(self.delivered),
             access_drops: self.way.drops.0,
             hash: self.hash,
-            flow: self.plan.party.flow,
-            open: None,
-            tally: Tally {
-                meter,
-                counters: sent(self.sent),
-                delivered: u64::from(self.delivered),
-                dropped: dropped + self.way.drops.1,
+            last: Last {
+                flow: self.plan.party.flow,
+                open: None,
+                tally: Tally {
+                    meter,
+                    counters: sent(self.sent),
+                    delivered: u64::from(self.delivered),
+                    dropped: dropped + self.way.drops.1,
+                },
             },
         }
     }
