@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.theory.fixed_points import blocking
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,17 +196,11 @@ def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> N
         raise InputError(message)
     if arrivals == "bound":
         return np.asarray(rho**places)
-    exact = _mm1k if arrivals == "M/M/1/K" else _md1k
-    values = [exact(float(r), int(n)) for r, n in zip(rho.flat, places.flat, strict=True)]
+    if arrivals == "M/M/1/K":
+        with np.errstate(divide="ignore"):  # the logarithm of no load
+            return blocking(rho, np.floor(places))
+    values = [_md1k(float(r), int(n)) for r, n in zip(rho.flat, places.flat, strict=True)]
     return np.array(values).reshape(rho.shape)
-
-
-def _mm1k(rho: float, places: int) -> float:
-    """Blocking of M/M/1/K: the last of K + 1 terms of a geometric series over all of them."""
-    if rho > 1:
-        inverse = 1 / rho
-        return (1 - inverse) / (1 - inverse ** (places + 1))
-    return 1 / (places + 1) if rho == 1 else (1 - rho) * rho**places / (1 - rho ** (places + 1))
 
 
 def _md1k(rho: float, places: int) -> float:
