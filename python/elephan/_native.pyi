@@ -12,12 +12,14 @@ __all__ = [
     "memory_floor",
     "queue_curve",
     "queue_draws",
+    "rate_bps",
     "replay_law",
     "replay_queue",
     "resolve",
     "scenario_id",
     "seconds",
     "simulate",
+    "size_bytes",
     "version",
 ]
 
@@ -38,6 +40,8 @@ def resolve(text: str) -> str: ...
 def scenario_id(canonical: str) -> str: ...
 def describe(canonical: str) -> str: ...
 def seconds(text: str) -> float: ...
+def rate_bps(text: str) -> int: ...
+def size_bytes(text: str) -> int: ...
 def catalog(kind: str) -> str: ...
 def simulate(
     canonical: str,

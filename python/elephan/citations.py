@@ -3,6 +3,8 @@
 Docstrings cite a key; reports print the sentence behind it.
 """
 
+import re
+
 CITATIONS: dict[str, str] = {
     "Appenzeller2004": (
         "G. Appenzeller, I. Keslassy, N. McKeown, Sizing Router Buffers, Proc. ACM SIGCOMM 2004, pp. 281-292."
@@ -194,3 +196,23 @@ def cite(key: str) -> str:
     'C. Villamizar'
     """
     return CITATIONS[key]
+
+
+def short(key: str) -> str:
+    """Write the key of a citation as tables show it.
+
+    Parameters
+    ----------
+    key : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> short("HassayounRos2008"), short("RFC5166")
+    ('Hassayoun and Ros 2008', 'RFC 5166')
+    """
+    number = re.sub(r"\D", "", key)
+    return " ".join([*" and ".join(re.findall("[A-Z]+(?![a-z])|[A-Z][a-z]+", key)).split(), number])

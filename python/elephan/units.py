@@ -34,6 +34,56 @@ def seconds(text: str) -> float:
     return _native.seconds(text)
 
 
+def bits_per_second(text: str) -> float:
+    """Read a rate.
+
+    Parameters
+    ----------
+    text : str
+        As in a scenario file: ``1 Gbit/s``, ``125 MB/s``.
+
+    Returns
+    -------
+    float [bit/s]
+
+    Raises
+    ------
+    UnitError
+        If there is no unit, or one that is not a rate.
+
+    Examples
+    --------
+    >>> bits_per_second("2.5 Gbit/s")
+    2500000000.0
+    """
+    return float(_native.rate_bps(text))
+
+
+def octets(text: str) -> float:
+    """Read a size.
+
+    Parameters
+    ----------
+    text : str
+        As in a scenario file: ``1500 B``, ``1 MB``.
+
+    Returns
+    -------
+    float [bytes]
+
+    Raises
+    ------
+    UnitError
+        If there is no unit, or one that is not a size.
+
+    Examples
+    --------
+    >>> octets("1500 B")
+    1500.0
+    """
+    return float(_native.size_bytes(text))
+
+
 def share(text: str) -> float:
     """Read a share of one: ``0.05`` or ``5%``.
 

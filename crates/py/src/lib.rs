@@ -58,6 +58,18 @@ mod _native {
         base::text::span(text).map(base::Span::as_secs).map_err(error::from_text)
     }
 
+    /// Reads a rate such as `"1 Gbit/s"` and returns it in bit/s.
+    #[pyfunction]
+    fn rate_bps(text: &str) -> PyResult<u64> {
+        base::text::rate(text).map(|rate| rate.0).map_err(error::from_text)
+    }
+
+    /// Reads a size such as `"1500 B"` and returns it in bytes.
+    #[pyfunction]
+    fn size_bytes(text: &str) -> PyResult<u64> {
+        base::text::bytes(text).map(|size| size.0).map_err(error::from_text)
+    }
+
     /// Runs one replication without the interpreter's lock and returns its columns.
     #[pyfunction]
     #[pyo3(signature = (canonical, replication, *, engine = "window", series = false, hash = false))]

@@ -11,7 +11,7 @@ from elephan.errors import InputError
 
 EXAMPLE = "Example:  elephan list laws"
 
-KINDS = "laws, slow-starts, recoveries, queues, traffic, metrics, lints"
+KINDS = "laws, slow-starts, recoveries, queues, traffic, models, metrics, lints"
 
 
 def list_(
@@ -60,6 +60,10 @@ def _cards(kind: str) -> list[Any]:
         from elephan import lint  # noqa: PLC0415
 
         return list(lint.cards())
+    if kind == "models":
+        from elephan.theory.models import MODELS  # noqa: PLC0415
+
+        return [model.to_json() for model in MODELS.values()]
     if kind == "metrics":
         from elephan import metrics  # noqa: PLC0415
 

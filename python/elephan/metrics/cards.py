@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from elephan.citations import cite
+from elephan.citations import cite, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,26 +76,6 @@ class Metric:
             "citation": cite(self.source),
             "function": f"elephan.metrics.{self.function.__name__}",
         }
-
-
-def short(key: str) -> str:
-    """Write the key of a citation as tables show it.
-
-    Parameters
-    ----------
-    key : str
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> short("HassayounRos2008"), short("RFC5166")
-    ('Hassayoun and Ros 2008', 'RFC 5166')
-    """
-    number = re.sub(r"\D", "", key)
-    return " ".join([*" and ".join(re.findall("[A-Z]+(?![a-z])|[A-Z][a-z]+", key)).split(), number])
 
 
 METRICS: dict[str, Metric] = {}

@@ -1,0 +1,153 @@
+"""A link as the models see it: its rate, the round-trip times and laws of the long flows it limits, what else there is.
+
+It comes from a scenario and never from a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from elephan.lint.groups import bulk_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from elephan.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """One link and the long TCP flows that it limits.
+
+    Parameters
+    ----------
+    name : str
+    rate_bps : float [bit/s]
+    packet_bytes : float [bytes]
+        Mean of the long flows.
+    rtts_s : tuple of float [s], shape (flows,)
+        Base RTTs without queueing; of flows that draw theirs, spread evenly over the range.
+    laws : tuple of str, shape (flows,)
+    discipline : str
+    queue : callable
+        From a buffer [packets] to the discipline's parameters as resolved with it, amounts as text.
+    buffer_packets : float or None [packets]
+        As the scenario has it; None without limit.
+    background : float [1]
+        Share of the rate that datagrams ask for.
+    others : tuple of str
+        Kinds of TCP traffic on the link that are neither long flows nor limited here.
+    access_bps : float [bit/s]
+        Of the fastest flow; infinite without limit.
+    rtts_are_drawn : bool
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> link = bottleneck(Scenario.from_text(EXAMPLE), 0)
+    >>> link.flows, link.law, link.rate, link.bdp
+    (2, 'reno', 1250.0, 100.0)
+    """
+
+    name: str
+    rate_bps: float
+    packet_bytes: float
+    rtts_s: tuple[float, ...]
+    laws: tuple[str, ...]
+    discipline: str
+    queue: Callable[[float], Mapping[str, Any]]
+    buffer_packets: float | None
+    background: float
+    others: tuple[str, ...]
+    access_bps: float
+    rtts_are_drawn: bool
+
+    @property
+    def flows(self) -> int:
+        """Long flows."""
+        return len(self.rtts_s)
+
+    @property
+    def rate(self) -> float:
+        """What datagrams leave of the link [packets/s]."""
+        return max(1 - self.background, 0.0) * self.rate_bps / 8 / self.packet_bytes
+
+    @property
+    def mean_rtt_s(self) -> float:
+        """Mean base RTT [s]."""
+        return sum(self.rtts_s) / self.flows
+
+    @property
+    def bdp(self) -> float:
+        """Rate that datagrams leave x mean base RTT [packets]."""
+        return self.rate * self.mean_rtt_s
+
+    @property
+    def law(self) -> str:
+        """The law of all flows; empty if they differ."""
+        return self.laws[0] if len(set(self.laws)) == 1 else ""
+
+
+def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
+    """See a link of a scenario as the models do.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    link : int
+        Index of a single link.
+
+    Returns
+    -------
+    Bottleneck or None
+        None if it limits no long flow.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> bottleneck(Scenario.from_text(EXAMPLE), 0).mean_rtt_s
+    0.08
+    """
+    fact = scenario.links[link]
+    crossing = [group for group in bulk_groups(scenario) if link in group.path]
+    limited = [group for group in crossing if group.link.index == link]
+    if not limited:
+        return None
+    flows = sum(group.flows for group in limited)
+    datagrams = sum(
+        group["flows"] * (group["offered_bps"] or 0.0)
+        for group in scenario.groups
+        if link in group["path"] and group["law"] is None
+    )
+    kinds = {g["traffic"] for g in scenario.groups if link in g["path"] and g["law"] is not None} - {"bulk"}
+    elsewhere = ["bulk limited elsewhere"] if len(limited) < len(crossing) else []
+
+    @cache
+    def queue(buffer: float) -> Mapping[str, Any]:
+        text = f"{max(1, round(buffer))} packets"
+        return dict(scenario.override({f"links[{link}].buffer": text}).links[link]["queue"])
+
+    return Bottleneck(
+        name=fact["name"],
+        rate_bps=float(fact["rate_bps"]),
+        packet_bytes=sum(group.packet_bytes * group.flows for group in limited) / flows,
+        rtts_s=tuple(rtt for group in limited for rtt in _spread(group.rtts_s, group.flows)),
+        laws=tuple(group.law for group in limited for _ in range(group.flows)),
+        discipline=fact["discipline"],
+        queue=queue,
+        buffer_packets=limited[0].link.buffer_packets,
+        background=datagrams / fact["rate_bps"],
+        others=(*sorted(kinds), *elsewhere),
+        access_bps=max(group.access_rate_bps or float("inf") for group in limited),
+        rtts_are_drawn=any(group.rtts_are_drawn for group in limited),
+    )
+
+
+def _spread(rtts: tuple[float, ...], flows: int) -> list[float]:
+    """One RTT for each flow: those given, or evenly between the ends of what they are drawn from."""
+    if len(rtts) == flows:
+        return list(rtts)
+    low, high = min(rtts), max(rtts)
+    return [low + (high - low) * (i + 0.5) / flows for i in range(flows)]

@@ -1,0 +1,342 @@
+"""What a model is to its users: a card, a table for given parameters, and what it predicts for a link.
+
+A model is one file in this folder that ends in ``MODEL = Model(...)``, and one line in `elephan.theory.models`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from elephan.citations import cite, short
+from elephan.errors import InputError, UnitError
+from elephan.units import bits_per_second, octets, seconds, share
+
+if TYPE_CHECKING:
+    from elephan.theory.models.bottleneck import Bottleneck
+    from elephan.theory.response import Floats
+
+Values = Mapping[str, Any]
+"""Parameters by name: arrays of shape (rows,) of floats in base units, or of text."""
+
+POINTS = 9
+"""Of a range that does not say how many."""
+
+
+class Prediction(NamedTuple):
+    """What a model says of a link, for several buffers; NaN where it says nothing. All of shape (buffers,)."""
+
+    utilization: Floats
+    """[1]"""
+    loss_ratio: Floats
+    """Dropped over arrived [1]."""
+    queueing_delay_s: Floats
+    """Mean [s]."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What may be chosen.
+
+    Parameters
+    ----------
+    default : str
+        As it would be written on a command line: a value, a list ``a,b,c`` or a range ``a..b`` (``a..b:21``).
+    unit : str
+        ``s``, ``bit/s``, ``B``, ``packets``, ``1`` (a number or a percentage), or empty for a word.
+    meaning : str
+    choices : tuple of str
+        Words that may be given.
+    """
+
+    default: str
+    unit: str
+    meaning: str
+    choices: tuple[str, ...] = ()
+
+    def read(self, name: str, text: str) -> list[float] | list[str]:
+        """Read a value, a list or a range.
+
+        Parameters
+        ----------
+        name : str
+            For the message.
+        text : str
+
+        Returns
+        -------
+        list of float in base units, or of str
+
+        Raises
+        ------
+        InputError
+            If it is neither; the message says what would be right.
+
+        Examples
+        --------
+        >>> Parameter("100 ms", "s", "round-trip time").read("rtt", "10 ms..1 s:3")
+        [0.01, 0.1, 1.0]
+        """
+        items = [item.strip() for item in text.split(",")]
+        if not self.unit:
+            unknown = [item for item in items if self.choices and item not in self.choices]
+            if unknown:
+                message = f'{name}: there is no "{unknown[0]}"; use {", ".join(self.choices)}'
+                raise InputError(message)
+            return items
+        return [value for item in items for value in self._numbers(name, item)]
+
+    def _numbers(self, name: str, text: str) -> list[float]:
+        ends, colon, count = text.partition(":")
+        low, dots, high = ends.partition("..")
+        if not dots:
+            return [self._number(name, text)]
+        if colon and not (count.strip().isdecimal() and 2 <= int(count) <= 10_000):
+            message = f'{name}: "{count}" is not how many values a range has; write for example {ends}:21'
+            raise InputError(message)
+        first, last = self._number(name, low), self._number(name, high)
+        spaced = np.geomspace if first > 0 and last > 0 else np.linspace
+        values = spaced(first, last, int(count) if colon else POINTS)
+        # Twelve digits: what a user would have written himself.
+        return [float(f"{value:.12g}") for value in values]
+
+    def _number(self, name: str, text: str) -> float:
+        try:
+            value = _READERS[self.unit](text.strip())
+        except UnitError as error:
+            message = f"{name}: {error}"
+            raise InputError(message) from None
+        except ValueError:
+            message = f'{name}: "{text.strip()}" is not a number; write for example {self.default}'
+            raise InputError(message) from None
+        if not math.isfinite(value):
+            message = f'{name}: "{text.strip()}" is not finite; write for example {self.default}'
+            raise InputError(message)
+        return value
+
+
+def _packets(text: str) -> float:
+    return float(text.removesuffix("packets").removesuffix("segments").removesuffix("packet"))
+
+
+_READERS: dict[str, Callable[[str], float]] = {
+    "s": seconds,
+    "bit/s": bits_per_second,
+    "B": octets,
+    "packets": _packets,
+    "1": share,
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a model's table.
+
+    Parameters
+    ----------
+    unit : str
+    meaning : str
+    """
+
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How a model's table is drawn.
+
+    Parameters
+    ----------
+    x : str
+        A parameter.
+    lines : tuple of str
+        Columns, in one panel; the first is the closed form, the second what checks it, where there are two.
+    logarithmic : str
+        Which axes are: ``""``, ``"x"``, ``"y"`` or ``"xy"``.
+    """
+
+    x: str
+    lines: tuple[str, ...]
+    logarithmic: str = "x"
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a model says for some parameters.
+
+    Parameters
+    ----------
+    model : Model
+    values : dict of str to ndarray, shape (rows,)
+        Every parameter.
+    columns : dict of str to ndarray, shape (rows,)
+        What was computed; NaN where the model says nothing.
+    """
+
+    model: Model
+    values: dict[str, Any]
+    columns: dict[str, Any]
+
+    @property
+    def varied(self) -> list[str]:
+        """Parameters of which several values were given."""
+        return [name for name, column in self.values.items() if len(set(column.tolist())) > 1]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan model NAME --json``.
+
+        Returns
+        -------
+        dict
+        """
+        names = [*self.values, *self.columns]
+        columns = [*self.values.values(), *self.columns.values()]
+        rows = zip(*([_plain(cell) for cell in column.tolist()] for column in columns), strict=True)
+        return {
+            "model": self.model.name,
+            "title": self.model.title,
+            "source": cite(self.model.source),
+            "fails": list(self.model.fails),
+            "units": {name: p.unit for name, p in self.model.parameters.items()}
+            | {name: c.unit for name, c in self.model.columns.items()},
+            "rows": [dict(zip(names, row, strict=True)) for row in rows],
+        }
+
+
+def _plain(cell: object) -> object:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def _nothing(_: Bottleneck) -> str:
+    return ""
+
+
+def _no_doubts(_: Bottleneck) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model.
+
+    Parameters
+    ----------
+    name : str
+        In lower case, with hyphens.
+    title : str
+    source : str
+        Key of the citation.
+    says : str
+        What it computes, in a sentence or two.
+    fails : tuple of str
+        What it is known not to predict; said wherever the model is shown.
+    parameters : dict of str to Parameter
+    columns : dict of str to Column
+    compute : callable
+        From `Values` to columns, arrays of shape (rows,).
+    picture : Picture or None
+    predict : callable or None
+        From a `Bottleneck` and buffers [packets], shape (buffers,), to a `Prediction`; None if it says nothing of
+        links.
+    unsuited : callable
+        Why it cannot speak of a bottleneck at all; empty if it can.
+    doubts : callable
+        Which of its assumptions a bottleneck breaks, a line each.
+
+    Examples
+    --------
+    >>> from elephan.theory.models import MODELS
+    >>> MODELS["hstcp"].title
+    'One HighSpeed flow as a fluid: throughput at a loss rate'
+    """
+
+    name: str
+    title: str
+    source: str
+    says: str
+    parameters: dict[str, Parameter]
+    columns: dict[str, Column]
+    compute: Callable[[Values], Mapping[str, Any]]
+    fails: tuple[str, ...] = ()
+    picture: Picture | None = None
+    predict: Callable[[Bottleneck, Floats], Prediction] | None = None
+    unsuited: Callable[[Bottleneck], str] = field(default=_nothing)
+    doubts: Callable[[Bottleneck], list[str]] = field(default=_no_doubts)
+
+    def table(self, given: Mapping[str, str] | None = None) -> Table:
+        """Compute the table for some parameters, the others at their defaults.
+
+        Parameters
+        ----------
+        given : mapping of str to str, optional
+            Values, lists or ranges as text; of several lists every combination is a row.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        InputError
+            If a parameter is unknown or its value cannot be used.
+
+        Examples
+        --------
+        >>> from elephan.theory.models import MODELS
+        >>> table = MODELS["hstcp"].table({"p": "1e-5,1e-6", "rtt": "120 ms"})
+        >>> table.columns["closed_packets_per_s"].round().tolist()
+        [12474.0, 90756.0]
+        """
+        chosen = dict(given or {})
+        unknown = [name for name in chosen if name not in self.parameters]
+        if unknown:
+            message = f"{self.name}: there is no parameter {unknown[0]}; it has {', '.join(self.parameters)}"
+            raise InputError(message)
+        lists: Sequence[Sequence[float | str]] = [
+            row.read(name, chosen.get(name, row.default)) for name, row in self.parameters.items()
+        ]
+        rows = list(itertools.product(*lists))
+        if len(rows) > MOST_ROWS:
+            message = f"{self.name}: the lists multiply to {len(rows)} rows; give no more than {MOST_ROWS}"
+            raise InputError(message)
+        values = {name: np.array(column) for name, column in zip(self.parameters, zip(*rows, strict=True), strict=True)}
+        return Table(self, values, {name: np.asarray(column) for name, column in self.compute(values).items()})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the card as ``elephan list models --json`` has it.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "name": self.name,
+            "title": self.title,
+            "source": short(self.source),
+            "parameters": [
+                {"name": name, "default": row.default, "unit": row.unit, "meaning": _meaning(row)}
+                for name, row in self.parameters.items()
+            ],
+            "aliases": [],
+            "differs": " ".join(self.fails),
+            "spellings": {},
+            "says": self.says,
+            "fails": list(self.fails),
+            "columns": [{"name": name, "unit": c.unit, "meaning": c.meaning} for name, c in self.columns.items()],
+            "citation": cite(self.source),
+            "predicts_links": self.predict is not None,
+        }
+
+
+MOST_ROWS = 100_000
+"""Of a table."""
+
+
+def _meaning(row: Parameter) -> str:
+    return f"{row.meaning}: {', '.join(row.choices)}" if row.choices else row.meaning

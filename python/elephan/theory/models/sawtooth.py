@@ -1,0 +1,96 @@
+"""Model `sawtooth`: windows as a fluid that are all cut whenever the buffer overflows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.theory.laws import RESPONSES, response
+from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.sawtooth import Sawtooth, synchronised
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.theory.models.bottleneck import Bottleneck
+    from elephan.theory.models.card import Values
+    from elephan.theory.response import Floats
+
+LAWS = tuple(name for name, make in RESPONSES.items() if make().increase_curve is not None)
+"""Laws whose growth is a function of the window."""
+
+
+def _table(v: Values) -> Mapping[str, Floats]:
+    rate = v["rate"] / 8 / v["packet"]
+    rows = [
+        synchronised(response(str(law)), *given)
+        for law, *given in zip(v["law"], rate, v["buffer"], v["rtt"], v["flows"], strict=True)
+    ]
+    return _columns(rows)
+
+
+def _columns(rows: list[Sawtooth]) -> dict[str, Floats]:
+    return {
+        "utilization": np.array([float(row.utilisation) for row in rows]),
+        "period_s": np.array([float(row.period) for row in rows]),
+        "backlog_packets": np.array([float(row.queue) for row in rows]),
+        "loss_ratio": np.array([float(row.dropped) for row in rows]),
+        "loss_events": np.array([float(row.events) for row in rows]),
+    }
+
+
+def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
+    found = synchronised(response(link.law), link.rate, buffers, link.mean_rtt_s, link.flows)
+    used = link.background + (1 - link.background) * found.utilisation
+    return Prediction(used, found.dropped, found.queue / link.rate)
+
+
+def _unsuited(link: Bottleneck) -> str:
+    if not link.law:
+        return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
+    return "" if link.law in LAWS else f"the growth of {link.law} is no function of its window"
+
+
+def _doubts(link: Bottleneck) -> list[str]:
+    lines = []
+    if link.discipline != "drop-tail":
+        lines.append(f"takes the buffer to fill before anything is lost; here {link.discipline}")
+    if max(link.rtts_s) > 1.1 * min(link.rtts_s):
+        lines.append("takes one RTT for all, their mean")
+    if link.others or link.background:
+        lines.append("takes long-lived flows alone; of datagrams only the rate counts")
+    return lines
+
+
+MODEL = Model(
+    name="sawtooth",
+    title="All windows cut at every overflow",
+    source="LakshmanMadhow1997",
+    says="Utilization, period, loss and mean queue of equal flows that lose together at a drop-tail queue; or of one.",
+    fails=(
+        "Real flows are neither all cut together nor one at a time: with many flows or different RTTs it asks for too "
+        "large a buffer.",
+        "No bursts and no timeouts: with a buffer of a few packets utilization falls far below it.",
+    ),
+    parameters={
+        "law": Parameter("highspeed", "", "congestion-control law", LAWS),
+        "rate": Parameter("1 Gbit/s", "bit/s", "of the link"),
+        "packet": Parameter("1000 B", "B", "size of a packet"),
+        "buffer": Parameter("10..15000", "packets", "of the link"),
+        "rtt": Parameter("120 ms", "s", "round-trip time without queueing"),
+        "flows": Parameter("10", "1", "how many"),
+    },
+    columns={
+        "utilization": Column("1", "share of the rate that is used"),
+        "period_s": Column("s", "between two overflows"),
+        "backlog_packets": Column("packets", "mean queue"),
+        "loss_ratio": Column("1", "lost segments per segment sent"),
+        "loss_events": Column("1", "cuts per segment sent"),
+    },
+    compute=_table,
+    picture=Picture("buffer", ("utilization",), "x"),
+    predict=_predict,
+    unsuited=_unsuited,
+    doubts=_doubts,
+)
