@@ -31,7 +31,8 @@ def test_the_document_has_the_promised_shape(answer: Answer) -> None:
     assert document["target"] == {"utilization": 0.9}
     assert {"bdp", "bdp_over_sqrt_n", "max_bdp"} <= set(document["rules"])
     assert {"buffer_packets", "utilization", "loss_ratio", "queueing_delay_s"} <= set(document["curve"][0])
-    assert document["models"] == {}
+    assert {"buffer_packets", "utilization", "off", "silent", "doubts"} <= set(document["models"]["sawtooth"])
+    assert document["simulated"]["runs"] == sum(row["replications"] for row in document["curve"])
     json.dumps(document, allow_nan=False)
 
 
@@ -68,7 +69,7 @@ def test_size_writes_its_files_and_prints_a_table(elephan: Command, small: Path,
     assert done.code == 0
     assert "smallest buffer" in done.out
     assert "pfifo limit" in done.out
-    expected = {"size.json", "size.png", "size.svg", "curve.parquet", "scenario.toml"}
+    expected = {"size.json", "size.png", "size.svg", "curve.parquet", "models.parquet", "scenario.toml"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == expected
     document = json.loads((tmp_path / "out" / "size.json").read_text())
     curve = pq.read_table(tmp_path / "out" / "curve.parquet")

@@ -54,6 +54,12 @@ def size(
     laws: Annotated[
         str | None, typer.Option("--laws", metavar="A,B,C", help="Compare laws of the first group.")
     ] = None,
+    model_only: Annotated[
+        bool, typer.Option("--model-only", help="Simulate nothing: what the analytic models say, at once.")
+    ] = False,
+    whole_curve: Annotated[
+        bool, typer.Option("--whole-curve", help="Measure buffers over the whole range, not only near the answer.")
+    ] = False,
     set_: SetOption = None,
     seed: SeedOption = None,
     replications: ReplicationsOption = None,
@@ -76,6 +82,9 @@ def size(
         raise InputError(message)
     parse_targets(target)
     names = [name.strip() for name in laws.split(",") if name.strip()] if laws is not None else []
+    if model_only and whole_curve:
+        message = "--whole-curve: is measured by simulation, which --model-only leaves out; give one of them"
+        raise InputError(message)
     if laws is not None and not names:
         message = "--laws: none given; write for example --laws reno,highspeed"
         raise InputError(message)
@@ -94,6 +103,8 @@ def size(
             seed=seed,
             workers=workers,
             progress=watch,
+            whole_curve=whole_curve,
+            model_only=model_only,
         )
         try:
             answers = compare_laws(read, names, make) if names else {"": make(read)}
@@ -158,7 +169,7 @@ def _write(answer: Answer, out: Path | None, law: str) -> list[Path]:
 def _interval(document: dict[str, Any]) -> str:
     bounds = document["buffer_interval_packets"]
     if bounds is None:
-        return "no interval from one replication"
+        return "no interval from one replication" if document["simulated"]["runs"] else "by a model, not simulated"
     low, high = bounds
     return f"95 %: {low} to {high}" if high is not None else f"95 %: {low} or more"
 
@@ -183,17 +194,70 @@ def _tables(answer: Answer) -> list[Table | str]:
         if document["tc"]:
             table.add_row("Linux", document["tc"])
         parts.append(table)
-    said = new_table("rule of thumb", "packets", "of the answer", "utilization", "delay [ms]")
+    parts += [_rules(answer, document), "\n".join(_broken(document)), *_models(answer, document)]
+    if not answer.is_simulated:
+        return [*parts, f"nothing simulated, {document['wall_s']:.1f} s"]
+    ran = f"{len(document['curve'])} buffers, {answer.runs} runs, {answer.packets_simulated / 1e6:.0f} million packets"
+    return [*parts, f"{ran}, {document['wall_s']:.1f} s"]
+
+
+def _rules(answer: Answer, document: dict[str, Any]) -> Table:
+    """What rules of thumb would have said; ~ marks what is not measured but said by the trusted model."""
+    table = new_table("rule of thumb", "packets", "of the answer", "utilization", "delay [ms]")
     for name, packets in document["rules"].items():
-        said.add_row(
+        table.add_row(
             name.replace("_", " "),
             f"{packets:.0f}",
-            f"{packets / buffer:.2g} x" if buffer else "-",
-            _about(answer.curve.interpolate(packets, "utilization")),
-            _about(answer.curve.interpolate(packets, "queueing_delay_s"), 1e3),
+            _times(packets, answer.buffer_packets),
+            _known(answer, packets, "utilization"),
+            _known(answer, packets, "queueing_delay_s", 1e3),
         )
-    runs = sum(row["replications"] for row in document["curve"])
-    return [*parts, said, f"{len(document['curve'])} buffers, {runs} runs, {document['wall_s']:.1f} s"]
+    return table
+
+
+def _broken(document: dict[str, Any]) -> list[str]:
+    """What the rules take for granted and does not hold here; rules that take the same share a line."""
+    shared: dict[str, list[str]] = {}
+    for name, lines in document["rules_broken"].items():
+        for line in lines:
+            shared.setdefault(line, []).append(name.replace("_", " "))
+    return [f"{', '.join(names)}: {line}" for line, names in shared.items()]
+
+
+def _known(answer: Answer, packets: float, metric: str, scale: float = 1.0) -> str:
+    if (measured := answer.curve.interpolate(packets, metric)) is not None:
+        return f"{measured * scale:.3g}"
+    said = answer.models[answer.trusted].at(packets, metric) if answer.trusted else None
+    return "-" if said is None else f"~{said * scale:.3g}"
+
+
+def _models(answer: Answer, document: dict[str, Any]) -> list[Table | str]:
+    """What each model says, how far it was off, and what it takes for granted that does not hold here."""
+    table = new_table("model", "packets", "of the answer", "utilization", "off [points]", "delay [ms]")
+    for name, row in document["models"].items():
+        if row["silent"]:
+            continue
+        points = row["off"]["utilization_points"]
+        table.add_row(
+            f"{name} *" if name == answer.trusted else name,
+            "-" if row["buffer_packets"] is None else str(row["buffer_packets"]),
+            _times(row["buffer_packets"], answer.buffer_packets),
+            _about(row["utilization"]),
+            "-" if points is None else f"{points:+.1f}",
+            _about(row["queueing_delay_s"], 1e3),
+        )
+    if not table.row_count:
+        return []
+    where = "at the answer" if answer.buffer_packets is not None else "nowhere, for there is no answer"
+    star = "the search began there" if answer.is_simulated else "the answer is its own"
+    notes = [f"utilization, off and delay {where}; *: {star}; ~: by that model, not measured"]
+    for name, row in document["models"].items():
+        notes += [f"{name}: {line}" for line in ([f"silent: {row['silent']}"] if row["silent"] else row["doubts"])]
+    return [table, "\n".join(notes)]
+
+
+def _times(packets: float | None, buffer: int | None) -> str:
+    return f"{packets / buffer:.2g} x" if packets is not None and buffer else "-"
 
 
 def _flows(link: dict[str, Any]) -> str:

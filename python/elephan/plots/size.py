@@ -1,4 +1,4 @@
-"""The picture of a sizing: utilization, delay and loss against the buffer, with the rules and the answer marked."""
+"""The picture of a sizing: utilization, delay and loss against the buffer, measured and by models; rules and answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from elephan.plots.style import BLACK, BLUE, GREEN, GREY, VERMILION, house_style, save, sign
+from elephan.plots.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    house_style,
+    legend,
+    save,
+    sign,
+)
 from elephan.size.rules import rules
 from elephan.units import format_rate, format_time
 
@@ -18,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from elephan.size import Answer
 
@@ -28,6 +40,9 @@ PANELS = (
     ("loss_ratio", "loss ratio", 1.0, GREEN),
 )
 """Metric, label, factor, colour."""
+
+MODEL_COLOURS = (PURPLE, ORANGE, SKY, GREY, BLACK, GREEN, VERMILION)
+"""In the order of the catalogue."""
 
 NEAR = 0.035
 """Rules closer than this share of the axis get one label."""
@@ -60,7 +75,9 @@ def _figure(answer: Answer) -> Figure:
     panels = figure.subplots(3, 1, sharex=True, height_ratios=[3.2, 2, 2])
     for axes, (metric, label, factor, colour) in zip(panels, PANELS, strict=True):
         _curve(axes, answer, metric, factor, colour)
+        _models(axes, answer, metric, factor)
         axes.set_ylabel(label)
+    legend(panels[1])
     _mark_rules(panels, answer)
     _mark_answer(panels, answer)
     _axis_of_buffers(panels[0], panels[-1], answer)
@@ -73,7 +90,7 @@ def _figure(answer: Answer) -> Figure:
         fontweight="normal",
     )
     runs = sum(answer.curve.replications(b) for b in answer.curve.buffers)
-    sign(figure, answer.scenario, f"{runs} runs, bands: 95 % intervals")
+    sign(figure, answer.scenario, f"{runs} runs, bands: 95 % intervals" if runs else "models only, nothing simulated")
     return figure
 
 
@@ -88,14 +105,16 @@ def _curve(axes: Axes, answer: Answer, metric: str, factor: float, colour: str) 
     if metric == "utilization":
         shown = np.ones(mean.size, dtype=bool)
         low, high = 0.0, 1.0
-        _stretch_towards_one(axes, min([*mean, *levels]))
+        _stretch_towards_one(axes, min([*mean, *levels, *_lowest(answer)]))
     else:
         shown = mean > 0
-        low, high = _logarithmic(axes, mean[shown], levels)
-    axes.fill_between(
-        buffers, np.clip(mean - half, low, high), np.clip(mean + half, low, high), color=colour, alpha=0.2, lw=0
-    )
-    axes.plot(buffers[shown], mean[shown], "o-", color=colour, clip_on=False, zorder=3)
+        low, high = _logarithmic(axes, [*mean[shown], *_expected(answer, metric, factor)], levels)
+    axes.set_xlim(_reach(answer))
+    if answer.is_simulated:
+        axes.fill_between(
+            buffers, np.clip(mean - half, low, high), np.clip(mean + half, low, high), color=colour, alpha=0.2, lw=0
+        )
+        axes.plot(buffers[shown], mean[shown], "o-", color=colour, clip_on=False, zorder=3)
     left = metric != "loss_ratio"  # there the curve comes from above
     for level in levels:
         axes.axhline(level, color=BLACK, lw=0.8, ls=(0, (5, 3)))
@@ -111,6 +130,40 @@ def _curve(axes: Axes, answer: Answer, metric: str, factor: float, colour: str) 
         )
 
 
+def _reach(answer: Answer) -> tuple[float, float]:
+    """Buffers that are shown: those measured, and a hundredth to twice the bandwidth-delay product."""
+    bdp = float(answer.facts["bdp_packets"])
+    shown = [b for b in (*answer.curve.buffers, answer.buffer_packets) if b]
+    return max(1.0, 0.9 * min([bdp / 100, *shown])), 1.1 * max([2 * bdp, *shown])
+
+
+def _lowest(answer: Answer) -> list[float]:
+    """Utilization of the trusted model where the picture begins."""
+    said = answer.models[answer.trusted].at(_reach(answer)[0], "utilization") if answer.trusted else None
+    return [] if said is None else [said]
+
+
+def _expected(answer: Answer, metric: str, factor: float) -> list[float]:
+    """What the trusted model says of a metric over the buffers shown, down to a thousandth of the largest."""
+    if answer.trusted is None:
+        return []
+    low, high = _reach(answer)
+    said = [answer.models[answer.trusted].at(float(b), metric) for b in np.geomspace(low, high, 20)]
+    values = [factor * value for value in said if value is not None and value > 0]
+    return [value for value in values if value > max(values) / 1000]
+
+
+def _models(axes: Axes, answer: Answer, metric: str, factor: float) -> None:
+    """What the models say of a metric; the one that the search began with is a full line."""
+    speaking = [name for name, said in answer.models.items() if not said.silent]
+    for colour, name in zip(MODEL_COLOURS, speaking, strict=False):
+        said = answer.models[name]
+        style = "-" if name == answer.trusted else (0, (4, 2))
+        # Where a logarithmic axis begins is the business of what was measured.
+        axes.plot(said.buffers, factor * getattr(said.curve, metric), ls=style, lw=0.9, color=colour, label=name,
+                  zorder=1, scaley=False)  # fmt: skip
+
+
 def _stretch_towards_one(axes: Axes, smallest: float) -> None:
     """A scale on which 0.9, 0.95 and 0.99 are told apart: logarithmic in 1.01 - u, so that 1 is still on it."""
     axes.set_yscale("function", functions=(lambda u: -np.log(1.01 - np.minimum(u, 1.0)), lambda y: 1.01 - np.exp(-y)))
@@ -120,12 +173,12 @@ def _stretch_towards_one(axes: Axes, smallest: float) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-def _logarithmic(axes: Axes, positive: NDArray[np.float64], levels: list[float]) -> tuple[float, float]:
+def _logarithmic(axes: Axes, positive: list[float], levels: list[float]) -> tuple[float, float]:
     """A logarithmic scale that shows all values and levels; its limits."""
-    if positive.size == 0:
+    axes.set_yscale("log")
+    if not positive:
         return 0.0, 1.0
     low, high = min([*positive, *levels]) / 2, 2 * max([*positive, *levels])
-    axes.set_yscale("log")
     axes.set_ylim(low, high)
     axes.yaxis.set_major_locator(LogLocator(numticks=6))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
@@ -178,7 +231,7 @@ def _mark_rules(panels: Any, answer: Answer) -> None:
     """A dotted line for each rule of thumb; rules that nearly coincide share a label."""
     low, high = (math.log(panels[0].get_xlim()[i]) for i in (0, 1))
     groups: list[list[tuple[str, float]]] = []
-    for name, packets in sorted(rules(answer.facts).items(), key=lambda rule: rule[1]):
+    for name, packets in sorted(rules(answer.scenario, answer.link).items(), key=lambda rule: rule[1]):
         if not low <= math.log(packets) <= high:
             continue
         if groups and math.log(packets / groups[-1][-1][1]) < NEAR * (high - low):

@@ -40,6 +40,8 @@ def size(
     seed: int | None = None,
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    whole_curve: bool = False,
+    model_only: bool = False,
 ) -> Answer:
     """Find the smallest buffer of a link that meets all targets.
 
@@ -58,6 +60,10 @@ def size(
         Threads; the answer does not depend on it. As many as there are cores by default.
     progress : callable, optional
         Called after every run.
+    whole_curve : bool
+        Measure a grid of buffers up to twice the bandwidth-delay product, and not only those around the answer.
+    model_only : bool
+        Simulate nothing: the answer is that of the analytic model that is nearest to simulations of such links.
 
     Returns
     -------
@@ -81,6 +87,8 @@ def size(
     'core'
     """
     from elephan.run.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
+    from elephan.size.curve import Curve  # noqa: PLC0415 (as above)
+    from elephan.size.models import ask, by_model, trusted  # noqa: PLC0415 (as above)
     from elephan.size.search import Search  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
@@ -103,21 +111,38 @@ def size(
         raise ScenarioError(message)
     low, high, largest = (max(1, round(share * facts["bdp_packets"])) for share in (*GRID_BDP, LARGEST_BDP))
     grid = (max(1, min(low, round(facts["bdp_packets"] / math.sqrt(facts["flows"]) / 8))), max(high, 4))
+    models = ask(scenario, index, targets, max(largest, 16))
+    chosen = trusted(models, scenario, index)
+    if model_only:
+        buffer, note = by_model(models, chosen, targets, scenario.origin)
+        wall_s = time.perf_counter() - begun
+        return Answer(scenario, index, targets, buffer, None, note, Curve(), models, chosen, 0, 0, wall_s)
     scenario = settle_warmup(scenario, workers)
+    simulations = _Simulations(scenario, index, workers)
+    start = None if whole_curve or chosen is None else models[chosen].buffer_packets
     search = Search(
-        _Simulations(scenario, index, workers),
-        targets,
-        scenario.replications,
-        precision,
-        grid,
-        max(largest, 16),
-        progress,
+        simulations, targets, scenario.replications, precision, grid, max(largest, 16), progress, start=start
     )
     found = search.smallest()
+    if found is None or any(not target.meets(search.mean(found, target)) for target in search.ceilings):
+        # What to say of a conflict is seen on the whole curve.
+        search.complete()
     buffer, note = _judge(search.curve, targets, found)
     interval = None if buffer is None else search.curve.interval(search.floors, buffer)
-    wall_s = time.perf_counter() - begun
-    return Answer(scenario, index, targets, buffer, interval, note, search.curve, scenario.replications, wall_s)
+    return Answer(
+        scenario,
+        index,
+        targets,
+        buffer,
+        interval,
+        note,
+        search.curve,
+        models,
+        chosen,
+        simulations.packets,
+        scenario.replications,
+        time.perf_counter() - begun,
+    )
 
 
 def compare_laws(
@@ -166,10 +191,12 @@ class _Simulations:
     def __init__(self, scenario: Scenario, link: int, workers: int | None) -> None:
         self.scenario, self.link, self.workers = scenario, link, workers
         self.variants: dict[int, Scenario] = {}
+        self.packets = 0
 
     def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[Sample]:
         jobs = [Job(self._variant(buffer), replication) for buffer, replication in pairs]
         outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done())
+        self.packets += sum(int(outcome.balance["sent"]) for outcome in outcomes)
         return [
             Sample(
                 float(outcome.links["utilization"][self.link]),

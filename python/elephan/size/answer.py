@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from elephan.lint import lint
-from elephan.size.rules import rules, with_buffer
+from elephan.size.rules import broken, rules, with_buffer
 from elephan.size.targets import targets_json
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from elephan.lint import Warned
     from elephan.scenario import Scenario
     from elephan.size.curve import Curve
+    from elephan.size.models import Said
     from elephan.size.targets import Target
 
 METRICS = ("utilization", "loss_ratio", "queueing_delay_s")
@@ -40,9 +41,15 @@ class Answer:
     note : str
         What else there is to say, above all why there is no answer.
     curve : Curve
-        Everything that was measured.
+        Everything that was measured; empty if nothing was simulated.
+    models : dict of str to Said
+        What every analytic model says.
+    trusted : str or None
+        The model that the search began with, or whose answer this is if nothing was simulated.
+    packets_simulated : int
+        Data packets sent in all runs together.
     replications : int
-        Per buffer, where it mattered.
+        Per buffer, where it mattered; 0 if nothing was simulated.
     wall_s : float [s]
     """
 
@@ -53,6 +60,9 @@ class Answer:
     interval: tuple[float, float] | None
     note: str
     curve: Curve
+    models: dict[str, Said]
+    trusted: str | None
+    packets_simulated: int
     replications: int
     wall_s: float
 
@@ -60,6 +70,11 @@ class Answer:
     def is_met(self) -> bool:
         """Whether some buffer meets all targets."""
         return self.buffer_packets is not None
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether anything was."""
+        return bool(self.curve.buffers)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -87,6 +102,9 @@ class Answer:
         """
         if buffer is None:
             return dict.fromkeys(METRICS)
+        if not self.is_simulated:
+            said = self.models[self.trusted or ""]
+            return {metric: {"mean": said.at(buffer, metric), "ci95": None} for metric in METRICS}
         return {metric: self.curve.estimate(buffer, metric).to_json() for metric in METRICS}
 
     def to_json(self) -> dict[str, Any]:
@@ -111,8 +129,11 @@ class Answer:
             "buffer_bdp": None if buffer is None else buffer / link["bdp_packets"],
             "buffer_interval_packets": bounds,
             **self.at(buffer),
-            "rules": rules(link),
-            "models": {},
+            "rules": rules(self.scenario, self.link),
+            "rules_broken": broken(self.scenario, self.link),
+            "models": {name: self._model(name) for name in self.models},
+            "trusted_model": self.trusted,
+            "simulated": {"runs": self.runs, "packets": self.packets_simulated},
             "curve": [
                 {"buffer_packets": b, "replications": self.curve.replications(b), **self.at(b)}
                 for b in self.curve.buffers
@@ -125,8 +146,49 @@ class Answer:
             "wall_s": self.wall_s,
         }
 
+    @property
+    def runs(self) -> int:
+        """Replications of all buffers together."""
+        return sum(self.curve.replications(b) for b in self.curve.buffers)
+
+    def off(self, name: str) -> dict[str, Any]:
+        """Say how far a model was off; see `elephan.size.models.verdict`.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        dict
+        """
+        from elephan.size.models import verdict  # noqa: PLC0415 (NumPy; --help does without)
+
+        return verdict(self.models[name], self.buffer_packets, self.curve)
+
+    def _model(self, name: str) -> dict[str, Any]:
+        said, buffer = self.models[name], self.buffer_packets
+        return {
+            "buffer_packets": said.buffer_packets,
+            **{metric: said.at(buffer, metric) if buffer is not None else None for metric in METRICS},
+            "off": self.off(name),
+            "silent": said.silent,
+            "doubts": list(said.doubts),
+            "fails": list(said.model.fails),
+        }
+
+    def _model_columns(self) -> dict[str, list[Any]]:
+        """Curves of all models that speak, one after the other."""
+        columns: dict[str, list[Any]] = {key: [] for key in ("model", "buffer_packets", *METRICS)}
+        for name, said in self.models.items():
+            columns["model"] += [name] * len(said.buffers)
+            columns["buffer_packets"] += said.buffers.tolist()
+            for metric in METRICS:
+                columns[metric] += getattr(said.curve, metric).tolist()
+        return columns
+
     def write(self, folder: Path) -> list[Path]:
-        """Write ``size.json``, ``curve.parquet`` and ``scenario.toml``; the picture is the business of `plots`.
+        """Write ``size.json``, ``curve.parquet``, ``models.parquet`` and ``scenario.toml``; `plots` draws the picture.
 
         Parameters
         ----------
@@ -154,6 +216,7 @@ class Answer:
                 columns.setdefault(f"{metric}_ci95", []).append(ci95)
         return [
             write_parquet(folder / "curve.parquet", columns, identity(self.scenario)),
+            write_parquet(folder / "models.parquet", self._model_columns(), identity(self.scenario)),
             write_text(folder / "scenario.toml", self.scenario.text),
             write_json(folder / "size.json", self.to_json()),
         ]

@@ -2,42 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from elephan.scenario import Scenario
-
-SHOWN = ("bdp", "bdp_over_sqrt_n", "max_bdp", "min_bdp", "link_bdp")
-"""Rules that an answer shows."""
+    from elephan.theory.rules import Facts
 
 
-def rules(link: dict[str, Any]) -> dict[str, float]:
+def rules(scenario: Scenario, link: int) -> dict[str, float]:
     """Buffers that rules of thumb give.
 
     Parameters
     ----------
-    link : dict
-        Facts of a link that carries flows.
+    scenario : Scenario
+    link : int
+        One that carries flows.
 
     Returns
     -------
     dict of str to float [packets]
-        Keys as in `SHOWN`; a rule that gives no packet is left out.
+        Keys as in `elephan.theory.rules.RULES`; a rule that gives no packet is left out.
 
     References
     ----------
-    Villamizar1994, Appenzeller2004, Barman2004.
+    Those of `elephan.theory.rules.RULES`.
 
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> {name: round(value) for name, value in rules(Scenario.from_text(EXAMPLE).links[0]).items()}
-    {'bdp': 100, 'bdp_over_sqrt_n': 71, 'max_bdp': 100, 'min_bdp': 100, 'link_bdp': 50}
+    >>> {name: round(value) for name, value in rules(Scenario.from_text(EXAMPLE), 0).items()}
+    {'bdp': 100, 'bdp_over_sqrt_n': 71, 'max_bdp': 100, 'min_bdp': 100, 'link_bdp': 50, 'decrease_bdp': 100,
+     'log_window': 42, 'twenty': 20, 'hundred': 100}
     """
     from elephan.theory import rules as theory  # noqa: PLC0415 (NumPy is slow to import; --help does without)
 
-    values = theory.buffers(theory.facts(link))
-    return {name: round(values[name], 6) for name in SHOWN if name in values}
+    return {name: round(value, 6) for name, value in theory.buffers(_facts(scenario, link)).items()}
+
+
+def broken(scenario: Scenario, link: int) -> dict[str, list[str]]:
+    """Say which assumptions of the rules do not hold.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    link : int
+
+    Returns
+    -------
+    dict of str to list of str
+        Of the rules that `rules` gives, those with a broken assumption.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> broken(Scenario.from_text(EXAMPLE), 0)["bdp_over_sqrt_n"]
+    ['assumes hundreds of flows out of step; here 2', 'assumes flows out of step; equal RTTs tend to keep them in step']
+    """
+    from elephan.theory import rules as theory  # noqa: PLC0415 (as above)
+
+    facts = _facts(scenario, link)
+    lines = {name: theory.broken(name, facts) for name in theory.buffers(facts)}
+    return {name: found for name, found in lines.items() if found}
+
+
+def _facts(scenario: Scenario, link: int) -> Facts:
+    from elephan.theory.rules import facts  # noqa: PLC0415 (as above)
+
+    return facts(scenario.links[link], [group for group in scenario.groups if link in group["path"]])
 
 
 def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:

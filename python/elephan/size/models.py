@@ -1,0 +1,230 @@
+"""What the analytic models say of a link: the smallest buffer by each, and how far each was off once it is simulated.
+
+A model speaks only if it can (`unsuited`); what it takes for granted and does not hold here is said with it (`doubts`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.theory.models import MODELS, bottleneck
+from elephan.theory.models.card import Prediction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elephan.scenario import Scenario
+    from elephan.size.curve import Curve
+    from elephan.size.targets import Target
+    from elephan.theory.models.bottleneck import Bottleneck
+    from elephan.theory.models.card import Model
+    from elephan.theory.response import Floats
+
+POINTS = 25
+"""Buffers at which a model is asked first, and again around its answer."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one model says of a link.
+
+    Parameters
+    ----------
+    model : Model
+    silent : str
+        Why it says nothing; then everything below is empty.
+    doubts : tuple of str
+        Which of its assumptions do not hold here.
+    buffer_packets : int or None [packets]
+        Smallest buffer with which it meets all floors; None if none does, or it does not speak of a metric.
+    buffers : ndarray [packets], shape (points,)
+    curve : Prediction
+    """
+
+    model: Model
+    silent: str
+    doubts: tuple[str, ...]
+    buffer_packets: int | None
+    buffers: Floats
+    curve: Prediction
+
+    def at(self, buffer: float, metric: str) -> float | None:
+        """Read its curve of a metric at a buffer.
+
+        Parameters
+        ----------
+        buffer : float [packets]
+        metric : str
+            Field of `Prediction`.
+
+        Returns
+        -------
+        float or None
+            Interpolated in the logarithm of the buffer; None where it says nothing.
+        """
+        values = getattr(self.curve, metric)
+        known = np.isfinite(values)
+        if not known.any() or not self.buffers[known][0] <= buffer <= self.buffers[known][-1]:
+            return None
+        return float(np.interp(math.log(buffer), np.log(self.buffers[known]), values[known]))
+
+
+def ask(scenario: Scenario, link: int, targets: Sequence[Target], largest: int) -> dict[str, Said]:
+    """Ask every model that speaks of links.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    link : int
+    targets : sequence of Target
+    largest : int [packets]
+
+    Returns
+    -------
+    dict of str to Said
+        In the order of the catalogue.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.size.targets import parse_targets
+    >>> said = ask(Scenario.from_text(EXAMPLE), 0, parse_targets("utilization=0.95"), 400)
+    >>> said["sawtooth"].buffer_packets
+    44
+    """
+    speaking = {name: model for name, model in MODELS.items() if model.predict is not None}
+    seen = bottleneck(scenario, link)
+    if seen is None:
+        return {name: _silent(model, "the link limits no long-lived TCP flow") for name, model in speaking.items()}
+    return {name: _ask(model, seen, targets, largest) for name, model in speaking.items()}
+
+
+def _silent(model: Model, reason: str) -> Said:
+    nothing = np.empty(0)
+    return Said(model, reason, (), None, nothing, Prediction(nothing, nothing, nothing))
+
+
+def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target], largest: int) -> Said:
+    if reason := model.unsuited(seen):
+        return _silent(model, reason)
+    assert model.predict is not None  # only those are asked
+    floors = [target for target in targets if target.is_floor]
+    coarse = _whole(np.geomspace(1, largest, POINTS))
+    found = model.predict(seen, coarse)
+    doubts = tuple(model.doubts(seen))
+    k = _first(found, floors)
+    if not floors or k is None or k == 0:
+        smallest = None if k is None else int(coarse[k])
+        return Said(model, "", doubts, smallest if floors else None, coarse, found)
+    fine = _whole(np.geomspace(coarse[k - 1], coarse[k], POINTS))
+    closer = model.predict(seen, fine)
+    buffers, order = np.unique(np.concatenate((coarse, fine)), return_index=True)
+    merged = Prediction(*(np.concatenate(pair)[order] for pair in zip(found, closer, strict=True)))
+    first = _first(closer, floors)
+    # A curve need not be smooth, so the finer look may miss by its own last point what the coarse one saw.
+    return Said(model, "", doubts, int(coarse[k] if first is None else fine[first]), buffers, merged)
+
+
+def _whole(buffers: Floats) -> Floats:
+    return np.unique(np.round(buffers))
+
+
+def _first(said: Prediction, floors: Sequence[Target]) -> int | None:
+    """Index of the first buffer that meets all floors; None if there is none, or the model is silent on one."""
+    meets = np.ones(said.utilization.shape, dtype=bool)
+    for target in floors:
+        values = getattr(said, target.metric)
+        meets &= np.isfinite(values) & np.array([target.meets(float(value)) for value in values])
+    return int(np.argmax(meets)) if meets.any() else None
+
+
+def verdict(said: Said, buffer: int | None, curve: Curve) -> dict[str, Any]:
+    """Say how far a model was off, now that the link has been simulated.
+
+    Parameters
+    ----------
+    said : Said
+    buffer : int or None [packets]
+        The answer.
+    curve : Curve
+        What was measured; empty if nothing was.
+
+    Returns
+    -------
+    dict
+        ``buffer_ratio`` (its buffer over the answer), ``utilization_points`` (its utilization minus the measured one
+        at the answer, in points), ``worst_points`` (the same where it was largest, over the buffers measured); null
+        where one of the two says nothing.
+    """
+    measured = {b: curve.estimate(b, "utilization").mean for b in curve.buffers}
+    off = {b: 100 * (u - mean) for b, mean in measured.items() if (u := said.at(b, "utilization")) is not None}
+    own = said.buffer_packets
+    return {
+        "buffer_ratio": own / buffer if own is not None and buffer and measured else None,
+        "utilization_points": off.get(buffer) if buffer is not None else None,
+        "worst_points": max(off.values(), key=abs, default=None),
+    }
+
+
+def trusted(said: Mapping[str, Said], scenario: Scenario, link: int) -> str | None:
+    """Choose the model whose buffer is believed before anything is simulated.
+
+    Parameters
+    ----------
+    said : mapping of str to Said
+    scenario : Scenario
+    link : int
+
+    Returns
+    -------
+    str or None
+        None if no model says how large the buffer must be.
+    """
+    del scenario, link
+    return next((name for name, one in said.items() if one.buffer_packets is not None), None)
+
+
+def by_model(
+    said: Mapping[str, Said], chosen: str | None, targets: Sequence[Target], origin: str
+) -> tuple[int | None, str]:
+    """Answer without simulating.
+
+    Parameters
+    ----------
+    said : mapping of str to Said
+    chosen : str or None
+        As `trusted` says.
+    targets : sequence of Target
+    origin : str
+        Of the scenario, for the message.
+
+    Returns
+    -------
+    int or None [packets]
+        None if the model's own delay at that buffer violates a target.
+    str
+        What else there is to say.
+
+    Raises
+    ------
+    InputError
+        If no model can speak of this link and these targets.
+    """
+    if chosen is None:
+        reasons = "; ".join(f"{name}: {one.silent or 'no buffer is enough, or nothing said of a target'}"
+                            for name, one in said.items())  # fmt: skip
+        message = f"{origin}: no model says how large this buffer must be; leave out --model-only: {reasons}"
+        raise InputError(message)
+    buffer = said[chosen].buffer_packets
+    assert buffer is not None  # so it was chosen
+    values = {target: said[chosen].at(buffer, target.metric) for target in targets}
+    violated = [t for t, value in values.items() if value is not None and not t.is_floor and not t.meets(value)]
+    note = f"by the model {chosen}; nothing was simulated"
+    if violated:
+        return None, f"{note}: the {buffer} packets that it asks for violate {', '.join(map(str, violated))}"
+    return buffer, note

@@ -1,0 +1,129 @@
+"""Models in front of, and beside, a sizing: what they say at once, where the search begins, how far they were off."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import elephan as package
+from conftest import SCENARIOS, Command
+from elephan.errors import InputError
+from elephan.scenario import EXAMPLE
+from elephan.size import Answer
+from elephan.size.models import ask, by_model, trusted
+from elephan.size.targets import parse_targets
+from elephan.theory import highspeed, synchronised
+
+PAPER = SCENARIOS / "hstcp-1g.toml"
+TARGET = "utilization=0.95"
+
+
+@pytest.fixture(scope="module")
+def answer() -> Answer:
+    return package.size(package.Scenario.from_text(EXAMPLE), TARGET, replications=3)
+
+
+def test_a_model_gives_its_smallest_buffer_to_the_packet_or_two_per_cent() -> None:
+    said = ask(package.Scenario.from_file(PAPER), 0, parse_targets(TARGET), 240_000)["sawtooth"]
+    assert said.buffer_packets is not None
+
+    def used(buffer: float) -> float:
+        return float(synchronised(highspeed(), 125_000, buffer, 0.12, 10).utilisation)
+
+    # The fine look has 25 buffers between two of the coarse one, which are 1.68 apart: 2.2 %.
+    assert used(said.buffer_packets) >= 0.95 > used(said.buffer_packets / 1.03)
+
+
+def test_model_only_answers_without_a_run() -> None:
+    found = package.size(PAPER, TARGET, model_only=True)
+    document = found.to_json()
+    assert found.trusted is not None
+    assert found.buffer_packets == found.models[found.trusted].buffer_packets
+    assert document["simulated"] == {"runs": 0, "packets": 0}
+    assert document["curve"] == []
+    assert document["utilization"]["mean"] == pytest.approx(0.95, abs=0.01)
+    assert document["utilization"]["ci95"] is None
+    assert found.note == f"by the model {found.trusted}; nothing was simulated"
+    json.dumps(document, allow_nan=False)
+
+
+def test_a_delay_that_the_models_own_buffer_exceeds_is_said() -> None:
+    found = package.size(PAPER, f"{TARGET},delay=1us", model_only=True)
+    assert found.buffer_packets is None
+    assert "violate delay <= 0.001 ms" in found.note
+    assert found.to_json()["utilization"] is None
+
+
+def test_what_no_model_can_speak_of_is_refused_with_every_reason() -> None:
+    scenario = package.Scenario.from_text(EXAMPLE).override({"flows[0].control": "bbr"})
+    said = ask(scenario, 0, parse_targets(TARGET), 1000)
+    assert trusted(said, scenario, 0) is None
+    with pytest.raises(InputError, match=r"no model says how large this buffer must be.*sawtooth: .*bbr"):
+        by_model(said, None, parse_targets(TARGET), "here")
+
+
+def test_where_no_model_speaks_the_whole_grid_is_measured() -> None:
+    scenario = package.Scenario.from_text(EXAMPLE).override({"flows[0].control": "bbr"})
+    found = package.size(scenario, "utilization=0.5", replications=2)
+    assert found.trusted is None
+    assert found.curve.buffers[-1] >= 200
+
+
+def test_started_from_a_model_the_answer_is_the_same_from_fewer_packets(answer: Answer) -> None:
+    whole = package.size(package.Scenario.from_text(EXAMPLE), TARGET, replications=3, whole_curve=True)
+    assert answer.buffer_packets == whole.buffer_packets
+    assert answer.interval is not None
+    # A buffer far away counts in the fit of its neighbours where noise has put them out of order: a per cent of the end.
+    assert answer.interval == pytest.approx(whole.interval, rel=0.02)
+    assert answer.packets_simulated < whole.packets_simulated
+    assert set(answer.curve.buffers) < set(whole.curve.buffers)
+
+
+def test_the_verdict_is_the_models_curve_against_the_measured_one(answer: Answer) -> None:
+    off, said = answer.off("sawtooth"), answer.models["sawtooth"]
+    assert answer.buffer_packets is not None
+    assert said.buffer_packets is not None
+    measured = answer.curve.estimate(answer.buffer_packets, "utilization").mean
+    [own] = np.atleast_1d(synchronised(package.theory.reno(), 1250, answer.buffer_packets, 0.08, 2).utilisation)
+    # Its curve is interpolated between buffers 2 % apart near the answer, further off where it is flat.
+    assert off["utilization_points"] == pytest.approx(100 * (float(own) - measured), abs=0.3)
+    assert off["buffer_ratio"] == pytest.approx(said.buffer_packets / answer.buffer_packets)
+    assert abs(off["worst_points"]) >= abs(off["utilization_points"])
+
+
+def test_models_rules_and_their_broken_assumptions_are_printed(elephan: Command, tmp_path: Path) -> None:
+    done = elephan("size", PAPER, "--target", TARGET, "--model-only", "--out", tmp_path)
+    assert done.code == 0
+    assert "by a model, not simulated" in done.out
+    assert "assumes hundreds of flows out of step" in " ".join(done.out.split())
+    assert "nothing simulated" in done.out
+    curves = pq.read_table(tmp_path / "models.parquet").to_pydict()
+    assert set(curves) == {"model", "buffer_packets", "utilization", "loss_ratio", "queueing_delay_s"}
+    assert "sawtooth" in curves["model"]
+    assert pq.read_table(tmp_path / "curve.parquet").num_rows == 0
+    assert (tmp_path / "size.png").stat().st_size > 20_000
+
+
+def test_a_curve_cannot_be_measured_without_simulating(elephan: Command) -> None:
+    done = elephan("size", PAPER, "--target", TARGET, "--model-only", "--whole-curve")
+    assert done.code == 2
+    assert done.err.startswith("--whole-curve: is measured by simulation")
+
+
+def test_model_only_loads_neither_arrow_nor_pictures() -> None:
+    words = ["size", str(PAPER), "--target", TARGET, "--model-only"]
+    script = f"""
+import sys
+from elephan.cli import main
+try:
+    main({words!r})
+except SystemExit:
+    sys.stderr.write(" ".join(sorted({{"matplotlib", "pyarrow"}} & set(sys.modules))))
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert "smallest buffer" in done.stdout
+    assert not {"matplotlib", "pyarrow"} & set(done.stderr.split())
