@@ -77,7 +77,7 @@ def test_started_from_a_model_the_answer_is_the_same_from_fewer_packets(answer: 
     whole = package.size(package.Scenario.from_text(EXAMPLE), TARGET, replications=3, whole_curve=True)
     assert answer.buffer_packets == whole.buffer_packets
     assert answer.interval is not None
-    # A buffer far away counts in the fit of its neighbours where noise has put them out of order: a per cent of the end.
+    # A buffer far away counts in the fit of its neighbours where noise has put them out of order: a per cent.
     assert answer.interval == pytest.approx(whole.interval, rel=0.02)
     assert answer.packets_simulated < whole.packets_simulated
     assert set(answer.curve.buffers) < set(whole.curve.buffers)
