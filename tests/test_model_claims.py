@@ -168,5 +168,7 @@ def test_misprints_fit_other_numbers() -> None:
     assert over_largest_product(6_250, 125_000, 0.142) == pytest.approx(0.352, abs=5e-4)
     assert float(elastic.loss(0.71, 20)) == pytest.approx(1.06e-3, rel=5e-3)
     assert float(elastic.load_for_loss(0.001, 20)) == pytest.approx(0.708, abs=5e-4)
+    # 0.9^100 is a bound; M/M/1/K loses a tenth of it.
+    assert float(elastic.loss(0.9, 100, "M/M/1/K")) == pytest.approx(2.66e-6, rel=2e-3)
     # Windows that double, 5.32 segments of 1500 bytes and 13.85 of 576, are the same 7.98 kB.
     assert doubling_window(576.0) * 576 == pytest.approx(doubling_window(1500.0) * 1500, rel=1e-3)

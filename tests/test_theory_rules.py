@@ -32,18 +32,6 @@ def known(**changes: object) -> rules.Facts:
     return base._replace(**changes)  # type: ignore[arg-type]
 
 
-def test_smallest_queue_of_the_third_paper() -> None:
-    # nonhom.qmin.500, nonhom.qmin.400, nonhom.qmin.1000, and 100 of the digest.
-    for buffer, rtts, expected in ((500, [0.1], 50), (400, [0.1], 0), (1000, [0.02, 0.1, 0.15], 200), (100, [0.1], 0)):
-        assert float(rules.smallest_queue(4000, rtts, buffer)) == pytest.approx(expected, abs=1e-9)
-
-
-def test_smallest_queue_does_not_depend_on_the_number_of_flows() -> None:
-    # nonhom.qmin.n
-    values = {float(rules.smallest_queue(4000, [0.1] * n, 700)) for n in (1, 10, 1000)}
-    assert len(values) == 1
-
-
 def queue_after(rate: float, rtts: np.ndarray, windows: np.ndarray) -> float:
     """Queue at which these windows just keep the link busy, 0 if they do not."""
     if (windows / rtts).sum() <= rate:
