@@ -85,7 +85,7 @@ def _definition(card: dict[str, Any]) -> list[str]:
 def _model(card: dict[str, Any]) -> list[Any]:
     """Say what a model computes, from what, and where it fails."""
     inputs = [
-        [p["name"], p["default"].replace(",", ", "), p["unit"].replace("1", "-"), p["meaning"]]
+        [p["name"], p["default"].replace(",", ", "), p["unit"].replace("1", "-") or "word", p["meaning"]]
         for p in card["parameters"]
     ]
     outputs = [[c["name"], c["unit"].replace("1", "-") or "word", c["meaning"]] for c in card["columns"]]
