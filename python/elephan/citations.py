@@ -165,11 +165,12 @@ CITATIONS: dict[str, str] = {
         "R. Pan, P. Natarajan, F. Baker, G. White, Proportional Integral Controller Enhanced (PIE), RFC 8033, 2017."
     ),
     "Spang2021": (
-        "B. Spang, S. Arslan, N. McKeown, Updating the Theory of Buffer Sizing, Performance Evaluation 151 (2021)."
+        "B. Spang, S. Arslan, N. McKeown, Updating the Theory of Buffer Sizing, Performance Evaluation 151 (2021), "
+        "article 102232."
     ),
     "Zhang2005": (
         "Z. Zhang, G. Hasegawa, M. Murata, Performance Analysis and Improvement of HighSpeed TCP with TailDrop/RED "
-        "Routers, IEICE Transactions on Communications E88-B (2005)."
+        "Routers, IEICE Transactions on Communications E88-B (2005), pp. 2495-2507."
     ),
 }
 

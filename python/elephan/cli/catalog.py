@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from elephan.cli.common import JsonOption, as_text, new_table, print_json, print_tables
+from elephan.cli.common import JsonOption, as_text, fitted_table, new_table, print_json, print_tables
 from elephan.errors import InputError
 
 EXAMPLE = "Example:  elephan list laws"
@@ -38,6 +38,9 @@ def list_(
             continue
         if "definition" in card:
             print_tables(*_definition(card), "")
+            continue
+        if "columns" in card:
+            print_tables(*_model(card), "")
             continue
         rows = new_table("parameter", "default", "unit", "meaning", title=f"{card['name']}: {card['title']}")
         rows.columns[2].justify = rows.columns[3].justify = "left"
@@ -77,3 +80,20 @@ def _definition(card: dict[str, Any]) -> list[str]:
     lines = [f"{card['name']} [{card['unit'] or '1'}]: {card['definition']}"]
     lines += [f"  option {p['name']} = {p['default']}: {p['meaning']}" for p in card["parameters"]]
     return [*lines, f"  {card['found']}; {card['function']}" if card["found"] else f"  {card['function']}"]
+
+
+def _model(card: dict[str, Any]) -> list[Any]:
+    """Say what a model computes, from what, and where it fails."""
+    inputs = [
+        [p["name"], p["default"].replace(",", ", "), p["unit"].replace("1", "-") or "word", p["meaning"]]
+        for p in card["parameters"]
+    ]
+    outputs = [[c["name"], c["unit"].replace("1", "-") or "word", c["meaning"]] for c in card["columns"]]
+    link = "Also for a link of a scenario: --scenario FILE." if card["reads_links"] else ""
+    return [
+        f"{card['name']}: {card['title']}",
+        " ".join(text for text in (card["says"], link, card["citation"]) if text),
+        fitted_table(["parameter", "default", "unit", "meaning"], inputs, [True] * 4),
+        fitted_table(["column", "unit", "meaning"], outputs, [True] * 3),
+        *(f"* {line}" for line in card["fails"]),
+    ]

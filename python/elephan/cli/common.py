@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import traceback
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ import typer
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.table import Table
 
@@ -232,9 +233,17 @@ def print_tables(*tables: Table | str) -> None:
     """
     from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
 
-    console = Console(highlight=False, markup=False)
     for table in tables:
+        console = Console(highlight=False, markup=False)
+        if not isinstance(table, str) and all(column.width for column in table.columns):
+            # Wider than the terminal rather than with numbers cut.
+            console.width = max(console.width, sum(_taken(column.width or 0) for column in table.columns))
         console.print(table)
+
+
+def _taken(width: int) -> int:
+    """Letters that a column takes with what stands between columns."""
+    return width + 2
 
 
 def new_table(*columns: str, title: str | None = None) -> Table:
@@ -262,6 +271,43 @@ def new_table(*columns: str, title: str | None = None) -> Table:
     )
     for i, column in enumerate(columns):
         table.add_column(column, justify="left" if i == 0 else "right")
+    return table
+
+
+def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[bool]) -> Table:
+    """Make a table whose numbers stay whole: heads wrap, then words; what still does not fit makes the table wider.
+
+    Parameters
+    ----------
+    heads : sequence of str
+    rows : sequence of sequences of str
+    words : sequence of bool
+        Which columns are words, to the left and wrapped where there is no room.
+
+    Returns
+    -------
+    Table
+    """
+    columns = [[row[i] for row in rows] for i in range(len(heads))]
+    natural = [max(map(len, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
+    least = [
+        max(map(len, [*head.split(), *(part for cell in cells for part in (cell.split() if word else [cell]))]))
+        for head, cells, word in zip(heads, columns, words, strict=True)
+    ]
+    widths = list(natural)
+    room = shutil.get_terminal_size().columns - sum(map(_taken, least))
+    if room < sum(natural) - sum(least):
+        # A letter at a time to whatever has most lines.
+        widths = list(least)
+        for _ in range(max(room, 0)):
+            lines = [full / width for full, width in zip(natural, widths, strict=True)]
+            widths[lines.index(max(lines))] += 1
+    table = new_table(*heads)
+    for column, width, word in zip(table.columns, widths, words, strict=True):
+        column.width = width
+        column.justify = "left" if word else "right"
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

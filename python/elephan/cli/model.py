@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.common import JsonOption, OutOption, check_out, new_table, print_json, print_tables, say, writing
+from elephan.cli.common import JsonOption, OutOption, check_out, fitted_table, print_json, print_tables, say, writing
 from elephan.errors import InputError
-from elephan.units import format_rate, format_time
+from elephan.units import format_number, format_quantity, scaled
 
 if TYPE_CHECKING:
     from rich.table import Table as Printed
@@ -55,9 +54,8 @@ def model(
         from elephan.run.files import write_json, write_parquet  # noqa: PLC0415 (loads Arrow)
 
         with writing(out):
-            columns = {key: list(column) for key, column in {**table.values, **table.columns}.items()}
             written = [
-                write_parquet(out / f"{name}.parquet", columns, {"model": name}),
+                write_parquet(out / f"{name}.parquet", {**table.values, **table.columns}, {"model": name}),
                 write_json(out / f"{name}.json", table.to_json()),
                 *draw_model(table, out),
             ]
@@ -82,30 +80,34 @@ def _assignment(text: str) -> tuple[str, str]:
 def _tables(table: Table) -> list[Printed | str]:
     """What does not vary in one line, the rest as a table."""
     model, varied = table.model, table.varied
-    fixed = [f"{name} = {_cell(column[0], model.parameters[name].unit)}" for name, column in table.values.items()
+    fixed = [f"{name} = {_fixed(column[0], model.parameters[name].unit)}" for name, column in table.values.items()
              if name not in varied]  # fmt: skip
-    heads = [_head(name, model.parameters[name].unit) for name in varied]
-    heads += [_head(name, column.unit) for name, column in model.columns.items()]
-    rows = new_table(*heads)
-    units = [model.parameters[name].unit for name in varied]
-    for i in range(len(next(iter(table.columns.values())))):
-        cells = [_cell(table.values[name][i], unit) for name, unit in zip(varied, units, strict=True)]
-        rows.add_row(*cells, *(_cell(column[i], "") for column in table.columns.values()))
-    return [f"{model.title}\n{', '.join(fixed)}", rows]
+    shown = [(name, model.parameters[name].unit, table.values[name].tolist(), 5) for name in varied]
+    # Parameters with all the digits that a user would give, what is computed with four.
+    shown += [(name, column.unit, table.columns[name].tolist(), 4) for name, column in model.columns.items()]
+    heads, columns = zip(*(_column(*column) for column in shown), strict=True)
+    words = [isinstance(column[2][0], str) for column in shown]
+    return [f"{model.title}\n{', '.join(fixed)}", fitted_table(heads, list(zip(*columns, strict=True)), words)]
+
+
+def _column(name: str, unit: str, values: list[Any], digits: int) -> tuple[str, list[str]]:
+    """Head and cells of a column, in the unit that suits its values."""
+    if isinstance(values[0], str):
+        return name.replace("_", " "), values
+    factor, written = scaled(unit, (value for value in values if value is not None))
+    cells = [format_number(None if value is None else value / factor, digits) for value in values]
+    return _head(name, written), cells
 
 
 def _head(name: str, unit: str) -> str:
     """Name and unit of a column, the unit once."""
-    bare = name.replace("_packets_per_s", "").replace("_packets", "").replace("_segments", "").removesuffix("_s")
-    return f"{bare.replace('_', ' ')} [{unit}]" if unit not in ("", "1") else bare.replace("_", " ")
+    bare = name
+    for ending in ("_packets_per_s", "_packets", "_segments", "_bps", "_s"):
+        bare = bare.removesuffix(ending)
+    bare = bare.replace("_", " ")
+    short = unit.replace("segments", "seg").replace("packets", "pkt")
+    return bare if unit in ("", "1", bare) else f"{bare} [{short}]"
 
 
-def _cell(value: Any, unit: str) -> str:
-    """Write a value in a unit that people read."""
-    if isinstance(value, str):
-        return value
-    if unit == "bit/s":
-        return format_rate(value)
-    if unit == "s":
-        return format_time(value)
-    return "-" if math.isnan(value) else f"{value:.5g}"
+def _fixed(value: Any, unit: str) -> str:
+    return value if isinstance(value, str) else format_quantity(value, unit)

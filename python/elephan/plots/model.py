@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from elephan import _native
-from elephan.plots.style import COLOURS, GREY, house_style, legend, save
+from elephan.plots.style import BLACK, COLOURS, GREY, house_style, legend_of, save
+from elephan.units import format_quantity, scaled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,11 +21,18 @@ if TYPE_CHECKING:
 
     from elephan.theory.models import Table
 
-MOST_CURVES = 7
-"""More cannot be told apart."""
-
 STYLES = ("-", (0, (4, 2)), ":", "-.")
 """Of the columns of one family: the closed form first, then what checks it."""
+
+DECADES = 12
+"""That a logarithmic axis shows at most: what is less often than that is never."""
+
+
+LINE = 100
+"""Letters of a title on a line."""
+
+MOST_LETTERS = 85
+"""Of a label."""
 
 
 def draw_model(table: Table, folder: Path) -> list[Path]:
@@ -43,37 +53,89 @@ def draw_model(table: Table, folder: Path) -> list[Path]:
     OSError
         If the folder cannot be written.
     """
+    with house_style():
+        figure = model_figure(table)
+        return [] if figure is None else save(figure, folder, table.model.name)
+
+
+def model_figure(table: Table) -> Figure | None:
+    """Draw a model's table, in the style that holds.
+
+    Parameters
+    ----------
+    table : Table
+
+    Returns
+    -------
+    Figure or None
+        None where the model has no picture, or a single row.
+    """
     picture = table.model.picture
     if picture is None or picture.x not in table.varied:
-        return []
-    with house_style():
-        figure = Figure()
-        axes = figure.subplots()
-        _curves(axes, table)
-        figure.suptitle(table.model.title, fontsize=9, fontweight="bold", x=0.005, ha="left")
-        figure.supxlabel(f"elephan {_native.version()}   model {table.model.name}", fontsize=6.5, color=GREY, x=0.995,
-                         ha="right")  # fmt: skip
-        return save(figure, folder, table.model.name)
+        return None
+    figure = Figure()
+    left_out = _curves(figure.subplots(), table)
+    figure.suptitle("\n".join(wrap(table.model.title, LINE)), fontsize=9, fontweight="bold", x=0.005, ha="left")
+    signed = f"elephan {_native.version()}   model {table.model.name}"
+    signed += f"   {left_out} more curves are in the table" if left_out else ""
+    figure.supxlabel(signed, fontsize=6.5, color=GREY, x=0.995, ha="right")
+    return figure
 
 
-def _curves(axes: Axes, table: Table) -> None:
+def _curves(axes: Axes, table: Table) -> int:
+    """Draw a curve for each family and column; return how many families were left out."""
     picture, model = table.model.picture, table.model
     assert picture is not None  # `draw_model` has looked
     x = np.asarray(table.values[picture.x], dtype=float)
-    for colour, (label, rows) in zip(COLOURS, families(table).items(), strict=False):
+    columns = [np.asarray(table.columns[line], dtype=float) for line in picture.lines]
+    y = np.concatenate(columns)
+    x_factor, x_unit = scaled(model.parameters[picture.x].unit, x)
+    y_factor, y_unit = scaled(model.columns[picture.lines[0]].unit, y)
+    found = families(table)
+    # Styles tell columns apart, or where there is one column a second round of colours.
+    looks: list[tuple[str, Any]] = [
+        (colour, STYLES[i]) for i in range(2 if len(columns) == 1 else 1) for colour in COLOURS
+    ]
+    for (colour, first), rows in zip(looks, found.values(), strict=False):
         order = rows[np.argsort(x[rows], kind="stable")]
-        for style, line in zip(STYLES, picture.lines, strict=False):
-            name = ", ".join(part for part in (model.columns[line].meaning, label) if part)
-            axes.plot(x[order], table.columns[line][order], ls=style, color=colour, label=name)
-    if "x" in picture.logarithmic:
+        for style, column in zip(STYLES if len(columns) > 1 else [first], columns, strict=False):
+            axes.plot(x[order] / x_factor, column[order] / y_factor, ls=style, color=colour)
+    _axes(axes, picture.logarithmic, y[np.isfinite(y) & (y > 0)] / y_factor)
+    name, meaning = picture.x.replace("_", " "), model.parameters[picture.x].meaning
+    axes.set_xlabel(_label(meaning if meaning.startswith(name) else f"{name}: {meaning}", x_unit))
+    meanings = [model.columns[line].meaning for line in picture.lines]
+    alone = meanings[0] if len(meanings) == 1 else meanings[0].partition(",")[0]
+    axes.set_ylabel(_label(picture.y or alone, y_unit))
+    _legend(axes, list(found), looks, meanings)
+    return max(len(found) - len(looks), 0)
+
+
+def _legend(axes: Axes, families: list[str], looks: list[tuple[str, Any]], meanings: list[str]) -> None:
+    """Name families by colour, columns by style."""
+    entries = [(label, colour, style) for label, (colour, style) in zip(families, looks, strict=False) if label]
+    if len(meanings) > 1:
+        colour = BLACK if entries else COLOURS[0]
+        entries += [(meaning, colour, style) for meaning, style in zip(meanings, STYLES, strict=False)]
+    legend_of(axes, [Line2D([], [], color=colour, ls=style) for _, colour, style in entries],
+              [_short(label) for label, _, _ in entries])  # fmt: skip
+
+
+def _axes(axes: Axes, logarithmic: str, y: NDArray[np.float64]) -> None:
+    if "x" in logarithmic:
         axes.set_xscale("log")
-    if "y" in picture.logarithmic:
+    if "y" in logarithmic:
         axes.set_yscale("log")
-    unit = model.parameters[picture.x].unit
-    axes.set_xlabel(model.parameters[picture.x].meaning + (f" [{unit}]" if unit not in ("", "1") else ""))
-    unit = model.columns[picture.lines[0]].unit
-    axes.set_ylabel(f"[{unit}]" if unit not in ("", "1") else model.columns[picture.lines[0]].meaning)
-    legend(axes)
+        if y.size and y.max() > y.min() * 10**DECADES:
+            axes.set_ylim(y.max() / 10**DECADES, 4 * y.max())
+
+
+def _label(meaning: str, unit: str) -> str:
+    return f"{meaning} [{unit}]".lstrip() if unit not in ("", "1") else meaning
+
+
+def _short(label: str) -> str:
+    """Cut what no line of a legend holds."""
+    return label if len(label) <= MOST_LETTERS else label[: MOST_LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def families(table: Table) -> dict[str, NDArray[np.int64]]:
@@ -86,16 +148,17 @@ def families(table: Table) -> dict[str, NDArray[np.int64]]:
     Returns
     -------
     dict of str to ndarray of int
-        Rows by label; at most `MOST_CURVES`.
+        Rows by label.
     """
-    others = [name for name in table.varied if table.model.picture is None or name != table.model.picture.x]
+    model = table.model
+    others = [name for name in table.varied if model.picture is None or name != model.picture.x]
     labels = [
-        ", ".join(f"{name} {_plain(table.values[name][i])}" for name in others)
+        ", ".join(_value(name, table.values[name][i], model.parameters[name].unit) for name in others)
         for i in range(len(next(iter(table.values.values()))))
     ]
-    found = {label: np.flatnonzero(np.array(labels) == label) for label in dict.fromkeys(labels)}
-    return dict(list(found.items())[:MOST_CURVES])
+    return {label: np.flatnonzero(np.array(labels) == label) for label in dict.fromkeys(labels)}
 
 
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _value(name: str, value: object, unit: str) -> str:
+    """Write a parameter's value in a legend; a word speaks for itself."""
+    return f"{name} {format_quantity(value, unit)}" if isinstance(value, float) else str(value)

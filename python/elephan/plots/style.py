@@ -16,8 +16,9 @@ from elephan import _native
 from elephan.run.files import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -94,11 +95,22 @@ def legend(axes: Axes) -> None:
     ----------
     axes : Axes
     """
-    labels = axes.get_legend_handles_labels()[1]
+    legend_of(axes, *axes.get_legend_handles_labels())
+
+
+def legend_of(axes: Axes, handles: Sequence[Artist], labels: Sequence[str]) -> None:
+    """Name what is given above the panel, where nothing is drawn; nothing for no label.
+
+    Parameters
+    ----------
+    axes : Axes
+    handles : sequence of Artist
+    labels : sequence of str
+    """
     if labels:
         # A key is as wide as some eight letters.
         columns = min(4, len(labels), max(1, LEGEND // (8 + max(map(len, labels)))))
-        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), borderaxespad=0.0, ncols=columns)
+        axes.legend(handles, labels, loc="lower right", bbox_to_anchor=(1.0, 0.98), borderaxespad=0.0, ncols=columns)
 
 
 def busiest(result: Result) -> list[int]:

@@ -7,12 +7,14 @@ below 38 segments, when a normalised law asks for them. The paper does not say s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.theory.laws import response
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -146,6 +148,61 @@ def normalised(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Ar
     return np.maximum(np.minimum(increase, window), 1.0), np.clip(b, HIGH_DECREASE, 0.5)
 
 
+def _of_response(name: str) -> Law:
+    """See a law of `laws` as this file does; its segments are those of the flow, whatever their size."""
+    answer = response(name)
+
+    def both(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
+        w, rtt, _ = np.broadcast_arrays(window, rtt_s, mss_bytes)
+        return answer.increase(w, rtt), answer.decrease(w, rtt)
+
+    return both
+
+
+LAWS: dict[str, Callable[[], Law]] = {
+    "highspeed": lambda: highspeed,
+    "nr-hstcp": lambda: normalised,
+    "reno": lambda: reno,
+    "compound": lambda: _of_response("compound"),
+    "constant-rate": lambda: _of_response("constant-rate"),
+    "hybla": lambda: _of_response("hybla"),
+    "scalable": lambda: _of_response("scalable"),
+}
+"""Laws whose growth is a function of the window, by name."""
+
+
+def law(name: str) -> Law:
+    """Find a law by its name in the catalogue.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    callable
+        See `Law`.
+
+    Raises
+    ------
+    InputError
+        If there is none, or its growth is not a function of the window.
+
+    References
+    ----------
+    PhillipsHu2006 for highspeed, nr-hstcp and reno; the others as in `laws`.
+
+    Examples
+    --------
+    >>> float(recovery_time(law("scalable"), 1e9, 0.1).round(2))
+    1.34
+    """
+    if name not in LAWS:
+        message = f'fairness: "{name}" has no growth that depends on the window alone; there are {", ".join(LAWS)}'
+        raise InputError(message)
+    return LAWS[name]()
+
+
 def recovery_time(
     law: Law, rate_bps: ArrayLike, rtt_s: ArrayLike, mss_bytes: ArrayLike = 1500.0, method: Method = "integral"
 ) -> NDArray[np.float64]:
@@ -189,6 +246,11 @@ def recovery_time(
     if not (np.all(rate > 0) and np.all(rtt > 0) and np.all(mss > 0)):
         message = "rate_bps, rtt_s, mss_bytes: must be above 0"
         raise InputError(message)
+    return _recovery(law, rate, rtt, mss, method, math.inf)
+
+
+def _recovery(law: Law, rate: Array, rtt: Array, mss: Array, method: Method, limit: float) -> Array:
+    """Recovery time of checked arrays of one shape; whole steps are counted up to a limit of round trips."""
     window = rate * rtt / 8 / mss
     a, b = law(window, rtt, mss)
     if np.any(~(a > 0)) or np.any(~((b > 0) & (b < 1))):
@@ -197,15 +259,15 @@ def recovery_time(
     if method == "crude":
         return np.asarray(rtt * window * b / a)
     if method == "steps":
-        return np.asarray(rtt * _rounds(law, window, b, rtt, mss))
+        return np.asarray(rtt * _rounds(law, window, b, rtt, mss, limit))
     depth = -np.log1p(-b)[..., np.newaxis] * np.linspace(1.0, 0.0, _PANELS + 1)
     x = window[..., np.newaxis] * np.exp(-depth)
     growth, _ = law(x, rtt[..., np.newaxis], mss[..., np.newaxis])
     return np.asarray(rtt * np.trapezoid(x / growth, -depth, axis=-1))
 
 
-def _rounds(law: Law, window: Array, decrease: Array, rtt: Array, mss: Array) -> Array:
-    """Round trips until the window is back: at least one, each adds a(w)."""
+def _rounds(law: Law, window: Array, decrease: Array, rtt: Array, mss: Array, limit: float) -> Array:
+    """Round trips until the window is back: at least one, each adds a(w); infinite beyond the limit."""
     w = np.array((1 - decrease) * window)
     rounds = np.zeros(w.shape)
     below = np.ones(w.shape, dtype=bool)
@@ -215,6 +277,8 @@ def _rounds(law: Law, window: Array, decrease: Array, rtt: Array, mss: Array) ->
         rounds += below
         # A millionth of a segment: what rounding may leave of a window that is back exactly.
         below = below & (w < window - 1e-6)
+        if rounds.max() > limit:
+            return np.where(below, np.inf, rounds)
     return rounds
 
 
@@ -264,8 +328,14 @@ def share(
     given = (np.asarray(value, dtype=float) for value in (period_s, rtt_s, mss_bytes))
     period, rtt, mss = np.broadcast_arrays(*given)
 
+    if not (np.all(rtt > 0) and np.all(mss > 0)):
+        message = "rtt_s, mss_bytes: must be above 0"
+        raise InputError(message)
+    # More round trips than fit into the longest period are more than enough to know.
+    limit = float(np.max(period / rtt, initial=0.0)) + 1
+
     def within(log_rate: Array) -> NDArray[np.bool_]:
-        return np.asarray(recovery_time(law, np.exp(log_rate), rtt, mss, method) <= period)
+        return np.asarray(_recovery(law, np.exp(log_rate), rtt, mss, method, limit) <= period)
 
     low, high = (np.full(period.shape, np.log(bound)) for bound in bounds_bps)
     found = within(low) & ~within(high)

@@ -1,7 +1,21 @@
 """Every analytic model by name: its card, its table, what it predicts for a link. One file each."""
 
 from elephan.errors import InputError
-from elephan.theory.models import hstcp, sawtooth
+from elephan.theory.models import (
+    convergence,
+    engset,
+    hstcp,
+    hstcp_window,
+    loss_share,
+    mixed,
+    poisson_loss,
+    processor_sharing,
+    queue_bound,
+    recovery_time,
+    response,
+    rules,
+    sawtooth,
+)
 from elephan.theory.models.bottleneck import Bottleneck, bottleneck
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction, Table
 
@@ -21,8 +35,19 @@ __all__ = [
 MODELS: dict[str, Model] = {
     module.MODEL.name: module.MODEL
     for module in (
+        response,
         hstcp,
+        hstcp_window,
         sawtooth,
+        rules,
+        queue_bound,
+        processor_sharing,
+        poisson_loss,
+        mixed,
+        engset,
+        recovery_time,
+        loss_share,
+        convergence,
     )
 }
 """In the order of the catalogue."""

@@ -18,6 +18,7 @@ from elephan.errors import InputError, UnitError
 from elephan.units import bits_per_second, octets, seconds, share
 
 if TYPE_CHECKING:
+    from elephan.scenario import Scenario
     from elephan.theory.models.bottleneck import Bottleneck
     from elephan.theory.response import Floats
 
@@ -52,12 +53,15 @@ class Parameter:
     meaning : str
     choices : tuple of str
         Words that may be given.
+    within : str
+        Interval of numbers in base units, as ``(0, inf)`` or ``[0, 1)``; empty for any.
     """
 
     default: str
     unit: str
     meaning: str
     choices: tuple[str, ...] = ()
+    within: str = ""
 
     def read(self, name: str, text: str) -> list[float] | list[str]:
         """Read a value, a list or a range.
@@ -89,7 +93,28 @@ class Parameter:
                 message = f'{name}: there is no "{unknown[0]}"; use {", ".join(self.choices)}'
                 raise InputError(message)
             return items
-        return [value for item in items for value in self._numbers(name, item)]
+        values = [value for item in items for value in self._numbers(name, item)]
+        outside = [value for value in values if not self._allows(value)]
+        if outside:
+            unit = f" {self.unit}" if self.unit not in ("", "1") else ""
+            message = f"{name}: {outside[0]:g}{unit} is not {self.range}; write for example {self.default}"
+            raise InputError(message)
+        return values
+
+    @property
+    def range(self) -> str:
+        """Where numbers lie, in words; empty for anywhere."""
+        low, high = self.within[1:-1].split(", ") if self.within else ("", "")
+        if high != "inf":
+            return f"within {self.within}" if self.within else ""
+        return f"above {low}" if self.within[0] == "(" else f"at least {low}"
+
+    def _allows(self, value: float) -> bool:
+        if not self.within:
+            return True
+        low, high = (float(end) for end in self.within[1:-1].split(","))
+        above = value >= low if self.within[0] == "[" else value > low
+        return above and (value <= high if self.within[-1] == "]" else value < high)
 
     def _numbers(self, name: str, text: str) -> list[float]:
         ends, colon, count = text.partition(":")
@@ -159,11 +184,14 @@ class Picture:
         Columns, in one panel; the first is the closed form, the second what checks it, where there are two.
     logarithmic : str
         Which axes are: ``""``, ``"x"``, ``"y"`` or ``"xy"``.
+    y : str
+        What the axis of several lines says; of a single one it is the column's meaning.
     """
 
     x: str
     lines: tuple[str, ...]
     logarithmic: str = "x"
+    y: str = ""
 
 
 @dataclass(frozen=True)
@@ -244,6 +272,9 @@ class Model:
     predict : callable or None
         From a `Bottleneck` and buffers [packets], shape (buffers,), to a `Prediction`; None if it says nothing of
         links.
+    from_link : callable or None
+        From a scenario and the index of a link to values of parameters, as text; for a model that says something of a
+        link by its own table.
     unsuited : callable
         Why it cannot speak of a bottleneck at all; empty if it can.
     doubts : callable
@@ -266,6 +297,7 @@ class Model:
     fails: tuple[str, ...] = ()
     picture: Picture | None = None
     predict: Callable[[Bottleneck, Floats], Prediction] | None = None
+    from_link: Callable[[Scenario, int], Mapping[str, str]] | None = None
     unsuited: Callable[[Bottleneck], str] = field(default=_nothing)
     doubts: Callable[[Bottleneck], list[str]] = field(default=_no_doubts)
 
@@ -331,6 +363,7 @@ class Model:
             "columns": [{"name": name, "unit": c.unit, "meaning": c.meaning} for name, c in self.columns.items()],
             "citation": cite(self.source),
             "predicts_links": self.predict is not None,
+            "reads_links": self.predict is not None or self.from_link is not None,
         }
 
 
@@ -339,4 +372,5 @@ MOST_ROWS = 100_000
 
 
 def _meaning(row: Parameter) -> str:
-    return f"{row.meaning}: {', '.join(row.choices)}" if row.choices else row.meaning
+    within = f", {row.range}" if row.range and row.within != "(0, inf)" else ""
+    return f"{row.meaning}: {', '.join(row.choices)}" if row.choices else row.meaning + within

@@ -44,7 +44,7 @@ MODEL = Model(
         "p belongs to the window before the loss, so lambda is 1 - b/2 times what RFC 3649 gives.",
     ),
     parameters={
-        "p": Parameter("1e-7..1e-3", "1", "loss events per segment"),
+        "p": Parameter("1e-7..1e-3:5", "1", "loss events per segment"),
         "rtt": Parameter("120 ms", "s", "round-trip time"),
     },
     columns={
@@ -58,5 +58,5 @@ MODEL = Model(
         "exact_packets_per_s": Column("segments/s", "lambda(p), exact equation"),
     },
     compute=_table,
-    picture=Picture("p", ("closed_packets_per_s", "exact_packets_per_s"), "xy"),
+    picture=Picture("p", ("closed_packets_per_s", "exact_packets_per_s"), "xy", "throughput"),
 )

@@ -72,6 +72,7 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
     link : int
     given : mapping of str to str
         ``buffer``: a value, list or range; by default from a hundredth of the bandwidth-delay product to its double.
+        Of a model that has a table of its own for a link: any of its parameters, instead of what the scenario says.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
     Raises
     ------
     InputError
-        As in `suited`, or if something else than ``buffer`` is given.
+        As in `suited`, or if something is given that is no parameter.
 
     Examples
     --------
@@ -88,8 +89,10 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
     >>> from elephan.theory.models import MODELS
     >>> found = table(MODELS["sawtooth"], Scenario.from_text(EXAMPLE), 0, {"buffer": "25,100"})
     >>> found.columns["utilization"].round(2).tolist()
-    [0.87, 1.0]
+    [0.89, 1.0]
     """
+    if model.predict is None and model.from_link is not None:
+        return _own_table(model, scenario, link, given)
     seen = suited(model, scenario, link)
     low, high = max(1, round(seen.bdp / 100)), max(4, round(2 * seen.bdp))
 
@@ -112,3 +115,54 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
         fails=(*doubts, *model.fails),
         picture=Picture("buffer", ("utilization",), "x"),
     ).table(given)
+
+
+def _own_table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str]) -> Table:
+    """Compute a model's own table, with a link's values for defaults."""
+    assert model.from_link is not None  # `table` has looked
+    fact = scenario.links[link]
+    if not fact["flows"]:
+        message = f"{scenario.origin}: link {fact['name']}: no flow sends data over it; give another link"
+        raise InputError(message)
+    values = model.from_link(scenario, link)
+    parameters = {name: replace(row, default=values.get(name, row.default)) for name, row in model.parameters.items()}
+    title = f"{model.title}; link {fact['name']} of {scenario.title}"
+    return replace(model, title=title, parameters=parameters).table(given)
+
+
+def rate(bps: float) -> str:
+    """Write a rate as a parameter, in full.
+
+    Parameters
+    ----------
+    bps : float [bit/s]
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rate(1e9)
+    '1000000000 bit/s'
+    """
+    return f"{bps:.0f} bit/s"
+
+
+def time(s: float) -> str:
+    """Write a time as a parameter, to the picosecond.
+
+    Parameters
+    ----------
+    s : float [s]
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> time(0.12)
+    '120000000000 ps'
+    """
+    return f"{1e12 * s:.0f} ps"

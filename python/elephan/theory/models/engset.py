@@ -1,0 +1,63 @@
+"""Model `engset`: a closed population of users who think, then transfer, then think again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.theory.elastic import active_by_balance, engset
+from elephan.theory.models.card import Column, Model, Parameter, Picture
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.theory.models.card import Values
+    from elephan.theory.response import Floats
+
+
+def _table(v: Values) -> Mapping[str, Floats]:
+    rate = v["rate"] / 8 / v["packet"]
+    users = np.round(v["users"])
+    given = (users.astype(int).tolist(), v["think"].tolist(), v["session"].tolist(), rate.tolist())
+    rows = [engset(*row) for row in zip(*given, strict=True)]
+    return {
+        "active": np.array([row.active for row in rows]),
+        # Below full load the balance would have fewer than nobody active.
+        "active_at_full_load": np.maximum(active_by_balance(users, v["think"], v["session"], rate), 0),
+        "utilization": np.array([1 - row.idle for row in rows]),
+        "throughput_bps": np.array([row.throughput for row in rows]) * 8 * v["packet"],
+        "session_s": np.array([row.active / row.throughput for row in rows]) * v["session"],
+    }
+
+
+MODEL = Model(
+    name="engset",
+    title="A closed population of users",
+    source="Andrew2005",
+    says=(
+        "How many of so many users are in a session at once, and how busy they keep the link, if sessions share it "
+        "equally; for any distributions of thinking times and of sizes."
+    ),
+    fails=(
+        "Round trips, slow start and losses of TCP are left out: it is the limit of short RTTs. The paper simulates "
+        "about 110 of 200 and 400 of 500 users active, because losses leave the link idle at times.",
+        "It knows no buffer, so no idle time that falls as the buffer grows.",
+    ),
+    parameters={
+        "users": Parameter("20,50,100,150,200,300,400,500", "1", "how many", within="[1, 100000]"),
+        "think": Parameter("2 s", "s", "mean time between a user's sessions", within="(0, inf)"),
+        "session": Parameter("100.5 packets", "packets", "mean size of a session", within="(0, inf)"),
+        "packet": Parameter("500 B", "B", "size of a packet", within="(0, inf)"),
+        "rate": Parameter("16 Mbit/s", "bit/s", "of the link", within="(0, inf)"),
+    },
+    columns={
+        "active": Column("1", "mean number of users in a session"),
+        "active_at_full_load": Column("1", "the same by balance, if the link is always busy"),
+        "utilization": Column("1", "share of the rate that is used"),
+        "throughput_bps": Column("bit/s", "of all users"),
+        "session_s": Column("s", "mean time that a session takes"),
+    },
+    compute=_table,
+    picture=Picture("users", ("active", "active_at_full_load"), "", "users in a session"),
+)

@@ -1,0 +1,55 @@
+"""Model `processor-sharing`: flows in progress and how long a transfer takes, where flows share a link equally."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.theory.elastic import in_progress, mean_in_progress, mean_response, more_in_progress
+from elephan.theory.models.card import Column, Model, Parameter, Picture
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.theory.models.card import Values
+    from elephan.theory.response import Floats
+
+
+def _table(v: Values) -> Mapping[str, Floats]:
+    return {
+        "mean_flows": mean_in_progress(v["load"]),
+        "chance": in_progress(v["load"], v["flows"]),
+        "chance_of_more": more_in_progress(v["load"], v["flows"]),
+        "response_s": mean_response(v["size"], v["rate"], v["load"]),
+        "flow_rate_bps": v["rate"] * (1 - v["load"]),
+    }
+
+
+MODEL = Model(
+    name="processor-sharing",
+    title="Processor sharing: transfers that share a link equally",
+    source="AugeRoberts2006",
+    says=(
+        "How many transfers are in progress, how often more than a given number, and how long one takes on average; "
+        "for any distribution of sizes if sessions start as a Poisson process."
+    ),
+    fails=(
+        "Slow start, round trips and losses are left out: short transfers take several round trips however empty the "
+        "link is.",
+        "TCP does not share equally among different RTTs.",
+    ),
+    parameters={
+        "load": Parameter("0..0.9:10", "1", "offered load over what the flows share", within="[0, 1)"),
+        "flows": Parameter("4", "1", "so many in progress", within="[0, inf)"),
+        "size": Parameter("1 MB", "B", "of the transfer", within="(0, inf)"),
+        "rate": Parameter("50 Mbit/s", "bit/s", "what the flows share", within="(0, inf)"),
+    },
+    columns={
+        "mean_flows": Column("1", "mean number in progress"),
+        "chance": Column("1", "chance of exactly so many"),
+        "chance_of_more": Column("1", "chance of more than so many"),
+        "response_s": Column("s", "mean time that the transfer takes"),
+        "flow_rate_bps": Column("bit/s", "size over that time"),
+    },
+    compute=_table,
+    picture=Picture("load", ("chance", "chance_of_more"), "", "chance"),
+)

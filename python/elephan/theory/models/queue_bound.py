@@ -1,0 +1,73 @@
+"""Model `queue-bound`: how far the queue of any number of Reno flows can fall, and the buffer that never empties."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.theory.models import links
+from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.rules import smallest_queue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.scenario import Scenario
+    from elephan.theory.models.card import Values
+
+
+def _table(v: Values) -> Mapping[str, Any]:
+    rate = v["rate"] / 8 / v["packet"]
+    product = rate * v["rtt_max"]
+    given = zip(rate, v["rtt_max"], v["buffer"], strict=True)
+    least = np.array([float(smallest_queue(mu, [rtt], buffer)) for mu, rtt, buffer in given])
+    return {
+        "least_packets": least,
+        "least_delay_s": least / rate,
+        "max_bdp_packets": product,
+        "empties": np.where(v["buffer"] > product, "never", "may"),
+    }
+
+
+def _from_link(scenario: Scenario, link: int) -> dict[str, str]:
+    fact = scenario.links[link]
+    limit = 10 * math.ceil(fact["rate_bps"] / 8 / fact["packet_bytes"] * fact["max_rtt_s"] / 5)
+    return {
+        "rate": links.rate(fact["rate_bps"]),
+        "packet": f"{fact['packet_bytes']:.0f} B",
+        "rtt_max": links.time(fact["max_rtt_s"]),
+        "buffer": f"0..{limit}:11",
+    }
+
+
+MODEL = Model(
+    name="queue-bound",
+    title="Least queue after an overflow, and the largest bandwidth-delay product",
+    source="Andrew2005",
+    says=(
+        "However many Reno flows with whatever RTTs: the queue does not fall below (B - rate x largest RTT) / 2 after "
+        "the first overflow, so a buffer above that product never empties."
+    ),
+    fails=(
+        "A bound for the worst case, in which all traffic is the longest flow's: it says nothing of utilization, and "
+        "measured needs are far below it (5 flows with Pareto RTTs: about half the mean product for 99 %).",
+        "Reno, drop-tail, at most one loss per flow and overflow, no timeouts; slow-start overshoot breaks it.",
+    ),
+    parameters={
+        "rate": Parameter("16 Mbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "packet": Parameter("500 B", "B", "size of a packet", within="(0, inf)"),
+        "rtt_max": Parameter("100 ms,150 ms", "s", "largest RTT without queueing", within="(0, inf)"),
+        "buffer": Parameter("0..1000:11", "packets", "of the link", within="[0, inf)"),
+    },
+    columns={
+        "least_packets": Column("packets", "least queue"),
+        "least_delay_s": Column("s", "least queueing delay"),
+        "max_bdp_packets": Column("packets", "rate x largest RTT"),
+        "empties": Column("", "whether the queue ever empties"),
+    },
+    compute=_table,
+    picture=Picture("buffer", ("least_packets",), ""),
+    from_link=_from_link,
+)

@@ -1,0 +1,134 @@
+"""Model `rules`: every buffer rule for one link, and which of its assumptions do not hold there."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.catalog import catalog
+from elephan.citations import short
+from elephan.errors import InputError
+from elephan.theory.models import links
+from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.rules import RULES, Facts, broken, facts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.scenario import Scenario
+    from elephan.theory.models.card import Values
+
+# The largest rate that can be written.
+UNLIMITED_BPS = 1e15
+
+
+def _table(v: Values) -> Mapping[str, Any]:
+    rows = [dict(zip(v, row, strict=True)) for row in zip(*(column.tolist() for column in v.values()), strict=True)]
+    known = [_facts(row) for row in rows]
+    packets = np.array([RULES[row["rule"]].packets(link) for row, link in zip(rows, known, strict=True)])
+    return {
+        "packets": packets,
+        "delay_s": packets * 8 * v["packet"] / v["rate"],
+        "formula": np.array([RULES[row["rule"]].title for row in rows]),
+        "source": np.array([short(RULES[row["rule"]].source) for row in rows]),
+        "broken": np.array(["; ".join(broken(row["rule"], link)) for row, link in zip(rows, known, strict=True)]),
+    }
+
+
+def _facts(row: Mapping[str, Any]) -> Facts:
+    if not row["rtt_min"] <= row["rtt"] <= row["rtt_max"]:
+        message = f"rtt: {1e3 * row['rtt']:g} ms does not lie between rtt_min and rtt_max; give all three"
+        raise InputError(message)
+    packets_per_s = row["rate"] / 8 / row["packet"]
+    return Facts(
+        packets_per_s=packets_per_s,
+        bdp_packets=packets_per_s * row["rtt"],
+        min_rtt_s=row["rtt_min"],
+        max_rtt_s=row["rtt_max"],
+        delay_s=row["delay"],
+        flows=round(row["flows"]),
+        buffer_packets=row["buffer"] or math.nan,
+        discipline=row["queue"],
+        laws=tuple(sorted(_laws(row["law"]))),
+        other_traffic=row["other"] == "yes",
+        access_ratio=row["access"] / row["rate"],
+    )
+
+
+@cache
+def _catalogue() -> set[str]:
+    return {card["name"] for card in catalog("laws")}
+
+
+def _laws(text: str) -> set[str]:
+    laws = set(text.split("+")) - {"none"}
+    unknown = laws - _catalogue()
+    if unknown:
+        message = f'law: there is no "{min(unknown)}"; see `elephan list laws`, or write none'
+        raise InputError(message)
+    return laws
+
+
+def _from_link(scenario: Scenario, link: int) -> dict[str, str]:
+    fact = scenario.links[link]
+    known = facts(fact, [group for group in scenario.groups if link in group["path"]])
+    return {
+        "rate": links.rate(fact["rate_bps"]),
+        "packet": f"{fact['packet_bytes']:.0f} B",
+        "rtt_min": links.time(known.min_rtt_s),
+        "rtt": links.time(known.bdp_packets / known.packets_per_s),
+        "rtt_max": links.time(known.max_rtt_s),
+        "delay": links.time(known.delay_s),
+        "flows": str(known.flows),
+        "law": "+".join(known.laws) or "none",
+        "queue": known.discipline,
+        "buffer": "0" if math.isnan(known.buffer_packets) else f"{known.buffer_packets:.0f}",
+        "access": links.rate(min(known.access_ratio * fact["rate_bps"], UNLIMITED_BPS)),
+        "other": "yes" if known.other_traffic else "no",
+    }
+
+
+MODEL = Model(
+    name="rules",
+    title="Buffer rules",
+    source="Villamizar1994",
+    says=(
+        "How many packets each published rule gives a link, how long a full buffer of that size makes packets wait, "
+        "and which of the rule's assumptions the link breaks."
+    ),
+    fails=(
+        "No rule says what utilization, loss or delay its buffer brings; `elephan size` does.",
+        "Most assume Reno at a drop-tail queue: ten HighSpeed flows use 92 % of the link of the defaults with a "
+        "twelfth of the bandwidth-delay product.",
+        "An assumption is checked only where it can be told from a link and its flows: synchronised losses, bursts "
+        "and timeouts are guessed from RTTs, access rates and windows.",
+    ),
+    parameters={
+        "rule": Parameter(",".join(RULES), "", "which", tuple(RULES)),
+        "rate": Parameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "packet": Parameter("1000 B", "B", "size of a packet", within="(0, inf)"),
+        "rtt_min": Parameter("115.5 ms", "s", "smallest base RTT", within="(0, inf)"),
+        "rtt": Parameter("120 ms", "s", "mean base RTT", within="(0, inf)"),
+        "rtt_max": Parameter("124.5 ms", "s", "largest base RTT", within="(0, inf)"),
+        "delay": Parameter("50 ms", "s", "the link's own, one way", within="[0, inf)"),
+        "flows": Parameter("10", "1", "how many", within="[1, inf)"),
+        "law": Parameter("highspeed", "", "of long flows; several joined by +, as reno+cubic; none if that is open"),
+        "queue": Parameter("drop-tail", "", "discipline"),
+        "buffer": Parameter("0", "packets", "what the link has; 0 if that is open", within="[0, inf)"),
+        "access": Parameter("10 Gbit/s", "bit/s", "of the fastest flow", within="(0, inf)"),
+        "other": Parameter("no", "", "whether anything but long flows crosses the link", ("no", "yes")),
+    },
+    columns={
+        "packets": Column("packets", "buffer"),
+        "delay_s": Column("s", "wait behind a full buffer"),
+        "formula": Column("", "the rule"),
+        "source": Column("", "where it is from"),
+        "broken": Column("", "which of its assumptions do not hold"),
+    },
+    compute=_table,
+    picture=Picture("flows", ("packets",), "xy"),
+    from_link=_from_link,
+)
