@@ -231,7 +231,7 @@ def test_many_buffers_at_once_are_what_each_is_alone() -> None:
     for k, curve, [a], [b] in zip(buffers, curves, together, thinned, strict=True):
         [c] = droptail(hstcp.throughput, A.rate, k, A.rtts, loss="tail")
         [d] = red(hstcp.throughput, A.rate, k, A.rtts, curve)
-        # Arrays of other lengths round otherwise, and the loss rate has a slope of up to K in the logarithm of the load.
+        # Arrays of other lengths round otherwise, and loss has a slope of up to K in the logarithm of the load.
         for at_once, alone in ((a, c), (b, d)):
             assert at_once.load == pytest.approx(alone.load, rel=1e-13)
             assert at_once.loss == pytest.approx(alone.loss, rel=1e-10)
