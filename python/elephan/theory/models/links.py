@@ -88,7 +88,7 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
     >>> from elephan.theory.models import MODELS
     >>> found = table(MODELS["sawtooth"], Scenario.from_text(EXAMPLE), 0, {"buffer": "25,100"})
     >>> found.columns["utilization"].round(2).tolist()
-    [0.87, 1.0]
+    [0.89, 1.0]
     """
     seen = suited(model, scenario, link)
     low, high = max(1, round(seen.bdp / 100)), max(4, round(2 * seen.bdp))
