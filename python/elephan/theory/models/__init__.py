@@ -1,7 +1,16 @@
 """Every analytic model by name: its card, its table, what it predicts for a link. One file each."""
 
 from elephan.errors import InputError
-from elephan.theory.models import hstcp, sawtooth
+from elephan.theory.models import (
+    droptail_fixed_point,
+    fluid,
+    gaussian,
+    hstcp,
+    red_fixed_point,
+    sawtooth,
+    small_buffer,
+    staggered,
+)
 from elephan.theory.models.bottleneck import Bottleneck, bottleneck
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction, Table
 
@@ -23,6 +32,12 @@ MODELS: dict[str, Model] = {
     for module in (
         hstcp,
         sawtooth,
+        staggered,
+        droptail_fixed_point,
+        red_fixed_point,
+        gaussian,
+        small_buffer,
+        fluid,
     )
 }
 """In the order of the catalogue."""
