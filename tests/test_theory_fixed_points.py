@@ -15,8 +15,10 @@ from elephan.theory.fixed_points import (
     Throughput,
     blocking,
     droptail,
+    droptail_each,
     occupancy,
     red,
+    red_each,
 )
 from elephan.theory.laws import RESPONSES, cubic
 
@@ -148,6 +150,21 @@ def test_a_shorter_round_trip_gets_more_by_its_ratio() -> None:
     assert point.rates[0] / point.rates[1] == pytest.approx(2.0)
     [point] = droptail(cubic().throughput, 100_000, 2000, [0.1, 0.2], delay="none")
     assert point.rates[0] / point.rates[1] == pytest.approx(2**0.25)
+
+
+def test_many_buffers_at_once_are_what_each_is_alone() -> None:
+    buffers = [12, 125, 1250]
+    curves = [Thresholds(0.4 * k, k) for k in buffers]
+    together = droptail_each(hstcp.throughput, A.rate, buffers, A.rtts, loss="tail")
+    thinned = red_each(hstcp.throughput, A.rate, buffers, A.rtts, curves)
+    for k, curve, [a], [b] in zip(buffers, curves, together, thinned, strict=True):
+        [c] = droptail(hstcp.throughput, A.rate, k, A.rtts, loss="tail")
+        [d] = red(hstcp.throughput, A.rate, k, A.rtts, curve)
+        # Arrays of other lengths round otherwise, and loss has a slope of up to K in the logarithm of the load.
+        for at_once, alone in ((a, c), (b, d)):
+            assert at_once.load == pytest.approx(alone.load, rel=1e-13)
+            assert at_once.loss == pytest.approx(alone.loss, rel=1e-10)
+            np.testing.assert_allclose(at_once.rates, alone.rates, rtol=1e-10)
 
 
 def test_bad_input_is_said_in_a_line() -> None:

@@ -6,8 +6,20 @@ import numpy as np
 import pytest
 
 from elephan.errors import InputError
+from elephan.theory import highspeed, nr_hstcp
 from elephan.theory.fluid_aqm import equilibrium, hollot_condition, trajectory, unstable_roots
-from elephan.theory.fluid_queues import Array, Discipline, DropTail, Path, Pie, Red, SmallBuffer, reno, with_pole
+from elephan.theory.fluid_queues import (
+    Array,
+    Discipline,
+    DropTail,
+    Path,
+    Pie,
+    Red,
+    SmallBuffer,
+    fluid_law,
+    reno,
+    with_pole,
+)
 
 HOLLOT = Path(3750, 0.2, 60)
 """15 Mbit/s in packets of 500 bytes, 60 flows, 200 ms without queueing: the example of Hollot2001."""
@@ -134,6 +146,56 @@ def test_cases_do_not_touch_each_other() -> None:
     for case in range(2):
         alone = trajectory(reno, Path(3750, rtts[case], flows[case]), red, 10.0, 0.01)
         np.testing.assert_array_equal(both.queue[:, case], alone.queue[:, 0])
+
+
+def test_each_case_may_have_its_own_buffer_and_thresholds() -> None:
+    buffers, low, high = np.array([100.0, 500.0]), np.array([25.0, 125.0]), np.array([75.0, 375.0])
+    kinds: list[tuple[Discipline, list[Discipline]]] = [
+        (DropTail(buffers), [DropTail(100), DropTail(500)]),
+        (Red(low, high, limit=buffers), [Red(25, 75, limit=100), Red(125, 375, limit=500)]),
+        (Pie(0.05, limit=buffers), [Pie(0.05, limit=100), Pie(0.05, limit=500)]),
+    ]
+    for together, singles in kinds:
+        both = trajectory(reno, Path([3750, 3750], 0.2, 60), together, 10.0, 0.015)
+        rest = equilibrium(reno, Path([3750, 3750], 0.2, 60), together)
+        for case, single in enumerate(singles):
+            alone = trajectory(reno, Path(3750, 0.2, 60), single, 10.0, 0.015)
+            np.testing.assert_array_equal(both.queue[:, case], alone.queue[:, 0])
+            assert float(rest.window[case]) == float(equilibrium(reno, Path(3750, 0.2, 60), single).window[0])
+
+
+def test_a_full_buffer_loses_what_does_not_fit_whatever_the_discipline() -> None:
+    # PIE's target needs 187 packets: with room for 50 it never drops by itself, and the queue is that of drop-tail.
+    pie = trajectory(reno, HOLLOT, Pie(0.05, limit=50), 30.0, 0.015)
+    tail = trajectory(reno, HOLLOT, DropTail(50), 30.0, 0.015)
+    assert pie.loss.max() > 0
+    np.testing.assert_array_equal(pie.queue, tail.queue)
+    assert float(equilibrium(reno, HOLLOT, Pie(0.05, limit=50)).queue[0]) == 50
+
+
+def test_a_window_is_cut_once_a_round_trip_only_where_it_has_several_losses() -> None:
+    def lowest(flows: int, once: bool) -> float:
+        path = Path(3750, 0.2, flows)
+        run = trajectory(highs, path, DropTail(50), 40.0, 0.02, 4000 * 0.2 / flows, once=once)
+        late = run.window[run.time_s > 10]
+        return float(late.min() / late.max())
+
+    highs = fluid_law(highspeed(), 0.2)
+    # One flow of 800 segments grows by seven a round trip, all of which are lost. In the source's form each is a cut:
+    # exp(-7 x 0.34) = 0.09, and twice that for what b and the window change meanwhile.
+    assert lowest(1, once=False) < 0.18
+    # b is 0.34, and losses last for a round trip or two.
+    assert 0.35 < lowest(1, once=True) < 0.75
+
+
+def test_the_tabulated_law_is_the_law() -> None:
+    windows = np.geomspace(1.0, 1e6, 999)
+    for law in (highspeed(), nr_hstcp()):
+        a, b = fluid_law(law, 0.1)(windows)
+        # But for the cell about 38 segments, where HighSpeed's a and b jump or bend.
+        smooth = np.abs(windows / 38 - 1) > 0.01
+        np.testing.assert_allclose(a[smooth], law.increase(windows, 0.1)[smooth], rtol=1e-4)
+        np.testing.assert_allclose(b[smooth], law.decrease(windows, 0.1)[smooth], rtol=1e-4)
 
 
 def test_half_the_step_changes_half_as_much() -> None:

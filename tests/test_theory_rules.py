@@ -82,6 +82,50 @@ def test_deviation_of_windows_that_are_drawn() -> None:
     assert float(rules.window_deviation(1000, 100, n, b)) == pytest.approx(sums.std(), rel=0.02)
 
 
+def test_equal_flows_count_as_they_are_and_one_that_has_all_as_one() -> None:
+    assert float(rules.effective_flows([1, 0, 0])) == 1
+    assert float(rules.effective_flows(np.ones(7))) == pytest.approx(7)
+
+
+def test_the_sum_of_unequal_windows_deviates_as_that_of_the_effective_number() -> None:
+    # Windows uniform between half and full, with means by shares; 900 in all on average.
+    rng, shares = np.random.default_rng(6), np.array([8.0, 4.0, 2.0, 1.0, 1.0, 1.0]) / 17
+    sums = (rng.uniform(0.5, 1.0, (20000, 6)) * 900 * shares / 0.75).sum(axis=1)
+    n = float(rules.effective_flows(shares))
+    # As above: a relative standard error of 1/200, four of them.
+    assert float(rules.window_deviation(900, 0, n)) == pytest.approx(sums.std(), rel=0.02)
+
+
+def test_a_queue_behind_unequal_flows_varies_as_behind_the_effective_number() -> None:
+    # Windows uniform between half and full, drawn; the queue at which sum of w / (T + q/C) is C, solved for each draw.
+    rng, rate = np.random.default_rng(5), 10_000.0
+    rtts = np.repeat([0.02, 0.2], [10, 40])
+    weight = rng.uniform(0.5, 1.0, (4000, rtts.size))
+    # So much that a queue always stands; Reno, one mean window for all.
+    windows = weight * (1.3 * rate / (0.75 / rtts).sum())
+    low, high = np.zeros(4000), np.full(4000, 10.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        more = (windows / (rtts + middle[:, None])).sum(-1) > rate
+        low, high = np.where(more, middle, low), np.where(more, high, middle)
+    assert low.min() > 0
+    delay = low.mean()
+    over = rtts + delay
+    shares = (1 / over) / (1 / over).sum()
+    # A window deviates by 1/(3 sqrt 3) of its mean, and the queue moves by C over the rate-weighted mean of 1/RTT.
+    slope = float(shares @ (1 / over))
+    expected = 1 / (3 * math.sqrt(3)) / slope / math.sqrt(float(rules.effective_flows(shares)))
+    # 4000 draws: a standard error of 1.1 %; linear in deviations of a hundredth.
+    assert low.std() == pytest.approx(expected, rel=0.05)
+    # Fifty equal flows would vary far less.
+    assert expected > 1.15 / (3 * math.sqrt(3)) / slope / math.sqrt(50)
+
+
+def test_shares_must_be_rates() -> None:
+    with pytest.raises(InputError, match=r"^shares: "):
+        rules.effective_flows([0, 0])
+
+
 def test_utilization_against_drawn_sums() -> None:
     rng, bdp, buffer, n = np.random.default_rng(4), 1000.0, 20.0, 100
     sigma = float(rules.window_deviation(bdp, buffer, n))

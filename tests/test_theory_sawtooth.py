@@ -78,6 +78,17 @@ def test_one_highspeed_flow_cut_at_a_time_is_enough_at_a_tenth() -> None:
     assert partial(highspeed(), 125_000, 1250, [0.12] * 10, 1, turns=3).utilisation > 0.9995
 
 
+def test_many_buffers_at_once_are_what_each_is_alone() -> None:
+    rtts = [0.05, 0.1, 0.12]
+    together = partial(highspeed(), 12_500, [10, 100, 3000], rtts, 1, turns=2)
+    assert together.rates.shape == (3, 3)
+    for i, buffer in enumerate((10, 100, 3000)):
+        alone = partial(highspeed(), 12_500, buffer, rtts, 1, turns=2)
+        # Overflows are met to 1e-7, and the delay by as many steps of Newton as the slowest row needs.
+        for name in ("utilisation", "period", "queue", "rates", "events", "dropped"):
+            assert getattr(together, name)[i] == pytest.approx(getattr(alone, name), rel=1e-5)
+
+
 def test_synchronised_reno_flows_share_by_the_square_of_their_rtt_without_a_queue() -> None:
     # Lakshman and Madhow 1997: equal numbers of cuts in equal time, 1/RTT growth, windows as 1/RTT, rates as 1/RTT^2.
     rates = partial(reno(), 4000, 0, [0.05, 0.1], 2).rates

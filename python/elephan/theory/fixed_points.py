@@ -9,11 +9,12 @@ any buffer (99.5 % at a tenth of the bandwidth-delay product) and shows no knee;
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import InputError
 from elephan.theory.response import Floats
@@ -28,9 +29,15 @@ Delay = Literal["accepted", "occupancy", "none"]
 Loss = Literal["blocking", "tail"]
 Chain = Literal["thinned", "unthinned"]
 
+Indices = NDArray[np.int64]
+# From cases (which buffer) and logarithms of loads to loss, mean number that delays, utilisation.
+_Queue = Callable[[Indices, Floats], tuple[Floats, Floats, Floats]]
+
 # Loads that are looked at for roots, and the loss rate below which a law is not asked.
 _GRID = 65
 _LEAST_P = 1e-100
+# Flows x loads that a law is asked at once: 8 MB an array.
+_MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -221,18 +228,63 @@ def droptail(
     >>> round(point.utilisation, 3)
     0.995
     """
-    _check(rate, buffer)
+    [points] = droptail_each(throughput, rate, [buffer], rtts, delay=delay, loss=loss)
+    return points
+
+
+def droptail_each(
+    throughput: Throughput,
+    rate: float,
+    buffers: ArrayLike,
+    rtts: ArrayLike,
+    *,
+    delay: Delay = "accepted",
+    loss: Loss = "blocking",
+) -> list[list[FixedPoint]]:
+    """`droptail` for many buffers, all at once.
+
+    Parameters
+    ----------
+    throughput : callable
+        As for `droptail`; called with arrays of shape (m, 1) and (m, n).
+    rate : float [segments/s]
+    buffers : array_like [segments], shape (buffers,)
+    rtts : array_like [s], shape (n,)
+    delay : {"accepted", "occupancy", "none"}
+    loss : {"blocking", "tail"}
+
+    Returns
+    -------
+    list of list of FixedPoint, one for each buffer
+
+    Raises
+    ------
+    InputError
+        As `droptail`.
+
+    References
+    ----------
+    Barman2004.
+
+    Examples
+    --------
+    >>> from elephan.theory import hstcp
+    >>> points = droptail_each(hstcp.throughput, 125_000, [125, 1250], [0.12] * 10)
+    >>> [round(point.utilisation, 3) for [point] in points]
+    [0.932, 0.995]
+    """
+    room = np.asarray(buffers, dtype=float)
+    _check(rate, room)
     _named("delay", delay, get_args(Delay))
     _named("loss", loss, get_args(Loss))
-    waiting = {"accepted": max(buffer - 1, 0.0), "occupancy": buffer}
 
-    def queue(load: float) -> tuple[float, float, float]:
-        log = np.log(load)
-        p = float(blocking(load, buffer)) if loss == "blocking" else float(np.exp(min(buffer * log, 0.0)))
-        mean = float(occupancy(load, waiting[delay])) if delay in waiting else 0.0
-        return p, mean, load * (1 - p)
+    def queue(which: Indices, logs: Floats) -> tuple[Floats, Floats, Floats]:
+        load, k = np.exp(logs), room[which]
+        p = blocking(load, k) if loss == "blocking" else np.exp(np.minimum(k * logs, 0.0))
+        found = occupancy(load, np.maximum(k - 1, 0.0) if delay == "accepted" else k)
+        return p, np.zeros_like(p) if delay == "none" else found, load * (1 - p)
 
-    return _solve(throughput, rate, rtts, queue)
+    return _solve(throughput, rate, rtts, queue, room.size)
 
 
 def red(
@@ -284,70 +336,147 @@ def red(
     >>> round(point.utilisation, 3)
     0.988
     """
-    _check(rate, buffer)
+    [points] = red_each(throughput, rate, [buffer], rtts, [thresholds], delay=delay, chain=chain)
+    return points
+
+
+def red_each(
+    throughput: Throughput,
+    rate: float,
+    buffers: ArrayLike,
+    rtts: ArrayLike,
+    thresholds: Sequence[Thresholds],
+    *,
+    delay: Delay = "accepted",
+    chain: Chain = "thinned",
+) -> list[list[FixedPoint]]:
+    """`red` for many buffers, all at once.
+
+    Parameters
+    ----------
+    throughput : callable
+        As for `droptail_each`.
+    rate : float [segments/s]
+    buffers : array_like of int [segments], shape (buffers,)
+    rtts : array_like [s], shape (n,)
+    thresholds : sequence of Thresholds
+        One for each buffer.
+    delay : {"accepted", "occupancy", "none"}
+    chain : {"thinned", "unthinned"}
+
+    Returns
+    -------
+    list of list of FixedPoint, one for each buffer
+
+    Raises
+    ------
+    InputError
+        As `red`.
+
+    References
+    ----------
+    Barman2004; BonaldMayBolot2000.
+
+    Examples
+    --------
+    >>> from elephan.theory import hstcp
+    >>> curve = Thresholds(500, 1250)
+    >>> points = red_each(hstcp.throughput, 125_000, [1250], [0.12] * 10, [curve])
+    >>> [round(point.utilisation, 3) for [point] in points]
+    [0.988]
+    """
+    room = np.asarray(buffers, dtype=int)
+    _check(rate, room)
     _named("delay", delay, get_args(Delay))
     _named("chain", chain, get_args(Chain))
-    n = np.arange(buffer + 1, dtype=float)
-    drop = thresholds.drop(n)
-    drop[-1] = 1.0
-    with np.errstate(divide="ignore"):
-        kept = np.concatenate(([0.0], np.cumsum(np.log1p(-drop[:-1])))) if chain == "thinned" else np.zeros(n.size)
+    states = [_States(int(k), curve, chain) for k, curve in zip(room, thresholds, strict=True)]
 
-    def queue(load: float) -> tuple[float, float, float]:
-        weight = n * np.log(load) + kept
-        law = np.exp(weight - weight.max())
-        law /= law.sum()
-        p = float(law @ drop)
-        accepted = law * (1 - drop)
+    def queue(which: Indices, logs: Floats) -> tuple[Floats, Floats, Floats]:
+        rows = np.array([states[case].at(log) for case, log in zip(which.tolist(), logs.tolist(), strict=True)])
+        p, accepted, mean, used = rows.T
+        return p, {"accepted": accepted, "occupancy": mean, "none": np.zeros_like(p)}[delay], used
+
+    return _solve(throughput, rate, rtts, queue, room.size)
+
+
+class _States:
+    """The chain behind RED with one buffer: states, drops, and the weights that no load changes."""
+
+    def __init__(self, buffer: int, thresholds: Thresholds, chain: Chain) -> None:
+        self.n = np.arange(buffer + 1, dtype=float)
+        self.drop = thresholds.drop(self.n)
+        self.drop[-1] = 1.0
+        with np.errstate(divide="ignore"):
+            thin = np.concatenate(([0.0], np.cumsum(np.log1p(-self.drop[:-1]))))
+        self.kept = thin if chain == "thinned" else np.zeros(self.n.size)
+        # What is averaged over the states: drops, what is accepted and what that finds, the number there is.
+        keep = 1 - self.drop
+        self.means = np.column_stack((self.drop, keep, keep * self.n, self.n))
+
+    def at(self, log: float) -> tuple[float, float, float, float]:
+        """Loss, mean number that accepted arrivals find, mean number, and utilisation at a load of this logarithm."""
+        weight = self.n * log
+        weight += self.kept
+        weight -= weight.max()
+        law = np.exp(weight, out=weight)
         # From what is accepted, so that nothing is lost where 1 - p is small.
-        passed = float(accepted.sum())
-        mean = {"accepted": float(accepted @ n) / passed, "occupancy": float(law @ n), "none": 0.0}[delay]
-        return p, mean, 1 - float(law[0])
-
-    return _solve(throughput, rate, rtts, queue)
+        p, passed, found, mean = (law @ self.means).tolist()
+        total = float(law.sum())
+        return p / total, found / passed, mean / total, 1 - float(law[0]) / total
 
 
-def _solve(
-    throughput: Throughput, rate: float, rtts: ArrayLike, queue: Callable[[float], tuple[float, float, float]]
-) -> list[FixedPoint]:
+def _solve(throughput: Throughput, rate: float, rtts: ArrayLike, queue: _Queue, cases: int) -> list[list[FixedPoint]]:
     """Find all loads that the flows offer when the queue that such a load makes is what they see."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - slow to load, and a door lists models without it
-
     tau = np.asarray(rtts, dtype=float)
     if tau.ndim != 1 or not tau.size or not (tau > 0).all():
         message = "fixed point: rtts must be a list of times above 0, one for each flow"
         raise InputError(message)
 
-    def offered(load: float) -> Floats:
-        p, mean, _ = queue(load)
-        return np.asarray(throughput(np.asarray(min(max(p, _LEAST_P), 1.0)), tau + mean / rate))
+    def offered(p: Floats, mean: Floats) -> Floats:
+        seen = np.clip(p, _LEAST_P, 1.0)
+        return np.asarray(throughput(seen[:, None], tau + mean[:, None] / rate))
 
-    def excess(log: float) -> float:
-        load = float(np.exp(log))
-        return float(offered(load).sum()) / rate - load
+    def excess(which: Indices, logs: Floats) -> Floats:
+        p, mean, _ = queue(which, logs)
+        lot = max(1, _MOST_CELLS // tau.size)
+        total = [offered(p[i : i + lot], mean[i : i + lot]).sum(-1) for i in range(0, p.size, lot)]
+        return np.concatenate(total) / rate - np.exp(logs)
 
     # Dense about full load, where the loss rate changes by orders of magnitude.
     spread = np.geomspace(1e-6, 20.0, _GRID // 2)
     grid = np.concatenate((-spread[::-1], [0.0], spread))
-    signs = [excess(x) > 0 for x in grid]
-    found = []
-    for low, high, before, after in zip(grid[:-1], grid[1:], signs[:-1], signs[1:], strict=True):
-        if before == after:
-            continue
-        log = float(brentq(excess, low, high, xtol=1e-14, rtol=1e-14))
-        load = float(np.exp(log))
-        p, mean, utilisation = queue(load)
-        found.append(FixedPoint(load, p, utilisation, mean, offered(load), abs(excess(log))))
-    if not found:
+    every = np.repeat(np.arange(cases), grid.size)
+    above = (excess(every, np.tile(grid, cases)) > 0).reshape(cases, grid.size)
+    which, cell = np.nonzero(above[:, :-1] != above[:, 1:])
+    if np.unique(which).size < cases:
         message = (
             "fixed point: no load between 2e-9 and 5e8 capacities agrees with the flows; is the link's rate right?"
         )
         raise InputError(message)
+    logs = _bisected(lambda x: (excess(which, x) > 0) == above[which, cell], grid[cell], grid[cell + 1])
+    p, mean, used = queue(which, logs)
+    residual = np.abs(excess(which, logs))
+    found: list[list[FixedPoint]] = [[] for _ in range(cases)]
+    for i, case in enumerate(which):
+        [rates] = offered(p[i : i + 1], mean[i : i + 1])
+        load, lost, busy, waiting = (float(x[i]) for x in (np.exp(logs), p, used, mean))
+        found[case].append(FixedPoint(load, lost, busy, waiting, rates, float(residual[i])))
     return found
 
 
-def _check(rate: float, buffer: float) -> None:
-    if rate <= 0 or buffer < 1:
+def _bisected(left: Callable[[Floats], NDArray[np.bool_]], low: Floats, high: Floats) -> Floats:
+    """Halve brackets to rounding error, all at once; `left` says where the root is still above."""
+    while True:
+        middle = (low + high) / 2
+        if ((high - low) <= 1e-15 + 2e-16 * np.abs(middle)).all():
+            return np.asarray(middle)
+        short = left(middle)
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+
+
+def _check(rate: float, buffers: ArrayLike) -> None:
+    room = np.asarray(buffers)
+    if rate <= 0 or room.ndim != 1 or not (room >= 1).all():
         message = "fixed point: the rate must be above 0 and the buffer at least one segment"
         raise InputError(message)
 

@@ -2,7 +2,8 @@
 
 Source: Misra2000; the linear form Hollot2001 and Hollot2002, with drop-tail RainaWischik2005.
 Differs from the source: any window law a(w), b(w) in place of 1 and a half; a drop leaves the queue no shorter, as a
-mark would, except where the buffer overflows. The disciplines are in `fluid_queues`.
+mark would, except where the buffer overflows; as an option a window with several losses is cut once. The disciplines
+are in `fluid_queues`.
 """
 
 from __future__ import annotations
@@ -83,6 +84,11 @@ class Trajectory(NamedTuple):
     load: Array
     """Arrivals over the link's rate."""
 
+    def mean_loss(self, since_s: float = 0.0) -> Array:
+        """Share of what arrives from then on that is lost, shape (cases,)."""
+        kept = self.time_s >= since_s
+        return np.asarray((self.loss[kept] * self.load[kept]).sum(axis=0) / self.load[kept].sum(axis=0))
+
     def utilization(self, since_s: float = 0.0) -> Array:
         """Share of the link's rate that is used from then on, shape (cases,)."""
         kept = self.time_s >= since_s
@@ -98,6 +104,8 @@ def trajectory(
     step_s: float,
     window: ArrayLike = 1.0,
     queue: ArrayLike = 0.0,
+    *,
+    once: bool = False,
 ) -> Trajectory:
     """Integrate the fluid equations by steps of fixed length.
 
@@ -115,6 +123,8 @@ def trajectory(
         At the start, and before; shape () or (cases,).
     queue : array_like [packets]
         Likewise.
+    once : bool
+        Whether a window with losses is cut once, as TCP does: 1 - exp(-W p) cuts a round trip in place of W p.
 
     Returns
     -------
@@ -142,23 +152,26 @@ def trajectory(
         raise InputError(message)
     steps, cases = round(duration_s / step_s) + 1, np.arange(rate.size)
     windows, queues, losses, loads = (np.zeros((steps, rate.size)) for _ in range(4))
-    # What acts an RTT later: the rate of losses that a flow suffers.
-    blows = np.zeros((steps, rate.size))
+    # What acts an RTT later: the rate of cuts that a flow suffers.
+    blows = np.zeros((steps + 1, rate.size))
     w, q = (np.array(np.broadcast_to(np.asarray(v, dtype=float), rate.shape)) for v in (window, queue))
     marker = discipline.marker(rate)
     for k in range(steps):
         rtt = base + q / rate
         load = flows * w / rtt / rate
         p = marker.step(q, load, k * step_s, step_s)
-        windows[k], queues[k], losses[k], loads[k], blows[k] = w, q, p, load, w / rtt * p
+        # What a full buffer cannot take is lost, whatever the discipline says.
+        p = np.where(q >= discipline.limit, np.maximum(p, 1 - 1 / np.maximum(load, 1e-9)), p)
+        windows[k], queues[k], losses[k], loads[k] = w, q, p, load
+        blows[k] = (-np.expm1(-w * p) if once else w * p) / rtt
         # Before the start there was no loss; within a step the past is a straight line.
         at = k - rtt / step_s
-        i = np.clip(np.floor(at).astype(int), 0, steps - 2)
-        part = at - i
-        blow = np.where(at >= 0, (1 - part) * blows[i, cases] + part * blows[i + 1, cases], 0.0)
+        i = np.maximum(at, 0).astype(int)
+        early = blows[i, cases]
+        blow = np.where(at >= 0, early + (at - i) * (blows[i + 1, cases] - early), 0.0)
         a, b = law(w)
         w = np.maximum(w + step_s * (a / rtt - b * w * blow), 1.0)
-        q = np.clip(q + step_s * rate * (load - 1), 0.0, discipline.limit)
+        q = np.minimum(np.maximum(q + step_s * rate * (load - 1), 0.0), discipline.limit)
     return Trajectory(np.asarray(np.arange(steps) * step_s, dtype=float), windows, queues, losses, loads)
 
 
@@ -175,7 +188,8 @@ def unstable_roots(law: Law, path: Path, discipline: Discipline) -> np.ndarray[t
     Returns
     -------
     ndarray of int, shape (cases,)
-        Roots of the characteristic equation with a positive real part; a pair of them means oscillation.
+        Roots of the characteristic equation with a positive real part; a pair of them means oscillation. Values of a
+        discipline must be the same for all cases.
 
     Raises
     ------

@@ -3,7 +3,8 @@
 Source: bandwidth-delay product, Villamizar1994; its largest and its lower bound of the queue, Andrew2005; over the root
 of the number of flows, and the Gaussian window, Appenzeller2004; for any decrease, Spang2021; twice the link's own
 delay, Barman2004; very small buffers, Enachescu2006 and RainaWischik2005; a hundred packets, AugeRoberts2006.
-Differs from the source: of Spang2021 only the rule for one flow (or flows in step) is here.
+Differs from the source: of Spang2021 only the rule for one flow (or flows in step) is here. It shows that the root
+of n fails for unfair flows; the effective number of flows, with which unequal shares enter here, is ours.
 """
 
 from __future__ import annotations
@@ -370,8 +371,8 @@ def window_deviation(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrea
     ----------
     bdp : array_like [packets]
     buffer : array_like [packets]
-    flows : array_like of int
-        All three are broadcast.
+    flows : array_like
+        All three are broadcast; see `effective_flows` where they are not alike.
     decrease : float [1]
 
     Returns
@@ -399,6 +400,43 @@ def window_deviation(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrea
     return np.asarray(total / np.sqrt(np.asarray(flows, dtype=float)) * spread)
 
 
+def effective_flows(shares: ArrayLike) -> NDArray[np.float64]:
+    """Number of equal flows whose sum deviates as much as that of flows with unequal shares: 1 / sum(share^2).
+
+    The windows of independent flows vary by the same part of themselves. A queue moves by what they send too much, and
+    each sends by its share of the rate: variances add as the squares of the shares.
+
+    Parameters
+    ----------
+    shares : array_like, shape (..., n)
+        Rates of the flows, in any unit.
+
+    Returns
+    -------
+    ndarray of float, shape (...)
+        From 1, where one flow has everything, to n.
+
+    Raises
+    ------
+    InputError
+        If a share is below 0, or all are 0.
+
+    References
+    ----------
+    Ours. Spang2021 shows that the rule of the square root of n does not hold for unfair flows.
+
+    Examples
+    --------
+    >>> effective_flows([[1, 1, 1, 1], [5, 1, 1, 1]]).round(2).tolist()
+    [4.0, 2.29]
+    """
+    rates = np.asarray(shares, dtype=float)
+    if rates.ndim == 0 or not ((rates >= 0).all() and (rates.sum(-1) > 0).all()):
+        message = "shares: must be a list of rates, none below 0 and one above"
+        raise InputError(message)
+    return np.asarray(rates.sum(-1) ** 2 / (rates**2).sum(-1))
+
+
 def utilization_bound(
     bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: float = 0.5
 ) -> NDArray[np.float64]:
@@ -408,8 +446,8 @@ def utilization_bound(
     ----------
     bdp : array_like [packets]
     buffer : array_like [packets]
-    flows : array_like of int
-        All three are broadcast.
+    flows : array_like
+        All three are broadcast; see `effective_flows` where they are not alike.
     decrease : float [1]
 
     Returns
@@ -444,8 +482,8 @@ def utilization(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: f
     ----------
     bdp : array_like [packets]
     buffer : array_like [packets]
-    flows : array_like of int
-        All three are broadcast.
+    flows : array_like
+        All three are broadcast; see `effective_flows` where they are not alike.
     decrease : float [1]
 
     Returns
@@ -485,8 +523,8 @@ def buffer_for_utilization(
     bdp : array_like [packets]
     target : array_like [1]
         Strictly between 0 and 1.
-    flows : array_like of int
-        All three are broadcast.
+    flows : array_like
+        All three are broadcast; see `effective_flows` where they are not alike.
     decrease : float [1]
 
     Returns

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elephan.errors import InputError
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from elephan.theory.response import Floats, Response
+
+Rows = NDArray[np.int64]
 
 # Midpoints of an integral over the window: 1e-5 where a(w) jumps by a tenth, 1e-7 where it is smooth.
 _CELLS = 4000
@@ -147,14 +150,15 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
     return Sawtooth(*(np.asarray(x) for x in values))
 
 
-def partial(law: Response, rate: float, buffer: float, rtts: ArrayLike, cut: int, turns: int = 8) -> Sawtooth:
+def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut: int, turns: int = 8) -> Sawtooth:
     """Flows of which the largest few are cut at every overflow: staggered if it is one, synchronised if all.
 
     Parameters
     ----------
     law : Response
     rate : float [segments/s]
-    buffer : float [segments]
+    buffer : array_like [segments]
+        All of them are followed at once.
     rtts : array_like [s], shape (n,)
         Without queueing.
     cut : int
@@ -165,8 +169,8 @@ def partial(law: Response, rate: float, buffer: float, rtts: ArrayLike, cut: int
     Returns
     -------
     Sawtooth
-        Rates of shape (n,), everything else of shape (). Relative error 1e-3, if the windows repeat by then: those of
-        flows with different RTTs may drift for hundreds of turns.
+        Rates of shape (..., n), everything else of the buffer's shape. Relative error 1e-3, if the windows repeat by
+        then: those of flows with different RTTs may drift for hundreds of turns.
 
     Raises
     ------
@@ -180,89 +184,98 @@ def partial(law: Response, rate: float, buffer: float, rtts: ArrayLike, cut: int
     Examples
     --------
     >>> from elephan.theory import reno
-    >>> float(partial(reno(), 4000, 0, [0.1] * 4, 1).utilisation.round(3))
-    0.923
+    >>> partial(reno(), 4000, [0, 100], [0.1] * 4, 1).utilisation.round(3).tolist()
+    [0.923, 1.0]
     """
-    tau = np.asarray(rtts, dtype=float)
-    _check(np.asarray(rate), np.asarray(buffer), tau)
+    tau, room = np.asarray(rtts, dtype=float), np.asarray(buffer, dtype=float)
+    _check(np.asarray(rate), room, tau)
     if not 1 <= cut <= tau.size:
         message = f"sawtooth: cut is {cut}; give a number of flows from 1 to {tau.size}"
         raise InputError(message)
-    fluid = _Fluid(law, rate, buffer, tau, cut)
     overflows = turns * -(-tau.size // cut)
-    for _ in range(2 * overflows):
-        fluid.overflow()
-    fluid.forget()
-    for _ in range(overflows):
-        fluid.overflow()
-    sent = fluid.sent.sum()
-    values = (
-        sent / (rate * fluid.time),
-        fluid.time / overflows,
-        fluid.backlog / fluid.time,
-        fluid.sent / fluid.time,
-        overflows * cut / sent,
-        fluid.lost / sent,
-    )
-    return Sawtooth(*(np.asarray(x) for x in values))
+    fluid = _Fluid(law, rate, room.reshape(-1, 1), tau, cut)
+    fluid.follow(2 * overflows, overflows)
+    sent = fluid.sent.sum(-1)
+    each = (fluid.sent / fluid.time[:, None]).reshape(*room.shape, tau.size)
+    used, period, queue = sent / (rate * fluid.time), fluid.time / overflows, fluid.backlog / fluid.time
+    events, dropped = overflows * cut / sent, fluid.lost / sent
+    period, queue, used, events, dropped = (x.reshape(room.shape) for x in (period, queue, used, events, dropped))
+    return Sawtooth(used, period, queue, each, events, dropped)
 
 
 class _Fluid:
-    """Windows on their way, and what they have sent since they were last told to forget."""
+    """Windows on their way, one row a buffer, and what they have sent since their measurement began."""
 
-    def __init__(self, law: Response, rate: float, buffer: float, rtts: Floats, cut: int) -> None:
-        self.law, self.rate, self.buffer, self.rtts, self.cut = law, rate, buffer, rtts, cut
+    def __init__(self, law: Response, rate: float, buffer: Floats, rtts: Floats, cut: int) -> None:
+        self.law, self.rate, self.rtts, self.cut = law, rate, rtts, cut
         # Equal rates at overflow; the turns of the flows evenly spread, unless all are cut together.
-        full = rtts + buffer / rate
-        self.window = rate / rtts.size * full
+        self.full = rtts + buffer / rate
+        self.window = rate / rtts.size * self.full
+        self.lost_at = self.window * law.decrease(self.window, self.full)
         if cut < rtts.size:
-            spread = (
-                1 - law.decrease(self.window, full) * (np.arange(rtts.size) % -(-rtts.size // cut)) * cut / rtts.size
-            )
-            self.window = self.window * spread
-        self.forget()
+            self.window = self.window - self.lost_at * (np.arange(rtts.size) % -(-rtts.size // cut)) * cut / rtts.size
+        cases = len(buffer)
+        self.delay = np.zeros((cases, 1))
+        self.seen = np.zeros(cases, dtype=int)
+        self.time, self.backlog, self.lost = (np.zeros(cases) for _ in range(3))
+        self.sent = np.zeros_like(self.window)
 
-    def forget(self) -> None:
-        self.time, self.backlog, self.lost, self.sent = 0.0, 0.0, 0.0, np.zeros(self.rtts.size)
+    def follow(self, before: int, measured: int) -> None:
+        """Go on until every row has overflown `before` times unmeasured and `measured` times more."""
+        while True:
+            total = (self.window / self.full).sum(-1)
+            over = np.flatnonzero((total >= self.rate * (1 - 1e-7)) & (self.seen < before + measured))
+            if over.size:
+                self._overflow(over, before)
+            counted = (self.seen >= before) & (self.seen < before + measured)
+            if (self.seen >= before + measured).all():
+                return
+            self._step(counted)
 
-    def overflow(self) -> None:
-        """Grow until the buffer is full, and cut."""
-        full = self.rtts + self.buffer / self.rate
-        while (self.window / full).sum() < self.rate * (1 - 1e-9):
-            self._step(full)
-        hit = np.argsort(-self.window, kind="stable")[: self.cut]
-        grown = self.law.increase(self.window, full)[hit]
-        self.lost += float(np.maximum(grown, 1).sum())
-        self.window[hit] *= 1 - self.law.decrease(self.window, full)[hit]
+    def _overflow(self, rows: Rows, before: int) -> None:
+        window, full = self.window[rows], self.full[rows]
+        hit = np.argsort(-window, axis=1, kind="stable")[:, : self.cut]
+        gone = window * self.law.decrease(window, full)
+        self.lost_at[rows] = gone
+        grown = np.take_along_axis(np.maximum(self.law.increase(window, full), 1), hit, 1).sum(-1)
+        self.lost[rows] += np.where(self.seen[rows] >= before, grown, 0)
+        np.put_along_axis(window, hit, np.take_along_axis(window - gone, hit, 1), 1)
+        self.window[rows] = window
+        self.seen[rows] += 1
 
-    def _step(self, full: Floats) -> None:
+    def _step(self, counted: NDArray[np.bool_]) -> None:
         """One step of the midpoint rule, no further than the overflow as it is seen from here."""
         over, slope = self._slopes(self.window)
-        regained = self.law.decrease(self.window, over) * self.window / slope
-        left = (self.rate - (self.window / full).sum()) / (slope / full).sum()
-        step = min(float(regained.min()) / _STEPS, float(left))
+        left = (self.rate - (self.window / self.full).sum(-1)) / (slope / self.full).sum(-1)
+        # Rows that have arrived stand still.
+        step = np.clip(left, 0, (self.lost_at / slope).min(-1) / _STEPS)[:, None]
         middle = self.window + slope * step / 2
         over, slope = self._slopes(middle)
         self.window = self.window + slope * step
-        self.time += step
-        self.sent += middle / over * step
-        self.backlog += float(over[0] - self.rtts[0]) * self.rate * step
+        kept = np.where(counted[:, None], step, 0)
+        self.time += kept[:, 0]
+        self.sent += middle / over * kept
+        self.backlog += (self.delay * self.rate * kept)[:, 0]
 
     def _slopes(self, window: Floats) -> tuple[Floats, Floats]:
         """Round-trip times with the queue that these windows make, and growth per second."""
-        over = self.rtts + _queueing(window, self.rtts, self.rate)
+        self.delay = _queueing(window, self.rtts, self.rate, self.delay)
+        over = self.rtts + self.delay
         return over, self.law.increase(window, over) / over
 
 
-def _queueing(window: Floats, rtts: Floats, rate: float) -> float:
-    """Delay at which the windows just fill the link, by Newton from below (the excess is convex in it); 0 if none."""
-    delay = 0.0
+def _queueing(window: Floats, rtts: Floats, rate: float, delay: Floats) -> Floats:
+    """Delay of each row at which the windows just fill the link, 0 if they do not.
+
+    Newton: what the windows send too much is convex in the delay, so that from the second step on it comes from below.
+    """
     for _ in range(50):
-        shares = window / (rtts + delay)
-        excess = float(shares.sum()) - rate
-        if excess <= 1e-10 * rate:
+        over = rtts + delay
+        shares = window / over
+        excess = shares.sum(-1, keepdims=True) - rate
+        if ((np.abs(excess) <= 1e-10 * rate) | ((excess < 0) & (delay == 0))).all():
             break
-        delay += excess / float((shares / (rtts + delay)).sum())
+        delay = np.maximum(delay + excess / (shares / over).sum(-1, keepdims=True), 0)
     return delay
 
 

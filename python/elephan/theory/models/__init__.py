@@ -3,7 +3,10 @@
 from elephan.errors import InputError
 from elephan.theory.models import (
     convergence,
+    droptail_fixed_point,
     engset,
+    fluid,
+    gaussian,
     hstcp,
     hstcp_window,
     loss_share,
@@ -12,9 +15,12 @@ from elephan.theory.models import (
     processor_sharing,
     queue_bound,
     recovery_time,
+    red_fixed_point,
     response,
     rules,
     sawtooth,
+    small_buffer,
+    staggered,
 )
 from elephan.theory.models.bottleneck import Bottleneck, bottleneck
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction, Table
@@ -39,6 +45,12 @@ MODELS: dict[str, Model] = {
         hstcp,
         hstcp_window,
         sawtooth,
+        staggered,
+        droptail_fixed_point,
+        red_fixed_point,
+        gaussian,
+        small_buffer,
+        fluid,
         rules,
         queue_bound,
         processor_sharing,

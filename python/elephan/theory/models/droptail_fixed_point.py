@@ -1,0 +1,205 @@
+"""Model `droptail-fixed-point`: flows that answer to loss, and a drop-tail queue of Poisson arrivals that makes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.theory.fixed_points import Delay, Loss, droptail_each
+from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.flows import (
+    LINK,
+    PUBLISHED,
+    SPREAD,
+    mixed,
+    other_traffic,
+    packet_rate,
+    spread,
+    throughput,
+    together,
+    unpublished,
+    used,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.theory.fixed_points import FixedPoint
+    from elephan.theory.models.bottleneck import Bottleneck
+    from elephan.theory.models.card import Values
+    from elephan.theory.response import Floats
+
+COLUMNS = {
+    "utilization": Column("1", "share of the rate that is used"),
+    "load": Column("1", "offered, in capacities of the link"),
+    "loss_ratio": Column("1", "dropped over arrived"),
+    "backlog_packets": Column("packets", "mean number that delays an arrival"),
+    "shortest_over_longest": Column("1", "rate of the flow with the shortest RTT over that with the longest"),
+    "solutions": Column("1", "loads that agree; the row is the least of them"),
+}
+"""Of the models that are fixed points."""
+
+
+def columns(found: list[list[FixedPoint]]) -> dict[str, Floats]:
+    """Arrange fixed points as columns, the one of least load where there are several.
+
+    Parameters
+    ----------
+    found : list of list of FixedPoint
+
+    Returns
+    -------
+    dict of str to ndarray, shape (rows,)
+
+    Examples
+    --------
+    >>> from elephan.theory import reno
+    >>> columns(droptail_each(reno().throughput, 1000, [50], [0.1]))["utilization"].round(3).tolist()
+    [0.988]
+    """
+    first = [points[0] for points in found]
+    return {
+        "utilization": np.array([point.utilisation for point in first]),
+        "load": np.array([point.load for point in first]),
+        "loss_ratio": np.array([point.loss for point in first]),
+        "backlog_packets": np.array([point.queue for point in first]),
+        "shortest_over_longest": np.array([float(point.rates[0] / point.rates[-1]) for point in first]),
+        "solutions": np.array([float(len(points)) for points in found]),
+    }
+
+
+def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
+    """Say of a link what its fixed points are.
+
+    Parameters
+    ----------
+    link : Bottleneck
+    found : list of list of FixedPoint
+
+    Returns
+    -------
+    Prediction
+        An exponential service has no memory: the number that an arrival finds is its wait in service times.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory import reno
+    >>> from elephan.theory.models import bottleneck
+    >>> link = bottleneck(Scenario.from_text(EXAMPLE), 0)
+    >>> prediction(link, droptail_each(reno().throughput, link.rate, [26], link.rtts_s)).utilization.round(2).tolist()
+    [0.94]
+    """
+    shown = columns(found)
+    return Prediction(used(link, shown["utilization"]), shown["loss_ratio"], shown["backlog_packets"] / link.rate)
+
+
+def as_published(link: Bottleneck) -> list[str]:
+    """Laws of a link's flows, HighSpeed by the paper's own throughput.
+
+    Parameters
+    ----------
+    link : Bottleneck
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> as_published(bottleneck(Scenario.from_text(EXAMPLE), 0))
+    ['reno', 'reno']
+    """
+    return ["barman" if law == "highspeed" else law for law in link.laws]
+
+
+def _table(v: Values) -> Mapping[str, Floats]:
+    if not (v["buffer"] >= 1).all():
+        message = f"buffer: {v['buffer'].min():g} packets is too small; give at least 1"
+        raise InputError(message)
+    table = {name: np.empty(len(v["buffer"])) for name in COLUMNS}
+    for rows in together(v, ["buffer"]):
+        law, delay, loss = (str(v[name][rows[0]]) for name in ("law", "delay", "loss"))
+        found = droptail_each(
+            throughput(law),
+            packet_rate(v, rows[0]),
+            v["buffer"][rows],
+            spread(v, rows[0]),
+            delay=delay,  # type: ignore[arg-type]  # a choice of the parameter
+            loss=loss,  # type: ignore[arg-type]
+        )
+        for name, column in columns(found).items():
+            table[name][rows] = column
+    return table
+
+
+def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
+    # K counts the packet in service too, a scenario's buffer does not.
+    return prediction(link, droptail_each(mixed(as_published(link)), link.rate, buffers + 1, link.rtts_s))
+
+
+def _unsuited(link: Bottleneck) -> str:
+    if link.discipline != "drop-tail":
+        return f"its queue is drop-tail; here {link.discipline}"
+    return unpublished(link)
+
+
+def doubts(link: Bottleneck) -> list[str]:
+    """Say which assumptions of Poisson arrivals a link breaks.
+
+    Parameters
+    ----------
+    link : Bottleneck
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> doubts(bottleneck(Scenario.from_text(EXAMPLE), 0))[0]
+    'takes arrivals of many independent flows; here 2, whose losses come together'
+    """
+    lines = []
+    # Appenzeller2004 saw flows in step below about a hundred of them.
+    if link.flows < 100:
+        lines.append(f"takes arrivals of many independent flows; here {link.flows}, whose losses come together")
+    if link.access_bps > 0.1 * link.rate_bps:
+        lines.append("takes single packets for arrivals; here a flow can send bursts at a tenth of the rate and more")
+    return lines + other_traffic(link)
+
+
+MODEL = Model(
+    name="droptail-fixed-point",
+    title="Flows and M/M/1/K agree on a load: drop-tail",
+    source="Barman2004",
+    says="Load, loss, queue and utilization at which N flows of different RTTs offer what a drop-tail queue of Poisson "
+    "arrivals makes them offer.",
+    fails=(
+        "It has no knee: for ten HighSpeed flows on 1 Gbit/s and 120 ms it says 99.5 % at 10 % of the BDP (12,500 "
+        "packets), where packet simulations give 92 %; it passes 90 % at 0.7 %, and says 93 % at 1 %, where they give "
+        "20 %.",
+        "The knee is a property of packet simulations: of bursts, and of losses that several flows have at once. "
+        "Poisson arrivals have neither.",
+    ),
+    parameters={
+        "law": Parameter("barman", "", "whose throughput at a loss rate; barman is HighSpeed's lambda(p)", PUBLISHED),
+        "delay": Parameter("accepted", "", "what a segment waits for", get_args(Delay)),
+        "loss": Parameter("blocking", "", "arrivals at a full system, or rho^K", get_args(Loss)),
+        **LINK,
+        "buffer": Parameter("12..12500:13", "packets", "K, the one in service included"),
+        **SPREAD,
+    },
+    columns=COLUMNS,
+    compute=_table,
+    picture=Picture("buffer", ("utilization",), "x"),
+    predict=_predict,
+    unsuited=_unsuited,
+    doubts=doubts,
+)

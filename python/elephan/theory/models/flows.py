@@ -1,0 +1,249 @@
+"""What several models need of flows: RTTs of a table's row, throughput of mixed laws, rows that belong together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.theory import hstcp
+from elephan.theory.laws import RESPONSES, response
+from elephan.theory.models.card import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from elephan.theory.fixed_points import Indices, Throughput
+    from elephan.theory.models.bottleneck import Bottleneck
+    from elephan.theory.models.card import Values
+    from elephan.theory.response import Floats
+
+LINK = {
+    "rate": Parameter("1 Gbit/s", "bit/s", "of the link"),
+    "packet": Parameter("1000 B", "B", "size of a packet"),
+}
+"""Parameters that every model of a link has."""
+
+SPREAD = {
+    "flows": Parameter("10", "1", "how many"),
+    "rtt_min": Parameter("115.5 ms", "s", "shortest round-trip time without queueing"),
+    "rtt_max": Parameter("124.5 ms", "s", "longest; the others equally spaced between"),
+}
+"""Parameters of flows with different RTTs."""
+
+PUBLISHED = ("barman", *RESPONSES)
+"""Whose throughput at a loss rate is known; ``barman`` is HighSpeed's as in Barman2004."""
+
+MOST_FLOWS = 100_000
+
+
+def spread(v: Values, row: int) -> Floats:
+    """RTTs of the flows of a row, equally spaced.
+
+    Parameters
+    ----------
+    v : mapping
+        With ``flows``, ``rtt_min`` [s] and ``rtt_max`` [s].
+    row : int
+
+    Returns
+    -------
+    ndarray [s], shape (flows,)
+
+    Raises
+    ------
+    InputError
+        If there is no whole number of flows, or the RTTs are no range.
+
+    Examples
+    --------
+    >>> spread({"flows": np.array([3.0]), "rtt_min": np.array([0.1]), "rtt_max": np.array([0.2])}, 0).round(3).tolist()
+    [0.1, 0.15, 0.2]
+    """
+    flows, low, high = (float(v[name][row]) for name in ("flows", "rtt_min", "rtt_max"))
+    if not (flows == int(flows) and 1 <= flows <= MOST_FLOWS):
+        message = f"flows: {flows:g} is no number of flows; give a whole number from 1 to {MOST_FLOWS}"
+        raise InputError(message)
+    if not 0 < low <= high:
+        message = f"rtt_min, rtt_max: {low:g} s to {high:g} s is no range of times above 0"
+        raise InputError(message)
+    return np.linspace(low, high, int(flows)) if flows > 1 else np.array([(low + high) / 2])
+
+
+def packet_rate(v: Values, row: int) -> float:
+    """Rate of the link of a row [packets/s].
+
+    Parameters
+    ----------
+    v : mapping
+        With ``rate`` [bit/s] and ``packet`` [bytes].
+    row : int
+
+    Returns
+    -------
+    float [packets/s]
+
+    Raises
+    ------
+    InputError
+        If one of them is not above 0.
+
+    Examples
+    --------
+    >>> packet_rate({"rate": np.array([1e9]), "packet": np.array([1000.0])}, 0)
+    125000.0
+    """
+    rate, packet = float(v["rate"][row]), float(v["packet"][row])
+    if not (rate > 0 and packet > 0):
+        message = "rate, packet: must be above 0"
+        raise InputError(message)
+    return rate / 8 / packet
+
+
+def together(v: Values, apart: Sequence[str] = ()) -> Iterator[Indices]:
+    """Rows that differ in some parameters at most.
+
+    Parameters
+    ----------
+    v : mapping
+    apart : sequence of str
+        Those parameters.
+
+    Yields
+    ------
+    ndarray of int
+
+    Examples
+    --------
+    >>> rows = {"flows": np.array([1, 1, 2]), "buffer": np.array([5, 6, 5])}
+    >>> [group.tolist() for group in together(rows, ["buffer"])]
+    [[0, 1], [2]]
+    """
+    keys = list(zip(*(column.tolist() for name, column in v.items() if name not in apart), strict=True))
+    places: dict[tuple[object, ...], list[int]] = {}
+    for i, key in enumerate(keys):
+        places.setdefault(key, []).append(i)
+    for rows in places.values():
+        yield np.array(rows)
+
+
+def throughput(law: str) -> Throughput:
+    """Rate of a flow at a loss rate and a round-trip time.
+
+    Parameters
+    ----------
+    law : str
+        One of `PUBLISHED`.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> float(throughput("reno")(np.array(1.5e-4), np.array(0.1)))
+    1000.0
+    """
+    return hstcp.throughput if law == "barman" else response(law).throughput
+
+
+def mixed(laws: Sequence[str]) -> Throughput:
+    """Rates of flows that each have their own law, at one loss rate.
+
+    Parameters
+    ----------
+    laws : sequence of str, shape (n,)
+        Each one of `PUBLISHED`.
+
+    Returns
+    -------
+    callable
+        Of loss rates (..., 1) and round-trip times (..., n).
+
+    Examples
+    --------
+    >>> mixed(["reno", "scalable"])(np.array([1.5e-4]), np.array([0.1, 0.1])).round().tolist()
+    [1000.0, 5333.0]
+    """
+    if len(set(laws)) == 1:
+        return throughput(laws[0])
+    own = np.array(laws)
+
+    def rates(p: Floats, rtt: Floats) -> Floats:
+        found = np.empty(np.broadcast_shapes(p.shape, rtt.shape))
+        for law in dict.fromkeys(laws):
+            found[..., own == law] = throughput(law)(p, rtt[..., own == law])
+        return found
+
+    return rates
+
+
+def unpublished(link: Bottleneck) -> str:
+    """Say that laws of a link answer to loss in no published way; empty if all do.
+
+    Parameters
+    ----------
+    link : Bottleneck
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> unpublished(bottleneck(Scenario.from_text(EXAMPLE), 0))
+    ''
+    """
+    if link.background >= 1:
+        return "datagrams ask for all of its rate"
+    others = sorted(set(link.laws) - set(RESPONSES))
+    return f"there is no published response to loss of {', '.join(others)}" if others else ""
+
+
+def other_traffic(link: Bottleneck) -> list[str]:
+    """Say what crosses a link besides its long flows.
+
+    Parameters
+    ----------
+    link : Bottleneck
+
+    Returns
+    -------
+    list of str
+        A line or none.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> other_traffic(bottleneck(Scenario.from_text(EXAMPLE), 0))
+    []
+    """
+    if not (link.others or link.background):
+        return []
+    return ["takes long-lived flows alone; of datagrams only the rate counts"]
+
+
+def used(link: Bottleneck, share: Floats) -> Floats:
+    """Utilization of a link of which flows use a share of what datagrams leave.
+
+    Parameters
+    ----------
+    link : Bottleneck
+    share : ndarray [1]
+
+    Returns
+    -------
+    ndarray [1]
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> float(used(bottleneck(Scenario.from_text(EXAMPLE), 0), np.array(0.9)))
+    0.9
+    """
+    return np.asarray(link.background + (1 - link.background) * share)

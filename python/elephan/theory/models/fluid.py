@@ -1,0 +1,233 @@
+"""Model `fluid`: windows and queue as delay-differential equations, for any window law and six queues."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, cast
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.theory.fluid_aqm import equilibrium, trajectory, unstable_roots
+from elephan.theory.fluid_queues import Discipline, DropTail, Path, Pie, Red, SmallBuffer, fluid_law
+from elephan.theory.laws import response
+from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.flows import LINK, other_traffic, packet_rate, together, used
+from elephan.theory.models.red_fixed_point import packets
+from elephan.theory.models.sawtooth import LAWS
+from elephan.theory.sawtooth import recovery_time
+from elephan.units import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.theory.fluid_queues import Law
+    from elephan.theory.models.bottleneck import Bottleneck
+    from elephan.theory.models.card import Values
+    from elephan.theory.response import Floats
+
+QUEUES = ("drop-tail", "small-buffer", "red", "ared", "gared", "pie")
+PREDICTED = ("drop-tail", "red", "ared", "gared", "pie")
+"""Disciplines of a scenario that it speaks of."""
+
+MOST_STEPS = 200_000
+"""Of a table's trajectory: about ten seconds."""
+
+# A prediction follows as many sawteeth, of which the first is left out, in as many steps: below a second.
+_TEETH, _STEPS = 4, 8_000
+# In less a queue does not settle; a controller's times do not go with the round trip's.
+_LEAST_ROUNDS, _LEAST_S, _SETTLING_S = 60, 10.0, 30.0
+
+
+def _step(discipline: Discipline, rtt: float) -> float:
+    """Tenth of a round trip, and no longer than a controller's interval."""
+    return min(rtt / 10, discipline.interval_s) if isinstance(discipline, Pie) else rtt / 10
+
+
+def _table(v: Values) -> Mapping[str, Floats]:
+    table = {name: np.empty(len(v["time"])) for name in COLUMNS}
+    for rows in together(v, ["time"]):
+        for name, column in _followed(v, rows[0], v["time"][rows]).items():
+            table[name][rows] = column
+    return table
+
+
+def _followed(v: Values, row: int, times: Floats) -> dict[str, Floats]:
+    """One trajectory at some times, and where it would rest."""
+    rtt, flows, start = (float(v[name][row]) for name in ("rtt", "flows", "start"))
+    path = Path(packet_rate(v, row), rtt, flows)
+    discipline = _discipline(v, row)
+    # Windows overshoot what fills link and buffer, but not a hundredfold.
+    law = fluid_law(response(str(v["law"][row])), rtt, 100 * (packet_rate(v, row) * rtt + float(v["buffer"][row])))
+    step = _step(discipline, rtt)
+    if not (times >= 0).all() or times.max() / step > MOST_STEPS:
+        message = f"time: give 0 to {MOST_STEPS * step:g} s; a step is {step:g} s, a tenth of the round trip at most"
+        raise InputError(message)
+    rest = equilibrium(law, path, discipline)
+    once = str(v["cuts"][row]) == "once"
+    # A step more, so that the last time lies within.
+    run = trajectory(
+        law, path, discipline, float(times.max()) + 2 * step, step, start * rest.window, rest.queue, once=once
+    )
+    busy = np.where(run.queue > 0, 1.0, np.minimum(run.load, 1.0))
+    moving = {"window_segments": run.window, "backlog_packets": run.queue, "loss_ratio": run.loss, "utilization": busy}
+    found = {name: np.interp(times, run.time_s, column[:, 0]) for name, column in moving.items()}
+    still = {
+        "rest_window_segments": float(rest.window[0]),
+        "rest_backlog_packets": float(rest.queue[0]),
+        "rest_loss_ratio": float(rest.loss[0]),
+        "unstable_roots": float(unstable_roots(law, path, discipline)[0]),
+    }
+    return found | {name: np.full(times.size, value) for name, value in still.items()}
+
+
+def _discipline(v: Values, row: int) -> Discipline:
+    kind, buffer = str(v["queue"][row]), float(v["buffer"][row])
+    low, high, p_max, weight, target = (
+        float(v[name][row]) for name in ("min_th", "max_th", "p_max", "weight", "target")
+    )
+    if buffer < 1:
+        message = f"buffer: {buffer:g} packets is too small; give at least 1"
+        raise InputError(message)
+    if kind == "drop-tail":
+        return DropTail(buffer)
+    if kind == "small-buffer":
+        return SmallBuffer(buffer)
+    if kind == "pie":
+        if target <= 0:
+            message = "target: must be above 0"
+            raise InputError(message)
+        return Pie(target, limit=buffer)
+    if not (0 <= low < high and 0 < p_max <= 1 and 0 < weight < 1):
+        message = "min_th, max_th, p_max, weight: min_th must lie below max_th, p_max and weight between 0 and 1"
+        raise InputError(message)
+    return Red(low * buffer, high * buffer, p_max, weight, _adapt(kind), limit=buffer)
+
+
+def _adapt(kind: str) -> Literal["", "ared", "gared"]:
+    return "" if kind == "red" else cast("Literal['ared', 'gared']", kind)
+
+
+def _of_link(link: Bottleneck, buffers: Floats) -> Discipline:
+    """Discipline of a scenario's link, one case a buffer."""
+    if link.discipline == "drop-tail":
+        return DropTail(buffers)
+    queues = [link.queue(float(buffer)) for buffer in buffers]
+    first = queues[0]
+    if link.discipline == "pie":
+        own = (seconds(first["target"]), first["alpha"], first["beta"], seconds(first["t_update"]))
+        return Pie(*own, limit=buffers)
+    low, high = (np.array([packets(queue[name]) for queue in queues]) for name in ("min_th", "max_th"))
+    p_max, weight = (np.array([float(queue[name]) for queue in queues]) for name in ("max_p", "w_q"))
+    red = Red(low, high, p_max, weight, _adapt(link.discipline), limit=buffers)
+    return replace(red, interval_s=seconds(first["interval"])) if red.adapt else red
+
+
+def _teeth(link: Bottleneck, buffers: Floats) -> Floats:
+    """Time that a window takes to recover from a cut at a full buffer."""
+    top = (link.bdp + buffers) / link.flows
+    return recovery_time(response(link.law), top, link.mean_rtt_s + buffers / link.rate)
+
+
+def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
+    rtt, discipline = link.mean_rtt_s, _of_link(link, buffers)
+    law: Law = fluid_law(response(link.law), rtt, 100 * (link.bdp + float(buffers.max())))
+    path = Path(np.full(buffers.size, link.rate), rtt, link.flows)
+    if isinstance(discipline, Red):
+        discipline = replace(discipline, max_p=discipline.settled(law, path))
+    step, tooth = _step(discipline, rtt), _teeth(link, buffers)
+    settling = 0.0 if isinstance(discipline, DropTail) else _SETTLING_S
+    duration = min(max(_TEETH * float(tooth.max()), _LEAST_ROUNDS * rtt, settling), _STEPS * step)
+    rest = equilibrium(law, path, discipline)
+    run = trajectory(law, path, discipline, duration, step, rest.window, rest.queue, once=True)
+    since = duration / _TEETH
+    found = (
+        used(link, run.utilization(since)),
+        run.mean_loss(since),
+        run.queue[run.time_s >= since].mean(axis=0) / link.rate,
+    )
+    # Fewer sawteeth are no mean.
+    shown = tooth <= since * (1 + 1e-9)
+    return Prediction(*(np.where(shown, column, np.nan) for column in found))
+
+
+def _unsuited(link: Bottleneck) -> str:
+    if link.background >= 1:
+        return "datagrams ask for all of its rate"
+    if link.discipline not in PREDICTED:
+        return f"its queue is one of {', '.join(PREDICTED)}; here {link.discipline}"
+    if not link.law:
+        return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
+    if link.law not in LAWS:
+        return f"the growth of {link.law} is no function of its window"
+    if link.discipline != "drop-tail" and _STEPS * link.mean_rtt_s / 10 < _LEAST_S:
+        rtt = f"{1e3 * link.mean_rtt_s:.3g} ms"
+        return f"with round trips of {rtt} it follows too short a time for {link.discipline} to settle"
+    rounds = float(_teeth(link, np.zeros(1))[0]) / link.mean_rtt_s
+    most = _STEPS / 10 / _TEETH
+    if rounds > most:
+        return f"a sawtooth takes {rounds:.0f} round trips, and it follows {most:.0f}; use sawtooth or staggered"
+    return ""
+
+
+def _doubts(link: Bottleneck) -> list[str]:
+    lines = []
+    if link.flows > 1:
+        lines.append("takes all flows for one mean window: cuts that come one at a time are smeared over them")
+    if max(link.rtts_s) > 1.1 * min(link.rtts_s):
+        lines.append("takes one RTT for all, their mean")
+    if link.law in ("constant-rate", "hybla", "nr-hstcp"):
+        lines.append(f"takes {link.law} to grow by its RTT without queueing")
+    return lines + other_traffic(link)
+
+
+COLUMNS = {
+    "window_segments": Column("segments", "window of a flow"),
+    "backlog_packets": Column("packets", "queue"),
+    "loss_ratio": Column("1", "loss at this time"),
+    "utilization": Column("1", "share of the rate that is used at this time"),
+    "rest_window_segments": Column("segments", "window at which nothing changes"),
+    "rest_backlog_packets": Column("packets", "queue there"),
+    "rest_loss_ratio": Column("1", "loss there"),
+    "unstable_roots": Column("1", "modes that grow there; none if it is stable"),
+}
+
+MODEL = Model(
+    name="fluid",
+    title="TCP and queue management as a fluid with delay",
+    source="Misra2000",
+    says="Window, queue, loss and utilization against time for a window law and a queue; where nothing changes, and "
+    "whether it is stable there.",
+    fails=(
+        "A mean window of flows that are alike: single cuts, bursts, slow start and timeouts are not in it.",
+        "What is at rest, and whether it is stable, is the source's, in which every loss is a cut. With large windows "
+        "a round trip has many losses, and with cuts=every a queue that is not stable stays empty for far too long.",
+        "A drop leaves the queue no shorter, as a mark would.",
+        "Of a link it follows four sawteeth by steps of a tenth of a round trip, and says nothing of a buffer with "
+        "which they take more than 8000 steps.",
+    ),
+    parameters={
+        "time": Parameter("0 s..60 s:121", "s", "from the start"),
+        "law": Parameter("highspeed", "", "congestion-control law", LAWS),
+        "queue": Parameter("red", "", "discipline", QUEUES),
+        **LINK,
+        "buffer": Parameter("1250", "packets", "of the link"),
+        "rtt": Parameter("120 ms", "s", "round-trip time without queueing"),
+        "flows": Parameter("10", "1", "how many"),
+        "cuts": Parameter(
+            "once", "", "at most once a round trip, or at every loss as in the source", ("once", "every")
+        ),
+        "start": Parameter("0.5", "1", "first window, as a share of that at rest"),
+        "min_th": Parameter("0.25", "1", "red, ared, gared: share of the buffer above which packets are dropped"),
+        "max_th": Parameter("0.75", "1", "red, ared, gared: share of the buffer at which p_max is reached"),
+        "p_max": Parameter("0.1", "1", "red: drop probability there; ared, gared: at the start"),
+        "weight": Parameter("0.002", "1", "red, ared, gared: of a packet in the average queue"),
+        "target": Parameter("15 ms", "s", "pie: queueing delay that it holds"),
+    },
+    columns=COLUMNS,
+    compute=_table,
+    picture=Picture("time", ("backlog_packets",), ""),
+    predict=_predict,
+    unsuited=_unsuited,
+    doubts=_doubts,
+)

@@ -1,0 +1,184 @@
+"""Model `gaussian`: the sum of many independent windows, and how often it leaves the link short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.theory.laws import RESPONSES, response
+from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.flows import LINK, other_traffic, packet_rate, spread, together, unpublished, used
+from elephan.theory.response import bisect
+from elephan.theory.rules import (
+    buffer_for_utilization,
+    effective_flows,
+    utilization,
+    utilization_bound,
+    window_deviation,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.theory.models.bottleneck import Bottleneck
+    from elephan.theory.models.card import Values
+    from elephan.theory.response import Floats, Response
+
+LAWS = tuple(name for name, make in RESPONSES.items() if make().decrease_curve is not None)
+"""Laws that give up a known share of their window."""
+
+FEWEST = 10
+"""Flows for which a Gaussian sum may be spoken of at all."""
+
+
+class Shares:
+    """How flows of one law share a link that is just full, without a queue.
+
+    Parameters
+    ----------
+    law : Response
+    rate : float [segments/s]
+    rtts : ndarray [s], shape (n,)
+
+    Examples
+    --------
+    >>> shares = Shares(response("reno"), 1000.0, np.array([0.1, 0.3]))
+    >>> round(shares.flows, 2), round(shares.bdp), round(shares.decrease, 2)
+    (1.6, 150, 0.5)
+    """
+
+    def __init__(self, law: Response, rate: float, rtts: Floats) -> None:
+        loss = filling(law, rate, rtts, np.zeros(1))
+        rates = law.throughput(loss, rtts)
+        self.flows = float(effective_flows(rates))
+        """Effective number of flows."""
+        self.bdp = rate * float(rates @ rtts / rates.sum())
+        """Sum of the windows that fill the link without a queue [segments]."""
+        cuts = law.decrease(law.window(loss, rtts), rtts)
+        self.decrease = float(rates @ cuts / rates.sum())
+        """Share of a window given up, mean over the segments [1]."""
+
+
+def filling(law: Response, rate: float, rtts: Floats, waits: Floats) -> Floats:
+    """Loss rates at which flows just fill a link.
+
+    Parameters
+    ----------
+    law : Response
+    rate : float [segments/s]
+    rtts : ndarray [s], shape (n,)
+    waits : ndarray [s], shape (cases,)
+        What queues add to them.
+
+    Returns
+    -------
+    ndarray [loss events per segment], shape (cases,)
+
+    Examples
+    --------
+    >>> filling(response("reno"), 1000.0, np.array([0.1]), np.array([0.0])).round(6).tolist()
+    [0.00015]
+    """
+    over = rtts + waits[:, None]
+    return 1 / bisect(lambda n: law.throughput(1 / n[:, None], over).sum(-1), np.full(len(waits), rate), 1.0, 1e20)
+
+
+def _table(v: Values) -> Mapping[str, Floats]:
+    buffers, targets = v["buffer"], v["target"]
+    if not ((targets > 0) & (targets < 1)).all():
+        message = "target: must lie strictly between 0 and 1"
+        raise InputError(message)
+    if not (buffers > 0).all():
+        message = "buffer: must be above 0"
+        raise InputError(message)
+    table = {name: np.empty(len(buffers)) for name in COLUMNS}
+    for rows in together(v, ["buffer", "target"]):
+        shares = Shares(response(str(v["law"][rows[0]])), packet_rate(v, rows[0]), spread(v, rows[0]))
+        bdp, room, n, b = shares.bdp, buffers[rows], shares.flows, shares.decrease
+        table["utilization"][rows] = utilization(bdp, room, n, b)
+        table["utilization_bound"][rows] = utilization_bound(bdp, room, n, b)
+        table["deviation_packets"][rows] = window_deviation(bdp, room, n, b)
+        table["effective_flows"][rows] = n
+        wanted = buffer_for_utilization(bdp, targets[rows], n, b)
+        table["buffer_for_target_packets"][rows] = np.where(np.isfinite(wanted), wanted, np.nan)
+    return table
+
+
+def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
+    law, rtts = response(link.law), np.array(link.rtts_s)
+    shares = Shares(law, link.rate, rtts)
+    busy = utilization(shares.bdp, buffers, shares.flows, shares.decrease)
+    # In the middle of the buffer on average: the normal distribution is symmetric about it.
+    queue = buffers / 2
+    return Prediction(used(link, busy), filling(law, link.rate, rtts, queue / link.rate), queue / link.rate)
+
+
+def _unsuited(link: Bottleneck) -> str:
+    reason = unpublished(link)
+    if reason:
+        return reason
+    if not link.law:
+        return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
+    if link.law not in LAWS:
+        return f"what {link.law} gives up is no function of its window"
+    if link.flows < FEWEST:
+        return f"it takes the sum of many windows; here {link.flows}"
+    return ""
+
+
+def _doubts(link: Bottleneck) -> list[str]:
+    lines = []
+    # Appenzeller2004 saw flows in step below about a hundred of them, and hardly ever above 500.
+    if link.flows < 100:
+        lines.append(f"takes hundreds of flows out of step; here {link.flows}")
+    n = Shares(response(link.law), link.rate, np.array(link.rtts_s)).flows
+    # A tenth fewer flows ask for a twentieth more buffer.
+    if n < 0.9 * link.flows:
+        lines.append(f"takes unequal flows for {n:.0f} equal ones; Spang2021 says the root of n fails for unfair flows")
+    if link.flows > 1 and max(link.rtts_s) <= 1.1 * min(link.rtts_s):
+        lines.append("takes flows out of step; RTTs within a tenth of each other tend to keep them in step")
+    window = link.bdp / link.flows
+    if window < 4:  # fast retransmit needs three segments behind the lost one
+        lines.append(f"takes no timeouts; here a flow's share is {window:.2g} segments")
+    if link.discipline != "drop-tail":
+        lines.append(f"takes the mean queue to be half the buffer, of drop-tail; here {link.discipline}")
+    return lines + other_traffic(link)
+
+
+COLUMNS = {
+    "utilization": Column("1", "share of the rate that is used, the mean shortfall of the sum taken away"),
+    "utilization_bound": Column("1", "chance that the sum neither overflows nor leaves the queue empty"),
+    "deviation_packets": Column("packets", "standard deviation of the sum of the windows"),
+    "effective_flows": Column("1", "equal flows whose sum deviates as much: 1 / sum of squared shares"),
+    "buffer_for_target_packets": Column("packets", "smallest buffer whose bound reaches the target"),
+}
+
+MODEL = Model(
+    name="gaussian",
+    title="The Gaussian sum of many independent windows",
+    source="Appenzeller2004",
+    says="Utilization, its lower bound and the smallest buffer for a target when many flows lose independently; flows "
+    "of unequal rates count as fewer.",
+    fails=(
+        "Flows in step, as tens of flows or equal RTTs mostly are, make the sum deviate more: utilization is lower.",
+        "That the mean queue is half the buffer is assumed: without a buffer it still finds the link nearly full.",
+        "That unfair flows break the rule is Spang2021's; their effective number, 1 / sum(share^2), is ours.",
+    ),
+    parameters={
+        "law": Parameter("reno", "", "congestion-control law", LAWS),
+        **LINK,
+        "buffer": Parameter("15..1500", "packets", "of the link"),
+        "target": Parameter("0.99", "1", "utilization that the smallest buffer is for"),
+        "flows": Parameter("400", "1", "how many"),
+        "rtt_min": Parameter("60 ms", "s", "shortest round-trip time without queueing"),
+        "rtt_max": Parameter("180 ms", "s", "longest; the others equally spaced between"),
+    },
+    columns=COLUMNS,
+    compute=_table,
+    picture=Picture("buffer", ("utilization", "utilization_bound"), "x"),
+    predict=_predict,
+    unsuited=_unsuited,
+    doubts=_doubts,
+)

@@ -1,0 +1,186 @@
+"""Model `red-fixed-point`: flows that answer to loss, and RED's drops as Poisson arrivals find them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.theory.fixed_points import Chain, Delay, Thresholds, red_each
+from elephan.theory.models.card import Model, Parameter, Picture, Prediction
+from elephan.theory.models.droptail_fixed_point import COLUMNS, as_published, columns, doubts, prediction
+from elephan.theory.models.flows import (
+    LINK,
+    PUBLISHED,
+    SPREAD,
+    mixed,
+    packet_rate,
+    spread,
+    throughput,
+    together,
+    unpublished,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elephan.theory.fixed_points import FixedPoint
+    from elephan.theory.models.bottleneck import Bottleneck
+    from elephan.theory.models.card import Values
+    from elephan.theory.response import Floats
+
+KINDS = ("red", "ared", "gared")
+"""Disciplines it speaks of."""
+
+MOST_STATES = 1_000_000
+"""Packets of buffer: the chain has a state for each."""
+
+# gARED has no lower end of its slope; below this nothing is dropped before the queue is full.
+_LEAST_P_MAX = 1e-6
+# Halvings of the logarithm of an adaptive slope: to 4 % of it.
+_HALVINGS = 8
+
+
+def _table(v: Values) -> Mapping[str, Floats]:
+    low, high, buffers = v["min_th"], v["max_th"], v["buffer"]
+    if not ((low >= 0) & (low < high)).all():
+        message = "min_th, max_th: min_th must lie below max_th, both as shares of the buffer"
+        raise InputError(message)
+    if not ((v["p_max"] >= 0) & (v["p_max"] <= 1)).all():
+        message = "p_max: must lie between 0 and 1"
+        raise InputError(message)
+    _states(buffers)
+    table = {name: np.empty(len(buffers)) for name in COLUMNS}
+    for rows in together(v, ["buffer", "min_th", "max_th", "p_max", "gentle"]):
+        curves = [
+            Thresholds(low[i] * buffers[i], high[i] * buffers[i], v["p_max"][i], v["gentle"][i] == "yes") for i in rows
+        ]
+        law, delay, chain = (str(v[name][rows[0]]) for name in ("law", "delay", "chain"))
+        found = red_each(
+            throughput(law),
+            packet_rate(v, rows[0]),
+            buffers[rows],
+            spread(v, rows[0]),
+            curves,
+            delay=delay,  # type: ignore[arg-type]  # a choice of the parameter
+            chain=chain,  # type: ignore[arg-type]
+        )
+        for name, column in columns(found).items():
+            table[name][rows] = column
+    return table
+
+
+def _states(buffers: Floats) -> None:
+    if not ((buffers >= 1) & (buffers <= MOST_STATES)).all():
+        message = f"buffer: give 1 to {MOST_STATES} packets; the model has a state for each"
+        raise InputError(message)
+
+
+def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
+    _states(buffers)
+    queues = [link.queue(float(buffer)) for buffer in buffers]
+    top = np.array([float(queue["max_p"]) for queue in queues])
+    if link.discipline == "red":
+        return prediction(link, _solved(link, buffers, top))
+    # An adaptive slope lies where it brings the mean queue into the middle of its band, or at an end.
+    bottom = np.array([float(queue.get("bottom", _LEAST_P_MAX)) for queue in queues])
+    top = np.array([float(queue.get("top", 0.5)) for queue in queues])
+    wanted = np.array([_middle(queue) for queue in queues])
+    found = _solved(link, buffers, bottom)
+    adapting = np.flatnonzero(columns(found)["backlog_packets"] > wanted)
+    if adapting.size:
+        low, high = np.log(bottom[adapting]), np.log(top[adapting])
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            part = _solved(link, buffers[adapting], np.exp(middle))
+            long = columns(part)["backlog_packets"] > wanted[adapting]
+            low, high = np.where(long, middle, low), np.where(long, high, middle)
+        for i, points in zip(adapting, part, strict=True):
+            found[i] = points
+    return prediction(link, found)
+
+
+def _solved(link: Bottleneck, buffers: Floats, p_max: Floats) -> list[list[FixedPoint]]:
+    curves = [_curve(link.queue(float(buffer)), p) for buffer, p in zip(buffers, p_max.tolist(), strict=True)]
+    # States count the packet in service too, a scenario's buffer does not.
+    return red_each(mixed(as_published(link)), link.rate, np.round(buffers) + 1, link.rtts_s, curves)
+
+
+def _curve(queue: Mapping[str, object], p_max: float) -> Thresholds:
+    return Thresholds(packets(queue["min_th"]) + 1, packets(queue["max_th"]) + 1, p_max, bool(queue["gentle"]))
+
+
+def _middle(queue: Mapping[str, object]) -> float:
+    low, high = packets(queue["min_th"]), packets(queue["max_th"])
+    share: Sequence[float] = [float(str(queue[name])) for name in ("target_low", "target_high")]
+    return low + sum(share) / 2 * (high - low)
+
+
+def packets(amount: object) -> float:
+    """Read an amount of a resolved discipline.
+
+    Parameters
+    ----------
+    amount : str
+        Such as ``"312.5 packets"``.
+
+    Returns
+    -------
+    float [packets]
+
+    Examples
+    --------
+    >>> packets("312.5 packets")
+    312.5
+    """
+    return float(str(amount).removesuffix("packets"))
+
+
+def _unsuited(link: Bottleneck) -> str:
+    if link.discipline not in KINDS:
+        return f"its queue is one of {', '.join(KINDS)}; here {link.discipline}"
+    return unpublished(link)
+
+
+def _doubts(link: Bottleneck) -> list[str]:
+    lines = ["drops by the instantaneous queue, where RED takes an average"]
+    if link.discipline != "red":
+        lines.append(
+            "takes the slope for settled where the mean queue is in the middle of the band, or at the slope's end"
+        )
+    return lines + doubts(link)
+
+
+MODEL = Model(
+    name="red-fixed-point",
+    title="Flows and a queue of Poisson arrivals agree on a load: RED",
+    source="Barman2004",
+    says="Load, loss, queue and utilization at which N flows of different RTTs offer what RED, with drops as Poisson "
+    "arrivals find them, makes them offer.",
+    fails=(
+        "It takes the instantaneous queue where RED takes an average: of the weight of the average, and of what it "
+        "makes unstable, it knows nothing.",
+        "When arrivals are Poisson a loss of 1e-5 needs only the tail of the queue above min_th: p_max hardly matters.",
+        "No bursts and no synchronised losses: for ten HighSpeed flows on 1 Gbit/s it says 98.8 % at 10 % of the BDP "
+        "and has no knee.",
+    ),
+    parameters={
+        "law": Parameter("barman", "", "whose throughput at a loss rate; barman is HighSpeed's lambda(p)", PUBLISHED),
+        "delay": Parameter("accepted", "", "what a segment waits for", get_args(Delay)),
+        "chain": Parameter("thinned", "", "whether what is dropped is missing from the queue", get_args(Chain)),
+        "min_th": Parameter("0.4", "1", "share of the buffer above which packets are dropped"),
+        "max_th": Parameter("1", "1", "share of the buffer at which p_max is reached"),
+        "p_max": Parameter("0.1", "1", "drop probability there"),
+        "gentle": Parameter("no", "", "whether it rises to 1 at twice max_th, and not at once", ("no", "yes")),
+        **LINK,
+        "buffer": Parameter("125..12500:9", "packets", "K, beyond which everything is dropped"),
+        **SPREAD,
+    },
+    columns=COLUMNS,
+    compute=_table,
+    picture=Picture("buffer", ("utilization",), "x"),
+    predict=_predict,
+    unsuited=_unsuited,
+    doubts=_doubts,
+)
