@@ -1,7 +1,7 @@
 """Every analytic model by name: its card, its table, what it predicts for a link. One file each."""
 
 from elephan.errors import InputError
-from elephan.theory.models import hstcp, sawtooth
+from elephan.theory.models import delay_based, hstcp, sawtooth
 from elephan.theory.models.bottleneck import Bottleneck, bottleneck
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction, Table
 
@@ -21,6 +21,7 @@ __all__ = [
 MODELS: dict[str, Model] = {
     module.MODEL.name: module.MODEL
     for module in (
+        delay_based,
         hstcp,
         sawtooth,
     )
