@@ -6,7 +6,7 @@ import pytest
 from elephan.errors import InputError
 from elephan.theory import Response, aimd, highspeed, reno
 from elephan.theory.laws import cubic
-from elephan.theory.sawtooth import partial, synchronised
+from elephan.theory.sawtooth import partial, recovery_time, synchronised
 
 
 def reno_utilisation(buffer: np.ndarray) -> np.ndarray:
@@ -98,7 +98,7 @@ def test_synchronised_reno_flows_share_by_the_square_of_their_rtt_without_a_queu
 
 def test_bad_input_is_said_in_a_line() -> None:
     with pytest.raises(InputError, match="cubic: its growth is not a function of the window"):
-        synchronised(cubic(), 4000, 100, 0.1)
+        recovery_time(cubic(), 400, 0.1)
     with pytest.raises(InputError, match="sawtooth: rate and rtt must be above 0, the buffer not below"):
         synchronised(reno(), 4000, -1, 0.1)
     with pytest.raises(InputError, match="sawtooth: cut is 3; give a number of flows from 1 to 2"):

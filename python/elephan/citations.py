@@ -95,6 +95,10 @@ CITATIONS: dict[str, str] = {
         "T. Bonald, M. May, J.-C. Bolot, Analytic Evaluation of RED Performance, Proc. IEEE INFOCOM 2000, "
         "pp. 1415-1424."
     ),
+    "BrakmoPeterson1995": (
+        "L. Brakmo, L. Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet, IEEE Journal on "
+        "Selected Areas in Communications 13(8), 1995, pp. 1465-1480."
+    ),
     "CainiFirrincieli2004": (
         "C. Caini, R. Firrincieli, TCP Hybla: a TCP Enhancement for Heterogeneous Networks, International Journal of "
         "Satellite Communications and Networking 22 (2004), pp. 547-566."
@@ -106,9 +110,16 @@ CITATIONS: dict[str, str] = {
         "T. Henderson, E. Sahouria, S. McCanne, R. Katz, On Improving the Fairness of TCP Congestion Avoidance, "
         "Proc. IEEE GLOBECOM 1998, pp. 539-544."
     ),
+    "Jin2004": (
+        "C. Jin, D. Wei, S. Low, FAST TCP: Motivation, Architecture, Algorithms, Performance, Proc. IEEE INFOCOM 2004."
+    ),
     "Kelly2003": (
         "T. Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM Computer Communication "
         "Review 33 (2003), pp. 83-91."
+    ),
+    "Low2002": (
+        "S. Low, L. Peterson, L. Wang, Understanding TCP Vegas: A Duality Model, Journal of the ACM 49(2), 2002, "
+        "pp. 207-235."
     ),
     "Mathis1997": (
         "M. Mathis, J. Semke, J. Mahdavi, T. Ott, The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, "

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.response import RENO, Curve, Floats, Response, bisect, parametric, reno_below
+from elephan.theory import climbs
+from elephan.theory.response import RENO, Climb, Curve, Floats, Response, bisect, parametric, reno_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,7 +230,8 @@ def bic(max_increment: float = 32.0, min_increment: float = 0.01, decrease: floa
     window, loss = parametric(packets, mean, 1.0, 1e12)
     window, loss = reno_below(14.0, window, loss)
     cut: Curve = lambda w, _: np.where(w <= 14.0, 0.5, decrease)  # noqa: E731
-    return Response("bic", "Xu2004", False, window, loss, None, cut)
+    climb = climbs.bic(max_increment, min_increment, decrease, 14.0)
+    return Response("bic", "Xu2004", False, window, loss, None, cut, climb)
 
 
 def htcp(beta: float = 0.5) -> Response:
@@ -267,7 +269,7 @@ def htcp(beta: float = 0.5) -> Response:
 
     window, loss = parametric(packets, lambda t, rtt: packets(t, rtt) * rtt / t, 1e-9, 1e6)
     cut: Curve = lambda w, _: np.full_like(w, 1 - beta)  # noqa: E731
-    return Response("htcp", "ShortenLeith2004", True, window, loss, None, cut)
+    return Response("htcp", "ShortenLeith2004", True, window, loss, None, cut, climbs.htcp())
 
 
 def cubic(c: float = 0.4, beta: float = 0.7) -> Response:
@@ -302,10 +304,11 @@ def cubic(c: float = 0.4, beta: float = 0.7) -> Response:
         lambda w, rtt: np.maximum(rtt * (factor / w) ** (4 / 3), RENO / w**2),
         None,
         cut,
+        climbs.cubic(c, beta),
     )
 
 
-def compound(alpha: float = 0.125, decrease: float = 0.5, k: float = 0.75) -> Response:
+def compound(alpha: float = 0.125, decrease: float = 0.5, k: float = 0.75, gamma: float = 30.0) -> Response:
     """Compound on a path whose queue stays short: alpha w^k segments per RTT, at least the window of Reno.
 
     Parameters
@@ -313,6 +316,8 @@ def compound(alpha: float = 0.125, decrease: float = 0.5, k: float = 0.75) -> Re
     alpha : float
     decrease : float [1]
     k : float [1]
+    gamma : float [segments]
+        Own segments in the queue at which the delay window gives way: matters to the sawtooth only.
 
     Returns
     -------
@@ -339,6 +344,7 @@ def compound(alpha: float = 0.125, decrease: float = 0.5, k: float = 0.75) -> Re
         lambda w, _: np.maximum((factor / w) ** (1 / power), RENO / w**2),
         lambda w, _: np.maximum(alpha * w**k, 1.0),
         lambda w, _: np.full_like(w, decrease),
+        climbs.compound(alpha, decrease, k, gamma),
     )
 
 
@@ -417,6 +423,8 @@ def rate_based(name: Literal["constant-rate", "hybla"]) -> Response:
         lambda w, rtt: RENO * increase(rtt) / w**2,
         lambda _, rtt: increase(rtt),
         lambda w, _: np.full_like(w, 0.5),
+        # The smallest RTT counts, whatever the queue.
+        Climb(lambda s: increase(s.base), lambda w, _, __: np.full_like(w, 0.5)) if name == "hybla" else None,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,44 @@ Curve = Callable[[Floats, Floats], Floats]
 RENO = 1.5
 
 
+class Ascent(NamedTuple):
+    """Flows between two losses: where they are, and what they remember of the last one. Arrays of one shape."""
+
+    window: Floats
+    """[segments]"""
+    start: Floats
+    """Window after the last cut [segments]."""
+    aim: Floats
+    """Window that a law returns to [segments]."""
+    time: Floats
+    """Since the last cut [s]."""
+    rounds: Floats
+    """Round trips since the last cut [1]."""
+    rtt: Floats
+    """With the queue of the moment [s]."""
+    base: Floats
+    """Without a queue [s]."""
+
+
+@dataclass(frozen=True)
+class Climb:
+    """How a law grows that remembers its last loss.
+
+    Parameters
+    ----------
+    growth : callable
+        From an `Ascent` to growth [segments per RTT].
+    decrease : callable
+        From window, RTT at the loss and RTT without a queue to the share of the window given up.
+    aim : callable or None
+        From the window at a loss and the aim before it to the next aim [segments]; None if that window itself is it.
+    """
+
+    growth: Callable[[Ascent], Floats]
+    decrease: Callable[[Floats, Floats, Floats], Floats]
+    aim: Curve | None = None
+
+
 @dataclass(frozen=True)
 class Response:
     """How one law answers to loss.
@@ -43,6 +81,8 @@ class Response:
     window_curve, loss_curve : callable
     increase_curve, decrease_curve : callable or None
         None if it is not a function of the window alone.
+    climb : Climb or None
+        Growth and reduction where they depend on the last loss or on the queue, too.
 
     Examples
     --------
@@ -58,6 +98,7 @@ class Response:
     loss_curve: Curve
     increase_curve: Curve | None = None
     decrease_curve: Curve | None = None
+    climb: Climb | None = None
 
     def window(self, p: ArrayLike, rtt: ArrayLike | None = None) -> Floats:
         """Mean window.

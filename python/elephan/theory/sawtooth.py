@@ -1,10 +1,10 @@
 """Windows as a fluid on a drop-tail link: they grow by a(w) per round trip until the buffer is full; then some are cut.
 
-Utilisation, period, loss and mean queue for any a(w) and b(w): `synchronised` flows of one RTT in one integral,
-`partial` cuts of any number of flows with their own RTTs by following the windows until they repeat.
+Utilisation, period, loss and mean queue for any a(w) and b(w), or for a `Climb`: `synchronised` flows of one RTT in one
+integral, `partial` cuts of any number of flows with their own RTTs by following the windows until they repeat.
 *Source*: LakshmanMadhow1997 for one Reno flow; Andrew2005, whose fluid reference this is; PhillipsHu2006 for the
-recovery time. *Differs from* packets: no bursts, no timeouts, no slow start, the cut comes at once; real flows are
-neither all cut together nor one at a time.
+recovery time. *Differs from* packets: no bursts, no timeouts, no slow start, the cut comes at once (of a `Climb` from
+the window one round trip later); real flows are neither all cut together nor one at a time.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elephan.errors import InputError
+from elephan.theory.response import Ascent
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from elephan.theory.response import Floats, Response
-
-Rows = NDArray[np.int64]
+    from elephan.theory.response import Climb, Floats, Response
 
 # Midpoints of an integral over the window: 1e-5 where a(w) jumps by a tenth, 1e-7 where it is smooth.
 _CELLS = 4000
 # Steps of the midpoint rule in which the quickest flow regains what a cut took.
 _STEPS = 40
+# Growth that counts as none [segments/s].
+_RESTING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -114,12 +114,12 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
     Returns
     -------
     Sawtooth
-        Of the shape of all arguments together; relative error 1e-4.
+        Of the shape of all arguments together; relative error 1e-4. Of a law with a `Climb` 1e-3, its period 2e-2.
 
     Raises
     ------
     InputError
-        If the law has no a(w) or b(w), or an argument is out of range.
+        If the law has neither a(w) and b(w) nor a `Climb`, or an argument is out of range.
 
     References
     ----------
@@ -134,6 +134,8 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
     parts = (np.asarray(x, dtype=float) for x in (rate, buffer, rtt, flows))
     c, room, tau, n = (np.asarray(x) for x in np.broadcast_arrays(*parts))
     _check(c, room, tau)
+    if law.climb:
+        return _repeating(law, law.climb, c, room, tau, n)
     top = (c * tau + room) / n
     full = tau + room / c
     w, cell = _climb(law, top, full)
@@ -175,7 +177,7 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
     Raises
     ------
     InputError
-        If the law has no a(w) or b(w), or an argument is out of range.
+        If the law has neither a(w) and b(w) nor a `Climb`, or an argument is out of range.
 
     References
     ----------
@@ -192,83 +194,153 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
     if not 1 <= cut <= tau.size:
         message = f"sawtooth: cut is {cut}; give a number of flows from 1 to {tau.size}"
         raise InputError(message)
+    rows = room.reshape(-1, 1)
+    fluid = _Fluid(law, np.full_like(rows, rate), rows, np.tile(tau, (len(rows), 1)), cut)
     overflows = turns * -(-tau.size // cut)
-    fluid = _Fluid(law, rate, room.reshape(-1, 1), tau, cut)
-    fluid.follow(2 * overflows, overflows)
-    sent = fluid.sent.sum(-1)
-    each = (fluid.sent / fluid.time[:, None]).reshape(*room.shape, tau.size)
-    used, period, queue = sent / (rate * fluid.time), fluid.time / overflows, fluid.backlog / fluid.time
-    events, dropped = overflows * cut / sent, fluid.lost / sent
-    period, queue, used, events, dropped = (x.reshape(room.shape) for x in (period, queue, used, events, dropped))
-    return Sawtooth(used, period, queue, each, events, dropped)
+    found = _measured(fluid, 2 * overflows, overflows)
+    used, period, queue, events, dropped = (
+        x.reshape(room.shape) for x in (found.utilisation, found.period, found.queue, found.events, found.dropped)
+    )
+    return Sawtooth(used, period, queue, found.rates.reshape(*room.shape, tau.size), events, dropped)
+
+
+def _repeating(law: Response, climb: Climb, rate: Floats, buffer: Floats, rtt: Floats, flows: Floats) -> Sawtooth:
+    """Follow one of the equal flows; all repeats from the third cut on, or every second one if the aim can fall."""
+    own, each, tau = (x.reshape(-1, 1) for x in (rate / flows, buffer / flows, rtt))
+    fluid, shape = _Fluid(law, own, each, tau, 1), rate.shape
+    one = _measured(fluid, 6, 2) if climb.aim else _measured(fluid, 3, 1)
+    return Sawtooth(
+        one.utilisation.reshape(shape),
+        one.period.reshape(shape),
+        one.queue.reshape(shape) * flows,
+        np.repeat(one.rates, int(flows.max()), axis=-1).reshape(*shape, -1),
+        one.events.reshape(shape),
+        one.dropped.reshape(shape),
+    )
+
+
+def _measured(fluid: _Fluid, before: int, overflows: int) -> Sawtooth:
+    """Means over some overflows, after some others; one row a link."""
+    for _ in range(before):
+        fluid.overflow()
+    fluid.forget()
+    for _ in range(overflows):
+        fluid.overflow()
+    sent = fluid.sent.sum(-1, keepdims=True)
+    values = (
+        sent / (fluid.rate * fluid.time),
+        fluid.time / overflows,
+        fluid.backlog / fluid.time,
+        overflows * fluid.cut / sent,
+        fluid.lost / sent,
+    )
+    used, period, queue, events, dropped = (x[:, 0] for x in values)
+    return Sawtooth(used, period, queue, fluid.sent / fluid.time, events, dropped)
 
 
 class _Fluid:
-    """Windows on their way, one row a buffer, and what they have sent since their measurement began."""
+    """Windows on their way, what they remember, and what they have sent since they were last told to forget.
 
-    def __init__(self, law: Response, rate: float, buffer: Floats, rtts: Floats, cut: int) -> None:
-        self.law, self.rate, self.rtts, self.cut = law, rate, rtts, cut
+    Several links side by side that know nothing of each other: arrays of shape (links, flows) or (links, 1).
+    """
+
+    def __init__(self, law: Response, rate: Floats, buffer: Floats, rtts: Floats, cut: int) -> None:
+        self.law, self.rate, self.buffer, self.rtts, self.cut = law, rate, buffer, rtts, cut
+        flows = rtts.shape[-1]
         # Equal rates at overflow; the turns of the flows evenly spread, unless all are cut together.
         self.full = rtts + buffer / rate
-        self.window = rate / rtts.size * self.full
-        self.lost_at = self.window * law.decrease(self.window, self.full)
-        if cut < rtts.size:
-            self.window = self.window - self.lost_at * (np.arange(rtts.size) % -(-rtts.size // cut)) * cut / rtts.size
-        cases = len(buffer)
-        self.delay = np.zeros((cases, 1))
-        self.seen = np.zeros(cases, dtype=int)
-        self.time, self.backlog, self.lost = (np.zeros(cases) for _ in range(3))
-        self.sent = np.zeros_like(self.window)
+        self.window = rate / flows * self.full
+        # A little above all: what aims lower after a loss below its aim does so, as it does when noise decides.
+        self.aim = 1.01 * self.window
+        if cut < flows:
+            turn = np.arange(flows) % -(-flows // cut) * cut / flows
+            self.window = self.window * (1 - self._share(self.window, self.full) * turn)
+        self.delay = np.zeros(rate.shape)
+        self.start, self.since, self.rounds = self.window, np.zeros(rtts.shape), np.zeros(rtts.shape)
+        self.forget()
 
-    def follow(self, before: int, measured: int) -> None:
-        """Go on until every row has overflown `before` times unmeasured and `measured` times more."""
-        while True:
-            total = (self.window / self.full).sum(-1)
-            over = np.flatnonzero((total >= self.rate * (1 - 1e-7)) & (self.seen < before + measured))
-            if over.size:
-                self._overflow(over, before)
-            counted = (self.seen >= before) & (self.seen < before + measured)
-            if (self.seen >= before + measured).all():
-                return
-            self._step(counted)
+    def forget(self) -> None:
+        self.time, self.backlog, self.lost = (np.zeros(self.rate.shape) for _ in range(3))
+        self.sent = np.zeros(self.rtts.shape)
 
-    def _overflow(self, rows: Rows, before: int) -> None:
-        window, full = self.window[rows], self.full[rows]
-        hit = np.argsort(-window, axis=1, kind="stable")[:, : self.cut]
-        gone = window * self.law.decrease(window, full)
-        self.lost_at[rows] = gone
-        grown = np.take_along_axis(np.maximum(self.law.increase(window, full), 1), hit, 1).sum(-1)
-        self.lost[rows] += np.where(self.seen[rows] >= before, grown, 0)
-        np.put_along_axis(window, hit, np.take_along_axis(window - gone, hit, 1), 1)
-        self.window[rows] = window
-        self.seen[rows] += 1
+    def overflow(self) -> None:
+        """Grow until the buffer is full, and cut."""
+        while (left := self._left()).any():
+            self._step(left)
+        largest = np.argsort(-self.window, axis=-1, kind="stable")[:, : self.cut]
+        hit = np.zeros(self.window.shape, dtype=bool)
+        np.put_along_axis(hit, largest, True, axis=-1)
+        grown = self._growth(self.window, self.since, self.rounds, self.full)
+        self.lost += np.where(hit, np.maximum(grown, 1), 0).sum(-1, keepdims=True)
+        # What a law remembers is the window at which it learns of the loss, one round trip later.
+        peak = self.window + grown if self.law.climb else self.window
+        # At least half a cut: a window of few segments may have grown by more than a cut takes.
+        share = self._share(peak, self.full)
+        self.window = np.where(hit, np.minimum(peak * (1 - share), self.window * (1 - share / 2)), self.window)
+        lowers = self.law.climb.aim if self.law.climb else None
+        self.aim = np.where(hit, lowers(peak, self.aim) if lowers else peak, self.aim)
+        self.start = np.where(hit, self.window, self.start)
+        self.since, self.rounds = np.where(hit, 0.0, self.since), np.where(hit, 0.0, self.rounds)
 
-    def _step(self, counted: NDArray[np.bool_]) -> None:
+    def _left(self) -> Floats:
+        """Rate that the windows still lack for an overflow; 0 where there is one."""
+        left = self.rate - (self.window / self.full).sum(-1, keepdims=True)
+        return np.where(left > 1e-7 * self.rate, left, 0.0)
+
+    def _step(self, left: Floats) -> None:
         """One step of the midpoint rule, no further than the overflow as it is seen from here."""
-        over, slope = self._slopes(self.window)
-        left = (self.rate - (self.window / self.full).sum(-1)) / (slope / self.full).sum(-1)
-        # Rows that have arrived stand still.
-        step = np.clip(left, 0, (self.lost_at / slope).min(-1) / _STEPS)[:, None]
-        middle = self.window + slope * step / 2
-        over, slope = self._slopes(middle)
+        over = self._round(self.window)
+        slope = self._growth(self.window, self.since, self.rounds, over) / over
+        step = np.minimum(self._longest(over, np.maximum(np.abs(slope), _RESTING)), self._until(left, slope))
+        half = step / 2
+        middle, since, rounds = self.window + slope * half, self.since + half, self.rounds + half / over
+        over = self._round(middle)
+        slope = self._growth(middle, since, rounds, over) / over
+        step = np.minimum(step, self._until(left, slope))
         self.window = self.window + slope * step
-        kept = np.where(counted[:, None], step, 0)
-        self.time += kept[:, 0]
-        self.sent += middle / over * kept
-        self.backlog += (self.delay * self.rate * kept)[:, 0]
+        self.since, self.rounds = self.since + step, self.rounds + step / over
+        self.time += step
+        self.sent += middle / over * step
+        self.backlog += (over - self.rtts)[:, :1] * self.rate * step
 
-    def _slopes(self, window: Floats) -> tuple[Floats, Floats]:
-        """Round-trip times with the queue that these windows make, and growth per second."""
+    def _round(self, window: Floats) -> Floats:
+        """Round-trip times with the queue that these windows make [s]."""
         self.delay = _queueing(window, self.rtts, self.rate, self.delay)
-        over = self.rtts + self.delay
-        return over, self.law.increase(window, over) / over
+        return self.rtts + self.delay
+
+    def _until(self, left: Floats, slope: Floats) -> Floats:
+        """Time to the overflow with this growth [segments/s]."""
+        return np.asarray(left / (np.maximum(slope, _RESTING) / self.full).sum(-1, keepdims=True))
+
+    def _longest(self, over: Floats, slope: Floats) -> Floats:
+        """Step within which the growth of no flow changes much."""
+        step = self._share(self.window, over) * self.window / slope / _STEPS
+        if self.law.climb:
+            # Growth that falls towards the aim and rises beyond it, or with time.
+            near = np.abs(self.aim - self.window) / slope / 2
+            step = np.minimum(np.minimum(step, np.maximum(near, over / 2)), (self.since + over) / _STEPS)
+        return np.asarray(step.min(-1, keepdims=True))
+
+    def _growth(self, window: Floats, since: Floats, rounds: Floats, over: Floats) -> Floats:
+        """Segments per RTT."""
+        if self.law.climb is None:
+            return self.law.increase(window, over)
+        return self.law.climb.growth(Ascent(window, self.start, self.aim, since, rounds, over, self.rtts))
+
+    def _share(self, window: Floats, over: Floats) -> Floats:
+        """Share of the window that a loss takes."""
+        if self.law.climb is None:
+            return self.law.decrease(window, over)
+        return self.law.climb.decrease(window, over, self.rtts)
 
 
-def _queueing(window: Floats, rtts: Floats, rate: float, delay: Floats) -> Floats:
-    """Delay of each row at which the windows just fill the link, 0 if they do not.
+def _queueing(window: Floats, rtts: Floats, rate: Floats, delay: Floats) -> Floats:
+    """Delay of each link at which the windows just fill it, 0 if they do not; from a guess.
 
     Newton: what the windows send too much is convex in the delay, so that from the second step on it comes from below.
     """
+    if window.shape[-1] == 1:
+        return np.maximum(window / rate - rtts, 0)
     for _ in range(50):
         over = rtts + delay
         shares = window / over

@@ -3,6 +3,7 @@
 from elephan.errors import InputError
 from elephan.theory.models import (
     convergence,
+    delay_based,
     droptail_fixed_point,
     engset,
     fluid,
@@ -50,6 +51,7 @@ MODELS: dict[str, Model] = {
         red_fixed_point,
         gaussian,
         small_buffer,
+        delay_based,
         fluid,
         rules,
         queue_bound,

@@ -1,0 +1,140 @@
+"""Model `backlog-target`: laws that keep a number of their own packets in the queue, as long as there is room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.theory.models.bottleneck import Bottleneck
+    from elephan.theory.models.card import Values
+    from elephan.theory.response import Floats
+
+TARGETS = {"fast": (200.0, 200.0), "vegas": (1.0, 3.0)}
+"""Least and most own packets of a flow in the queue, by law: their defaults."""
+
+MOST_FLOWS = 10_000
+"""Of which the table is computed in no time."""
+
+
+def joining(flows: int) -> float:
+    """Queue of flows that come one after the other and take what they meet for propagation.
+
+    A flow that met a queue q' has r (q - q') / C of its own packets beyond it, so its rate is r = C alpha / (q - q');
+    the rates of all make C.
+
+    Parameters
+    ----------
+    flows : int
+
+    Returns
+    -------
+    float [1]
+        In targets of one flow; without that mistake it is the number of flows.
+
+    References
+    ----------
+    Low2002, its persistent congestion.
+
+    Examples
+    --------
+    >>> [round(joining(n), 3) for n in (1, 2, 3)]
+    [1.0, 2.618, 4.599]
+    """
+    met, step = np.zeros(1), 1.0
+    for _ in range(flows):
+        # Each newcomer adds more than the one before; from there Newton's method comes from below.
+        queue = met[-1] + step
+        while (rates := 1 / (queue - met)).sum() > 1 + 1e-12:
+            queue += (rates.sum() - 1) / (rates**2).sum()
+        met, step = np.append(met, queue), queue - met[-1]
+    return float(met[-1])
+
+
+def _table(v: Values) -> Mapping[str, Floats]:
+    if not ((v["flows"] >= 1) & (v["flows"] == v["flows"].round()) & (v["flows"] <= MOST_FLOWS)).all():
+        message = f"backlog-target: flows must be a whole number from 1 to {MOST_FLOWS}"
+        raise InputError(message)
+    rate = v["rate"] / 8 / v["packet"]
+    least, most = (np.array([TARGETS[law][end] for law in v["law"].tolist()]) * v["flows"] for end in (0, 1))
+    fits = most <= v["buffer"]
+    backlog = np.where(fits, (least + most) / 2, np.nan)
+    counts = v["flows"].astype(int)
+    grown = {n: joining(n) for n in set(counts.tolist())}
+    return {
+        "utilization": np.where(fits, 1.0, np.nan),
+        "loss_ratio": np.where(fits, 0.0, np.nan),
+        "backlog_packets": backlog,
+        "queueing_delay_s": backlog / rate,
+        "room_packets": most,
+        "joining_packets": most / v["flows"] * np.array([grown[n] for n in counts.tolist()]),
+    }
+
+
+def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
+    least, most = (link.flows * x for x in TARGETS[link.law])
+    fits = buffers >= most
+    delay = (least + most) / 2 / link.rate
+    return Prediction(*(np.where(fits, x, np.nan) for x in (1.0, 0.0, delay)))
+
+
+def _unsuited(link: Bottleneck) -> str:
+    if not link.law:
+        return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
+    return "" if link.law in TARGETS else f"{link.law} keeps no set number of packets in the queue"
+
+
+def _doubts(link: Bottleneck) -> list[str]:
+    lines = []
+    if link.discipline != "drop-tail":
+        lines.append(f"takes a drop-tail queue, first in first out; here {link.discipline}")
+    if link.flows > 1:
+        most = TARGETS[link.law][1]
+        lines.append(
+            f"takes every flow to know its RTT without a queue, {link.flows * most:.0f} packets waiting at most; if "
+            f"they come one after the other, {joining(link.flows) * most:.0f}"
+        )
+    if link.others or link.background:
+        lines.append("takes long-lived flows alone; of datagrams only the rate counts")
+    return lines
+
+
+MODEL = Model(
+    name="backlog-target",
+    title="A set number of packets of each flow in the queue",
+    source="Jin2004",
+    says="Where FAST (200 packets a flow) and Vegas (1 to 3) rest: utilization 1, no loss and a queue of all targets, "
+    "if the buffer has room for it.",
+    fails=(
+        "Says nothing of a buffer without room for all targets.",
+        "Flows that come while others have a queue take it for propagation and keep more, up to joining_packets; a "
+        "buffer without room for those may lose.",
+        "Slow start may overflow the buffer before the law rests; of Vegas' band it takes the middle.",
+    ),
+    parameters={
+        "law": Parameter("fast", "", "congestion-control law", tuple(TARGETS)),
+        "rate": Parameter("1 Gbit/s", "bit/s", "of the link"),
+        "packet": Parameter("1000 B", "B", "size of a packet"),
+        "buffer": Parameter("15000", "packets", "of the link"),
+        "flows": Parameter("1,2,5,10,20,50", "1", "how many"),
+    },
+    columns={
+        "utilization": Column("1", "share of the rate that is used"),
+        "loss_ratio": Column("1", "lost segments per segment sent"),
+        "backlog_packets": Column("packets", "queue, in the middle of what a law accepts"),
+        "queueing_delay_s": Column("s", "the same as time"),
+        "room_packets": Column("packets", "largest queue that all flows accept"),
+        "joining_packets": Column("packets", "the same if they come one by one and take a queue for distance"),
+    },
+    compute=_table,
+    picture=Picture("flows", ("room_packets", "joining_packets"), "xy"),
+    predict=_predict,
+    unsuited=_unsuited,
+    doubts=_doubts,
+)
