@@ -57,7 +57,7 @@ def columns(found: list[list[FixedPoint]]) -> dict[str, Floats]:
     --------
     >>> from elephan.theory import reno
     >>> columns(droptail_each(reno().throughput, 1000, [50], [0.1]))["utilization"].round(3).tolist()
-    [0.988]
+    [0.876]
     """
     first = [points[0] for points in found]
     return {
@@ -90,7 +90,7 @@ def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
     >>> from elephan.theory.models import bottleneck
     >>> link = bottleneck(Scenario.from_text(EXAMPLE), 0)
     >>> prediction(link, droptail_each(reno().throughput, link.rate, [26], link.rtts_s)).utilization.round(2).tolist()
-    [0.94]
+    [0.81]
     """
     shown = columns(found)
     return Prediction(used(link, shown["utilization"]), shown["loss_ratio"], shown["backlog_packets"] / link.rate)
