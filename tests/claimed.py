@@ -333,7 +333,7 @@ COMPUTED: dict[str, Judged] = {
     "ghstcp.fig1": highspeed_curves,
     "ghstcp.fig2.hstcp": lambda: float(highspeed().window(1e-7)),
     "ghstcp.fig2.reno": lambda: float(reno().window(1e-7)),
-    "ghstcp.intro.window": lambda: elastic.mixed(10e9, 1500, 0.1, background=0.0).bottlenecked_packets,
+    "ghstcp.intro.window": lambda: float(elastic.mixed(10e9, 1500, 0.1, background=0.0).bottlenecked_packets),
     "ghstcp.intro.loss": lambda: float(reno().loss(83_333)),
     "ghstcp.intro.recover": lambda: float(sawtooth.recovery_time(reno(), 83_333, 0.1)) / 0.1,
     "ghstcp.ref.jain1": lambda: jain_of(100, 300),

@@ -10,11 +10,10 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.fluid_aqm import equilibrium, trajectory, unstable_roots
 from elephan.theory.fluid_queues import Discipline, DropTail, Path, Pie, Red, SmallBuffer, fluid_law
-from elephan.theory.laws import response
+from elephan.theory.laws import RESPONSES, response
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
 from elephan.theory.models.flows import LINK, other_traffic, packet_rate, together, used
 from elephan.theory.models.red_fixed_point import packets
-from elephan.theory.models.sawtooth import LAWS
 from elephan.theory.sawtooth import recovery_time
 from elephan.units import seconds
 
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
     from elephan.theory.models.bottleneck import Bottleneck
     from elephan.theory.models.card import Values
     from elephan.theory.response import Floats
+
+LAWS = tuple(name for name, make in RESPONSES.items() if make().increase_curve)
+"""Laws whose growth is a function of the window: the fluid asks for a(w)."""
 
 QUEUES = ("drop-tail", "small-buffer", "red", "ared", "gared", "pie")
 PREDICTED = ("drop-tail", "red", "ared", "gared", "pie")

@@ -56,7 +56,7 @@ def _unsuited(link: Bottleneck) -> str:
     if not link.law:
         return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
     if link.law not in LAWS:
-        return f"the growth of {link.law} is no function of its window"
+        return f"how {link.law} grows between two losses is not worked out"
     if link.flows > MOST:
         return f"it follows at most {MOST} flows; here {link.flows}. With so many, staggered cuts leave any link full"
     return ""
