@@ -338,7 +338,7 @@ COMPUTED: dict[str, Judged] = {
     "ghstcp.intro.recover": lambda: float(sawtooth.recovery_time(reno(), 83_333, 0.1)) / 0.1,
     "ghstcp.ref.jain1": lambda: jain_of(100, 300),
     "ghstcp.ref.jain2": lambda: jain_of(10, 480),
-    "ghstcp.ref.wq": lambda: with_pole(Red(2500, 7500), 1.0, 2.5e9 / 12000).weight,
+    "ghstcp.ref.wq": lambda: float(with_pole(Red(2500, 7500), 1.0, 2.5e9 / 12000).weight),
     "nonhom.qmin.500": lambda: smallest_queue(500, 0.1),
     "nonhom.qmin.400": lambda: smallest_queue(400, 0.1),
     "nonhom.qmin.1000": lambda: smallest_queue(1000, 0.02, 0.1, 0.15),

@@ -111,7 +111,7 @@ def size(
         raise ScenarioError(message)
     low, high, largest = (max(1, round(share * facts["bdp_packets"])) for share in (*GRID_BDP, LARGEST_BDP))
     grid = (max(1, min(low, round(facts["bdp_packets"] / math.sqrt(facts["flows"]) / 8))), max(high, 4))
-    models = ask(scenario, index, targets, max(largest, 16))
+    models = ask(scenario, index, targets)
     chosen = trusted(models, scenario, index)
     if model_only:
         buffer, note = by_model(models, chosen, targets, scenario.origin)

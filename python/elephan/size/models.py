@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from elephan.theory.models.card import Model
     from elephan.theory.response import Floats
 
-POINTS = 25
-"""Buffers at which a model is asked first, and again around its answer."""
+POINTS = 41
+"""Buffers at which a model is asked, a third apart on a long fat path."""
+
+REACH_BDP = 4.0
+"""The largest, in bandwidth-delay products: a window that is cut to a half fills a link with one."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Said:
         return float(np.interp(math.log(buffer), np.log(self.buffers[known]), values[known]))
 
 
-def ask(scenario: Scenario, link: int, targets: Sequence[Target], largest: int) -> dict[str, Said]:
+def ask(scenario: Scenario, link: int, targets: Sequence[Target]) -> dict[str, Said]:
     """Ask every model that speaks of links.
 
     Parameters
@@ -82,7 +85,6 @@ def ask(scenario: Scenario, link: int, targets: Sequence[Target], largest: int) 
     scenario : Scenario
     link : int
     targets : sequence of Target
-    largest : int [packets]
 
     Returns
     -------
@@ -93,7 +95,7 @@ def ask(scenario: Scenario, link: int, targets: Sequence[Target], largest: int) 
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.size.targets import parse_targets
-    >>> said = ask(Scenario.from_text(EXAMPLE), 0, parse_targets("utilization=0.95"), 400)
+    >>> said = ask(Scenario.from_text(EXAMPLE), 0, parse_targets("utilization=0.95"))
     >>> said["sawtooth"].buffer_packets
     44
     """
@@ -101,7 +103,7 @@ def ask(scenario: Scenario, link: int, targets: Sequence[Target], largest: int) 
     seen = bottleneck(scenario, link)
     if seen is None:
         return {name: _silent(model, "the link limits no long-lived TCP flow") for name, model in speaking.items()}
-    return {name: _ask(model, seen, targets, largest) for name, model in speaking.items()}
+    return {name: _ask(model, seen, targets) for name, model in speaking.items()}
 
 
 def _silent(model: Model, reason: str) -> Said:
@@ -109,38 +111,30 @@ def _silent(model: Model, reason: str) -> Said:
     return Said(model, reason, (), None, nothing, Prediction(nothing, nothing, nothing))
 
 
-def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target], largest: int) -> Said:
+def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> Said:
     if reason := model.unsuited(seen):
         return _silent(model, reason)
     assert model.predict is not None  # only those are asked
-    floors = [target for target in targets if target.is_floor]
-    coarse = _whole(np.geomspace(1, largest, POINTS))
-    found = model.predict(seen, coarse)
-    doubts = tuple(model.doubts(seen))
-    k = _first(found, floors)
-    if not floors or k is None or k == 0:
-        smallest = None if k is None else int(coarse[k])
-        return Said(model, "", doubts, smallest if floors else None, coarse, found)
-    fine = _whole(np.geomspace(coarse[k - 1], coarse[k], POINTS))
-    closer = model.predict(seen, fine)
-    buffers, order = np.unique(np.concatenate((coarse, fine)), return_index=True)
-    merged = Prediction(*(np.concatenate(pair)[order] for pair in zip(found, closer, strict=True)))
-    first = _first(closer, floors)
-    # A curve need not be smooth, so the finer look may miss by its own last point what the coarse one saw.
-    return Said(model, "", doubts, int(coarse[k] if first is None else fine[first]), buffers, merged)
+    buffers = np.unique(np.round(np.geomspace(1, max(REACH_BDP * seen.bdp, 16), POINTS)))
+    found = model.predict(seen, buffers)
+    crossings = [_crossing(buffers, getattr(found, t.metric), t) for t in targets if t.is_floor]
+    smallest = max(crossings, default=math.inf)
+    packets = math.ceil(smallest) if math.isfinite(smallest) else None
+    return Said(model, "", tuple(model.doubts(seen)), packets, buffers, found)
 
 
-def _whole(buffers: Floats) -> Floats:
-    return np.unique(np.round(buffers))
-
-
-def _first(said: Prediction, floors: Sequence[Target]) -> int | None:
-    """Index of the first buffer that meets all floors; None if there is none, or the model is silent on one."""
-    meets = np.ones(said.utilization.shape, dtype=bool)
-    for target in floors:
-        values = getattr(said, target.metric)
-        meets &= np.isfinite(values) & np.array([target.meets(float(value)) for value in values])
-    return int(np.argmax(meets)) if meets.any() else None
+def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
+    """Buffer from which on a curve meets a floor, interpolated in the logarithm; infinite if it never does."""
+    known = np.isfinite(values)
+    b, v = buffers[known], values[known]
+    meets = np.array([floor.meets(float(value)) for value in v], dtype=bool)
+    if not meets.any():
+        return math.inf
+    k = int(np.argmax(meets))
+    if k == 0:
+        return float(b[0])
+    part = (floor.level - v[k - 1]) / (v[k] - v[k - 1])
+    return float(b[k - 1] * (b[k] / b[k - 1]) ** part)
 
 
 def verdict(said: Said, buffer: int | None, curve: Curve) -> dict[str, Any]:
