@@ -5,6 +5,8 @@ import pytest
 from elephan import TargetError
 from elephan.size.targets import parse_targets, targets_json
 
+FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9"
+
 
 def test_all_spellings_say_the_same() -> None:
     expected = parse_targets("utilization=0.95,loss=0.001,delay=10ms")
@@ -17,12 +19,12 @@ def test_all_spellings_say_the_same() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "target: none given; write for example utilization=0.95, loss=0.1%, delay=10ms"),
+        ("", f"target: none given; write for example {FORMS}"),
+        ("utilization", f'target: "utilization" has no value; write for example {FORMS}'),
         (
-            "utilization",
-            'target: "utilization" has no value; write for example utilization=0.95, loss=0.1%, delay=10ms',
+            "speed=3",
+            f'target: there is no "speed"; write for example {FORMS}',
         ),
-        ("speed=3", 'target: there is no "speed"; write for example utilization=0.95, loss=0.1%, delay=10ms'),
         ("utilization=95", "target: utilization: 95 is out of range; it lies above 0 and below 1"),
         ("utilization=nan", "target: utilization: nan is out of range; it lies above 0 and below 1"),
         ("loss=0", "target: loss: 0 is out of range; it lies above 0 and below 1"),

@@ -47,7 +47,9 @@ def size(
     scenario: ScenarioArgument,
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", metavar="NAME=VALUE", help="utilization=0.95, loss=0.1%, delay=10ms; repeatable."),
+        typer.Option(
+            "--target", metavar="NAME=VALUE", help="utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9; repeatable."
+        ),
     ] = None,
     link: Annotated[str | None, typer.Option("--link", help="Link to size; the first that carries data.")] = None,
     precision: Annotated[str, typer.Option("--precision", help="How finely, as a share of the buffer.")] = "5%",

@@ -24,7 +24,7 @@ from elephan.run.outcome import CAUSES, Outcome
 from elephan.stats import estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -228,10 +228,9 @@ class Result:
         return document
 
     def _fairness(self) -> dict[str, Any]:
-        """Over the flows that can be fair: those of TCP that stay, else sessions, or else all."""
+        """Over the flows whose fairness is asked for."""
         shares = self._fair_shares
-        sorts = np.array([SORTS.index(group["sort"]) for group in self.scenario.groups])
-        counts = sorts == sorts.min()
+        counts = fair_groups(self.scenario.groups)
 
         def counted(outcome: Outcome) -> tuple[NDArray[Any], NDArray[Any]]:
             mine = counts[outcome.flows["group"]]
@@ -252,6 +251,33 @@ class Result:
         counts = [group["flows"] for group in self.scenario.groups]
         caps = [np.inf if cap is None else cap for cap in fair["caps_bps"]]
         return maxmin_shares(fair["rates_bps"], fair["paths"], counts, caps)
+
+
+def fair_groups(groups: Sequence[dict[str, Any]], link: int | None = None) -> NDArray[np.bool_]:
+    """Tell which groups' flows count for fairness: those of TCP that stay, else sessions, or else all.
+
+    Parameters
+    ----------
+    groups : sequence of dict
+        Facts of the groups.
+    link : int, optional
+        Only groups that send data over this link count, of which there must be one.
+
+    Returns
+    -------
+    ndarray of bool, shape (groups,)
+
+    Examples
+    --------
+    >>> fair_groups([{"sort": "transfer", "path": [0]}, {"sort": "datagrams", "path": [0, 1]}])
+    array([ True, False])
+    >>> fair_groups([{"sort": "transfer", "path": [0]}, {"sort": "datagrams", "path": [0, 1]}], link=1)
+    array([False,  True])
+    """
+    sorts = np.array([SORTS.index(group["sort"]) for group in groups])
+    here = np.array([link is None or link in group["path"] for group in groups])
+    counts: NDArray[np.bool_] = here & (sorts == sorts[here].min())
+    return counts
 
 
 def buffer_packets(link: dict[str, Any]) -> float | None:

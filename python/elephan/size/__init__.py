@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from elephan.run.outcome import Outcome
     from elephan.size.curve import Curve
     from elephan.size.search import Progress
     from elephan.size.targets import Target
@@ -49,7 +50,8 @@ def size(
     ----------
     scenario : Scenario or path
     target : str, iterable of str, or mapping
-        ``"utilization=0.95"``, ``"loss=0.1%"``, ``"delay=10ms"``; met when the mean over replications meets it.
+        ``"utilization=0.95"``, ``"loss=0.1%"``, ``"delay=10ms"``, ``"fairness=0.9"`` (Jain's index); met when the mean
+        over replications meets it.
     link : str, optional
         Name of the link; the first that carries data by default.
     precision : float [1]
@@ -77,7 +79,8 @@ def size(
     Notes
     -----
     Utilization rises with the buffer and loss falls, so these bound the buffer from below and decide it. Delay rises
-    with it: a delay target is checked at the buffer found, and when it is violated no buffer meets all.
+    with it: a delay target is checked at the buffer found, and when it is violated no buffer meets all. Fairness may do
+    either: it is checked there, too, and the note says what larger buffers gave that were measured.
 
     Examples
     --------
@@ -197,14 +200,20 @@ class _Simulations:
         jobs = [Job(self._variant(buffer), replication) for buffer, replication in pairs]
         outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done())
         self.packets += sum(int(outcome.balance["sent"]) for outcome in outcomes)
-        return [
-            Sample(
-                float(outcome.links["utilization"][self.link]),
-                outcome.loss_ratio(self.link),
-                float(outcome.links["queueing_delay_s"][self.link]),
-            )
-            for outcome in outcomes
-        ]
+        return [self._sample(outcome) for outcome in outcomes]
+
+    def _sample(self, outcome: Outcome) -> Sample:
+        """What one replication measured; the goodputs are those of the flows that can be fair (see `fair_groups`)."""
+        from elephan.metrics import jain  # noqa: PLC0415 (NumPy; the command line starts without)
+        from elephan.run.result import fair_groups  # noqa: PLC0415 (as above)
+
+        mine = fair_groups(self.scenario.groups, self.link)[outcome.flows["group"]]
+        return Sample(
+            float(outcome.links["utilization"][self.link]),
+            outcome.loss_ratio(self.link),
+            float(outcome.links["queueing_delay_s"][self.link]),
+            jain(outcome.flows["goodput_bps"][mine]),
+        )
 
     def _variant(self, buffer: int) -> Scenario:
         """The scenario with this buffer, in bytes if the file's is in bytes."""
@@ -216,7 +225,7 @@ class _Simulations:
 def _judge(curve: Curve, targets: Sequence[Target], found: int | None) -> tuple[int | None, str]:
     """The answer, given the smallest buffer that meets all floors, and what there is to say about it."""
     floors = [target for target in targets if target.is_floor]
-    ceilings = [target for target in targets if not target.is_floor]
+    ceilings = [target for target in targets if target.is_ceiling]
     if found is None:
         top = curve.buffers[-1]
         missed = [target for target in floors if not target.meets(curve.estimate(top, target.metric).mean)]
@@ -225,6 +234,9 @@ def _judge(curve: Curve, targets: Sequence[Target], found: int | None) -> tuple[
     violated = [target for target in ceilings if not target.meets(curve.estimate(found, target.metric).mean)]
     if violated:
         return None, "; ".join(_conflict(curve, floors, target, found) for target in violated)
+    unfair = [t for t in targets if t.metric == "jain" and not t.meets(curve.estimate(found, t.metric).mean)]
+    if unfair:
+        return None, _unfair(curve, floors, unfair[0], found)
     if not floors:
         until = min(curve.crossing(target) for target in ceilings)
         far = "every buffer measured" if math.isinf(until) else f"buffers up to about {math.floor(until)} packets"
@@ -247,8 +259,19 @@ def _conflict(curve: Curve, floors: Sequence[Target], ceiling: Target, found: in
     return f"{needs} needs {found} packets, which give {has}, but {so}"
 
 
+def _unfair(curve: Curve, floors: Sequence[Target], target: Target, found: int) -> str:
+    """Say that fairness falls short where it is checked, and what larger buffers give; no search looks for it."""
+    needs = " and ".join(str(floor) for floor in floors)
+    so = f"{needs} needs {found} packets, where {_shown(curve, found, target)} falls short of {target.level:g}"
+    larger = [b for b in curve.buffers if b > found]
+    if not larger:
+        return so
+    best = max(larger, key=lambda b: curve.estimate(b, target.metric).mean)
+    return f"{so}; of the larger buffers measured, {best} packets are the fairest: {_shown(curve, best, target)}"
+
+
 def _shown(curve: Curve, buffer: int, target: Target) -> str:
     value = curve.estimate(buffer, target.metric).mean
     if target.metric == "queueing_delay_s":
         return f"delay {value * 1e3:.3g} ms"
-    return f"{target.metric.removesuffix('_ratio')} {value:.4g}"
+    return f"{'fairness' if target.metric == 'jain' else target.metric.removesuffix('_ratio')} {value:.4g}"

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from elephan.size.models import Said
     from elephan.size.targets import Target
 
-METRICS = ("utilization", "loss_ratio", "queueing_delay_s")
+PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
+METRICS = (*PREDICTED, "jain")
+"""What is measured; models speak of the first three."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ class Answer:
         said, buffer = self.models[name], self.buffer_packets
         return {
             "buffer_packets": said.buffer_packets,
-            **{metric: said.at(buffer, metric) if buffer is not None else None for metric in METRICS},
+            **{metric: said.at(buffer, metric) if buffer is not None else None for metric in PREDICTED},
             "off": self.off(name),
             "silent": said.silent,
             "doubts": list(said.doubts),
@@ -179,11 +181,11 @@ class Answer:
 
     def _model_columns(self) -> dict[str, list[Any]]:
         """Curves of all models that speak, one after the other."""
-        columns: dict[str, list[Any]] = {key: [] for key in ("model", "buffer_packets", *METRICS)}
+        columns: dict[str, list[Any]] = {key: [] for key in ("model", "buffer_packets", *PREDICTED)}
         for name, said in self.models.items():
             columns["model"] += [name] * len(said.buffers)
             columns["buffer_packets"] += said.buffers.tolist()
-            for metric in METRICS:
+            for metric in PREDICTED:
                 columns[metric] += getattr(said.curve, metric).tolist()
         return columns
 

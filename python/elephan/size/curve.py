@@ -76,6 +76,20 @@ class Curve:
         """
         return len(self._samples.get(buffer, ()))
 
+    def samples(self, buffer: int) -> tuple[Sample, ...]:
+        """What was measured at a buffer.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+
+        Returns
+        -------
+        tuple of Sample
+            By replication.
+        """
+        return tuple(self._samples.get(buffer, ()))
+
     def estimate(self, buffer: int, metric: str) -> Estimate:
         """Mean and interval of a metric at a buffer.
 
@@ -136,7 +150,7 @@ class Curve:
         """
         rows = [self.estimate(buffer, target.metric) for buffer in self.buffers]
         values = [row.mean + (shift * (row.ci95 or 0.0) if shift else 0.0) for row in rows]
-        return isotonic(values, [self.replications(buffer) for buffer in self.buffers], increasing=target.rises)
+        return isotonic(values, [self.replications(buffer) for buffer in self.buffers], increasing=bool(target.rises))
 
     def is_settled(self, buffer: int, target: Target) -> bool:
         """Tell whether the interval at a buffer leaves no doubt about a target.

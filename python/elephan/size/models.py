@@ -63,14 +63,16 @@ class Said:
         ----------
         buffer : float [packets]
         metric : str
-            Field of `Prediction`.
+            Field of `Sample`.
 
         Returns
         -------
         float or None
             Interpolated in the logarithm of the buffer; None where it says nothing.
         """
-        values = getattr(self.curve, metric)
+        values = getattr(self.curve, metric, None)
+        if values is None:
+            return None  # no model speaks of fairness
         known = np.isfinite(values)
         if not known.any() or not self.buffers[known][0] <= buffer <= self.buffers[known][-1]:
             return None
@@ -218,7 +220,10 @@ def by_model(
     assert buffer is not None  # so it was chosen
     values = {target: said[chosen].at(buffer, target.metric) for target in targets}
     violated = [t for t, value in values.items() if value is not None and not t.is_floor and not t.meets(value)]
+    unsaid = [str(target) for target, value in values.items() if value is None]
     note = f"by the model {chosen}; nothing was simulated"
+    if unsaid:
+        note += f", and it is silent on {', '.join(unsaid)}"
     if violated:
         return None, f"{note}: the {buffer} packets that it asks for violate {', '.join(map(str, violated))}"
     return buffer, note

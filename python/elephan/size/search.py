@@ -99,7 +99,7 @@ class Search:
     @property
     def ceilings(self) -> list[Target]:
         """Targets that small buffers meet."""
-        return [target for target in self.targets if not target.is_floor]
+        return [target for target in self.targets if target.is_ceiling]
 
     def smallest(self) -> int | None:
         """Find the smallest buffer whose mean over replications meets all floors.

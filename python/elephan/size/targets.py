@@ -1,7 +1,8 @@
-"""What a buffer must achieve: utilization at least, loss at most, queueing delay at most."""
+"""What a buffer must achieve: utilization and fairness at least, loss and queueing delay at most."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,15 +13,16 @@ from elephan.units import seconds, share
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FORMS = "utilization=0.95, loss=0.1%, delay=10ms"
+FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9"
 
 
 class Sample(NamedTuple):
-    """What one replication measured on the link with one buffer."""
+    """What one replication measured on the link with one buffer; `jain` over the goodputs of its TCP flows."""
 
     utilization: float
     loss_ratio: float
     queueing_delay_s: float
+    jain: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -35,19 +37,24 @@ class Target:
         In the unit of the metric.
     at_least : bool
         Whether the metric must reach the level, or stay at or below it.
-    rises : bool
-        Whether the metric rises with the buffer.
+    rises : bool or None
+        Whether the metric rises with the buffer; None if that is not known beforehand.
     """
 
     metric: str
     level: float
     at_least: bool
-    rises: bool
+    rises: bool | None
 
     @property
     def is_floor(self) -> bool:
-        """Whether large buffers meet it (utilization, loss); otherwise small ones do (delay)."""
+        """Whether large buffers meet it (utilization, loss): these decide the buffer, others are checked at it."""
         return self.at_least == self.rises
+
+    @property
+    def is_ceiling(self) -> bool:
+        """Whether small buffers meet it (delay). Fairness may rise or fall with the buffer and is neither."""
+        return self.rises is not None and not self.is_floor
 
     def meets(self, value: float) -> bool:
         """Tell whether a value of the metric is good enough.
@@ -66,14 +73,14 @@ class Target:
         sign = ">=" if self.at_least else "<="
         if self.metric == "queueing_delay_s":
             return f"delay {sign} {self.level * 1e3:g} ms"
-        return f"{self.metric.removesuffix('_ratio')} {sign} {self.level:g}"
+        return f"{_KEYS[self.metric]} {sign} {self.level:g}"
 
 
 class _Kind(NamedTuple):
     metric: str
     key: str
     at_least: bool
-    rises: bool
+    rises: bool | None
 
 
 _KINDS = {
@@ -81,6 +88,7 @@ _KINDS = {
     "utilisation": _Kind("utilization", "utilization", at_least=True, rises=True),
     "loss": _Kind("loss_ratio", "loss", at_least=False, rises=False),
     "delay": _Kind("queueing_delay_s", "delay_s", at_least=False, rises=True),
+    "fairness": _Kind("jain", "fairness", at_least=True, rises=None),
 }
 _KEYS = {kind.metric: kind.key for kind in _KINDS.values()}
 
@@ -102,7 +110,7 @@ def parse_targets(given: str | Iterable[str] | Mapping[str, float | str]) -> tup
     Raises
     ------
     TargetError
-        If there is none, one is unknown, out of range or given twice.
+        If there is none, one is unknown, out of range or given twice, or fairness has none beside it that decides.
 
     Examples
     --------
@@ -122,6 +130,9 @@ def parse_targets(given: str | Iterable[str] | Mapping[str, float | str]) -> tup
     if not targets:
         message = f"target: none given; write for example {FORMS}"
         raise TargetError(message)
+    if "jain" in targets and not any(target.is_floor for target in targets.values()):
+        message = "target: fairness decides no buffer, it is checked at the one found; add utilization or loss"
+        raise TargetError(message)
     return tuple(targets.values())
 
 
@@ -135,7 +146,7 @@ def targets_json(targets: Iterable[Target]) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        Keys ``utilization`` [1], ``loss`` [1], ``delay_s`` [s].
+        Keys ``utilization`` [1], ``loss`` [1], ``delay_s`` [s], ``fairness`` [1].
 
     Examples
     --------
