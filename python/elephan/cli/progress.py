@@ -63,6 +63,16 @@ class ProgressLine:
         if self.bar is not None:
             self.bar.stop()
 
+    def begin(self, what: str) -> None:
+        """Start over with something else.
+
+        Parameters
+        ----------
+        what : str
+            Named in front from here on.
+        """
+        self.what, self.begun = what, time.monotonic()
+
     def update(self, done: int, total: int, note: str = "") -> None:
         """Show how far it is.
 

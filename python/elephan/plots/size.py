@@ -105,7 +105,7 @@ def _curve(axes: Axes, answer: Answer, metric: str, factor: float, colour: str) 
     if metric == "utilization":
         shown = np.ones(mean.size, dtype=bool)
         low, high = 0.0, 1.0
-        _stretch_towards_one(axes, min([*mean, *levels, *_lowest(answer)]))
+        stretch_towards_one(axes, min([*mean, *levels, *_lowest(answer)]))
     else:
         shown = mean > 0
         low, high = _logarithmic(axes, [*mean[shown], *_expected(answer, metric, factor)], levels)
@@ -164,7 +164,7 @@ def _models(axes: Axes, answer: Answer, metric: str, factor: float) -> None:
                   zorder=1, scaley=False)  # fmt: skip
 
 
-def _stretch_towards_one(axes: Axes, smallest: float) -> None:
+def stretch_towards_one(axes: Axes, smallest: float) -> None:
     """A scale on which 0.9, 0.95 and 0.99 are told apart: logarithmic in 1.01 - u, so that 1 is still on it."""
     axes.set_yscale("function", functions=(lambda u: -np.log(1.01 - np.minimum(u, 1.0)), lambda y: 1.01 - np.exp(-y)))
     axes.set_ylim(max(0.0, smallest - 0.05), 1.0)
