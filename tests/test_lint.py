@@ -279,7 +279,7 @@ def test_run_and_size_warn_once_and_strict_stops_before_the_run(elephan: Command
     sized = elephan("size", small, "--target", "utilization=0.8", "--laws", "reno,highspeed", "--json")
     assert sized.code == 0
     assert sized.err.count("phase-locked") == 1
-    assert {w["rule"] for row in json.loads(sized.out)["laws"] for w in row["warnings"]} >= {"phase-locked"}
+    assert {w["rule"] for row in json.loads(sized.out)["variants"] for w in row["warnings"]} >= {"phase-locked"}
 
 
 def test_rules_are_listed_with_their_reasons(elephan: Command) -> None:

@@ -43,7 +43,7 @@ def test_size_compares_laws_of_every_kind(elephan: Command, small: Path) -> None
         "size", small, "--target", "utilization=0.5", "--laws", laws, "--precision", "30%", "--json", "--quiet"
     )
     assert done.code == 0, done.err
-    assert laws.split(",") == [row["law"] for row in json.loads(done.out)["laws"]]
+    assert laws.split(",") == [row["law"] for row in json.loads(done.out)["variants"]]
 
 
 def test_a_trace_shows_what_the_law_keeps_to_itself() -> None:

@@ -99,7 +99,7 @@ def test_a_target_out_of_reach_is_exit_1_and_says_why(elephan: Command, small: P
 def test_laws_are_compared_row_by_row(elephan: Command, small: Path) -> None:
     done = elephan("size", small, "--target", TARGET, "--laws", "reno,highspeed", "--json", "-q")
     assert done.code in (0, 1)
-    assert [row["law"] for row in json.loads(done.out)["laws"]] == ["reno", "highspeed"]
+    assert [row["law"] for row in json.loads(done.out)["variants"]] == ["reno", "highspeed"]
 
 
 LONG = EXAMPLE.replace('"4 s"', '"4000 s"').replace('"10 Mbit/s"', '"200 Mbit/s"')

@@ -118,4 +118,4 @@ def test_laws_are_compared_for_the_first_group_that_has_one(elephan: Callable[..
     words = ("--target", "utilization=0.8", "--laws", "reno,highspeed", "--precision", "0.5", "--json", "-q")
     done = elephan("size", scenario, *words)
     assert done.code in (0, 1), done.err
-    assert [row["law"] for row in json.loads(done.out)["laws"]] == ["reno", "highspeed"]
+    assert [row["law"] for row in json.loads(done.out)["variants"]] == ["reno", "highspeed"]

@@ -1,8 +1,7 @@
-"""``elephan size``: the smallest buffer that meets the targets."""
+"""``elephan size``: the smallest buffer that meets the targets, for one scenario or for laws and queues compared."""
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +27,7 @@ from elephan.cli.common import (
     warn,
     writing,
 )
+from elephan.cli.comparison import comparison_notes, comparison_tables, read_names, write_comparison
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 from elephan.units import format_bytes, format_rate, format_time, share
@@ -54,7 +54,10 @@ def size(
     link: Annotated[str | None, typer.Option("--link", help="Link to size; the first that carries data.")] = None,
     precision: Annotated[str, typer.Option("--precision", help="How finely, as a share of the buffer.")] = "5%",
     laws: Annotated[
-        str | None, typer.Option("--laws", metavar="A,B,C", help="Compare laws of the first group.")
+        str | None, typer.Option("--laws", metavar="A,B,C", help="Compare laws of the first group of TCP flows.")
+    ] = None,
+    queues: Annotated[
+        str | None, typer.Option("--queues", metavar="X,Y", help="Compare disciplines of the link, under each law.")
     ] = None,
     model_only: Annotated[
         bool, typer.Option("--model-only", help="Simulate nothing: what the analytic models say, at once.")
@@ -71,24 +74,24 @@ def size(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Find the smallest buffer of a link that meets all targets, with the delay and loss it costs."""
+    """Find the smallest buffer of a link that meets all targets, with the delay and loss it costs.
+
+    With --laws or --queues: for each of them, with a recommendation and its reason.
+    Exit code 0 if the targets are met (of a comparison: by what is recommended), 1 if not.
+    """
     import elephan  # noqa: PLC0415 (--help does without NumPy)
     from elephan.scenario import parse_assignment  # noqa: PLC0415
-    from elephan.size import compare_laws  # noqa: PLC0415
+    from elephan.size import Comparison, compare  # noqa: PLC0415
     from elephan.size.targets import parse_targets  # noqa: PLC0415
 
-    begun = time.perf_counter()
     check_out(out)
     if not target:
         message = "--target: none given; write for example --target utilization=0.95 or --target loss=0.1%,delay=10ms"
         raise InputError(message)
     parse_targets(target)
-    names = [name.strip() for name in laws.split(",") if name.strip()] if laws is not None else []
+    names = read_names("--laws", laws, "reno,highspeed"), read_names("--queues", queues, "drop-tail,fq")
     if model_only and whole_curve:
         message = "--whole-curve: is measured by simulation, which --model-only leaves out; give one of them"
-        raise InputError(message)
-    if laws is not None and not names:
-        message = "--laws: none given; write for example --laws reno,highspeed"
         raise InputError(message)
     read = elephan.Scenario.from_file(scenario)
     if set_:
@@ -109,25 +112,21 @@ def size(
             model_only=model_only,
         )
         try:
-            answers = compare_laws(read, names, make) if names else {"": make(read)}
+            found = compare(read, *names, make, link=link, begin=watch.begin) if any(names) else make(read)
             with writing(out):
-                written = [path for law, answer in answers.items() for path in _write(answer, out, law)]
+                written = write_comparison(found, out) if isinstance(found, Comparison) else _write(found, out)
         except KeyboardInterrupt:
             raise Interrupted(watch.summary()) from None
-    met = all(answer.is_met for answer in answers.values())
-    documents = {law: answer.to_json() for law, answer in answers.items()}
     if json:
-        rows = [{"law": law, **document} for law, document in documents.items()]
-        print_json({"laws": rows, "wall_s": time.perf_counter() - begun} if names else documents[""])
+        print_json(found.to_json())
     else:
-        print_tables(*(_comparison(answers) if names else _tables(answers[""])))
+        print_tables(*(comparison_tables(found) if isinstance(found, Comparison) else _tables(found)))
         for path in written:
             say(f"wrote {path}")
-    warn((warned for answer in answers.values() for warned in answer.warnings), strict=strict, quiet=quiet)
-    for law, answer in answers.items():
-        if answer.note:
-            say(f"{'note' if answer.is_met else 'target not met'}{f' under {law}' if law else ''}: {answer.note}")
-    raise typer.Exit(0 if met else 1)
+    warn(found.warnings, strict=strict, quiet=quiet)
+    for note in comparison_notes(found) if isinstance(found, Comparison) else _notes(found):
+        say(note)
+    raise typer.Exit(0 if found.is_met else 1)
 
 
 class _Watch:
@@ -136,17 +135,24 @@ class _Watch:
     def __init__(self, line: ProgressLine) -> None:
         self.line = line
         self.last: Progress | None = None
+        self.variant = ""
+
+    def begin(self, number: int, of: int, label: str) -> None:
+        """Name the variant of a comparison that comes next."""
+        self.last, self.variant = None, f"{label} ({number} of {of})"
+        self.line.begin(f"sizing {self.variant}")
 
     def __call__(self, progress: Progress) -> None:
         self.last = progress
         self.line.update(progress.done, progress.expected, _bracket(progress))
 
     def summary(self) -> str:
+        where = f" at {self.variant}" if self.variant else ""
         if self.last is None:
-            return "interrupted before the first run was done; nothing was written"
+            return f"interrupted{where} before the first run was done; nothing was written"
         known = _bracket(self.last) or "no bracket yet"
         return (
-            f"interrupted: {self.last.done} of about {self.last.expected} runs done, {self.last.points} buffers "
+            f"interrupted{where}: {self.last.done} of about {self.last.expected} runs done, {self.last.points} buffers "
             f"measured, {known}; nothing is half-written"
         )
 
@@ -159,13 +165,16 @@ def _bracket(progress: Progress) -> str:
     return f"more than {progress.below} packets" if progress.below is not None else ""
 
 
-def _write(answer: Answer, out: Path | None, law: str) -> list[Path]:
+def _notes(answer: Answer) -> list[str]:
+    return [f"{'note' if answer.is_met else 'target not met'}: {answer.note}"] if answer.note else []
+
+
+def _write(answer: Answer, out: Path | None) -> list[Path]:
     if out is None:
         return []
     from elephan.plots.size import draw_size  # noqa: PLC0415 (matplotlib is slow to import)
 
-    folder = out / law if law else out
-    return [*answer.write(folder), *draw_size(answer, folder)]
+    return [*answer.write(out), *draw_size(answer, out)]
 
 
 def _interval(document: dict[str, Any]) -> str:
@@ -270,24 +279,3 @@ def _flows(link: dict[str, Any]) -> str:
 
 def _about(x: float | None, scale: float = 1.0) -> str:
     return "-" if x is None else f"{x * scale:.3g}"
-
-
-def _comparison(answers: dict[str, Answer]) -> list[Table | str]:
-    first = next(iter(answers.values()))
-    table = new_table("law", "buffer", "95 %", "BDP", "utilization", "loss [%]", "delay [ms]")
-    for law, answer in answers.items():
-        document = answer.to_json()
-        if answer.buffer_packets is None:
-            table.add_row(law, "not met", *[""] * 5)
-            continue
-        table.add_row(
-            law,
-            str(answer.buffer_packets),
-            _interval(document).removeprefix("95 %: "),
-            f"{document['buffer_bdp']:.3g}",
-            shown(document["utilization"]),
-            shown({**document["loss_ratio"], "ci95": None}, 100, 3),
-            shown({**document["queueing_delay_s"], "ci95": None}, 1e3, 3),
-        )
-    wanted = ", ".join(str(target) for target in first.targets)
-    return [f"{first.scenario.title}\nlink {first.facts['name']}; wanted: {wanted}", table]

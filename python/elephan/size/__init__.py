@@ -10,6 +10,7 @@ from elephan.errors import InputError, ScenarioError
 from elephan.run import Job, simulate_all
 from elephan.scenario import Scenario
 from elephan.size.answer import Answer
+from elephan.size.comparison import Comparison, compare
 from elephan.size.rules import with_buffer
 from elephan.size.targets import Sample, parse_targets
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from elephan.size.search import Progress
     from elephan.size.targets import Target
 
-__all__ = ["Answer", "compare_laws", "size"]
+__all__ = ["Answer", "Comparison", "compare", "size"]
 
 GRID_BDP = (1 / 256, 2.0)
 """First grid, in bandwidth-delay products."""
@@ -148,46 +149,6 @@ def size(
     )
 
 
-def compare_laws(
-    scenario: Scenario | str | Path, laws: Sequence[str], make_answer: Callable[[Scenario], Answer]
-) -> dict[str, Answer]:
-    """Size the same link under several laws of the first group of TCP flows.
-
-    Parameters
-    ----------
-    scenario : Scenario or path
-    laws : sequence of str
-        Names from the catalogue; each with its own defaults, the slow start stays.
-    make_answer : callable
-        Sizes one scenario, as `size` with everything else bound.
-
-    Returns
-    -------
-    dict of str to Answer
-        In the order of `laws`.
-
-    Raises
-    ------
-    ScenarioError
-        If there is no such law.
-
-    Examples
-    --------
-    >>> from elephan.scenario import EXAMPLE
-    >>> small = Scenario.from_text(EXAMPLE)
-    >>> answers = compare_laws(small, ["reno", "highspeed"], lambda s: size(s, "utilization=0.8"))
-    >>> list(answers)
-    ['reno', 'highspeed']
-    """
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.from_file(scenario)
-    first = next((i for i, group in enumerate(scenario.groups) if group["law"] is not None), 0)
-    before = scenario.source["flows"][first].get("control", {})
-    kept = {key: before[key] for key in ("slow_start",) if isinstance(before, dict) and key in before}
-    variants = {law: scenario.override({f"flows[{first}].control": {"law": law, **kept}}) for law in laws}
-    return {law: make_answer(variant) for law, variant in variants.items()}
-
-
 class _Simulations:
     """Measures (buffer, replication) pairs of a link by simulation."""
 
@@ -230,7 +191,7 @@ def _judge(curve: Curve, targets: Sequence[Target], found: int | None) -> tuple[
         top = curve.buffers[-1]
         missed = [target for target in floors if not target.meets(curve.estimate(top, target.metric).mean)]
         reached = ", ".join(f"{_shown(curve, top, target)} where {target} is wanted" for target in missed or floors)
-        return None, f"no buffer up to {top} packets is enough: {reached}"
+        return None, f"no buffer up to {top} packets is enough: {reached}{_in_between(curve, targets)}"
     violated = [target for target in ceilings if not target.meets(curve.estimate(found, target.metric).mean)]
     if violated:
         return None, "; ".join(_conflict(curve, floors, target, found) for target in violated)
@@ -242,6 +203,16 @@ def _judge(curve: Curve, targets: Sequence[Target], found: int | None) -> tuple[
         far = "every buffer measured" if math.isinf(until) else f"buffers up to about {math.floor(until)} packets"
         return found, f"a delay target alone is met by the smallest buffer there is; it holds for {far}"
     return found, ""
+
+
+def _in_between(curve: Curve, targets: Sequence[Target]) -> str:
+    """Say so if a buffer measured does meet everything, and larger ones do worse again: then no fit has a crossing."""
+    from elephan.size.recommend import misses, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
+
+    near = nearest(curve, targets)
+    if near is None or misses(curve.samples(near), targets)[0]:
+        return ""
+    return f"; but {near} packets do meet the targets: larger buffers are worse here, which the search does not expect"
 
 
 def _conflict(curve: Curve, floors: Sequence[Target], ceiling: Target, found: int) -> str:

@@ -1,0 +1,156 @@
+"""``elephan size --laws … --queues …``: variants of a link compared, and the one that should run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.cli.common import new_table, shown
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.table import Table
+
+    from elephan.size import Comparison
+    from elephan.size.comparison import Variant
+
+MARK = "*"
+"""Beside what is recommended."""
+
+
+def read_names(option: str, text: str | None, example: str) -> list[str]:
+    """Read a list of names.
+
+    Parameters
+    ----------
+    option : str
+        Named in the message.
+    text : str or None
+        Names with commas between them; None gives none.
+    example : str
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    InputError
+        If the list is given and empty.
+
+    Examples
+    --------
+    >>> read_names("--queues", "fq, codel", "drop-tail,fq")
+    ['fq', 'codel']
+    """
+    names = [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    if text is not None and not names:
+        message = f"{option}: none given; write for example {option} {example}"
+        raise InputError(message)
+    return names
+
+
+def write_comparison(comparison: Comparison, out: Path | None) -> list[Path]:
+    """Write everything into a folder: each answer with its picture, the table, the picture of the trade-off.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    out : Path or None
+
+    Returns
+    -------
+    list of Path
+        A folder for each variant, and the files beside them.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    if out is None:
+        return []
+    from elephan.plots.comparison import draw_comparison  # noqa: PLC0415 (matplotlib is slow to import)
+    from elephan.plots.size import draw_size  # noqa: PLC0415 (as above)
+
+    written = comparison.write(out)
+    for variant in comparison.variants:
+        draw_size(variant.answer, comparison.folder(variant, out))
+    return [*written, *draw_comparison(comparison, out)]
+
+
+def comparison_tables(comparison: Comparison) -> list[Table | str]:
+    """Write a comparison for the terminal: a row per variant, then what is recommended and why.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    list of Table or str
+    """
+    first = comparison.variants[0].answer
+    wanted = ", ".join(str(target) for target in first.targets)
+    table = new_table("law", "queue", "buffer", "95 %", "BDP", "utili-\nzation", "loss\n[%]", "delay\n[ms]", "Jain")
+    table.columns[1].justify = "left"
+    for column in table.columns:
+        column.no_wrap = True
+    for variant in comparison.variants:
+        mark = f" {MARK}" if variant is comparison.recommended() else ""
+        table.add_row(f"{variant.law}{mark}", variant.queue, *_cells(variant))
+    head = f"{comparison.scenario.title}\nLink {first.facts['name']}; wanted: {wanted}"
+    return [head, table, "\n".join(_lines(comparison))]
+
+
+def comparison_notes(comparison: Comparison) -> list[str]:
+    """What each variant's answer says beside its numbers, in a line each.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        f"{'note' if variant.answer.is_met else 'target not met'} under {variant.label}: {variant.answer.note}"
+        for variant in comparison.variants
+        if variant.answer.note
+    ]
+
+
+def _cells(variant: Variant) -> list[str]:
+    """From the buffer on; where no buffer is enough, what the one that comes nearest gives."""
+    document = variant.to_json()
+    measured: dict[str, Any] = document["nearest"] or document
+    bounds = document["buffer_interval_packets"]
+    low, high = bounds or (None, None)
+    interval = "" if bounds is None else f"{low}–{high}" if high is not None else f"≥ {low}"
+    buffer, share = document["buffer_packets"], document["buffer_bdp"]
+    metrics = ("utilization", "loss_ratio", "queueing_delay_s", "jain")
+    rows = [measured[metric] or {"mean": None, "ci95": None} for metric in metrics]
+    return [
+        "not met" if buffer is None else str(buffer),
+        interval,
+        "" if share is None else f"{share:.3g}",
+        *(shown({**row, "ci95": None}, scale, 3) for row, scale in zip(rows, (1, 100, 1e3, 1), strict=True)),
+    ]
+
+
+def _lines(comparison: Comparison) -> list[str]:
+    """What is recommended, why, what would change it, and what to know."""
+    found = comparison.recommendation
+    head = f"Recommended ({MARK})" if found.meets else f"Nearest ({MARK})"
+    lines = [f"{head}: {found.reason}."]
+    if found.otherwise:
+        lines.append(f"Otherwise: {found.otherwise}.")
+    elif found.meets and found.runner_up is not None:
+        lines.append("Otherwise: no other that meets the targets is clearly better in delay, loss, fairness or buffer.")
+    lines += [f"But: {caveat}." for caveat in found.caveats]
+    if any(not variant.answer.is_met for variant in comparison.variants):
+        lines.append("Not met: the row shows what the buffer gives that comes nearest.")
+    runs = sum(v.answer.curve.replications(b) for v in comparison.variants for b in v.answer.curve.buffers)
+    return [*lines, "", f"{len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.1f} s"]

@@ -1,0 +1,282 @@
+"""The picture of a comparison: utilization against delay as the buffer grows, and a row of costs for each variant."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+from elephan.plots.size import stretch_towards_one
+from elephan.plots.style import BLACK, COLOURS, GREY, ORANGE, house_style, save, sign, title
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from elephan.size import Answer, Comparison
+    from elephan.size.comparison import Variant
+
+MARKERS = "osD^vPX*<>"
+"""One for each law, or for each queue where there is a single law."""
+
+LEGEND = 14
+"""More variants than these are told apart by the rows only."""
+
+REACH = 4.0
+"""Curves are shown to so many times the largest delay of an answer, and to that part of the smallest."""
+
+FAR = 50.0
+"""Over a larger factor a narrow axis names powers of ten only."""
+
+WIDE = 8.0
+"""Values that span more than this factor stand on a logarithmic scale."""
+
+
+class _Column(NamedTuple):
+    metric: str
+    label: str
+    scale: float
+
+
+COLUMNS = (
+    _Column("buffer_packets", "buffer [packets]", 1.0),
+    _Column("queueing_delay_s", "delay [ms]", 1e3),
+    _Column("loss_ratio", "loss [%]", 100.0),
+    _Column("jain", "fairness (Jain)", 1.0),
+    _Column("utilization", "utilization", 1.0),
+)
+"""What stands in the rows, from left to right."""
+
+
+class _Look(NamedTuple):
+    colour: str
+    marker: str
+    filled: bool
+    recommended: bool
+
+    def points(self) -> dict[str, Any]:
+        """How its points are drawn."""
+        face = self.colour if self.filled else "white"
+        size = 6.5 if self.recommended else 4.5
+        return {"marker": self.marker, "ms": size, "mfc": face, "mec": self.colour, "color": self.colour}
+
+
+def draw_comparison(comparison: Comparison, folder: Path) -> list[Path]:
+    """Draw ``comparison.png`` and ``comparison.svg``.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    folder : Path
+        Made if missing.
+
+    Returns
+    -------
+    list of Path
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    with house_style():
+        return save(_figure(comparison), folder, "comparison")
+
+
+def _figure(comparison: Comparison) -> Figure:
+    variants = comparison.variants
+    rows = 0.21 * len(variants) + 0.25
+    above = 2.6 + 0.05 * max(0, len(variants) - 6)
+    figure = Figure(figsize=(7.16, above + rows + 1.1))
+    parts: Any = figure.subfigures(2, 1, height_ratios=[above + 0.4, rows + 0.7])
+    top, bottom = parts
+    looks = _looks(comparison)
+    _trade_off(top.subplots(), comparison, looks)
+    panels = bottom.subplots(1, len(COLUMNS), sharey=True, gridspec_kw={"wspace": 0.07})
+    for axes, column in zip(panels, COLUMNS, strict=True):
+        _rows(axes, comparison, looks, column)
+    _name_rows(panels[0], comparison)
+    title(figure, comparison.scenario)
+    runs = sum(v.answer.curve.replications(b) for v in variants for b in v.answer.curve.buffers)
+    how = f"{runs} runs, bars: 95 % intervals" if runs else "by models, nothing simulated"
+    sign(figure, comparison.scenario, f"{how}; hollow: no buffer meets the targets")
+    return figure
+
+
+def _looks(comparison: Comparison) -> list[_Look]:
+    """A colour for each queue and a marker for each law; where there is one of them, both for each of the other."""
+    laws = list(dict.fromkeys(variant.law for variant in comparison.variants))
+    queues = list(dict.fromkeys(variant.queue for variant in comparison.variants))
+    looks = []
+    for variant in comparison.variants:
+        law, queue = laws.index(variant.law), queues.index(variant.queue)
+        colour = queue if len(queues) > 1 else law
+        marker = law if len(laws) > 1 else queue
+        looks.append(
+            _Look(
+                COLOURS[colour % len(COLOURS)],
+                MARKERS[marker % len(MARKERS)],
+                variant.answer.is_met,
+                variant is comparison.recommended(),
+            )
+        )
+    return looks
+
+
+def _trade_off(axes: Axes, comparison: Comparison, looks: Sequence[_Look]) -> None:
+    """Every buffer measured as a point of (delay, utilization), and each answer with its intervals."""
+    lowest, answers, delays = 1.0, [], []
+    for variant, look in zip(comparison.variants, looks, strict=True):
+        buffer = variant.candidate.buffer_packets
+        delay, used = _curve(variant.answer)
+        seen = delay > 0
+        axes.plot(delay[seen], used[seen], "-", color=look.colour, lw=0.9, alpha=0.55, zorder=2)
+        measured = variant.answer.at(buffer)
+        x, y = (measured[metric] or {"mean": None, "ci95": None} for metric in ("queueing_delay_s", "utilization"))
+        if x["mean"] is None or y["mean"] is None or x["mean"] <= 0:
+            continue
+        lowest = min(lowest, y["mean"])
+        delays.append(1e3 * x["mean"])
+        name = variant.label + (" (recommended)" if look.recommended and look.filled else "")
+        edge = {"mec": BLACK, "mew": 1.1} if look.recommended else {}
+        answers.append(
+            axes.errorbar(
+                1e3 * x["mean"],
+                y["mean"],
+                xerr=_within(1e3 * x["mean"], 1e3 * (x["ci95"] or 0.0)),
+                yerr=[[y["ci95"] or 0.0], [min(y["ci95"] or 0.0, 1 - y["mean"])]],
+                ls="none",
+                elinewidth=0.8,
+                label=name,
+                zorder=5 if look.recommended else 4,
+                **{**look.points(), **edge},
+            )
+        )
+    axes.set_xscale("log")
+    _plain(axes)
+    for target in comparison.variants[0].answer.targets:
+        if target.metric == "utilization":
+            axes.axhline(target.level, **_WANTED)
+            lowest = min(lowest, target.level)
+        elif target.metric == "queueing_delay_s":
+            delays.append(1e3 * target.level)
+            axes.axvline(1e3 * target.level, **_WANTED)
+    if delays:
+        axes.set_xlim(min(delays) / REACH, max(delays) * REACH)
+    stretch_towards_one(axes, max(0.0, lowest - 0.1))
+    axes.set_xlabel("queueing delay [ms]")
+    axes.set_ylabel("utilization")
+    link = comparison.variants[0].answer.facts["name"]
+    axes.set_title(
+        f"link {link}: lines as the buffer grows, markers at the smallest that meets the targets (dashed)",
+        fontsize=8,
+        fontweight="normal",
+    )
+    if 0 < len(answers) <= LEGEND:
+        axes.legend(handles=answers, loc="center left", bbox_to_anchor=(1.01, 0.5), labelspacing=0.45)
+
+
+_WANTED: dict[str, Any] = {"color": BLACK, "lw": 0.8, "ls": (0, (5, 3)), "zorder": 1}
+"""How targets are drawn."""
+
+
+def _curve(answer: Answer) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Delay [ms] and utilization as the buffer grows: as measured, or by the trusted model if nothing was simulated."""
+    if not answer.is_simulated and answer.trusted is not None:
+        said = answer.models[answer.trusted].curve
+        return 1e3 * said.queueing_delay_s, said.utilization
+    curve = answer.curve
+    delay = np.array([curve.estimate(b, "queueing_delay_s").mean for b in curve.buffers])
+    return 1e3 * delay, np.array([curve.estimate(b, "utilization").mean for b in curve.buffers])
+
+
+def _rows(axes: Axes, comparison: Comparison, looks: Sequence[_Look], column: _Column) -> None:
+    """One quantity of every variant, each in its row."""
+    values = []
+    for row, (variant, look) in enumerate(zip(comparison.variants, looks, strict=True)):
+        if look.recommended:
+            axes.axhspan(row - 0.5, row + 0.5, color=ORANGE, alpha=0.18, lw=0, zorder=0)
+        found = _value(variant, column)
+        if found is None:
+            continue
+        x, below, above = found
+        values.append(x)
+        axes.plot([x - below, x + above], [row, row], color=look.colour, lw=0.9, zorder=2)
+        axes.plot(x, row, ls="none", zorder=3, clip_on=False, **look.points())
+    levels = [column.scale * t.level for t in comparison.variants[0].answer.targets if t.metric == column.metric]
+    for level in levels:
+        axes.axvline(level, **_WANTED)
+    _scale(axes, column, [*values, *levels])
+    axes.set_xlabel(column.label)
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0)
+
+
+def _value(variant: Variant, column: _Column) -> tuple[float, float, float] | None:
+    """A quantity at the answer, or at the buffer that comes nearest, with what its interval adds below and above."""
+    buffer = variant.candidate.buffer_packets
+    if buffer is None:
+        return None
+    if column.metric == "buffer_packets":
+        if not variant.answer.is_met:
+            return None  # The nearest is no answer to "how large", and can be the largest that was tried.
+        low, high = variant.answer.interval or (buffer, buffer)
+        return buffer, buffer - low, (high if math.isfinite(high) else variant.answer.curve.buffers[-1]) - buffer
+    row = variant.answer.at(buffer)[column.metric]
+    if row is None or row["mean"] is None:
+        return None
+    mean, half = column.scale * row["mean"], column.scale * (row["ci95"] or 0.0)
+    most = 1.0 if column.metric in {"utilization", "jain"} else math.inf
+    return mean, min(half, mean), max(0.0, min(half, most - mean))
+
+
+def _scale(axes: Axes, column: _Column, values: Sequence[float]) -> None:
+    """Shares of one from where they begin; the rest from zero, or logarithmic if the values are far apart."""
+    if not values:
+        axes.set_xticks([])
+        return
+    low, high = min(values), max(values)
+    if column.metric in {"utilization", "jain"}:
+        room = max(0.02, 0.15 * (1.0 - low))
+        axes.set_xlim(max(0.0, low - room), 1.0 + 0.02 * (1.0 - low + room))
+        axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+    elif low > 0 and high / low > WIDE:
+        axes.set_xscale("log")
+        axes.set_xlim(low / 1.6, high * 1.6)
+        _plain(axes, few=True)
+    else:
+        axes.set_xlim(0.0, 1.12 * high or 1.0)
+        axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+
+
+def _name_rows(axes: Axes, comparison: Comparison) -> None:
+    """The first variant on top; the recommended one in bold."""
+    names = [variant.label + ("" if variant.answer.is_met else " (not met)") for variant in comparison.variants]
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    for text, variant in zip(axes.get_yticklabels(), comparison.variants, strict=True):
+        if variant is comparison.recommended():
+            text.set_fontweight("bold")
+        elif not variant.answer.is_met:
+            text.set_color(GREY)
+
+
+def _within(mean: float, half: float) -> list[list[float]]:
+    """Lengths of an error bar that stays on a logarithmic axis."""
+    return [[min(half, 0.9 * mean)], [half]]
+
+
+def _plain(axes: Axes, *, few: bool = False) -> None:
+    """Numbers as they are written on a logarithmic axis: ones and threes, or few where these would run together."""
+    low, high = axes.get_xlim()
+    threes = high / low < FAR
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0) if threes or not few else (1.0,), numticks=3 if few else 6))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,96 @@
+"""What to know before a law and a queue that were compared are deployed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elephan.scenario import Scenario
+    from elephan.size.recommend import Candidate
+
+FULL_FIRST = frozenset({"drop-tail", "fq", "drr", "sfq", "priority-fq", "xcp"})
+"""Disciplines that drop only when the buffer is full, so that it decides how long the queue grows."""
+
+IN_TURN = frozenset({"fq", "drr", "sfq", "priority-fq"})
+"""Disciplines that serve flows one after the other."""
+
+UNFAIR = 0.8
+"""Jain's index of two flows of which one gets three times the other."""
+
+
+def caveats(scenario: Scenario, link: int, group: int, chosen: Candidate, replications: int) -> tuple[str, ...]:
+    """Say what a recommendation leaves open.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With the law and the queue in it.
+    link, group : int
+        Where they are.
+    chosen : Candidate
+    replications : int
+        0 if nothing was simulated.
+
+    Returns
+    -------
+    tuple of str
+        One sentence each, without a full stop.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.size.recommend import Candidate
+    >>> scenario = Scenario.from_text(EXAMPLE).override({"links[0].queue": "codel"})
+    >>> caveats(scenario, 0, 0, Candidate("reno", "codel", 20, True, (18.0, 21.0), ()), 5)[0]
+    'codel drops or marks before the buffer is full: 20 packets are the least it needs, and more cost no delay'
+    """
+    said = [*_partner(scenario.links[link], chosen)]
+    if chosen.meets and chosen.queue not in FULL_FIRST:
+        said.append(
+            f"{chosen.queue} drops or marks before the buffer is full: {chosen.buffer_packets} packets are the least "
+            "it needs, and more cost no delay"
+        )
+    fairness = chosen.mean("jain")
+    if fairness < UNFAIR:
+        said.append(f"Jain's index is {fairness:.2f}: some flows get far less than others")
+    others = _others(scenario, link, group)
+    if others:
+        name = scenario.groups[group]["name"]
+        said.append(f'only the flows of "{name}" run {chosen.law}; those of {", ".join(others)}')
+    if replications == 0:
+        said.append("nothing was simulated: the numbers are a model's, without intervals")
+    elif replications == 1:
+        said.append("one replication has no interval: the choice goes by single runs")
+    elif replications == 2:
+        said.append("two replications tell little apart: more of them may change the choice")
+    return tuple(said)
+
+
+def _partner(link: dict[str, Any], chosen: Candidate) -> list[str]:
+    """What a law needs of its queue, or a queue of its senders, and does not get."""
+    law, queue = chosen.law, chosen.queue
+    if law == "dctcp" and not _marks(link):
+        return [f"dctcp reads marks and {queue} as it stands here makes none, so it hears only losses, as Reno does"]
+    if law == "packet-pair" and queue not in IN_TURN:
+        return [f"packet-pair reads its rate off a queue that serves flows in turn, and {queue} does not"]
+    if law == "xcp" and queue != "xcp":
+        return [f"xcp needs routers that tell it its rate, and {queue} does not"]
+    if queue == "xcp" and law != "xcp":
+        return [f"xcp as a queue steers senders that speak XCP; to it {law} is load like any other"]
+    return []
+
+
+def _marks(link: dict[str, Any]) -> bool:
+    """Whether a link's discipline, with its parameters, can mark packets."""
+    queue = link["queue"]
+    threshold = str(queue.get("ecn_threshold", "0 packets"))
+    return link["discipline"] == "dualpi2" or bool(queue.get("ecn")) or not threshold.startswith("0 ")
+
+
+def _others(scenario: Scenario, link: int, group: int) -> list[str]:
+    """Other groups of TCP flows on the link, with their laws."""
+    return [
+        f'"{other["name"]}" keep {other["law"]}'
+        for i, other in enumerate(scenario.groups)
+        if i != group and other["law"] is not None and link in other["path"]
+    ]

@@ -1,0 +1,293 @@
+"""Laws and queues compared on one link: each variant sized under the same random numbers, and one recommended."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError, ScenarioError
+from elephan.scenario import Scenario
+from elephan.size.answer import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from elephan.lint import Warned
+    from elephan.size.answer import Answer
+    from elephan.size.recommend import Candidate, Recommendation
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One law with one queue.
+
+    Parameters
+    ----------
+    law, queue : str
+        As the catalogue calls them.
+    answer : Answer
+    """
+
+    law: str
+    queue: str
+    answer: Answer
+
+    @property
+    def label(self) -> str:
+        """What it is called in sentences."""
+        return f"{self.law} with {self.queue}"
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        """What the rule that recommends sees of it."""
+        from elephan.size.recommend import Candidate, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
+        from elephan.size.targets import Sample  # noqa: PLC0415 (with it)
+
+        answer, buffer = self.answer, self.answer.buffer_packets
+        if buffer is None:
+            buffer = nearest(answer.curve, answer.targets)
+        samples = () if buffer is None else answer.curve.samples(buffer)
+        if buffer is not None and not samples:
+            # Nothing was simulated here: what the answer says instead of it is all there is.
+            means = [row and row["mean"] for row in answer.at(buffer).values()]
+            samples = (Sample(*(math.nan if mean is None else mean for mean in means)),)
+        rtt_s = float(answer.facts["mean_rtt_s"])
+        return Candidate(self.law, self.queue, buffer, answer.is_met, answer.interval, samples, rtt_s)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan size --json`` with the law and the queue in front.
+
+        Returns
+        -------
+        dict
+            ``nearest``: where no buffer meets the targets, the one that comes nearest and what it gives.
+        """
+        near = None
+        if not self.answer.is_met and (buffer := self.candidate.buffer_packets) is not None:
+            near = {"buffer_packets": buffer, **self.answer.at(buffer)}
+        return {"law": self.law, "queue": self.queue, **self.answer.to_json(), "nearest": near}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The result of `compare`.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As given.
+    link, group : int
+        Whose queue and whose law differ between the variants.
+    variants : tuple of Variant
+        In the order asked for, the queue varying fastest.
+    wall_s : float [s]
+    """
+
+    scenario: Scenario
+    link: int
+    group: int
+    variants: tuple[Variant, ...]
+    wall_s: float
+
+    @cached_property
+    def recommendation(self) -> Recommendation:
+        """What should run here, and why; see `elephan.size.recommend.recommend` for the rule."""
+        from dataclasses import replace  # noqa: PLC0415 (beside the next)
+
+        from elephan.size.caveats import caveats  # noqa: PLC0415 (beside the next)
+        from elephan.size.recommend import recommend  # noqa: PLC0415 (NumPy; the command line starts without)
+
+        found = recommend([variant.candidate for variant in self.variants], self.variants[0].answer.targets)
+        answer = self.recommended(found).answer
+        known = caveats(answer.scenario, self.link, self.group, found.chosen, answer.replications)
+        return replace(found, caveats=known)
+
+    @property
+    def is_met(self) -> bool:
+        """Whether what is recommended meets all targets."""
+        return self.recommendation.meets
+
+    @property
+    def warnings(self) -> list[Warned]:
+        """What the lint rules say of the variants."""
+        return [warned for variant in self.variants for warned in variant.answer.warnings]
+
+    def recommended(self, found: Recommendation | None = None) -> Variant:
+        """Return the variant that is recommended.
+
+        Parameters
+        ----------
+        found : Recommendation, optional
+            Instead of this comparison's own.
+
+        Returns
+        -------
+        Variant
+        """
+        chosen = (found or self.recommendation).chosen
+        return next(variant for variant in self.variants if variant.candidate is chosen)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan size --laws … --queues … --json``.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "variants": [variant.to_json() for variant in self.variants],
+            "recommendation": self.recommendation.to_json(),
+            "wall_s": self.wall_s,
+        }
+
+    def folder(self, variant: Variant, folder: Path) -> Path:
+        """Return where a variant's own files go.
+
+        Parameters
+        ----------
+        variant : Variant
+        folder : Path
+            Of the comparison.
+
+        Returns
+        -------
+        Path
+        """
+        return folder / f"{variant.law}-{variant.queue}"
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write ``comparison.json``, ``comparison.parquet``, and each answer into a folder of its own.
+
+        Parameters
+        ----------
+        folder : Path
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+            The folders and the two files.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        from elephan.run.files import identity, write_json, write_parquet  # noqa: PLC0415 (loads Arrow)
+
+        for variant in self.variants:
+            variant.answer.write(self.folder(variant, folder))
+        rows = [self._row(variant) for variant in self.variants]
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        return [
+            *(self.folder(variant, folder) for variant in self.variants),
+            write_parquet(folder / "comparison.parquet", columns, identity(self.scenario)),
+            write_json(folder / "comparison.json", self.to_json()),
+        ]
+
+    def _row(self, variant: Variant) -> dict[str, Any]:
+        """One row of the table; measured at the answer, or else where the targets are nearly met."""
+        document, buffer = variant.answer.to_json(), variant.candidate.buffer_packets
+        low, high = document["buffer_interval_packets"] or (None, None)
+        row = {"law": variant.law, "queue": variant.queue, "recommended": variant is self.recommended()}
+        row |= {"met": variant.answer.is_met, "buffer_packets": document["buffer_packets"]}
+        row |= {"buffer_low_packets": low, "buffer_high_packets": high, "measured_at_packets": buffer}
+        measured = variant.answer.at(buffer)
+        for metric in METRICS:
+            row[metric] = measured[metric] and measured[metric]["mean"]
+            row[f"{metric}_ci95"] = measured[metric] and measured[metric]["ci95"]
+        return row
+
+
+def compare(
+    scenario: Scenario | str | Path,
+    laws: Sequence[str],
+    queues: Sequence[str],
+    make_answer: Callable[[Scenario], Answer],
+    *,
+    link: str | None = None,
+    begin: Callable[[int, int, str], None] | None = None,
+) -> Comparison:
+    """Size the same link under several laws, several queues, or all pairs of them.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+    laws : sequence of str
+        Of the first group of TCP flows, each with its own defaults; the slow start stays. None: as the file has it.
+    queues : sequence of str
+        Disciplines of the link, each with its own defaults, which follow the buffer where they derive from it. None:
+        as the file has it.
+    make_answer : callable
+        Sizes one scenario, as `elephan.size` with everything else bound. The seed is the scenario's, so variants share
+        their random numbers.
+    link : str, optional
+        Name of the link; the first that carries data by default.
+    begin : callable, optional
+        Called with (number from 1, of how many, label) before each variant.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ScenarioError
+        If a law or queue is unknown or given twice, or the scenario refuses a variant; before anything is run where
+        that can be known.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> from elephan.size import size
+    >>> small = Scenario.from_text(EXAMPLE)
+    >>> found = compare(small, ["reno", "cubic"], ["fq"], lambda s: size(s, "utilization=0.8"))
+    >>> [variant.label for variant in found.variants]
+    ['reno with fq', 'cubic with fq']
+    """
+    begun = time.perf_counter()
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.from_file(scenario)
+    index = scenario.link_index(link)
+    group = next((i for i, facts in enumerate(scenario.groups) if facts["law"] is not None), 0)
+    made: dict[tuple[str, str], Scenario] = {}
+    for law, queue in product(laws or (None,), queues or (None,)):
+        changed = _changed(scenario, group, index, law, queue)
+        key = (str(changed.groups[group]["law"]), str(changed.links[index]["discipline"]))
+        if key in made:
+            message = f"{key[0]} with {key[1]} is given twice; give each law and each queue once"
+            raise ScenarioError(message)
+        made[key] = changed
+    variants = []
+    for number, ((law_name, queue_name), changed) in enumerate(made.items(), start=1):
+        label = f"{law_name} with {queue_name}"
+        if begin is not None:
+            begin(number, len(made), label)
+        try:
+            variants.append(Variant(law_name, queue_name, make_answer(changed)))
+        except InputError as error:
+            message = f"{error} (variant {label})"
+            raise type(error)(message) from None
+    return Comparison(scenario, index, group, tuple(variants), time.perf_counter() - begun)
+
+
+def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: str | None) -> Scenario:
+    """The scenario with another law and another queue."""
+    changes: dict[str, object] = {}
+    if law is not None:
+        before = scenario.source["flows"][group].get("control", {})
+        kept = {key: before[key] for key in ("slow_start",) if isinstance(before, dict) and key in before}
+        changes[f"flows[{group}].control"] = {"law": law, **kept}
+    if queue is not None:
+        changes[f"links[{link}].queue"] = {"discipline": queue}
+    try:
+        return scenario.override(changes) if changes else scenario
+    except ScenarioError as error:
+        said = " with ".join(name for name in (law, queue) if name is not None)
+        message = f"{error} (variant {said})"
+        raise ScenarioError(message) from None
