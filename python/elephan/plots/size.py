@@ -242,16 +242,18 @@ def _mark_rules(panels: Any, answer: Answer) -> None:
             axes.axvline(packets, color=GREY, lw=0.8, ls=":")
     for group in groups:
         names = [name.replace("bdp_over_sqrt_n", "bdp/√n").replace("_", " ") for name, _ in group]
-        half = (len(names) + 1) // 2
+        lines = [", ".join(names[i : i + 2]) for i in range(0, len(names), 2)]
+        # Left of the answer its sentence stands below; right of it the curves are at the top.
+        is_left = answer.buffer_packets is not None and group[-1][1] < answer.buffer_packets
         panels[0].annotate(
-            ", ".join(names) if len(names) <= 2 else ", ".join(names[:half]) + ",\n" + ", ".join(names[half:]),
-            (group[-1][1], 0.05),
+            ",\n".join(lines),
+            (group[-1][1], 0.97 if is_left else 0.05),
             xycoords=("data", "axes fraction"),
-            xytext=(2, 0),
+            xytext=(-2 if is_left else 2, 0),
             textcoords="offset points",
             rotation=90,
-            va="bottom",
-            ha="left",
+            va="top" if is_left else "bottom",
+            ha="right" if is_left else "left",
             fontsize=7,
             color=GREY,
         )
