@@ -147,7 +147,7 @@ def test_the_same_windows_at_another_rate_have_the_same_error() -> None:
         ({"count": 300}, 1500, "no run had 300 flows (1 to 100 were run)"),
         ({"rate": "10 Gbit/s"}, 15000, "no run had a BDP of 1.5e+05 packets (1250 to 25000 were run)"),
         ({}, 100_000, "no run had a buffer of 6.7 BDP (0.01 to 2 were run)"),
-        ({"law": {"law": "vegas"}}, 1500, "no run had vegas with drop-tail"),
+        ({"law": {"law": "westwood"}}, 1500, "no run had westwood with drop-tail"),
         ({"rate": "100 Mbit/s", "queue": {"discipline": "red"}}, 150, "runs of highspeed with red had 1 Gbit/s"),
         ({"rate": "200 Mbit/s", "law": {"law": "cubic"}}, 300, "runs of cubic with drop-tail had 1 Gbit/s"),
     ],

@@ -148,6 +148,9 @@ def rewrite(names: Iterable[str]) -> None:
             message = f"{one.name}: says nothing of a link that could be compared"
             raise InputError(message)
         rows = list(compared(one, survey.rows()))
+        if not rows:
+            sys.stderr.write(f"{one.name} says nothing of any link of the survey\n")
+            continue
         note = f"Written by `python -m elephan.accuracy` with elephan {_native.version()}: do not edit."
         written = write_text(file(one.name), text([note, "Model minus simulation."], rows))
         sys.stderr.write(f"wrote {written}\n")

@@ -72,6 +72,8 @@ FAMILIES = (
     Family("reno", "pie", 100),
     Family("highspeed", "pie", 1000),
     Family("highspeed", "gared", 1000),
+    Family("vegas", "drop-tail", 100),
+    Family("fast", "drop-tail", 1000),
 )
 """Reno's sawtooth at 1 Gbit/s and 200 ms takes an hour: it has a tenth of the rate."""
 
@@ -105,7 +107,7 @@ def cells() -> Iterator[Cell]:
     Examples
     --------
     >>> len(list(cells()))
-    1728
+    2112
     """
     for family, rtt_ms, flows, share in product(FAMILIES, RTTS_MS, FLOWS, SHARES):
         yield Cell(family, rtt_ms, flows, share)
