@@ -60,7 +60,7 @@ check-house: $(VENV)/.dev
 bench: build ## the speed workloads, with the memory floor and the reference engine beside them
 	@$(BIN)/elephan bench
 
-survey: build ## simulate all over buffer x flows x RTT (a quarter of an hour), and compare every model to it
+survey: build ## simulate all over buffer x flows x RTT (some minutes), and compare every model to it
 	@$(PY) -m elephan.accuracy
 
 docs: build ## write docs/catalog and the Rust documentation

@@ -58,6 +58,7 @@ def test_the_survey_has_every_cell_and_no_gaps() -> None:
         Cell(FAMILIES[2], 10, 2, 0.2),
         Cell(FAMILIES[4], 10, 10, 0.5),
         Cell(FAMILIES[8], 10, 5, 0.1),
+        Cell(FAMILIES[9], 10, 10, 0.1),
     ],
 )
 def test_a_cell_simulated_again_gives_its_row(cell: Cell) -> None:

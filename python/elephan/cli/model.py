@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.common import JsonOption, OutOption, check_out, fitted_table, print_json, print_tables, say, writing
+from elephan.cli.common import (
+    JsonOption,
+    OutOption,
+    check_out,
+    fitted_table,
+    new_table,
+    print_json,
+    print_tables,
+    say,
+    writing,
+)
 from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
 

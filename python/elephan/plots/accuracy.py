@@ -78,7 +78,7 @@ def _figure(model: Model, discipline: str, maps: Sequence[Region]) -> Figure:
     return figure
 
 
-_LABEL = "utilization, model minus simulation [points]"
+_LABEL = "model - simulation [points]"
 
 
 def _panel(axes: Axes, points: np.ndarray) -> AxesImage:
@@ -94,7 +94,7 @@ def _panel(axes: Axes, points: np.ndarray) -> AxesImage:
     for (y, x), value in np.ndenumerate(points.T):
         if np.isfinite(value):
             colour = "white" if abs(value) >= DARK else BLACK
-            shown_as = f"{value:+.0f}" if abs(value) >= 0.5 else "0"
+            shown_as = f"{value:+.0f}" if round(value) else "0"
             # Inside of the panel anyway: the layout need not measure hundreds of them.
             axes.text(x, y, shown_as, ha="center", va="center", fontsize=5.5, color=colour, in_layout=False)
     axes.grid(visible=False)
