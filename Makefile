@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build test check check-rust check-python check-house bench docs bless clean
+.PHONY: help demo build test check check-rust check-python check-house bench survey docs bless clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -59,6 +59,9 @@ check-house: $(VENV)/.dev
 
 bench: build ## the speed workloads, with the memory floor and the reference engine beside them
 	@$(BIN)/elephan bench
+
+survey: build ## simulate all over buffer x flows x RTT (some minutes), and compare every model to it
+	@$(PY) -m elephan.accuracy
 
 docs: build ## write docs/catalog and the Rust documentation
 	$(PY) tools/catalog.py

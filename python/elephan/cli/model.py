@@ -1,4 +1,7 @@
-"""``elephan model``: an analytic model's table for given parameters, or for the link of a scenario; no simulation."""
+"""``elephan model``: an analytic model's table for given parameters, or for the link of a scenario; no simulation.
+
+With ``--map``: where it holds, from tables of earlier simulations.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.common import JsonOption, OutOption, check_out, fitted_table, print_json, print_tables, say, writing
+from elephan.cli.common import (
+    JsonOption,
+    OutOption,
+    check_out,
+    fitted_table,
+    new_table,
+    print_json,
+    print_tables,
+    say,
+    writing,
+)
 from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
 
 if TYPE_CHECKING:
     from rich.table import Table as Printed
 
-    from elephan.theory.models import Table
+    from elephan.accuracy import Region
+    from elephan.theory.models import Model, Table
 
 EXAMPLE = 'Example:  elephan model sawtooth --set law=reno --set flows=1 --set "rtt=20 ms,100 ms"'
 
@@ -29,6 +43,9 @@ def model(
         Path | None, typer.Option("--scenario", metavar="FILE", help="What it says of a link of this scenario.")
     ] = None,
     link: Annotated[str | None, typer.Option("--link", help="That link; the first that carries data.")] = None,
+    map_: Annotated[
+        bool, typer.Option("--map", help="How far it was off in simulations over buffer, flows and RTT instead.")
+    ] = False,
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -39,6 +56,12 @@ def model(
 
     check_out(out)
     chosen = models.model(name)
+    if map_:
+        if set_ or scenario is not None or link is not None:
+            message = "--map: shows the simulations there are; leave out --set, --scenario and --link"
+            raise InputError(message)
+        _show_map(chosen, out, json=json)
+        return
     given = dict(_assignment(text) for text in set_ or [])
     if scenario is None:
         if link is not None:
@@ -67,6 +90,46 @@ def model(
         say(f"wrote {path}")
     for line in table.model.fails:
         say(f"note: {line}")
+
+
+def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
+    """Print, and draw if asked to, where a model holds."""
+    from elephan.accuracy import regions  # noqa: PLC0415 (--help does without NumPy)
+
+    maps = regions(model.name)
+    if not maps:
+        message = f"--map: {model.name} was not compared to simulations of a link"
+        raise InputError(message)
+    document = {"model": model.name, "title": model.title, "maps": [region.to_json() for region in maps]}
+    written = []
+    if out is not None:
+        from elephan.plots.accuracy import draw_accuracy  # noqa: PLC0415 (matplotlib is slow to import)
+        from elephan.run.files import write_json  # noqa: PLC0415
+
+        with writing(out):
+            written = [write_json(out / f"{model.name}-map.json", document), *draw_accuracy(model, out)]
+    if json:
+        print_json(document)
+    else:
+        from elephan.accuracy.regions import LEGEND  # noqa: PLC0415
+
+        print_tables(LEGEND, *(table for region in maps for table in _map_tables(region)))
+    for path in written:
+        say(f"wrote {path}")
+    for line in model.fails:
+        say(f"note: {line}")
+
+
+def _map_tables(region: Region) -> list[Printed | str]:
+    """A line for each RTT and number of flows, a column for each buffer."""
+    from elephan.accuracy.regions import label  # noqa: PLC0415
+    from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES  # noqa: PLC0415
+
+    rows = new_table("RTT", "flows", *(f"{share:g}" for share in SHARES))
+    for rtt, of_rtt in zip(RTTS_MS, region.points, strict=True):
+        for flows, of_flows in zip(FLOWS, of_rtt, strict=True):
+            rows.add_row(f"{rtt:g} ms" if flows == FLOWS[0] else "", f"{flows}", *map(label, of_flows))
+    return [region.title, rows]
 
 
 def _assignment(text: str) -> tuple[str, str]:

@@ -1,0 +1,33 @@
+"""``python -m elephan.accuracy``: run the survey and compare every model to it, rewriting the tables of this package.
+
+``python -m elephan.accuracy errors [MODEL ...]`` compares without simulating: for a model that is new or has changed.
+"""
+
+import sys
+
+from elephan.accuracy import errors, survey
+from elephan.errors import InputError
+
+
+def main(words: list[str]) -> None:
+    """Rewrite what is asked for.
+
+    Parameters
+    ----------
+    words : list of str
+        Nothing, or ``errors`` and names of models.
+    """
+    if words and words[0] != "errors":
+        sys.stderr.write(f'accuracy: there is no "{words[0]}"; say nothing, or errors and names of models\n')
+        sys.exit(2)
+    if not words:
+        survey.rewrite()
+    try:
+        errors.rewrite(words[1:])
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,156 @@
+"""What each model says of each link of the survey, minus what was simulated there: a table a model in ``errors/``.
+
+They are what `elephan.accuracy.nearby` and the maps read, so that neither simulates nor computes a model.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan import _native
+from elephan.accuracy import survey
+from elephan.accuracy.table import FOLDER, Row, digits, number, read, text
+from elephan.errors import InputError
+from elephan.run.files import write_text
+from elephan.theory.models import MODELS, bottleneck, model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from elephan.theory.models import Model
+
+KEYS = ("law", "discipline", "rtt_ms", "flows", "share")
+"""What names a cell in both tables."""
+
+MEASURES = ("utilization", "loss_ratio", "queueing_delay_s")
+
+
+def file(name: str) -> Path:
+    """Where a model's table is.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> file("sawtooth").name
+    'sawtooth.csv'
+    """
+    return FOLDER / "errors" / f"{name}.csv"
+
+
+def errors(name: str) -> tuple[Row, ...]:
+    """Read a model's table.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    tuple of dict of str to str
+        A row for each cell of which the model says something; nothing if it has no table.
+
+    Examples
+    --------
+    >>> list(errors("sawtooth")[0])
+    ['law', 'discipline', 'rtt_ms', 'flows', 'share', 'utilization', 'loss_ratio', 'queueing_delay_s']
+    """
+    return read(file(name))
+
+
+def compared(chosen: Model, simulated: Iterable[Row]) -> Iterator[Row]:
+    """Compare a model to rows of the survey.
+
+    Parameters
+    ----------
+    chosen : Model
+        One that predicts.
+    simulated : iterable of dict of str to str
+        Rows of the survey, those that differ only in the buffer beside each other.
+
+    Yields
+    ------
+    dict of str to str
+        Model minus simulation, for each row of which the model gives a utilization: four digits after the point for
+        that, three digits for loss and delay.
+
+    Examples
+    --------
+    >>> row = next(compared(model("sawtooth"), survey.rows()))
+    >>> row == errors("sawtooth")[0]
+    True
+    """
+    assert chosen.predict is not None  # as documented
+    for _, group in groupby(simulated, key=lambda row: [row[key] for key in KEYS[:-1]]):
+        rows = list(group)
+        link = bottleneck(survey.written(cell(rows[0])), 0)
+        assert link is not None  # its only link carries its flows
+        if chosen.unsuited(link):
+            continue
+        found = chosen.predict(link, np.array([number(row["buffer_packets"]) for row in rows]))._asdict()
+        for i, row in enumerate(rows):
+            off = {name: float(found[name][i]) - number(row[name]) for name in MEASURES}
+            if np.isfinite(off["utilization"]):
+                yield {
+                    **{key: row[key] for key in KEYS},
+                    "utilization": digits(round(off["utilization"], 4)),
+                    **{name: digits(off[name], 3) for name in MEASURES[1:]},
+                }
+
+
+def cell(row: Row) -> survey.Cell:
+    """Name the cell of a row of the survey.
+
+    Parameters
+    ----------
+    row : dict of str to str
+
+    Returns
+    -------
+    Cell
+
+    Examples
+    --------
+    >>> cell(survey.rows()[1]) == list(survey.cells())[1]
+    True
+    """
+    family = survey.Family(row["law"], row["discipline"], int(row["rate_mbps"]))
+    return survey.Cell(family, number(row["rtt_ms"]), int(row["flows"]), number(row["share"]))
+
+
+def rewrite(names: Iterable[str]) -> None:
+    """Compare models to the survey as it stands, and rewrite their tables.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Of models that predict; all of them if there is none.
+
+    Raises
+    ------
+    InputError
+        If there is no such model, or it says nothing of links.
+    """
+    chosen = [model(name) for name in names] or [one for one in MODELS.values() if one.predict is not None]
+    for one in chosen:
+        if one.predict is None:
+            message = f"{one.name}: says nothing of a link that could be compared"
+            raise InputError(message)
+        rows = list(compared(one, survey.rows()))
+        if not rows:
+            sys.stderr.write(f"{one.name} says nothing of any link of the survey\n")
+            continue
+        note = f"Written by `python -m elephan.accuracy` with elephan {_native.version()}: do not edit."
+        written = write_text(file(one.name), text([note, "Model minus simulation."], rows))
+        sys.stderr.write(f"wrote {written}\n")

@@ -1,0 +1,241 @@
+"""How far off a model was where it was simulated nearest to a link: read from tables, nothing is simulated or computed.
+
+A link is found in the survey by buffer over bandwidth-delay product, flows, and that product in packets (with the
+flows it is the window of one). *Why these*: packets of a window law on a drop-tail queue know no other clock than the
+round trip; runs at a tenth to ten times the rate, the product unchanged, differ by a point (docs/decisions/0029). Laws
+and disciplines with a clock of their own need about the rate of the survey too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from elephan.accuracy.errors import errors
+from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, Cell, Family, written
+from elephan.theory.models import MODELS, bottleneck
+from elephan.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elephan.accuracy.table import Row
+    from elephan.theory.models import Bottleneck
+
+LEVELS = (2, 5, 10)
+"""Points of utilization within which a model is called good, fair, rough."""
+
+EDGE = 1.5
+"""How far outside the grid a link may be, as a factor: half a step of the grid."""
+
+CLOCKED = ("cubic",)
+"""Laws of the survey that grow with time rather than with round trips."""
+FREE = "drop-tail"
+"""The discipline that has no clock; by default RED's thresholds are delays too."""
+SAME_RATE = 2.0
+"""Factor within which a rate is that of the survey, where there is a clock. Cubic moves by a point in it."""
+
+POINTS = 100.0
+"""Points of utilization in 1."""
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """How far off a model was near a link.
+
+    Parameters
+    ----------
+    mean : float [points of utilization]
+        Model minus simulation; NaN if nothing was simulated near.
+    largest : float [points of utilization]
+        Without its sign.
+    cells : int
+        Simulated links that this is of.
+    sentence : str
+        The same in words.
+
+    Examples
+    --------
+    >>> Nearby(0.5, 1.5, 8, "").level, Nearby(-20.0, 30.0, 8, "").level
+    (2, inf)
+    """
+
+    mean: float
+    largest: float
+    cells: int
+    sentence: str
+
+    @property
+    def checked(self) -> bool:
+        """Whether anything was simulated near."""
+        return self.cells > 0
+
+    @property
+    def level(self) -> float:
+        """The first of `LEVELS` that it keeps; infinite if none, NaN if nothing was simulated near."""
+        return level(self.largest)
+
+
+def level(points: float) -> float:
+    """Return the first of `LEVELS` that an error keeps.
+
+    Parameters
+    ----------
+    points : float
+
+    Returns
+    -------
+    float
+        Infinite if none, NaN if the error is.
+
+    Examples
+    --------
+    >>> level(-1.9), level(2.0), level(7), level(10.5)
+    (2, 5, 10, inf)
+    """
+    return points if math.isnan(points) else next((at for at in LEVELS if abs(points) < at), math.inf)
+
+
+def nearby(name: str, link: Bottleneck, buffer: float) -> Nearby:
+    """Say how far off a model was in the runs nearest to a link: the corners of the cell of the grid around it.
+
+    Parameters
+    ----------
+    name : str
+        Of the model.
+    link : Bottleneck
+    buffer : float [packets]
+
+    Returns
+    -------
+    Nearby
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> link = bottleneck(Scenario.from_text(EXAMPLE), 0)
+    >>> nearby("sawtooth", link, 1e9).sentence
+    'not checked by simulation: no run had a buffer of 1e+07 BDP (0.01 to 2 were run)'
+    """
+    family = next((one for one in FAMILIES if (one.law, one.discipline) == (link.law, link.discipline)), None)
+    if not link.law:
+        return _unchecked("no run had flows with different laws")
+    if family is None:
+        return _unchecked(f"no run had {link.law} with {link.discipline}")
+    rate = family.rate_mbps * 1e6
+    if _has_clock(family) and not 1 / SAME_RATE <= link.rate_bps / rate <= SAME_RATE:
+        return _unchecked(f"runs of {link.law} with {link.discipline} had {format_rate(rate)}")
+    share = buffer / link.bdp
+    shares, flows = _around(SHARES, share), _around(FLOWS, link.flows)
+    rtts = _around(RTTS_MS, 1e3 * link.bdp / family.rate)
+    if not shares:
+        return _unchecked(f"no run had a buffer of {share:.2g} BDP ({_ends(SHARES)} were run)")
+    if not flows:
+        return _unchecked(f"no run had {link.flows} flows ({_ends(FLOWS)} were run)")
+    if not rtts:
+        products = [family.rate * rtt / 1e3 for rtt in RTTS_MS]
+        return _unchecked(f"no run had a BDP of {link.bdp:.4g} packets ({_ends(products)} were run)")
+    corners = [Cell(family, rtt, int(n), one) for rtt, n, one in product(rtts, flows, shares)]
+    known = _errors(name)
+    off = [POINTS * known[key] for key in map(_key, corners) if key in known]
+    if not off:
+        return _unchecked("the model says nothing of the runs nearest to this link")
+    largest, mean = max(map(abs, off)), sum(off) / len(off)
+    return Nearby(mean, largest, len(off), _sentence(largest, mean, len(off), corners) + _but(link, family, buffer))
+
+
+def best(link: Bottleneck, buffer: float) -> list[str]:
+    """Order the models that can speak of a link by how far off they were near it.
+
+    Parameters
+    ----------
+    link : Bottleneck
+    buffer : float [packets]
+        About where.
+
+    Returns
+    -------
+    list of str
+        By their largest error; those that were not checked near it come last, in the order of the catalogue.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> "sawtooth" in best(bottleneck(Scenario.from_text(EXAMPLE), 0), 25)
+    True
+    """
+    able = [name for name, model in MODELS.items() if model.predict is not None and not model.unsuited(link)]
+    found = {name: nearby(name, link, buffer) for name in able}
+    return sorted(able, key=lambda name: found[name].largest if found[name].checked else math.inf)
+
+
+def _has_clock(family: Family) -> bool:
+    return family.law in CLOCKED or family.discipline != FREE
+
+
+def _unchecked(why: str) -> Nearby:
+    return Nearby(math.nan, math.nan, 0, f"not checked by simulation: {why}")
+
+
+def _around(grid: Sequence[float], value: float) -> list[float]:
+    """Neighbours of a value in a grid, one if it is there or just outside; none if it is far outside."""
+    if not grid[0] / EDGE <= value <= grid[-1] * EDGE:
+        return []
+    below = [at for at in grid if at <= value * (1 + 1e-9)]
+    above = [at for at in grid if at >= value * (1 - 1e-9)]
+    return sorted({*below[-1:], *above[:1]})
+
+
+def _key(cell: Cell) -> tuple[str, ...]:
+    return (cell.family.law, cell.family.discipline, f"{cell.rtt_ms:g}", str(cell.flows), f"{cell.share:g}")
+
+
+def _errors(name: str) -> dict[tuple[str, ...], float]:
+    def key(row: Row) -> tuple[str, ...]:
+        return (row["law"], row["discipline"], row["rtt_ms"], row["flows"], row["share"])
+
+    return {key(row): float(row["utilization"]) for row in errors(name)}
+
+
+def _ends(values: Sequence[float]) -> str:
+    low, high = f"{min(values):g}", f"{max(values):g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _sentence(largest: float, mean: float, count: int, corners: Sequence[Cell]) -> str:
+    found = level(largest)
+    within = f"within {found:g} points" if math.isfinite(found) else f"up to {largest:.0f} points off"
+    where = (
+        f"buffer {_ends([cell.share for cell in corners])} BDP, {_ends([cell.flows for cell in corners])} flows, "
+        f"BDP {_ends([cell.bdp for cell in corners])} packets"
+    )
+    side = "high" if mean > 0 else "low"
+    runs = "run" if count == 1 else f"{count} runs"
+    return f"{within} in the {runs} nearest to this link ({where}; on average {abs(mean):.1f} too {side})"
+
+
+def _but(link: Bottleneck, family: Family, buffer: float) -> str:
+    """What those runs did not have."""
+    lacking = []
+    if max(link.rtts_s) > 1.1 * min(link.rtts_s):
+        lacking.append("RTTs so different")
+    if link.background:
+        lacking.append("datagrams")
+    if link.others:
+        lacking.append("other traffic")
+    if link.access_bps < ACCESS / 2 * link.rate_bps:
+        lacking.append("access so slow")
+    if dict(link.queue(buffer)) != _usual(link, family, buffer):
+        lacking.append("such parameters of the discipline")
+    return f"; none had {' or '.join(lacking)}" if lacking else ""
+
+
+def _usual(link: Bottleneck, family: Family, buffer: float) -> dict[str, object]:
+    """The parameters that the discipline would have had in the survey."""
+    cell = Cell(family, 1e3 * link.mean_rtt_s, link.flows, buffer / link.bdp)
+    places = {"links[0].rate": f"{link.rate_bps:.0f} bit/s", "flows[0].packet": f"{link.packet_bytes:.0f} B"}
+    seen = bottleneck(written(cell).override(places), 0)
+    assert seen is not None  # its only link carries its flows
+    return dict(seen.queue(buffer))

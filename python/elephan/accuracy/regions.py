@@ -1,0 +1,114 @@
+"""Where each model is good: its errors over buffer x flows x RTT, as maps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.accuracy.errors import errors
+from elephan.accuracy.lookup import LEVELS, POINTS, level
+from elephan.accuracy.survey import FAMILIES, FLOWS, PACKET, RTTS_MS, SHARES, Family
+from elephan.accuracy.table import number
+from elephan.stats.interval import finite
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEGEND = """Model against simulation, points of utilization, by buffer / BDP
+2: within 2; +5: less than 5 too high; -10: less than 10 too low"""
+
+
+@dataclass(frozen=True)
+class Region:
+    """A model's errors under one law and one discipline.
+
+    Parameters
+    ----------
+    family : Family
+    points : ndarray [points of utilization], shape (RTTs, flows, buffers)
+        Model minus simulation over the grid of the survey; NaN where the model says nothing.
+
+    Examples
+    --------
+    >>> regions("sawtooth")[0].points.shape
+    (4, 6, 8)
+    """
+
+    family: Family
+    points: NDArray[np.float64]
+
+    @property
+    def title(self) -> str:
+        """Law, discipline and link in words."""
+        law, discipline, rate = self.family
+        return f"{law}, {discipline}, {rate} Mbit/s, {PACKET} B"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the map for ``elephan model NAME --map --json``.
+
+        Returns
+        -------
+        dict
+            Null where the model says nothing.
+        """
+        points = [[[finite(round(p, 2)) for p in row] for row in of_rtt] for of_rtt in self.points.tolist()]
+        return {
+            "law": self.family.law,
+            "discipline": self.family.discipline,
+            "rate_bps": self.family.rate_mbps * 1_000_000,
+            "rtts_s": [rtt / 1e3 for rtt in RTTS_MS],
+            "flows": list(FLOWS),
+            "buffers_bdp": list(SHARES),
+            "error_points": points,
+        }
+
+
+def regions(name: str) -> tuple[Region, ...]:
+    """Map a model's errors.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    tuple of Region
+        One for each law and discipline of which it says something.
+
+    Examples
+    --------
+    >>> [region.title for region in regions("sawtooth")][0]
+    'reno, drop-tail, 100 Mbit/s, 1000 B'
+    """
+    maps = {family[:2]: np.full((len(RTTS_MS), len(FLOWS), len(SHARES)), np.nan) for family in FAMILIES}
+    for row in errors(name):
+        place = (RTTS_MS.index(int(row["rtt_ms"])), FLOWS.index(int(row["flows"])), SHARES.index(float(row["share"])))
+        maps[row["law"], row["discipline"]][place] = POINTS * number(row["utilization"])
+    return tuple(Region(f, maps[f[:2]]) for f in FAMILIES if np.isfinite(maps[f[:2]]).any())
+
+
+def label(points: float) -> str:
+    """Write the level of an error, with its side beyond the first.
+
+    Parameters
+    ----------
+    points : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> label(-1.5), label(3.0), label(-8.0), label(30.0), label(float("nan"))
+    ('2', '+5', '-10', '+>10', '-')
+    """
+    if math.isnan(points):
+        return "-"
+    found, side = level(points), "+" if points > 0 else "-"
+    if math.isinf(found):
+        return f"{side}>10"
+    return f"{found:g}" if found == LEVELS[0] else f"{side}{found:g}"

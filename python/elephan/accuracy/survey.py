@@ -1,0 +1,260 @@
+"""Simulations all over buffer x flows x RTT, to which the models are compared: the grid, the loop, the table it leaves.
+
+Equal long flows on one link, RTTs within 4 % of their mean so that flows are no clones of each other, access ten times
+as fast as the link, SACK, starts within the first second. A run warms up for `SETTLING` sawteeth and is measured for
+`MEASURED`; timeouts are part of it.
+*Differs from* real traffic: nothing else is on the link, and disciplines have their default parameters.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from elephan import _native
+from elephan.accuracy.table import FOLDER, Row, digits, read, text
+from elephan.lint.groups import bulk_groups
+from elephan.lint.sawtooth import slowest
+from elephan.metrics import jain
+from elephan.run import default_workers, run
+from elephan.run.files import write_text
+from elephan.scenario import Scenario
+from elephan.stats import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE = FOLDER / "survey.csv"
+
+SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+"""Buffers as shares of the bandwidth-delay product."""
+FLOWS = (1, 2, 5, 10, 30, 100)
+RTTS_MS = (10, 40, 120, 200)
+"""Mean base RTTs [ms]."""
+SPREAD = 0.04
+"""Of the RTTs on either side of their mean [1]."""
+PACKET = 1000
+"""[bytes], the first paper's."""
+ACCESS = 10
+"""Rate of a sender's own link over that of the link [1]."""
+SETTLING, MEASURED = 4, 10
+"""Sawteeth: slow starts overshoot a large pipe, and windows that differ take some sawteeth to become equal."""
+LEAST_PACKETS = 2e6
+"""What the link can carry while it is measured, at least: a loss ratio of 1e-4 is then known to a tenth."""
+LEAST_SETTLING_S = 10.0
+"""Several timeouts: short sawteeth are those of small windows, which lose slow start's first burst by timeouts."""
+REPLICATIONS = 2
+SEED = 1
+
+
+class Family(NamedTuple):
+    """Runs that differ in buffer, flows and RTT only."""
+
+    law: str
+    discipline: str
+    rate_mbps: int
+
+    @property
+    def rate(self) -> float:
+        """Of the link [packets/s]."""
+        return self.rate_mbps * 1e6 / 8 / PACKET
+
+
+FAMILIES = (
+    Family("reno", "drop-tail", 100),
+    Family("highspeed", "drop-tail", 1000),
+    Family("cubic", "drop-tail", 1000),
+    Family("nr-hstcp", "drop-tail", 1000),
+    Family("reno", "red", 100),
+    Family("highspeed", "red", 1000),
+    Family("reno", "pie", 100),
+    Family("highspeed", "pie", 1000),
+    Family("highspeed", "gared", 1000),
+    Family("vegas", "drop-tail", 100),
+    Family("fast", "drop-tail", 1000),
+)
+"""Reno's sawtooth at 1 Gbit/s and 200 ms takes an hour: it has a tenth of the rate."""
+
+
+class Cell(NamedTuple):
+    """One scenario of the survey."""
+
+    family: Family
+    rtt_ms: float
+    flows: int
+    share: float
+
+    @property
+    def bdp(self) -> float:
+        """[packets]."""
+        return self.family.rate * self.rtt_ms / 1e3
+
+    @property
+    def buffer_packets(self) -> int:
+        """At least one."""
+        return max(1, round(self.share * self.bdp))
+
+
+def cells() -> Iterator[Cell]:
+    """All of them, in the order of the table; buffers vary fastest.
+
+    Yields
+    ------
+    Cell
+
+    Examples
+    --------
+    >>> len(list(cells()))
+    2112
+    """
+    for family, rtt_ms, flows, share in product(FAMILIES, RTTS_MS, FLOWS, SHARES):
+        yield Cell(family, rtt_ms, flows, share)
+
+
+def scenario(cell: Cell) -> Scenario:
+    """Write a cell as a scenario that runs long enough.
+
+    Parameters
+    ----------
+    cell : Cell
+
+    Returns
+    -------
+    Scenario
+
+    Examples
+    --------
+    >>> found = scenario(Cell(FAMILIES[0], 120, 10, 0.1))
+    >>> found.links[0]["bdp_packets"], found.facts["warmup_s"], found.facts["duration_s"]
+    (1500.0, 41.0, 201.0)
+    """
+    short = written(cell)
+    known = slowest(bulk_groups(short))
+    # Windows below four segments have no sawtooth to speak of.
+    period = known[1] if known else 0.0
+    settled = round(1 + max(LEAST_SETTLING_S, SETTLING * period))
+    measured = round(max(LEAST_PACKETS / cell.family.rate, MEASURED * period))
+    return short.override({"warmup": f"{settled} s", "duration": f"{settled + measured} s"})
+
+
+def written(cell: Cell) -> Scenario:
+    """Write a cell as a scenario, however long it has to run.
+
+    Parameters
+    ----------
+    cell : Cell
+
+    Returns
+    -------
+    Scenario
+
+    Examples
+    --------
+    >>> written(Cell(FAMILIES[1], 120, 10, 0.1)).links[0]["buffer_limit_packets"]
+    1500
+    """
+    rtt, rate = cell.rtt_ms, cell.family.rate_mbps
+    link = {
+        "name": "link",
+        "rate": f"{rate} Mbit/s",
+        "delay": f"{rtt / 4:g} ms",
+        "buffer": f"{cell.buffer_packets} packets",
+        "queue": {"discipline": cell.family.discipline},
+    }
+    flows = {
+        "name": "flows",
+        "count": cell.flows,
+        "path": ["link"],
+        "rtt": {"from": f"{rtt * (1 - SPREAD):.6g} ms", "to": f"{rtt * (1 + SPREAD):.6g} ms"},
+        "access": {"rate": f"{ACCESS * rate} Mbit/s"},
+        "control": {"law": cell.family.law},
+        "recovery": "sack",
+        "packet": f"{PACKET} B",
+        "start": {"from": "0 s", "to": "1 s"},
+        "traffic": {"kind": "bulk"},
+        # Slow start ends at the flow's share: from what it overshoots, large windows recover for minutes.
+        "tcp": {"initial_ssthresh": max(2, round(cell.bdp / cell.flows))},
+    }
+    return Scenario.from_mapping(
+        {
+            "title": f"{cell.flows} {cell.family.law} flows, {cell.family.discipline}, {rate} Mbit/s, {rtt:g} ms",
+            "duration": "20 s",
+            "warmup": "10 s",
+            "replications": REPLICATIONS,
+            "seed": SEED,
+            "links": [link],
+            "flows": [flows | ({"rtt": f"{rtt:g} ms"} if cell.flows == 1 else {})],
+        },
+        "survey",
+    )
+
+
+def measure(cell: Cell) -> Row:
+    """Simulate a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+
+    Returns
+    -------
+    dict of str to str
+        Its row of the table.
+
+    Examples
+    --------
+    >>> measure(Cell(FAMILIES[0], 10, 100, 2.0))["utilization"]
+    '1'
+    """
+    outcomes = run(scenario(cell), workers=1).outcomes
+    used = estimate([float(outcome.links["utilization"][0]) for outcome in outcomes])
+    measured = {
+        "utilization": used.mean,
+        "utilization_ci95": used.ci95 or 0.0,
+        "loss_ratio": estimate([outcome.loss_ratio(0) for outcome in outcomes]).mean,
+        "queueing_delay_s": estimate([float(outcome.links["queueing_delay_s"][0]) for outcome in outcomes]).mean,
+        "jain": estimate([jain(outcome.flows["goodput_bps"]) for outcome in outcomes]).mean,
+    }
+    family = cell.family
+    return {
+        "law": family.law,
+        "discipline": family.discipline,
+        "rate_mbps": str(family.rate_mbps),
+        "rtt_ms": f"{cell.rtt_ms:g}",
+        "flows": str(cell.flows),
+        "share": f"{cell.share:g}",
+        "buffer_packets": str(cell.buffer_packets),
+        **{name: digits(value) for name, value in measured.items()},
+    }
+
+
+def rows() -> tuple[Row, ...]:
+    """Read the table.
+
+    Returns
+    -------
+    tuple of dict of str to str
+        In the order of `cells`.
+
+    Examples
+    --------
+    >>> rows()[0]["law"]
+    'reno'
+    """
+    return read(FILE)
+
+
+def rewrite() -> None:
+    """Simulate the whole grid and rewrite the table."""
+    every, done = list(cells()), []
+    with ThreadPoolExecutor(default_workers()) as pool:
+        for row in pool.map(measure, every):
+            done.append(row)
+            sys.stderr.write(f"\r{len(done)} of {len(every)} cells")
+    notes = (
+        f"Written by `python -m elephan.accuracy` with elephan {_native.version()}: do not edit.",
+        f"Packets of {PACKET} B, seed {SEED}, {REPLICATIONS} replications; share: of the bandwidth-delay product.",
+    )
+    sys.stderr.write(f"\nwrote {write_text(FILE, text(notes, done))}\n")

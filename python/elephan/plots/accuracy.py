@@ -1,0 +1,104 @@
+"""Maps of how far off a model is: buffer x flows, a panel per RTT, a row per law, a figure per discipline."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.figure import Figure
+
+from elephan import _native
+from elephan.accuracy import LEVELS, regions
+from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES
+from elephan.plots.style import BLACK, GREY, house_style, save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+
+    from elephan.accuracy import Region
+    from elephan.theory.models import Model
+
+BOUNDS = (-100, *(-at for at in reversed(LEVELS)), *LEVELS, 100)
+"""Of the colours [points]."""
+SHADES = ("#2166ac", "#67a9cf", "#d1e5f0", "#f7f7f7", "#fddbc7", "#ef8a62", "#b2182b")
+"""Too low is blue, too high is red: ColorBrewer's RdBu, told apart under every colour blindness."""
+DARK = 10
+"""Points from which the colour is too dark for black letters."""
+
+
+def draw_accuracy(model: Model, folder: Path) -> list[Path]:
+    """Draw ``NAME-map-DISCIPLINE.png`` and ``.svg`` for each discipline of which a model says something.
+
+    Parameters
+    ----------
+    model : Model
+    folder : Path
+        Made if missing.
+
+    Returns
+    -------
+    list of Path
+        Nothing if the model was never compared.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    written = []
+    ordered = sorted(regions(model.name), key=lambda region: region.family.discipline)
+    with house_style():
+        for discipline, group in groupby(ordered, key=lambda region: region.family.discipline):
+            figure = _figure(model, discipline, list(group))
+            written += save(figure, folder, f"{model.name}-map-{discipline}")
+    return written
+
+
+def _figure(model: Model, discipline: str, maps: Sequence[Region]) -> Figure:
+    figure = Figure(figsize=(7.16, 0.75 + 1.75 * len(maps)))
+    panels = figure.subplots(len(maps), len(RTTS_MS), sharex=True, sharey=True, squeeze=False)
+    for row, region in zip(panels, maps, strict=True):
+        for axes, rtt, points in zip(row, RTTS_MS, region.points, strict=True):
+            image = _panel(axes, points)
+            bdp = region.family.rate * rtt / 1e3
+            axes.set_title(f"{rtt:g} ms, BDP {bdp:g}", fontsize=7.5, fontweight="normal")
+        law, _, rate = region.family
+        row[0].set_ylabel(f"{law}, {rate} Mbit/s\nbuffer / BDP")
+    for axes in panels[-1]:
+        axes.set_xlabel("flows")
+    figure.colorbar(image, ax=panels, ticks=BOUNDS[1:-1], aspect=12 * len(maps), pad=0.01, label=_LABEL)
+    figure.suptitle(f"{model.title}: where it holds, {discipline}", fontsize=9, fontweight="bold", x=0.005, ha="left")
+    figure.supxlabel(f"elephan {_native.version()}   model {model.name}", fontsize=6.5, color=GREY, x=0.995, ha="right")
+    return figure
+
+
+_LABEL = "model - simulation [points]"
+
+
+def _panel(axes: Axes, points: np.ndarray) -> AxesImage:
+    """One map: flows to the right, buffers upwards, the error in each cell."""
+    shown = np.clip(points.T, -99, 99)
+    image = axes.imshow(
+        np.ma.masked_invalid(shown),
+        cmap=ListedColormap(list(SHADES)),
+        norm=BoundaryNorm(BOUNDS, len(SHADES)),
+        origin="lower",
+        aspect="auto",
+    )
+    for (y, x), value in np.ndenumerate(points.T):
+        if np.isfinite(value):
+            colour = "white" if abs(value) >= DARK else BLACK
+            shown_as = f"{value:+.0f}" if round(value) else "0"
+            # Inside of the panel anyway: the layout need not measure hundreds of them.
+            axes.text(x, y, shown_as, ha="center", va="center", fontsize=5.5, color=colour, in_layout=False)
+    axes.grid(visible=False)
+    axes.tick_params(length=0)
+    axes.set_xticks(range(len(FLOWS)), [f"{flows}" for flows in FLOWS])
+    axes.set_yticks(range(len(SHARES)), [f"{share:g}" for share in SHARES])
+    return image
