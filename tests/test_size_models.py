@@ -61,7 +61,7 @@ def test_a_delay_that_the_models_own_buffer_exceeds_is_said() -> None:
 def test_what_no_model_can_speak_of_is_refused_with_every_reason() -> None:
     scenario = package.Scenario.from_text(EXAMPLE).override({"flows[0].control": "bbr"})
     said = ask(scenario, 0, parse_targets(TARGET))
-    assert trusted(said, scenario, 0) is None
+    assert trusted(said) is None
     with pytest.raises(InputError, match=r"no model says how large this buffer must be.*sawtooth: .*bbr"):
         by_model(said, None, parse_targets(TARGET), "here")
 

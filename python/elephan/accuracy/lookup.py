@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elephan.accuracy.errors import errors
 from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, Cell, Family, written
@@ -76,6 +76,27 @@ class Nearby:
     def level(self) -> float:
         """The first of `LEVELS` that it keeps; infinite if none, NaN if nothing was simulated near."""
         return level(self.largest)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entry of a document: points, how many runs, the sentence; null where nothing was simulated near.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> Nearby(0.5, 1.5, 8, "within 2 points").to_json()["within_points"]
+        2
+        """
+        known = self.checked
+        return {
+            "within_points": self.level if known and math.isfinite(self.level) else None,
+            "mean_points": self.mean if known else None,
+            "largest_points": self.largest if known else None,
+            "cells": self.cells,
+            "sentence": self.sentence,
+        }
 
 
 def level(points: float) -> float:

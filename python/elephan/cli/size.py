@@ -244,7 +244,7 @@ def _known(answer: Answer, packets: float, metric: str, scale: float = 1.0) -> s
 
 def _models(answer: Answer, document: dict[str, Any]) -> list[Table | str]:
     """What each model says, how far it was off, and what it takes for granted that does not hold here."""
-    table = new_table("model", "packets", "of the answer", "utilization", "off [points]", "delay [ms]")
+    table = new_table("model", "packets", "of the answer", "utilization", "off", "nearby", "delay [ms]")
     for name, row in document["models"].items():
         if row["silent"]:
             continue
@@ -255,16 +255,29 @@ def _models(answer: Answer, document: dict[str, Any]) -> list[Table | str]:
             _times(row["buffer_packets"], answer.buffer_packets),
             _about(row["utilization"]),
             "-" if points is None else f"{points:+.1f}",
+            _near(row["near"]),
             _about(row["queueing_delay_s"], 1e3),
         )
     if not table.row_count:
         return []
     where = "at the answer" if answer.buffer_packets is not None else "nowhere, for there is no answer"
     star = "the search began there" if answer.is_simulated else "the answer is its own"
-    notes = [f"utilization, off and delay {where}; *: {star}; ~: by that model, not measured"]
+    notes = [
+        f"*: {star}; ~: by that model, not measured; utilization, off (points of utilization) and delay {where}; "
+        "nearby: largest error in the survey's runs nearest to the model's own buffer"
+    ]
+    if answer.trusted is not None:
+        notes.append(f"{answer.trusted}: {document['models'][answer.trusted]['near']['sentence']}")
     for name, row in document["models"].items():
         notes += [f"{name}: {line}" for line in ([f"silent: {row['silent']}"] if row["silent"] else row["doubts"])]
     return [table, "\n".join(notes)]
+
+
+def _near(near: dict[str, Any]) -> str:
+    """The level that a model keeps in the runs nearest to a link."""
+    if not near["cells"]:
+        return "?"
+    return f"< {near['within_points']}" if near["within_points"] is not None else "> 10"
 
 
 def _times(packets: float | None, buffer: int | None) -> str:

@@ -92,7 +92,7 @@ def size(
     """
     from elephan.run.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
     from elephan.size.curve import Curve  # noqa: PLC0415 (as above)
-    from elephan.size.models import ask, by_model, trusted  # noqa: PLC0415 (as above)
+    from elephan.size.models import ask, by_model, expected, trusted  # noqa: PLC0415 (as above)
     from elephan.size.search import Search  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
@@ -116,14 +116,14 @@ def size(
     low, high, largest = (max(1, round(share * facts["bdp_packets"])) for share in (*GRID_BDP, LARGEST_BDP))
     grid = (max(1, min(low, round(facts["bdp_packets"] / math.sqrt(facts["flows"]) / 8))), max(high, 4))
     models = ask(scenario, index, targets)
-    chosen = trusted(models, scenario, index)
+    chosen = trusted(models)
     if model_only:
         buffer, note = by_model(models, chosen, targets, scenario.origin)
         wall_s = time.perf_counter() - begun
         return Answer(scenario, index, targets, buffer, None, note, Curve(), models, chosen, 0, 0, wall_s)
     scenario = settle_warmup(scenario, workers)
     simulations = _Simulations(scenario, index, workers)
-    start = None if whole_curve or chosen is None else models[chosen].buffer_packets
+    start = None if whole_curve or chosen is None else expected(models[chosen], targets)
     search = Search(
         simulations, targets, scenario.replications, precision, grid, max(largest, 16), progress, start=start
     )

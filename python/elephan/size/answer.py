@@ -174,6 +174,7 @@ class Answer:
             "buffer_packets": said.buffer_packets,
             **{metric: said.at(buffer, metric) if buffer is not None else None for metric in PREDICTED},
             "off": self.off(name),
+            "near": said.near.to_json() if said.near is not None else None,
             "silent": said.silent,
             "doubts": list(said.doubts),
             "fails": list(said.model.fails),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.accuracy import nearby
 from elephan.errors import InputError
 from elephan.theory.models import MODELS, bottleneck
 from elephan.theory.models.card import Prediction
@@ -18,6 +19,7 @@ from elephan.theory.models.card import Prediction
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from elephan.accuracy import Nearby
     from elephan.scenario import Scenario
     from elephan.size.curve import Curve
     from elephan.size.targets import Target
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 POINTS = 41
 """Buffers at which a model is asked, a third apart on a long fat path."""
 
-REACH_BDP = 4.0
-"""The largest, in bandwidth-delay products: a window that is cut to a half fills a link with one."""
+REACH_BDP = 2.0
+"""The largest, in bandwidth-delay products: a window that is cut to a half fills a link with one, as the pictures show."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Said:
         Smallest buffer with which it meets all floors; None if none does, or it does not speak of a metric.
     buffers : ndarray [packets], shape (points,)
     curve : Prediction
+    near : Nearby or None
+        How far off it was where its answer was simulated nearest; where it has none, at the scenario's own buffer.
     """
 
     model: Model
@@ -55,6 +59,7 @@ class Said:
     buffer_packets: int | None
     buffers: Floats
     curve: Prediction
+    near: Nearby | None
 
     def at(self, buffer: float, metric: str) -> float | None:
         """Read its curve of a metric at a buffer.
@@ -110,7 +115,7 @@ def ask(scenario: Scenario, link: int, targets: Sequence[Target]) -> dict[str, S
 
 def _silent(model: Model, reason: str) -> Said:
     nothing = np.empty(0)
-    return Said(model, reason, (), None, nothing, Prediction(nothing, nothing, nothing))
+    return Said(model, reason, (), None, nothing, Prediction(nothing, nothing, nothing), None)
 
 
 def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> Said:
@@ -119,10 +124,33 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> Said:
     assert model.predict is not None  # only those are asked
     buffers = np.unique(np.round(np.geomspace(1, max(REACH_BDP * seen.bdp, 16), POINTS)))
     found = model.predict(seen, buffers)
-    crossings = [_crossing(buffers, getattr(found, t.metric), t) for t in targets if t.is_floor]
+    packets = _smallest(buffers, found, targets)
+    where = packets or seen.buffer_packets or seen.bdp
+    return Said(model, "", tuple(model.doubts(seen)), packets, buffers, found, nearby(model.name, seen, where))
+
+
+def _smallest(buffers: Floats, said: Prediction, targets: Sequence[Target]) -> int | None:
+    crossings = [_crossing(buffers, getattr(said, target.metric), target) for target in targets if target.is_floor]
     smallest = max(crossings, default=math.inf)
-    packets = math.ceil(smallest) if math.isfinite(smallest) else None
-    return Said(model, "", tuple(model.doubts(seen)), packets, buffers, found)
+    return math.ceil(smallest) if math.isfinite(smallest) else None
+
+
+def expected(said: Said, targets: Sequence[Target]) -> int | None:
+    """Buffer at which the answer is expected: the model's, after taking off its mean error in the runs nearest to it.
+
+    Parameters
+    ----------
+    said : Said
+    targets : sequence of Target
+
+    Returns
+    -------
+    int or None [packets]
+    """
+    if said.near is None or not said.near.checked:
+        return said.buffer_packets
+    mended = said.curve._replace(utilization=said.curve.utilization - said.near.mean / 100)
+    return _smallest(said.buffers, mended, targets) or said.buffer_packets
 
 
 def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
@@ -167,22 +195,22 @@ def verdict(said: Said, buffer: int | None, curve: Curve) -> dict[str, Any]:
     }
 
 
-def trusted(said: Mapping[str, Said], scenario: Scenario, link: int) -> str | None:
+def trusted(said: Mapping[str, Said]) -> str | None:
     """Choose the model whose buffer is believed before anything is simulated.
 
     Parameters
     ----------
     said : mapping of str to Said
-    scenario : Scenario
-    link : int
 
     Returns
     -------
     str or None
-        None if no model says how large the buffer must be.
+        The one that was nearest to simulation about its own answer; those that were not checked there come last, in
+        the order of the catalogue. None if no model says how large the buffer must be.
     """
-    del scenario, link
-    return next((name for name, one in said.items() if one.buffer_packets is not None), None)
+    able = {name: one.near for name, one in said.items() if one.buffer_packets is not None}
+    off = {name: near.largest if near is not None and near.checked else math.inf for name, near in able.items()}
+    return min(off, key=lambda name: off[name], default=None)
 
 
 def by_model(

@@ -437,6 +437,10 @@ def effective_flows(shares: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(rates.sum(-1) ** 2 / (rates**2).sum(-1))
 
 
+# As in scipy.special, which takes half a second to load: an instant answer has no such time.
+_erf, _erfc = (np.vectorize(function, otypes=[float]) for function in (math.erf, math.erfc))
+
+
 def utilization_bound(
     bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: float = 0.5
 ) -> NDArray[np.float64]:
@@ -469,10 +473,8 @@ def utilization_bound(
     >>> utilization_bound(1e6, np.array([1.0, 1.5, 2.0]) * 1e4, 10000).round(6)
     array([0.989899, 0.999877, 1.      ])
     """
-    from scipy.special import erf  # noqa: PLC0415  # SciPy is slow to start
-
     sigma = window_deviation(bdp, buffer, flows, decrease)
-    return np.asarray(erf(np.asarray(buffer, dtype=float) / (2 * math.sqrt(2) * sigma)))
+    return np.asarray(_erf(np.asarray(buffer, dtype=float) / (2 * math.sqrt(2) * sigma)))
 
 
 def utilization(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: float = 0.5) -> NDArray[np.float64]:
@@ -505,12 +507,10 @@ def utilization(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: f
     >>> utilization(1e4, [0, 50, 100], 10000).round(5)
     array([0.99923, 0.99991, 1.     ])
     """
-    from scipy.special import ndtr  # noqa: PLC0415  # SciPy is slow to start
-
     sigma = window_deviation(bdp, buffer, flows, decrease)
     z = np.asarray(buffer, dtype=float) / (2 * sigma)
     density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
-    return np.asarray(1 - sigma / np.asarray(bdp, dtype=float) * (density - z * ndtr(-z)))
+    return np.asarray(1 - sigma / np.asarray(bdp, dtype=float) * (density - z * _erfc(z / math.sqrt(2)) / 2))
 
 
 def buffer_for_utilization(
