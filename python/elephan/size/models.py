@@ -31,7 +31,7 @@ POINTS = 41
 """Buffers at which a model is asked, a third apart on a long fat path."""
 
 REACH_BDP = 2.0
-"""The largest, in bandwidth-delay products: a window that is cut to a half fills a link with one, as the pictures show."""
+"""The largest, in bandwidth-delay products, as in the pictures: what halves its window fills a link with one."""
 
 
 @dataclass(frozen=True)
