@@ -214,7 +214,7 @@ def test_the_command_prints_writes_and_draws_the_map(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("sawtooth", "--map", "--set", "rtt=1 s"), "leave out --set, --scenario and --link"),
+        (("sawtooth", "--map", "--set", "rtt=1 s"), "leave out --set, --scenario, --link"),
         (("hstcp", "--map"), "hstcp was not compared to simulations of a link"),
     ],
 )

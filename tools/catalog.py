@@ -1,7 +1,7 @@
 """Writes docs/catalog, one page per kind of thing that exists, from what `elephan list KIND --json` answers.
 
-Laws, slow starts and queue disciplines get pictures, and under each the numbers that it shows, so that --check can
-tell without drawing whether it is up to date. With --check nothing is written: one line per page that is not, and
+Laws, slow starts, queue disciplines and models get pictures, and under each the numbers that it shows, so that --check
+can tell without drawing whether it is up to date. With --check nothing is written: one line per page that is not, and
 exit 1 if any.
 """
 
@@ -10,13 +10,19 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from elephan.accuracy.against import AGAINST, WITHOUT, simulated, spread
 from elephan.plots import queues
+from elephan.plots.model import draw_model
 from elephan.plots.rounds import START_STORY, STORY, draw_rounds, rounds
+from elephan.theory.models import MODELS, Table
+from elephan.theory.models.card import CI95
+from elephan.units import format_number
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "catalog"
@@ -28,6 +34,7 @@ KINDS = {
     "traffic": "Traffic",
     "metrics": "Metrics",
     "lints": "Lint rules",
+    "models": "Analytic models",
 }
 CONTROLS = {"laws": '"{}"', "slow-starts": '{{ slow_start = "{}" }}'}
 """How a scenario file names one of a kind whose picture is of its rounds."""
@@ -39,12 +46,19 @@ STORIES = {
     "metrics": "What `elephan run` measures, and what the functions of `elephan.metrics` compute from the columns, "
     "samples and traces of an outcome. Every mean is over the measured period, [warmup, duration).",
     "lints": "`elephan run`, `elephan size` and `elephan lint` warn about these. `--strict` makes warnings errors.",
+    "models": "`elephan model NAME` computes a table, `--simulate` puts a simulation beside it, on the scenario of the "
+    "picture: closed form as a broad line, what checks it dashed or dotted, points for the simulation with 95 % "
+    "intervals over its replications. Where they differ it says why. `elephan size` asks all that know a link's kind.",
     "queues": f"Everything below is for {queues.LINK}. In the pictures of the backlog, {queues.STORY} The grey line is "
     "drop-tail under the same traffic. The panel below has one of the numbers that the discipline keeps; `elephan run "
     "--out` writes all of them, as the columns `queue_…` of `samples.parquet`. The scenario without its discipline is "
     "`TEXT` in [queues.py](../../python/elephan/plots/queues.py). Which to take is another page: "
     "[choosing a queue](../guide/choosing-a-queue.md).",
 }
+DRAWN = {"rules": {"flows": "1,2,5,10,20,50,100,200,500,1000"}}
+"""What varies in pictures of models that are not simulated, if not what does by default."""
+SHOWN_ROWS = 6
+"""Of each curve of a model that is simulated."""
 COLUMNS = ("name", "default", "unit", "meaning")
 NOTICE = "Written by `make docs` from `elephan list`; edit the cards in the code instead."
 
@@ -67,8 +81,8 @@ def page(kind: str, cards: Sequence[Card]) -> str:
     if kind == "queues":
         lines += overview(cards)
     for card in cards:
-        if kind == "metrics":
-            lines += metric(card)
+        if kind in OWN:
+            lines += OWN[kind](card)
             continue
         source = card["source"].rstrip(".")
         lines += [f"## `{card['name']}`", "", f"{card['title']}. Source: {source}.", ""]
@@ -106,6 +120,67 @@ def metric(card: Card) -> list[str]:
         f"Source: {card['citation']}",
         "",
     ]
+
+
+def model(card: Card) -> list[str]:
+    """Describe a model, and put a simulation beside it."""
+    name = card["name"]
+    columns = [[f"`{c['name']}`", cell(c["unit"]), cell(c["meaning"])] for c in card["columns"]]
+    if name in AGAINST:
+        beside = [f"Beside packets: {AGAINST[name].says}", "", *table(*beside_packets(name))]
+    else:
+        beside = [f"Not simulated: {WITHOUT[name]}."]
+    return [
+        f"## `{name}`",
+        "",
+        f"{card['title']}. {card['says']} Source: {card['citation']}",
+        "",
+        *[f"* {line}" for line in card["fails"]],
+        "",
+        "| parameter | default | unit | meaning |",
+        "|---|---|---|---|",
+        *("| " + " | ".join(cell(row[column]) for column in COLUMNS) + " |" for row in card["parameters"]),
+        "",
+        "| column | unit | meaning |",
+        "|---|---|---|",
+        *("| " + " | ".join(row) + " |" for row in columns),
+        "",
+        f"![{name}](models/{name}.svg)",
+        "",
+        *beside,
+        "",
+    ]
+
+
+OWN = {"metrics": metric, "models": model}
+"""Kinds whose entries are not like the others'."""
+
+
+@cache
+def computed(name: str) -> Table:
+    """Compute a model's table, with a simulation if there is one."""
+    entry = AGAINST.get(name)
+    return MODELS[name].table(DRAWN.get(name)) if entry is None else entry.simulate(MODELS[name].table(entry.given))
+
+
+def beside_packets(name: str) -> list[list[str]]:
+    """Head and rows of a table of model and simulation at a few points."""
+    run, entry = simulated(computed(name)), AGAINST[name]
+    lines = [name for name in entry.picture.lines if name in run.columns]
+    rows = []
+    for i in sorted(spread(run, entry.picture.x, SHOWN_ROWS)):
+        mean, half = (run.columns[key][i] for key in (entry.column, entry.column + CI95))
+        measured = written(mean) + (f" ± {format_number(half, 2)}" if np.isfinite(half) else "")
+        given = [written(run.values[key][i]) for key in run.varied]
+        rows.append([*given, *(written(run.columns[line][i]) for line in lines), measured])
+    units = {key: run.model.parameters[key].unit for key in run.varied}
+    units |= {key: run.model.columns[key].unit for key in (*lines, entry.column)}
+    return [[f"{key} [{unit}]" if unit not in ("", "1") else key for key, unit in units.items()], *rows]
+
+
+def written(value: object) -> str:
+    """Write a parameter or what was computed from it, with three digits."""
+    return str(value) if isinstance(value, str) else format_number(float(str(value)), 3)
 
 
 def picture(kind: str, name: str) -> list[str]:
@@ -193,6 +268,7 @@ def wanted(cards: Mapping[str, Sequence[Card]]) -> set[Path]:
         "rounds": [name for kind in CONTROLS for name in names[kind]],
         "curves": [name for name in names["queues"] if curve(name)],
         "backlogs": names["queues"],
+        "models": names["models"],
     }
     return {FOLDER / folder / f"{name}.svg" for folder, inside in folders.items() for name in inside}
 
@@ -219,6 +295,8 @@ def main(arguments: Sequence[str]) -> None:
     for card in cards["queues"]:
         queues.draw_curve(card["name"], FOLDER / "curves")
         queues.draw_backlog(card["name"], FOLDER / "backlogs")
+    for card in cards["models"]:
+        draw_model(computed(card["name"]), FOLDER / "models", (".svg",))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""``elephan model``: an analytic model's table for given parameters, or for the link of a scenario; no simulation.
+"""``elephan model``: an analytic model's table for given parameters, or for the link of a scenario.
 
-With ``--map``: where it holds, from tables of earlier simulations.
+With ``--simulate``: a simulation beside it. With ``--map``: where it holds, from tables of earlier simulations.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from elephan.cli.common import (
     say,
     writing,
 )
+from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
 
@@ -43,13 +44,17 @@ def model(
         Path | None, typer.Option("--scenario", metavar="FILE", help="What it says of a link of this scenario.")
     ] = None,
     link: Annotated[str | None, typer.Option("--link", help="That link; the first that carries data.")] = None,
+    simulate: Annotated[
+        bool,
+        typer.Option("--simulate", help="Put a simulation of some rows beside it, on a scenario made for the model."),
+    ] = False,
     map_: Annotated[
         bool, typer.Option("--map", help="How far it was off in simulations over buffer, flows and RTT instead.")
     ] = False,
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compute an analytic model: a table, JSON, a picture. Nothing is simulated."""
+    """Compute an analytic model: a table, JSON, a picture. Nothing is simulated unless --simulate says so."""
     import elephan  # noqa: PLC0415 (--help does without NumPy)
     from elephan.theory import models  # noqa: PLC0415
     from elephan.theory.models import links  # noqa: PLC0415
@@ -57,13 +62,16 @@ def model(
     check_out(out)
     chosen = models.model(name)
     if map_:
-        if set_ or scenario is not None or link is not None:
-            message = "--map: shows the simulations there are; leave out --set, --scenario and --link"
+        if set_ or scenario is not None or link is not None or simulate:
+            message = "--map: shows the simulations there are; leave out --set, --scenario, --link and --simulate"
             raise InputError(message)
         _show_map(chosen, out, json=json)
         return
     given = dict(_assignment(text) for text in set_ or [])
-    if scenario is None:
+    said: dict[str, Any] = {}
+    if simulate:
+        table, said = _simulate(chosen, given, other=scenario is not None or link is not None)
+    elif scenario is None:
         if link is not None:
             message = "--link: a link belongs to a scenario; give --scenario FILE too"
             raise InputError(message)
@@ -79,17 +87,32 @@ def model(
         with writing(out):
             written = [
                 write_parquet(out / f"{name}.parquet", {**table.values, **table.columns}, {"model": name}),
-                write_json(out / f"{name}.json", table.to_json()),
+                write_json(out / f"{name}.json", table.to_json() | said),
                 *draw_model(table, out),
             ]
     if json:
-        print_json(table.to_json())
+        print_json(table.to_json() | said)
     else:
-        print_tables(*_tables(table))
+        print_tables(*_tables(table, only_simulated=simulate))
     for path in written:
         say(f"wrote {path}")
     for line in table.model.fails:
         say(f"note: {line}")
+    if said:
+        say(f"note: simulated, without --set: {said['simulation']['says']}")
+
+
+def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[Table, dict[str, Any]]:
+    """The table with what a simulation of it measures, and what is to be said of that."""
+    from elephan.accuracy.against import against  # noqa: PLC0415 (loads the simulator)
+
+    if other:
+        message = "--simulate: makes its own scenario; for a link of another use elephan size, which has the models too"
+        raise InputError(message)
+    entry = against(chosen.name)
+    with ProgressLine("simulation") as line:
+        table = entry.simulate(chosen.table({**entry.given, **given}), line.update)
+    return table, {"simulation": entry.to_json()}
 
 
 def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
@@ -140,8 +163,12 @@ def _assignment(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _tables(table: Table) -> list[Printed | str]:
+def _tables(table: Table, *, only_simulated: bool) -> list[Printed | str]:
     """What does not vary in one line, the rest as a table."""
+    if only_simulated:
+        from elephan.accuracy.against import simulated  # noqa: PLC0415
+
+        table = simulated(table)
     model, varied = table.model, table.varied
     fixed = [f"{name} = {_fixed(column[0], model.parameters[name].unit)}" for name, column in table.values.items()
              if name not in varied]  # fmt: skip
@@ -167,7 +194,8 @@ def _head(name: str, unit: str) -> str:
     bare = name
     for ending in ("_packets_per_s", "_packets", "_segments", "_bps", "_s"):
         bare = bare.removesuffix(ending)
-    bare = bare.replace("_", " ")
+    # Behind what was measured, half of its 95 % interval.
+    bare = "±" if name.endswith("_ci95") else bare.replace("_", " ")
     short = unit.replace("segments", "seg").replace("packets", "pkt")
     return bare if unit in ("", "1", bare) else f"{bare} [{short}]"
 

@@ -8,18 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from elephan import _native
 from elephan.plots.style import BLACK, COLOURS, GREY, house_style, legend_of, save
+from elephan.theory.models.card import CI95
 from elephan.units import format_quantity, scaled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from numpy.typing import NDArray
 
     from elephan.theory.models import Table
+
+PALE: dict[str, Any] = {"lw": 3.5, "alpha": 0.3}
+"""Of the first of several lines, below points: what lies exactly on it is still seen."""
 
 STYLES = ("-", (0, (4, 2)), ":", "-.")
 """Of the columns of one family: the closed form first, then what checks it."""
@@ -28,6 +34,9 @@ DECADES = 12
 """That a logarithmic axis shows at most: what is less often than that is never."""
 
 
+PLAIN, FEW = (0.1, 20_000), 150
+"""Numbers that are written out on a logarithmic axis, if its ends are no further apart than that ratio."""
+
 LINE = 100
 """Letters of a title on a line."""
 
@@ -35,7 +44,7 @@ MOST_LETTERS = 85
 """Of a label."""
 
 
-def draw_model(table: Table, folder: Path) -> list[Path]:
+def draw_model(table: Table, folder: Path, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:
     """Draw ``NAME.png`` and ``NAME.svg``; nothing where the model has no picture, or a single row.
 
     Parameters
@@ -43,6 +52,7 @@ def draw_model(table: Table, folder: Path) -> list[Path]:
     table : Table
     folder : Path
         Made if missing.
+    endings : tuple of str
 
     Returns
     -------
@@ -55,7 +65,7 @@ def draw_model(table: Table, folder: Path) -> list[Path]:
     """
     with house_style():
         figure = model_figure(table)
-        return [] if figure is None else save(figure, folder, table.model.name)
+        return [] if figure is None else save(figure, folder, table.model.name, endings)
 
 
 def model_figure(table: Table) -> Figure | None:
@@ -98,35 +108,64 @@ def _curves(axes: Axes, table: Table) -> int:
     ]
     for (colour, first), rows in zip(looks, found.values(), strict=False):
         order = rows[np.argsort(x[rows], kind="stable")]
-        for style, column in zip(STYLES if len(columns) > 1 else [first], columns, strict=False):
-            axes.plot(x[order] / x_factor, column[order] / y_factor, ls=style, color=colour)
+        for i, (style, column) in enumerate(zip(STYLES if len(columns) > 1 else [first], columns, strict=False)):
+            look: dict[str, Any] = PALE if picture.points and len(columns) > 1 and i == 0 else {}
+            axes.plot(x[order] / x_factor, column[order] / y_factor, ls=style, color=colour, **look)
+        if picture.points:
+            mean, half = (table.columns[name][order] / y_factor for name in (picture.points, picture.points + CI95))
+            # Where there is one run there is no interval.
+            axes.errorbar(x[order] / x_factor, mean, np.nan_to_num(half), fmt="o", ms=3.5, lw=1.0, color=colour)
     _axes(axes, picture.logarithmic, y[np.isfinite(y) & (y > 0)] / y_factor)
     name, meaning = picture.x.replace("_", " "), model.parameters[picture.x].meaning
     axes.set_xlabel(_label(meaning if meaning.startswith(name) else f"{name}: {meaning}", x_unit))
     meanings = [model.columns[line].meaning for line in picture.lines]
     alone = meanings[0] if len(meanings) == 1 else meanings[0].partition(",")[0]
     axes.set_ylabel(_label(picture.y or alone, y_unit))
-    _legend(axes, list(found), looks, meanings)
+    _legend(axes, list(found), looks, meanings, points=model.columns[picture.points].meaning if picture.points else "")
     return max(len(found) - len(looks), 0)
 
 
-def _legend(axes: Axes, families: list[str], looks: list[tuple[str, Any]], meanings: list[str]) -> None:
+def _legend(
+    axes: Axes, families: list[str], looks: list[tuple[str, Any]], meanings: list[str], points: str = ""
+) -> None:
     """Name families by colour, columns by style."""
-    entries = [(label, colour, style) for label, (colour, style) in zip(families, looks, strict=False) if label]
-    if len(meanings) > 1:
-        colour = BLACK if entries else COLOURS[0]
-        entries += [(meaning, colour, style) for meaning, style in zip(meanings, STYLES, strict=False)]
-    legend_of(axes, [Line2D([], [], color=colour, ls=style) for _, colour, style in entries],
-              [_short(label) for label, _, _ in entries])  # fmt: skip
+    entries = [
+        (label, Line2D([], [], color=colour, ls=style))
+        for label, (colour, style) in zip(families, looks, strict=False)
+        if label
+    ]
+    colour = BLACK if entries else COLOURS[0]
+    if len(meanings) > 1 or points:
+        entries += [
+            (
+                meaning,
+                Line2D([], [], color=colour, ls=style, **(PALE if points and len(meanings) > 1 and not i else {})),
+            )
+            for i, (meaning, style) in enumerate(zip(meanings, STYLES, strict=False))
+        ]
+    if points:
+        entries.append((points, Line2D([], [], color=colour, ls="", marker="o", ms=3.5)))
+    legend_of(axes, [handle for _, handle in entries], [_short(label) for label, _ in entries])
 
 
 def _axes(axes: Axes, logarithmic: str, y: NDArray[np.float64]) -> None:
     if "x" in logarithmic:
         axes.set_xscale("log")
+        _plain(axes.xaxis)
     if "y" in logarithmic:
         axes.set_yscale("log")
+        _plain(axes.yaxis)
         if y.size and y.max() > y.min() * 10**DECADES:
             axes.set_ylim(y.max() / 10**DECADES, 4 * y.max())
+
+
+def _plain(axis: Axis) -> None:
+    """Write out the numbers of a logarithmic axis that shows few decades: 200 and not 2 x 10^2."""
+    low, high = axis.get_view_interval()
+    if low >= PLAIN[0] and high <= PLAIN[1] and high < FEW * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _label(meaning: str, unit: str) -> str:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 """Parameters by name: arrays of shape (rows,) of floats in base units, or of text."""
 
+CI95 = "_ci95"
+"""Behind the name of a column: half of its 95 % interval."""
+
 POINTS = 9
 """Of a range that does not say how many."""
 
@@ -186,12 +189,16 @@ class Picture:
         Which axes are: ``""``, ``"x"``, ``"y"`` or ``"xy"``.
     y : str
         What the axis of several lines says; of a single one it is the column's meaning.
+    points : str
+        Column that is drawn as points over the lines, with intervals from the column of its name and `CI95`; empty for
+        none.
     """
 
     x: str
     lines: tuple[str, ...]
     logarithmic: str = "x"
     y: str = ""
+    points: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,72 @@
+"""Every model beside packets: closed form, numerical integration and simulation of the same thing."""
+
+from elephan.accuracy.against import buffers, elastic, fluid, recovery, windows
+from elephan.accuracy.against.entry import Against, Beside, simulated, spread
+from elephan.errors import InputError
+
+__all__ = ["AGAINST", "WITHOUT", "Against", "Beside", "against", "simulated", "spread"]
+
+AGAINST: dict[str, Against] = {
+    entry.model: entry
+    for entry in (
+        windows.RESPONSE,
+        windows.HSTCP,
+        windows.HSTCP_WINDOW,
+        buffers.SAWTOOTH,
+        buffers.STAGGERED,
+        buffers.DROPTAIL,
+        buffers.RED,
+        buffers.GAUSSIAN,
+        buffers.SMALL,
+        buffers.BACKLOG_TARGET,
+        fluid.FLUID,
+        buffers.QUEUE_BOUND,
+        elastic.PROCESSOR_SHARING,
+        elastic.POISSON_LOSS,
+        elastic.MIXED,
+        elastic.ENGSET,
+        recovery.RECOVERY_TIME,
+        recovery.LOSS_SHARE,
+    )
+}
+"""By model, in the order of the catalogue."""
+
+WITHOUT: dict[str, str] = {
+    "rules": (
+        "a rule gives a buffer and does not say what that buffer brings, so there is nothing that a run could confirm; "
+        "`elephan size` simulates the link and puts the rules beside its answer"
+    ),
+    "convergence": (
+        "a condition on pairs of rates and RTTs, yes or no, and no quantity of a run; the rates that it is about "
+        "are those of loss-share, which is simulated"
+    ),
+}
+"""Why the other models are not compared."""
+
+
+def against(model: str) -> Against:
+    """Find how a model is compared with packets.
+
+    Parameters
+    ----------
+    model : str
+
+    Returns
+    -------
+    Against
+
+    Raises
+    ------
+    InputError
+        If it is not; the message says why.
+
+    Examples
+    --------
+    >>> against("rules")
+    Traceback (most recent call last):
+    elephan.errors.InputError: --simulate: rules: a rule gives a buffer ...
+    """
+    if model not in AGAINST:
+        message = f"--simulate: {model}: {WITHOUT.get(model, 'no scenario was made for it')}"
+        raise InputError(message)
+    return AGAINST[model]

@@ -1,0 +1,239 @@
+"""What a model is compared with: a scenario for each row of its table, and what of the run is the model's column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from elephan.run import Job, simulate_all
+from elephan.stats import estimate
+from elephan.theory.models import Column, Picture, Table
+from elephan.theory.models.card import CI95
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from elephan.run.outcome import Outcome
+    from elephan.scenario import Scenario
+    from elephan.theory.response import Floats
+
+Row = dict[str, Any]
+"""Parameters and columns of one row: numbers in base units, or text."""
+
+
+class Beside(NamedTuple):
+    """One more column of theory, for this comparison."""
+
+    column: Column
+    compute: Callable[[Table], Floats]
+    """From the model's table to an array of shape (rows,)."""
+
+
+@dataclass(frozen=True)
+class Against:
+    """How one model is compared with packets.
+
+    Parameters
+    ----------
+    model : str
+    line : str
+        Column of the model that is measured.
+    says : str
+        What is simulated, and how far it agrees and why.
+    scenario : callable
+        From a `Row` to a scenario, or None where nothing can be learned; rows with the same one share its runs.
+    measure : callable
+        From an `Outcome` and a row to what was measured; its series begin with the end of the warm-up, at time 0.
+    picture : Picture
+        Of the lines that the points are drawn over.
+    given : mapping of str to str
+        Parameters, where the user gives none.
+    beside : mapping of str to Beside
+        Columns of theory that the model's own table has not.
+    meanings : mapping of str to str
+        Of the model's columns, where a legend that holds several needs others.
+    points : int
+        Of each curve that are simulated at most, spread evenly, both ends among them.
+    replications : int
+        With one there is no interval.
+    called : str
+        What is measured, where the column has the name of a method.
+    """
+
+    model: str
+    line: str
+    says: str
+    scenario: Callable[[Row], Scenario | None]
+    measure: Callable[[Outcome, Row], float]
+    picture: Picture
+    given: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, Beside] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    points: int = 5
+    replications: int = 3
+    called: str = ""
+
+    @property
+    def column(self) -> str:
+        """Name of the column that holds what was measured."""
+        return f"simulated_{self.called or self.line}"
+
+    def simulate(
+        self, table: Table, progress: Callable[[int, int], None] | None = None, workers: int | None = None
+    ) -> Table:
+        """Add what a simulation of some rows measures.
+
+        Parameters
+        ----------
+        table : Table
+            Of this model.
+        progress : callable, optional
+            Called with (runs done, runs to do) after each.
+        workers : int, optional
+            Threads; the results do not depend on it.
+
+        Returns
+        -------
+        Table
+            With the columns of `beside`, `column`, and the same with ``_ci95``: NaN in rows that were not simulated,
+            or have no interval.
+
+        Raises
+        ------
+        ScenarioError
+            If a row's parameters make no scenario that can be run.
+
+        Examples
+        --------
+        >>> from elephan.accuracy.against import AGAINST
+        >>> from elephan.theory.models import MODELS
+        >>> table = MODELS["sawtooth"].table(AGAINST["sawtooth"].given | {"law": "reno", "buffer": "100"})
+        >>> AGAINST["sawtooth"].simulate(table).columns["simulated_utilization"].round(2).tolist()
+        [0.89]
+        """
+        theory = {name: np.asarray(beside.compute(table)) for name, beside in self.beside.items()}
+        columns = {**table.columns, **theory}
+        everything = {**table.values, **columns}
+        chosen = spread(table, self.picture.x, self.points)
+        rows = [{name: column[i].item() for name, column in everything.items()} for i in chosen]
+        scenarios = [self.scenario(row) for row in rows]
+        runs = self._runs([scenario for scenario in scenarios if scenario is not None], progress, workers)
+        mean, half = (np.full(len(next(iter(table.columns.values()))), np.nan) for _ in range(2))
+        for i, row, scenario in zip(chosen, rows, scenarios, strict=True):
+            if scenario is None:
+                continue
+            found = estimate([self.measure(outcome, row) for outcome in runs[scenario.id]])
+            mean[i], half[i] = found.mean, np.nan if found.ci95 is None else found.ci95
+        measured = table.model.columns[self.line]
+        model = replace(
+            table.model,
+            columns={
+                **table.model.columns,
+                **{key: replace(table.model.columns[key], meaning=text) for key, text in self.meanings.items()},
+                **{key: beside.column for key, beside in self.beside.items()},
+                self.column: Column(measured.unit, "simulated"),
+                self.column + CI95: Column(measured.unit, "half of its 95 % interval"),
+            },
+            picture=replace(self.picture, points=self.column),
+        )
+        return Table(model, table.values, {**columns, self.column: mean, self.column + CI95: half})
+
+    def _runs(
+        self, scenarios: list[Scenario], progress: Callable[[int, int], None] | None, workers: int | None
+    ) -> dict[str, list[Outcome]]:
+        """Run each different scenario once, all its replications; by its identity."""
+        different = {scenario.id: scenario for scenario in scenarios}
+        jobs = [Job(scenario, k) for scenario in different.values() for k in range(self.replications)]
+        done = 0
+
+        def on_done(_: Job) -> None:
+            nonlocal done
+            done += 1
+            if progress is not None:
+                progress(done, len(jobs))
+
+        outcomes = simulate_all(jobs, workers=workers, on_done=on_done, series=True)
+        runs: dict[str, list[Outcome]] = {}
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            runs.setdefault(job.scenario.id, []).append(_measured(outcome, job.scenario.facts["warmup_s"]))
+        return runs
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ``elephan model NAME --simulate --json`` says of the simulation.
+
+        Returns
+        -------
+        dict
+        """
+        return {"column": self.column, "beside": self.line, "says": self.says, "replications": self.replications}
+
+
+def simulated(table: Table) -> Table:
+    """Keep the rows that were simulated.
+
+    Parameters
+    ----------
+    table : Table
+        As `Against.simulate` returns it.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    ValueError
+        If it is another.
+    """
+    if table.model.picture is None or not table.model.picture.points:
+        message = f"{table.model.name}: nothing of this table was simulated"
+        raise ValueError(message)
+    kept = np.isfinite(table.columns[table.model.picture.points])
+    values, columns = ({k: v[kept] for k, v in part.items()} for part in (table.values, table.columns))
+    return Table(table.model, values, columns)
+
+
+def _measured(outcome: Outcome, warmup_s: float) -> Outcome:
+    """Leave the warm-up out of the series."""
+    time = outcome.samples["time_s"]
+    kept = time >= warmup_s
+    # Without any TCP flow there is no cwnd at any time.
+    samples = {name: column[..., kept] if column.size else column for name, column in outcome.samples.items()}
+    return replace(outcome, samples=samples | {"time_s": time[kept] - warmup_s})
+
+
+def spread(table: Table, x: str, most: int) -> list[int]:
+    """Choose a few rows of each curve, evenly spaced, both ends among them.
+
+    Parameters
+    ----------
+    table : Table
+    x : str
+        Parameter in which alone the rows of a curve differ.
+    most : int
+        Rows of a curve.
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> from elephan.theory.models import MODELS
+    >>> spread(MODELS["sawtooth"].table({"buffer": "1,2,3,4,5,6,7", "flows": "1,2"}), "buffer", 3)
+    [0, 6, 12, 1, 7, 13]
+    """
+    others = [column.tolist() for name, column in table.values.items() if name != x]
+    curves: dict[tuple[Any, ...], list[int]] = {}
+    for i, key in enumerate(zip(*others, strict=True) if others else [()] * len(table.values[x])):
+        curves.setdefault(key, []).append(i)
+    chosen: list[int] = []
+    for rows in curves.values():
+        order = sorted(rows, key=lambda i: table.values[x][i])
+        places: NDArray[np.float64] = np.linspace(0, len(order) - 1, min(most, len(order)))
+        chosen += [order[round(place)] for place in places]
+    return chosen

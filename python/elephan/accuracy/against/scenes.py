@@ -1,0 +1,202 @@
+"""Scenarios that several comparisons share: equal long flows on one link, for as long as their sawteeth ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.lint.groups import bulk_groups
+from elephan.lint.sawtooth import slowest
+from elephan.scenario import Scenario
+from elephan.theory.models.links import rate as rate_text
+from elephan.theory.models.links import time as time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from elephan.run.outcome import Outcome
+
+ACCESS = 10.0
+"""Rate of a sender's own link over that of the link [1], as in the first paper."""
+UNKNOWN_S = 5.0
+"""Taken for the time between two losses of laws without a sawtooth that is known, and of windows of a few segments."""
+LEAST_SETTLING_S = 5.0
+"""Before anything is measured: timeouts of the first losses are over by then [s]."""
+
+
+def link(rate_bps: float, delay_s: float, buffer: float, **more: Any) -> dict[str, Any]:
+    """Write a link.
+
+    Parameters
+    ----------
+    rate_bps : float [bit/s]
+    delay_s : float [s]
+    buffer : float [packets]
+        Rounded; at least one.
+    **more
+        Further keys.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> link(1e6, 0.01, 20.4)["buffer"]
+    '20 packets'
+    """
+    buffer_text = f"{max(1, round(buffer))} packets"
+    return {"name": "link", "rate": rate_text(rate_bps), "delay": time_text(delay_s), "buffer": buffer_text} | more
+
+
+def bulk(
+    law: str,
+    packet: float,
+    rtts: tuple[float, float],
+    count: int,
+    rate_bps: float,
+    ssthresh: float,
+    within_s: float = 1.0,
+) -> dict[str, Any]:
+    """Write a group of long flows.
+
+    Parameters
+    ----------
+    law : str
+    packet : float [bytes]
+    rtts : tuple of float [s]
+        The shortest and the longest, the others equally spaced.
+    count : int
+    rate_bps : float [bit/s]
+        Of the link; access is ten times as fast.
+    ssthresh : float [segments]
+        Where slow start ends: what it would overshoot takes large windows minutes to forget.
+    within_s : float [s]
+        Start, drawn for each replication: of a flow that is alone, all that differs between them.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> bulk("reno", 1000, (0.1, 0.1), 1, 1e6, 12.5)["rtt"]
+    '100000000000 ps'
+    """
+    low, high = (time_text(rtt) for rtt in rtts)
+    several = count > 1
+    # Flows with one RTT keep step unless their packets are shaken by a packet time.
+    shaken = {"send_jitter": time_text(8 * packet / rate_bps)} if several and low == high else {}
+    return {
+        "name": "flows",
+        "count": count,
+        "path": ["link"],
+        "rtt": {"from": low, "to": high} if several and low != high else time_text(sum(rtts) / 2),
+        "access": {"rate": rate_text(ACCESS * rate_bps)},
+        "control": {"law": law},
+        "recovery": "sack",
+        "packet": f"{packet:.0f} B",
+        "start": {"from": "0 s", "to": time_text(within_s)},
+        "traffic": {"kind": "bulk"},
+        "tcp": {"initial_ssthresh": max(2, round(ssthresh))} | shaken,
+    }
+
+
+def scene(
+    title: str,
+    link: Mapping[str, Any],
+    groups: Sequence[Mapping[str, Any]],
+    warmup_s: float,
+    measured_s: float,
+    every_s: float = 1.0,
+) -> Scenario:
+    """Put a scenario with one link together.
+
+    Parameters
+    ----------
+    title : str
+    link : mapping
+    groups : sequence of mapping
+    warmup_s, measured_s : float [s]
+    every_s : float [s]
+        Between samples.
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    ScenarioError
+        If the values make none.
+
+    Examples
+    --------
+    >>> flow = bulk("reno", 1000, (0.1, 0.1), 1, 1e6, 12.5)
+    >>> scene("one flow", link(1e6, 0.01, 20), [flow], 5, 10).facts["duration_s"]
+    15.0
+    """
+    return Scenario.from_mapping(
+        {
+            "title": title,
+            "warmup": time_text(warmup_s),
+            "duration": time_text(warmup_s + measured_s),
+            "links": [dict(link)],
+            "flows": [dict(group) for group in groups],
+            "record": {"every": time_text(every_s)},
+        },
+        title,
+    )
+
+
+def teeth(scenario: Scenario, settling: float, measured: float, least_packets: float = 0.0) -> Scenario:
+    """Let a scenario run for some times between two losses of its slowest flow.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    settling, measured : float
+        Sawteeth of its warm-up, and after.
+    least_packets : float
+        That the first link can carry while it is measured.
+
+    Returns
+    -------
+    Scenario
+
+    Examples
+    --------
+    >>> flow = bulk("reno", 1000, (0.1, 0.1), 1, 1e6, 12.5)
+    >>> short = scene("one flow", link(1e6, 0.01, 20), [flow], 5, 10)
+    >>> long = teeth(short, 3, 6)
+    >>> long.facts["warmup_s"], long.facts["duration_s"]
+    (14.5, 33.5)
+    """
+    known = slowest(bulk_groups(scenario))
+    period = known[1] if known else UNKNOWN_S
+    fact = scenario.links[0]
+    settled = round(LEAST_SETTLING_S + settling * period, 1)
+    least = least_packets * 8 * fact["packet_bytes"] / fact["rate_bps"]
+    return scenario.override(
+        {"warmup": time_text(settled), "duration": time_text(settled + round(max(measured * period, least), 1))}
+    )
+
+
+def cuts(outcome: Outcome) -> NDArray[np.int64]:
+    """Samples after which the window of the first flow is cut.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        With samples so dense that growth between cuts hides none.
+
+    Returns
+    -------
+    ndarray of int
+    """
+    cwnd = outcome.samples["cwnd_segments"][0]
+    # No law here gives up less than a tenth of its window, and none lets it fall otherwise.
+    return np.flatnonzero(cwnd[1:] < 0.95 * cwnd[:-1])
