@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -213,6 +214,7 @@ def _key(cell: Cell) -> tuple[str, ...]:
     return (cell.family.law, cell.family.discipline, f"{cell.rtt_ms:g}", str(cell.flows), f"{cell.share:g}")
 
 
+@cache
 def _errors(name: str) -> dict[tuple[str, ...], float]:
     def key(row: Row) -> tuple[str, ...]:
         return (row["law"], row["discipline"], row["rtt_ms"], row["flows"], row["share"])

@@ -19,6 +19,7 @@ from elephan.cli.common import (
     StrictOption,
     WorkersOption,
     check_out,
+    fitted_table,
     new_table,
     print_json,
     print_tables,
@@ -205,7 +206,7 @@ def _tables(answer: Answer) -> list[Table | str]:
         if document["tc"]:
             table.add_row("Linux", document["tc"])
         parts.append(table)
-    parts += [_rules(answer, document), "\n".join(_broken(document)), *_models(answer, document)]
+    parts += [_rules(answer, document), "\n".join(_shared(document["rules_broken"])), *_models(answer, document)]
     if not answer.is_simulated:
         return [*parts, f"nothing simulated, {document['wall_s']:.1f} s"]
     ran = f"{len(document['curve'])} buffers, {answer.runs} runs, {answer.packets_simulated / 1e6:.0f} million packets"
@@ -213,7 +214,7 @@ def _tables(answer: Answer) -> list[Table | str]:
 
 
 def _rules(answer: Answer, document: dict[str, Any]) -> Table:
-    """What rules of thumb would have said; ~ marks what is not measured but said by the trusted model."""
+    """What rules of thumb would have said; ~ marks what is by the trusted model, where it holds, and not measured."""
     table = new_table("rule of thumb", "packets", "of the answer", "utilization", "delay [ms]")
     for name, packets in document["rules"].items():
         table.add_row(
@@ -226,40 +227,45 @@ def _rules(answer: Answer, document: dict[str, Any]) -> Table:
     return table
 
 
-def _broken(document: dict[str, Any]) -> list[str]:
-    """What the rules take for granted and does not hold here; rules that take the same share a line."""
-    shared: dict[str, list[str]] = {}
-    for name, lines in document["rules_broken"].items():
-        for line in lines:
-            shared.setdefault(line, []).append(name.replace("_", " "))
-    return [f"{', '.join(names)}: {line}" for line, names in shared.items()]
+def _shared(lines: dict[str, list[str]]) -> list[str]:
+    """What rules or models take for granted and does not hold here; those that take the same share a line."""
+    names: dict[str, list[str]] = {}
+    for name, own in lines.items():
+        for line in own:
+            names.setdefault(line, []).append(name.replace("_", " "))
+    return [f"{', '.join(found)}: {line}" for line, found in names.items()]
 
 
 def _known(answer: Answer, packets: float, metric: str, scale: float = 1.0) -> str:
     if (measured := answer.curve.interpolate(packets, metric)) is not None:
         return f"{measured * scale:.3g}"
-    said = answer.models[answer.trusted].at(packets, metric) if answer.trusted else None
+    if answer.trusted is None or not answer.models[answer.trusted].holds(packets):
+        return "-"
+    said = answer.models[answer.trusted].at(packets, metric)
     return "-" if said is None else f"~{said * scale:.3g}"
 
 
 def _models(answer: Answer, document: dict[str, Any]) -> list[Table | str]:
     """What each model says, how far it was off, and what it takes for granted that does not hold here."""
-    table = new_table("model", "packets", "of the answer", "utilization", "off", "nearby", "delay [ms]")
+    rows = []
     for name, row in document["models"].items():
         if row["silent"]:
             continue
         points = row["off"]["utilization_points"]
-        table.add_row(
-            f"{name} *" if name == answer.trusted else name,
-            "-" if row["buffer_packets"] is None else str(row["buffer_packets"]),
-            _times(row["buffer_packets"], answer.buffer_packets),
-            _about(row["utilization"]),
-            "-" if points is None else f"{points:+.1f}",
-            _near(row["near"]),
-            _about(row["queueing_delay_s"], 1e3),
+        rows.append(
+            [
+                f"{name} *" if name == answer.trusted else name,
+                "-" if row["buffer_packets"] is None else str(row["buffer_packets"]),
+                _times(row["buffer_packets"], answer.buffer_packets),
+                _about(row["utilization"]),
+                "-" if points is None else f"{points:+.1f}",
+                _near(row["near"]),
+                _about(row["queueing_delay_s"], 1e3),
+            ]
         )
-    if not table.row_count:
+    if not rows:
         return []
+    heads = ["model", "packets", "of the answer", "utilization", "off", "nearby", "delay [ms]"]
     where = "at the answer" if answer.buffer_packets is not None else "nowhere, for there is no answer"
     star = "the search began there" if answer.is_simulated else "the answer is its own"
     notes = [
@@ -268,9 +274,10 @@ def _models(answer: Answer, document: dict[str, Any]) -> list[Table | str]:
     ]
     if answer.trusted is not None:
         notes.append(f"{answer.trusted}: {document['models'][answer.trusted]['near']['sentence']}")
-    for name, row in document["models"].items():
-        notes += [f"{name}: {line}" for line in ([f"silent: {row['silent']}"] if row["silent"] else row["doubts"])]
-    return [table, "\n".join(notes)]
+    notes += _shared({name: row["doubts"] for name, row in document["models"].items()})
+    if silent := [name for name, row in document["models"].items() if row["silent"]]:
+        notes.append(f"silent here: {', '.join(silent)} (--json says why)")
+    return [fitted_table(heads, rows, [True] + [False] * 6), "\n".join(notes)]
 
 
 def _near(near: dict[str, Any]) -> str:

@@ -90,7 +90,13 @@ def _figure(answer: Answer) -> Figure:
         fontweight="normal",
     )
     runs = sum(answer.curve.replications(b) for b in answer.curve.buffers)
-    sign(figure, answer.scenario, f"{runs} runs, bands: 95 % intervals" if runs else "models only, nothing simulated")
+    sign(
+        figure,
+        answer.scenario,
+        f"{runs} runs, bands: 95 % intervals; models pale: off in the survey, or not in it"
+        if runs
+        else "models only, nothing simulated; pale: more than 10 points off in the survey, or not in it",
+    )
     return figure
 
 
@@ -154,14 +160,16 @@ def _expected(answer: Answer, metric: str, factor: float) -> list[float]:
 
 
 def _models(axes: Axes, answer: Answer, metric: str, factor: float) -> None:
-    """What the models say of a metric; the one that the search began with is a full line."""
-    speaking = [name for name, said in answer.models.items() if not said.silent]
+    """What the models say of a metric, pale where they did not hold; the one that the search began with in full."""
+    speaking = [name for name, said in answer.models.items() if np.isfinite(said.curve.utilization).any()]
     for colour, name in zip(MODEL_COLOURS, speaking, strict=False):
         said = answer.models[name]
         style = "-" if name == answer.trusted else (0, (4, 2))
-        # Where a logarithmic axis begins is the business of what was measured.
-        axes.plot(said.buffers, factor * getattr(said.curve, metric), ls=style, lw=0.9, color=colour, label=name,
-                  zorder=1, scaley=False)  # fmt: skip
+        values = factor * getattr(said.curve, metric)
+        holds = np.array([said.holds(float(buffer)) for buffer in said.buffers])
+        look: dict[str, Any] = {"ls": style, "lw": 0.9, "color": colour, "zorder": 1, "scaley": False}
+        axes.plot(said.buffers, values, **look, alpha=0.3)
+        axes.plot(said.buffers, np.where(holds, values, np.nan), **look, label=name)
 
 
 def stretch_towards_one(axes: Axes, smallest: float) -> None:
@@ -205,12 +213,12 @@ def _mark_answer(panels: Iterable[Axes], answer: Answer) -> None:
         if i == 0:
             axes.annotate(
                 _sentence(answer),
-                (answer.buffer_packets, 0.05),
+                (answer.buffer_packets, 0.95),
                 xycoords=("data", "axes fraction"),
                 xytext=(-5, 0),
                 textcoords="offset points",
                 ha="right",
-                va="bottom",
+                va="top",
                 fontsize=8,
                 weight="bold",
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85},
@@ -243,16 +251,16 @@ def _mark_rules(panels: Any, answer: Answer) -> None:
     for group in groups:
         names = [name.replace("bdp_over_sqrt_n", "bdp/√n").replace("_", " ") for name, _ in group]
         lines = [", ".join(names[i : i + 2]) for i in range(0, len(names), 2)]
-        # Left of the answer its sentence stands below; right of it the curves are at the top.
+        # Left of the answer the label stands left of its line, to keep away from it.
         is_left = answer.buffer_packets is not None and group[-1][1] < answer.buffer_packets
         panels[0].annotate(
             ",\n".join(lines),
-            (group[-1][1], 0.97 if is_left else 0.05),
+            (group[-1][1], 0.05),
             xycoords=("data", "axes fraction"),
             xytext=(-2 if is_left else 2, 0),
             textcoords="offset points",
             rotation=90,
-            va="top" if is_left else "bottom",
+            va="bottom",
             ha="right" if is_left else "left",
             fontsize=7,
             color=GREY,

@@ -51,6 +51,7 @@ class Said:
     curve : Prediction
     near : Nearby or None
         How far off it was where its answer was simulated nearest; where it has none, at the scenario's own buffer.
+    link : Bottleneck or None
     """
 
     model: Model
@@ -60,6 +61,21 @@ class Said:
     buffers: Floats
     curve: Prediction
     near: Nearby | None
+    link: Bottleneck | None
+
+    def holds(self, buffer: float) -> bool:
+        """Tell whether it was within the last of `elephan.accuracy.LEVELS` in the runs nearest to a buffer.
+
+        Parameters
+        ----------
+        buffer : float [packets]
+
+        Returns
+        -------
+        bool
+            False if it was further off, or not checked there.
+        """
+        return self.link is not None and math.isfinite(nearby(self.model.name, self.link, buffer).level)
 
     def at(self, buffer: float, metric: str) -> float | None:
         """Read its curve of a metric at a buffer.
@@ -115,7 +131,7 @@ def ask(scenario: Scenario, link: int, targets: Sequence[Target]) -> dict[str, S
 
 def _silent(model: Model, reason: str) -> Said:
     nothing = np.empty(0)
-    return Said(model, reason, (), None, nothing, Prediction(nothing, nothing, nothing), None)
+    return Said(model, reason, (), None, nothing, Prediction(nothing, nothing, nothing), None, None)
 
 
 def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> Said:
@@ -126,7 +142,7 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> Said:
     found = model.predict(seen, buffers)
     packets = _smallest(buffers, found, targets)
     where = packets or seen.buffer_packets or seen.bdp
-    return Said(model, "", tuple(model.doubts(seen)), packets, buffers, found, nearby(model.name, seen, where))
+    return Said(model, "", tuple(model.doubts(seen)), packets, buffers, found, nearby(model.name, seen, where), seen)
 
 
 def _smallest(buffers: Floats, said: Prediction, targets: Sequence[Target]) -> int | None:
@@ -249,7 +265,9 @@ def by_model(
     values = {target: said[chosen].at(buffer, target.metric) for target in targets}
     violated = [t for t, value in values.items() if value is not None and not t.is_floor and not t.meets(value)]
     unsaid = [str(target) for target, value in values.items() if value is None]
-    note = f"by the model {chosen}; nothing was simulated"
+    note, near = f"by the model {chosen}; nothing was simulated", said[chosen].near
+    if near is not None and not math.isfinite(near.level):
+        note += f", and there it is {near.sentence}" if near.checked else f", and it is {near.sentence}"
     if unsaid:
         note += f", and it is silent on {', '.join(unsaid)}"
     if violated:
