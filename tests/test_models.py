@@ -237,7 +237,7 @@ def test_nothing_to_draw_leaves_no_picture(elephan: Command, tmp_path: Path) -> 
         (["hstcp", "--set", "rtt=120"], "rtt: "),
         (
             ["hstcp", "--set", "p=1e-7..1e-3:1"],
-            'p: "1" is not how many values a range has; write for example 1e-7..1e-3:',
+            'p: "1" is not how many values a range has, 2 to 10000; write for example 1e-7..1e-3:',
         ),
         (["hstcp", "--set", "p=1e-7..1e-3:many"], 'p: "many" is not how many'),
         (["recovery-time", "--set", "law=vegas"], 'law: there is no "vegas"; use '),
@@ -247,6 +247,13 @@ def test_nothing_to_draw_leaves_no_picture(elephan: Command, tmp_path: Path) -> 
         (["poisson-loss", "--set", "target=1"], "target: 1 is not within (0, 1); write for example 0.01"),
         (["hstcp-window", "--set", "p=0.01"], "p: 0.01 is not within (0, 0.001]; write for example 1e-5"),
         (["engset", "--set", "rate=0 bit/s"], "rate: "),
+        (["engset", "--set", "session=1e-30"], "session: 1e-30 packets is not within [1e-6, 1e9]"),
+        (["sawtooth", "--set", "flows=0"], "flows: 0 is not within [1, 100000]; write for example 10"),
+        (["sawtooth", "--set", "flows=1e30"], 'flows: "1e30" is out of range; write for example 10'),
+        (["sawtooth", "--set", "buffer=-1"], "buffer: -1 packets is not at least 0; write for example "),
+        (["sawtooth", "--set", "packet=0 B"], "packet: 0 B is not above 0; write for example 1000 B"),
+        (["backlog-target", "--set", "packet=0 B"], "packet: 0 B is not above 0; write for example 1000 B"),
+        (["hstcp", "--set", "p=2"], "p: 2 is not within (0, 1]; write for example "),
         (["queue-bound", "--set", "rtt_max=0 s"], "rtt_max: 0 s is not above 0; write for example "),
         (["processor-sharing", "--set", "load=inf"], 'load: "inf" is not finite'),
         (["convergence", "--set", "rate_min=9 Gbit/s"], "convergence: give a rate_max above rate_min"),
@@ -447,6 +454,14 @@ def test_no_bound_above_full_load() -> None:
     # Half of what arrives at twice the capacity is lost.
     assert table.columns["mm1k"] == pytest.approx(0.5, abs=1e-6)
     assert table.columns["md1k"] == pytest.approx(0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("load", [1.5, 7.5, 60.0, 1e9])
+def test_an_overloaded_server_loses_what_it_cannot_serve(load: float) -> None:
+    # It is never idle but with a chance below e^-100, so the rest of what arrives is lost.
+    columns = MODELS["poisson-loss"].table({"load": f"{load}", "buffer": "4096"}).columns
+    assert columns["md1k"] == pytest.approx(1 - 1 / load, rel=1e-12)
+    assert columns["mm1k"] == pytest.approx(1 - 1 / load, rel=1e-12)
 
 
 def test_the_studied_link_of_the_elastic_regime() -> None:

@@ -311,7 +311,7 @@ def test_a_model_has_few_doubts_where_its_assumptions_hold(name: str) -> None:
         ("staggered", {"rtt_min": "200 ms"}, "rtt_min, rtt_max: 0.2 s to 0.1245 s is no range of times above 0"),
         ("droptail-fixed-point", {"buffer": "0"}, "buffer: 0 packets is too small; give at least 1"),
         ("droptail-fixed-point", {"delay": "all"}, 'delay: there is no "all"; use accepted, occupancy, none'),
-        ("droptail-fixed-point", {"packet": "0 B"}, "rate, packet: must be above 0"),
+        ("droptail-fixed-point", {"packet": "0 B"}, "packet: 0 B is not above 0; write for example 1000 B"),
         ("red-fixed-point", {"min_th": "1"}, "min_th, max_th: min_th must lie below max_th"),
         ("red-fixed-point", {"p_max": "2"}, "p_max: must lie between 0 and 1"),
         ("red-fixed-point", {"buffer": "1e7"}, "buffer: give 1 to 1000000 packets; the model has a state for each"),

@@ -214,12 +214,16 @@ def _md1k(rho: float, places: int) -> float:
 
     if rho == 0:
         return 0.0
+    if rho > 50:
+        return 1 - 1 / rho  # pi_0 is below exp(-50)
     beyond = 40  # terms after K: their ratio is that of the tail to machine precision, as other poles are far away
     more = gammainc(np.arange(places + beyond + 1) + 1.0, rho)
     q = np.zeros(places + beyond + 1)
     q[0] = 1.0
     for j in range(places + beyond):
         q[j + 1] = (more[j] + q[1 : j + 1] @ more[j:0:-1]) * math.exp(rho)
+        if q[j + 1] > 1e150:
+            return 1 - 1 / rho  # only above full load, and pi_0 is nothing by then
     blocked = 1 - 1 / (1 / float(q[:places].sum()) + rho)
     if rho >= 1 or blocked > 1e-6:  # ten digits are left
         return blocked

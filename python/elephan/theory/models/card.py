@@ -31,6 +31,9 @@ CI95 = "_ci95"
 POINTS = 9
 """Of a range that does not say how many."""
 
+MOST = 1e15
+"""Beyond it no quantity of a link lies; its powers would overflow."""
+
 
 class Prediction(NamedTuple):
     """What a model says of a link, for several buffers; NaN where it says nothing. All of shape (buffers,)."""
@@ -125,7 +128,7 @@ class Parameter:
         if not dots:
             return [self._number(name, text)]
         if colon and not (count.strip().isdecimal() and 2 <= int(count) <= 10_000):
-            message = f'{name}: "{count}" is not how many values a range has; write for example {ends}:21'
+            message = f'{name}: "{count}" is not how many values a range has, 2 to 10000; write for example {ends}:21'
             raise InputError(message)
         first, last = self._number(name, low), self._number(name, high)
         spaced = np.geomspace if first > 0 and last > 0 else np.linspace
@@ -144,6 +147,9 @@ class Parameter:
             raise InputError(message) from None
         if not math.isfinite(value):
             message = f'{name}: "{text.strip()}" is not finite; write for example {self.default}'
+            raise InputError(message)
+        if abs(value) > MOST:
+            message = f'{name}: "{text.strip()}" is out of range; write for example {self.default}'
             raise InputError(message)
         return value
 

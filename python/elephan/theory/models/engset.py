@@ -47,7 +47,7 @@ MODEL = Model(
     parameters={
         "users": Parameter("20,50,100,150,200,300,400,500", "1", "how many", within="[1, 100000]"),
         "think": Parameter("2 s", "s", "mean time between a user's sessions", within="(0, inf)"),
-        "session": Parameter("100.5 packets", "packets", "mean size of a session", within="(0, inf)"),
+        "session": Parameter("100.5 packets", "packets", "mean size of a session", within="[1e-6, 1e9]"),
         "packet": Parameter("500 B", "B", "size of a packet", within="(0, inf)"),
         "rate": Parameter("16 Mbit/s", "bit/s", "of the link", within="(0, inf)"),
     },

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 LINK = {
-    "rate": Parameter("1 Gbit/s", "bit/s", "of the link"),
-    "packet": Parameter("1000 B", "B", "size of a packet"),
+    "rate": Parameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
+    "packet": Parameter("1000 B", "B", "size of a packet", within="(0, inf)"),
 }
 """Parameters that every model of a link has."""
 
@@ -84,21 +84,12 @@ def packet_rate(v: Values, row: int) -> float:
     -------
     float [packets/s]
 
-    Raises
-    ------
-    InputError
-        If one of them is not above 0.
-
     Examples
     --------
     >>> packet_rate({"rate": np.array([1e9]), "packet": np.array([1000.0])}, 0)
     125000.0
     """
-    rate, packet = float(v["rate"][row]), float(v["packet"][row])
-    if not (rate > 0 and packet > 0):
-        message = "rate, packet: must be above 0"
-        raise InputError(message)
-    return rate / 8 / packet
+    return float(v["rate"][row]) / 8 / float(v["packet"][row])
 
 
 def together(v: Values, apart: Sequence[str] = ()) -> Iterator[Indices]:

@@ -44,8 +44,8 @@ MODEL = Model(
         "p belongs to the window before the loss, so lambda is 1 - b/2 times what RFC 3649 gives.",
     ),
     parameters={
-        "p": Parameter("1e-7..1e-3:5", "1", "loss events per segment"),
-        "rtt": Parameter("120 ms", "s", "round-trip time"),
+        "p": Parameter("1e-7..1e-3:5", "1", "loss events per segment", within="(0, 1]"),
+        "rtt": Parameter("120 ms", "s", "round-trip time", within="(0, inf)"),
     },
     columns={
         "peak_segments": Column("segments", "window before the loss"),

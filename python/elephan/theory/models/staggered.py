@@ -93,7 +93,7 @@ MODEL = Model(
     parameters={
         "law": Parameter("highspeed", "", "congestion-control law", LAWS),
         **LINK,
-        "buffer": Parameter("10..15000", "packets", "of the link"),
+        "buffer": Parameter("10..15000", "packets", "of the link", within="[0, inf)"),
         **SPREAD,
     },
     columns=COLUMNS,
