@@ -62,8 +62,37 @@ def test_what_no_model_can_speak_of_is_refused_with_every_reason() -> None:
     scenario = package.Scenario.from_text(EXAMPLE).override({"flows[0].control": "bbr"})
     said = ask(scenario, 0, parse_targets(TARGET))
     assert trusted(said) is None
-    with pytest.raises(InputError, match=r"no model says how large this buffer must be.*sawtooth: .*bbr"):
+    with pytest.raises(InputError, match=r"no model says how large this buffer must be.*sawtooth, staggered: .*bbr"):
         by_model(said, None, parse_targets(TARGET), "here")
+
+
+def test_models_that_are_silent_for_one_reason_say_it_once(elephan: Command) -> None:
+    done = elephan("size", SCENARIOS / "engset-16m.toml", "--target", TARGET, "--model-only")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.count("the link limits no long-lived TCP flow") == 1
+    assert "sawtooth, staggered, " in done.err
+
+
+def test_a_delay_alone_bounds_no_buffer_from_below(elephan: Command, tmp_path: Path) -> None:
+    done = elephan("size", PAPER, "--target", "delay=10ms", "--model-only")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("target: delay alone is met by the smallest buffer there is")
+    path = tmp_path / "example.toml"
+    path.write_text(EXAMPLE)
+    simulated = elephan("size", path, "--target", "delay=10ms", "--replications", "2", "--quiet")
+    assert "1 packet (no target bounds it from below)" in simulated.out
+    assert "met by the smallest buffer there is" in simulated.err
+
+
+def test_an_answer_far_from_anything_simulated_says_so() -> None:
+    # 1000 flows: the survey ends at 100.
+    found = package.size(package.Scenario.from_file(PAPER).override({"flows[0].count": 1000}), TARGET, model_only=True)
+    assert "nothing was simulated, and it is not checked by simulation: no run had 1000 flows" in found.note
+
+
+def test_transfers_beside_the_flows_are_not_called_datagrams(elephan: Command) -> None:
+    done = elephan("size", SCENARIOS / "elastic-flows-50m.toml", "--target", TARGET, "--model-only")
+    assert "1 flow (and 1 of other traffic)" in " ".join(done.out.split())
 
 
 def test_where_no_model_speaks_the_whole_grid_is_measured() -> None:

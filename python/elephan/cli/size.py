@@ -181,7 +181,9 @@ def _write(answer: Answer, out: Path | None) -> list[Path]:
 def _interval(document: dict[str, Any]) -> str:
     bounds = document["buffer_interval_packets"]
     if bounds is None:
-        return "no interval from one replication" if document["simulated"]["runs"] else "by a model, not simulated"
+        if not document["simulated"]["runs"]:
+            return "by a model, not simulated"
+        return "no interval from one replication" if document["replications"] == 1 else "no target bounds it from below"
     low, high = bounds
     return f"95 %: {low} to {high}" if high is not None else f"95 %: {low} or more"
 
@@ -197,7 +199,7 @@ def _tables(answer: Answer) -> list[Table | str]:
     parts: list[Table | str] = [head]
     buffer = answer.buffer_packets
     if buffer is not None:
-        table = new_table("smallest buffer", f"{buffer} packets ({_interval(document)})")
+        table = new_table("smallest buffer", f"{_count(buffer, 'packet')} ({_interval(document)})")
         table.add_row("in bytes", format_bytes(document["buffer_bytes"]))
         table.add_row("in BDP", f"{document['buffer_bdp']:.3g}")
         table.add_row("utilization", shown(document["utilization"]))
@@ -292,9 +294,13 @@ def _times(packets: float | None, buffer: int | None) -> str:
 
 
 def _flows(link: dict[str, Any]) -> str:
-    """Say how many flows the buffer is sized for, and how many datagram flows there are beside them."""
+    """Say how many flows the buffer is sized for, and how many there are beside them: datagrams, short transfers."""
     beside = link["background_flows"]
-    return f"{link['flows']} flows" + (f" (and {beside} of datagrams)" if beside else "")
+    return _count(link["flows"], "flow") + (f" (and {beside} of other traffic)" if beside else "")
+
+
+def _count(number: int, of: str) -> str:
+    return f"{number} {of}" if number == 1 else f"{number} {of}s"
 
 
 def _about(x: float | None, scale: float = 1.0) -> str:

@@ -253,12 +253,13 @@ def by_model(
     Raises
     ------
     InputError
-        If no model can speak of this link and these targets.
+        If no model can speak of this link and these targets, or none of these bounds the buffer from below.
     """
+    if not any(target.is_floor for target in targets):
+        message = "target: delay alone is met by the smallest buffer there is; for a model, add utilization or loss"
+        raise InputError(message)
     if chosen is None:
-        reasons = "; ".join(f"{name}: {one.silent or 'no buffer is enough, or nothing said of a target'}"
-                            for name, one in said.items())  # fmt: skip
-        message = f"{origin}: no model says how large this buffer must be; leave out --model-only: {reasons}"
+        message = f"{origin}: no model says how large this buffer must be; leave out --model-only: {_reasons(said)}"
         raise InputError(message)
     buffer = said[chosen].buffer_packets
     assert buffer is not None  # so it was chosen
@@ -273,3 +274,11 @@ def by_model(
     if violated:
         return None, f"{note}: the {buffer} packets that it asks for violate {', '.join(map(str, violated))}"
     return buffer, note
+
+
+def _reasons(said: Mapping[str, Said]) -> str:
+    """Why none says how large the buffer must be; models that share a reason share a phrase."""
+    shared: dict[str, list[str]] = {}
+    for name, one in said.items():
+        shared.setdefault(one.silent or "no buffer is enough, or nothing said of a target", []).append(name)
+    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in shared.items())
