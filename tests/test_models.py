@@ -379,6 +379,11 @@ def test_the_closed_form_and_the_exact_equation() -> None:
         found = column("hstcp", name)
         for p, value in expected.items():
             assert found[p] == pytest.approx(value, rel=1e-5), (name, p)
+    # What the card says of the two: 0.6 %, and up to seven times.
+    found = MODELS["hstcp"].table({"p": "1e-8..1e-3:41"}).columns
+    np.testing.assert_allclose(found["closed_packets_per_s"], found["exact_packets_per_s"], rtol=0.006)
+    for name in ("duration_s", "packets"):
+        assert 6 < np.max(found[f"closed_{name}"] / found[f"exact_{name}"]) < 7
 
 
 def test_the_window_between_two_losses() -> None:

@@ -3,7 +3,7 @@
 *Source*: Barman2004, Section II, where the window before the loss (and not the mean one) answers to p.
 *Differs from the source*: lines that are lost in print were derived again; above p = 1e-3, where the paper says
 nothing, it is Reno with the same peak at 1e-3. The closed form holds b at its least value while the window grows:
-throughput within 0.5 % of the exact equation, period and packets up to six times too large. Use its throughput only.
+throughput within 0.6 % of the exact equation, period and packets up to seven times too large. Use its throughput only.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ MODEL = Model(
     source="Barman2004",
     says="Window before the loss, duration and packets of the period between two losses, and throughput lambda(p).",
     fails=(
-        "The closed form holds b at its least value: its throughput is within 0.5 % of the exact equation, its period "
-        "and its packets are up to six times too large.",
+        "The closed form holds b at its least value: its throughput is within 0.6 % of the exact equation, its period "
+        "and its packets are up to seven times too large.",
         "p belongs to the window before the loss, so lambda is 1 - b/2 times what RFC 3649 gives.",
     ),
     parameters={

@@ -45,7 +45,7 @@ MODEL = Model(
         "integrated. Time and window are those of a trace of cwnd that starts at a loss."
     ),
     fails=(
-        "The closed form holds b at its least value, so its period is up to six times too long; over the share of "
+        "The closed form holds b at its least value, so its period is up to seven times too long; over the share of "
         "the period the two curves are within 1 % of each other.",
         "A simulated window is larger at the same p, by 1/(1 - b/2): the paper puts w(p) at the peak, RFC 3649 at the "
         "mean.",
