@@ -66,6 +66,26 @@ def test_what_no_model_can_speak_of_is_refused_with_every_reason() -> None:
         by_model(said, None, parse_targets(TARGET), "here")
 
 
+@pytest.mark.parametrize("offered", ["10 Mbit/s", "12 Mbit/s"])
+@pytest.mark.parametrize("law", ["reno", "vegas"])
+def test_a_link_that_datagrams_fill_is_simulated_all_the_same(law: str, offered: str) -> None:
+    example = package.Scenario.from_text(EXAMPLE)
+    noise = {"name": "noise", "path": ["core"], "rtt": "80 ms", "packet": "1000 B"}
+    noise["traffic"] = {"kind": "cbr", "rate": offered}
+    bulk = {**example.source["flows"][0], "control": law}
+    full = package.Scenario.from_mapping({**example.source, "flows": [bulk, noise]})
+    assert all(one.silent for one in ask(full, 0, parse_targets(TARGET)).values())
+    assert package.size(full, "utilization=0.5", replications=2).is_met
+
+
+def test_a_model_that_has_no_number_for_a_link_is_silent() -> None:
+    # 100 Gbit/s and 100 ms are 1.2 million packets of 1000 B, more states than the chain behind RED may have.
+    fat = {"links[0].rate": "100 Gbit/s", "flows[0].rtt": "100 ms", "links[0].queue": "red"}
+    said = ask(package.Scenario.from_text(EXAMPLE).override(fat), 0, parse_targets(TARGET))
+    assert said["red-fixed-point"].silent.startswith("buffer: give 1 to 1000000 packets")
+    assert said["sawtooth"].buffer_packets is not None
+
+
 def test_where_no_model_speaks_the_whole_grid_is_measured() -> None:
     scenario = package.Scenario.from_text(EXAMPLE).override({"flows[0].control": "bbr"})
     found = package.size(scenario, "utilization=0.5", replications=2)

@@ -139,7 +139,11 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> Said:
         return _silent(model, reason)
     assert model.predict is not None  # only those are asked
     buffers = np.unique(np.round(np.geomspace(1, max(REACH_BDP * seen.bdp, 16), POINTS)))
-    found = model.predict(seen, buffers)
+    try:
+        found = model.predict(seen, buffers)
+    except InputError as error:
+        # What a model cannot compute is no reason to refuse the simulation.
+        return _silent(model, str(error))
     packets = _smallest(buffers, found, targets)
     where = packets or seen.buffer_packets or seen.bdp
     return Said(model, "", tuple(model.doubts(seen)), packets, buffers, found, nearby(model.name, seen, where), seen)

@@ -85,6 +85,8 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
+    if link.background >= 1:
+        return "datagrams ask for all of its rate"
     if not link.law:
         return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
     return "" if link.law in TARGETS else f"{link.law} keeps no set number of packets in the queue"
