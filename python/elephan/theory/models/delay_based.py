@@ -121,9 +121,9 @@ MODEL = Model(
     ),
     parameters={
         "law": Parameter("fast", "", "congestion-control law", tuple(TARGETS)),
-        "rate": Parameter("1 Gbit/s", "bit/s", "of the link"),
-        "packet": Parameter("1000 B", "B", "size of a packet"),
-        "buffer": Parameter("15000", "packets", "of the link"),
+        "rate": Parameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "packet": Parameter("1000 B", "B", "size of a packet", within="(0, inf)"),
+        "buffer": Parameter("15000", "packets", "of the link", within="[0, inf)"),
         "flows": Parameter("1,2,5,10,20,50", "1", "how many"),
     },
     columns={

@@ -81,11 +81,11 @@ MODEL = Model(
     ),
     parameters={
         "law": Parameter("highspeed", "", "congestion-control law", LAWS),
-        "rate": Parameter("1 Gbit/s", "bit/s", "of the link"),
-        "packet": Parameter("1000 B", "B", "size of a packet"),
-        "buffer": Parameter("10..15000", "packets", "of the link"),
-        "rtt": Parameter("120 ms", "s", "round-trip time without queueing"),
-        "flows": Parameter("10", "1", "how many"),
+        "rate": Parameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "packet": Parameter("1000 B", "B", "size of a packet", within="(0, inf)"),
+        "buffer": Parameter("10..15000", "packets", "of the link", within="[0, inf)"),
+        "rtt": Parameter("120 ms", "s", "round-trip time without queueing", within="(0, inf)"),
+        "flows": Parameter("10", "1", "how many", within="[1, 100000]"),
     },
     columns={
         "utilization": Column("1", "share of the rate that is used"),
