@@ -8,6 +8,7 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.flows import other_traffic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,9 +103,7 @@ def _doubts(link: Bottleneck) -> list[str]:
             f"takes every flow to know its RTT without a queue, {link.flows * most:.0f} packets waiting at most; if "
             f"they come one after the other, {joining(link.flows) * most:.0f}"
         )
-    if link.others or link.background:
-        lines.append("takes long-lived flows alone; of datagrams only the rate counts")
-    return lines
+    return lines + other_traffic(link)
 
 
 MODEL = Model(
