@@ -38,6 +38,14 @@ def test_a_model_gives_its_smallest_buffer_to_two_per_cent() -> None:
     assert used(1.02 * said.buffer_packets) >= 0.95 > used(said.buffer_packets / 1.02)
 
 
+@pytest.mark.parametrize("flows", [1, 7, 10])
+def test_a_model_that_speaks_from_a_buffer_on_gives_that_buffer(flows: int) -> None:
+    fast = package.Scenario.from_file(PAPER).override({"flows[0].control": "fast", "flows[0].count": flows})
+    said = ask(fast, 0, parse_targets(TARGET))["backlog-target"]
+    # 200 packets of each flow (Jin2004); asked at buffers a fortieth of a third apart.
+    assert said.buffer_packets == pytest.approx(200 * flows, rel=0.01)
+
+
 def test_model_only_answers_without_a_run() -> None:
     found = package.size(PAPER, TARGET, model_only=True)
     document = found.to_json()
