@@ -10,7 +10,7 @@ import pytest
 
 from conftest import SCENARIOS, Command
 from elephan.accuracy import best, level, lookup, nearby, regions
-from elephan.accuracy.errors import compared, errors
+from elephan.accuracy.errors import MEASURES, compared, errors
 from elephan.accuracy.survey import (
     FAMILIES,
     FLOWS,
@@ -22,7 +22,7 @@ from elephan.accuracy.survey import (
     measure,
     rows,
 )
-from elephan.accuracy.table import Row
+from elephan.accuracy.table import Row, number
 from elephan.plots import accuracy as pictures
 from elephan.scenario import Scenario
 from elephan.theory import response, synchronised
@@ -113,6 +113,9 @@ def test_a_model_has_the_errors_of_its_table(name: str) -> None:
     for key, row in found.items():
         # The last digit, and what solvers give on other machines; a hundredth of the finest level.
         assert float(row["utilization"]) == pytest.approx(float(expected[key]["utilization"]), abs=2e-4)
+        for what in MEASURES[1:]:
+            # Two of the three digits that are written; of what is nearly nothing a millionth, of a packet or a second.
+            assert number(row[what]) == pytest.approx(number(expected[key][what]), rel=1e-2, abs=1e-6, nan_ok=True)
 
 
 def _key(row: Row) -> tuple[str, ...]:
