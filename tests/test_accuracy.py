@@ -10,7 +10,7 @@ import pytest
 
 from conftest import SCENARIOS, Command
 from elephan.accuracy import best, level, lookup, nearby, regions
-from elephan.accuracy.errors import compared, errors
+from elephan.accuracy.errors import MEASURES, compared, errors
 from elephan.accuracy.survey import (
     FAMILIES,
     FLOWS,
@@ -22,10 +22,12 @@ from elephan.accuracy.survey import (
     measure,
     rows,
 )
-from elephan.accuracy.table import Row
+from elephan.accuracy.table import Row, number
 from elephan.plots import accuracy as pictures
 from elephan.scenario import Scenario
+from elephan.theory import response, synchronised
 from elephan.theory.models import MODELS, Bottleneck, bottleneck
+from elephan.theory.models.sawtooth import LAWS
 
 PREDICTING = [name for name, model in MODELS.items() if model.predict is not None]
 BY_CELL = dict(zip(cells(), rows(), strict=True))
@@ -90,6 +92,14 @@ def test_at_another_rate_the_same_windows_use_as_much(rate: int, rtt: float) -> 
     assert float(measure(there)["utilization"]) == pytest.approx(float(BY_CELL[here]["utilization"]), abs=0.02)
 
 
+@pytest.mark.parametrize("family", [family for family in FAMILIES[:4] if family.law in LAWS], ids=lambda one: one.law)
+def test_a_law_whose_sawtooth_depends_on_the_rate_is_known_to_have_a_clock(family: Family) -> None:
+    rate = np.array([0.25, 1.0, 4.0]) * family.rate
+    used = synchronised(response(family.law), rate, 250, 5000 / rate, 10).utilisation
+    # The same windows at four times and a quarter of the rate: a fluid without a clock has the same sawtooth to 1e-4.
+    assert (np.ptp(used) < 1e-3) == (family.law not in lookup.CLOCKED)
+
+
 @pytest.mark.parametrize("name", PREDICTING)
 def test_a_model_has_the_errors_of_its_table(name: str) -> None:
     table = {_key(row): row for row in errors(name)}
@@ -103,6 +113,9 @@ def test_a_model_has_the_errors_of_its_table(name: str) -> None:
     for key, row in found.items():
         # The last digit, and what solvers give on other machines; a hundredth of the finest level.
         assert float(row["utilization"]) == pytest.approx(float(expected[key]["utilization"]), abs=2e-4)
+        for what in MEASURES[1:]:
+            # Two of the three digits that are written; of what is nearly nothing a millionth, of a packet or a second.
+            assert number(row[what]) == pytest.approx(number(expected[key][what]), rel=1e-2, abs=1e-6, nan_ok=True)
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -151,6 +164,7 @@ def test_the_same_windows_at_another_rate_have_the_same_error() -> None:
         ({"law": {"law": "westwood"}}, 1500, "no run had westwood with drop-tail"),
         ({"rate": "100 Mbit/s", "queue": {"discipline": "red"}}, 150, "runs of highspeed with red had 1 Gbit/s"),
         ({"rate": "200 Mbit/s", "law": {"law": "cubic"}}, 300, "runs of cubic with drop-tail had 1 Gbit/s"),
+        ({"rate": "200 Mbit/s", "law": {"law": "nr-hstcp"}}, 300, "runs of nr-hstcp with drop-tail had 1 Gbit/s"),
     ],
 )
 def test_outside_of_the_survey_nothing_is_claimed(changes: dict[str, object], buffer: float, why: str) -> None:

@@ -254,6 +254,8 @@ def test_nothing_to_draw_leaves_no_picture(elephan: Command, tmp_path: Path) -> 
         (["sawtooth", "--set", "packet=0 B"], "packet: 0 B is not above 0; write for example 1000 B"),
         (["backlog-target", "--set", "packet=0 B"], "packet: 0 B is not above 0; write for example 1000 B"),
         (["hstcp", "--set", "p=2"], "p: 2 is not within (0, 1]; write for example "),
+        (["sawtooth", "--set", "law=cubic", "--set", "flows=1e10"], "flows: 1e+10 is not within [1, 100000]"),
+        (["fluid", "--set", "start=-1"], "start: -1 is not above 0; write for example 0.5"),
         (["queue-bound", "--set", "rtt_max=0 s"], "rtt_max: 0 s is not above 0; write for example "),
         (["processor-sharing", "--set", "load=inf"], 'load: "inf" is not finite'),
         (["convergence", "--set", "rate_min=9 Gbit/s"], "convergence: give a rate_max above rate_min"),
@@ -350,6 +352,12 @@ def test_a_mixed_link_counts_its_permanent_flows() -> None:
         "bottlenecked_packets": 312.5,
         "regime": "elastic",
     }
+
+
+def test_a_mixed_link_that_datagrams_fill_is_refused_with_its_name() -> None:
+    full = Scenario.from_file(SCENARIOS / "elastic-50m.toml").override({"links[0].rate": "25 Mbit/s"})
+    with pytest.raises(InputError, match=r"link bottleneck: datagrams ask for all of its rate$"):
+        links.table(MODELS["mixed"], full, 0, {})
 
 
 # What papers print, by default.

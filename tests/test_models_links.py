@@ -180,6 +180,15 @@ def test_the_fluid_of_a_full_buffer_is_near_the_sawtooth() -> None:
     assert fluid[1] == pytest.approx(0.925, abs=0.01)
 
 
+@pytest.mark.parametrize("name", ["sawtooth", "staggered", "droptail-fixed-point", "gaussian", "fluid"])
+@pytest.mark.parametrize("law", ["reno", "compound"])
+def test_no_more_is_lost_than_is_sent(name: str, law: str) -> None:
+    # A hundred flows that share 125 packets: what is cut from a window is regained within a round trip.
+    small = Scenario.from_text(EXAMPLE).override({"flows[0].count": 100, "links[0].rate": "12.5 Mbit/s"})
+    found = of(name, small.override({"flows[0].control": law}), "1..250:9").columns["loss_ratio"]
+    assert ((found >= 0) & (found <= 1)).all()
+
+
 @pytest.mark.parametrize("name", ["staggered", "droptail-fixed-point", "gaussian", "fluid"])
 def test_a_droptail_link_is_fuller_with_more_buffer(name: str) -> None:
     found = of(name, LONG, "150..20000:8").columns
@@ -286,6 +295,8 @@ def test_what_a_model_cannot_speak_of_is_said(name: str, scenario: Scenario, rea
         ("gaussian", LONG, "takes hundreds of flows out of step; here 10"),
         ("gaussian", LONG.override({"flows[0].rtt": {"from": "51 ms", "to": "500 ms"}}), "takes unequal flows for"),
         ("gaussian", LONG.override({"flows[0].count": 5000}), "takes no timeouts; here a flow's share is 3 segments"),
+        ("sawtooth", LONG.override({"flows[0].count": 5000}), "takes no timeouts; here a flow's share is 3 segments"),
+        ("staggered", SHORT.override({"flows[0].count": 100, "links[0].rate": "100 Mbit/s"}), "takes no timeouts"),
         ("gaussian", queued("pie"), "takes the mean queue to be half the buffer, of drop-tail; here pie"),
         ("small-buffer", LONG, "takes a buffer below the root of the BDP, 122 packets; here it is larger"),
         ("fluid", LONG.override({"flows[0].rtt": {"from": "60 ms", "to": "180 ms"}}), "takes one RTT for all"),

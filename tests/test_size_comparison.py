@@ -139,6 +139,13 @@ def test_what_nobody_measured_makes_no_difference() -> None:
     assert "nan" not in recommend([unknown], TARGETS).reason
 
 
+def test_what_nobody_measured_is_not_called_the_same() -> None:
+    # What a model says of a variant has no fairness.
+    small, large = variant("a", buffer=50, fair=math.nan), variant("b", buffer=100, fair=math.nan)
+    reason = recommend([small, large], TARGETS).reason
+    assert "it has about the same delay and loss and less buffer (50 packets against 100 packets)" in reason
+
+
 def test_equals_go_by_the_mean_delay_and_nothing_would_change_it() -> None:
     found = recommend([variant("first", delay=0.0102), variant("second", delay=0.01)], TARGETS)
     assert found.chosen.queue == "second"

@@ -38,6 +38,14 @@ def test_a_model_gives_its_smallest_buffer_to_two_per_cent() -> None:
     assert used(1.02 * said.buffer_packets) >= 0.95 > used(said.buffer_packets / 1.02)
 
 
+@pytest.mark.parametrize("flows", [1, 7, 10])
+def test_a_model_that_speaks_from_a_buffer_on_gives_that_buffer(flows: int) -> None:
+    fast = package.Scenario.from_file(PAPER).override({"flows[0].control": "fast", "flows[0].count": flows})
+    said = ask(fast, 0, parse_targets(TARGET))["backlog-target"]
+    # 200 packets of each flow (Jin2004); asked at buffers a fortieth of a third apart.
+    assert said.buffer_packets == pytest.approx(200 * flows, rel=0.01)
+
+
 def test_model_only_answers_without_a_run() -> None:
     found = package.size(PAPER, TARGET, model_only=True)
     document = found.to_json()
@@ -93,6 +101,26 @@ def test_an_answer_far_from_anything_simulated_says_so() -> None:
 def test_transfers_beside_the_flows_are_not_called_datagrams(elephan: Command) -> None:
     done = elephan("size", SCENARIOS / "elastic-flows-50m.toml", "--target", TARGET, "--model-only")
     assert "1 flow (and 1 of other traffic)" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("offered", ["10 Mbit/s", "12 Mbit/s"])
+@pytest.mark.parametrize("law", ["reno", "vegas"])
+def test_a_link_that_datagrams_fill_is_simulated_all_the_same(law: str, offered: str) -> None:
+    example = package.Scenario.from_text(EXAMPLE)
+    noise: dict[str, object] = {"name": "noise", "path": ["core"], "rtt": "80 ms", "packet": "1000 B"}
+    noise["traffic"] = {"kind": "cbr", "rate": offered}
+    bulk = {**example.source["flows"][0], "control": law}
+    full = package.Scenario.from_mapping({**example.source, "flows": [bulk, noise]})
+    assert all(one.silent for one in ask(full, 0, parse_targets(TARGET)).values())
+    assert package.size(full, "utilization=0.5", replications=2).is_met
+
+
+def test_a_model_that_has_no_number_for_a_link_is_silent() -> None:
+    # 100 Gbit/s and 100 ms are 1.2 million packets of 1000 B, more states than the chain behind RED may have.
+    fat = {"links[0].rate": "100 Gbit/s", "flows[0].rtt": "100 ms", "links[0].queue": "red"}
+    said = ask(package.Scenario.from_text(EXAMPLE).override(fat), 0, parse_targets(TARGET))
+    assert said["red-fixed-point"].silent.startswith("buffer: give 1 to 1000000 packets")
+    assert said["sawtooth"].buffer_packets is not None
 
 
 def test_where_no_model_speaks_the_whole_grid_is_measured() -> None:

@@ -1,5 +1,7 @@
 """Elastic traffic: the numbers that the papers print, and queues whose answer is known otherwise."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,6 +52,21 @@ def test_equal_packets_in_a_full_link_of_two_places() -> None:
 def test_one_place_loses_as_erlang_says() -> None:
     for model in ("M/M/1/K", "M/D/1/K"):
         assert float(elastic.loss(0.8, 1, model)) == pytest.approx(0.8 / 1.8)
+
+
+@pytest.mark.parametrize("places", [1, 2, 100, 4096])
+@pytest.mark.parametrize("load", [1.5, 20.0, 1000.0])
+def test_far_above_full_load_what_cannot_be_sent_is_lost(load: float, places: int) -> None:
+    # 1 - 1/(pi_0 + load), pi_0 the share of departures that leave nobody: all with one place, exp(-load) with two, with
+    # a hundred less than rounding.
+    empty = {1: 1.0, 2: math.exp(-load)}.get(places, 0.0)
+    assert float(elastic.loss(load, places, "M/D/1/K")) == pytest.approx(1 - 1 / (empty + load), rel=1e-12)
+
+
+def test_users_who_hardly_ever_send_still_have_a_throughput() -> None:
+    # A session of 1e-15 packets every 1000 s: nobody waits for another, so each user sends just that.
+    found = elastic.engset(20, 1000.0, 1e-15, 4000.0)
+    assert found.throughput == pytest.approx(20 * 1e-15 / 1000, rel=1e-9)
 
 
 def test_equal_packets_against_a_simulated_queue() -> None:

@@ -31,12 +31,12 @@ LEVELS = (2, 5, 10)
 EDGE = 1.5
 """How far outside the grid a link may be, as a factor: half a step of the grid."""
 
-CLOCKED = ("cubic",)
-"""Laws of the survey that grow with time rather than with round trips."""
+CLOCKED = ("cubic", "nr-hstcp")
+"""Laws of the survey that grow with time, or by their RTT, rather than with round trips."""
 FREE = "drop-tail"
 """The discipline that has no clock; by default RED's thresholds are delays too."""
 SAME_RATE = 2.0
-"""Factor within which a rate is that of the survey, where there is a clock. Cubic moves by a point in it."""
+"""Factor within which a rate is the survey's, where there is a clock. Cubic moves by a point in it, NR-HSTCP by two."""
 
 POINTS = 100.0
 """Points of utilization in 1."""

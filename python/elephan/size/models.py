@@ -139,7 +139,17 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> Said:
         return _silent(model, reason)
     assert model.predict is not None  # only those are asked
     buffers = np.unique(np.round(np.geomspace(1, max(REACH_BDP * seen.bdp, 16), POINTS)))
-    found = model.predict(seen, buffers)
+    try:
+        found = model.predict(seen, buffers)
+        silent = np.flatnonzero(np.isnan(found.utilization))
+        if 0 < silent.size < buffers.size and silent[-1] == silent.size - 1:
+            # It begins to speak between two buffers that lie a third apart: look closer.
+            first, last = buffers[silent.size - 1], buffers[silent.size]
+            buffers = np.union1d(buffers, np.round(np.geomspace(first, last, POINTS)))
+            found = model.predict(seen, buffers)
+    except InputError as error:
+        # What a model cannot compute is no reason to refuse the simulation.
+        return _silent(model, str(error))
     packets = _smallest(buffers, found, targets)
     where = packets or seen.buffer_packets or seen.bdp
     return Said(model, "", tuple(model.doubts(seen)), packets, buffers, found, nearby(model.name, seen, where), seen)

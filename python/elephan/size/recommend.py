@@ -342,7 +342,8 @@ def _why(chosen: Candidate, runner: Candidate) -> str:
     gains = [c for c in CRITERIA if is_better(chosen, runner, c)]
     costs = [c for c in CRITERIA if is_better(runner, chosen, c)]
     if gains:
-        same = [_COUNTS[c] for c in CRITERIA[: CRITERIA.index(gains[0])] if c not in costs]
+        before = CRITERIA[: CRITERIA.index(gains[0])]
+        same = [_COUNTS[c] for c in before if c not in costs and not math.isnan(chosen.mean(c) + runner.mean(c))]
         about = f"about the same {' and '.join(same)} and " if same else ""
         numbers = ", ".join(f"{_BETTER[c]} ({_against(chosen, runner, c)})" for c in gains)
         text = f"against {runner.label}, the runner-up, it has {about}{numbers}"

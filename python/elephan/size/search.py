@@ -4,7 +4,7 @@ A geometric grid of buffers is measured with two replications each, then the bra
 all floors (utilization, loss) is halved in the logarithm. Every buffer uses the same random numbers. A buffer whose
 interval leaves no doubt is not measured again; only those in doubt, and the ends of the last bracket, get all
 replications. Where a model has said about where the answer lies, the search begins at the two buffers of the grid
-around it and goes along the grid until it has a bracket: the same brackets, so the same answer, from fewer runs.
+around it and goes along the grid until it has a bracket: the same answer from fewer runs, unless the curve turns.
 """
 
 from __future__ import annotations

@@ -214,16 +214,14 @@ def _md1k(rho: float, places: int) -> float:
 
     if rho == 0:
         return 0.0
-    if rho > 50:
-        return 1 - 1 / rho  # pi_0 is below exp(-50)
     beyond = 40  # terms after K: their ratio is that of the tail to machine precision, as other poles are far away
     more = gammainc(np.arange(places + beyond + 1) + 1.0, rho)
     q = np.zeros(places + beyond + 1)
     q[0] = 1.0
-    for j in range(places + beyond):
-        q[j + 1] = (more[j] + q[1 : j + 1] @ more[j:0:-1]) * math.exp(rho)
-        if q[j + 1] > 1e150:
-            return 1 - 1 / rho  # only above full load, and pi_0 is nothing by then
+    for j in range(places - 1 if rho >= 1 else places + beyond):
+        if q[j] > 1e100:  # the empty system is as good as never seen
+            return 1 - 1 / rho
+        q[j + 1] = (more[j] + q[1 : j + 1] @ more[j:0:-1]) * math.exp(min(rho, 400.0))
     blocked = 1 - 1 / (1 / float(q[:places].sum()) + rho)
     if rho >= 1 or blocked > 1e-6:  # ten digits are left
         return blocked
@@ -518,4 +516,5 @@ def engset(users: int, think_s: float, session_packets: float, rate: float) -> E
     chances = weights / weights.sum()
     idle = float(chances[0])
     active = float(chances @ np.arange(users + 1.0))
-    return Engset(active, rate * (1 - idle), idle, chances)
+    # Not 1 - idle, of which nothing is left where users mostly think.
+    return Engset(active, rate * float(chances[1:].sum()), idle, chances)

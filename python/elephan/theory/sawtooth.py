@@ -47,6 +47,7 @@ class Sawtooth:
         Cuts per segment.
     dropped : ndarray [1]
         Lost segments per segment sent, if a flow that is cut loses what it grows by in one round trip: at least one.
+        All of them where windows are so small that they have no sawtooth any more.
 
     Examples
     --------
@@ -146,9 +147,9 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
     period = (over * rounds).sum(-1)
     sent = (total * rounds).sum(-1)
     waiting = np.maximum(total - (c * tau)[..., None], 0)
-    lost = n * np.maximum(law.increase(top, full), 1)
+    lost = np.minimum(n * np.maximum(law.increase(top, full), 1) / sent, 1.0)
     each = np.broadcast_to((sent / period / n)[..., None], (*n.shape, int(n.max())))
-    values = (sent / (c * period), period, (waiting * over * rounds).sum(-1) / period, each, n / sent, lost / sent)
+    values = (sent / (c * period), period, (waiting * over * rounds).sum(-1) / period, each, n / sent, lost)
     return Sawtooth(*(np.asarray(x) for x in values))
 
 
@@ -232,7 +233,7 @@ def _measured(fluid: _Fluid, before: int, overflows: int) -> Sawtooth:
         fluid.time / overflows,
         fluid.backlog / fluid.time,
         overflows * fluid.cut / sent,
-        fluid.lost / sent,
+        np.minimum(fluid.lost / sent, 1.0),
     )
     used, period, queue, events, dropped = (x[:, 0] for x in values)
     return Sawtooth(used, period, queue, fluid.sent / fluid.time, events, dropped)

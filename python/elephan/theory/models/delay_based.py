@@ -8,6 +8,7 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.flows import other_traffic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,6 +86,8 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
+    if link.background >= 1:
+        return "datagrams ask for all of its rate"
     if not link.law:
         return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
     return "" if link.law in TARGETS else f"{link.law} keeps no set number of packets in the queue"
@@ -100,9 +103,7 @@ def _doubts(link: Bottleneck) -> list[str]:
             f"takes every flow to know its RTT without a queue, {link.flows * most:.0f} packets waiting at most; if "
             f"they come one after the other, {joining(link.flows) * most:.0f}"
         )
-    if link.others or link.background:
-        lines.append("takes long-lived flows alone; of datagrams only the rate counts")
-    return lines
+    return lines + other_traffic(link)
 
 
 MODEL = Model(
@@ -121,7 +122,7 @@ MODEL = Model(
         "law": Parameter("fast", "", "congestion-control law", tuple(TARGETS)),
         "rate": Parameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
         "packet": Parameter("1000 B", "B", "size of a packet", within="(0, inf)"),
-        "buffer": Parameter("15000", "packets", "of the link"),
+        "buffer": Parameter("15000", "packets", "of the link", within="[0, inf)"),
         "flows": Parameter("1,2,5,10,20,50", "1", "how many"),
     },
     columns={

@@ -25,7 +25,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
         "active": np.array([row.active for row in rows]),
         # Below full load the balance would have fewer than nobody active.
         "active_at_full_load": np.maximum(active_by_balance(users, v["think"], v["session"], rate), 0),
-        "utilization": np.array([1 - row.idle for row in rows]),
+        "utilization": np.array([row.throughput for row in rows]) / rate,
         "throughput_bps": np.array([row.throughput for row in rows]) * 8 * v["packet"],
         "session_s": np.array([row.active / row.throughput for row in rows]) * v["session"],
     }

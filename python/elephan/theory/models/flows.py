@@ -218,6 +218,30 @@ def other_traffic(link: Bottleneck) -> list[str]:
     return ["takes long-lived flows alone; of datagrams only the rate counts"]
 
 
+def few_segments(link: Bottleneck) -> list[str]:
+    """Say that flows whose windows are so small lose by timeouts.
+
+    Parameters
+    ----------
+    link : Bottleneck
+
+    Returns
+    -------
+    list of str
+        A line or none.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> few_segments(bottleneck(Scenario.from_text(EXAMPLE).override({"flows[0].count": 40}), 0))
+    ["takes no timeouts; here a flow's share is 2.5 segments"]
+    """
+    window = link.bdp / link.flows
+    # Fast retransmit needs three segments behind the lost one.
+    return [f"takes no timeouts; here a flow's share is {window:.2g} segments"] if window < 4 else []
+
+
 def used(link: Bottleneck, share: Floats) -> Floats:
     """Utilization of a link of which flows use a share of what datagrams leave.
 

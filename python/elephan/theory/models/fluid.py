@@ -219,7 +219,7 @@ MODEL = Model(
         "cuts": Parameter(
             "once", "", "at most once a round trip, or at every loss as in the source", ("once", "every")
         ),
-        "start": Parameter("0.5", "1", "first window, as a share of that at rest"),
+        "start": Parameter("0.5", "1", "first window, as a share of that at rest", within="(0, inf)"),
         "min_th": Parameter("0.25", "1", "red, ared, gared: share of the buffer above which packets are dropped"),
         "max_th": Parameter("0.75", "1", "red, ared, gared: share of the buffer at which p_max is reached"),
         "p_max": Parameter("0.1", "1", "red: drop probability there; ared, gared: at the start"),

@@ -9,7 +9,16 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.laws import RESPONSES, response
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
-from elephan.theory.models.flows import LINK, other_traffic, packet_rate, spread, together, unpublished, used
+from elephan.theory.models.flows import (
+    LINK,
+    few_segments,
+    other_traffic,
+    packet_rate,
+    spread,
+    together,
+    unpublished,
+    used,
+)
 from elephan.theory.response import bisect
 from elephan.theory.rules import (
     buffer_for_utilization,
@@ -139,9 +148,7 @@ def _doubts(link: Bottleneck) -> list[str]:
         lines.append(f"takes unequal flows for {n:.0f} equal ones; Spang2021 says the root of n fails for unfair flows")
     if link.flows > 1 and max(link.rtts_s) <= 1.1 * min(link.rtts_s):
         lines.append("takes flows out of step; RTTs within a tenth of each other tend to keep them in step")
-    window = link.bdp / link.flows
-    if window < 4:  # fast retransmit needs three segments behind the lost one
-        lines.append(f"takes no timeouts; here a flow's share is {window:.2g} segments")
+    lines += few_segments(link)
     if link.discipline != "drop-tail":
         lines.append(f"takes the mean queue to be half the buffer, of drop-tail; here {link.discipline}")
     return lines + other_traffic(link)

@@ -46,6 +46,9 @@ def _from_link(scenario: Scenario, link: int) -> dict[str, str]:
     if seen is None:
         message = f"{scenario.origin}: link {scenario.links[link]['name']}: it limits no long-lived TCP flow"
         raise InputError(message)
+    if seen.background >= 1:
+        message = f"{scenario.origin}: link {seen.name}: datagrams ask for all of its rate"
+        raise InputError(message)
     return {
         "rate": links.rate(seen.rate_bps),
         "packet": f"{seen.packet_bytes:.0f} B",

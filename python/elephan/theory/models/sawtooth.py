@@ -8,6 +8,7 @@ import numpy as np
 
 from elephan.theory.laws import RESPONSES, response
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.flows import few_segments, other_traffic
 from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
+    if link.background >= 1:
+        return "datagrams ask for all of its rate"
     if not link.law:
         return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
     return "" if link.law in LAWS else f"how {link.law} grows between two losses is not worked out"
@@ -59,9 +62,7 @@ def _doubts(link: Bottleneck) -> list[str]:
         lines.append(f"takes the buffer to fill before anything is lost; here {link.discipline}")
     if max(link.rtts_s) > 1.1 * min(link.rtts_s):
         lines.append("takes one RTT for all, their mean")
-    if link.others or link.background:
-        lines.append("takes long-lived flows alone; of datagrams only the rate counts")
-    return lines
+    return lines + few_segments(link) + other_traffic(link)
 
 
 MODEL = Model(

@@ -9,7 +9,7 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.laws import response
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
-from elephan.theory.models.flows import LINK, SPREAD, other_traffic, packet_rate, spread, together, used
+from elephan.theory.models.flows import LINK, SPREAD, few_segments, other_traffic, packet_rate, spread, together, used
 from elephan.theory.models.sawtooth import LAWS
 from elephan.theory.sawtooth import Sawtooth, partial
 
@@ -68,7 +68,7 @@ def _doubts(link: Bottleneck) -> list[str]:
         lines.append(f"takes the buffer to fill before anything is lost; here {link.discipline}")
     if link.flows > 1 and max(link.rtts_s) == min(link.rtts_s):
         lines.append("takes flows to lose one at a time; those with equal RTTs tend to lose together")
-    return lines + other_traffic(link)
+    return lines + few_segments(link) + other_traffic(link)
 
 
 COLUMNS = {
