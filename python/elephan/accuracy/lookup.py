@@ -146,6 +146,8 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> Nearby:
         return _unchecked("no run had flows with different laws")
     if family is None:
         return _unchecked(f"no run had {link.law} with {link.discipline}")
+    if link.background or link.others:
+        return _unchecked(f"no run had {'datagrams' if link.background else 'other traffic'} beside the flows")
     rate = family.rate_mbps * 1e6
     if _has_clock(family) and not 1 / SAME_RATE <= link.rate_bps / rate <= SAME_RATE:
         return _unchecked(f"runs of {link.law} with {link.discipline} had {format_rate(rate)}")
@@ -244,10 +246,6 @@ def _but(link: Bottleneck, family: Family, buffer: float) -> str:
     lacking = []
     if max(link.rtts_s) > 1.1 * min(link.rtts_s):
         lacking.append("RTTs so different")
-    if link.background:
-        lacking.append("datagrams")
-    if link.others:
-        lacking.append("other traffic")
     if link.access_bps < ACCESS / 2 * link.rate_bps:
         lacking.append("access so slow")
     if dict(link.queue(buffer)) != _usual(link, family, buffer):

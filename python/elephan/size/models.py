@@ -231,12 +231,12 @@ def trusted(said: Mapping[str, Said]) -> str | None:
     Returns
     -------
     str or None
-        The one that was nearest to simulation about its own answer; those that were not checked there come last, in
-        the order of the catalogue. None if no model says how large the buffer must be.
+        The one that was nearest to simulation about its own answer; those that were not checked there come last, by
+        how many of their assumptions do not hold. None if no model says how large the buffer must be.
     """
     able = {name: one.near for name, one in said.items() if one.buffer_packets is not None}
     off = {name: near.largest if near is not None and near.checked else math.inf for name, near in able.items()}
-    return min(off, key=lambda name: off[name], default=None)
+    return min(off, key=lambda name: (off[name], len(said[name].doubts)), default=None)
 
 
 def by_model(

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from elephan.lint.groups import bulk_groups
+from elephan.units import bits_per_second
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,7 +37,7 @@ class Bottleneck:
     buffer_packets : float or None [packets]
         As the scenario has it; None without limit.
     background : float [1]
-        Share of the rate that datagrams ask for.
+        Share of the rate that datagrams, and transfers that arrive at a stated load, ask for.
     others : tuple of str
         Kinds of TCP traffic on the link that are neither long flows nor limited here.
     access_bps : float [bit/s]
@@ -71,7 +72,7 @@ class Bottleneck:
 
     @property
     def rate(self) -> float:
-        """What datagrams leave of the link [packets/s]."""
+        """What the background leaves of the link [packets/s]."""
         return max(1 - self.background, 0.0) * self.rate_bps / 8 / self.packet_bytes
 
     @property
@@ -81,7 +82,7 @@ class Bottleneck:
 
     @property
     def bdp(self) -> float:
-        """Rate that datagrams leave x mean base RTT [packets]."""
+        """Rate that the background leaves x mean base RTT [packets]."""
         return self.rate * self.mean_rtt_s
 
     @property
@@ -121,6 +122,11 @@ def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
         for group in scenario.groups
         if link in group["path"] and group["law"] is None
     )
+    arriving = sum(
+        _arriving(scenario, group, form["traffic"])
+        for group, form in zip(scenario.groups, scenario.resolved["flows"], strict=True)
+        if link in group["path"] and form["traffic"]["kind"] == "elastic"
+    )
     kinds = {g["traffic"] for g in scenario.groups if link in g["path"] and g["law"] is not None} - {"bulk"}
     elsewhere = ["bulk limited elsewhere"] if len(limited) < len(crossing) else []
 
@@ -138,11 +144,18 @@ def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
         discipline=fact["discipline"],
         queue=queue,
         buffer_packets=limited[0].link.buffer_packets,
-        background=datagrams / fact["rate_bps"],
+        background=(datagrams + arriving) / fact["rate_bps"],
         others=(*sorted(kinds), *elsewhere),
         access_bps=max(group.access_rate_bps or float("inf") for group in limited),
         rtts_are_drawn=any(group.rtts_are_drawn for group in limited),
     )
+
+
+def _arriving(scenario: Scenario, group: Mapping[str, Any], traffic: Mapping[str, Any]) -> float:
+    """What transfers that arrive at a stated rate, or load of the slowest link of their path, offer [bit/s]."""
+    if traffic["rate"] != "none":
+        return float(group["flows"]) * bits_per_second(traffic["rate"])
+    return float(traffic["load"]) * min(float(scenario.links[i]["rate_bps"]) for i in group["path"])
 
 
 def _spread(rtts: tuple[float, ...], flows: int) -> list[float]:
