@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import SCENARIOS, Command
-from elephan.accuracy import best, level, lookup, nearby, regions
+from elephan.accuracy import level, lookup, nearby, regions
 from elephan.accuracy.errors import MEASURES, compared, errors
 from elephan.accuracy.survey import (
     FAMILIES,
@@ -189,17 +189,6 @@ def test_what_the_runs_did_not_have_is_said() -> None:
         assert nearby("sawtooth", link, 1500).sentence.endswith(f"; none had {what}")
     for usual in (hstcp(), hstcp(queue={"discipline": "red"}), hstcp(packet="1500 B")):
         assert "none had" not in nearby("sawtooth", usual, 1500).sentence
-
-
-def test_models_are_ordered_by_what_they_were_off_and_the_unchecked_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = MODELS["sawtooth"]
-    off = {"rough": "0.2", "good": "-0.01", "fair": "0.03"}
-    models = {name: dataclasses.replace(one, name=name) for name in ("unknown", *off)}
-    row = {"law": "highspeed", "discipline": "drop-tail", "rtt_ms": "120", "flows": "10", "share": "0.1"}
-    tables = {name: ({**row, "utilization": error},) for name, error in off.items()}
-    monkeypatch.setattr(lookup, "MODELS", models | {"mute": dataclasses.replace(one, predict=None)})
-    monkeypatch.setattr(lookup, "errors", lambda name: tables.get(name, ()))
-    assert best(hstcp(), 1500) == ["good", "fair", "rough", "unknown"]
 
 
 def test_a_map_is_the_table_in_another_shape() -> None:

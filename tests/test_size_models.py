@@ -1,8 +1,10 @@
 """Models in front of, and beside, a sizing: what they say at once, where the search begins, how far they were off."""
 
 import json
+import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 import elephan as package
 from conftest import SCENARIOS, Command
+from elephan.accuracy import Nearby
 from elephan.errors import InputError
 from elephan.scenario import EXAMPLE
 from elephan.size import Answer
@@ -64,6 +67,22 @@ def test_a_delay_that_the_models_own_buffer_exceeds_is_said() -> None:
     assert found.buffer_packets is None
     assert "violate delay <= 0.001 ms" in found.note
     assert found.to_json()["utilization"] is None
+
+
+def test_the_model_that_was_nearest_to_simulation_is_trusted_and_the_unchecked_come_last() -> None:
+    one = ask(package.Scenario.from_file(PAPER), 0, parse_targets(TARGET))["sawtooth"]
+    near = {
+        "unknown": Nearby(math.nan, math.nan, 0, ""),
+        "rough": Nearby(20.0, 20.0, 8, ""),
+        "good": Nearby(-1.0, 1.0, 1, ""),
+        "fair": Nearby(0.5, 3.0, 8, ""),
+    }
+    said = {name: replace(one, near=found) for name, found in near.items()}
+    assert trusted(said) == "good"
+    said["good"] = replace(said["good"], buffer_packets=None)
+    assert trusted(said) == "fair"
+    assert trusted({name: said[name] for name in ("unknown", "rough")}) == "rough"
+    assert trusted({"unknown": said["unknown"]}) == "unknown"
 
 
 def test_what_no_model_can_speak_of_is_refused_with_every_reason() -> None:

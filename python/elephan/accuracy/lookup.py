@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.accuracy.errors import errors
 from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, Cell, Family, written
-from elephan.theory.models import MODELS, bottleneck
+from elephan.theory.models import bottleneck
 from elephan.units import format_rate
 
 if TYPE_CHECKING:
@@ -168,31 +168,6 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> Nearby:
         return _unchecked("the model says nothing of the runs nearest to this link")
     largest, mean = max(map(abs, off)), sum(off) / len(off)
     return Nearby(mean, largest, len(off), _sentence(largest, mean, len(off), corners) + _but(link, family, buffer))
-
-
-def best(link: Bottleneck, buffer: float) -> list[str]:
-    """Order the models that can speak of a link by how far off they were near it.
-
-    Parameters
-    ----------
-    link : Bottleneck
-    buffer : float [packets]
-        About where.
-
-    Returns
-    -------
-    list of str
-        By their largest error; those that were not checked near it come last, in the order of the catalogue.
-
-    Examples
-    --------
-    >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> "sawtooth" in best(bottleneck(Scenario.from_text(EXAMPLE), 0), 25)
-    True
-    """
-    able = [name for name, model in MODELS.items() if model.predict is not None and not model.unsuited(link)]
-    found = {name: nearby(name, link, buffer) for name in able}
-    return sorted(able, key=lambda name: found[name].largest if found[name].checked else math.inf)
 
 
 def _has_clock(family: Family) -> bool:
