@@ -255,7 +255,7 @@ def test_nothing_to_draw_leaves_no_picture(elephan: Command, tmp_path: Path) -> 
         (["backlog-target", "--set", "packet=0 B"], "packet: 0 B is not above 0; write for example 1000 B"),
         (["hstcp", "--set", "p=2"], "p: 2 is not within (0, 1]; write for example "),
         (["sawtooth", "--set", "law=cubic", "--set", "flows=1e10"], "flows: 1e+10 is not within [1, 100000]"),
-        (["fluid", "--set", "start=-1"], "start: -1 is not above 0; write for example 0.5"),
+        (["fluid", "--set", "start=-1"], "start: -1 is not above 0; write for example 0.9"),
         (["queue-bound", "--set", "rtt_max=0 s"], "rtt_max: 0 s is not above 0; write for example "),
         (["processor-sharing", "--set", "load=inf"], 'load: "inf" is not finite'),
         (["convergence", "--set", "rate_min=9 Gbit/s"], "convergence: give a rate_max above rate_min"),

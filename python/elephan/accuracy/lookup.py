@@ -147,7 +147,7 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> Nearby:
     if family is None:
         return _unchecked(f"no run had {link.law} with {link.discipline}")
     if link.background or link.others:
-        return _unchecked(f"no run had {'datagrams' if link.background else 'other traffic'} beside the flows")
+        return _unchecked(f"no run had {'background' if link.background else 'other'} traffic beside the flows")
     rate = family.rate_mbps * 1e6
     if _has_clock(family) and not 1 / SAME_RATE <= link.rate_bps / rate <= SAME_RATE:
         return _unchecked(f"runs of {link.law} with {link.discipline} had {format_rate(rate)}")
