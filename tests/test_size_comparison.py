@@ -113,6 +113,11 @@ def test_delays_that_no_round_trip_feels_are_a_tie() -> None:
         assert is_better(low, high, "queueing_delay_s") is felt
 
 
+def test_losses_rarer_than_corruption_are_a_tie() -> None:
+    assert not is_better(variant("none", loss=0.0), variant("rare", loss=5e-7), "loss_ratio")
+    assert is_better(variant("none", loss=0.0), variant("some", loss=5e-6), "loss_ratio")
+
+
 def test_one_replication_is_judged_by_its_means() -> None:
     low, high = variant("low", delay=0.008, noise=(0.0,)), variant("high", delay=0.01, noise=(0.0,))
     assert is_better(low, high, "queueing_delay_s")

@@ -115,6 +115,8 @@ def test_an_answer_far_from_anything_simulated_says_so() -> None:
     # 1000 flows: the survey ends at 100.
     found = package.size(package.Scenario.from_file(PAPER).override({"flows[0].count": 1000}), TARGET, model_only=True)
     assert "nothing was simulated, and it is not checked by simulation: no run had 1000 flows" in found.note
+    assert found.to_json()["tc"] is None
+    assert package.size(PAPER, TARGET, model_only=True).to_json()["tc"] is not None
 
 
 def test_transfers_beside_the_flows_are_not_called_datagrams(elephan: Command) -> None:

@@ -76,6 +76,19 @@ def test_wherever_the_search_starts_the_answer_and_its_interval_are_the_same(
     assert set(started.curve.buffers) <= set(whole.curve.buffers)
 
 
+def test_a_start_that_finds_nothing_is_not_believed() -> None:
+    class Bump(FakeLink):
+        """Enough at some 64 packets only: such a curve turns."""
+
+        def utilization(self, buffer: float) -> float:
+            return 0.95 if 50 <= buffer <= 80 else 0.5
+
+    started = search(Bump(1.0), start=3000.0)
+    whole = search(Bump(1.0))
+    assert started.smallest() == whole.smallest()
+    assert set(geometric(8, 4000)) <= set(started.curve.buffers)
+
+
 def test_a_good_start_saves_runs_and_a_noisy_link_keeps_its_answer() -> None:
     saved = same = 0
     for seed in range(100):

@@ -140,13 +140,21 @@ class Answer:
                 {"buffer_packets": b, "replications": self.curve.replications(b), **self.at(b)}
                 for b in self.curve.buffers
             ],
-            "tc": None if buffer is None else with_buffer(self.scenario, self.link, buffer).links[self.link]["tc"],
+            "tc": self._tc(),
             "run": {"id": self.scenario.id, "scenario": self.scenario.title, "seed": self.scenario.seed}
             | {"warmup_s": self.scenario.facts["warmup_s"], "warmup_rule": self.scenario.warmup_rule},
             "replications": self.replications,
             "warnings": [warned.to_json() for warned in self.warnings],
             "wall_s": self.wall_s,
         }
+
+    def _tc(self) -> str | None:
+        """The line that sets the buffer; none for one that nobody has seen suffice, in the survey or here."""
+        buffer = self.buffer_packets
+        if buffer is None or not (self.is_simulated or self.models[self.trusted or ""].holds(buffer)):
+            return None
+        line = with_buffer(self.scenario, self.link, buffer).links[self.link]["tc"]
+        return None if line is None else str(line)
 
     @property
     def runs(self) -> int:

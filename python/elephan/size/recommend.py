@@ -23,6 +23,9 @@ MATTERS = 0.05
 FELT = 0.01
 """Queueing delay is felt as part of a round trip: less than this share of the base RTT is no reason to choose."""
 
+RARE = 1e-6
+"""A smaller difference in loss is no reason to choose: a packet in a million is less than links corrupt."""
+
 BUFFER = "buffer"
 CRITERIA = ("queueing_delay_s", "loss_ratio", "jain", BUFFER)
 """What variants are chosen by, in this order."""
@@ -181,10 +184,9 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
     not clearly above the lowest; of these those whose loss is not clearly above the lowest, then likewise the fairest,
     then the smallest buffer; what is still left is decided by the mean delay. *Clearly* means beyond the 95 % interval
     of the paired difference (of the buffer: intervals apart) and by more than `MATTERS` of the larger; delay also by
-    more than `FELT` of the base RTT; fairness by more than `MATTERS` in the coefficient of variation of the shares,
-    sqrt(1/J - 1) for Jain's index J. If no variant meets the
-    targets, the one that misses the fewest comes nearest, and among equals that whose worst miss is the smallest share
-    of its level.
+    more than `FELT` of the base RTT, loss by more than `RARE`; fairness by more than `MATTERS` in the coefficient of
+    variation of the shares, sqrt(1/J - 1) for Jain's index J. If no variant meets the targets, the one that misses the
+    fewest comes nearest, and among equals that whose worst miss is the smallest share of its level.
 
     Parameters
     ----------
@@ -256,7 +258,7 @@ def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
     if criterion == "jain":
         gain, least = _spread(theirs) - _spread(ours), MATTERS
     else:
-        felt = FELT * one.rtt_s if criterion == "queueing_delay_s" else 0.0
+        felt = {"queueing_delay_s": FELT * one.rtt_s, "loss_ratio": RARE}.get(criterion, 0.0)
         gain, least = theirs - ours, max(MATTERS * theirs, felt)
     if not gain > least:
         return False

@@ -121,7 +121,10 @@ class Search:
             elif self._settle(below, above):
                 continue
             elif above is None or below is None or above - below <= max(1.0, self.precision * above):
-                if not self._bound(above):
+                if above is None and self._left_out():
+                    # On a curve that turns, what meets the floors may lie where the start has not looked.
+                    self.complete()
+                elif not self._bound(above):
                     return above
             else:
                 self._measure([min(max(round(math.sqrt(below * above)), below + 1), above - 1)], PILOT)
@@ -132,7 +135,10 @@ class Search:
 
     def complete(self) -> None:
         """Measure what the search has left out of the grid, for a curve over all of it."""
-        self._measure([b for b in geometric(*self.grid) if not self.curve.replications(b)], PILOT)
+        self._measure(self._left_out(), PILOT)
+
+    def _left_out(self) -> list[int]:
+        return [b for b in geometric(*self.grid) if not self.curve.replications(b)]
 
     def _first(self) -> list[int]:
         """Buffers to begin with: the whole grid, or its two neighbours of the start."""

@@ -20,13 +20,18 @@ if TYPE_CHECKING:
     from elephan.theory.models.card import Values
     from elephan.theory.response import Floats
 
+SLOW = "compound"
+"""It swings around the segments of its own that it lets wait, in steps of half a round trip."""
+
 MOST = 100
 """Flows: the time to follow them goes with their number, and beyond it the link is full at any buffer."""
 
 
 def _followed(law: str, rate: float, buffers: Floats, rtts: Floats) -> Sawtooth:
-    # Means of the first turn and of the thirtieth differ by 1.2e-3 at most (10 HighSpeed flows, 38 to 142 ms).
-    return partial(response(law), rate, buffers, rtts, 1, turns=2 if rtts.size <= 20 else 1)
+    # Means of the first turn and of the thirtieth differ by 1.2e-3 at most (10 HighSpeed flows, 38 to 142 ms). Laws
+    # that remember their last loss take many small steps.
+    own = response(law)
+    return partial(own, rate, buffers, rtts, 1, turns=2 if rtts.size <= 20 and not own.climb else 1)
 
 
 def _table(v: Values) -> Mapping[str, Floats]:
@@ -57,6 +62,8 @@ def _unsuited(link: Bottleneck) -> str:
         return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
     if link.law not in LAWS:
         return f"how {link.law} grows between two losses is not worked out"
+    if link.law == SLOW and link.flows > 1:
+        return f"to follow {SLOW} takes too long for an answer at once; its table takes the time"
     if link.flows > MOST:
         return f"it follows at most {MOST} flows; here {link.flows}. With so many, staggered cuts leave any link full"
     return ""
