@@ -248,6 +248,10 @@ def test_nothing_to_draw_leaves_no_picture(elephan: Command, tmp_path: Path) -> 
         (["hstcp-window", "--set", "p=0.01"], "p: 0.01 is not within (0, 0.001]; write for example 1e-5"),
         (["engset", "--set", "rate=0 bit/s"], "rate: "),
         (["engset", "--set", "session=1e-30"], "session: 1e-30 packets is not within [1e-6, 1e9]"),
+        (
+            ["sawtooth", "--set", "flows=1", "--set", "flows=2"],
+            "--set: flows is given twice; several values are one list",
+        ),
         (["sawtooth", "--set", "flows=0"], "flows: 0 is not within [1, 100000]; write for example 10"),
         (["sawtooth", "--set", "flows=1e30"], 'flows: "1e30" is out of range; write for example 10'),
         (["sawtooth", "--set", "buffer=-1"], "buffer: -1 packets is not at least 0; write for example "),

@@ -67,7 +67,7 @@ def model(
             raise InputError(message)
         _show_map(chosen, out, json=json)
         return
-    given = dict(_assignment(text) for text in set_ or [])
+    given = _assignments(set_ or [])
     said: dict[str, Any] = {}
     if simulate:
         table, said = _simulate(chosen, given, other=scenario is not None or link is not None)
@@ -153,6 +153,16 @@ def _map_tables(region: Region) -> list[Printed | str]:
         for flows, of_flows in zip(FLOWS, of_rtt, strict=True):
             rows.add_row(f"{rtt:g} ms" if flows == FLOWS[0] else "", f"{flows}", *map(label, of_flows))
     return [region.title, rows]
+
+
+def _assignments(texts: list[str]) -> dict[str, str]:
+    pairs = [_assignment(text) for text in texts]
+    names = [name for name, _ in pairs]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        message = f"--set: {twice[0]} is given twice; several values are one list, such as rtt=20 ms,100 ms"
+        raise InputError(message)
+    return dict(pairs)
 
 
 def _assignment(text: str) -> tuple[str, str]:
