@@ -141,6 +141,40 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> Nearby:
     >>> nearby("sawtooth", link, 1e9).sentence
     'not checked by simulation: no run had a buffer of 1e+07 BDP (0.01 to 2 were run)'
     """
+    off, corners, why = _near(name, link, buffer)
+    if why:
+        return Nearby(math.nan, math.nan, 0, f"not checked by simulation: {why}")
+    largest, mean = max(map(abs, off)), sum(off) / len(off)
+    said = _sentence(largest, mean, len(off), corners) + _but(link, corners[0].family, buffer)
+    return Nearby(mean, largest, len(off), said)
+
+
+def largest_error(name: str, link: Bottleneck, buffer: float) -> float:
+    """Return how far off a model was near a link, as `nearby` has it, without the words, which take a while.
+
+    Parameters
+    ----------
+    name : str
+        Of the model.
+    link : Bottleneck
+    buffer : float [packets]
+
+    Returns
+    -------
+    float [points of utilization]
+        NaN if nothing was simulated near.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> largest_error("sawtooth", bottleneck(Scenario.from_text(EXAMPLE), 0), 1e9)
+    nan
+    """
+    return max(map(abs, _near(name, link, buffer)[0]), default=math.nan)
+
+
+def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list[Cell], str]:
+    """Errors [points] of a model at the corners of the cell around a link, and these; or why there are none."""
     family = next((one for one in FAMILIES if (one.law, one.discipline) == (link.law, link.discipline)), None)
     if not link.law:
         return _unchecked("no run had flows with different laws")
@@ -166,16 +200,15 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> Nearby:
     off = [POINTS * known[key] for key in map(_key, corners) if key in known]
     if not off:
         return _unchecked("the model says nothing of the runs nearest to this link")
-    largest, mean = max(map(abs, off)), sum(off) / len(off)
-    return Nearby(mean, largest, len(off), _sentence(largest, mean, len(off), corners) + _but(link, family, buffer))
+    return off, corners, ""
 
 
 def _has_clock(family: Family) -> bool:
     return family.law in CLOCKED or family.discipline != FREE
 
 
-def _unchecked(why: str) -> Nearby:
-    return Nearby(math.nan, math.nan, 0, f"not checked by simulation: {why}")
+def _unchecked(why: str) -> tuple[list[float], list[Cell], str]:
+    return [], [], why
 
 
 def _around(grid: Sequence[float], value: float) -> list[float]:

@@ -166,10 +166,9 @@ def _models(axes: Axes, answer: Answer, metric: str, factor: float) -> None:
         said = answer.models[name]
         style = "-" if name == answer.trusted else (0, (4, 2))
         values = factor * getattr(said.curve, metric)
-        holds = np.array([said.holds(float(buffer)) for buffer in said.buffers])
         look: dict[str, Any] = {"ls": style, "lw": 0.9, "color": colour, "zorder": 1, "scaley": False}
         axes.plot(said.buffers, values, **look, alpha=0.3)
-        axes.plot(said.buffers, np.where(holds, values, np.nan), **look, label=name)
+        axes.plot(said.buffers, np.where(said.held, values, np.nan), **look, label=name)
 
 
 def stretch_towards_one(axes: Axes, smallest: float) -> None:

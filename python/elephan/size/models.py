@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.accuracy import nearby
+from elephan.accuracy import largest_error, level, nearby
 from elephan.errors import InputError
 from elephan.theory.models import MODELS, bottleneck
 from elephan.theory.models.card import Prediction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from elephan.accuracy import Nearby
     from elephan.scenario import Scenario
@@ -75,7 +78,12 @@ class Said:
         bool
             False if it was further off, or not checked there.
         """
-        return self.link is not None and math.isfinite(nearby(self.model.name, self.link, buffer).level)
+        return self.link is not None and math.isfinite(level(largest_error(self.model.name, self.link, buffer)))
+
+    @cached_property
+    def held(self) -> NDArray[np.bool_]:
+        """Where it `holds` along its curve, shape (points,)."""
+        return np.array([self.holds(float(buffer)) for buffer in self.buffers], dtype=bool)
 
     def at(self, buffer: float, metric: str) -> float | None:
         """Read its curve of a metric at a buffer.
