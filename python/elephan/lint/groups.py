@@ -141,10 +141,31 @@ def bulk_groups(scenario: Scenario) -> tuple[Group, ...]:
     return tuple(found)
 
 
+def datagrams_bps(scenario: Scenario, link: int) -> float:
+    """Add up what datagrams offer to a link, or to an array of them.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    link : int
+
+    Returns
+    -------
+    float [bit/s]
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> datagrams_bps(Scenario.from_text(EXAMPLE), 0)
+    0.0
+    """
+    senders = (group for group in scenario.groups if link in group["path"] and group["law"] is None)
+    return float(sum(group["flows"] * (group["offered_bps"] or 0.0) for group in senders))
+
+
 def _link(scenario: Scenario, index: int) -> Link:
     fact = scenario.links[index]
     crossing = [group for group in scenario.groups if index in group["path"]]
-    datagrams = sum(group["flows"] * (group["offered_bps"] or 0.0) for group in crossing if group["law"] is None)
     members = int(fact["count"])
     flows = max(1, math.ceil(fact["flows"] / members))
     packet = fact["packet_bytes"] or 1000.0
@@ -158,7 +179,7 @@ def _link(scenario: Scenario, index: int) -> Link:
         rate_bps=float(fact["rate_bps"]),
         flows=flows,
         # What datagrams leave; at least a hundredth, for where they offer too much TCP still gets something.
-        share_bps=max(fact["rate_bps"] - datagrams / members, 0.01 * fact["rate_bps"]) / flows,
+        share_bps=max(fact["rate_bps"] - datagrams_bps(scenario, index) / members, 0.01 * fact["rate_bps"]) / flows,
         discipline=fact["discipline"],
         buffer_packets=None if limit is None else limit / packet,
         queue_s=None if limit is None else 8 * limit / fact["rate_bps"],

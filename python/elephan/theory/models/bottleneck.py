@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from elephan.lint.groups import bulk_groups
+from elephan.lint.groups import bulk_groups, datagrams_bps
 from elephan.units import bits_per_second
 
 if TYPE_CHECKING:
@@ -117,11 +117,6 @@ def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
     if not limited:
         return None
     flows = sum(group.flows for group in limited)
-    datagrams = sum(
-        group["flows"] * (group["offered_bps"] or 0.0)
-        for group in scenario.groups
-        if link in group["path"] and group["law"] is None
-    )
     arriving = sum(
         _arriving(scenario, group, form["traffic"])
         for group, form in zip(scenario.groups, scenario.resolved["flows"], strict=True)
@@ -144,7 +139,7 @@ def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
         discipline=fact["discipline"],
         queue=queue,
         buffer_packets=limited[0].link.buffer_packets,
-        background=(datagrams + arriving) / fact["rate_bps"],
+        background=(datagrams_bps(scenario, link) + arriving) / fact["rate_bps"],
         others=(*sorted(kinds), *elsewhere),
         access_bps=max(group.access_rate_bps or float("inf") for group in limited),
         rtts_are_drawn=any(group.rtts_are_drawn for group in limited),
