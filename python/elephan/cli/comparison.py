@@ -152,5 +152,5 @@ def _lines(comparison: Comparison) -> list[str]:
     lines += [f"But: {caveat}." for caveat in found.caveats]
     if any(not variant.answer.is_met for variant in comparison.variants):
         lines.append("Not met: the row shows what the buffer gives that comes nearest.")
-    runs = sum(v.answer.curve.replications(b) for v in comparison.variants for b in v.answer.curve.buffers)
+    runs = sum(variant.answer.runs for variant in comparison.variants)
     return [*lines, "", f"{len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.1f} s"]

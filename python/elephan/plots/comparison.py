@@ -103,7 +103,7 @@ def _figure(comparison: Comparison) -> Figure:
         _rows(axes, comparison, looks, column)
     _name_rows(panels[0], comparison)
     title(figure, comparison.scenario)
-    runs = sum(v.answer.curve.replications(b) for v in variants for b in v.answer.curve.buffers)
+    runs = sum(variant.answer.runs for variant in variants)
     how = f"{runs} runs, bars: 95 % intervals" if runs else "by models, nothing simulated"
     sign(figure, comparison.scenario, f"{how}; hollow: no buffer meets the targets")
     return figure

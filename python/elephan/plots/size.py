@@ -89,7 +89,7 @@ def _figure(answer: Answer) -> Figure:
         fontsize=8,
         fontweight="normal",
     )
-    runs = sum(answer.curve.replications(b) for b in answer.curve.buffers)
+    runs = answer.runs
     sign(
         figure,
         answer.scenario,
