@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
-from elephan.theory.models.flows import other_traffic
+from elephan.theory.models.flows import filled, other_traffic, unlike
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,10 +86,8 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if link.background >= 1:
-        return "datagrams ask for all of its rate"
-    if not link.law:
-        return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
+    if reason := filled(link) or unlike(link):
+        return reason
     return "" if link.law in TARGETS else f"{link.law} keeps no set number of packets in the queue"
 
 

@@ -170,6 +170,50 @@ def mixed(laws: Sequence[str]) -> Throughput:
     return rates
 
 
+def filled(link: Bottleneck) -> str:
+    """Say that a link's background leaves nothing.
+
+    Parameters
+    ----------
+    link : Bottleneck
+
+    Returns
+    -------
+    str
+        Empty if it leaves something.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> filled(bottleneck(Scenario.from_text(EXAMPLE), 0))
+    ''
+    """
+    return "datagrams ask for all of its rate" if link.background >= 1 else ""
+
+
+def unlike(link: Bottleneck) -> str:
+    """Say that the flows of a link do not have one law.
+
+    Parameters
+    ----------
+    link : Bottleneck
+
+    Returns
+    -------
+    str
+        Empty if they do.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> unlike(bottleneck(Scenario.from_text(EXAMPLE), 0))
+    ''
+    """
+    return "" if link.law else f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
+
+
 def unpublished(link: Bottleneck) -> str:
     """Say that laws of a link answer to loss in no published way; empty if all do.
 
@@ -188,8 +232,8 @@ def unpublished(link: Bottleneck) -> str:
     >>> unpublished(bottleneck(Scenario.from_text(EXAMPLE), 0))
     ''
     """
-    if link.background >= 1:
-        return "datagrams ask for all of its rate"
+    if reason := filled(link):
+        return reason
     others = sorted(set(link.laws) - set(RESPONSES))
     return f"there is no published response to loss of {', '.join(others)}" if others else ""
 

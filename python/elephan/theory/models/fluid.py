@@ -12,7 +12,7 @@ from elephan.theory.fluid_aqm import equilibrium, trajectory, unstable_roots
 from elephan.theory.fluid_queues import Discipline, DropTail, Path, Pie, Red, SmallBuffer, fluid_law
 from elephan.theory.laws import RESPONSES, response
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
-from elephan.theory.models.flows import LINK, other_traffic, packet_rate, together, used
+from elephan.theory.models.flows import LINK, filled, other_traffic, packet_rate, together, unlike, used
 from elephan.theory.models.red_fixed_point import packets
 from elephan.theory.sawtooth import recovery_time
 from elephan.units import seconds
@@ -154,12 +154,12 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if link.background >= 1:
-        return "datagrams ask for all of its rate"
+    if reason := filled(link):
+        return reason
     if link.discipline not in PREDICTED:
         return f"its queue is one of {', '.join(PREDICTED)}; here {link.discipline}"
-    if not link.law:
-        return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
+    if reason := unlike(link):
+        return reason
     if link.law not in LAWS:
         return f"the growth of {link.law} is no function of its window"
     if link.discipline != "drop-tail" and _STEPS * link.mean_rtt_s / 10 < _LEAST_S:

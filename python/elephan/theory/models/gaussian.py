@@ -16,6 +16,7 @@ from elephan.theory.models.flows import (
     packet_rate,
     spread,
     together,
+    unlike,
     unpublished,
     used,
 )
@@ -125,11 +126,8 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    reason = unpublished(link)
-    if reason:
+    if reason := unpublished(link) or unlike(link):
         return reason
-    if not link.law:
-        return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
     if link.law not in LAWS:
         return f"what {link.law} gives up is no function of its window"
     if link.flows < FEWEST:

@@ -11,6 +11,7 @@ from elephan.theory.elastic import mixed
 from elephan.theory.models import links
 from elephan.theory.models.bottleneck import bottleneck
 from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.flows import filled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,8 +47,8 @@ def _from_link(scenario: Scenario, link: int) -> dict[str, str]:
     if seen is None:
         message = f"{scenario.origin}: link {scenario.links[link]['name']}: it limits no long-lived TCP flow"
         raise InputError(message)
-    if seen.background >= 1:
-        message = f"{scenario.origin}: link {seen.name}: datagrams ask for all of its rate"
+    if reason := filled(seen):
+        message = f"{scenario.origin}: link {seen.name}: {reason}"
         raise InputError(message)
     return {
         "rate": links.rate(seen.rate_bps),

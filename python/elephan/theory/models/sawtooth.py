@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.theory.laws import RESPONSES, response
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
-from elephan.theory.models.flows import few_segments, other_traffic
+from elephan.theory.models.flows import few_segments, filled, other_traffic, unlike
 from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
@@ -49,10 +49,8 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if link.background >= 1:
-        return "datagrams ask for all of its rate"
-    if not link.law:
-        return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
+    if reason := filled(link) or unlike(link):
+        return reason
     return "" if link.law in LAWS else f"how {link.law} grows between two losses is not worked out"
 
 

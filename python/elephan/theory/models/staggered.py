@@ -9,7 +9,18 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.laws import response
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
-from elephan.theory.models.flows import LINK, SPREAD, few_segments, other_traffic, packet_rate, spread, together, used
+from elephan.theory.models.flows import (
+    LINK,
+    SPREAD,
+    few_segments,
+    filled,
+    other_traffic,
+    packet_rate,
+    spread,
+    together,
+    unlike,
+    used,
+)
 from elephan.theory.models.sawtooth import LAWS
 from elephan.theory.sawtooth import Sawtooth, partial
 
@@ -56,10 +67,8 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if link.background >= 1:
-        return "datagrams ask for all of its rate"
-    if not link.law:
-        return f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
+    if reason := filled(link) or unlike(link):
+        return reason
     if link.law not in LAWS:
         return f"how {link.law} grows between two losses is not worked out"
     if link.law == SLOW and link.flows > 1:
