@@ -46,6 +46,18 @@ mod _native {
         Ok(scenario::from_canonical(canonical).map_err(from_scenario)?.id())
     }
 
+    /// BLAKE3 of a text, hexadecimal: identity of what is asked beyond a plain run.
+    #[pyfunction]
+    fn digest(text: &str) -> String {
+        blake3::hash(text.as_bytes()).to_hex().to_string()
+    }
+
+    /// JSON Schema of the scenario file.
+    #[pyfunction]
+    fn schema() -> String {
+        scenario::schema()
+    }
+
     /// What follows from a canonical scenario without running it, as JSON.
     #[pyfunction]
     fn describe(canonical: &str) -> PyResult<String> {
