@@ -39,7 +39,7 @@ def run(
     replications, seed : int, optional
         Instead of what the file says.
     workers : int, optional
-        Threads; the results do not depend on it. As many as there are cores by default.
+        Threads; the results do not depend on it. As many as there are cores by default; 0 for this one only.
     progress : callable, optional
         Called with (replications done, replications to do) after each.
     series : bool

@@ -52,7 +52,7 @@ def simulate_all(
     ----------
     jobs : sequence of Job
     workers : int, optional
-        Threads; as many as there are cores by default.
+        Threads; as many as there are cores by default. 0: none but this one, for who has threads of his own.
     on_done : callable, optional
         Called in this thread, in the order of the jobs.
     series : bool
@@ -77,6 +77,12 @@ def simulate_all(
     2
     """
     outcomes = []
+    if workers == 0:
+        for job in jobs:
+            outcomes.append(simulate(*job, engine=engine, series=series))
+            if on_done is not None:
+                on_done(job)
+        return outcomes
     pool = ThreadPoolExecutor(max_workers=workers or default_workers())
     try:
         futures = [pool.submit(simulate, *job, engine=engine, series=series) for job in jobs]
