@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 a target or claim not met, 2 wrong input, 70 a defect of e
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,10 +13,10 @@ import typer
 
 from elephan.cli import bench, catalog, lint, model, new, run, size
 from elephan.cli.common import Interrupted, leave, report_defect, say
-from elephan.errors import InputError
+from elephan.errors import InputError, nearest, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 app = typer.Typer(
     name="elephan",
@@ -63,7 +64,26 @@ def _usage(error: Exception) -> str:
     if type(error).__name__ == "NoArgsIsHelpError":
         return f"{where}: what should it do? See {where} --help"
     message = getattr(error, "format_message", error.__str__)()
-    return f"{where}: {message.rstrip('.')}; see {where} --help"
+    return f"{where}: {_nearest(error, message)}; see {where} --help"
+
+
+def _nearest(error: Exception, message: str) -> str:
+    """The parser's message, with one nearest name instead of the several that its versions give, or none."""
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    if (option := getattr(error, "option_name", None)) is not None:
+        known = [name for each in getattr(command, "params", []) for name in each.opts if name.startswith("--")]
+        return f"there is no option {option}" + _meant(option, ["--help", *known])
+    if (verb := re.match(r"No such command '(.*?)'\.", message)) is not None:
+        return f'there is no verb "{verb[1]}"; {suggest(verb[1], getattr(command, "commands", {}))}'
+    if (choice := re.fullmatch(r"(.*'(.*)' is not one of (.*?))\.?", message)) is not None:
+        return choice[1] + _meant(choice[2], re.findall(r"'(.*?)'", choice[3]), '"')
+    return message.rstrip(".")
+
+
+def _meant(word: str, known: Iterable[str], mark: str = "") -> str:
+    """What was probably meant, if anything, as the end of a message."""
+    near = nearest(word, known)
+    return "" if near is None else f"; did you mean {mark}{near}{mark}?"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
