@@ -9,7 +9,8 @@ import typer
 from elephan.cli.common import JsonOption, as_text, fitted_table, new_table, print_json, print_tables
 from elephan.errors import InputError, suggest
 
-EXAMPLE = "Example:  elephan list laws"
+EXAMPLE = """Example:  elephan list laws
+elephan list queues --details"""
 
 KINDS = "laws, slow-starts, recoveries, queues, traffic, models, metrics, lints"
 

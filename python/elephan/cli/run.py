@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 ENGINES = ("window", "reference")
 
-EXAMPLE = 'Example:  elephan run scenarios/hstcp-1g.toml --set links[0].buffer="0.1 bdp" --out run/ --plot'
+EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links[0].buffer="0.1 bdp" --out run/ --plot
+elephan run scenarios/hstcp-1g.toml --precision goodput=2% --json"""
 
 
 def run(
