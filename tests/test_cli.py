@@ -53,9 +53,9 @@ def test_version_and_bare_call(elephan: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "where"),
     [
-        (["fly"], "elephan: No such command 'fly'"),
+        (["fly"], 'elephan: there is no verb "fly"; use run, size'),
         (["run"], "elephan run: Missing argument"),
-        (["run", "{small}", "--sed", "3"], "elephan run: No such option: --sed"),
+        (["run", "{small}", "--sed", "3"], "elephan run: there is no option --sed; did you mean --seed?"),
         (["run", "{small}", "--replications", "0"], "elephan run: Invalid value for '--replications'"),
         (["run", "nothing.toml"], "nothing.toml: no such file or directory"),
         (["run", "{small}", "--set", "seed"], '--set: "seed" is not of the form place=value'),

@@ -7,7 +7,7 @@ import json
 from typing import Any, NotRequired, TypedDict
 
 from elephan import _native
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 
 KINDS: tuple[str, ...] = ("laws", "slow-starts", "recoveries", "queues", "traffic")
 """Kinds of things that a scenario can name."""
@@ -58,7 +58,7 @@ def catalog(kind: str) -> list[Card]:
     ['tahoe', 'reno', 'newreno', 'sack', 'prr', 'rack']
     """
     if kind not in KINDS:
-        message = f'list: there is no "{kind}"; use {", ".join(KINDS)}'
+        message = f'list: there is no "{kind}"; {suggest(kind, KINDS)}'
         raise InputError(message)
     cards: Any = json.loads(_native.catalog(kind))
     return list(cards)

@@ -1,8 +1,22 @@
 """What can go wrong, by who can mend it.
 
 An `InputError` is the caller's: its message is one line that names the place first and says what would be right. The
-command line turns it into exit code 2; anything else is a defect of elephan (exit code 70).
+command line turns it into exit code 2; anything else is a defect of elephan (exit code 70). A word that is no name gets
+the nearest one that is (`suggest`).
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ALIKE = 0.65
+"""From which likeness (twice the letters in common over those of both) a word is taken for a typing error."""
+
+BEGUN = 3
+"""Letters from which the beginning of one name only is taken for that name."""
 
 
 class ElephanError(Exception):
@@ -37,3 +51,65 @@ class UnitError(InputError):
 
 class TargetError(InputError):
     """A target that cannot be read."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Find the name that was probably meant.
+
+    Parameters
+    ----------
+    word : str
+    known : iterable of str
+
+    Returns
+    -------
+    str or None
+        The first of those most like it; None if none is like it.
+
+    Examples
+    --------
+    >>> nearest("siez", ["run", "size"]), nearest("util", ["loss", "utilization"]), nearest("fly", ["run", "size"])
+    ('size', 'utilization', None)
+    """
+    from difflib import get_close_matches  # noqa: PLC0415 (slow to import, and only who errs needs it)
+
+    plain = {_bare(name): name for name in reversed(list(known))}
+    said = _bare(word)
+    begun = [name for name in plain if name.startswith(said)] if len(said) >= BEGUN else []
+    found = begun if len(begun) == 1 else get_close_matches(said, reversed(plain), 3, ALIKE)
+    # Letters that changed places are the likeliest error, which the likeness does not know.
+    found.sort(key=lambda name: sorted(name) != sorted(said))
+    return plain[found[0]] if found else None
+
+
+def _bare(name: str) -> str:
+    """Without what is as easily left out: capitals and dashes."""
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def suggest(word: str, known: Iterable[str], otherwise: str | None = None, mark: str = '"') -> str:
+    """Say what would have been right in place of a word that is no name.
+
+    Parameters
+    ----------
+    word : str
+    known : iterable of str
+    otherwise : str, optional
+        What to say if none is like it; by default, all of them.
+    mark : str
+        Around the name.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> suggest("lwas", ["laws", "queues"]), suggest("birds", ["laws", "queues"])
+    ('did you mean "laws"?', 'use laws, queues')
+    """
+    names = list(known)
+    near = nearest(word, names)
+    if near is not None:
+        return f"did you mean {mark}{near}{mark}?"
+    return f"use {', '.join(names)}" if otherwise is None else otherwise

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native, flow_files
-from elephan.errors import ScenarioError
+from elephan.errors import ScenarioError, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -290,7 +290,8 @@ class Scenario:
             loaded = [i for i, link in enumerate(self.links) if link["flows"]]
             return next((i for i in loaded if self.links[i]["count"] == 1), loaded[0] if loaded else 0)
         if name not in names:
-            message = f'{self.origin}: there is no link "{name}"; links: {", ".join(names)}'
+            hint = suggest(name, names, f"links: {', '.join(names)}")
+            message = f'{self.origin}: there is no link "{name}"; {hint}'
             raise ScenarioError(message)
         return names.index(name)
 
@@ -395,7 +396,12 @@ def _assign(mapping: dict[str, Any], place: str, value: object) -> None:
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         if isinstance(step, str) and not step.startswith("["):
             if not isinstance(here, dict):
-                message = f"{said}: is not a table, so it has no {step}"
+                instead = f"; write {said}[{step}]" if isinstance(here, list) else ""
+                message = f"{said}: is not a table, so it has no {step}{instead}"
+                raise ScenarioError(message)
+            if not said and following is not None and step not in here and step != "record":
+                # Of what a file need not have, only `record` is a table that can be made here.
+                message = f"{step}: unknown key; {_known_key(step, here)}"
                 raise ScenarioError(message)
             said = f"{said}.{step}" if said else step
             key: str | int = step
@@ -408,6 +414,12 @@ def _assign(mapping: dict[str, Any], place: str, value: object) -> None:
             here[key] = value
         else:
             here = here[key]
+
+
+def _known_key(word: str, table: Mapping[str, object]) -> str:
+    """What a table at the top of a file could have been called; as the parser says it."""
+    known = dict.fromkeys([*(key for key, value in table.items() if isinstance(value, dict | list)), "record"])
+    return suggest(word, known, f"known here: {', '.join(known)}", "`")
 
 
 def _position(here: object, step: str | int, said: str) -> int:
@@ -424,5 +436,7 @@ def _position(here: object, step: str | int, said: str) -> int:
     name = step.strip("[]")
     if name in names:
         return names.index(name)
-    message = f"{said}[{name}]: there is none of this name; known: {', '.join(str(n) for n in names if n)}"
+    known = [str(n) for n in names if n]
+    hint = suggest(name, known, f"known: {', '.join(known)}")
+    message = f"{said}[{name}]: there is none of this name; {hint}"
     raise ScenarioError(message)

@@ -1,5 +1,6 @@
 //! Paths: the names of links, and of links of an array: `"client[3]"`, or `"client[*]"` for one after the other.
 
+use crate::names::nearest;
 use crate::reader::Node;
 use crate::{Hop, Link, Pick, ScenarioError};
 
@@ -16,8 +17,14 @@ pub(crate) fn hop_named(text: &str, links: &[Link]) -> Result<Hop, String> {
         None => (text, None),
     };
     let Some(link) = links.iter().position(|link| link.name == name) else {
-        let known = links.iter().map(|link| spelled(link, "*")).collect::<Vec<_>>().join(", ");
-        return Err(format!("unknown link {name:?}; known: {known}"));
+        let near = nearest(name, links.iter().map(|link| link.name.as_str()));
+        return Err(match near.and_then(|near| links.iter().find(|link| link.name == near)) {
+            Some(near) => format!("unknown link {name:?}; did you mean {}?", spelled(near, "*")),
+            None => {
+                let known = links.iter().map(|link| spelled(link, "*")).collect::<Vec<_>>().join(", ");
+                format!("unknown link {name:?}; known: {known}")
+            }
+        });
     };
     let count = links[link].count;
     let one = |i: u32| Hop { link, pick: Pick::One(i) };

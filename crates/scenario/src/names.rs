@@ -24,7 +24,11 @@ pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
     let lower = word.to_lowercase();
     known
         .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(d, candidate)| *d <= (candidate.chars().count().min(lower.chars().count()) / 3).clamp(1, 3))
+        .filter(|(d, candidate)| {
+            let letters = candidate.chars().count().min(lower.chars().count());
+            // At least one letter stays: "b" is no mistyped "a".
+            *d < letters.max(1) && *d <= (letters / 3).clamp(1, 3)
+        })
         .min_by_key(|(d, _)| *d)
         .map(|(_, candidate)| candidate)
 }
@@ -59,6 +63,7 @@ mod tests {
             assert_eq!(nearest(typed, known.into_iter()), Some(meant));
         }
         assert_eq!(nearest("colour", known.into_iter()), None);
+        assert_eq!(nearest("b", ["a"].into_iter()), None);
         assert_eq!(distance("ca", "ac"), 1);
         assert_eq!(distance("", "abc"), 3);
     }

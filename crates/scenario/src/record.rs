@@ -142,7 +142,7 @@ packet = "{packet}"
             ),
             (
                 &one("bottelneck", "1 s", "2 s"),
-                "packets[0].link: unknown link \"bottelneck\"; known: \"bottleneck\", \"client[*]\"",
+                "packets[0].link: unknown link \"bottelneck\"; did you mean \"bottleneck\"?",
             ),
             (&one("client[*]", "1 s", "2 s"), "packets[0].link: must be one link of the array, such as \"client[0]\""),
             (

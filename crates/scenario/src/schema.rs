@@ -45,16 +45,16 @@ fn without_null(schema: &mut Schema) {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, title = "elephan scenario")]
 struct File {
-    /// One line about it.
+    /// One line about it, shown above results. Default: the file's name.
     title: Option<String>,
     /// Simulated time, warm-up included: "200 s".
     duration: String,
-    /// What is simulated but not measured, at the start: "60 s".
+    /// What is simulated but not measured, at the start: "60 s", or "auto" to have it found by a pilot run. Default: "0 s".
     warmup: Option<String>,
-    /// Independent runs.
+    /// Independent runs; intervals need at least two. Default: 1.
     #[schemars(range(min = 1, max = 10_000))]
     replications: Option<u32>,
-    /// Seed of all random streams.
+    /// Seed of all random streams: the same seed gives the same results, to the bit. Default: 1.
     seed: Option<u64>,
     /// Directed links.
     #[schemars(length(min = 1))]
@@ -62,7 +62,7 @@ struct File {
     /// Groups of flows.
     #[schemars(length(min = 1))]
     flows: Vec<Flows>,
-    /// What is recorded besides counters.
+    /// What is recorded besides counters. Default: samples every 100 ms.
     record: Option<Record>,
 }
 
@@ -74,18 +74,19 @@ struct Link {
     #[schemars(length(min = 1, max = 64))]
     name: String,
     /// How many: above 1, an array that paths call `name[*]` (flow i of a group takes link i mod count) or `name[3]`.
+    /// Default: 1.
     #[schemars(range(min = 1, max = 100_000))]
     count: Option<u32>,
     /// Bits on the wire: "2.5 Gbit/s", or `{ uniform = [from, to] }` to be drawn.
     rate: OrRange,
-    /// Propagation, one way: "50 ms", or `{ uniform = [from, to] }` to be drawn.
+    /// Propagation, one way: "50 ms", or `{ uniform = [from, to] }` to be drawn. Default: "0 s".
     delay: Option<OrRange>,
     /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "bdp/sqrt(n)",
-    /// "unlimited". May stand as `limit` beside the discipline.
+    /// "unlimited". Must be given, here or as `limit` beside the discipline.
     buffer: Option<String>,
-    /// The discipline.
+    /// The discipline: a name, or a table such as { discipline = "red", gentle = true }. Default: "drop-tail".
     queue: Option<Queue>,
-    /// Loss that is not the queue's.
+    /// Loss that is not the queue's: { random = 1e-4 }, { every = 10000 } or "none". Default: "none".
     loss: Option<Loss>,
 }
 
@@ -123,34 +124,36 @@ enum None {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Flows {
-    /// The group's name in results.
+    /// The group's name in results. Default: "flows1", "flows2", … by its place in the file.
     #[schemars(length(min = 1, max = 64))]
     name: Option<String>,
-    /// How many flows.
+    /// How many flows. Default: 1.
     #[schemars(range(min = 1, max = 10_000_000))]
     count: Option<u32>,
-    /// Links that data crosses.
+    /// Links that data crosses, by name and in order: ["bottleneck"].
     #[schemars(length(min = 1))]
     path: Vec<String>,
-    /// Links that ACKs cross; empty for an uncongested way back.
+    /// Links that ACKs cross; empty for an uncongested way back. Default: [].
     r#return: Option<Vec<String>>,
-    /// Base round-trip time, all propagation included.
+    /// Base round-trip time, all propagation included: "100 ms", { from = "80 ms", to = "120 ms" }, "auto", a draw or a list.
     rtt: Rtt,
-    /// The sender's own link.
+    /// The sender's own link: { rate = "10 Gbit/s" }. Default: of infinite rate.
     access: Option<Access>,
-    /// Congestion-control law and slow start.
+    /// Congestion-control law and slow start: a name, or a table such as { law = "highspeed" }. Default: "reno".
     control: Option<Control>,
-    /// How losses are repaired.
+    /// How losses are repaired. Default: "sack", where the law does not ask for more.
     recovery: Option<Recovering>,
-    /// Size of a full data packet on the wire, headers included: "1500 B".
+    /// Size of a full data packet on the wire, headers included: "1500 B". Default: "1500 B".
     packet: Option<String>,
-    /// When flows start: "0 s", a uniform draw, one after the other, or a list.
+    /// When flows start: "0 s", { from = "0 s", to = "5 s" } for a uniform draw, { from = "0 s", every = "1 s" } for one after
+    /// the other, or a list. Default: "0 s".
     start: Option<Start>,
     /// When the application stops offering data: "100 s", a uniform draw, or so long after the flow's own start.
+    /// Default: never.
     stop: Option<Stop>,
-    /// What the application offers.
+    /// What the application offers: a name, or a table such as { kind = "poisson", rate = "1 Mbit/s" }. Default: "bulk".
     traffic: Option<Traffic>,
-    /// TCP besides the law.
+    /// TCP besides the law: "linux" for its defaults, or a table such as { min_rto = "200 ms" }.
     tcp: Option<Tcp>,
 }
 
@@ -176,27 +179,28 @@ enum Profile {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct TcpTable {
-    /// Smallest retransmission timeout: "1 s".
+    /// Smallest retransmission timeout. Default: "1 s".
     min_rto: Option<String>,
-    /// Granularity of the timer: "1 ms".
+    /// Granularity of the timer. Default: "1 ms".
     rto_granularity: Option<String>,
-    /// Initial window, in segments.
+    /// Initial window, in segments. Default: 2.
     #[schemars(range(min = 1, max = 1000))]
     initial_window: Option<u32>,
-    /// Initial slow-start threshold, in segments, or "none".
+    /// Initial slow-start threshold, in segments, or "none". Default: "none".
     initial_ssthresh: Option<NumberOrNone>,
-    /// Receive window, in whole segments, or "none".
+    /// Receive window, in whole segments, or "none". Default: "none".
     receive_window: Option<NumberOrNone>,
-    /// In-order segments per acknowledgement; 1 acknowledges each.
+    /// In-order segments per acknowledgement; 1 acknowledges each. Default: 1.
     #[schemars(range(min = 1, max = 64))]
     delayed_ack: Option<u32>,
-    /// Longest delay of a delayed acknowledgement: "200 ms".
+    /// Longest delay of a delayed acknowledgement. Default: "200 ms".
     delayed_ack_timeout: Option<String>,
-    /// Whether the first two duplicate ACKs release new data (RFC 3042).
+    /// Whether the first two duplicate ACKs release new data (RFC 3042). Default: true.
     limited_transmit: Option<bool>,
     /// Explicit congestion notification: "off", "on" (RFC 3168), or "l4s" (ECT(1), RFC 9331).
+    /// Default: "off".
     ecn: Option<Ecn>,
-    /// Each packet is sent a uniform time in [0, this] late, order kept: "8 us".
+    /// Each packet is sent a uniform time in [0, this] late, order kept: "8 us". Default: "0 s".
     send_jitter: Option<String>,
 }
 
@@ -236,13 +240,13 @@ enum EcnWord {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Record {
-    /// Interval of the samples of cwnd, srtt and backlog: "100 ms" or "none".
+    /// Interval of the samples of cwnd, srtt and backlog: "100 ms" or "none". Default: "100 ms".
     every: Option<String>,
-    /// Flows recorded ACK by ACK: `"hstcp[0]"` is the first of group "hstcp".
+    /// Flows recorded ACK by ACK: `"hstcp[0]"` is the first of group "hstcp". Default: [].
     trace: Option<Vec<String>>,
-    /// Links and spans in which every data packet is recorded.
+    /// Links and spans in which every data packet is recorded. Default: [].
     packets: Option<Vec<Packets>>,
-    /// Whether every waiting time is counted, in a histogram for each link.
+    /// Whether every waiting time is counted, in a histogram for each link. Default: false.
     delays: Option<bool>,
 }
 
@@ -260,14 +264,14 @@ struct Packets {
 
 /// Declares a type whose schema is made from a registry.
 macro_rules! from_registry {
-    ($($name:ident = $schema:expr;)*) => {
+    ($($name:ident = |$generator:pat_param| $schema:expr;)*) => {
         $(struct $name;
 
         impl JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
                 $schema
             }
         })*
@@ -275,16 +279,19 @@ macro_rules! from_registry {
 }
 
 from_registry! {
-    Queue = choice("discipline", None, &disciplines(), &[("limit", json!({ "type": "string", "description": LIMIT }))]);
-    Control = choice(
+    Queue = |_| choice("discipline", None, &disciplines(), &[("limit", json!({ "type": "string", "description": LIMIT }))]);
+    Control = |generator| choice(
         "law",
         Some("reno"),
         &catalogue(law::LAWS.iter().map(|e| (e.card, e.rows))),
-        &[("slow_start", slow_start())],
+        &[("slow_start", slow_start(generator))],
     );
-    Traffic = choice("kind", None, &kinds_of_traffic(), &[]);
-    Recovering = json_schema!({ "enum": Recovery::ALL.map(|row| row.1) });
+    SlowStart = |_| choice("kind", None, &catalogue(law::STARTS.iter().map(|e| (e.card, e.rows))), &[]);
+    Traffic = |_| choice("kind", None, &kinds_of_traffic(), &[]);
+    Recovering = |_| json_schema!({ "enum": Recovery::ALL.map(|row| row.1) });
 }
+
+const SLOW_START: &str = "How the window opens: a name, or a table such as { kind = \"limited\", max_ssthresh = 100 }. Default: \"classic\".";
 
 const LIMIT: &str = "The link's buffer, where `tc` says it; instead of the link's own key.";
 
@@ -316,8 +323,11 @@ fn kinds_of_traffic() -> Vec<(Card, Vec<Param>)> {
     list
 }
 
-fn slow_start() -> Json {
-    choice("kind", None, &catalogue(law::STARTS.iter().map(|e| (e.card, e.rows))), &[]).to_value()
+/// The key beside a law; what it may hold stands once, not with each law.
+fn slow_start(generator: &mut SchemaGenerator) -> Json {
+    let mut schema = generator.subschema_for::<SlowStart>();
+    schema.insert("description".into(), json!(SLOW_START));
+    schema.to_value()
 }
 
 fn catalogue(entries: impl Iterator<Item = (Card, fn() -> Vec<Param>)>) -> Vec<(Card, Vec<Param>)> {
@@ -357,7 +367,7 @@ fn parameter(row: &Param) -> Json {
         Value::Text(text) => (json!("string"), json!(text)),
     };
     let unit = if row.unit.is_empty() { String::new() } else { format!(" [{}]", row.unit) };
-    json!({ "type": kind, "default": default, "description": format!("{}{unit}", row.meaning) })
+    json!({ "type": kind, "default": default, "description": format!("{}{unit} Default: {default}.", row.meaning) })
 }
 
 #[cfg(test)]
@@ -414,6 +424,22 @@ mod tests {
         let with_file = |form: &&Json| form.pointer("/properties/file").is_some();
         let kinds: Vec<_> = forms.iter().filter(with_file).map(|form| &form["properties"]["kind"]["enum"]).collect();
         assert_eq!(kinds, [&json!(["replay"])]);
+    }
+
+    #[test]
+    fn says_of_every_key_what_it_is() {
+        fn visit(schema: &Json, at: &str) {
+            let Some(object) = schema.as_object() else { return };
+            for (key, property) in object.get("properties").and_then(Json::as_object).into_iter().flatten() {
+                let said = property["description"].as_str().unwrap_or_default();
+                assert!(said.len() > 3, "{at}.{key} says nothing of itself: {property}");
+            }
+            for (key, part) in object {
+                visit(part, &format!("{at}.{key}"));
+                part.as_array().into_iter().flatten().for_each(|part| visit(part, &format!("{at}.{key}")));
+            }
+        }
+        visit(&serde_json::from_str(&schema()).unwrap(), "");
     }
 
     #[test]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.bench.clock import cpu_ns_per_packet
 from elephan.bench.workloads import WORKLOADS
 from elephan.catalog import catalog
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,7 +74,8 @@ def select_variants(kind: str, names: str) -> list[str]:
     wanted = [card["name"] for card in cards] if names == "all" else [n.strip() for n in names.split(",")]
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        message = f'--{kind}: there is no "{unknown[0]}"; use all, or of {", ".join(dict.fromkeys(known.values()))}'
+        every = f"use all, or of {', '.join(dict.fromkeys(known.values()))}"
+        message = f'--{kind}: there is no "{unknown[0]}"; {suggest(unknown[0], [*known, "all"], every)}'
         raise InputError(message)
     return list(dict.fromkeys([KINDS[kind].yardstick, *(known[name] for name in wanted)]))
 

@@ -5,17 +5,22 @@ Exit codes: 0 done, 1 a target or claim not met, 2 wrong input, 70 a defect of e
 
 from __future__ import annotations
 
+import re
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elephan.cli import bench, catalog, lint, model, new, run, size, sweep
+from elephan.cli import bench, catalog, lint, model, new, run, schema, size, sweep
 from elephan.cli.common import Interrupted, leave, report_defect, say
-from elephan.errors import InputError
+from elephan.cli.help import Verb, Verbs, arrange
+from elephan.errors import InputError, nearest, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from typer.core import TyperGroup
 
 app = typer.Typer(
     name="elephan",
@@ -24,16 +29,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example:  elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --out demo/",
+    cls=Verbs,
 )
-app.command("run", epilog=run.EXAMPLE)(run.run)
-app.command("size", epilog=size.EXAMPLE)(size.size)
-app.command("sweep", epilog=sweep.EXAMPLE)(sweep.sweep)
-app.command("model", epilog=model.EXAMPLE)(model.model)
-app.command("new", epilog=new.EXAMPLE)(new.new)
-app.command("lint", epilog=lint.EXAMPLE)(lint.lint)
-app.command("list", epilog=catalog.EXAMPLE)(catalog.list_)
-app.command("bench", epilog=bench.EXAMPLE)(bench.bench)
+# Their order, groups and lines in `elephan --help` are in `help.VERBS`.
+app.command("run", epilog=run.EXAMPLE, cls=Verb)(run.run)
+app.command("size", epilog=size.EXAMPLE, cls=Verb)(size.size)
+app.command("sweep", epilog=sweep.EXAMPLE, cls=Verb)(sweep.sweep)
+app.command("model", epilog=model.EXAMPLE, cls=Verb)(model.model)
+app.command("new", epilog=new.EXAMPLE, cls=Verb)(new.new)
+app.command("lint", epilog=lint.EXAMPLE, cls=Verb)(lint.lint)
+app.command("list", epilog=catalog.EXAMPLE, cls=Verb)(catalog.list_)
+app.command("schema", epilog=schema.EXAMPLE, cls=Verb)(schema.schema)
+app.command("bench", epilog=bench.EXAMPLE, cls=Verb)(bench.bench)
 
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -57,6 +64,19 @@ def elephan(
     """A laboratory for TCP over long fat networks and for the router buffers on them."""
 
 
+@cache
+def command() -> TyperGroup:
+    """The command line as its parser knows it.
+
+    Returns
+    -------
+    TyperGroup
+    """
+    group = typer.main.get_command(app)
+    assert isinstance(group, Verbs)
+    return arrange(group)
+
+
 def _usage(error: Exception) -> str:
     """What is wrong with the command line, and where to look."""
     context = getattr(error, "ctx", None)
@@ -64,7 +84,26 @@ def _usage(error: Exception) -> str:
     if type(error).__name__ == "NoArgsIsHelpError":
         return f"{where}: what should it do? See {where} --help"
     message = getattr(error, "format_message", error.__str__)()
-    return f"{where}: {message.rstrip('.')}; see {where} --help"
+    return f"{where}: {_nearest(error, message)}; see {where} --help"
+
+
+def _nearest(error: Exception, message: str) -> str:
+    """The parser's message, with one nearest name instead of the several that its versions give, or none."""
+    parser = getattr(getattr(error, "ctx", None), "command", None)
+    if (option := getattr(error, "option_name", None)) is not None:
+        known = [name for each in getattr(parser, "params", []) for name in each.opts if name.startswith("--")]
+        return f"there is no option {option}" + _meant(option, ["--help", *known])
+    if (verb := re.match(r"No such command '(.*?)'\.", message)) is not None:
+        return f'there is no verb "{verb[1]}"; {suggest(verb[1], getattr(parser, "commands", {}))}'
+    if (choice := re.fullmatch(r"(.*'(.*)' is not one of (.*?))\.?", message)) is not None:
+        return choice[1] + _meant(choice[2], re.findall(r"'(.*?)'", choice[3]), '"')
+    return message.rstrip(".")
+
+
+def _meant(word: str, known: Iterable[str], mark: str = "") -> str:
+    """What was probably meant, if anything, as the end of a message."""
+    near = nearest(word, known)
+    return "" if near is None else f"; did you mean {mark}{near}{mark}?"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -82,9 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        command = typer.main.get_command(app)
-        with command.make_context("elephan", words) as context:
-            command.invoke(context)
+        with command().make_context("elephan", words) as context:
+            command().invoke(context)
     except typer.Exit as done:
         raise SystemExit(done.exit_code) from None
     except USAGE_ERROR as error:

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from elephan.cli.common import JsonOption, as_text, fitted_table, new_table, print_json, print_tables
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 
-EXAMPLE = "Example:  elephan list laws"
+EXAMPLE = """Example:  elephan list laws
+elephan list queues --details"""
 
 KINDS = "laws, slow-starts, recoveries, queues, traffic, models, metrics, lints"
 
@@ -71,7 +72,7 @@ def _cards(kind: str) -> list[Any]:
         from elephan import metrics  # noqa: PLC0415
 
         return metrics.cards()
-    message = f'list: there is no "{kind}"; use {KINDS}'
+    message = f'list: there is no "{kind}"; {suggest(kind, KINDS.split(", "))}'
     raise InputError(message)
 
 

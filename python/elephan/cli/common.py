@@ -178,6 +178,32 @@ def writing(out: Path | None) -> Iterator[None]:
         raise InputError(message) from None
 
 
+def write_new(out: Path, text: str, *, force: bool) -> None:
+    """Write a file that must not be there yet.
+
+    Parameters
+    ----------
+    out : Path
+    text : str
+    force : bool
+        It may be there and is replaced.
+
+    Raises
+    ------
+    InputError
+        If it is there, or cannot be written.
+    """
+    try:
+        with out.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        message = f"--out {out}: is there already; --force replaces it"
+        raise InputError(message) from None
+    except OSError as error:
+        message = f"--out {out}: {(error.strerror or 'cannot be written').lower()}"
+        raise InputError(message) from None
+
+
 def shown(quantity: Mapping[str, float | None], scale: float = 1.0, digits: int = 4) -> str:
     """Write a measured quantity: mean and half-width.
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from elephan.accuracy import Region
     from elephan.theory.models import Model, Table
 
-EXAMPLE = 'Example:  elephan model sawtooth --set law=reno --set flows=1 --set "rtt=20 ms,100 ms"'
+EXAMPLE = """Example:  elephan model sawtooth --set law=reno --set flows=1 --set "rtt=20 ms,100 ms"
+elephan model sawtooth --scenario scenarios/hstcp-1g.toml"""
 
 
 def model(

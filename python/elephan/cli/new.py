@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
-from elephan.cli.common import JsonOption, print_json, say
-from elephan.errors import InputError
+from elephan.cli.common import JsonOption, print_json, say, write_new
 from elephan.templates import DEFAULTS, template
 
 EXAMPLE = 'Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --out mine.toml'
+
+SCHEMA = "elephan.schema.json"
+"""Where `elephan schema` is told to write in the guide; a file beside it names it in its first line."""
 
 FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write this file, not to stdout.")]
 
@@ -35,21 +37,12 @@ def new(
     # What was chosen may be no quantity.
     Scenario.from_text(text, kind)
     if out is not None:
-        _write(text, out, force)
+        if (out.parent / SCHEMA).exists():
+            # Only then: an editor complains of a schema that it does not find.
+            text = f"#:schema ./{SCHEMA}\n{text}"
+        write_new(out, text, force=force)
         say(f"{out} is written; next: elephan run {out}")
     if json:
         print_json({"kind": kind, "file": None if out is None else str(out), "text": text})
     elif out is None:
         sys.stdout.write(text)
-
-
-def _write(text: str, out: Path, force: bool) -> None:
-    try:
-        with out.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        message = f"--out {out}: is there already; --force replaces it"
-        raise InputError(message) from None
-    except OSError as error:
-        message = f"--out {out}: {(error.strerror or 'cannot be written').lower()}"
-        raise InputError(message) from None

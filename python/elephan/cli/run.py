@@ -29,14 +29,17 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.progress import ProgressLine
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.table import Table
 
-EXAMPLE = 'Example:  elephan run scenarios/hstcp-1g.toml --set links[0].buffer="0.1 bdp" --out run/ --plot'
+ENGINES = ("window", "reference")
+
+EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links[0].buffer="0.1 bdp" --out run/ --plot
+elephan run scenarios/hstcp-1g.toml --precision goodput=2% --json"""
 
 
 def run(
@@ -77,8 +80,8 @@ def run(
     if plot and out is None:
         message = "--plot: where to? Give a folder with --out DIR"
         raise InputError(message)
-    if engine not in ("window", "reference"):
-        message = f'--engine: there is no "{engine}"; use window or reference'
+    if engine not in ENGINES:
+        message = f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}'
         raise InputError(message)
     most = _most(replications, precision, max_replications)
     read = elephan.Scenario.from_file(scenario)

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from elephan.size import Answer
     from elephan.size.search import Progress
 
-EXAMPLE = "Example:  elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --target delay=10ms --out sized/"
+EXAMPLE = """Example:  elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --target delay=10ms --out sized/
+elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --laws reno,highspeed,cubic --model-only"""
 
 
 def size(

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan.errors import InputError, UnitError
+from elephan.errors import InputError, UnitError, suggest
 from elephan.stats import estimate, finite, is_precise
 from elephan.units import share
 
@@ -187,11 +187,12 @@ def _places(metric: str, name: str | None, scenario: Scenario) -> Sequence[tuple
     elif metric in OF_GROUPS:
         places = [(i, group["name"]) for i, group in enumerate(scenario.groups)]
     else:
-        message = f'precision: there is no "{metric}"; use {", ".join((*OF_LINKS, *OF_GROUPS))}'
+        message = f'precision: there is no "{metric}"; {suggest(metric, (*OF_LINKS, *OF_GROUPS))}'
         raise InputError(message)
     chosen = [place for place in places if name is None or place[1] == name]
     if not chosen:
-        known = ", ".join(place[1] for place in places)
-        message = f"precision: {metric}[{name}]: there is none of this name; known: {known}"
+        known = [place[1] for place in places]
+        hint = suggest(str(name), known, f"known: {', '.join(known)}")
+        message = f"precision: {metric}[{name}]: there is none of this name; {hint}"
         raise InputError(message)
     return chosen

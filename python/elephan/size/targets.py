@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from elephan.errors import TargetError, UnitError
+from elephan.errors import TargetError, UnitError, suggest
 from elephan.units import seconds, share
 
 if TYPE_CHECKING:
@@ -120,7 +120,9 @@ def parse_targets(given: str | Iterable[str] | Mapping[str, float | str]) -> tup
     targets: dict[str, Target] = {}
     for name, value in _pairs(given):
         if name not in _KINDS:
-            message = f'target: there is no "{name}"; write for example {FORMS}'
+            # One spelling of two, so that the beginning of both means it.
+            known = [kind for kind in _KINDS if kind != "utilisation"]
+            message = f'target: there is no "{name}"; {suggest(name, known, f"write for example {FORMS}")}'
             raise TargetError(message)
         kind = _KINDS[name]
         if kind.metric in targets:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,8 @@ def template(kind: str, choices: Mapping[str, str | int | None]) -> str:
     ['rate   = "2.5 Gbit/s"', 'count    = 10']
     """
     if kind not in DEFAULTS:
-        message = f'there is no kind "{kind}"; kinds: {", ".join(DEFAULTS)}'
+        hint = suggest(kind, DEFAULTS, f"kinds: {', '.join(DEFAULTS)}")
+        message = f'there is no kind "{kind}"; {hint}'
         raise InputError(message)
     chosen = {name: value for name, value in choices.items() if value is not None}
     for name, value in chosen.items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 from elephan.theory import climbs
 from elephan.theory.response import RENO, Climb, Curve, Floats, Response, bisect, parametric, reno_below
 
@@ -122,7 +122,7 @@ def highspeed(variant: Variant = "log") -> Response:
     [72.52, 70.73, 72.52]
     """
     if variant not in get_args(Variant):
-        message = f'highspeed: there is no variant "{variant}"; write log, rfc or ns2'
+        message = f'highspeed: there is no variant "{variant}"; {suggest(variant, get_args(Variant))}'
         raise InputError(message)
     factor, power = _power_law(variant)
     grow, cut = _balanced(factor, power)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -251,7 +251,7 @@ def broken(name: str, known: Facts) -> list[str]:
     'assumes hundreds of flows out of step; here 2'
     """
     if name not in RULES:
-        message = f"rule: {name!r} is not known; there are {', '.join(RULES)}"
+        message = f'rule: there is no "{name}"; {suggest(name, RULES)}'
         raise InputError(message)
     return [line for line in (assumption(known) for assumption in RULES[name].assumptions) if line]
 

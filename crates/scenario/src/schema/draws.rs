@@ -100,9 +100,9 @@ pub(super) struct ValuesTable {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct Access {
-    /// "10 Gbit/s", "unlimited", or one that differs between flows.
+    /// "10 Gbit/s", "unlimited", or one that differs between flows. Default: "unlimited".
     rate: Option<Values>,
-    /// "1000 packets" or "unlimited".
+    /// "1000 packets" or "unlimited". Default: "unlimited".
     buffer: Option<String>,
     /// Propagation before the first link: "1 ms", or one that differs between flows. Without it, half of what the links
     /// leave of the base RTT.

@@ -1,6 +1,6 @@
 """Every analytic model by name: its card, its table, what it predicts for a link. One file each."""
 
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 from elephan.theory.models import (
     convergence,
     delay_based,
@@ -89,6 +89,6 @@ def model(name: str) -> Model:
     'sawtooth'
     """
     if name not in MODELS:
-        message = f'model: there is no "{name}"; use {", ".join(MODELS)}'
+        message = f'model: there is no "{name}"; {suggest(name, MODELS)}'
         raise InputError(message)
     return MODELS[name]

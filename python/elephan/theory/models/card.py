@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elephan.citations import cite, short
-from elephan.errors import InputError, UnitError
+from elephan.errors import InputError, UnitError, suggest
 from elephan.units import bits_per_second, octets, read_range, seconds, share
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Parameter:
         if not self.unit:
             unknown = [item for item in items if self.choices and item not in self.choices]
             if unknown:
-                message = f'{name}: there is no "{unknown[0]}"; use {", ".join(self.choices)}'
+                message = f'{name}: there is no "{unknown[0]}"; {suggest(unknown[0], self.choices)}'
                 raise InputError(message)
             return items
         values = [value for item in items for value in self._numbers(name, item)]
@@ -333,7 +333,8 @@ class Model:
         chosen = dict(given or {})
         unknown = [name for name in chosen if name not in self.parameters]
         if unknown:
-            message = f"{self.name}: there is no parameter {unknown[0]}; it has {', '.join(self.parameters)}"
+            hint = suggest(unknown[0], self.parameters, f"it has {', '.join(self.parameters)}", "")
+            message = f"{self.name}: there is no parameter {unknown[0]}; {hint}"
             raise InputError(message)
         lists: Sequence[Sequence[float | str]] = [
             row.read(name, chosen.get(name, row.default)) for name, row in self.parameters.items()

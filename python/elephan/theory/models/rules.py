@@ -10,7 +10,7 @@ import numpy as np
 
 from elephan.catalog import catalog
 from elephan.citations import short
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 from elephan.theory.models import links
 from elephan.theory.models.card import Column, Model, Parameter, Picture
 from elephan.theory.rules import RULES, Facts, broken, facts
@@ -67,7 +67,8 @@ def _laws(text: str) -> set[str]:
     laws = set(text.split("+")) - {"none"}
     unknown = laws - _catalogue()
     if unknown:
-        message = f'law: there is no "{min(unknown)}"; see `elephan list laws`, or write none'
+        hint = suggest(min(unknown), sorted(_catalogue()), "see `elephan list laws`, or write none")
+        message = f'law: there is no "{min(unknown)}"; {hint}'
         raise InputError(message)
     return laws
 

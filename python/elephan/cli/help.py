@@ -1,0 +1,150 @@
+"""What `--help` says beyond options: verbs in groups, each in one line, and examples that can be copied.
+
+The parser's own way of showing an epilogue breaks lines wherever the terminal ends, so that half an example is copied.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperCommand, TyperGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+VERBS: dict[str, dict[str, str]] = {
+    "Answer a question": {
+        "size": "How large must a buffer be? The smallest that meets a target.",
+        "model": "What does theory say? An analytic model, or all of a link.",
+        "reproduce": "Does a paper's figure hold? Its claims, one by one.",
+    },
+    "Run experiments": {
+        "new": "Write a scenario file with comments, to start from.",
+        "lint": "Warn of what would ruin a study; nothing is run.",
+        "run": "Run a scenario: what happens, with 95 % intervals.",
+        "sweep": "Run a scenario over lists of values; resumable.",
+        "report": "Make one HTML page of a run, a sizing or a sweep.",
+    },
+    "Look things up": {
+        "list": "Laws, queues, traffic, models, metrics: what there is.",
+        "schema": "JSON Schema of scenario files, for editors.",
+    },
+    "Keep house": {
+        "store": "Find, show, query, export and check what was run.",
+        "doctor": "What this machine can do, and what mends the rest.",
+        "completion": "Make Tab complete commands in bash, zsh or fish.",
+        "bench": "How fast the engine is on this machine.",
+    },
+}
+"""Groups of verbs in the order in which they are shown; a verb need not exist yet."""
+
+START = """\
+New to it? A file, an answer, a picture:
+  elephan new dumbbell --out mine.toml
+  elephan size mine.toml --target utilization=0.95
+  elephan run mine.toml --out run/ --plot
+
+Exit codes: 0 done, 1 a target or claim not met, 2 wrong input,
+            70 a defect of elephan, 130 interrupted.
+Guide:      https://github.com/elephan-lab/elephan/tree/main/docs/guide
+"""
+
+LEAST_WIDTH = 40
+"""Where examples are broken at the narrowest [columns]."""
+
+
+def arrange(group: TyperGroup) -> TyperGroup:
+    """Put the verbs in their groups and in order, each with its line; one that no group knows comes last.
+
+    Parameters
+    ----------
+    group : TyperGroup
+
+    Returns
+    -------
+    TyperGroup
+        The same.
+    """
+    known = {name: (panel, line) for panel, verbs in VERBS.items() for name, line in verbs.items()}
+    for name, command in group.commands.items():
+        if name in known:
+            panel, command.short_help = known[name]
+            command.rich_help_panel = panel  # type: ignore[attr-defined]
+    order = {name: place for place, name in enumerate(known)}
+    group.commands = dict(sorted(group.commands.items(), key=lambda item: order.get(item[0], len(order))))
+    return group
+
+
+class Verb(TyperCommand):
+    """A verb whose epilogue is examples, a line each, the first after ``Example:``."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write help, then the examples.
+
+        Parameters
+        ----------
+        ctx : click.Context
+        formatter : click.HelpFormatter
+        """
+        examples, self.epilog = self.epilog, None
+        super().format_help(ctx, formatter)
+        self.epilog = examples
+        if examples:
+            formatter.write(write_examples(examples, shutil.get_terminal_size().columns))
+
+
+class Verbs(TyperGroup):
+    """The verbs together: help, then how to start."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write help, then how to start.
+
+        Parameters
+        ----------
+        ctx : click.Context
+        formatter : click.HelpFormatter
+        """
+        super().format_help(ctx, formatter)
+        formatter.write(START)
+
+
+def write_examples(text: str, width: int) -> str:
+    r"""Write examples so that they can be copied, however narrow the terminal.
+
+    Parameters
+    ----------
+    text : str
+        A command a line; ``Example:`` in front is left out.
+    width : int
+        Of the terminal [columns].
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(write_examples("Example:  elephan run mine.toml --seed 7 --out run/", 40), end="")
+    Example:
+      elephan run mine.toml --seed 7 \
+        --out run/
+    """
+    lines = [line.strip() for line in text.removeprefix("Example:").splitlines() if line.strip()]
+    head = "Example:" if len(lines) == 1 else "Examples:"
+    broken = (part for line in lines for part in _break(line, max(width, LEAST_WIDTH) - 1))
+    return "\n".join([head, *broken]) + "\n"
+
+
+def _break(line: str, width: int) -> Iterable[str]:
+    """A command in as many lines as it needs, broken in front of options only."""
+    now = "  "
+    for part in re.split(r" (?=--)", line):
+        joined = f"{now} {part}" if now.strip() else f"{now}{part}"
+        if len(joined) + 2 > width and now.strip():
+            yield f"{now} \\"
+            now = f"    {part}"
+        else:
+            now = joined
+    yield now

@@ -1,0 +1,166 @@
+"""Misspelt names: one line with the nearest name there is, or all of them; exit code 2."""
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from elephan.errors import nearest, suggest
+
+FILE = """
+title    = "Two links"
+duration = "4 s"
+
+[[links]]
+name   = "core"
+rate   = "10 Mbit/s"
+buffer = "unlimited"
+
+[[links]]
+name   = "back"
+rate   = "10 Mbit/s"
+buffer = "unlimited"
+
+[[flows]]
+name     = "bulk"
+count    = 2
+path     = ["core"]
+return   = ["back"]
+rtt      = "80 ms"
+"""
+
+WRONG = [
+    # Verbs and options.
+    ("siez", 'elephan: there is no verb "siez"; did you mean "size"?; see elephan --help'),
+    ("Run", 'elephan: there is no verb "Run"; did you mean "run"?; see elephan --help'),
+    ("modle", 'elephan: there is no verb "modle"; did you mean "model"?; see elephan --help'),
+    ("benchmark", 'elephan: there is no verb "benchmark"; did you mean "bench"?; see elephan --help'),
+    ("--versoin", "elephan: there is no option --versoin; did you mean --version?; see elephan --help"),
+    ("run {file} --sed 3", "elephan run: there is no option --sed; did you mean --seed?; see elephan run --help"),
+    ("run {file} --jsn", "elephan run: there is no option --jsn; did you mean --json?; see elephan run --help"),
+    ("run --hlep", "elephan run: there is no option --hlep; did you mean --help?; see elephan run --help"),
+    ("run {file} --colour", "elephan run: there is no option --colour; see elephan run --help"),
+    (
+        "size {file} --tarjet loss=1%",
+        "elephan size: there is no option --tarjet; did you mean --target?; see elephan size --help",
+    ),
+    (
+        "size {file} --model_only",
+        "elephan size: there is no option --model_only; did you mean --model-only?; see elephan size --help",
+    ),
+    (
+        "lint {file} --strickt",
+        "elephan lint: there is no option --strickt; did you mean --strict?; see elephan lint --help",
+    ),
+    # Kinds.
+    ("list lwas", 'list: there is no "lwas"; did you mean "laws"?'),
+    ("list law", 'list: there is no "law"; did you mean "laws"?'),
+    ("list recovery", 'list: there is no "recovery"; did you mean "recoveries"?'),
+    ("list slow-start", 'list: there is no "slow-start"; did you mean "slow-starts"?'),
+    (
+        "list birds",
+        'list: there is no "birds"; use laws, slow-starts, recoveries, queues, traffic, models, metrics, lints',
+    ),
+    ("new dumbell", 'there is no kind "dumbell"; did you mean "dumbbell"?'),
+    ("new parkinglot", 'there is no kind "parkinglot"; did you mean "parking-lot"?'),
+    ("new star", 'there is no kind "star"; kinds: dumbbell, two-way, parking-lot, two-hops, web'),
+    ("run {file} --engine referense", '--engine: there is no "referense"; did you mean "reference"?'),
+    # Models and their parameters.
+    ("model sawtoth", 'model: there is no "sawtoth"; did you mean "sawtooth"?'),
+    ("model drop-tail", 'model: there is no "drop-tail"; did you mean "droptail-fixed-point"?'),
+    ("model sawtooth --set rt=3", "sawtooth: there is no parameter rt; did you mean rtt?"),
+    ("model sawtooth --set flow=3", "sawtooth: there is no parameter flow; did you mean flows?"),
+    ("model sawtooth --set law=rno", 'law: there is no "rno"; did you mean "reno"?'),
+    ("model sawtooth --set law=hihgspeed", 'law: there is no "hihgspeed"; did you mean "highspeed"?'),
+    ("model rules --set law=cubik", 'law: there is no "cubik"; did you mean "cubic"?'),
+    ("model sawtooth --scenario {file} --link cor", '{file}: there is no link "cor"; did you mean "core"?'),
+    # Targets, precision, links to size.
+    ("size {file} --target utilizaton=0.9", 'target: there is no "utilizaton"; did you mean "utilization"?'),
+    ("size {file} --target util=0.9", 'target: there is no "util"; did you mean "utilization"?'),
+    ("size {file} --target los=1%", 'target: there is no "los"; did you mean "loss"?'),
+    ("size {file} --target dleay=10ms", 'target: there is no "dleay"; did you mean "delay"?'),
+    (
+        "size {file} --target speed=1",
+        'target: there is no "speed"; write for example utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9',
+    ),
+    ("size {file} --target loss=1% --link coer", '{file}: there is no link "coer"; did you mean "core"?'),
+    ("size {file} --target loss=1% --link edge", '{file}: there is no link "edge"; links: core, back'),
+    ("run {file} --precision utilisaton=1%", 'precision: there is no "utilisaton"; did you mean "utilization"?'),
+    ("run {file} --precision godput=1%", 'precision: there is no "godput"; did you mean "goodput"?'),
+    (
+        "run {file} --precision speed=1%",
+        'precision: there is no "speed"; use utilization, loss, delay, backlog, goodput',
+    ),
+    (
+        "run {file} --precision loss[croe]=1%",
+        'precision: loss[croe]: there is none of this name; did you mean "core"?',
+    ),
+    (
+        "run {file} --precision goodput[balk]=1%",
+        'precision: goodput[balk]: there is none of this name; did you mean "bulk"?',
+    ),
+    # Places.
+    ("run {file} --set durtion=3", "{file}: durtion: unknown key; did you mean `duration`?"),
+    ("run {file} --set seeds=3", "{file}: seeds: unknown key; did you mean `seed`?"),
+    ("run {file} --set colour=3", "{file}: colour: unknown key; known here: "),
+    ("run {file} --set link[0].rate=3", "{file}: link: unknown key; did you mean `links`?"),
+    ("run {file} --set flow[bulk].count=3", "{file}: flow: unknown key; did you mean `flows`?"),
+    ("run {file} --set recrod.every=3", "{file}: recrod: unknown key; did you mean `record`?"),
+    ("run {file} --set record.evry=3", "{file}: record.evry: unknown key; did you mean `every`?"),
+    ("run {file} --set links[cor].rate=3", '{file}: links[cor]: there is none of this name; did you mean "core"?'),
+    ("run {file} --set links[x].rate=3", "{file}: links[x]: there is none of this name; known: core, back"),
+    ("run {file} --set flows[blk].count=3", '{file}: flows[blk]: there is none of this name; did you mean "bulk"?'),
+    ("run {file} --set links.core.rate=3", "{file}: links: is not a table, so it has no core; write links[core]"),
+    ("run {file} --set links[0].bufer=3", "{file}: links[0].bufer: unknown key; did you mean `buffer`?"),
+    ("run {file} --set flows[0].tcp.min_rtt=3", "{file}: flows[0].tcp.min_rtt: unknown key; did you mean `min_rto`?"),
+    # Values: laws, queues, links of a path, flows of a trace.
+    ("run {file} --set flows[0].control=renoo", '{file}: flows[0].control: unknown law "renoo"; did you mean "reno"?'),
+    (
+        "run {file} --set flows[0].recovery=newrno",
+        '{file}: flows[0].recovery: unknown recovery "newrno"; did you mean "newreno"?',
+    ),
+    ("run {file} --set links[0].queue=rde", '{file}: links[0].queue: unknown discipline "rde"; did you mean "red"?'),
+    ('run {file} --set flows[0].path=["coer"]', '{file}: flows[0].path[0]: unknown link "coer"; did you mean "core"?'),
+    (
+        'run {file} --set record.trace=["blk[0]"]',
+        '{file}: record.trace[0]: unknown group "blk"; did you mean "bulk"?',
+    ),
+    ("lint {file} --set flows[0].traffic=bulck", "{file}: flows[0].traffic: "),
+    (
+        "size {file} --target loss=1% --laws reno,hihgspeed",
+        '{file}: flows[0].control.law: unknown law "hihgspeed"; did you mean "highspeed"?',
+    ),
+    (
+        "size {file} --target loss=1% --queues codle",
+        '{file}: links[0].queue.discipline: unknown discipline "codle"; did you mean "codel"?',
+    ),
+    ("bench --laws rneo", '--laws: there is no "rneo"; did you mean "reno"?'),
+    ("bench --queues rde", '--queues: there is no "rde"; did you mean "red"?'),
+    ("bench --workloads W9", '--workloads: there is no "W9"; use W1,W2,W3,W4,W5'),
+]
+
+
+@pytest.mark.parametrize(("words", "line"), WRONG, ids=[words for words, _ in WRONG])
+def test_a_misspelt_name_gets_the_nearest(elephan: Command, tmp_path: Path, words: str, line: str) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(FILE)
+    done = elephan(*(word.format(file=file) for word in words.split()))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(line.format(file=file)), done.err
+    assert done.err.count("\n") == 1
+
+
+def test_case_does_not_matter_and_the_first_of_equals_is_meant() -> None:
+    assert nearest("RENO", ["cubic", "reno"]) == "reno"
+    assert nearest("Link", ["LINK", "link"]) == "LINK"
+
+
+def test_a_beginning_means_a_name_if_no_other_begins_so() -> None:
+    assert nearest("dup", ["duplicate-acknowledgements", "window"]) == "duplicate-acknowledgements"
+    assert nearest("par", ["parking-lot", "parking-garage"]) is None
+    assert nearest("pa", ["parking-lot"]) is None
+
+
+def test_nonsense_gets_the_list() -> None:
+    assert suggest("qqq", ["reno", "cubic"]) == "use reno, cubic"
+    assert suggest("qqq", ["reno", "cubic"], "see the list") == "see the list"
