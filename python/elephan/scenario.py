@@ -230,12 +230,12 @@ class Scenario:
 
     @cached_property
     def id(self) -> str:
-        """What identifies the result: a hash of the engine's version, the seed and the canonical form, hexadecimal."""
+        """What identifies the result, a hash of the engine's version, the seed and the canonical form, hexadecimal."""
         return _native.scenario_id(self.canonical)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What follows without running: per link n, mean RTT, BDP, buffer; per group law, flows, packet."""
+        """What follows without running, of each link n, mean RTT, BDP, buffer, and of each group law, flows, packet."""
         return dict(json.loads(_native.describe(self.canonical)))
 
     @property

@@ -1,0 +1,113 @@
+"""docs/reference says what the program has: each key of the documents has a row, and each row is a key that exists."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import elephan
+from elephan.size import compare, size
+
+PAGE = (Path(__file__).resolve().parent.parent / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+WEB = """
+[[flows]]
+name    = "web"
+path    = ["core"]
+rtt     = "80 ms"
+traffic = { kind = "web", think = "200 ms" }
+"""
+
+
+def rows(verb: str) -> dict[str, str]:
+    """The keys that the page lists under a heading, and what they are said to be."""
+    section = PAGE.partition(f"\n## `{verb}`\n")[2].partition("\n## ")[0]
+    return {key: kind for key, kind in re.findall(r"^\| `([^`]+)` \| ([^|]*?) ?\|", section, flags=re.MULTILINE)}
+
+
+def keys(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The keys of a document, with what they hold."""
+    if isinstance(part, dict) and set(part) != {"mean", "ci95"}:
+        for key, inner in part.items():
+            yield from keys(inner, f"{path}.{key}".lstrip("."))
+    elif isinstance(part, list) and part and isinstance(part[0], dict):
+        for inner in part:
+            yield from keys(inner, f"{path}[]")
+    elif part != []:
+        yield path, part
+
+
+def pattern(key: str) -> re.Pattern[str]:
+    return re.compile(re.escape(key).replace("NAME", r"[\w-]+"))
+
+
+@cache
+def documents(verb: str) -> list[dict[str, Any]]:
+    """Documents that together have every key."""
+    scenario = elephan.Scenario.from_text(elephan.EXAMPLE)
+    if verb == "elephan run":
+        web = elephan.Scenario.from_text(elephan.EXAMPLE + WEB)
+        # A TCP flow beside datagrams, so that some quantities are null.
+        return [elephan.run(scenario, 2, precision="50%").to_json(), elephan.run(web, 2).to_json()]
+    if verb == "elephan size":
+        answers = [size(scenario, "utilization=0.9", replications=2), size(scenario, "delay=1us", replications=1)]
+        return [answer.to_json() for answer in answers]
+    made = compare(scenario, ["reno"], ["drop-tail", "fq"], lambda each: size(each, "utilization=0.8", replications=2))
+    unmet = compare(scenario, ["reno"], ["codel"], lambda each: size(each, "utilization=0.9999", replications=1))
+    return [made.to_json(), unmet.to_json()]
+
+
+VERBS = ("elephan run", "elephan size", "elephan size --laws … --queues …")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_key_of_a_document_has_a_row(verb: str) -> None:
+    listed = rows(verb)
+    if verb == VERBS[2]:
+        listed = {f"variants[].{key}": kind for key, kind in rows("elephan size").items()} | listed
+    found = [pattern(key) for key in listed]
+    missing = {
+        key
+        for document in documents(verb)
+        for key, _ in keys(document)
+        if not any(each.fullmatch(key) for each in found)
+    }
+    assert missing == set()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_row_is_a_key_that_exists(verb: str) -> None:
+    there = {key for document in documents(verb) for key, _ in keys(document)}
+    assert [key for key in rows(verb) if not any(pattern(key).fullmatch(each) for each in there)] == []
+
+
+KINDS = {
+    "text": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "quantity": dict,
+    "list": list,
+    "list of texts": list,
+    "null": type(None),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_rows_say_truly_what_a_key_holds(verb: str) -> None:
+    wrong = set()
+    for document in documents(verb):
+        for key, value in keys(document):
+            # Of several rows that fit (`queue.NAME`, `queue.discipline`) one must be right; a row may be silent.
+            said = [kind for row, kind in rows(verb).items() if pattern(row).fullmatch(key)]
+            if said and not any(not kind or isinstance(value, tuple(_types(kind))) for kind in said):
+                wrong.add((key, tuple(said), repr(value)))
+    assert wrong == set()
+
+
+def _types(kind: str) -> Iterator[type]:
+    for word in kind.split(" or "):
+        found = KINDS[word]
+        yield from found if isinstance(found, tuple) else (found,)

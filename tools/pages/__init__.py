@@ -1,0 +1,90 @@
+"""Parts of the documentation site that are made while it is built; a Sphinx extension.
+
+A page says where such a part goes with a comment (`<!-- elephan: cli -->`), which a code host does not show. Links to
+files that are not in docs/ lead to their page, if they have one, or to a copy. Names in backticks that the site does
+not have stay code.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransform
+from sphinx.util.osutil import relative_uri
+
+from pages import claims, cli, scenario
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (
+    "size-a-buffer",
+    "sizing-a-buffer",
+    "choosing-a-sender",
+    "choosing-a-queue",
+    "compare-laws",
+    "traffic-and-topologies",
+    "statistics",
+    "models",
+    "sweeps",
+    "reports",
+    "python",
+    "write-your-own-law",
+    "editors",
+)
+"""The order in which the guide is read; pages that are not named come last."""
+MARK = re.compile(r"^<!-- elephan: (\w+) -->$", flags=re.MULTILINE)
+
+ELSEWHERE = {"README.md": "index", "CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog"}
+"""Files outside docs/, and the pages that show them."""
+
+CHILDREN = {"decisions/README": "0*"}
+"""Pages whose neighbours stand below them, as they themselves do not say."""
+
+
+def guide() -> str:
+    """Write the table of contents of the guide."""
+    found = {page.stem for page in (ROOT / "docs" / "guide").iterdir() if page.suffix in (".md", ".ipynb")}
+    pages = [name for name in GUIDE if name in found] + sorted(found.difference(GUIDE))
+    return "\n".join(["```{toctree}", ":hidden:", ":caption: Guide", "", *(f"guide/{name}" for name in pages), "```"])
+
+
+PARTS = {"guide": guide, "cli": cli.reference, "scenario": scenario.reference, "claims": claims.tables}
+
+
+def fill(_: Sphinx, page: str, source: list[str]) -> None:
+    """Put in what is made while the site is built."""
+    source[0] = MARK.sub(lambda found: PARTS[found[1]](), source[0])
+    if below := CHILDREN.get(page):
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{below}\n```\n"
+
+
+class Elsewhere(SphinxTransform):
+    """Lead links to files that have a page to that page, and not to a copy of the file."""
+
+    default_priority = 5  # before Sphinx copies what is linked to
+
+    def apply(self, **_: Any) -> None:
+        """Change the links of one page."""
+        here = Path(self.env.doc2path(self.env.current_document.docname)).parent
+        for link in list(self.document.findall(addnodes.download_reference)):
+            file = (here / str(link["reftarget"])).resolve()
+            page = ELSEWHERE.get(str(file.relative_to(ROOT))) if file.is_relative_to(ROOT) else None
+            if page is not None:
+                where = relative_uri(self.env.current_document.docname, page)
+                link.replace_self(nodes.reference("", "", *link.children, refuri=where + ".html", internal=True))
+
+
+def leave_code(_: Sphinx, __: BuildEnvironment, link: addnodes.pending_xref, text: nodes.Node) -> nodes.Node | None:
+    """Leave a name in backticks as it is where the site has nothing of that name."""
+    return text if link.get("refdomain") == "py" and link.get("reftype") == "obj" else None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("source-read", fill)
+    app.connect("missing-reference", leave_code)
+    app.add_transform(Elsewhere)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
