@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Warned:
         -------
         dict of str to str
         """
-        return asdict(self)
+        return dict(vars(self))
 
 
 @dataclass(frozen=True)

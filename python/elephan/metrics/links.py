@@ -12,6 +12,8 @@ import numpy as np
 from elephan.metrics.cards import metric
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
 BINS_PER_DOUBLING = 32
@@ -389,9 +391,7 @@ def bin_lowers(count: int) -> NDArray[np.float64]:
     >>> bin_lowers(67)[[0, 1, 63, 64, 65, 66]].tolist()
     [0.0, 1.0, 63.0, 64.0, 66.0, 68.0]
     """
-    bins = np.arange(count, dtype=np.int64)
-    octaves = np.maximum(bins // BINS_PER_DOUBLING - 1, 0)
-    return np.asarray(np.ldexp((bins - BINS_PER_DOUBLING * octaves).astype(float), octaves))
+    return _lowers(np.arange(count, dtype=np.int64))
 
 
 def bin_middles(count: int) -> NDArray[np.float64]:
@@ -410,8 +410,16 @@ def bin_middles(count: int) -> NDArray[np.float64]:
     >>> bin_middles(66)[[0, 63, 64, 65]].tolist()
     [0.0, 63.0, 64.5, 66.5]
     """
-    lowers = bin_lowers(count + 1)
-    return (lowers[:-1] + lowers[1:] - 1.0) / 2.0
+    return _middles(np.arange(count, dtype=np.int64))
+
+
+def _lowers(bins: NDArray[np.int64]) -> NDArray[np.float64]:
+    octaves = np.maximum(bins // BINS_PER_DOUBLING - 1, 0)
+    return np.asarray(np.ldexp((bins - BINS_PER_DOUBLING * octaves).astype(float), octaves))
+
+
+def _middles(bins: NDArray[np.int64]) -> NDArray[np.float64]:
+    return (_lowers(bins) + _lowers(bins + 1) - 1.0) / 2.0
 
 
 @metric(
@@ -447,14 +455,38 @@ def percentile(histogram: ArrayLike, share: float) -> float:
     >>> percentile([5, 3, 1, 1], 0.5), percentile([5, 3, 1, 1], 0.9)
     (0.0, 2.0)
     """
-    counts = np.asarray(histogram, dtype=np.int64)
-    total = int(counts.sum())
-    if total == 0:
-        return float("nan")
+    return float(percentiles([histogram], [share])[0, 0])
+
+
+def percentiles(histograms: Sequence[ArrayLike], shares: Sequence[float]) -> NDArray[np.float64]:
+    """Quantiles of what several histograms of the engine hold, see `percentile`.
+
+    Parameters
+    ----------
+    histograms : sequence of array_like, shape (bins,) each
+    shares : sequence of float [1]
+
+    Returns
+    -------
+    ndarray, shape (histograms, shares)
+        NaN without samples.
+
+    Examples
+    --------
+    >>> percentiles([[5, 3, 1, 1], [0, 1], []], [0.5, 0.9])
+    array([[ 0.,  2.],
+           [ 1.,  1.],
+           [nan, nan]])
+    """
+    # All in one row: a rank is looked for behind what the histograms before it hold.
+    counted = np.concatenate([[0], *histograms], dtype=np.int64, casting="unsafe").cumsum()
+    bounds = np.cumsum([0, *(len(counts) for counts in histograms)])  # type: ignore[arg-type]
+    before = counted[bounds[:-1], None]
+    totals = counted[bounds[1:], None] - before
     # A whole count: rounding must not ask for one more sample than there is.
-    rank = int(np.ceil(share * total - 1e-9))
-    at = int(np.searchsorted(np.cumsum(counts), max(rank, 1)))
-    return float(bin_middles(at + 1)[-1])
+    ranks = np.maximum(np.ceil(np.asarray(shares) * totals - 1e-9).astype(np.int64), 1)
+    at = np.searchsorted(counted, before + ranks) - 1 - bounds[:-1, None]
+    return np.where(totals > 0, _middles(np.where(totals > 0, at, 0)), np.nan)
 
 
 @metric(

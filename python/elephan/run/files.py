@@ -26,6 +26,9 @@ SMALL = 4096
 """Bytes below which columns are not compressed: a disk block holds them, and to start compressing costs more."""
 
 
+_SCALAR = json.JSONEncoder(allow_nan=False)
+
+
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """Give a temporary path that becomes `path` when the block ends well, and vanishes otherwise.
@@ -159,9 +162,10 @@ def _indented(value: Any, line: str) -> str:
         return f"{{{inner}{f',{inner}'.join(parts)}{line}}}"
     if isinstance(value, list | tuple) and value:
         return f"[{inner}{f',{inner}'.join([_indented(one, inner) for one in value])}{line}]"
-    if type(value) is float and isfinite(value):
+    # What most values are goes the short way.
+    if type(value) is int or (type(value) is float and isfinite(value)):
         return repr(value)
-    return _string(value) if type(value) is str else json.dumps(value, allow_nan=False)
+    return _string(value) if type(value) is str else _SCALAR.encode(value)
 
 
 def write_parquet(path: Path, columns: Mapping[str, Any], metadata: Mapping[str, str]) -> Path:
@@ -373,7 +377,7 @@ def _links(result: Result) -> dict[str, Any]:
     for replication, outcome in enumerate(result.outcomes):
         columns["replication"].append(np.full(names.size, replication, dtype=np.uint32))
         columns["link"].append(names)
-        columns["loss_ratio"].append(np.array([outcome.loss_ratio(i) for i in range(names.size)]))
+        columns["loss_ratio"].append(outcome.loss_ratios())
         for name, column in outcome.links.items():
             columns.setdefault(name, []).append(column)
     return {name: np.concatenate(parts) for name, parts in columns.items()}

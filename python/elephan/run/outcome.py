@@ -85,8 +85,19 @@ class Outcome:
         -------
         float [1]
         """
-        dropped = sum(int(self.links[f"drops_{cause}"][link]) for cause in CAUSES)
-        return dropped / arrived if (arrived := int(self.links["arrived"][link])) else 0.0
+        return float(self.loss_ratios()[link])
+
+    def loss_ratios(self) -> NDArray[np.float64]:
+        """Packets dropped over packets arrived.
+
+        Returns
+        -------
+        ndarray of float, shape (links,) [1]
+            0 where none arrived.
+        """
+        dropped, arrived = sum(self.links[f"drops_{cause}"] for cause in CAUSES), self.links["arrived"]
+        ratios: NDArray[np.float64] = (dropped * (arrived > 0)) / arrived.clip(1)
+        return ratios
 
     def delay_histogram(self, link: int) -> NDArray[np.uint64]:
         """Histogram of waiting times at a link, of every packet served if recorded, otherwise as sampled.

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from elephan.run.outcome import Outcome, simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from elephan.scenario import Scenario
+
+
+SHORT = 1e9
+"""Bits that the links of a scenario can carry in a replication of some hundredths of a second: where nothing is gained
+by several threads, it need not have one of its own to be interrupted either."""
 
 
 class Job(NamedTuple):
@@ -46,13 +52,13 @@ def simulate_all(
     series: bool = False,
     engine: str = "window",
 ) -> list[Outcome]:
-    """Run all jobs on threads.
+    """Run all jobs on threads, or one after the other in this one if they are short and not to run side by side.
 
     Parameters
     ----------
     jobs : sequence of Job
     workers : int, optional
-        Threads; as many as there are cores by default. 0: none but this one, for who has threads of his own.
+        Threads; as many as there are cores by default.
     on_done : callable, optional
         Called in this thread, in the order of the jobs.
     series : bool
@@ -76,20 +82,28 @@ def simulate_all(
     >>> len(simulate_all([Job(scenario, 0), Job(scenario, 1)], workers=2))
     2
     """
-    outcomes = []
-    if workers == 0:
-        for job in jobs:
-            outcomes.append(simulate(*job, engine=engine, series=series))
-            if on_done is not None:
-                on_done(job)
-        return outcomes
+    work = partial(simulate, engine=engine, series=series)
+    if (workers == 1 or len(jobs) == 1) and all(_is_short(job.scenario) for job in jobs):
+        return _collected(jobs, (work(*job) for job in jobs), on_done)
     pool = ThreadPoolExecutor(max_workers=workers or default_workers())
     try:
-        futures = [pool.submit(simulate, *job, engine=engine, series=series) for job in jobs]
-        for job, future in zip(jobs, futures, strict=True):
-            outcomes.append(future.result())
-            if on_done is not None:
-                on_done(job)
+        futures = [pool.submit(work, *job) for job in jobs]
+        return _collected(jobs, (future.result() for future in futures), on_done)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-    return outcomes
+
+
+def _collected(
+    jobs: Sequence[Job], outcomes: Iterable[Outcome], on_done: Callable[[Job], None] | None
+) -> list[Outcome]:
+    found = []
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        found.append(outcome)
+        if on_done is not None:
+            on_done(job)
+    return found
+
+
+def _is_short(scenario: Scenario) -> bool:
+    carried = sum(link["rate_bps"] * link["count"] for link in scenario.links) * scenario.facts["duration_s"]
+    return bool(carried <= SHORT)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,18 +17,18 @@ from elephan.metrics import (
     jain_maxmin,
     maxmin_shares,
     occupancy,
-    percentile,
+    percentiles,
     ratio,
     rtt_ratio,
 )
 from elephan.run.outcome import CAUSES, Outcome
-from elephan.stats import estimate
+from elephan.stats import estimates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from elephan.lint import Warned
     from elephan.run.precision import Precision
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 PERCENTILES = (50, 95, 99)
 """Of backlog and queueing delay of each link, and of what transfers take."""
+
+OF_FLOWS = ("goodput_bps", "dropped", "sent", "timeouts", "loss_events", "cwnd_segments", "srtt_s")
+"""Columns of flows that are summed up over those of a group."""
 
 SORTS = ("transfer", "session", "datagrams")
 """Sorts of traffic, those first whose fairness is asked for."""
@@ -91,7 +95,8 @@ class Result:
     def _document(self) -> dict[str, Any]:
         """The document without its warnings."""
         facts = self.scenario.facts
-        return {
+        over = _Estimates()
+        document = {
             "run": {
                 "id": self.scenario.id,
                 "scenario": self.scenario.title,
@@ -105,10 +110,12 @@ class Result:
                 "wall_s": self.wall_s,
                 "packets_delivered": sum(outcome.balance["delivered"] for outcome in self.outcomes),
             },
-            "links": [self._link(i) for i in range(len(facts["links"]))],
-            "groups": [self._group(i) for i in range(len(facts["groups"]))],
-            "fairness": self._fairness(),
+            "links": list(self._links(over)),
+            "groups": list(self._groups(over)),
+            "fairness": self._fairness(over),
         }
+        over.fill()
+        return document
 
     def write(self, folder: Path) -> list[Path]:
         """Write ``run.json``, ``flows.parquet``, ``links.parquet`` and, if kept, ``samples.parquet`` and more.
@@ -131,118 +138,84 @@ class Result:
 
         return write_result(self, folder)
 
-    def _over(self, value: Callable[[Outcome], float]) -> dict[str, float | None]:
-        """Estimate over replications."""
-        return estimate([value(outcome) for outcome in self.outcomes]).to_json()
-
-    def _link(self, i: int) -> dict[str, Any]:
-        fact = self.scenario.links[i]
-
-        def column(name: str) -> dict[str, float | None]:
-            return self._over(lambda o: float(o.links[name][i]))
-
-        def percentiles(key: str, of: Callable[..., float]) -> dict[str, dict[str, float | None]]:
-            return {key.format(p): self._over(partial(of, share=p / 100)) for p in PERCENTILES}
-
-        buffer = buffer_packets(fact)
-        return {
-            "name": fact["name"],
-            "rate_bps": fact["rate_bps"],
-            "queue": {"discipline": fact["discipline"]} | fact["queue"],
-            "tc": fact["tc"],
-            "buffer_packets": buffer,
-            "utilization": column("utilization"),
-            "loss_ratio": self._over(lambda o: o.loss_ratio(i)),
-            "backlog_packets": column("backlog_packets"),
-            "backlog_max_packets": column("backlog_max_packets"),
-            **percentiles(
-                "backlog_p{}_packets", lambda o, share: percentile(o.histograms["backlog_packets"][i], share)
-            ),
-            "occupancy": self._over(lambda o: occupancy(float(o.links["backlog_packets"][i]), buffer)),
-            "queueing_delay_s": column("queueing_delay_s"),
-            **percentiles("queueing_delay_p{}_s", lambda o, share: 1e-12 * percentile(o.delay_histogram(i), share)),
-            "idle_fraction": self._over(lambda o: 1.0 - float(o.links["utilization"][i])),
-            "empty_fraction": column("empty_fraction"),
-            "drops": {cause: column(f"drops_{cause}") for cause in CAUSES},
-            "marks": self._over(lambda o: sum(float(o.links[f"marks_{cause}"][i]) for cause in CAUSES)),
-            "loss_events": column("loss_events"),
-            "flows_hit_per_loss_event": self._over(
-                lambda o: flows_hit_per_loss_event(float(o.links["flows_hit"][i]), float(o.links["loss_events"][i]))
-            ),
-        }
-
-    def _group(self, g: int) -> dict[str, Any]:
-        fact = self.scenario.groups[g]
-
-        def over(name: str, reduce: Callable[[NDArray[Any]], float]) -> dict[str, float | None]:
-            return self._over(lambda o: reduce(o.flows[name][o.flows["group"] == g]))
-
-        # Datagrams cannot time out: that is not the same as none that did.
-        events = _sum if fact["law"] is not None else _none
-
-        return {
-            "name": fact["name"],
-            "law": fact["law"],
-            "recovery": fact["recovery"],
-            "flows": fact["flows"],
-            "goodput_bps": over("goodput_bps", _sum),
-            "goodput_per_flow_bps": over("goodput_bps", _mean),
-            "loss_ratio": self._over(lambda o: _loss(o, g)),
-            "cwnd_segments": over("cwnd_segments", _mean),
-            "srtt_s": over("srtt_s", _mean),
-            "timeouts": over("timeouts", events),
-            "loss_events": over("loss_events", events),
-            "transfers": self._transfers(g),
-        }
-
-    def _transfers(self, g: int) -> dict[str, Any] | None:
-        """What became of the transfers of a group, and of its pages; None where none ends."""
-        if any(outcome.transfers[g] is None for outcome in self.outcomes):
-            return None
-
-        def of(value: Callable[[dict[str, Any]], float]) -> dict[str, float | None]:
-            return self._over(lambda o: value(o.transfers[g] or {}))
-
-        def spread(name: str, counts: str, scale: float) -> dict[str, dict[str, float | None]]:
-            def share(t: dict[str, Any], at: float) -> float:
-                return scale * percentile(t[counts], at)
-
-            return {name.format(p): of(partial(share, at=p / 100)) for p in PERCENTILES}
-
-        document: dict[str, Any] = {
-            "opened": of(lambda t: t["opened"]),
-            "completed": of(lambda t: t["completed"]),
-            "refused": of(lambda t: t["refused"]),
-            "open": of(lambda t: t["open_mean"]),
-            "completion_time_s": of(lambda t: _per(t["duration_sum_s"], t["completed"])),
-            **spread("completion_time_p{}_s", "duration_ps", 1e-12),
-            "slowdown": of(lambda t: _per(t["slowdown_sum"], t["completed"])),
-            **spread("slowdown_p{}", "slowdown_1024", 1 / 1024),
-        }
-        if any((outcome.transfers[g] or {})["pages"] for outcome in self.outcomes):
-            document |= {
-                "pages": of(lambda t: t["pages"]),
-                "page_time_s": of(lambda t: _per(t["page_sum_s"], t["pages"])),
-                **spread("page_time_p{}_s", "page_ps", 1e-12),
+    def _links(self, over: _Estimates) -> Iterator[dict[str, Any]]:
+        outcomes, facts = self.outcomes, self.scenario.links
+        # Of each link and replication, by name.
+        columns = np.array([[*o.links.values()] for o in outcomes], dtype=float).transpose(1, 2, 0)
+        plain = dict(zip(outcomes[0].links, columns, strict=True))
+        drops = {cause: plain[f"drops_{cause}"] for cause in CAUSES}
+        marks = np.sum([plain[f"marks_{cause}"] for cause in CAUSES], axis=0)
+        loss_ratio = np.array([o.loss_ratios() for o in outcomes]).T
+        histograms = [counts for o in outcomes for counts in o.histograms["backlog_packets"]]
+        histograms += [o.delay_histogram(i) for o in outcomes for i in range(len(facts))]
+        found = percentiles(histograms, [p / 100 for p in PERCENTILES])
+        backlogs, delays = found.reshape(2, len(outcomes), len(facts), -1).transpose(0, 3, 2, 1)
+        for i, fact in enumerate(facts):
+            buffer = buffer_packets(fact)
+            hit, events, waiting = (plain[name][i] for name in ("flows_hit", "loss_events", "backlog_packets"))
+            yield {
+                "name": fact["name"],
+                "rate_bps": fact["rate_bps"],
+                "queue": {"discipline": fact["discipline"]} | fact["queue"],
+                "tc": fact["tc"],
+                "buffer_packets": buffer,
+                "utilization": over(plain["utilization"][i]),
+                "loss_ratio": over(loss_ratio[i]),
+                "backlog_packets": over(waiting),
+                "backlog_max_packets": over(plain["backlog_max_packets"][i]),
+                **{f"backlog_p{p}_packets": over(x[i]) for p, x in zip(PERCENTILES, backlogs, strict=True)},
+                "occupancy": over([occupancy(x, buffer) for x in waiting.tolist()]),
+                "queueing_delay_s": over(plain["queueing_delay_s"][i]),
+                **{f"queueing_delay_p{p}_s": over(1e-12 * x[i]) for p, x in zip(PERCENTILES, delays, strict=True)},
+                "idle_fraction": over(1.0 - plain["utilization"][i]),
+                "empty_fraction": over(plain["empty_fraction"][i]),
+                "drops": {cause: over(dropped[i]) for cause, dropped in drops.items()},
+                "marks": over(marks[i]),
+                "loss_events": over(events),
+                "flows_hit_per_loss_event": over(list(map(flows_hit_per_loss_event, hit.tolist(), events.tolist()))),
             }
-        return document
 
-    def _fairness(self) -> dict[str, Any]:
+    def _groups(self, over: _Estimates) -> Iterator[dict[str, Any]]:
+        # Of each replication, column and flow.
+        columns = np.array([[o.flows[name] for name in OF_FLOWS] for o in self.outcomes], dtype=float)
+        begins = np.searchsorted(self._flow_groups, np.arange(len(self.scenario.groups) + 1))
+        for g, fact in enumerate(self.scenario.groups):
+            mine = columns[:, :, begins[g] : begins[g + 1]]
+            sums = mine.sum(axis=2)
+            total, mean = (dict(zip(OF_FLOWS, x.T, strict=True)) for x in (sums, _means(mine, sums)))
+            # Datagrams cannot time out: that is not the same as none that did.
+            never = np.full(len(self.outcomes), np.nan) if fact["law"] is None else None
+            yield {
+                "name": fact["name"],
+                "law": fact["law"],
+                "recovery": fact["recovery"],
+                "flows": fact["flows"],
+                "goodput_bps": over(total["goodput_bps"]),
+                "goodput_per_flow_bps": over(mean["goodput_bps"]),
+                "loss_ratio": over(list(map(ratio, total["dropped"].tolist(), total["sent"].tolist()))),
+                "cwnd_segments": over(mean["cwnd_segments"]),
+                "srtt_s": over(mean["srtt_s"]),
+                "timeouts": over(total["timeouts"] if never is None else never),
+                "loss_events": over(total["loss_events"] if never is None else never),
+                "transfers": _transfers([o.transfers[g] for o in self.outcomes], over),
+            }
+
+    def _fairness(self, over: _Estimates) -> dict[str, Any]:
         """Over the flows whose fairness is asked for."""
-        shares = self._fair_shares
-        counts = fair_groups(self.scenario.groups)
-
-        def counted(outcome: Outcome) -> tuple[NDArray[Any], NDArray[Any]]:
-            mine = counts[outcome.flows["group"]]
-            return outcome.flows["goodput_bps"][mine], shares[outcome.flows["group"]][mine]
-
+        mine = fair_groups(self.scenario.groups)[self._flow_groups]
+        shares = self._fair_shares[self._flow_groups][mine]
+        goodputs = [o.flows["goodput_bps"][mine] for o in self.outcomes]
+        rtts = [o.flows["base_rtt_s"][mine] for o in self.outcomes]
         return {
-            "jain": self._over(lambda o: jain(counted(o)[0])),
-            "jain_maxmin": self._over(lambda o: jain_maxmin(*counted(o))),
-            "rtt_ratio": self._over(
-                lambda o: rtt_ratio(counted(o)[0], o.flows["base_rtt_s"][counts[o.flows["group"]]])
-            ),
+            "jain": over([jain(x) for x in goodputs]),
+            "jain_maxmin": over([jain_maxmin(x, shares) for x in goodputs]),
+            "rtt_ratio": over(list(map(rtt_ratio, goodputs, rtts))),
         }
+
+    @property
+    def _flow_groups(self) -> NDArray[Any]:
+        """Group of each flow, the same in all replications and in the scenario's order."""
+        return self.outcomes[0].flows["group"]
 
     @cached_property
     def _fair_shares(self) -> NDArray[np.float64]:
@@ -305,24 +278,66 @@ def buffer_packets(link: dict[str, Any]) -> float | None:
     return None
 
 
-def _loss(outcome: Outcome, group: int) -> float:
-    mine = outcome.flows["group"] == group
-    return ratio(outcome.flows["dropped"][mine].sum(), outcome.flows["sent"][mine].sum())
+class _Estimates:
+    """Estimates over replications that a document has places for already: all are made at once, which is faster."""
+
+    def __init__(self) -> None:
+        self.rows: list[ArrayLike] = []
+        self.places: list[dict[str, float | None]] = []
+
+    def __call__(self, values: ArrayLike) -> dict[str, float | None]:
+        """Take the values of the replications; return what `fill` will fill."""
+        self.rows.append(values)
+        self.places.append({"mean": None, "ci95": None})
+        return self.places[-1]
+
+    def fill(self) -> None:
+        """Estimate; what is not a number stays null, as JSON has none."""
+        for key, numbers in zip(("mean", "ci95"), estimates(np.array(self.rows, dtype=float)), strict=True):
+            for place, number in zip(self.places, numbers.tolist(), strict=True):
+                if isfinite(number):
+                    place[key] = number
 
 
-def _per(total: float, count: float) -> float:
-    """A mean, or NaN where there was nothing."""
-    return total / count if count else float("nan")
+def _transfers(replications: Sequence[dict[str, Any] | None], over: _Estimates) -> dict[str, Any] | None:
+    """What became of the transfers of a group, and of its pages; None where none ends."""
+    known = [one for one in replications if one is not None]
+    if len(known) < len(replications):
+        return None
+
+    def of(name: str) -> dict[str, float | None]:
+        return over([one[name] for one in known])
+
+    def mean(total: str, count: str) -> dict[str, float | None]:
+        return over([one[total] / one[count] if one[count] else np.nan for one in known])
+
+    def spread(name: str, counts: str, scale: float) -> dict[str, dict[str, float | None]]:
+        found = scale * percentiles([one[counts] for one in known], [p / 100 for p in PERCENTILES])
+        return {name.format(p): over(column) for p, column in zip(PERCENTILES, found.T, strict=True)}
+
+    document: dict[str, Any] = {
+        "opened": of("opened"),
+        "completed": of("completed"),
+        "refused": of("refused"),
+        "open": of("open_mean"),
+        "completion_time_s": mean("duration_sum_s", "completed"),
+        **spread("completion_time_p{}_s", "duration_ps", 1e-12),
+        "slowdown": mean("slowdown_sum", "completed"),
+        **spread("slowdown_p{}", "slowdown_1024", 1 / 1024),
+    }
+    if any(one["pages"] for one in known):
+        document |= {
+            "pages": of("pages"),
+            "page_time_s": mean("page_sum_s", "pages"),
+            **spread("page_time_p{}_s", "page_ps", 1e-12),
+        }
+    return document
 
 
-def _sum(x: NDArray[Any]) -> float:
-    return float(x.sum())
-
-
-def _none(_: NDArray[Any]) -> float:
-    return float("nan")
-
-
-def _mean(x: NDArray[Any]) -> float:
-    known = x[np.isfinite(x)]
-    return float(known.mean()) if known.size else float("nan")
+def _means(x: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means along the last axis of `x`, whose sums are known; what is not a number is left out."""
+    means: NDArray[np.float64] = sums / max(x.shape[-1], 1)
+    for at in zip(*np.nonzero(~np.isfinite(sums)), strict=True):
+        known = x[at][np.isfinite(x[at])]
+        means[at] = known.mean() if known.size else np.nan
+    return means

@@ -7,7 +7,7 @@ Pure functions on arrays, a file for each subject; every source is named where i
 
 from elephan.stats.batches import BatchMeans, batch_means
 from elephan.stats.correlation import autocorrelation, effective_size
-from elephan.stats.interval import CONFIDENCE, Estimate, estimate, finite, t_quantile
+from elephan.stats.interval import CONFIDENCE, Estimate, estimate, estimates, finite, t_quantile
 from elephan.stats.monotone import isotonic
 from elephan.stats.paired import Paired, paired
 from elephan.stats.quantiles import Bounded, bootstrap_quantile, ecdf, histogram_quantile, weighted_quantile
@@ -26,6 +26,7 @@ __all__ = [
     "ecdf",
     "effective_size",
     "estimate",
+    "estimates",
     "finite",
     "histogram_quantile",
     "is_precise",

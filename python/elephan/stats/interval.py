@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 CONFIDENCE = 0.95
 """Confidence of every interval that elephan reports."""
@@ -116,3 +116,39 @@ def estimate(x: ArrayLike) -> Estimate:
         return Estimate(float(values[0]), None)
     half = t_quantile(values.size - 1) * float(values.std(ddof=1)) / float(np.sqrt(values.size))
     return Estimate(float(values.mean()), half)
+
+
+def estimates(x: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Do as `estimate` does for many quantities at once, with the same digits.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., replications)
+        What is not a number is left out.
+
+    Returns
+    -------
+    mean, ci95 : ndarray of float, shape (...)
+        NaN without a value, the half-width with a single one too.
+
+    References
+    ----------
+    Student1908.
+
+    Examples
+    --------
+    >>> mean, ci95 = estimates([[1.0, 2.0, 3.0], [4.0, np.nan, np.nan]])
+    >>> mean, ci95.round(3)
+    (array([2., 4.]), array([2.484,   nan]))
+    """
+    values = np.asarray(x, dtype=float)
+    known = np.isfinite(values)
+    counts = known.sum(axis=-1)
+    mean, ci95 = np.full(counts.shape, np.nan), np.full(counts.shape, np.nan)
+    for n in set(counts.ravel().tolist()) - {0}:
+        alike = counts == n
+        rows = values[alike][known[alike]].reshape(-1, n)
+        mean[alike] = rows.mean(axis=1)
+        if n > 1:
+            ci95[alike] = t_quantile(n - 1) * rows.std(axis=1, ddof=1) / np.sqrt(n)
+    return mean, ci95
