@@ -13,6 +13,7 @@ from elephan.errors import ElephanError, InputError, ScenarioError, TargetError,
 from elephan.run import run
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.size import size
+from elephan.tabulate import law_table
 
 __version__ = _native.version()
 
@@ -25,6 +26,7 @@ __all__ = [
     "TargetError",
     "UnitError",
     "__version__",
+    "law_table",
     "run",
     "size",
 ]

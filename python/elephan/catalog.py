@@ -17,7 +17,7 @@ class Parameter(TypedDict):
     """One parameter of a card."""
 
     name: str
-    default: bool | float | str
+    default: bool | float | str | list[list[float]]
     unit: str
     meaning: str
 

@@ -16,6 +16,8 @@ pub enum Value {
     Number(f64),
     /// A quantity with its unit, or a word.
     Text(String),
+    /// A list of pairs of numbers: a table.
+    Pairs(Vec<[f64; 2]>),
 }
 
 /// One row of a catalogue card.
@@ -48,10 +50,12 @@ pub struct Card {
 
 /// A parameter with a value that its owner cannot use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field}: {reason}")]
+#[error("{field}{}: {reason}", .entry.map(|i| format!("[{i}]")).unwrap_or_default())]
 pub struct ParamError {
     /// Key in the scenario file.
     pub field: &'static str,
+    /// Which entry of a list, counted from 0.
+    pub entry: Option<usize>,
     /// What would be right.
     pub reason: String,
 }
@@ -60,7 +64,13 @@ impl ParamError {
     /// An error at `field` saying what would be right.
     #[must_use]
     pub fn new(field: &'static str, reason: impl Into<String>) -> Self {
-        Self { field, reason: reason.into() }
+        Self { field, entry: None, reason: reason.into() }
+    }
+
+    /// The same, at one entry of a list.
+    #[must_use]
+    pub fn at(field: &'static str, entry: usize, reason: impl Into<String>) -> Self {
+        Self { field, entry: Some(entry), reason: reason.into() }
     }
 }
 

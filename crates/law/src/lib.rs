@@ -8,11 +8,13 @@ use base::{Header, Param, Span, Value};
 
 #[macro_use]
 mod registry;
+mod knots;
 pub mod rounds;
 mod sample;
 pub mod start;
 mod windowed;
 
+pub use knots::Knots;
 pub use registry::{Controller, Law};
 pub use sample::{AckSample, CongestionEvent, Delivery, Lost, Needs, Signal};
 pub use start::{AnyStart, STARTS, Start, StartSpec};
@@ -38,6 +40,7 @@ laws! {
         Hybla = hybla::Hybla,
         Compound = compound::Compound,
         Dctcp = dctcp::Dctcp,
+        Tabulated = tabulated::Tabulated,
     }
     controllers {
         Bbr = bbr::Bbr,

@@ -455,6 +455,7 @@ fn to_json(values: Vec<(&'static str, Value)>) -> Map<String, Json> {
         Value::Bool(x) => Json::from(x),
         Value::Number(x) => Json::from(x),
         Value::Text(text) => Json::from(text),
+        Value::Pairs(pairs) => Json::from(pairs.into_iter().map(Json::from).collect::<Vec<_>>()),
     };
     values.into_iter().map(|(name, value)| (name.to_owned(), json(value))).collect()
 }
@@ -465,10 +466,13 @@ fn set_all(spec: &mut impl Parameters, values: &Map<String, Json>, place: &str) 
             Json::Bool(x) => Value::Bool(*x),
             Json::Number(x) => Value::Number(x.as_f64().unwrap_or(f64::NAN)),
             Json::String(text) => Value::Text(text.clone()),
+            Json::Array(pairs) if pairs.iter().all(|pair| numbers(pair).is_some()) => {
+                Value::Pairs(pairs.iter().filter_map(numbers).collect())
+            }
             _ => {
                 return Err(ScenarioError::wrong(
                     format!("{place}.{}", one_line(name)),
-                    "must be a number, a text, true or false",
+                    "must be a number, a text, true, false or a list of pairs of numbers",
                 ));
             }
         };
@@ -483,4 +487,12 @@ fn set_all(spec: &mut impl Parameters, values: &Map<String, Json>, place: &str) 
         }
     }
     Ok(())
+}
+
+/// A pair of numbers.
+fn numbers(pair: &Json) -> Option<[f64; 2]> {
+    match pair.as_array()?.as_slice() {
+        [x, y] => Some([x.as_f64()?, y.as_f64()?]),
+        _ => None,
+    }
 }

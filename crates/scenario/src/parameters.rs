@@ -54,9 +54,13 @@ pub(crate) fn read<P: Parameters>(
         if let Some(other) = set.insert(meant.to_owned(), name.to_owned()) {
             return Err(node_at.wrong(format!("is the same as {other}; give one of them")));
         }
-        let value = value_of(&node_at)?;
+        let row = rows.iter().find(|row| row.name == meant);
+        let value = match row.map(|row| &row.default) {
+            Some(Value::Pairs(_)) => pairs_of(&node_at)?,
+            _ => value_of(&node_at)?,
+        };
         // A bare number of an amount is packets here, but bytes where the other spelling comes from.
-        let amount = rows.iter().any(|row| row.name == meant && row.unit == "packets");
+        let amount = row.is_some_and(|row| row.unit == "packets");
         if meant != name && amount && matches!(value, Value::Number(_)) {
             return Err(node_at.wrong("must have its unit, such as \"30 kB\" or \"20 packets\": tc counts bytes"));
         }
@@ -76,3 +80,19 @@ fn value_of(node: &Node) -> Result<Value, ScenarioError> {
         _ => Err(node.wrong("must be a number, a text, true or false")),
     }
 }
+
+/// A list of pairs; anything else is left to the parameter to refuse.
+fn pairs_of(node: &Node) -> Result<Value, ScenarioError> {
+    if !node.value.is_array() {
+        return value_of(node);
+    }
+    let mut pairs = Vec::new();
+    for entry in node.list("a list of pairs")? {
+        let pair = entry.list(PAIR)?;
+        let [x, y] = pair.as_slice() else { return Err(entry.wrong(format!("must be {PAIR}"))) };
+        pairs.push([x.number()?, y.number()?]);
+    }
+    Ok(Value::Pairs(pairs))
+}
+
+const PAIR: &str = "a pair of numbers such as [1000, 8.2]";

@@ -359,15 +359,20 @@ fn choice(key: &str, default: Option<&str>, entries: &[(Card, Vec<Param>)], othe
 }
 
 fn parameter(row: &Param) -> Json {
+    let unit = if row.unit.is_empty() { String::new() } else { format!(" [{}]", row.unit) };
+    let description = format!("{}{unit}", row.meaning);
     let (kind, default) = match &row.default {
         Value::Bool(x) => (json!("boolean"), json!(x)),
         Value::Number(x) => (json!("number"), json!(x)),
         // Amounts may be bare numbers of packets, and what is left open may be given.
         Value::Text(text) if text == "auto" || text.ends_with(" packets") => (json!(["string", "number"]), json!(text)),
         Value::Text(text) => (json!("string"), json!(text)),
+        Value::Pairs(pairs) => {
+            let pair = json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
+            return json!({ "type": "array", "items": pair, "minItems": 1, "default": pairs, "description": format!("{description} Default: {}.", json!(pairs)) });
+        }
     };
-    let unit = if row.unit.is_empty() { String::new() } else { format!(" [{}]", row.unit) };
-    json!({ "type": kind, "default": default, "description": format!("{}{unit} Default: {default}.", row.meaning) })
+    json!({ "type": kind, "default": default, "description": format!("{description} Default: {default}.") })
 }
 
 #[cfg(test)]

@@ -285,6 +285,17 @@ fn spellings_do_not_matter_to_the_identity() {
 }
 
 #[test]
+fn tables_stand_in_the_canonical_form_as_they_were_written() {
+    let control = |tables: &str| small("", &format!("control = {{ law = \"tabulated\"{tables} }}"));
+    let canonical =
+        control(", increase = [[1, 1], [38.0, 1], [1e3, 0.1]], decrease = [[1, 0.30000000000000004]]").canonical();
+    let form = r#""control":{"decrease":[[1.0,0.30000000000000004]],"increase":[[1.0,1.0],[38.0,1.0],[1000.0,0.1]],"#;
+    assert!(canonical.contains(form), "{canonical}");
+    // The default is Reno's, and said like any other.
+    assert_eq!(control(""), control(", increase = [[1, 1]], decrease = [[1, 0.5]]"));
+}
+
+#[test]
 fn recovery_is_sack_unless_the_profile_or_the_law_is_made_for_rack() {
     let recovery = |more: &str| small("", more).groups[0].recovery;
     assert_eq!(recovery(""), Recovery::Sack);

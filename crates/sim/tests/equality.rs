@@ -90,6 +90,24 @@ fn every_law_with_every_recovery_that_it_allows() {
     }
 }
 
+/// A concave growth with a jump, a reduction that falls, a window below the first knot and one above the last.
+const TABLES: &str =
+    "increase = [[4, 1], [8, 1.7], [8.001, 3], [60, 9.5]], decrease = [[3, 0.5], [40, 0.2], [50, 0.7]]";
+
+#[test]
+fn a_law_from_tables_and_tables_that_are_another_law() {
+    let control = |law: &str| format!("control = {{ law = {law} }}\nrecovery = \"sack\"");
+    for (flows, buffer) in [(1, "30 packets"), (7, "20 packets")] {
+        let run = |law: &str| equal(&format!("{law} {flows} {buffer}"), &dumbbell(flows, buffer, "", &control(law)));
+        let reno = run("\"reno\"");
+        assert_eq!(run("\"tabulated\"").hash, reno.hash);
+        // More knots of the same height are the same law, to the bit.
+        let flat = "\"tabulated\", increase = [[1, 1], [7.3, 1], [90, 1]], decrease = [[2, 0.5], [30, 0.5]]";
+        assert_eq!(run(flat).hash, reno.hash);
+        assert_ne!(run(&format!("\"tabulated\", {TABLES}")).hash, reno.hash);
+    }
+}
+
 #[test]
 fn injected_loss_up_to_ten_percent() {
     for recovery in RECOVERIES {

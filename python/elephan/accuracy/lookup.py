@@ -179,7 +179,7 @@ def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list
     if not link.law:
         return _unchecked("no run had flows with different laws")
     if family is None:
-        return _unchecked(f"no run had {link.law} with {link.discipline}")
+        return _unchecked(f"no run had {link.law_name} with {link.discipline}")
     if link.background or link.others:
         return _unchecked(f"no run had {'background' if link.background else 'other'} traffic beside the flows")
     rate = family.rate_mbps * 1e6

@@ -342,7 +342,7 @@ def as_text(value: Any) -> str:
 
     Parameters
     ----------
-    value : bool, float or str
+    value : bool, float, str or list of them
 
     Returns
     -------
@@ -350,9 +350,11 @@ def as_text(value: Any) -> str:
 
     Examples
     --------
-    >>> as_text(38.0), as_text(True), as_text("1 s")
-    ('38', 'true', '1 s')
+    >>> as_text(38.0), as_text(True), as_text("1 s"), as_text([[1.0, 0.5]])
+    ('38', 'true', '1 s', '[[1, 0.5]]')
     """
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(as_text(item) for item in value)}]"
     return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -30,6 +30,7 @@ ASKED = (
     "westwood",
     "illinois",
     "hybla",
+    "tabulated",
 )
 """Laws that grow until they lose, besides Reno."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.theory import tables
 from elephan.theory.laws import response
 
 if TYPE_CHECKING:
@@ -167,6 +168,7 @@ LAWS: dict[str, Callable[[], Law]] = {
     "constant-rate": lambda: _of_response("constant-rate"),
     "hybla": lambda: _of_response("hybla"),
     "scalable": lambda: _of_response("scalable"),
+    tables.NAME: lambda: _of_response(tables.NAME),
 }
 """Laws whose growth is a function of the window, by name."""
 
@@ -197,6 +199,8 @@ def law(name: str) -> Law:
     >>> float(recovery_time(law("scalable"), 1e9, 0.1).round(2))
     1.34
     """
+    if name != tables.NAME and tables.kind(name) == tables.NAME:
+        return _of_response(name)
     if name not in LAWS:
         message = f'fairness: "{name}" has no growth that depends on the window alone; there are {", ".join(LAWS)}'
         raise InputError(message)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from elephan.errors import InputError, suggest
-from elephan.theory import climbs
+from elephan.theory import climbs, tables
 from elephan.theory.response import RENO, Climb, Curve, Floats, Response, bisect, parametric, reno_below
 
 if TYPE_CHECKING:
@@ -439,16 +439,17 @@ RESPONSES: dict[str, Callable[[], Response]] = {
     "nr-hstcp": nr_hstcp,
     "reno": reno,
     "scalable": scalable,
+    tables.NAME: tables.tabulated,
 }
 
 
 def response(name: str) -> Response:
-    """Response function of a law with its defaults.
+    """Response function of a law with its defaults, or of one with tables of its own.
 
     Parameters
     ----------
     name : str
-        That of the law in the catalogue.
+        That of the law in the catalogue; ``tabulated`` may have its tables behind it, as `tables.read` has them.
 
     Returns
     -------
@@ -464,6 +465,8 @@ def response(name: str) -> Response:
     >>> response("scalable").source
     'Kelly2003'
     """
+    if name != tables.NAME and tables.kind(name) == tables.NAME:
+        return tables.read(name)
     if name not in RESPONSES:
         message = f'response: none is published for "{name}"; there are {", ".join(RESPONSES)}'
         raise InputError(message)

@@ -9,6 +9,7 @@ import numpy as np
 from elephan.lint.groups import bulk_groups
 from elephan.lint.sawtooth import slowest
 from elephan.scenario import Scenario
+from elephan.theory import tables
 from elephan.theory.models.links import rate as rate_text
 from elephan.theory.models.links import time as time_text
 
@@ -96,7 +97,7 @@ def bulk(
         "path": ["link"],
         "rtt": {"from": low, "to": high} if several and low != high else time_text(sum(rtts) / 2),
         "access": {"rate": rate_text(ACCESS * rate_bps)},
-        "control": {"law": law},
+        "control": tables.control(law),
         "recovery": "sack",
         "packet": f"{packet:.0f} B",
         "start": {"from": "0 s", "to": time_text(within_s)},

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from elephan.lint.groups import bulk_groups, datagrams_bps
+from elephan.theory import tables
 from elephan.units import bits_per_second
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Bottleneck:
     rtts_s : tuple of float [s], shape (flows,)
         Base RTTs without queueing; of flows that draw theirs, spread evenly over the range.
     laws : tuple of str, shape (flows,)
+        Names; a tabulated law with its tables behind it, as `elephan.theory.tables` writes it.
     discipline : str
     queue : callable
         From a buffer [packets] to the discipline's parameters as resolved with it, amounts as text.
@@ -87,8 +89,13 @@ class Bottleneck:
 
     @property
     def law(self) -> str:
-        """The law of all flows; empty if they differ."""
+        """The law of all flows, as in `laws`; empty if they differ."""
         return self.laws[0] if len(set(self.laws)) == 1 else ""
+
+    @property
+    def law_name(self) -> str:
+        """Its name in the catalogue."""
+        return tables.kind(self.law)
 
 
 def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
@@ -135,7 +142,7 @@ def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
         rate_bps=float(fact["rate_bps"]),
         packet_bytes=sum(group.packet_bytes * group.flows for group in limited) / flows,
         rtts_s=tuple(rtt for group in limited for rtt in _spread(group.rtts_s, group.flows)),
-        laws=tuple(group.law for group in limited for _ in range(group.flows)),
+        laws=tuple(law for group in limited for law in [tables.write(group.control)] * group.flows),
         discipline=fact["discipline"],
         queue=queue,
         buffer_packets=limited[0].link.buffer_packets,

@@ -15,6 +15,7 @@ import numpy as np
 
 from elephan.citations import cite, short
 from elephan.errors import InputError, UnitError, suggest
+from elephan.theory.tables import kind
 from elephan.units import bits_per_second, octets, read_range, seconds, share
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Parameter:
         """
         items = [item.strip() for item in text.split(",")]
         if not self.unit:
-            unknown = [item for item in items if self.choices and item not in self.choices]
+            unknown = [item for item in items if self.choices and kind(item) not in self.choices]
             if unknown:
                 message = f'{name}: there is no "{unknown[0]}"; {suggest(unknown[0], self.choices)}'
                 raise InputError(message)

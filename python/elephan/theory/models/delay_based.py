@@ -88,7 +88,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _unsuited(link: Bottleneck) -> str:
     if reason := filled(link) or unlike(link):
         return reason
-    return "" if link.law in TARGETS else f"{link.law} keeps no set number of packets in the queue"
+    return "" if link.law in TARGETS else f"{link.law_name} keeps no set number of packets in the queue"
 
 
 def _doubts(link: Bottleneck) -> list[str]:

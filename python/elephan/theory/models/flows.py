@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory import hstcp
+from elephan.theory import hstcp, tables
 from elephan.theory.laws import RESPONSES, response
 from elephan.theory.models.card import Parameter
 
@@ -211,7 +211,9 @@ def unlike(link: Bottleneck) -> str:
     >>> unlike(bottleneck(Scenario.from_text(EXAMPLE), 0))
     ''
     """
-    return "" if link.law else f"flows have different laws: {', '.join(sorted(set(link.laws)))}"
+    if link.law:
+        return ""
+    return f"flows have different laws: {', '.join(tables.kind(law) for law in sorted(set(link.laws)))}"
 
 
 def unpublished(link: Bottleneck) -> str:
@@ -234,7 +236,7 @@ def unpublished(link: Bottleneck) -> str:
     """
     if reason := filled(link):
         return reason
-    others = sorted(set(link.laws) - set(RESPONSES))
+    others = sorted({tables.kind(law) for law in link.laws} - set(RESPONSES))
     return f"there is no published response to loss of {', '.join(others)}" if others else ""
 
 

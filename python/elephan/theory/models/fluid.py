@@ -160,7 +160,7 @@ def _unsuited(link: Bottleneck) -> str:
         return f"its queue is one of {', '.join(PREDICTED)}; here {link.discipline}"
     if reason := unlike(link):
         return reason
-    if link.law not in LAWS:
+    if link.law_name not in LAWS:
         return f"the growth of {link.law} is no function of its window"
     if link.discipline != "drop-tail" and _STEPS * link.mean_rtt_s / 10 < _LEAST_S:
         rtt = f"{1e3 * link.mean_rtt_s:.3g} ms"

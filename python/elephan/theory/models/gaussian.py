@@ -128,7 +128,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _unsuited(link: Bottleneck) -> str:
     if reason := unpublished(link) or unlike(link):
         return reason
-    if link.law not in LAWS:
+    if link.law_name not in LAWS:
         return f"what {link.law} gives up is no function of its window"
     if link.flows < FEWEST:
         return f"it takes the sum of many windows; here {link.flows}"

@@ -51,7 +51,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _unsuited(link: Bottleneck) -> str:
     if reason := filled(link) or unlike(link):
         return reason
-    return "" if link.law in LAWS else f"how {link.law} grows between two losses is not worked out"
+    return "" if link.law_name in LAWS else f"how {link.law} grows between two losses is not worked out"
 
 
 def _doubts(link: Bottleneck) -> list[str]:

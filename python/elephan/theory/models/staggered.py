@@ -69,7 +69,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _unsuited(link: Bottleneck) -> str:
     if reason := filled(link) or unlike(link):
         return reason
-    if link.law not in LAWS:
+    if link.law_name not in LAWS:
         return f"how {link.law} grows between two losses is not worked out"
     if link.law == SLOW and link.flows > 1:
         return f"to follow {SLOW} takes too long for an answer at once; its table takes the time"

@@ -1,0 +1,182 @@
+"""Laws as tables: a(w) and b(w) of one's own, as functions or arrays, for the law `tabulated`.
+
+Source: RFC3649, Section 5: w + a(w)/w per ACK, (1 - b(w)) w on loss.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, SupportsFloat
+
+import numpy as np
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Function = Callable[[float], SupportsFloat]
+    Given = Function | ArrayLike
+
+MOST = 4096
+"""Most knots that the law takes."""
+
+# Windows between two knots at which a table is compared with its function.
+_LOOKS = 31
+
+# Relative distance of two knots that is near enough for a jump.
+_NEAR = 1e-6
+
+
+def law_table(a: Given, b: Given, windows: ArrayLike = (1.0, 1e5), *, tolerance: float = 1e-3) -> dict[str, Any]:
+    """Make a law of two functions of the window, or of two arrays: what ``control`` is in a scenario.
+
+    Of a function so many knots are taken, where they are needed, that the law between them is it within the tolerance.
+    Below the first window and above the last the law stays as it is there.
+
+    Parameters
+    ----------
+    a : callable, float or array_like [segments per RTT]
+        Growth at a window: a function of it, the same for all, or its values at `windows`.
+    b : callable, float or array_like [1]
+        Share of the window given up on loss, likewise.
+    windows : array_like [segments], shape (n,)
+        Rising. Of functions: their range, and knots that must be there.
+    tolerance : float [1]
+        Relative.
+
+    Returns
+    -------
+    dict
+        Of ``law``, ``increase`` and ``decrease``.
+
+    Raises
+    ------
+    InputError
+        If windows do not rise, values are none, or the function cannot be had from `MOST` knots.
+
+    References
+    ----------
+    RFC3649, Section 5.
+
+    Examples
+    --------
+    >>> from elephan import EXAMPLE, Scenario
+    >>> control = law_table(lambda w: max(1.0, 0.02 * w), 0.125, (1, 50, 10_000))
+    >>> control["increase"]
+    [[1.0, 1.0], [50.0, 1.0], [10000.0, 200.0]]
+    >>> scenario = Scenario.from_text(EXAMPLE).override({"flows[0].control": control})
+    >>> scenario.groups[0]["law"]
+    'tabulated'
+    """
+    at = np.asarray(windows, dtype=float)
+    if at.ndim != 1 or not at.size or not (np.isfinite(at).all() and at[0] >= 1 and (np.diff(at) > 0).all()):
+        message = "windows: must rise from 1 segment or more; give for example (1, 100_000)"
+        raise InputError(message)
+    if not tolerance > 0:
+        message = f"tolerance: {tolerance:g} is not above 0; give for example 1e-3"
+        raise InputError(message)
+    return {
+        "law": "tabulated",
+        "increase": _table("a", a, at, power, tolerance),
+        "decrease": _table("b", b, at, line, tolerance),
+    }
+
+
+def power(table: Sequence[Sequence[float]] | Floats, windows: ArrayLike) -> Floats:
+    """Growth that a table means: a power of the window between two knots, constant outside.
+
+    Parameters
+    ----------
+    table : array_like, shape (n, 2)
+        Windows [segments] and values above 0.
+    windows : array_like [segments]
+
+    Returns
+    -------
+    ndarray, shape of `windows`
+
+    Examples
+    --------
+    >>> power([[1, 1], [100, 10]], [1, 25, 1000]).round(12).tolist()
+    [1.0, 5.0, 10.0]
+    """
+    x, y = np.asarray(table, dtype=float).T
+    return np.asarray(np.exp(np.interp(np.log(windows), np.log(x), np.log(y))))
+
+
+def line(table: Sequence[Sequence[float]] | Floats, windows: ArrayLike) -> Floats:
+    """Reduction that a table means: linear in the logarithm of the window between two knots, constant outside.
+
+    Parameters
+    ----------
+    table : array_like, shape (n, 2)
+        Windows [segments] and values.
+    windows : array_like [segments]
+
+    Returns
+    -------
+    ndarray, shape of `windows`
+
+    Examples
+    --------
+    >>> line([[1, 0.5], [100, 0.1]], [1, 10, 1000]).round(12).tolist()
+    [0.5, 0.3, 0.1]
+    """
+    x, y = np.asarray(table, dtype=float).T
+    return np.asarray(np.interp(np.log(windows), np.log(x), y))
+
+
+def _table(
+    name: str, given: Given, windows: Floats, between: Callable[[Floats, Floats], Floats], tolerance: float
+) -> list[list[float]]:
+    if callable(given):
+        return _through(name, given, windows, between, tolerance)
+    values = np.asarray(given, dtype=float)
+    if values.ndim == 0:
+        return [[float(windows[0]), _fine(name, float(windows[0]), float(values))]]
+    if values.shape != windows.shape:
+        message = f"{name}: has {values.size} values for {windows.size} windows; give one for each, or a function"
+        raise InputError(message)
+    return [[w, _fine(name, w, y)] for w, y in zip(windows.tolist(), values.tolist(), strict=True)]
+
+
+def _through(
+    name: str,
+    function: Function,
+    windows: Floats,
+    between: Callable[[Floats, Floats], Floats],
+    tolerance: float,
+) -> list[list[float]]:
+    """Knots of a function: where a table is farthest from it another is put, until it is near everywhere."""
+
+    def knot(w: float) -> list[float]:
+        return [w, _fine(name, w, float(function(w)))]
+
+    table = [knot(w) for w in windows.tolist()]
+    i = 0
+    while i + 1 < len(table):
+        ends = np.array(table[i : i + 2])
+        looks = np.geomspace(ends[0, 0], ends[1, 0], _LOOKS + 2)[1:-1]
+        true = np.array([knot(w)[1] for w in looks.tolist()])
+        off = np.abs(between(ends, looks) / true - 1)
+        worst = int(off.argmax())
+        if off[worst] <= tolerance or ends[1, 0] <= ends[0, 0] * (1 + _NEAR):
+            i += 1
+            continue
+        if len(table) == MOST:
+            message = f"{name}: {MOST} knots are not enough; give a larger tolerance than {tolerance:g}"
+            raise InputError(message)
+        table.insert(i + 1, [float(looks[worst]), float(true[worst])])
+    return table
+
+
+def _fine(name: str, window: float, value: float) -> float:
+    """Return the value; the law itself knows how large it may be."""
+    if not (math.isfinite(value) and value > 0):
+        message = f"{name}: is {value:g} at a window of {window:g}; must be a number above 0"
+        raise InputError(message)
+    return value
