@@ -1,0 +1,96 @@
+"""Identity of what is asked: the same key, the same result."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from elephan import _native
+from elephan.scenario import AUTO, STATED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elephan.run.result import Result
+    from elephan.scenario import Scenario
+
+WINDOW = "window"
+
+
+def key(
+    scenario: Scenario,
+    *,
+    precision: str | Sequence[str] | None = None,
+    max_replications: int = 100,
+    engine: str = WINDOW,
+) -> str:
+    """Return what identifies the result of a request.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    precision, max_replications, engine
+        As `elephan.run` takes them.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits: `Scenario.id` if nothing is to be found out first; otherwise a BLAKE3 over all that
+        decides the result.
+
+    Raises
+    ------
+    InputError
+        If the precision cannot be read.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> scenario = Scenario.from_text(EXAMPLE)
+    >>> key(scenario) == scenario.id
+    True
+    >>> key(scenario, precision="1%") == key(scenario, precision="0.01")
+    True
+    """
+    if precision is None and scenario.warmup_rule == STATED and engine == WINDOW:
+        return scenario.id
+    wanted: list[list[object]] = []
+    if precision is not None:
+        from elephan.run.precision import parse_precision  # noqa: PLC0415 (needs NumPy)
+
+        found = parse_precision(precision, scenario)
+        wanted = sorted([each.metric, each.index, each.relative] for each in found)
+    asked = {
+        "scenario": scenario.id,
+        "engine": engine,
+        "warmup": scenario.warmup_rule,
+        "precision": wanted,
+        "max_replications": max_replications if wanted else None,
+    }
+    return _native.digest(json.dumps(asked, sort_keys=True))
+
+
+def key_of(result: Result) -> str:
+    """Return what identifies a result whose request is not known.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    str
+        The key of the request if that was plain.
+    """
+    if result.precision is None:
+        return key(result.scenario, engine=result.engine)
+    asked = {
+        "scenario": result.scenario.id,
+        "engine": result.engine,
+        "warmup": result.scenario.warmup_rule,
+        "precision": result.precision.to_json(),
+    }
+    return _native.digest(json.dumps(asked, sort_keys=True))
+
+
+__all__ = ["AUTO", "key", "key_of"]

@@ -1,0 +1,113 @@
+"""Labels: what a run was made for, as names and values; one run may carry several sets of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Label: TypeAlias = "str | int | float | bool"
+Labels: TypeAlias = "dict[str, Label]"
+
+LARGEST = 2**63 - 1
+"""The index holds whole numbers of 64 bits."""
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def as_labels(labels: Mapping[str, object] | None) -> Labels:
+    """Bring labels into the form in which they are kept: sorted by name; texts, numbers and booleans.
+
+    Parameters
+    ----------
+    labels : mapping of str to value, optional
+        Tables and lists become one line of TOML.
+
+    Returns
+    -------
+    dict of str to str, int, float or bool
+
+    Raises
+    ------
+    InputError
+        If a name is empty, or a value has no form in TOML or is not finite.
+
+    Examples
+    --------
+    >>> as_labels({"flows[0].count": 2, "links[0].queue": {"discipline": "red"}})
+    {'flows[0].count': 2, 'links[0].queue': '{ discipline = "red" }'}
+    """
+    return {name: _value(_name(name), value) for name, value in sorted((labels or {}).items())}
+
+
+def as_line(labels: Labels) -> str:
+    """Write a set of labels as one line of JSON, the same for equal sets.
+
+    Parameters
+    ----------
+    labels : dict
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> as_line(as_labels({"b": 2, "a": True}))
+    '{"a":true,"b":2}'
+    """
+    return json.dumps(labels, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _name(name: str) -> str:
+    if not isinstance(name, str) or not name.strip() or "\0" in name:
+        message = f'labels: "{name}" is no name; write for example links[0].buffer'
+        raise InputError(message)
+    return name
+
+
+def _value(name: str, value: object) -> Label:
+    if isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= LARGEST else str(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            message = f"labels: {name}: {value} cannot be a label; give a finite number or a text"
+            raise InputError(message)
+        return value + 0.0  # -0.0 and 0.0 are one label.
+    if value is None:
+        message = f"labels: {name}: has no value; leave it out, or give a text"
+        raise InputError(message)
+    if hasattr(value, "item") and not hasattr(value, "__len__"):
+        return _value(name, value.item())  # A number of NumPy.
+    try:
+        return _toml(value)
+    except TypeError as error:
+        message = f"labels: {name}: {error} cannot be a label; give a text, a number, true or false"
+        raise InputError(message) from None
+
+
+def _toml(value: object) -> str:
+    """Write a value as TOML on one line."""
+    if isinstance(value, dict):
+        pairs = (f"{_key(key)} = {_toml(part)}" for key, part in value.items())
+        return f"{{ {', '.join(pairs)} }}" if value else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml(part) for part in value)}]"
+    if isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int | float):
+        return repr(value)
+    raise TypeError(type(value).__name__)
+
+
+def _key(key: object) -> str:
+    text = str(key)
+    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,48 @@
+"""Where and with what a result was computed; the numbers do not depend on it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from elephan.run.files import provenance
+
+
+def here() -> dict[str, object]:
+    """Return what is known of this process and moment.
+
+    Returns
+    -------
+    dict
+        Versions, kind of machine, host, ``commit`` if elephan runs from its own checkout, and ``written``, a time.
+
+    Examples
+    --------
+    >>> here()["written"]
+    '...Z'
+    """
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {"written": now, **_of_process()}
+
+
+@cache
+def _of_process() -> dict[str, object]:
+    found: dict[str, object] = {**provenance(), "host": platform.node(), "cores": os.cpu_count()}
+    commit = _commit(Path(__file__).resolve().parents[3])
+    return found if commit is None else found | {"commit": commit}
+
+
+def _commit(root: Path) -> str | None:
+    """The commit of elephan's own checkout, ``-dirty`` if something in it has changed."""
+    if not ((root / ".git").exists() and (root / "crates" / "py" / "Cargo.toml").exists()):
+        return None
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None

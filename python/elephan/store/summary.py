@@ -1,0 +1,125 @@
+"""What the index knows of a run: its document (as ``elephan run --json``) as one row, one per link, one per group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+CI95 = "_ci95"
+"""Ends the name of a half-width of a 95 % confidence interval."""
+
+
+def _with_intervals(*names: str) -> tuple[str, ...]:
+    return tuple(full for name in names for full in (name, name + CI95))
+
+
+RUN = (
+    "seed",
+    "replications",
+    "duration_s",
+    "warmup_s",
+    "packets_delivered",
+    *_with_intervals("jain", "jain_maxmin", "rtt_ratio"),
+)
+"""What every run has, in the order in which it is shown."""
+
+LINK = (
+    "rate_bps",
+    "discipline",
+    "buffer_packets",
+    *_with_intervals(
+        "utilization",
+        "loss_ratio",
+        "queueing_delay_s",
+        "backlog_packets",
+        "backlog_max_packets",
+        "backlog_p50_packets",
+        "backlog_p95_packets",
+        "backlog_p99_packets",
+        "occupancy",
+        "queueing_delay_p50_s",
+        "queueing_delay_p95_s",
+        "queueing_delay_p99_s",
+        "idle_fraction",
+        "empty_fraction",
+        "drops_overflow",
+        "drops_early",
+        "drops_forced",
+        "drops_sojourn",
+        "drops_injected",
+        "marks",
+        "loss_events",
+        "flows_hit_per_loss_event",
+    ),
+)
+"""What every link has."""
+
+GROUP = (
+    "law",
+    "recovery",
+    "flows",
+    *_with_intervals(
+        "goodput_bps",
+        "goodput_per_flow_bps",
+        "loss_ratio",
+        "cwnd_segments",
+        "srtt_s",
+        "timeouts",
+        "loss_events",
+    ),
+)
+"""What every group of flows has; those with transfers have more."""
+
+
+class Summary(NamedTuple):
+    """Rows of a run, as columns and their values."""
+
+    run: dict[str, Any]
+    links: list[dict[str, Any]]
+    groups: list[dict[str, Any]]
+
+
+def summarize(document: Mapping[str, Any]) -> Summary:
+    """Lay a document flat.
+
+    Parameters
+    ----------
+    document : mapping
+        As ``elephan run --json``.
+
+    Returns
+    -------
+    Summary
+        A measured quantity ``x`` becomes the columns ``x`` and ``x_ci95``; what lies deeper is joined with ``_``.
+
+    Examples
+    --------
+    >>> import elephan
+    >>> result = elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE), replications=2)
+    >>> summary = summarize(result.to_json())
+    >>> summary.run["replications"], summary.links[0]["buffer_packets"], "drops_overflow" in summary.links[0]
+    (2, 25, True)
+    """
+    run = {name: value for name, value in document["run"].items() if not isinstance(value, dict)}
+    links = []
+    for link in document["links"]:
+        row = {"name": link["name"], "rate_bps": link["rate_bps"], "discipline": link["queue"]["discipline"]}
+        row["buffer_packets"] = link["buffer_packets"]
+        links.append(row | dict(_measured(link, "")))
+    facts = ("name", "law", "recovery", "flows")
+    groups = [{fact: group[fact] for fact in facts} | dict(_measured(group, "")) for group in document["groups"]]
+    return Summary(run | dict(_measured(document["fairness"], "")), links, groups)
+
+
+def _measured(values: Mapping[str, Any], before: str) -> Iterator[tuple[str, Any]]:
+    """Yield every measured quantity in a part of the document, however deep."""
+    for name, value in values.items():
+        if not isinstance(value, dict):
+            continue
+        if "mean" in value:
+            yield before + name, value["mean"]
+            yield before + name + CI95, value["ci95"]
+        else:
+            yield from _measured(value, f"{before}{name}_")

@@ -1,0 +1,87 @@
+"""A table of results: Arrow columns, and the same for pandas, polars and xarray."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of results.
+
+    Parameters
+    ----------
+    arrow : pyarrow.Table
+    """
+
+    arrow: Any
+
+    def __len__(self) -> int:
+        return int(self.arrow.num_rows)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.arrow.column_names)
+
+    def to_pandas(self) -> Any:
+        """Give a `pandas.DataFrame`."""
+        _need("pandas")
+        return self.arrow.to_pandas()
+
+    def to_polars(self) -> Any:
+        """Give a `polars.DataFrame`."""
+        return _need("polars").from_arrow(self.arrow)
+
+    def to_xarray(self, axes: Sequence[str]) -> Any:
+        """Give an `xarray.Dataset` with some columns as its axes.
+
+        Parameters
+        ----------
+        axes : sequence of str
+            Together they must tell the rows apart.
+        """
+        _need("xarray")
+        missing = [axis for axis in axes if axis not in self.columns]
+        if missing or not axes:
+            message = f'axes: there is no column "{", ".join(missing)}"; columns: {", ".join(self.columns)}'
+            raise InputError(message)
+        frame = self.to_pandas().set_index(list(axes))
+        if not frame.index.is_unique:
+            message = f"axes: {', '.join(axes)} do not tell the rows apart; add what else differs"
+            raise InputError(message)
+        return frame.to_xarray()
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415 (notebooks only)
+
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        rows = self.arrow.slice(0, 20).to_pylist()
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(_shown(value))}</td>' for value in row.values())}</tr>" for row in rows
+        )
+        more = f"<caption>{len(self)} rows, the first 20</caption>" if len(self) > len(rows) else ""
+        return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _need(library: str) -> Any:
+    """Import an optional library, or say in one line how to get it."""
+    import importlib  # noqa: PLC0415 (for this alone)
+
+    try:
+        return importlib.import_module(library)
+    except ImportError:
+        message = f"{library}: is not installed; pip install 'elephan[frames]'"
+        raise InputError(message) from None
