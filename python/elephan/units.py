@@ -4,10 +4,18 @@ The parser of the scenario file lives in Rust; what is read here (shares, precis
 """
 
 import math
+import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from elephan import _native
-from elephan.errors import UnitError
+from elephan.errors import InputError, UnitError
+
+POINTS = 9
+"""Of a range that does not say how many."""
+
+_NUMBER = re.compile(r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?P<unit>.*)", re.DOTALL)
+_COUNT = re.compile(r"\s*(?P<count>\d+)\s*(?P<spacing>log|lin|)\s*", re.ASCII)
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
@@ -264,3 +272,109 @@ def format_quantity(x: float, unit: str, digits: int = 6) -> str:
     """
     factor, name = scaled(unit, [x])
     return f"{format_number(x / factor, digits)} {name}".removesuffix(" 1")
+
+
+class Range(NamedTuple):
+    """A range as it is written: ``10 ms..1 s:3``, ``100..15000 packets:12log``, ``1..10:10lin``."""
+
+    low: str
+    """The first value; it has the unit of the last where it has none of its own."""
+    high: str
+    """The last value."""
+    count: int
+    """How many values."""
+    spacing: str
+    """``log``, ``lin``, or empty: by ratio where both ends are above zero."""
+
+    def values(self, first: float, last: float) -> list[float]:
+        """Return the values from the first to the last as they are to be spaced.
+
+        Parameters
+        ----------
+        first, last : float
+            The ends as numbers.
+
+        Returns
+        -------
+        list of float
+            With twelve digits, as a user would have written them himself.
+
+        Raises
+        ------
+        InputError
+            If a value of a logarithmic range is not above zero.
+
+        Examples
+        --------
+        >>> Range("1", "100", 3, "").values(1, 100), Range("1", "100", 3, "lin").values(1, 100)
+        ([1.0, 10.0, 100.0], [1.0, 50.5, 100.0])
+        """
+        positive = first > 0 and last > 0
+        if self.spacing == "log" and not positive:
+            message = f'"{self.low}..{self.high}" has no values spaced by ratio: its ends must be above 0; write lin'
+            raise InputError(message)
+        shares = [i / (self.count - 1) for i in range(self.count)]
+        if self.spacing != "lin" and positive:
+            between = [first * (last / first) ** share for share in shares]
+        else:
+            between = [first + (last - first) * share for share in shares]
+        return [float(f"{value:.12g}") for value in (first, *between[1:-1], last)]
+
+
+def read_range(text: str) -> Range | None:
+    """Read a range ``LOW..HIGH`` or ``LOW..HIGH:COUNT``, COUNT with ``log`` or ``lin`` behind it or not.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Range or None
+        None if there is no ``..`` in it.
+
+    Raises
+    ------
+    InputError
+        If it does not say how many values as a range does.
+
+    Examples
+    --------
+    >>> read_range("100..15000 packets:12log")
+    Range(low='100 packets', high='15000 packets', count=12, spacing='log')
+    >>> read_range("10 ms") is None
+    True
+    """
+    ends, colon, rest = text.partition(":")
+    low, dots, high = (part.strip() for part in ends.partition(".."))
+    if not dots:
+        return None
+    count = _COUNT.fullmatch(rest)
+    if colon and not (count and 2 <= int(count["count"]) <= 10_000):
+        message = f'"{rest}" is not how many values a range has, 2 to 10000; write for example {ends}:21 or {ends}:21lin'
+        raise InputError(message)
+    first, last = _NUMBER.fullmatch(low), _NUMBER.fullmatch(high)
+    if first and last and not first["unit"].strip():
+        low = f"{low}{last['unit'].rstrip()}"
+    return Range(low, high, int(count["count"]) if count else POINTS, count["spacing"] if count else "")
+
+
+def number_and_unit(text: str) -> tuple[float, str] | None:
+    """Split a quantity into its number and the unit behind it.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    tuple of float and str, or None
+        None if it does not begin with a number.
+
+    Examples
+    --------
+    >>> number_and_unit("0.1 bdp"), number_and_unit("20"), number_and_unit("red")
+    ((0.1, 'bdp'), (20.0, ''), None)
+    """
+    match = _NUMBER.fullmatch(text)
+    return (float(match["number"]), match["unit"].strip()) if match else None

@@ -15,7 +15,7 @@ import numpy as np
 
 from elephan.citations import cite, short
 from elephan.errors import InputError, UnitError
-from elephan.units import bits_per_second, octets, seconds, share
+from elephan.units import bits_per_second, octets, read_range, seconds, share
 
 if TYPE_CHECKING:
     from elephan.scenario import Scenario
@@ -27,9 +27,6 @@ Values = Mapping[str, Any]
 
 CI95 = "_ci95"
 """Behind the name of a column: half of its 95 % interval."""
-
-POINTS = 9
-"""Of a range that does not say how many."""
 
 MOST = 1e15
 """Beyond it no quantity of a link lies; its powers would overflow."""
@@ -123,33 +120,28 @@ class Parameter:
         return above and (value <= high if self.within[-1] == "]" else value < high)
 
     def _numbers(self, name: str, text: str) -> list[float]:
-        ends, colon, count = text.partition(":")
-        low, dots, high = ends.partition("..")
-        if not dots:
-            return [self._number(name, text)]
-        if colon and not (count.strip().isdecimal() and 2 <= int(count) <= 10_000):
-            message = f'{name}: "{count}" is not how many values a range has, 2 to 10000; write for example {ends}:21'
-            raise InputError(message)
-        first, last = self._number(name, low), self._number(name, high)
-        spaced = np.geomspace if first > 0 and last > 0 else np.linspace
-        values = spaced(first, last, int(count) if colon else POINTS)
-        # Twelve digits: what a user would have written himself.
-        return [float(f"{value:.12g}") for value in values]
-
-    def _number(self, name: str, text: str) -> float:
         try:
-            value = _READERS[self.unit](text.strip())
-        except UnitError as error:
+            written = read_range(text)
+            if written is None:
+                return [self._number(text)]
+            return written.values(self._number(written.low), self._number(written.high))
+        except InputError as error:
             message = f"{name}: {error}"
             raise InputError(message) from None
+
+    def _number(self, text: str) -> float:
+        try:
+            value = _READERS[self.unit](text.strip())
+        except UnitError:
+            raise
         except ValueError:
-            message = f'{name}: "{text.strip()}" is not a number; write for example {self.default}'
+            message = f'"{text.strip()}" is not a number; write for example {self.default}'
             raise InputError(message) from None
         if not math.isfinite(value):
-            message = f'{name}: "{text.strip()}" is not finite; write for example {self.default}'
+            message = f'"{text.strip()}" is not finite; write for example {self.default}'
             raise InputError(message)
         if abs(value) > MOST:
-            message = f'{name}: "{text.strip()}" is out of range; write for example {self.default}'
+            message = f'"{text.strip()}" is out of range; write for example {self.default}'
             raise InputError(message)
         return value
 
