@@ -1,0 +1,291 @@
+"""What a sweep varies: lists (product), lists that go together (zip), and cases that may have lists of their own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError
+from elephan.sweep.lists import Label, Value, label, read_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+KEYS = ("over", "zip", "cases")
+"""What varies in a sweep file, at its top and in each case."""
+
+CASE = "case"
+"""The label that holds the name of a case; names of nested ones are joined by a stroke."""
+
+MOST_POINTS = 1_000_000
+"""Of a sweep."""
+
+Combination = tuple[dict[str, Label], dict[str, Value]]
+"""Labels of a point, and what it changes, place by place."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One list, or several of one length that go together.
+
+    Parameters
+    ----------
+    places : tuple of str
+    rows : tuple of tuple of values
+        A value for each place.
+
+    Examples
+    --------
+    >>> [labels for labels, _ in Axis(("links[0].buffer",), (("1 bdp",), ("2 bdp",))).combinations()]
+    [{'links[0].buffer': '1 bdp'}, {'links[0].buffer': '2 bdp'}]
+    """
+
+    places: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def combinations(self) -> Iterator[Combination]:
+        """Yield labels and changes of each row, in order."""
+        for row in self.rows:
+            changes = dict(zip(self.places, row, strict=True))
+            yield {place: label(value) for place, value in changes.items()}, changes
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the axis as a document has it."""
+        return {"places": list(self.places), "values": [[label(value) for value in row] for row in self.rows]}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A named set of changes, with axes of its own.
+
+    Parameters
+    ----------
+    name : str
+    changes : dict of str to value
+    axes : tuple of Axis or Cases
+    """
+
+    name: str
+    changes: dict[str, Value]
+    axes: tuple[Axis | Cases, ...]
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Cases beside each other: an axis whose values have names.
+
+    Parameters
+    ----------
+    cases : tuple of Case
+    """
+
+    cases: tuple[Case, ...]
+
+    def __len__(self) -> int:
+        return sum(size(case.axes) for case in self.cases)
+
+    def combinations(self) -> Iterator[Combination]:
+        """Yield labels and changes of each case and of each combination of its own axes, in order."""
+        for case in self.cases:
+            for labels, changes in combinations(case.axes):
+                inner = labels.get(CASE)
+                name = case.name if inner is None else f"{case.name}/{inner}"
+                yield {**labels, CASE: name}, {**case.changes, **changes}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the cases as a document has them."""
+        return {
+            "cases": [
+                {
+                    "name": case.name,
+                    "set": {place: label(value) for place, value in case.changes.items()},
+                    "axes": [axis.to_json() for axis in case.axes],
+                }
+                for case in self.cases
+            ]
+        }
+
+
+def size(axes: Sequence[Axis | Cases]) -> int:
+    """Count the points that axes make together.
+
+    Parameters
+    ----------
+    axes : sequence of Axis or Cases
+
+    Returns
+    -------
+    int
+    """
+    return math.prod(len(axis) for axis in axes)
+
+
+def combinations(axes: Sequence[Axis | Cases]) -> Iterator[Combination]:
+    """Yield every combination, the last axis fastest.
+
+    Parameters
+    ----------
+    axes : sequence of Axis or Cases
+
+    Yields
+    ------
+    Combination
+
+    Examples
+    --------
+    >>> axes = read_axes({"over": {"seed": [1, 2], "links[0].buffer": ["1 bdp", "2 bdp"]}})
+    >>> [tuple(labels.values()) for labels, _ in combinations(axes)]
+    [(1, '1 bdp'), (1, '2 bdp'), (2, '1 bdp'), (2, '2 bdp')]
+    """
+    if not axes:
+        yield {}, {}
+        return
+    for labels, changes in axes[0].combinations():
+        for more_labels, more_changes in combinations(axes[1:]):
+            yield {**labels, **more_labels}, {**changes, **more_changes}
+
+
+def read_axes(mapping: Mapping[str, Any], where: str = "", taken: Sequence[str] = ()) -> tuple[Axis | Cases, ...]:
+    """Read what varies.
+
+    Parameters
+    ----------
+    mapping : mapping
+        With any of ``over``, ``zip`` and ``cases``; the axes have its order.
+    where : str
+        Put in front of the keys in messages.
+    taken : sequence of str
+        Places that vary further out.
+
+    Returns
+    -------
+    tuple of Axis or Cases
+
+    Raises
+    ------
+    InputError
+        What is wrong, with the key.
+    """
+    seen = list(taken)
+    parts: dict[str, Sequence[Axis | Cases]] = {}
+    for key, read in (("over", _over), ("zip", _zips)):
+        if key in mapping:
+            found = read(mapping[key], f"{where}{key}")
+            for place in (place for axis in found for place in axis.places):
+                _check_new(place, f"{where}{key}", seen)
+            parts[key] = found
+    if "cases" in mapping:
+        # After the others, wherever it stands: cases must not set what varies beside them.
+        parts["cases"] = [_cases(mapping["cases"], f"{where}cases", seen)]
+    axes = tuple(axis for key in mapping if key in parts for axis in parts[key])
+    if (points := size(axes)) > MOST_POINTS:
+        message = f"{where}over: the lists multiply to {points} points; give no more than {MOST_POINTS}"
+        raise InputError(message)
+    return axes
+
+
+def _check_new(place: str, where: str, seen: list[str]) -> None:
+    if place in seen:
+        message = f'{where}: "{place}" varies twice; give it one list'
+        raise InputError(message)
+    seen.append(place)
+
+
+def _over(given: object, where: str) -> list[Axis]:
+    if not isinstance(given, dict):
+        message = f'{where}: must be a table of lists, such as "links[0].buffer" = ["0.1 bdp", "1 bdp"]'
+        raise InputError(message)
+    lists = ((place, read_list(f'{where}."{place}"', values)) for place, values in _flat(given))
+    return [Axis((place,), tuple((value,) for value in values)) for place, values in lists]
+
+
+def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Places and their lists; ``record.every`` without quotes is a table within a table to TOML."""
+    for key, values in given.items():
+        if isinstance(values, dict):
+            yield from _flat(values, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", values
+
+
+def _zips(given: object, where: str) -> list[Axis]:
+    tables = [given] if isinstance(given, dict) else given
+    if not isinstance(tables, list | tuple) or not all(isinstance(table, dict) for table in tables):
+        message = f"{where}: must be tables [[{where}]] of lists that go together"
+        raise InputError(message)
+    return [_zip(table, where if len(tables) == 1 else f"{where}[{i}]") for i, table in enumerate(tables)]
+
+
+def _zip(table: Mapping[str, Any], where: str) -> Axis:
+    lists = {place: read_list(f'{where}."{place}"', values) for place, values in _flat(table)}
+    if not lists:
+        message = f"{where}: has no lists; give two or more of one length"
+        raise InputError(message)
+    if len({len(values) for values in lists.values()}) > 1:
+        lengths = ", ".join(f'"{place}" {len(values)}' for place, values in lists.items())
+        message = f"{where}: lists that go together have one length; here {lengths}"
+        raise InputError(message)
+    return Axis(tuple(lists), tuple(zip(*lists.values(), strict=True)))
+
+
+def _cases(given: object, where: str, taken: Sequence[str]) -> Cases:
+    if not isinstance(given, list | tuple) or not given or not all(isinstance(case, dict) for case in given):
+        message = f"{where}: must be tables [[{where}]] with a name each, and set, over, zip or cases of their own"
+        raise InputError(message)
+    cases = tuple(_case(case, f"{where}[{i}]", taken) for i, case in enumerate(given))
+    names = [case.name for case in cases]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        message = f'{where}: two are called "{twice}"; names tell cases apart'
+        raise InputError(message)
+    return Cases(cases)
+
+
+def _case(given: Mapping[str, Any], where: str, taken: Sequence[str]) -> Case:
+    check_keys(given, ("name", "set", *KEYS), where)
+    name = given.get("name")
+    if not isinstance(name, str) or not name:
+        message = f'{where}.name: must be text such as "small"; it is the label of the case'
+        raise InputError(message)
+    changes = given.get("set", {})
+    if not isinstance(changes, dict):
+        message = f'{where}.set: must be a table such as {{ "links[0].buffer" = "1 bdp" }}'
+        raise InputError(message)
+    seen = list(taken)
+    for place in changes:
+        _check_new(place, f"{where}.set", seen)
+    return Case(name, dict(changes), read_axes(given, f"{where}.", seen))
+
+
+def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    """Refuse a key that is none, with the nearest one.
+
+    Parameters
+    ----------
+    given : mapping
+    known : sequence of str
+    where : str
+        Put in front of the key.
+
+    Raises
+    ------
+    InputError
+        If there is such a key.
+
+    Examples
+    --------
+    >>> check_keys({"ovr": {}}, ["base", "over"], "sweep.toml")
+    Traceback (most recent call last):
+    elephan.errors.InputError: sweep.toml: unknown key `ovr`; did you mean `over`?
+    """
+    for key in given:
+        if key not in known:
+            near = get_close_matches(key, known, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
+            message = f"{where}: unknown key `{key}`; {hint}"
+            raise InputError(message)

@@ -1,0 +1,261 @@
+"""A sweep as data: a base scenario and what varies in it. Read from a file, a mapping, or put together in Python."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan import flow_files
+from elephan.errors import InputError, ScenarioError
+from elephan.run.precision import MOST
+from elephan.scenario import Scenario
+from elephan.sweep.axes import KEYS, Axis, Cases, check_keys, combinations, read_axes, size
+from elephan.sweep.points import Point, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_SETTINGS = ("replications", "seed")
+_KEYS = ("base", "title", *_SETTINGS, "precision", "max_replications", *KEYS)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A base scenario and what varies in it.
+
+    Parameters
+    ----------
+    base : Scenario
+    axes : tuple of Axis or Cases
+    title : str
+        The base's, where the sweep has none of its own.
+    origin : str
+        For messages: the sweep's file.
+    precision : tuple of str
+        Of each point, as `elephan.run` takes it; empty for the replications that the file says.
+    max_replications : int
+        After so many a point gives up to become precise.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> sweep = Sweep.of(Scenario.from_text(EXAMPLE), over={"links[0].buffer": ["0.1 bdp", "1 bdp"]})
+    >>> [(point.labels, point.scenario.links[0]["buffer_limit_packets"]) for point in sweep.points()]
+    [({'links[0].buffer': '0.1 bdp'}, 10), ({'links[0].buffer': '1 bdp'}, 100)]
+    """
+
+    base: Scenario
+    axes: tuple[Axis | Cases, ...]
+    title: str
+    origin: str
+    precision: tuple[str, ...] = ()
+    max_replications: int = MOST
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Sweep:
+        """Read a sweep file, or a scenario file as a sweep in which nothing varies yet.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        Sweep
+
+        Raises
+        ------
+        InputError
+            What is wrong, with file and key.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            message = f"{path}: not a text file in UTF-8"
+            raise InputError(message) from None
+        except OSError as error:
+            message = f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a sweep file (TOML)"
+            raise InputError(message) from None
+        try:
+            mapping = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            hint = '; places stand in quotes: "links[0].buffer" = ["0.1 bdp", "1 bdp"]' if "[over" in text else ""
+            message = f"{path}: not TOML: {error}{hint}"
+            raise InputError(message) from None
+        if "links" in mapping and "base" not in mapping and not any(key in mapping for key in KEYS):
+            return cls.of(Scenario.from_file(path))
+        return cls.from_mapping(mapping, str(path), path.parent)
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any], origin: str = "sweep", folder: str | Path = "") -> Sweep:
+        """Read a sweep from a mapping with the keys of the file.
+
+        Parameters
+        ----------
+        mapping : mapping
+        origin : str
+            Put in front of messages.
+        folder : str or Path
+            What the name of the base is relative to.
+
+        Returns
+        -------
+        Sweep
+
+        Raises
+        ------
+        InputError
+            What is wrong, with the key.
+
+        Examples
+        --------
+        >>> import tomllib
+        >>> from elephan.scenario import EXAMPLE
+        >>> sweep = Sweep.from_mapping({"base": tomllib.loads(EXAMPLE), "over": {"flows[0].count": "1..3:3lin"}})
+        >>> len(sweep)
+        3
+        """
+        check_keys(mapping, _KEYS, origin)
+        base = _base(mapping.get("base"), origin, Path(folder))
+        settings = {key: mapping[key] for key in _SETTINGS if key in mapping}
+        if settings:
+            base = replace(base, origin=origin).override(settings)
+        title = mapping.get("title", base.title)
+        if not isinstance(title, str):
+            message = f"{origin}: title: must be text"
+            raise InputError(message)
+        try:
+            axes = read_axes(mapping)
+        except InputError as error:
+            message = f"{origin}: {error}"
+            raise InputError(message) from None
+        precision, most = mapping.get("precision", []), mapping.get("max_replications", MOST)
+        asked = [precision] if isinstance(precision, str) else precision
+        if not isinstance(asked, list | tuple) or not all(isinstance(text, str) for text in asked):
+            message = f'{origin}: precision: must be text such as "1%" or "goodput=2%", or a list of such'
+            raise InputError(message)
+        if isinstance(most, bool) or not isinstance(most, int) or most < 2:
+            message = f"{origin}: max_replications: must be a whole number, 2 or more"
+            raise InputError(message)
+        return cls(base, axes, title, origin, tuple(asked), most)
+
+    @classmethod
+    def of(
+        cls,
+        base: Scenario,
+        over: Mapping[str, Any] | None = None,
+        zip: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,  # noqa: A002 (the file's word)
+        cases: Sequence[Mapping[str, Any]] | None = None,
+    ) -> Sweep:
+        """Put a sweep together.
+
+        Parameters
+        ----------
+        base : Scenario
+        over : mapping of str to list or range, optional
+            Places and the values they take, in every combination.
+        zip : sequence of mapping, optional
+            Lists of one length that go together, each mapping an axis of its own.
+        cases : sequence of mapping, optional
+            With ``name``, ``set`` and ``over``, ``zip``, ``cases`` of their own.
+
+        Returns
+        -------
+        Sweep
+
+        Raises
+        ------
+        InputError
+            What is wrong, with the key.
+        """
+        return cls(base, (), base.title, base.origin).extended(over, zip, cases)
+
+    def extended(
+        self,
+        over: Mapping[str, Any] | None = None,
+        zip: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,  # noqa: A002 (the file's word)
+        cases: Sequence[Mapping[str, Any]] | None = None,
+    ) -> Sweep:
+        """Return a copy in which more varies, inside of what varies already.
+
+        Parameters
+        ----------
+        over, zip, cases
+            As in `of`.
+
+        Returns
+        -------
+        Sweep
+
+        Raises
+        ------
+        InputError
+            What is wrong, with the key.
+        """
+        given = {"over": over, "zip": zip, "cases": cases}
+        taken = [place for axis in self.axes for place in axis.places]
+        axes = read_axes({key: value for key, value in given.items() if value}, taken=taken)
+        return replace(self, axes=(*self.axes, *axes))
+
+    def changed(self, changes: Mapping[str, object]) -> Sweep:
+        """Return a copy with another base.
+
+        Parameters
+        ----------
+        changes : mapping of str to value
+            As for `Scenario.override`.
+
+        Returns
+        -------
+        Sweep
+
+        Raises
+        ------
+        ScenarioError
+            If the result is not a scenario.
+        """
+        return replace(self, base=self.base.override(changes)) if changes else self
+
+    def __len__(self) -> int:
+        return size(self.axes)
+
+    def points(self) -> list[Point]:
+        """Resolve every point, the last axis fastest.
+
+        Returns
+        -------
+        list of Point
+
+        Raises
+        ------
+        InputError
+            If no point is a scenario: then it is the sweep that is wrong, and the message names its key.
+        """
+        return plan(self.base, combinations(self.axes), self.origin)
+
+    def labels(self) -> Iterator[str]:
+        """Yield the names of the labels, in the order of the axes."""
+        seen: dict[str, None] = {}
+        for labels, _ in combinations(self.axes):
+            seen |= dict.fromkeys(labels)
+        return iter(seen)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the axes as the document of a sweep has them."""
+        return [axis.to_json() for axis in self.axes]
+
+
+def _base(given: object, origin: str, folder: Path) -> Scenario:
+    if isinstance(given, str):
+        try:
+            return Scenario.from_file(folder / given)
+        except ScenarioError as error:
+            message = f"{origin}: base: {error}"
+            raise ScenarioError(message) from None
+    if isinstance(given, dict):
+        return Scenario.from_text(flow_files.dumps(given), f"{origin}: base", folder)
+    message = f'{origin}: base: {"missing" if given is None else "wrong"}; write base = "scenario.toml", or a table [base]'
+    raise InputError(message)

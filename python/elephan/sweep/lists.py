@@ -1,0 +1,201 @@
+"""Lists of values as a sweep writes them: TOML values, and ranges of quantities that become texts of a scenario file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING
+
+from elephan.errors import InputError, UnitError
+from elephan.units import bits_per_second, number_and_unit, octets, read_range, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Value = object
+"""What a scenario file may hold at a place."""
+
+Label = str | int | float | bool
+"""A value as it is shown and stored: tables and lists are one line of TOML."""
+
+WHOLE = ("packets", "packet", "B")
+"""Units of which there are only whole ones."""
+
+DIGITS = 6
+"""Of the values between the ends of a range: enough to tell them apart, few enough to read."""
+
+_READERS: tuple[Callable[[str], float], ...] = (seconds, bits_per_second, octets)
+
+
+def read_list(place: str, given: object) -> list[Value]:
+    """Read the values that a place of the scenario takes.
+
+    Parameters
+    ----------
+    place : str
+        For messages.
+    given : list or str
+        Values, or a range; a list may hold ranges too.
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    InputError
+        If it is neither, or has no values.
+
+    Examples
+    --------
+    >>> read_list("links[0].buffer", "100..15000 packets:3log")
+    ['100 packets', '1225 packets', '15000 packets']
+    >>> read_list("flows[0].count", [1, "2..4:3lin"])
+    [1, 2, 3, 4]
+    """
+    if isinstance(given, list | tuple):
+        values = [value for item in given for value in _expanded(place, item)]
+    elif isinstance(given, str) and ".." in given:
+        values = _expanded(place, given)
+    else:
+        shown = label(given)
+        written = f'["{shown}"]' if isinstance(given, str) else f"[{shown}]"
+        message = f"{place}: must be a list or a range of values; write {written}, or for example 100..1500 packets:5log"
+        raise InputError(message)
+    if not values:
+        message = f"{place}: the list is empty; give one value or more"
+        raise InputError(message)
+    return values
+
+
+def read_words(place: str, text: str) -> list[Value]:
+    """Read a list as a command line has it: TOML, or ``a,b,c`` of values and ranges.
+
+    Parameters
+    ----------
+    place : str
+    text : str
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    InputError
+        If a range cannot be read or there are no values.
+
+    Examples
+    --------
+    >>> read_words("links[0].buffer", '["0.1 bdp", "1 bdp"]')
+    ['0.1 bdp', '1 bdp']
+    >>> read_words("flows[0].count", "1,2,5..15:3lin"), read_words("law", "reno,cubic")
+    ([1, 2, 5, 10, 15], ['reno', 'cubic'])
+    """
+    whole = _toml(text)
+    if isinstance(whole, list):
+        return read_list(place, whole)
+    if text.strip().startswith("["):
+        message = f"{place}: {text.strip()} is not a list in TOML; texts stand in quotes, as in [\"0.1 bdp\", \"1 bdp\"]"
+        raise InputError(message)
+    if whole is not None:
+        return read_list(place, [whole])
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    return read_list(place, [item if (value := _toml(item)) is None else value for item in items])
+
+
+def label(value: Value) -> Label:
+    """Write a value as a label.
+
+    Parameters
+    ----------
+    value : value of a scenario file
+
+    Returns
+    -------
+    str, int, float or bool
+        Texts, numbers and truth values as they are; tables and lists as one line of TOML.
+
+    Examples
+    --------
+    >>> label("0.1 bdp"), label(5), label({"law": "reno", "slow_start": "classic"})
+    ('0.1 bdp', 5, '{ law = "reno", slow_start = "classic" }')
+    """
+    return value if isinstance(value, str | bool | int | float) else _one_line(value)
+
+
+def _one_line(value: Value) -> str:
+    if isinstance(value, dict):
+        items = ", ".join(f"{_key(str(key))} = {_one_line(item)}" for key, item in value.items())
+        return f"{{ {items} }}" if items else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_one_line, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return _quoted(value)
+    return str(value)
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    import tomli_w  # noqa: PLC0415 (needed by few, and start-up time is counted)
+
+    return tomli_w.dumps({"x": text}).removeprefix("x = ").rstrip("\n")
+
+
+def _toml(text: str) -> Value | None:
+    """The value that a text is in TOML, None if it is none."""
+    try:
+        value: Value = tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return None
+    return value
+
+
+def _expanded(place: str, item: Value) -> list[Value]:
+    """The values of a range; of anything else itself."""
+    if not isinstance(item, str) or ".." not in item:
+        return [item]
+    try:
+        written = read_range(item)
+        if written is None:
+            return [item]
+        low, high = number_and_unit(written.low), number_and_unit(written.high)
+        if low is None or high is None:
+            message = f'"{item}" is not a range; write for example 100..1500 packets:5log'
+            raise InputError(message)
+        (first, other), (last, unit) = low, high
+        if other != unit:
+            first = _converted(item, written.low, unit)
+        whole = unit in WHOLE or (not unit and written.low.isdecimal() and written.high.isdecimal())
+        numbers = written.values(first, last)
+    except InputError as error:
+        message = f"{place}: {error}"
+        raise InputError(message) from None
+    ends = (numbers[0], numbers[-1])
+    return list(dict.fromkeys(_written(x, unit, 12 if x in ends else DIGITS, whole=whole) for x in numbers))
+
+
+def _converted(item: str, quantity: str, unit: str) -> float:
+    """A quantity as a number of another unit of its kind."""
+    for reader in _READERS:
+        try:
+            return reader(quantity) / reader(f"1 {unit}")
+        except UnitError:
+            continue
+    message = f'"{item}" is not a range: its ends have units that do not go together'
+    raise InputError(message)
+
+
+def _written(number: float, unit: str, digits: int, *, whole: bool) -> Value:
+    short: float = round(number) if whole else float(f"{number:.{digits}g}")
+    if not unit:
+        return short
+    text = f"{short:.12g}"
+    return f"{text}{unit}" if unit == "%" else f"{text} {unit}"
+
+
