@@ -50,7 +50,7 @@ def rows_of(index: Index, labels: Mapping[str, object], columns: Sequence[str]) 
     )
     rows = index.rows(sql, tuple(labels.values()))
     parts = list(zip(*rows, strict=True)) or [()] * len(chosen)
-    return pa.table({name: _array(values) for name, values in zip(chosen, parts, strict=True)})
+    return pa.table({name: as_column(values) for name, values in zip(chosen, parts, strict=True)})
 
 
 def _joins(index: Index) -> dict[str, str]:
@@ -75,8 +75,17 @@ def _sources(index: Index) -> dict[str, str]:
     return found
 
 
-def _array(values: Sequence[Any]) -> Any:
-    """Make a column of one type; what is mixed becomes text."""
+def as_column(values: Sequence[Any]) -> Any:
+    """Make a column of one type; what is mixed becomes text.
+
+    Parameters
+    ----------
+    values : sequence
+
+    Returns
+    -------
+    pyarrow.Array
+    """
     import pyarrow as pa  # noqa: PLC0415 (as above)
 
     kinds = {type(value) for value in values if value is not None}

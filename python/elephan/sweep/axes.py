@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
-from elephan.sweep.lists import Label, Value, label, read_list
+from elephan.store.labels import Labels, as_labels
+from elephan.sweep.lists import Value, read_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ CASE = "case"
 MOST_POINTS = 1_000_000
 """Of a sweep."""
 
-Combination = tuple[dict[str, Label], dict[str, Value]]
+Combination = tuple[Labels, dict[str, Value]]
 """Labels of a point, and what it changes, place by place."""
 
 
@@ -35,6 +36,8 @@ class Axis:
     places : tuple of str
     rows : tuple of tuple of values
         A value for each place.
+    where : str
+        Its key in the file, for messages.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class Axis:
 
     places: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
+    where: str = "over"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -52,11 +56,12 @@ class Axis:
         """Yield labels and changes of each row, in order."""
         for row in self.rows:
             changes = dict(zip(self.places, row, strict=True))
-            yield {place: label(value) for place, value in changes.items()}, changes
+            yield _labels(changes), changes
 
     def to_json(self) -> dict[str, Any]:
         """Return the axis as a document has it."""
-        return {"places": list(self.places), "values": [[label(value) for value in row] for row in self.rows]}
+        rows = [_labels(dict(zip(self.places, row, strict=True))) for row in self.rows]
+        return {"places": list(self.places), "values": [list(row.values()) for row in rows]}
 
 
 @dataclass(frozen=True)
@@ -68,11 +73,14 @@ class Case:
     name : str
     changes : dict of str to value
     axes : tuple of Axis or Cases
+    where : str
+        Its key in the file, for messages.
     """
 
     name: str
     changes: dict[str, Value]
     axes: tuple[Axis | Cases, ...]
+    where: str
 
 
 @dataclass(frozen=True)
@@ -103,12 +111,63 @@ class Cases:
             "cases": [
                 {
                     "name": case.name,
-                    "set": {place: label(value) for place, value in case.changes.items()},
+                    "set": _labels(case.changes),
                     "axes": [axis.to_json() for axis in case.axes],
                 }
                 for case in self.cases
             ]
         }
+
+
+def _labels(changes: Mapping[str, Value]) -> Labels:
+    """The labels of some changes, in their order."""
+    made = as_labels(changes)
+    return {place: made[place] for place in changes}
+
+
+def key_of(axes: Sequence[Axis | Cases], place: str) -> str | None:
+    """Say under which key of the file a place stands.
+
+    Parameters
+    ----------
+    axes : sequence of Axis or Cases
+    place : str
+
+    Returns
+    -------
+    str or None
+        The first; None if there is none.
+    """
+    for axis in axes:
+        if isinstance(axis, Axis):
+            if place in axis.places:
+                return axis.where
+            continue
+        for case in axis.cases:
+            found = case.where if place in case.changes else key_of(case.axes, place)
+            if found is not None:
+                return found
+    return None
+
+
+def places_of(axes: Sequence[Axis | Cases]) -> Iterator[str]:
+    """Yield the places that vary, in order.
+
+    Parameters
+    ----------
+    axes : sequence of Axis or Cases
+
+    Yields
+    ------
+    str
+    """
+    for axis in axes:
+        if isinstance(axis, Axis):
+            yield from axis.places
+        else:
+            for case in axis.cases:
+                yield from case.changes
+                yield from places_of(case.axes)
 
 
 def size(axes: Sequence[Axis | Cases]) -> int:
@@ -201,7 +260,7 @@ def _over(given: object, where: str) -> list[Axis]:
         message = f'{where}: must be a table of lists, such as "links[0].buffer" = ["0.1 bdp", "1 bdp"]'
         raise InputError(message)
     lists = ((place, read_list(f'{where}."{place}"', values)) for place, values in _flat(given))
-    return [Axis((place,), tuple((value,) for value in values)) for place, values in lists]
+    return [Axis((place,), tuple((value,) for value in values), where) for place, values in lists]
 
 
 def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -230,7 +289,7 @@ def _zip(table: Mapping[str, Any], where: str) -> Axis:
         lengths = ", ".join(f'"{place}" {len(values)}' for place, values in lists.items())
         message = f"{where}: lists that go together have one length; here {lengths}"
         raise InputError(message)
-    return Axis(tuple(lists), tuple(zip(*lists.values(), strict=True)))
+    return Axis(tuple(lists), tuple(zip(*lists.values(), strict=True)), where)
 
 
 def _cases(given: object, where: str, taken: Sequence[str]) -> Cases:
@@ -259,7 +318,7 @@ def _case(given: Mapping[str, Any], where: str, taken: Sequence[str]) -> Case:
     seen = list(taken)
     for place in changes:
         _check_new(place, f"{where}.set", seen)
-    return Case(name, dict(changes), read_axes(given, f"{where}.", seen))
+    return Case(name, dict(changes), read_axes(given, f"{where}.", seen), f"{where}.set")
 
 
 def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> None:

@@ -11,11 +11,11 @@ from elephan import flow_files
 from elephan.errors import InputError, ScenarioError
 from elephan.run.precision import MOST
 from elephan.scenario import Scenario
-from elephan.sweep.axes import KEYS, Axis, Cases, check_keys, combinations, read_axes, size
+from elephan.sweep.axes import KEYS, Axis, Cases, check_keys, combinations, key_of, places_of, read_axes, size
 from elephan.sweep.points import Point, plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 _SETTINGS = ("replications", "seed")
 _KEYS = ("base", "title", *_SETTINGS, "precision", "max_replications", *KEYS)
@@ -196,7 +196,7 @@ class Sweep:
             What is wrong, with the key.
         """
         given = {"over": over, "zip": zip, "cases": cases}
-        taken = [place for axis in self.axes for place in axis.places]
+        taken = list(places_of(self.axes))
         axes = read_axes({key: value for key, value in given.items() if value}, taken=taken)
         return replace(self, axes=(*self.axes, *axes))
 
@@ -234,14 +234,20 @@ class Sweep:
         InputError
             If no point is a scenario: then it is the sweep that is wrong, and the message names its key.
         """
-        return plan(self.base, combinations(self.axes), self.origin)
+        points = plan(self.base, combinations(self.axes), self.precision, self.max_replications)
+        if all(point.error is not None for point in points):
+            raise InputError(self._mistake(points))
+        return points
 
-    def labels(self) -> Iterator[str]:
-        """Yield the names of the labels, in the order of the axes."""
-        seen: dict[str, None] = {}
-        for labels, _ in combinations(self.axes):
-            seen |= dict.fromkeys(labels)
-        return iter(seen)
+    def _mistake(self, points: Sequence[Point]) -> str:
+        """Say what is wrong with a sweep none of whose points is a scenario."""
+        place, error = points[0].culprit()
+        message = error.removeprefix(f"{self.base.origin}: ")
+        where = key_of(self.axes, place) if place is not None else None
+        said = f"{where}: " if where else ""
+        if place is not None and not message.startswith(place):
+            said += f'"{place}": '
+        return f"{self.origin}: {said}{message}"
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the axes as the document of a sweep has them."""

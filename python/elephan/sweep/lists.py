@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -14,9 +13,6 @@ if TYPE_CHECKING:
 
 Value = object
 """What a scenario file may hold at a place."""
-
-Label = str | int | float | bool
-"""A value as it is shown and stored: tables and lists are one line of TOML."""
 
 WHOLE = ("packets", "packet", "B")
 """Units of which there are only whole ones."""
@@ -58,8 +54,7 @@ def read_list(place: str, given: object) -> list[Value]:
     elif isinstance(given, str) and ".." in given:
         values = _expanded(place, given)
     else:
-        shown = label(given)
-        written = f'["{shown}"]' if isinstance(given, str) else f"[{shown}]"
+        written = f'["{given}"]' if isinstance(given, str) else f"[{given}]"
         message = f"{place}: must be a list or a range of values; write {written}, or for example 100..1500 packets:5log"
         raise InputError(message)
     if not values:
@@ -102,49 +97,6 @@ def read_words(place: str, text: str) -> list[Value]:
         return read_list(place, [whole])
     items = [item.strip() for item in text.split(",") if item.strip()]
     return read_list(place, [item if (value := _toml(item)) is None else value for item in items])
-
-
-def label(value: Value) -> Label:
-    """Write a value as a label.
-
-    Parameters
-    ----------
-    value : value of a scenario file
-
-    Returns
-    -------
-    str, int, float or bool
-        Texts, numbers and truth values as they are; tables and lists as one line of TOML.
-
-    Examples
-    --------
-    >>> label("0.1 bdp"), label(5), label({"law": "reno", "slow_start": "classic"})
-    ('0.1 bdp', 5, '{ law = "reno", slow_start = "classic" }')
-    """
-    return value if isinstance(value, str | bool | int | float) else _one_line(value)
-
-
-def _one_line(value: Value) -> str:
-    if isinstance(value, dict):
-        items = ", ".join(f"{_key(str(key))} = {_one_line(item)}" for key, item in value.items())
-        return f"{{ {items} }}" if items else "{}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_one_line, value))}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return _quoted(value)
-    return str(value)
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _quoted(key)
-
-
-def _quoted(text: str) -> str:
-    import tomli_w  # noqa: PLC0415 (needed by few, and start-up time is counted)
-
-    return tomli_w.dumps({"x": text}).removeprefix("x = ").rstrip("\n")
 
 
 def _toml(text: str) -> Value | None:

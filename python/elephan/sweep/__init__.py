@@ -1,0 +1,229 @@
+"""Sweeps: a scenario and lists, every point run once and kept in a store, on whatever executor there is."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError
+from elephan.run import default_workers
+from elephan.scenario import Scenario
+from elephan.store import Store
+from elephan.sweep.document import Sweep
+from elephan.sweep.execute import Job, LostError, execute, jobs_of, share_of, workers_of
+from elephan.sweep.points import Point
+from elephan.sweep.progress import Progress, Tally
+from elephan.sweep.swept import Done, Swept
+from elephan.sweep.tasks import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+__all__ = ["Done", "LostError", "Point", "Progress", "Sweep", "Swept", "parse_shard", "sweep"]
+
+
+def sweep(
+    sweep_or_base: Sweep | Scenario | str | Path,
+    *,
+    over: Mapping[str, Any] | None = None,
+    zip: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,  # noqa: A002 (the file's word)
+    cases: Sequence[Mapping[str, Any]] | None = None,
+    store: Store | str | Path | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    shard: str | tuple[int, int] | None = None,
+    precision: str | Sequence[str] | None = None,
+    max_replications: int | None = None,
+    replications: int | None = None,
+    seed: int | None = None,
+    series: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Swept:
+    """Run every point of a sweep that is not in the store yet.
+
+    Each point is kept as it is done, so a sweep that was stopped goes on where it was when it is called again. A point
+    that fails does not stop the others; it is recorded with its error and tried again by the next call.
+
+    Parameters
+    ----------
+    sweep_or_base : Sweep, Scenario or path
+        A sweep, a sweep file, or a scenario of which something varies.
+    over, zip, cases
+        What varies, as in `Sweep.of`; of a sweep, what varies besides.
+    store : Store or path, optional
+        ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory.
+    executor : concurrent.futures.Executor, optional
+        Where points are run: processes, or `distributed.Client.get_executor`. Threads by default. The results do not
+        depend on it.
+    workers : int, optional
+        Tasks that run at once; as many as the executor has, or as there are cores.
+    shard : str or tuple of int, optional
+        ``"2/5"``: only the second of five parts, in a store of its own inside of the store, which takes it in when it
+        is next used.
+    precision : str or sequence of str, optional
+        Of each point, as `elephan.run` takes it; instead of what the sweep says.
+    max_replications : int, optional
+        After so many a point gives up to become precise; 100 unless the sweep says otherwise.
+    replications, seed : int, optional
+        Instead of what the sweep says.
+    series : bool
+        Keep the sampled cwnd, srtt and backlog.
+    progress : callable, optional
+        Called with a `Progress` in this thread, before the first point and after each.
+
+    Returns
+    -------
+    Swept
+
+    Raises
+    ------
+    InputError
+        If the sweep cannot be read, none of its points is a scenario, or the store cannot be written.
+    LostError
+        If the executor broke; the store has what was done.
+    KeyboardInterrupt
+        The store has what was done.
+
+    Examples
+    --------
+    >>> import elephan, tempfile
+    >>> base = elephan.Scenario.from_text(elephan.EXAMPLE)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     swept = sweep(base, over={"links[0].buffer": ["5 packets", "0.5 bdp"]}, store=folder)
+    ...     [(point.labels["links[0].buffer"], point.links[0]["buffer_packets"]) for point in swept.points]
+    [('5 packets', 5), ('0.5 bdp', 50)]
+    """
+    begun = time.perf_counter()
+    asked = _asked(sweep_or_base).extended(over, zip, cases)
+    changes = {"replications": replications, "seed": seed}
+    asked = asked.changed({key: value for key, value in changes.items() if value is not None})
+    if precision is not None:
+        asked = replace(asked, precision=(precision,) if isinstance(precision, str) else tuple(precision))
+    if max_replications is not None:
+        asked = replace(asked, max_replications=max_replications)
+    part = parse_shard(shard) if isinstance(shard, str) else shard
+    points = asked.points()
+    jobs = jobs_of(points)
+    if part is not None:
+        jobs = share_of(jobs, *part)
+    settings = Settings.of(asked.base, asked.precision, asked.max_replications, series=series)
+    tally = Tally(jobs, progress)
+    with _opened(store, part) as kept:
+        reused, missing = _reuse(kept, jobs, tally, series=series)
+        wrong = [job for job in missing if job.points[0].error]
+        failures = {job.key: _fail(kept, job, job.points[0].error) for job in wrong}
+        tally.failed(wrong)
+        _run(kept, [job for job in missing if job.key not in failures], settings, executor, workers, tally, failures)
+        mine = sorted((point for job in jobs for point in job.points), key=lambda point: point.index)
+        done = tuple(
+            Done(p.labels, p.key, kept.folder, p.key in reused, failures.get(p.key)) for p in mine
+        )
+        return Swept(asked, done, kept.folder, time.perf_counter() - begun, tally.packets)
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Read which part of a sweep is meant.
+
+    Parameters
+    ----------
+    text : str
+        ``i/n``, from 1.
+
+    Returns
+    -------
+    tuple of int
+        Its number, and how many there are.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_shard("2/5")
+    (2, 5)
+    """
+    number, stroke, of = text.partition("/")
+    if not (stroke and number.strip().isdecimal() and of.strip().isdecimal() and 1 <= int(number) <= int(of) <= 100_000):
+        message = f'shard: "{text}" is not a part; write i/n with i from 1 to n, such as 1/4'
+        raise InputError(message)
+    return int(number), int(of)
+
+
+def _asked(given: Sweep | Scenario | str | Path) -> Sweep:
+    if isinstance(given, Sweep):
+        return given
+    return Sweep.of(given) if isinstance(given, Scenario) else Sweep.from_file(given)
+
+
+@contextmanager
+def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> Iterator[Store]:
+    """The store that the points go to: the one that is given, or a shard inside of it."""
+    if part is None and isinstance(store, Store):
+        yield store
+        return
+    folder = store.folder if isinstance(store, Store) else store
+    with Store(folder) as opened:
+        if part is None:
+            yield opened
+            return
+        folder = opened.folder
+    with Store(Path(folder) / "shards" / f"{part[0]}-of-{part[1]}") as opened:
+        yield opened
+
+
+def _reuse(store: Store, jobs: Sequence[Job], tally: Tally, *, series: bool) -> tuple[set[str], list[Job]]:
+    """Label what the store has; return its keys, and the jobs that are missing."""
+    reused: set[str] = set()
+    missing = []
+    for job in jobs:
+        found = None if job.points[0].error else store.find(job.key, series=series)
+        if found is None:
+            missing.append(job)
+            continue
+        for point in job.points:
+            store.label(found, point.labels)
+        reused.add(job.key)
+        tally.reused(job)
+    return reused, missing
+
+
+def _fail(store: Store, job: Job, error: str | None) -> str:
+    for point in job.points:
+        store.fail(job.key, point.text, point.labels, error or "")
+    return error or ""
+
+
+def _run(
+    store: Store,
+    jobs: Sequence[Job],
+    settings: Settings,
+    executor: Executor | None,
+    workers: int | None,
+    tally: Tally,
+    failures: dict[str, str],
+) -> None:
+    """Run jobs and keep what comes of them."""
+    tally.begin()
+    if not jobs:
+        return
+    threads = ThreadPoolExecutor(workers or default_workers()) if executor is None else None
+    pool = executor or threads
+    try:
+        for job, reply in execute(pool, jobs, settings, workers or workers_of(pool)):
+            if reply.result is None:
+                failures[job.key] = _fail(store, job, reply.error)
+                tally.done(job, None)
+                continue
+            stored = store.put(reply.result, key=job.key, labels=job.points[0].labels)
+            for point in job.points[1:]:
+                store.label(stored, point.labels)
+            tally.done(job, reply.result)
+    finally:
+        if threads is not None:
+            threads.shutdown(wait=False, cancel_futures=True)

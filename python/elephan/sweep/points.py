@@ -1,0 +1,196 @@
+"""Points of a sweep: what each changes, its labels, its key in the store, and how much work it is expected to be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.errors import InputError
+from elephan.run.precision import FIRST
+from elephan.run.warmup import PILOT
+from elephan.scenario import AUTO, Scenario
+from elephan.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from elephan.store.labels import Labels
+    from elephan.sweep.axes import Combination
+    from elephan.sweep.lists import Value
+
+OVERHEAD = 20_000
+"""Packets that could be simulated in the time that a replication takes besides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One combination of what varies.
+
+    Only what differs from the base is kept, so that there may be very many.
+
+    Parameters
+    ----------
+    index : int
+        In the order of the sweep, from 0.
+    labels : dict of str to value
+        Place by place the value as it is written; ``case`` holds the name of a case.
+    changes : dict of str to value
+        What it changes in the base.
+    base : Scenario
+    key : str
+        Identity of what is asked, as `elephan.store.Store.key` has it.
+    cost : float [packets]
+        Expected work over all replications; 0 if it cannot be run.
+    error : str or None
+        Why it is no scenario.
+    """
+
+    index: int
+    labels: Labels
+    changes: dict[str, Value]
+    base: Scenario
+    key: str
+    cost: float
+    error: str | None
+
+    @property
+    def scenario(self) -> Scenario:
+        """The point as a scenario, made anew each time.
+
+        Raises
+        ------
+        ScenarioError
+            If it is none.
+        """
+        return change(self.base, self.changes)
+
+    @property
+    def text(self) -> str:
+        """What failed, for the record: the base, and below it what the point changes."""
+        return f"{self.base.text}\n" + "".join(f"# {place} = {value!r}\n" for place, value in self.changes.items())
+
+    def culprit(self) -> tuple[str | None, str]:
+        """Find the first change that makes the point fail.
+
+        Returns
+        -------
+        str or None
+            Its place; None if it is no single change.
+        str
+            What is wrong.
+        """
+        taken: dict[str, Value] = {}
+        for place, value in ordered(self.changes):
+            taken[place] = value
+            try:
+                change(self.base, taken)
+            except InputError as error:
+                return place, str(error)
+        return None, self.error or ""
+
+
+def plan(
+    base: Scenario, combinations: Iterable[Combination], precision: Sequence[str] = (), max_replications: int = 100
+) -> list[Point]:
+    """Resolve every combination once.
+
+    Parameters
+    ----------
+    base : Scenario
+    combinations : iterable of Combination
+    precision : sequence of str
+    max_replications : int
+
+    Returns
+    -------
+    list of Point
+    """
+    points = []
+    for index, (labels, changes) in enumerate(combinations):
+        error, cost = None, 0.0
+        try:
+            scenario = change(base, changes)
+            key = Store.key(scenario, precision=precision or None, max_replications=max_replications)
+            cost = expected_packets(scenario.facts, auto=scenario.warmup_rule == AUTO, precise=bool(precision))
+        except InputError as found:
+            error = str(found)
+            key = _native.digest(json.dumps([base.id, changes], sort_keys=True, default=str))
+        points.append(Point(index, labels, changes, base, key, cost, error))
+    return points
+
+
+def change(base: Scenario, changes: Mapping[str, Value]) -> Scenario:
+    """Return the base with the changes of a point.
+
+    Parameters
+    ----------
+    base : Scenario
+    changes : mapping of str to value
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    ScenarioError
+        If the result is none.
+    """
+    return base.override(dict(ordered(changes))) if changes else base
+
+
+def ordered(changes: Mapping[str, Value]) -> list[tuple[str, Value]]:
+    """Sort changes so that a table is set before what lies in it.
+
+    Parameters
+    ----------
+    changes : mapping of str to value
+
+    Returns
+    -------
+    list of tuple of str and value
+
+    Examples
+    --------
+    >>> [place for place, _ in ordered({"links[0].queue.target": "5 ms", "links[0].queue": {"discipline": "codel"}})]
+    ['links[0].queue', 'links[0].queue.target']
+    """
+    return sorted(changes.items(), key=lambda item: item[0].count(".") + item[0].count("["))
+
+
+def expected_packets(facts: Mapping[str, Any], *, auto: bool = False, precise: bool = False) -> float:
+    """Estimate the packets that all links serve in all replications, and the work besides in packets.
+
+    Parameters
+    ----------
+    facts : mapping
+        `Scenario.facts`.
+    auto : bool
+        A pilot finds the warm-up.
+    precise : bool
+        A precision is wanted.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> expected_packets(Scenario.from_text(EXAMPLE).facts)  # 10 Mbit/s, 4 s, 1000 B
+    25000.0
+    """
+    load = [0.0] * len(facts["links"])
+    for group in facts["groups"]:
+        each = group["offered_bps"] or group["access_rate_bps"] or float("inf")
+        for link in group["path"]:
+            load[link] += group["flows"] * each
+    packets = OVERHEAD + sum(
+        min(link["rate_bps"] * link["count"], offered) * facts["duration_s"] / (8 * link["packet_bytes"])
+        for link, offered in zip(facts["links"], load, strict=True)
+        if offered and link["packet_bytes"]
+    )
+    replications = max(facts["replications"], FIRST) if precise else facts["replications"]
+    return float(packets * (replications + PILOT * auto))

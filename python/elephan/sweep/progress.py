@@ -1,0 +1,101 @@
+"""How far a sweep is: points, and the work they are expected to be."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from elephan.run.result import Result
+    from elephan.sweep.execute import Job
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is.
+
+    Parameters
+    ----------
+    done, total : int
+        Points; those that were in the store and those that failed are done.
+    reused, failed : int
+        Of those that are done.
+    cost_done, cost_total : float [packets]
+        Expected work of the points that were not in the store.
+    seconds : float [s]
+        Since the first of these was begun.
+    packets : int
+        Simulated since then.
+    """
+
+    done: int
+    total: int
+    reused: int
+    failed: int
+    cost_done: float
+    cost_total: float
+    seconds: float
+    packets: int
+
+    @property
+    def left_s(self) -> float | None:
+        """Time left by the work that is left [s]; None before anything is known."""
+        if self.cost_done <= 0:
+            return None
+        return self.seconds * (self.cost_total - self.cost_done) / self.cost_done
+
+
+class Tally:
+    """Counts what a sweep does and tells it.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+    tell : callable or None
+        Takes a `Progress`.
+    """
+
+    def __init__(self, jobs: Sequence[Job], tell: Callable[[Progress], None] | None) -> None:
+        self._tell = tell
+        self._total = sum(len(job.points) for job in jobs)
+        self._cost_total = sum(job.cost for job in jobs)
+        self._cost = 0.0
+        self._points = self._reused = self._failed = 0
+        self._begun = time.perf_counter()
+        self.packets = 0
+
+    def reused(self, job: Job) -> None:
+        """Count a job that the store had."""
+        self._points += len(job.points)
+        self._reused += len(job.points)
+        self._cost_total -= job.cost
+
+    def failed(self, jobs: Sequence[Job]) -> None:
+        """Count jobs that are no scenarios."""
+        points = sum(len(job.points) for job in jobs)
+        self._points += points
+        self._failed += points
+
+    def begin(self) -> None:
+        """Begin to measure time."""
+        self._begun = time.perf_counter()
+        self._say()
+
+    def done(self, job: Job, result: Result | None) -> None:
+        """Count a job that was run, or failed."""
+        self._points += len(job.points)
+        self._cost += job.cost
+        if result is None:
+            self._failed += len(job.points)
+        else:
+            self.packets += sum(outcome.balance["delivered"] for outcome in result.outcomes)
+        self._say()
+
+    def _say(self) -> None:
+        if self._tell is not None:
+            seconds = time.perf_counter() - self._begun
+            counts = (self._points, self._total, self._reused, self._failed)
+            self._tell(Progress(*counts, self._cost, self._cost_total, seconds, self.packets))

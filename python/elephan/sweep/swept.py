@@ -1,0 +1,204 @@
+"""What came of a sweep: its points in their order, read from the store when they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.run.files import write_json, write_parquet
+from elephan.store import Table, folders
+from elephan.store.errors import told
+from elephan.store.provenance import here
+from elephan.store.summary import RUN, summarize
+from elephan.store.tables import as_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from elephan.store.labels import Labels
+    from elephan.sweep.document import Sweep
+
+
+@dataclass(frozen=True)
+class Done:
+    """A point of a sweep, and what came of it.
+
+    Parameters
+    ----------
+    labels : dict of str to value
+    run : str
+        Identity of its run in the store.
+    store : Path
+    reused : bool
+        It was in the store.
+    error : str or None
+        Why it failed.
+    """
+
+    labels: Labels
+    run: str
+    store: Path
+    reused: bool
+    error: str | None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document of ``elephan run --json``, read anew each time.
+
+        Raises
+        ------
+        InputError
+            If the run is not in the store any more.
+        """
+        with told(self.store):
+            return folders.as_document(folders.read(self.folder))
+
+    @property
+    def folder(self) -> Path:
+        """Where its run lies."""
+        return folders.place(self.store, self.run)
+
+    @property
+    def links(self) -> list[dict[str, Any]]:
+        """Links, as ``elephan run --json`` has them."""
+        return list(self.document["links"])
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """Groups of flows, as ``elephan run --json`` has them."""
+        return list(self.document["groups"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the point as the document of a sweep has it."""
+        document = self.document
+        run = document["run"]
+        about = {key: run[key] for key in ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")}
+        parts = {key: document[key] for key in ("links", "groups", "fairness", "precision") if key in document}
+        return {"labels": self.labels, "run": self.run, **about, **parts}
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The result of `sweep`.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    done : tuple of Done
+        All its points in their order; of a shard, its own.
+    store : Path
+        Where the runs lie.
+    wall_s : float [s]
+    packets : int
+        Simulated now; what was in the store does not count.
+    """
+
+    sweep: Sweep
+    done: tuple[Done, ...]
+    store: Path
+    wall_s: float
+    packets: int
+
+    @property
+    def points(self) -> list[Done]:
+        """Points that have a result."""
+        return [point for point in self.done if point.error is None]
+
+    @property
+    def failures(self) -> list[Done]:
+        """Points that failed."""
+        return [point for point in self.done if point.error is not None]
+
+    @property
+    def reused(self) -> int:
+        """Points that were in the store."""
+        return sum(point.reused for point in self.done)
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the labels, in the order of the axes."""
+        return list(dict.fromkeys(name for point in self.done for name in point.labels))
+
+    def table(self) -> Table:
+        """Lay the points out in one table: labels, then what the store's table has of a run.
+
+        Returns
+        -------
+        Table
+            A row per point with a result, in the order of the sweep.
+        """
+        import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+        rows = list(self._rows())
+        names = dict.fromkeys(name for row in rows for name in row)
+        return Table(pa.table({name: as_column([row.get(name) for row in rows]) for name in names}))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan sweep --json``.
+
+        Returns
+        -------
+        dict
+            ``title``, ``seed``, ``replications``, ``engine_version``, ``base``, ``axes``, ``points`` (each with
+            ``labels``, ``run``, and ``links``, ``groups`` and ``fairness`` as ``elephan run --json`` has them),
+            ``failures``; under ``provenance`` what is not the same each time.
+        """
+        return {**self._head, "points": [point.to_json() for point in self.points], **self._tail}
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write ``sweep.json`` and ``points.parquet``.
+
+        Parameters
+        ----------
+        folder : Path
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        arrow = self.table().arrow
+        about = {"elephan_engine_version": _native.version(), "elephan_sweep": self.sweep.title}
+        columns = {name: arrow[name] for name in arrow.column_names}
+        return [
+            write_parquet(folder / "points.parquet", columns, about),
+            write_json(folder / "sweep.json", self.to_json()),
+        ]
+
+    @cached_property
+    def _head(self) -> dict[str, Any]:
+        base = self.sweep.base
+        return {
+            "title": self.sweep.title,
+            "seed": base.seed,
+            "replications": base.replications,
+            "precision": list(self.sweep.precision),
+            "max_replications": self.sweep.max_replications,
+            "engine_version": _native.version(),
+            "base": base.text,
+            "axes": self.sweep.to_json(),
+        }
+
+    @property
+    def _tail(self) -> dict[str, Any]:
+        failures = [{"labels": point.labels, "run": point.run, "error": point.error} for point in self.failures]
+        counts = {"reused": self.reused, "wall_s": self.wall_s, "packets_simulated": self.packets}
+        return {"failures": failures, "provenance": {**here(), **counts, "store": str(self.store)}}
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        labels = self.label_names
+        for point in self.points:
+            summary = summarize(point.document)
+            run = {name: value for name, value in summary.run.items() if name in RUN}
+            row: dict[str, Any] = {name: point.labels.get(name) for name in labels} | {"run": point.run} | run
+            for part in (*summary.links, *summary.groups):
+                row |= {f"{part['name']}.{name}": value for name, value in part.items() if name != "name"}
+            yield row
