@@ -169,7 +169,10 @@ class Scenario:
         >>> Scenario.from_text(EXAMPLE).override({"flows[bulk].count": 2}).links[0]["flows"]
         2
         """
-        mapping = copy.deepcopy(self.source)
+        mapping = dict(self.source)
+        # Copied where it changes; the rest is only read.
+        for top in {step["key"] for place in changes if (step := _STEP.match(place))} & mapping.keys():
+            mapping[top] = copy.deepcopy(mapping[top])
         for place, value in changes.items():
             try:
                 _assign(mapping, place, value)

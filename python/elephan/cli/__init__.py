@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elephan.cli import bench, catalog, lint, model, new, run, size
+from elephan.cli import bench, catalog, lint, model, new, run, size, sweep
 from elephan.cli.common import Interrupted, leave, report_defect, say
 from elephan.errors import InputError
 
@@ -28,6 +28,7 @@ app = typer.Typer(
 )
 app.command("run", epilog=run.EXAMPLE)(run.run)
 app.command("size", epilog=size.EXAMPLE)(size.size)
+app.command("sweep", epilog=sweep.EXAMPLE)(sweep.sweep)
 app.command("model", epilog=model.EXAMPLE)(model.model)
 app.command("new", epilog=new.EXAMPLE)(new.new)
 app.command("lint", epilog=lint.EXAMPLE)(lint.lint)

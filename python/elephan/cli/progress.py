@@ -10,6 +10,7 @@ from elephan.cli.common import say
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+    from rich.progress import Task
 
 EVERY_S = 5.0
 """Between lines in a log [s]."""
@@ -27,6 +28,8 @@ class ProgressLine:
         Named in front.
     quiet : bool
         Show nothing.
+    of : str
+        What is counted.
 
     Examples
     --------
@@ -34,8 +37,8 @@ class ProgressLine:
     ...     line.update(1, 2)
     """
 
-    def __init__(self, what: str, *, quiet: bool = False) -> None:
-        self.what, self.quiet = what, quiet
+    def __init__(self, what: str, *, quiet: bool = False, of: str = "runs") -> None:
+        self.what, self.quiet, self.of = what, quiet, of
         self.bar: Bar | None = None
         self.begun = time.monotonic()
         self.said = self.begun - EVERY_S + FIRST_S
@@ -44,18 +47,32 @@ class ProgressLine:
         if not self.quiet and sys.stderr.isatty():
             from rich.console import Console  # noqa: PLC0415 (slow to import; only a terminal needs it)
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+            from rich.text import Text  # noqa: PLC0415
+
+            class Left(TimeRemainingColumn):
+                """The time left, by who knows how long things take, or else by their number."""
+
+                max_refresh = None
+
+                def render(self, task: Task) -> Text:
+                    left_s = task.fields["left_s"]
+                    if left_s is None or task.finished:
+                        return super().render(task)
+                    minutes, seconds = divmod(round(left_s), 60)
+                    hours, minutes = divmod(minutes, 60)
+                    return Text(f"{hours:d}:{minutes:02d}:{seconds:02d}", style="progress.remaining")
 
             self.bar = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=None),
                 MofNCompleteColumn(),
                 TextColumn("left"),
-                TimeRemainingColumn(elapsed_when_finished=True),
+                Left(elapsed_when_finished=True),
                 console=Console(stderr=True),
                 transient=True,
                 expand=True,
             )
-            self.task = self.bar.add_task(self.what, total=None)
+            self.task = self.bar.add_task(self.what, total=None, left_s=None)
             self.bar.start()
         return self
 
@@ -73,7 +90,7 @@ class ProgressLine:
         """
         self.what, self.begun = what, time.monotonic()
 
-    def update(self, done: int, total: int, note: str = "") -> None:
+    def update(self, done: int, total: int, note: str = "", left_s: float | None = None) -> None:
         """Show how far it is.
 
         Parameters
@@ -81,11 +98,13 @@ class ProgressLine:
         done, total : int
         note : str
             What is known so far.
+        left_s : float [s], optional
+            Until all is done, where that does not follow from how many are.
         """
         text = f"{self.what}: {note}" if note else self.what
         if self.bar is not None:
-            self.bar.update(self.task, completed=done, total=total, description=text)
+            self.bar.update(self.task, completed=done, total=total, description=text, left_s=left_s)
         elif not self.quiet and (time.monotonic() - self.said >= EVERY_S):
             self.said = time.monotonic()
-            left = (self.said - self.begun) / max(done, 1) * (total - done)
-            say(f"{text}: {done} of {total} runs, about {left:.0f} s left")
+            left = (self.said - self.begun) / max(done, 1) * (total - done) if left_s is None else left_s
+            say(f"{text}: {done} of {total} {self.of}, about {left:.0f} s left")

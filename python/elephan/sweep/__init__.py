@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,15 @@ from elephan.errors import InputError
 from elephan.run import default_workers
 from elephan.scenario import Scenario
 from elephan.store import Store
+from elephan.store.index import FILE
+from elephan.store.labels import as_labels
+from elephan.store.store import USUAL, VARIABLE
 from elephan.sweep.document import Sweep
 from elephan.sweep.execute import Job, LostError, execute, jobs_of, share_of, workers_of
 from elephan.sweep.points import Point
 from elephan.sweep.progress import Progress, Tally
 from elephan.sweep.swept import Done, Swept
-from elephan.sweep.tasks import Settings
+from elephan.sweep.tasks import Settings, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -98,31 +101,25 @@ def sweep(
     [('5 packets', 5), ('0.5 bdp', 50)]
     """
     begun = time.perf_counter()
-    asked = _asked(sweep_or_base).extended(over, zip, cases)
-    changes = {"replications": replications, "seed": seed}
-    asked = asked.changed({key: value for key, value in changes.items() if value is not None})
-    if precision is not None:
-        asked = replace(asked, precision=(precision,) if isinstance(precision, str) else tuple(precision))
-    if max_replications is not None:
-        asked = replace(asked, max_replications=max_replications)
+    asked = _asked(sweep_or_base).extended(over, zip, cases).asking(precision, max_replications, replications, seed)
     part = parse_shard(shard) if isinstance(shard, str) else shard
-    points = asked.points()
-    jobs = jobs_of(points)
+    jobs = jobs_of(asked.points())
     if part is not None:
         jobs = share_of(jobs, *part)
-    settings = Settings.of(asked.base, asked.precision, asked.max_replications, series=series)
+    settings = Settings(Text.of(asked.base), asked.precision, asked.max_replications, series)
     tally = Tally(jobs, progress)
     with _opened(store, part) as kept:
-        reused, missing = _reuse(kept, jobs, tally, series=series)
+        found, missing = _reuse(kept, jobs, tally, series=series)
+        if part is not None:
+            more, missing = _reuse_whole(folder_of(store), missing, tally, series=series)
+            found |= more
         wrong = [job for job in missing if job.points[0].error]
         failures = {job.key: _fail(kept, job, job.points[0].error) for job in wrong}
         tally.failed(wrong)
         _run(kept, [job for job in missing if job.key not in failures], settings, executor, workers, tally, failures)
-        mine = sorted((point for job in jobs for point in job.points), key=lambda point: point.index)
-        done = tuple(
-            Done(p.labels, p.key, kept.folder, p.key in reused, failures.get(p.key)) for p in mine
-        )
-        return Swept(asked, done, kept.folder, time.perf_counter() - begun, tally.packets)
+    points = sorted((point for job in jobs for point in job.points), key=lambda point: point.index)
+    done = tuple(Done(p, found.get(p.key, kept.folder), p.key in found, failures.get(p.key)) for p in points)
+    return Swept(asked, done, kept.folder, time.perf_counter() - begun, tally.packets)
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -155,10 +152,58 @@ def parse_shard(text: str) -> tuple[int, int]:
     return int(number), int(of)
 
 
+def preview(
+    sweep: Sweep, store: Store | str | Path | None = None, shard: tuple[int, int] | None = None, *, series: bool = False
+) -> list[tuple[Point, bool]]:
+    """Say what a sweep would do, longest first, without doing it.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    store : Store or path, optional
+        As for `sweep`; nothing is written.
+    shard : tuple of int, optional
+    series : bool
+
+    Returns
+    -------
+    list of tuple of Point and bool
+        Each point, and whether the store has its run.
+
+    Raises
+    ------
+    InputError
+        If none of the points is a scenario, or the store cannot be read.
+    """
+    jobs = jobs_of(sweep.points())
+    if shard is not None:
+        jobs = share_of(jobs, *shard)
+    folder = folder_of(store)
+    if not (folder / FILE).exists():
+        return [(point, False) for job in jobs for point in job.points]
+    with Store(folder, readonly=True) as opened:
+        found = {job.key for job in jobs if opened.find(job.key, series=series) is not None}
+    return [(point, point.key in found) for job in jobs for point in job.points]
+
+
 def _asked(given: Sweep | Scenario | str | Path) -> Sweep:
     if isinstance(given, Sweep):
         return given
     return Sweep.of(given) if isinstance(given, Scenario) else Sweep.from_file(given)
+
+
+def folder_of(store: Store | str | Path | None) -> Path:
+    """Say which folder a store is in, without opening it.
+
+    Parameters
+    ----------
+    store : Store or path, optional
+
+    Returns
+    -------
+    Path
+    """
+    return store.folder if isinstance(store, Store) else Path(store or os.environ.get(VARIABLE) or USUAL)
 
 
 @contextmanager
@@ -167,19 +212,14 @@ def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> I
     if part is None and isinstance(store, Store):
         yield store
         return
-    folder = store.folder if isinstance(store, Store) else store
-    with Store(folder) as opened:
-        if part is None:
-            yield opened
-            return
-        folder = opened.folder
-    with Store(Path(folder) / "shards" / f"{part[0]}-of-{part[1]}") as opened:
+    folder = folder_of(store)
+    with Store(folder if part is None else folder / "shards" / f"{part[0]}-of-{part[1]}") as opened:
         yield opened
 
 
-def _reuse(store: Store, jobs: Sequence[Job], tally: Tally, *, series: bool) -> tuple[set[str], list[Job]]:
-    """Label what the store has; return its keys, and the jobs that are missing."""
-    reused: set[str] = set()
+def _reuse(store: Store, jobs: Sequence[Job], tally: Tally, *, series: bool) -> tuple[dict[str, Path], list[Job]]:
+    """Label what the store has; return the keys of that, with the store's folder, and the jobs that are missing."""
+    reused: dict[str, Path] = {}
     missing = []
     for job in jobs:
         found = None if job.points[0].error else store.find(job.key, series=series)
@@ -188,8 +228,27 @@ def _reuse(store: Store, jobs: Sequence[Job], tally: Tally, *, series: bool) -> 
             continue
         for point in job.points:
             store.label(found, point.labels)
-        reused.add(job.key)
+        reused[job.key] = store.folder
         tally.reused(job)
+    return reused, missing
+
+
+def _reuse_whole(
+    folder: Path, jobs: Sequence[Job], tally: Tally, *, series: bool
+) -> tuple[dict[str, Path], list[Job]]:
+    """The same for a shard and the store around it, which it does not write to: points that it has, with their labels."""
+    if not (folder / FILE).exists():
+        return {}, list(jobs)
+    reused: dict[str, Path] = {}
+    missing = []
+    with Store(folder, readonly=True) as store:
+        for job in jobs:
+            found = None if job.points[0].error else store.find(job.key, series=series)
+            if found is None or not all(as_labels(point.labels) in found.labels for point in job.points):
+                missing.append(job)
+                continue
+            reused[job.key] = folder
+            tally.reused(job)
     return reused, missing
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _SETTINGS = ("replications", "seed")
-_KEYS = ("base", "title", *_SETTINGS, "precision", "max_replications", *KEYS)
+_KEYS = ("base", "set", "title", *_SETTINGS, "precision", "max_replications", *KEYS)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,11 @@ class Sweep:
         """
         check_keys(mapping, _KEYS, origin)
         base = _base(mapping.get("base"), origin, Path(folder))
-        settings = {key: mapping[key] for key in _SETTINGS if key in mapping}
+        settings = mapping.get("set", {})
+        if not isinstance(settings, dict):
+            message = f'{origin}: set: must be a table such as {{ "links[0].buffer" = "1 bdp" }}'
+            raise InputError(message)
+        settings = {**settings, **{key: mapping[key] for key in _SETTINGS if key in mapping}}
         if settings:
             base = replace(base, origin=origin).override(settings)
         title = mapping.get("title", base.title)
@@ -199,6 +203,35 @@ class Sweep:
         taken = list(places_of(self.axes))
         axes = read_axes({key: value for key, value in given.items() if value}, taken=taken)
         return replace(self, axes=(*self.axes, *axes))
+
+    def asking(
+        self,
+        precision: str | Sequence[str] | None = None,
+        max_replications: int | None = None,
+        replications: int | None = None,
+        seed: int | None = None,
+    ) -> Sweep:
+        """Return a copy that asks for other replications of its points.
+
+        Parameters
+        ----------
+        precision, max_replications, replications, seed
+            As `elephan.run` takes them; None leaves what the sweep says.
+
+        Returns
+        -------
+        Sweep
+
+        Raises
+        ------
+        ScenarioError
+            If the base cannot have them.
+        """
+        changes = {"replications": replications, "seed": seed}
+        found = self.changed({key: value for key, value in changes.items() if value is not None})
+        if precision:
+            found = replace(found, precision=(precision,) if isinstance(precision, str) else tuple(precision))
+        return found if max_replications is None else replace(found, max_replications=max_replications)
 
     def changed(self, changes: Mapping[str, object]) -> Sweep:
         """Return a copy with another base.

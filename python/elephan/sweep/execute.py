@@ -8,9 +8,9 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elephan.errors import ElephanError, InputError
+from elephan.errors import InputError
 from elephan.run import default_workers
-from elephan.sweep.tasks import Reply, run_points
+from elephan.sweep.tasks import Reply, run_points, task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ PER_WORKER = 3
 """Tasks under way for each worker: one that runs, others that wait, so that none idles."""
 
 
-class LostError(ElephanError):
+class LostError(InputError):
     """An executor that can run nothing any more."""
 
 
@@ -170,7 +170,7 @@ def execute(executor: Executor, jobs: Sequence[Job], settings: Settings, workers
             while waiting and not lost and len(running) < PER_WORKER * workers:
                 batch = waiting.popleft()
                 try:
-                    running[executor.submit(run_points, settings, [job.points[0].changes for job in batch])] = batch
+                    running[executor.submit(run_points, task(settings, [job.points[0] for job in batch]))] = batch
                 except (BrokenExecutor, RuntimeError) as error:
                     lost = f"{type(error).__name__}: {error}"
             done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -182,7 +182,7 @@ def execute(executor: Executor, jobs: Sequence[Job], settings: Settings, workers
                     raise
                 except (BrokenExecutor, CancelledError) as error:
                     lost = lost or f"{type(error).__name__}: {error}"
-                except Exception as error:  # noqa: BLE001 (whatever an executor says of a worker that died)
+                except Exception as error:  # Whatever an executor says of a worker that died.
                     if len(batch) > 1:
                         # One of them is at fault; the others shall not fail with it.
                         waiting.extend([job] for job in batch)

@@ -17,7 +17,7 @@ Value = object
 WHOLE = ("packets", "packet", "B")
 """Units of which there are only whole ones."""
 
-DIGITS = 6
+DIGITS = 4
 """Of the values between the ends of a range: enough to tell them apart, few enough to read."""
 
 _READERS: tuple[Callable[[str], float], ...] = (seconds, bits_per_second, octets)
@@ -91,7 +91,7 @@ def read_words(place: str, text: str) -> list[Value]:
     if isinstance(whole, list):
         return read_list(place, whole)
     if text.strip().startswith("["):
-        message = f"{place}: {text.strip()} is not a list in TOML; texts stand in quotes, as in [\"0.1 bdp\", \"1 bdp\"]"
+        message = f'{place}: {text.strip()} is not a list in TOML; texts stand in quotes, as in ["0.1 bdp", "1 bdp"]'
         raise InputError(message)
     if whole is not None:
         return read_list(place, [whole])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 OVERHEAD = 20_000
 """Packets that could be simulated in the time that a replication takes besides."""
 
+KEPT = 64_000_000
+"""Letters of scenarios that are kept between planning and running; what is beyond is made again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """One combination of what varies.
 
-    Only what differs from the base is kept, so that there may be very many.
+    Of most only what differs from the base is kept, so that there may be very many.
 
     Parameters
     ----------
@@ -45,6 +48,8 @@ class Point:
         Expected work over all replications; 0 if it cannot be run.
     error : str or None
         Why it is no scenario.
+    made : Scenario or None
+        What it came to, if that was kept.
     """
 
     index: int
@@ -54,17 +59,19 @@ class Point:
     key: str
     cost: float
     error: str | None
+    made: Scenario | None
 
     @property
     def scenario(self) -> Scenario:
-        """The point as a scenario, made anew each time.
+        """The point as a scenario.
 
         Raises
         ------
         ScenarioError
             If it is none.
         """
-        return change(self.base, self.changes)
+        # What a scenario works out it remembers; a copy keeps that from piling up.
+        return change(self.base, self.changes) if self.made is None else replace(self.made)
 
     @property
     def text(self) -> str:
@@ -107,17 +114,20 @@ def plan(
     -------
     list of Point
     """
-    points = []
+    points: list[Point] = []
+    left = KEPT
     for index, (labels, changes) in enumerate(combinations):
-        error, cost = None, 0.0
+        error, cost, made = None, 0.0, None
         try:
             scenario = change(base, changes)
             key = Store.key(scenario, precision=precision or None, max_replications=max_replications)
             cost = expected_packets(scenario.facts, auto=scenario.warmup_rule == AUTO, precise=bool(precision))
+            left -= len(scenario.text) + len(scenario.canonical)
+            made = replace(scenario) if left > 0 else None
         except InputError as found:
             error = str(found)
             key = _native.digest(json.dumps([base.id, changes], sort_keys=True, default=str))
-        points.append(Point(index, labels, changes, base, key, cost, error))
+        points.append(Point(index, labels, changes, base, key, cost, error, made))
     return points
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from elephan.store.labels import Labels
     from elephan.sweep.document import Sweep
+    from elephan.sweep.points import Point
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,7 @@ class Done:
 
     Parameters
     ----------
-    labels : dict of str to value
-    run : str
-        Identity of its run in the store.
+    point : Point
     store : Path
     reused : bool
         It was in the store.
@@ -38,11 +37,20 @@ class Done:
         Why it failed.
     """
 
-    labels: Labels
-    run: str
+    point: Point
     store: Path
     reused: bool
     error: str | None
+
+    @property
+    def labels(self) -> Labels:
+        """Place by place the value as it is written."""
+        return self.point.labels
+
+    @property
+    def run(self) -> str:
+        """Identity of its run in the store."""
+        return self.point.key
 
     @property
     def document(self) -> dict[str, Any]:

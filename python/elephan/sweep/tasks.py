@@ -2,65 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from elephan import _native
 from elephan.errors import InputError
+from elephan.run import run
 from elephan.scenario import Scenario
 from elephan.sweep.points import change
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from elephan.run.result import Result
     from elephan.sweep.lists import Value
+    from elephan.sweep.points import Point
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What all points of a sweep share.
-
-    Parameters
-    ----------
-    text, canonical, origin, warmup_rule : str
-        The base, as `Scenario` has it.
-    precision : tuple of str
-    max_replications : int
-    series : bool
-    version : str
-        Of the engine; another one would give other results.
-    """
+class Text(NamedTuple):
+    """A scenario taken apart: nothing but text, so it travels lightly and need not be read again."""
 
     text: str
     canonical: str
     origin: str
     warmup_rule: str
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Text:
+        """Take a scenario apart."""
+        return cls(scenario.text, scenario.canonical, scenario.origin, scenario.warmup_rule)
+
+    def scenario(self) -> Scenario:
+        """Put it together again."""
+        return Scenario(*self)
+
+
+class Settings(NamedTuple):
+    """What all points of a sweep share."""
+
+    base: Text
     precision: tuple[str, ...]
     max_replications: int
     series: bool
-    version: str
+    version: str = _native.version()
+    """Of the engine that asks; another one would give other results."""
 
-    @classmethod
-    def of(cls, base: Scenario, precision: tuple[str, ...], max_replications: int, *, series: bool) -> Settings:
-        """Take apart what a worker puts together again.
 
-        Parameters
-        ----------
-        base : Scenario
-        precision : tuple of str
-        max_replications : int
-        series : bool
+class Task(NamedTuple):
+    """A few points."""
 
-        Returns
-        -------
-        Settings
-        """
-        about = (base.text, base.canonical, base.origin, base.warmup_rule)
-        return cls(*about, precision, max_replications, series, _native.version())
+    settings: Settings
+    points: list[Text | dict[str, Value]]
+    """Each as it is, or by what it changes in the base."""
 
-    @property
-    def base(self) -> Scenario:
-        """The base, put together again."""
-        return Scenario(self.text, self.canonical, self.origin, self.warmup_rule)
+
+def task(settings: Settings, points: Sequence[Point]) -> Task:
+    """Write points as they travel.
+
+    Parameters
+    ----------
+    settings : Settings
+    points : sequence of Point
+
+    Returns
+    -------
+    Task
+    """
+    return Task(settings, [p.changes if p.made is None else Text.of(p.made) for p in points])
 
 
 class Reply(NamedTuple):
@@ -70,14 +77,12 @@ class Reply(NamedTuple):
     error: str | None
 
 
-def run_points(settings: Settings, points: list[dict[str, Value]]) -> list[Reply]:
+def run_points(given: Task) -> list[Reply]:
     """Run a few points, one after the other, in this thread.
 
     Parameters
     ----------
-    settings : Settings
-    points : list of dict
-        What each changes.
+    given : Task
 
     Returns
     -------
@@ -89,22 +94,21 @@ def run_points(settings: Settings, points: list[dict[str, Value]]) -> list[Reply
     InputError
         If this is another version of elephan than the one that asks.
     """
+    settings = given.settings
     if settings.version != _native.version():
         message = (
-            f"sweep: a worker has elephan {_native.version()}, this process {settings.version}; "
+            f"sweep: a worker has elephan {_native.version()}, who asks has {settings.version}; "
             "install the same version everywhere"
         )
         raise InputError(message)
-    base = settings.base
-    return [_run(settings, base, changes) for changes in points]
+    base = settings.base.scenario()
+    return [_run(settings, base, point) for point in given.points]
 
 
-def _run(settings: Settings, base: Scenario, changes: dict[str, Value]) -> Reply:
-    from elephan.run import run  # noqa: PLC0415 (the name of the function is that of the room)
-
+def _run(settings: Settings, base: Scenario, point: Text | dict[str, Value]) -> Reply:
     try:
         result = run(
-            change(base, changes),
+            point.scenario() if isinstance(point, Text) else change(base, point),
             workers=0,
             series=settings.series,
             precision=settings.precision or None,
@@ -116,6 +120,6 @@ def _run(settings: Settings, base: Scenario, changes: dict[str, Value]) -> Reply
         raise
     except InputError as error:
         return Reply(None, str(error))
-    except BaseException as error:  # noqa: BLE001 (a panic of the engine is no Exception; the others go on)
+    except BaseException as error:  # A panic of the engine is no Exception; the other points go on.
         return Reply(None, f"internal error: {type(error).__name__}: {error}; a defect of elephan")
     return Reply(result, None)

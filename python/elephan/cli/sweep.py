@@ -1,0 +1,276 @@
+"""``elephan sweep``: a scenario and lists, every point run once and kept."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli.common import (
+    Interrupted,
+    JsonOption,
+    OutOption,
+    QuietOption,
+    ReplicationsOption,
+    SeedOption,
+    SetOption,
+    WorkersOption,
+    check_out,
+    fitted_table,
+    print_json,
+    print_lines,
+    print_tables,
+    say,
+    shown,
+    writing,
+)
+from elephan.cli.progress import ProgressLine
+from elephan.errors import InputError
+from elephan.units import format_number
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from rich.table import Table
+
+    from elephan.sweep import Done, Point, Progress, Sweep, Swept
+
+EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
+
+FEW = 60
+"""Points that a table shows; of more, the store is asked."""
+
+
+def sweep(
+    sweep_file: Annotated[
+        Path, typer.Argument(metavar="SWEEP", help="Sweep file, or a scenario file with --over (TOML).")
+    ],
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over",
+            metavar="PLACE=VALUES",
+            help='Vary a place too: links\\[0].buffer=\\["0.1 bdp","1 bdp"], flows\\[0].count=1,2,5, or a range '
+            '"100..15000 packets:12log"; repeatable, in every combination.',
+        ),
+    ] = None,
+    zip_: Annotated[
+        list[str] | None,
+        typer.Option("--zip", metavar="A=VALUES;B=VALUES", help="Vary places together; repeatable."),
+    ] = None,
+    set_: SetOption = None,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
+    ] = None,
+    workers: WorkersOption = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster: tcp://host:8786, or its file."),
+    ] = None,
+    shard: Annotated[
+        str | None, typer.Option("--shard", metavar="I/N", help="Only part I of N, for arrays of batch jobs.")
+    ] = None,
+    precision: Annotated[
+        list[str] | None,
+        typer.Option("--precision", metavar="[METRIC=]SHARE", help="Of every point, as `elephan run` has it."),
+    ] = None,
+    max_replications: Annotated[
+        int | None, typer.Option("--max-replications", min=2, help="After so many --precision gives up.")
+    ] = None,
+    replications: ReplicationsOption = None,
+    seed: SeedOption = None,
+    series: Annotated[bool, typer.Option("--series", help="Keep the sampled cwnd, srtt and backlog too.")] = False,
+    out: OutOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the points, what they cost and what is kept already.")
+    ] = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Run every combination of what varies in a scenario, and keep each result; what is kept is not run again.
+
+    Stopped for whatever reason, the same command goes on where it was. Exit code 1 if points failed.
+    """
+    import elephan.sweep as sweeps  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.scenario import parse_assignment  # noqa: PLC0415
+
+    check_out(out)
+    asked = sweeps.Sweep.from_file(sweep_file)
+    asked = asked.changed(dict(parse_assignment(text) for text in set_ or []))
+    asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])
+    if not asked.axes:
+        message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'
+        raise InputError(message)
+    part = sweeps.parse_shard(shard) if shard else None
+    if dry_run:
+        asked = asked.asking(precision, max_replications, replications, seed)
+        _show_preview(asked, sweeps.preview(asked, store, part, series=series), json=json)
+        return
+    with ProgressLine("sweep", quiet=quiet, of="points") as line:
+        watch = _Watch(line)
+        try:
+            with _executor(scheduler) as executor:
+                swept = sweeps.sweep(
+                    asked,
+                    store=store,
+                    executor=executor,
+                    workers=workers,
+                    shard=part,
+                    precision=precision,
+                    max_replications=max_replications,
+                    replications=replications,
+                    seed=seed,
+                    series=series,
+                    progress=watch,
+                )
+            with writing(out):
+                written = _write(swept, out)
+        except KeyboardInterrupt:
+            raise Interrupted(watch.stopped()) from None
+        except InputError as error:
+            if watch.last is None:
+                raise
+            message = f"{error}; {watch.kept()}"
+            raise InputError(message) from None
+    if json:
+        print_json(swept.to_json())
+    else:
+        print_tables(*_tables(swept))
+        for path in written:
+            say(f"wrote {path}")
+    for point in swept.failures:
+        say(f"failed: {_labelled(point)}: {point.error}")
+    say(_summary(swept))
+    raise typer.Exit(1 if swept.failures else 0)
+
+
+class _Watch:
+    """Hands progress to the display and remembers it for the case that the sweep is stopped."""
+
+    def __init__(self, line: ProgressLine) -> None:
+        self.line = line
+        self.last: Progress | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        self.last = progress
+        failed = f"{progress.failed} failed" if progress.failed else ""
+        self.line.update(progress.done, progress.total, failed, progress.left_s)
+
+    def kept(self) -> str:
+        if self.last is None:
+            return "nothing was run"
+        kept = self.last.done - self.last.failed
+        return f"{kept} of {self.last.total} points are kept; the same command goes on from there"
+
+    def stopped(self) -> str:
+        return f"interrupted: {self.kept()}"
+
+
+def _read_over(texts: list[str]) -> dict[str, Any]:
+    from elephan.sweep.lists import read_words  # noqa: PLC0415 (as above)
+
+    found: dict[str, Any] = {}
+    for text in texts:
+        place, equals, values = (part.strip() for part in text.partition("="))
+        if not (equals and place and values):
+            message = f'--over: "{text}" is not of the form PLACE=VALUES, such as links[0].buffer=["0.1 bdp","1 bdp"]'
+            raise InputError(message)
+        if place in found:
+            message = f'--over: "{place}" is given twice; give it one list'
+            raise InputError(message)
+        found[place] = read_words(f"--over {place}", values)
+    return found
+
+
+def _read_zip(text: str) -> dict[str, Any]:
+    return _read_over([part for part in text.split(";") if part.strip()])
+
+
+def _executor(scheduler: str | None) -> AbstractContextManager[Any]:
+    if scheduler is None:
+        return nullcontext()
+    from elephan.sweep.cluster import connected  # noqa: PLC0415 (needed by few)
+
+    return connected(scheduler)
+
+
+def _write(swept: Swept, out: Path | None) -> list[Path]:
+    if out is None or not swept.points:
+        return []
+    from elephan.plots.sweep import draw_sweep  # noqa: PLC0415 (matplotlib is slow to import)
+
+    return [*swept.write(out), *draw_sweep(swept, out)]
+
+
+def _labelled(point: Done | Point) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in point.labels.items())
+
+
+def _summary(swept: Swept) -> str:
+    run = len(swept.points) - swept.reused
+    rate = f", {format_number(swept.packets / swept.wall_s / 1e6, 3)} million packets/s" if run else ""
+    return (
+        f"{len(swept.done)} points: {run} run, {swept.reused} were in the store, {len(swept.failures)} failed; "
+        f"{swept.wall_s:.1f} s{rate}; store {swept.store}"
+    )
+
+
+def _tables(swept: Swept) -> list[Table | str]:
+    base = swept.sweep.base
+    link = base.link_index(None)
+    head = f"{swept.sweep.title}\nLink {base.links[link]['name']}, {base.replications} replications, seed {base.seed}"
+    if not 0 < len(swept.points) <= FEW:
+        return [head]
+    names = swept.label_names
+    heads = [*names, "utilization", "loss [%]", "delay [ms]", "Mbit/s", "Jain"]
+    rows = [[*_cells(point, names), *_measures(point, link)] for point in swept.points]
+    return [head, fitted_table(heads, rows, [True] * len(names) + [False] * 5)]
+
+
+def _cells(point: Done | Point, names: list[str]) -> list[str]:
+    return [str(point.labels.get(name, "")) for name in names]
+
+
+def _measures(point: Done, link: int) -> list[str]:
+    document = point.document
+    links, groups = document["links"], document["groups"]
+    row = links[min(link, len(links) - 1)]
+    # Of several groups no interval is known.
+    goodput = groups[0]["goodput_bps"]
+    if len(groups) > 1:
+        goodput = {"mean": sum(group["goodput_bps"]["mean"] or 0.0 for group in groups), "ci95": None}
+    return [
+        shown(row["utilization"]),
+        shown(row["loss_ratio"], 100, 3),
+        shown(row["queueing_delay_s"], 1e3, 3),
+        shown(goodput, 1e-6),
+        shown(document["fairness"]["jain"]),
+    ]
+
+
+def _show_preview(asked: Sweep, points: list[tuple[Point, bool]], *, json: bool) -> None:
+    if json:
+        rows = [
+            {"labels": point.labels, "run": point.key, "cost_packets": point.cost, "stored": kept, "error": point.error}
+            for point, kept in points
+        ]
+        print_json({"title": asked.title, "points": rows})
+        return
+    names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
+    rows_ = [
+        [*_cells(point, names), format_number(point.cost / 1e6, 3), "failed" if point.error else "yes" if kept else "no"]
+        for point, kept in points[:FEW]
+    ]
+    heads = [*names, "million packets", "in the store"]
+    print_tables(f"{asked.title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))
+    if len(points) > FEW:
+        print_lines(f"… and {len(points) - FEW} more (--json has all)")
+    missing = sum(point.cost for point, kept in points if not kept)
+    kept_count = sum(kept for _, kept in points)
+    print_lines(f"{len(points)} points, {kept_count} in the store; {format_number(missing / 1e6, 3)} million packets to do")
+    for point, _ in points:
+        if point.error:
+            say(f"would fail: {_labelled(point)}: {point.error}")

@@ -1,0 +1,263 @@
+"""The picture of a sweep: utilization, delay, loss and fairness against what varies as a number, a line for the rest."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from elephan.errors import InputError, UnitError
+from elephan.plots.size import stretch_towards_one
+from elephan.plots.style import COLOURS, house_style, legend_of, save, sign
+from elephan.run.result import buffer_packets
+from elephan.units import bits_per_second, octets, scaled, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from elephan.scenario import Scenario
+    from elephan.sweep import Done, Swept
+
+PANELS = (
+    ("utilization", "utilization", 1.0),
+    ("queueing_delay_s", "queueing\ndelay [ms]", 1e3),
+    ("loss_ratio", "loss ratio", 1.0),
+    ("jain", "Jain's\nindex", 1.0),
+)
+"""Metric, label, factor."""
+
+MOST_LINES = 14
+"""More in one panel cannot be told apart."""
+
+DECADE = 10.0
+"""Values over more than that are shown by their ratio."""
+
+STYLES = ("o-", "s--")
+"""Of the lines, each with every colour."""
+
+
+PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
+"""Numbers of a logarithmic axis, written out."""
+
+
+class Numbers(NamedTuple):
+    """One label as numbers."""
+
+    name: str
+    """Of the label."""
+    title: str
+    """What the axis says."""
+    values: list[float]
+    """Of each point; NaN where it has none."""
+
+
+def draw_sweep(swept: Swept, folder: Path) -> list[Path]:
+    """Draw ``sweep.png`` and ``sweep.svg``; nothing where nothing varies as a number.
+
+    Parameters
+    ----------
+    swept : Swept
+    folder : Path
+        Made if missing.
+
+    Returns
+    -------
+    list of Path
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    with house_style():
+        figure = sweep_figure(swept)
+        return [] if figure is None else save(figure, folder, "sweep")
+
+
+def sweep_figure(swept: Swept) -> Figure | None:
+    """Draw a sweep, in the style that holds.
+
+    Parameters
+    ----------
+    swept : Swept
+
+    Returns
+    -------
+    Figure or None
+        None if no label has numbers.
+    """
+    points = swept.points
+    axis = numeric_axis(points)
+    if axis is None:
+        return None
+    base = swept.sweep.base
+    link = base.link_index(None)
+    rows = [_measured(point, link) for point in points]
+    lines = _lines(points, axis)
+    figure = Figure(figsize=(7.0, 6.4))
+    panels = figure.subplots(len(PANELS), 1, sharex=True, height_ratios=[2.6, 1.7, 1.7, 1.3])
+    for panel, (metric, title, factor) in zip(panels, PANELS, strict=True):
+        for i, (label, members) in enumerate(list(lines.items())[:MOST_LINES]):
+            x = np.array([axis.values[m] for m in members])
+            mean, half = (factor * np.array([rows[m][metric][k] for m in members], dtype=float) for k in (0, 1))
+            _line(panel, x, mean, half, label, i)
+        panel.set_ylabel(title)
+        _scale(panel, metric, factor, rows)
+    _across(panels, axis)
+    legend_of(panels[0], *panels[0].get_legend_handles_labels())
+    figure.suptitle(swept.sweep.title, fontsize=9, fontweight="bold", x=0.005, ha="left")
+    hidden = f"{MOST_LINES} of {len(lines)} lines; " if len(lines) > MOST_LINES else ""
+    sign(figure, base, f"link {base.links[link]['name']}, {len(points)} points; {hidden}bands: 95 % intervals")
+    return figure
+
+
+def numeric_axis(points: Sequence[Done]) -> Numbers | None:
+    """Choose the label that has most values as numbers.
+
+    Parameters
+    ----------
+    points : sequence of Done
+
+    Returns
+    -------
+    Numbers or None
+        The first of several; None if none has two values.
+    """
+    names = dict.fromkeys(name for point in points for name in point.labels)
+    found = [numbers for name in names if (numbers := as_numbers(name, points)) is not None]
+    return max(found, key=lambda numbers: len(set(numbers.values)), default=None)
+
+
+def as_numbers(name: str, points: Sequence[Done]) -> Numbers | None:
+    """Take a label as numbers: as they are, by their unit, or by what they come to in the scenario.
+
+    Parameters
+    ----------
+    name : str
+        Of the label.
+    points : sequence of Done
+
+    Returns
+    -------
+    Numbers or None
+        None if they are none, or there are fewer than two.
+    """
+    given = [point.labels.get(name) for point in points]
+    values: list[float] | None = None
+    title = name
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in given):
+        values = [float(value) for value in given if isinstance(value, int | float)]
+    elif name.endswith(".buffer"):
+        found = [_buffer(name, point.point.scenario) for point in points]
+        values, title = [packets for packets, _ in found], f"buffer of {found[0][1]} [packets]"
+    elif all(isinstance(value, str) for value in given):
+        values, title = _quantities(name, [str(value) for value in given])
+    if values is None or len({value for value in values if math.isfinite(value)}) < 2:
+        return None
+    return Numbers(name, title, values)
+
+
+def _buffer(name: str, scenario: Scenario) -> tuple[float, str]:
+    """Packets that a buffer has, and whose it is; NaN for one without limit."""
+    place = name.removeprefix("links[").partition("]")[0]
+    try:
+        link = scenario.links[int(place) if place.isdecimal() else scenario.link_index(place)]
+    except (InputError, IndexError):
+        return math.nan, place
+    packets = buffer_packets(link)
+    return math.nan if packets is None else packets, str(link["name"])
+
+
+def _quantities(name: str, texts: list[str]) -> tuple[list[float] | None, str]:
+    """Times, rates or sizes as numbers of the unit that suits them."""
+    readers: tuple[tuple[Callable[[str], float], str], ...] = (
+        (seconds, "s"),
+        (bits_per_second, "bit/s"),
+        (octets, "B"),
+    )
+    for reader, unit in readers:
+        try:
+            values = [reader(text) for text in texts]
+        except UnitError:
+            continue
+        factor, shown = scaled(unit, values)
+        return [value / factor for value in values], f"{name} [{shown}]"
+    return None, name
+
+
+def _measured(point: Done, link: int) -> dict[str, tuple[float, float]]:
+    """Mean and half-width of each metric of a point."""
+    document = point.document
+    row = document["links"][min(link, len(document["links"]) - 1)]
+    found = {metric: row[metric] for metric, *_ in PANELS if metric in row} | {"jain": document["fairness"]["jain"]}
+    return {metric: (_number(each["mean"], math.nan), _number(each["ci95"], 0.0)) for metric, each in found.items()}
+
+
+def _number(x: float | None, otherwise: float) -> float:
+    return otherwise if x is None else x
+
+
+def _lines(points: Sequence[Done], axis: Numbers) -> dict[str, list[int]]:
+    """Points of each combination of the other labels, by what is said of it, in the order of the axis.
+
+    Labels that follow from the axis's own, as those of lists that go together, say nothing.
+    """
+    names = [name for name in dict.fromkeys(n for point in points for n in point.labels) if name != axis.name]
+    own = [point.labels.get(axis.name) for point in points]
+    others = [
+        name
+        for name in names
+        if len({point.labels.get(name) for point in points}) > 1
+        and len({(mine, point.labels.get(name)) for mine, point in zip(own, points, strict=True)}) > len(set(own))
+    ]
+    found: dict[str, list[int]] = {}
+    for i in sorted(range(len(points)), key=lambda i: axis.values[i]):
+        if math.isfinite(axis.values[i]):
+            said = ", ".join(_said(name, points[i].labels.get(name)) for name in others)
+            found.setdefault(said, []).append(i)
+    return dict(sorted(found.items(), key=lambda line: min(points[i].point.index for i in line[1])))
+
+
+def _said(name: str, value: object) -> str:
+    """A label in a legend: words as they are, numbers with the last part of their name."""
+    short = name.rpartition(".")[2]
+    return str(value) if isinstance(value, str) else f"{short} {value}"
+
+
+def _line(panel: Axes, x: NDArray[Any], mean: NDArray[Any], half: NDArray[Any], label: str, i: int) -> None:
+    colour = COLOURS[i % len(COLOURS)]
+    style = STYLES[i // len(COLOURS) % len(STYLES)]
+    panel.fill_between(x, mean - half, mean + half, color=colour, alpha=0.2, lw=0)
+    panel.plot(x, mean, style, color=colour, label=label, ms=3, clip_on=False, zorder=3)
+
+
+def _scale(panel: Axes, metric: str, factor: float, rows: Sequence[dict[str, tuple[float, float]]]) -> None:
+    values = [factor * row[metric][0] for row in rows if math.isfinite(row[metric][0])]
+    if metric == "utilization":
+        stretch_towards_one(panel, min(values, default=0.0))
+    elif metric == "jain":
+        panel.set_ylim(max(0.0, min(values, default=0.0) - 0.05), 1.0)
+    elif (positive := [value for value in values if value > 0]) and max(positive) > DECADE * min(positive):
+        panel.set_yscale("log")
+        panel.set_ylim(min(positive) / 2, 2 * max(positive))
+        panel.yaxis.set_major_formatter(PLAIN)
+    else:
+        panel.set_ylim(bottom=0.0)
+
+
+def _across(panels: Sequence[Axes], axis: Numbers) -> None:
+    """The axis that all panels share."""
+    bottom = panels[-1]
+    finite = [value for value in axis.values if math.isfinite(value)]
+    if min(finite) > 0 and max(finite) > DECADE * min(finite):
+        bottom.set_xscale("log")
+        bottom.xaxis.set_major_formatter(PLAIN)
+        bottom.xaxis.set_minor_formatter(NullFormatter())
+    bottom.set_xlabel(axis.title)
