@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -260,8 +260,9 @@ def _show_preview(asked: Sweep, points: list[tuple[Point, bool]], *, json: bool)
         print_json({"title": asked.title, "points": rows})
         return
     names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
+    states = {True: "yes", False: "no"}
     rows_ = [
-        [*_cells(point, names), format_number(point.cost / 1e6, 3), "failed" if point.error else "yes" if kept else "no"]
+        [*_cells(point, names), format_number(point.cost / 1e6, 3), "fails" if point.error else states[kept]]
         for point, kept in points[:FEW]
     ]
     heads = [*names, "million packets", "in the store"]
@@ -270,7 +271,8 @@ def _show_preview(asked: Sweep, points: list[tuple[Point, bool]], *, json: bool)
         print_lines(f"… and {len(points) - FEW} more (--json has all)")
     missing = sum(point.cost for point, kept in points if not kept)
     kept_count = sum(kept for _, kept in points)
-    print_lines(f"{len(points)} points, {kept_count} in the store; {format_number(missing / 1e6, 3)} million packets to do")
+    to_do = f"{format_number(missing / 1e6, 3)} million packets to do"
+    print_lines(f"{len(points)} points, {kept_count} in the store; {to_do}")
     for point, _ in points:
         if point.error:
             say(f"would fail: {_labelled(point)}: {point.error}")
