@@ -92,7 +92,7 @@ def sweep(
 ) -> None:
     """Run every combination of what varies in a scenario, and keep each result; what is kept is not run again.
 
-    Stopped for whatever reason, the same command goes on where it was. Exit code 1 if points failed.
+    If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     import elephan.sweep as sweeps  # noqa: PLC0415 (--help does without NumPy)
     from elephan.scenario import parse_assignment  # noqa: PLC0415
@@ -163,10 +163,10 @@ class _Watch:
         if self.last is None:
             return "nothing was run"
         kept = self.last.done - self.last.failed
-        return f"{kept} of {self.last.total} points are kept; the same command goes on from there"
+        return f"{kept} of {self.last.total} points are kept"
 
     def stopped(self) -> str:
-        return f"interrupted: {self.kept()}"
+        return f"interrupted: {self.kept()}; the same command goes on from there"
 
 
 def _read_over(texts: list[str]) -> dict[str, Any]:
@@ -211,7 +211,8 @@ def _labelled(point: Done | Point) -> str:
 
 def _summary(swept: Swept) -> str:
     run = len(swept.points) - swept.reused
-    rate = f", {format_number(swept.packets / swept.wall_s / 1e6, 3)} million packets/s" if run else ""
+    per_s = swept.packets / swept.wall_s
+    rate = f", {format_number(per_s / 1e6, 3)} million packets/s" if run else ""
     return (
         f"{len(swept.done)} points: {run} run, {swept.reused} were in the store, {len(swept.failures)} failed; "
         f"{swept.wall_s:.1f} s{rate}; store {swept.store}"

@@ -169,7 +169,7 @@ def execute(executor: Executor, jobs: Sequence[Job], settings: Settings, workers
             for future in done:
                 yield from queue.take(future)
         if queue.lost:
-            message = f"sweep: the executor is gone ({queue.lost})"
+            message = f"sweep: the executor is gone ({queue.lost}); with another one the same sweep goes on from there"
             raise LostError(message)
     except KeyboardInterrupt:
         for future in [future for future in queue.running if future.done() and not future.cancelled()]:
