@@ -99,7 +99,7 @@ def test_a_dry_run_lists_points_and_writes_nothing(
         (["{small}", "--over", "seed=1", "--over", "seed=2"], '--over: "seed" is given twice'),
         (["{small}", "--over", 'seed=["1"'], '--over seed: ["1" is not a list in TOML'),
         (["{small}", "--over", "seed=1,2", "--shard", "3/2"], 'shard: "3/2" is not a part'),
-        (["{small}", "--over", "seed=1,2", "--store", "{small}"], "store {small}: "),
+        (["{small}", "--over", "seed=1,2", "--store", "{small}"], "store {small}"),
         (["{small}", "--over", "seed=1,2", "--precision", "goodputt=1%"], 'precision: there is no "goodputt"'),
         (["{small}", "--over", "seed=1,2", "--out", "{small}"], "--out {small}: "),
         (["nothing.toml"], "nothing.toml: no such file or directory; give the path of a sweep file"),
@@ -132,7 +132,7 @@ real, calls = execution.wait, []
 
 def wait(*words, **rest):
     calls.append(1)
-    if len(calls) == 3:
+    if len(calls) == 2:
         raise {error}
     return real(*words, **rest)
 
@@ -142,16 +142,16 @@ main(sys.argv[1:])
 
 
 def test_an_interrupted_sweep_says_what_is_kept_and_how_to_go_on(elephan: Command, small: Path, tmp_path: Path) -> None:
-    words = ["sweep", str(small), "--over", "seed=1..8:8lin", "--store", str(tmp_path / "store"), "--workers", "1"]
+    words = ["sweep", str(small), "--over", "seed=1..40:40lin", "--store", str(tmp_path / "store"), "--workers", "1"]
     script = STOPPED.format(error="KeyboardInterrupt")
     done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 130
     line = done.stderr.splitlines()[-1]
     assert line.startswith("interrupted: ")
-    assert line.endswith("of 8 points are kept; the same command goes on from there")
+    assert line.endswith("of 40 points are kept; the same command goes on from there")
     kept = int(line.split()[1])
-    assert 2 <= kept < 8
-    assert f"{8 - kept} run, {kept} were in the store" in elephan(*words).err
+    assert 1 <= kept < 40
+    assert f"{40 - kept} run, {kept} were in the store" in elephan(*words).err
 
 
 def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
