@@ -259,7 +259,9 @@ def test_a_shard_leaves_out_what_the_store_around_it_has(tmp_path: Path) -> None
 
 def test_precision_and_warmup_are_each_points_own(tmp_path: Path) -> None:
     base = BASE.override({"duration": "10 s", "warmup": "auto", "record": {"every": "20 ms"}})
-    done = sweep(base, over={"links[0].buffer": ["5 packets", "50 packets"]}, store=tmp_path, precision="utilization=3%")
+    done = sweep(
+        base, over={"links[0].buffer": ["5 packets", "50 packets"]}, store=tmp_path, precision="utilization=3%"
+    )
     runs = [point.document["run"] for point in done.points]
     assert all(run["replications"] >= 5 for run in runs)
     assert all(run["warmup_rule"].startswith("MSER-5") for run in runs)

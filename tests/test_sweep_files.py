@@ -124,7 +124,10 @@ def test_places_without_quotes_are_understood_where_toml_allows_them() -> None:
         ({"over": {"seed": "1..5:1"}}, 's.toml: over."seed": "1" is not how many values'),
         ({"over": {"seed": "0..5:3log"}}, "its ends must be above 0"),
         ({"over": {"seed": "1 ms..5 MB:3"}}, "units that do not go together"),
-        ({"zip": {"seed": [1, 2], "replications": [1]}}, 's.toml: zip: lists that go together have one length; here "s'),
+        (
+            {"zip": {"seed": [1, 2], "replications": [1]}},
+            's.toml: zip: lists that go together have one length; here "s',
+        ),
         ({"over": {"seed": [1]}, "zip": [{"seed": [2]}]}, 's.toml: zip: "seed" varies twice'),
         ({"over": {"seed": [1]}, "cases": [{"name": "a", "set": {"seed": 2}}]}, 's.toml: cases[0].set: "seed" varies'),
         ({"cases": [{"name": "a"}, {"name": "a"}]}, 's.toml: cases: two are called "a"'),
