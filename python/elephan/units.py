@@ -351,7 +351,7 @@ def read_range(text: str) -> Range | None:
         return None
     count = _COUNT.fullmatch(rest)
     if colon and not (count and 2 <= int(count["count"]) <= 10_000):
-        message = f'"{rest}" is not how many values a range has, 2 to 10000; write for example {ends}:21 or {ends}:21lin'
+        message = f'"{rest}" is not how many values a range has, 2 to 10000; write for example {ends}:21'
         raise InputError(message)
     first, last = _NUMBER.fullmatch(low), _NUMBER.fullmatch(high)
     if first and last and not first["unit"].strip():

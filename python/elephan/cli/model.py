@@ -39,7 +39,9 @@ def model(
     name: Annotated[str, typer.Argument(metavar="NAME", help="See `elephan list models`.")],
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A value, a list a,b,c or a range a..b:21 (by ratio; 21lin: by difference); repeatable."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A value, a list a,b,c or a range a..b:21, a..b:21lin; repeatable."
+        ),
     ] = None,
     scenario: Annotated[
         Path | None, typer.Option("--scenario", metavar="FILE", help="What it says of a link of this scenario.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -92,7 +92,7 @@ def sweep(
 ) -> None:
     """Run every combination of what varies in a scenario, and keep each result; what is kept is not run again.
 
-    Stopped for whatever reason, the same command goes on where it was. Exit code 1 if points failed.
+    If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     import elephan.sweep as sweeps  # noqa: PLC0415 (--help does without NumPy)
     from elephan.scenario import parse_assignment  # noqa: PLC0415
@@ -163,10 +163,10 @@ class _Watch:
         if self.last is None:
             return "nothing was run"
         kept = self.last.done - self.last.failed
-        return f"{kept} of {self.last.total} points are kept; the same command goes on from there"
+        return f"{kept} of {self.last.total} points are kept"
 
     def stopped(self) -> str:
-        return f"interrupted: {self.kept()}"
+        return f"interrupted: {self.kept()}; the same command goes on from there"
 
 
 def _read_over(texts: list[str]) -> dict[str, Any]:
@@ -211,7 +211,8 @@ def _labelled(point: Done | Point) -> str:
 
 def _summary(swept: Swept) -> str:
     run = len(swept.points) - swept.reused
-    rate = f", {format_number(swept.packets / swept.wall_s / 1e6, 3)} million packets/s" if run else ""
+    per_s = swept.packets / swept.wall_s
+    rate = f", {format_number(per_s / 1e6, 3)} million packets/s" if run else ""
     return (
         f"{len(swept.done)} points: {run} run, {swept.reused} were in the store, {len(swept.failures)} failed; "
         f"{swept.wall_s:.1f} s{rate}; store {swept.store}"
@@ -260,8 +261,9 @@ def _show_preview(asked: Sweep, points: list[tuple[Point, bool]], *, json: bool)
         print_json({"title": asked.title, "points": rows})
         return
     names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
+    states = {True: "yes", False: "no"}
     rows_ = [
-        [*_cells(point, names), format_number(point.cost / 1e6, 3), "failed" if point.error else "yes" if kept else "no"]
+        [*_cells(point, names), format_number(point.cost / 1e6, 3), "fails" if point.error else states[kept]]
         for point, kept in points[:FEW]
     ]
     heads = [*names, "million packets", "in the store"]
@@ -270,7 +272,8 @@ def _show_preview(asked: Sweep, points: list[tuple[Point, bool]], *, json: bool)
         print_lines(f"… and {len(points) - FEW} more (--json has all)")
     missing = sum(point.cost for point, kept in points if not kept)
     kept_count = sum(kept for _, kept in points)
-    print_lines(f"{len(points)} points, {kept_count} in the store; {format_number(missing / 1e6, 3)} million packets to do")
+    to_do = f"{format_number(missing / 1e6, 3)} million packets to do"
+    print_lines(f"{len(points)} points, {kept_count} in the store; {to_do}")
     for point, _ in points:
         if point.error:
             say(f"would fail: {_labelled(point)}: {point.error}")

@@ -1,4 +1,4 @@
-"""The picture of a sweep: utilization, delay, loss and fairness against what varies as a number, a line for the rest."""
+"""The picture of a sweep: utilization, delay, loss and fairness against what varies as a number."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from elephan.store.index import FILE
 from elephan.store.labels import as_labels
 from elephan.store.store import USUAL, VARIABLE
 from elephan.sweep.document import Sweep
-from elephan.sweep.execute import Job, LostError, execute, jobs_of, share_of, workers_of
+from elephan.sweep.execution import Job, LostError, execute, jobs_of, share_of, workers_of
 from elephan.sweep.points import Point
 from elephan.sweep.progress import Progress, Tally
 from elephan.sweep.swept import Done, Swept
@@ -25,6 +25,9 @@ from elephan.sweep.tasks import Settings, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+MOST_SHARDS = 100_000
+"""Of a sweep."""
 
 __all__ = ["Done", "LostError", "Point", "Progress", "Sweep", "Swept", "parse_shard", "sweep"]
 
@@ -145,8 +148,8 @@ def parse_shard(text: str) -> tuple[int, int]:
     >>> parse_shard("2/5")
     (2, 5)
     """
-    number, stroke, of = text.partition("/")
-    if not (stroke and number.strip().isdecimal() and of.strip().isdecimal() and 1 <= int(number) <= int(of) <= 100_000):
+    number, _, of = (part.strip() for part in text.partition("/"))
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= MOST_SHARDS):
         message = f'shard: "{text}" is not a part; write i/n with i from 1 to n, such as 1/4'
         raise InputError(message)
     return int(number), int(of)
@@ -233,10 +236,8 @@ def _reuse(store: Store, jobs: Sequence[Job], tally: Tally, *, series: bool) -> 
     return reused, missing
 
 
-def _reuse_whole(
-    folder: Path, jobs: Sequence[Job], tally: Tally, *, series: bool
-) -> tuple[dict[str, Path], list[Job]]:
-    """The same for a shard and the store around it, which it does not write to: points that it has, with their labels."""
+def _reuse_whole(folder: Path, jobs: Sequence[Job], tally: Tally, *, series: bool) -> tuple[dict[str, Path], list[Job]]:
+    """The same for a shard and the store around it, which it only reads: points that are there with their labels."""
     if not (folder / FILE).exists():
         return {}, list(jobs)
     reused: dict[str, Path] = {}
@@ -271,8 +272,8 @@ def _run(
     tally.begin()
     if not jobs:
         return
-    threads = ThreadPoolExecutor(workers or default_workers()) if executor is None else None
-    pool = executor or threads
+    threads = None if executor is not None else ThreadPoolExecutor(workers or default_workers())
+    pool: Any = executor or threads
     try:
         for job, reply in execute(pool, jobs, settings, workers or workers_of(pool)):
             if reply.result is None:

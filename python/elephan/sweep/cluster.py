@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 
@@ -35,13 +35,14 @@ def connected(where: str) -> Iterator[Executor]:
         If `distributed` is not installed, or no scheduler answers.
     """
     try:
-        from distributed import Client  # noqa: PLC0415 (optional, and slow to import)
+        import distributed  # noqa: PLC0415 (optional, and slow to import)
     except ImportError:
         message = "--scheduler: needs the library distributed; pip install 'elephan[cluster]', or leave it out"
         raise InputError(message) from None
+    library: Any = distributed
     given = {"scheduler_file": where} if Path(where).is_file() else {"address": where}
     try:
-        client = Client(**given, timeout=PATIENCE)
+        client: Any = library.Client(**given, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         message = f"--scheduler {where}: no scheduler answers ({reason}); start one with: dask scheduler"

@@ -278,7 +278,7 @@ class Sweep:
         message = error.removeprefix(f"{self.base.origin}: ")
         where = key_of(self.axes, place) if place is not None else None
         said = f"{where}: " if where else ""
-        if place is not None and not message.startswith(place):
+        if place is not None and not place.startswith(message.partition(":")[0]):
             said += f'"{place}": '
         return f"{self.origin}: {said}{message}"
 
@@ -296,5 +296,6 @@ def _base(given: object, origin: str, folder: Path) -> Scenario:
             raise ScenarioError(message) from None
     if isinstance(given, dict):
         return Scenario.from_text(flow_files.dumps(given), f"{origin}: base", folder)
-    message = f'{origin}: base: {"missing" if given is None else "wrong"}; write base = "scenario.toml", or a table [base]'
+    what = "missing" if given is None else "must be a file or a table"
+    message = f'{origin}: base: {what}; write base = "scenario.toml", or a table [base]'
     raise InputError(message)

@@ -1,4 +1,4 @@
-"""Lists of values as a sweep writes them: TOML values, and ranges of quantities that become texts of a scenario file."""
+"""Lists of values as a sweep writes them: TOML values, and ranges of quantities, which become texts of a scenario."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def read_list(place: str, given: object) -> list[Value]:
         values = _expanded(place, given)
     else:
         written = f'["{given}"]' if isinstance(given, str) else f"[{given}]"
-        message = f"{place}: must be a list or a range of values; write {written}, or for example 100..1500 packets:5log"
+        message = f"{place}: must be a list or a range; write {written}, or for example 100..1500 packets:5log"
         raise InputError(message)
     if not values:
         message = f"{place}: the list is empty; give one value or more"
@@ -149,5 +149,3 @@ def _written(number: float, unit: str, digits: int, *, whole: bool) -> Value:
         return short
     text = f"{short:.12g}"
     return f"{text}{unit}" if unit == "%" else f"{text} {unit}"
-
-

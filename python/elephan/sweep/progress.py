@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from elephan.run.result import Result
-    from elephan.sweep.execute import Job
+    from elephan.sweep.execution import Job
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,12 @@ class Done:
         """Return the point as the document of a sweep has it."""
         document = self.document
         run = document["run"]
-        about = {key: run[key] for key in ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")}
-        parts = {key: document[key] for key in ("links", "groups", "fairness", "precision") if key in document}
+        about: dict[str, Any] = {
+            key: run[key] for key in ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
+        }
+        parts: dict[str, Any] = {
+            key: document[key] for key in ("links", "groups", "fairness", "precision") if key in document
+        }
         return {"labels": self.labels, "run": self.run, **about, **parts}
 
 

@@ -109,7 +109,7 @@ def _run(settings: Settings, base: Scenario, point: Text | dict[str, Value]) -> 
     try:
         result = run(
             point.scenario() if isinstance(point, Text) else change(base, point),
-            workers=0,
+            workers=1,
             series=settings.series,
             precision=settings.precision or None,
             max_replications=settings.max_replications,

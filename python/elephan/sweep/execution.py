@@ -6,7 +6,7 @@ import math
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.run import default_workers
@@ -122,7 +122,7 @@ def batches(jobs: Sequence[Job], workers: int) -> list[list[Job]]:
     return found
 
 
-def workers_of(executor: Executor) -> int:
+def workers_of(executor: Any) -> int:
     """Guess how many tasks an executor runs at once.
 
     Parameters
@@ -134,9 +134,9 @@ def workers_of(executor: Executor) -> int:
     int
         As many as there are cores here, if it does not tell.
     """
-    client = getattr(executor, "_client", None)  # of dask.distributed
+    client: Any = getattr(executor, "_client", None)  # of dask.distributed
     if client is not None and hasattr(client, "nthreads"):
-        return max(1, sum(client.nthreads().values()))
+        return max(1, int(sum(client.nthreads().values())))
     return int(getattr(executor, "_max_workers", None) or default_workers())
 
 
@@ -162,42 +162,63 @@ def execute(executor: Executor, jobs: Sequence[Job], settings: Settings, workers
     InputError
         If a worker cannot be used.
     """
-    waiting = deque(batches(jobs, workers))
-    running: dict[Future[list[Reply]], list[Job]] = {}
-    lost = ""
+    queue = _Queue(executor, batches(jobs, workers), settings, PER_WORKER * workers)
     try:
-        while (waiting and not lost) or running:
-            while waiting and not lost and len(running) < PER_WORKER * workers:
-                batch = waiting.popleft()
-                try:
-                    running[executor.submit(run_points, task(settings, [job.points[0] for job in batch]))] = batch
-                except (BrokenExecutor, RuntimeError) as error:
-                    lost = f"{type(error).__name__}: {error}"
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
+        while queue.submit():
+            done, _ = wait(queue.running, return_when=FIRST_COMPLETED)
             for future in done:
-                batch = running.pop(future)
-                try:
-                    replies = future.result()
-                except InputError:
-                    raise
-                except (BrokenExecutor, CancelledError) as error:
-                    lost = lost or f"{type(error).__name__}: {error}"
-                except Exception as error:  # Whatever an executor says of a worker that died.
-                    if len(batch) > 1:
-                        # One of them is at fault; the others shall not fail with it.
-                        waiting.extend([job] for job in batch)
-                    else:
-                        yield batch[0], Reply(None, f"its worker failed: {type(error).__name__}: {error}")
-                else:
-                    yield from zip(batch, replies, strict=True)
-        if lost:
-            message = f"sweep: the executor is gone ({lost})"
+                yield from queue.take(future)
+        if queue.lost:
+            message = f"sweep: the executor is gone ({queue.lost}); with another one the same sweep goes on from there"
             raise LostError(message)
     except KeyboardInterrupt:
-        for future, batch in running.items():
-            if future.done() and not future.cancelled() and future.exception() is None:
-                yield from zip(batch, future.result(), strict=True)
+        for future in [future for future in queue.running if future.done() and not future.cancelled()]:
+            yield from queue.take(future)
         raise
     finally:
-        for future in running:
+        for future in queue.running:
             future.cancel()
+
+
+class _Queue:
+    """Tasks that wait and tasks that run."""
+
+    def __init__(self, executor: Executor, tasks: list[list[Job]], settings: Settings, most: int) -> None:
+        self.executor, self.settings, self.most = executor, settings, most
+        self.waiting = deque(tasks)
+        self.running: dict[Future[list[Reply]], list[Job]] = {}
+        self.lost = ""
+
+    def submit(self) -> bool:
+        """Send what there is room for; tell whether anything runs."""
+        while self.waiting and not self.lost and len(self.running) < self.most:
+            jobs = self.waiting.popleft()
+            try:
+                future = self.executor.submit(run_points, task(self.settings, [job.points[0] for job in jobs]))
+            except RuntimeError as error:  # Broken, or shut down.
+                self.lost = _said(error)
+            else:
+                self.running[future] = jobs
+        return bool(self.running)
+
+    def take(self, future: Future[list[Reply]]) -> Iterator[tuple[Job, Reply]]:
+        """Yield what came of a task that is done."""
+        jobs = self.running.pop(future)
+        try:
+            replies = future.result()
+        except InputError:
+            raise
+        except (BrokenExecutor, CancelledError) as error:
+            self.lost = self.lost or _said(error)
+        except Exception as error:  # Whatever an executor says of a worker that died.
+            if len(jobs) > 1:
+                # One of them is at fault; the others shall not fail with it.
+                self.waiting.extend([job] for job in jobs)
+            else:
+                yield jobs[0], Reply(None, f"its worker failed: {_said(error)}")
+        else:
+            yield from zip(jobs, replies, strict=True)
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".removesuffix(": ")

@@ -1,0 +1,343 @@
+"""Sweeps: every point once, kept as it is done, the same bytes on any executor; what is stopped goes on."""
+
+import io
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elephan.sweep import execution
+from elephan.errors import InputError
+from elephan.scenario import EXAMPLE, Scenario
+from elephan.store import Store
+from elephan.sweep import LostError, Progress, Sweep, Swept, sweep
+from elephan.sweep.execution import batches, jobs_of, share_of
+
+BASE = Scenario.from_text(EXAMPLE, "base.toml").override({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
+OVER: dict[str, Any] = {"seed": [1, 2, 3, 4], "links[0].buffer": ["5 packets", "0.1 bdp", "0.5 bdp"]}
+
+
+def table(folder: Path) -> bytes:
+    """What a store answers, as bytes."""
+    from pyarrow import csv
+
+    with Store(folder) as store:
+        sink = io.BytesIO()
+        csv.write_csv(store.table().arrow, sink)
+    return sink.getvalue()
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What the runs in a store consist of, but for what tells when and where."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted((folder / "runs").rglob("*"))
+        if path.is_file() and path.name != "run.json"
+    }
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    sweep(BASE, over=OVER, store=folder)
+    return folder
+
+
+def processes() -> Executor:
+    # Not forked: the tests have threads, and so may users.
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+
+
+def test_threads_and_processes_give_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
+    with processes() as pool:
+        done = sweep(BASE, over=OVER, store=tmp_path / "processes", executor=pool)
+    assert len(done.points) == 12
+    assert table(tmp_path / "processes") == table(undisturbed)
+    assert files(tmp_path / "processes") == files(undisturbed)
+
+
+def test_a_cluster_gives_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        with distributed.Client(cluster) as client:
+            sweep(BASE, over=OVER, store=tmp_path / "cluster", executor=client.get_executor())
+    assert table(tmp_path / "cluster") == table(undisturbed)
+    assert files(tmp_path / "cluster") == files(undisturbed)
+
+
+def test_what_is_in_the_store_is_not_run_again(undisturbed: Path) -> None:
+    again = sweep(BASE, over=OVER, store=undisturbed, executor=Refusing())
+    assert (again.reused, len(again.points), again.packets) == (12, 12, 0)
+    assert [point.labels["seed"] for point in again.points] == [seed for seed in OVER["seed"] for _ in range(3)]
+
+
+def test_points_that_are_the_same_run_once_and_carry_both_labels(tmp_path: Path) -> None:
+    # The bandwidth-delay product of the base is 100 packets.
+    done = sweep(BASE, over={"links[0].buffer": ["10 packets", "0.1 bdp"]}, store=tmp_path)
+    assert done.points[0].run == done.points[1].run
+    with Store(tmp_path) as store:
+        (stored,) = store.runs()
+        assert stored.labels == [{"links[0].buffer": "0.1 bdp"}, {"links[0].buffer": "10 packets"}]
+    assert done.table().arrow["core.buffer_packets"].to_pylist() == [10, 10]
+
+
+def test_failed_points_are_recorded_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from elephan.sweep import tasks
+
+    real = tasks.run
+
+    def run(scenario: Scenario, **rest: Any) -> Any:
+        if scenario.seed == 2:
+            message = "out of order"
+            raise RuntimeError(message)
+        return real(scenario, **rest)
+
+    monkeypatch.setattr(tasks, "run", run)
+    over = {"seed": [1, 2, 3], "links[0].buffer": ["5 packets", "5 bpd"]}
+    done = sweep(BASE, over=over, store=tmp_path)
+    assert [tuple(point.labels.values()) for point in done.points] == [(1, "5 packets"), (3, "5 packets")]
+    errors = {tuple(point.labels.values()): str(point.error) for point in done.failures}
+    assert "internal error: RuntimeError: out of order" in errors[2, "5 packets"]
+    assert 'unknown unit "bpd"' in errors[1, "5 bpd"]
+    with Store(tmp_path) as store:
+        assert len(store.failures()) == 4
+    monkeypatch.undo()
+    again = sweep(BASE, over=over, store=tmp_path)
+    assert (again.reused, len(again.points), len(again.failures)) == (2, 3, 3)
+    with Store(tmp_path) as store:
+        assert all("bpd" in failed["error"] for failed in store.failures())
+        assert len(store.failures()) == 3
+
+
+class Refusing(Executor):
+    """Runs nothing."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        raise AssertionError
+
+
+class Dying(ProcessPoolExecutor):
+    """One of its processes dies at the third task."""
+
+    submitted = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.submitted += 1
+        return super().submit(os._exit, 1) if self.submitted == 3 else super().submit(fn, *args, **kwargs)
+
+
+def test_an_executor_that_breaks_loses_nothing_that_was_done(undisturbed: Path, tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    with Dying(1, mp_context=multiprocessing.get_context("spawn")) as pool, pytest.raises(LostError, match="Broken"):
+        sweep(BASE, over=OVER, store=tmp_path, executor=pool, progress=seen.append)
+    assert 0 < seen[-1].done < 12
+    again = sweep(BASE, over=OVER, store=tmp_path)
+    assert again.reused == seen[-1].done
+    assert table(tmp_path) == table(undisturbed)
+
+
+class Faulty(ThreadPoolExecutor):
+    """A task with a certain seed never comes back: its worker died."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if any("seed = 3" in point.text for point in args[0].points):
+            failed: Future[Any] = Future()
+            failed.set_exception(OSError("killed"))
+            return failed
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_a_point_that_kills_its_worker_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "batches", lambda jobs, _: [list(jobs)])
+    with Faulty(2) as pool:
+        done = sweep(BASE, over={"seed": [1, 2, 3, 4]}, store=tmp_path, executor=pool)
+    (failed,) = done.failures
+    assert (failed.labels, failed.error) == ({"seed": 3}, "its worker failed: OSError: killed")
+
+
+def test_an_interrupted_sweep_goes_on(undisturbed: Path, tmp_path: Path) -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.done == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(BASE, over=OVER, store=tmp_path, progress=interrupt)
+    again = sweep(BASE, over=OVER, store=tmp_path)
+    assert again.reused == 5
+    assert table(tmp_path) == table(undisturbed)
+
+
+def test_what_was_done_when_the_interrupt_came_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wait(running: dict[Future[Any], Any], **_: Any) -> Any:
+        for future in running:
+            future.result()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(execution, "wait", wait)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(BASE, over={"seed": [1, 2, 3]}, store=tmp_path, workers=1)
+    with Store(tmp_path) as store:
+        assert len(store.runs()) == 3
+
+
+def test_the_longest_begin_first_and_short_ones_travel_together() -> None:
+    over = {"duration": ["0.4 s", "100 s", "1 s", "50 s"], "seed": [1, 2, 3]}
+    jobs = jobs_of(Sweep.of(BASE, over=over).points())
+    first = [job.points[0].labels["duration"] for job in jobs]
+    assert first == ["100 s"] * 3 + ["50 s"] * 3 + ["1 s"] * 3 + ["0.4 s"] * 3
+    tasks = batches(jobs, 2)
+    assert [job for task in tasks for job in task] == jobs
+    assert len(tasks[0]) == 1
+    assert len(tasks[-1]) > 1
+
+
+def test_no_task_of_many_points_is_long_and_none_waits_for_the_end() -> None:
+    jobs = jobs_of(Sweep.of(BASE, over={"seed": "1..1000:1000lin"}).points())
+    tasks = batches(jobs, 2)
+    assert max(map(len, tasks)) <= execution.MOST_POINTS
+    assert all(sum(job.cost for job in task) <= execution.TASK for task in tasks)
+
+
+def test_only_a_few_tasks_are_under_way_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "MOST_POINTS", 1)
+    running, most = 0, 0
+    lock = threading.Lock()
+
+    class Counting(ThreadPoolExecutor):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            nonlocal running, most
+            with lock:
+                running += 1
+                most = max(most, running)
+            future = super().submit(fn, *args, **kwargs)
+            future.add_done_callback(ended)
+            return future
+
+    def ended(_: Future[Any]) -> None:
+        nonlocal running
+        with lock:
+            running -= 1
+
+    with Counting(1) as pool:
+        sweep(BASE, over={"seed": "1..20:20lin"}, store=tmp_path, executor=pool)
+    assert most <= execution.PER_WORKER
+
+
+def test_shards_are_disjoint_complete_and_about_as_long() -> None:
+    over = {"duration": ["1 s", "2 s", "4 s", "8 s"], "seed": "1..30:30lin"}
+    jobs = jobs_of(Sweep.of(BASE, over=over).points())
+    parts = [share_of(jobs, i, 3) for i in (1, 2, 3)]
+    assert sorted(job.key for part in parts for job in part) == sorted(job.key for job in jobs)
+    costs = [sum(job.cost for job in part) for part in parts]
+    # Dealt in turn, two shares differ by no more than the longest job.
+    assert max(costs) - min(costs) <= jobs[0].cost
+
+
+def test_three_shards_come_to_the_undisturbed_sweep(undisturbed: Path, tmp_path: Path) -> None:
+    parts = [sweep(BASE, over=OVER, store=tmp_path, shard=f"{i}/3") for i in (1, 2, 3)]
+    assert [len(part.points) for part in parts] == [4, 4, 4]
+    assert table(tmp_path) == table(undisturbed)
+    assert files(tmp_path) == files(undisturbed)
+    whole = sweep(BASE, over=OVER, store=tmp_path, executor=Refusing())
+    assert whole.reused == 12
+
+
+def test_a_shard_leaves_out_what_the_store_around_it_has(tmp_path: Path) -> None:
+    sweep(BASE, over={"seed": [1, 2, 3]}, store=tmp_path)
+    parts = [sweep(BASE, over={"seed": [1, 2, 3, 4]}, store=tmp_path, shard=(i, 2)) for i in (1, 2)]
+    assert sum(part.reused for part in parts) == 3
+    # Both are read where they are.
+    assert [point.document["run"]["seed"] for part in parts for point in part.points] == [1, 3, 2, 4]
+
+
+def test_precision_and_warmup_are_each_points_own(tmp_path: Path) -> None:
+    base = BASE.override({"duration": "10 s", "warmup": "auto", "record": {"every": "20 ms"}})
+    done = sweep(
+        base, over={"links[0].buffer": ["5 packets", "50 packets"]}, store=tmp_path, precision="utilization=3%"
+    )
+    runs = [point.document["run"] for point in done.points]
+    assert all(run["replications"] >= 5 for run in runs)
+    assert all(run["warmup_rule"].startswith("MSER-5") for run in runs)
+    assert all(point.document["precision"]["met"] for point in done.points)
+    again = sweep(base, over={"links[0].buffer": ["5 packets"]}, store=tmp_path, precision="utilization=3%")
+    assert again.reused == 1
+    # The same asked otherwise is another result.
+    assert sweep(base, over={"links[0].buffer": ["5 packets"]}, store=tmp_path).reused == 0
+
+
+def test_series_are_kept_if_asked_for(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"over": {"seed": [1]}, "store": tmp_path}
+    assert sweep(BASE, **asked).reused == 0
+    base = BASE.override({"record": {"every": "50 ms"}})
+    assert sweep(base, series=True, **asked).reused == 0
+    assert sweep(base, series=True, **asked).reused == 1
+    with Store(tmp_path) as store:
+        assert any((stored.folder / "samples.parquet").exists() for stored in store.runs())
+
+
+def document(done: Swept) -> dict[str, Any]:
+    return {key: value for key, value in done.to_json().items() if key != "provenance"}
+
+
+def test_the_document_holds_everything_and_nothing_that_changes(undisturbed: Path, tmp_path: Path) -> None:
+    one, two = (sweep(BASE, over=OVER, store=folder) for folder in (undisturbed, tmp_path))
+    assert document(one) == document(two)
+    assert list(document(one)) == [
+        "title",
+        "seed",
+        "replications",
+        "precision",
+        "max_replications",
+        "engine_version",
+        "base",
+        "axes",
+        "points",
+        "failures",
+    ]
+    first = document(one)["points"][0]
+    assert {"labels", "run", "replications", "duration_s", "links", "groups", "fairness"} <= first.keys()
+    assert one.to_json()["axes"][1] == {"places": ["links[0].buffer"], "values": [[v] for v in OVER["links[0].buffer"]]}
+
+
+def test_files_of_a_sweep_are_the_same_each_time(undisturbed: Path, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    for name in ("a", "b"):
+        sweep(BASE, over=OVER, store=undisturbed).write(tmp_path / name)
+    assert (tmp_path / "a" / "points.parquet").read_bytes() == (tmp_path / "b" / "points.parquet").read_bytes()
+    read = pq.read_table(tmp_path / "a" / "points.parquet")
+    assert read["links[0].buffer"].to_pylist() == OVER["links[0].buffer"] * 4
+    assert read["core.utilization_ci95"].null_count == 0
+
+
+def test_progress_weighs_points_by_their_work(tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    sweep(BASE, over={"duration": ["0.4 s", "4 s"]}, store=tmp_path, progress=seen.append, workers=1)
+    assert [(progress.done, progress.total) for progress in seen] == [(0, 2), (1, 2), (2, 2)]
+    assert seen[0].left_s is None
+    assert seen[1].cost_done > seen[1].cost_total / 2
+    assert seen[2].left_s == 0
+
+
+def test_a_worker_with_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from elephan.sweep import tasks
+
+    real = tasks.run_points
+    monkeypatch.setattr(
+        execution, "run_points", lambda task: real(task._replace(settings=task.settings._replace(version="0.0.0")))
+    )
+    with pytest.raises(InputError, match=r"a worker has elephan .*, who asks has 0\.0\.0"):
+        sweep(BASE, over={"seed": [1]}, store=tmp_path)
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "a/b", "1/0", "-1/3"])
+def test_a_shard_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="write i/n"):
+        sweep(BASE, over={"seed": [1]}, shard=text)
