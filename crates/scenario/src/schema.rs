@@ -369,7 +369,10 @@ fn parameter(row: &Param) -> Json {
         Value::Text(text) => (json!("string"), json!(text)),
         Value::Pairs(pairs) => {
             let pair = json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
-            return json!({ "type": "array", "items": pair, "minItems": 1, "default": pairs, "description": format!("{description} Default: {}.", json!(pairs)) });
+            let description = format!("{description} Default: {}.", json!(pairs));
+            return json!({
+                "type": "array", "items": pair, "minItems": 1, "default": pairs, "description": description,
+            });
         }
     };
     json!({ "type": kind, "default": default, "description": format!("{description} Default: {default}.") })
