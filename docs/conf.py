@@ -54,5 +54,8 @@ html_favicon = "_static/mark.svg"
 html_logo = "_static/mark.svg"
 html_copy_source = False
 html_show_sourcelink = False
+# Excerpts would be fetched, which a browser refuses for files on disk.
+html_show_search_summary = False
 html_show_sphinx = False
+html_show_copyright = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}

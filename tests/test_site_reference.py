@@ -24,7 +24,7 @@ traffic = { kind = "web", think = "200 ms" }
 def rows(verb: str) -> dict[str, str]:
     """The keys that the page lists under a heading, and what they are said to be."""
     section = PAGE.partition(f"\n## `{verb}`\n")[2].partition("\n## ")[0]
-    return {key: kind for key, kind in re.findall(r"^\| `([^`]+)` \| ([^|]*?) ?\|", section, flags=re.MULTILINE)}
+    return dict(re.findall(r"^\| `([^`]+)` \| ([^|]*?) ?\|", section, flags=re.MULTILINE))
 
 
 def keys(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:

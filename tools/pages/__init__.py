@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
+from docutils import nodes  # type: ignore[import-untyped]
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -77,6 +77,23 @@ class Elsewhere(SphinxTransform):
                 link.replace_self(nodes.reference("", "", *link.children, refuri=where + ".html", internal=True))
 
 
+class Dashes(SphinxTransform):
+    """Write what stands between a parameter and its meaning as a dash."""
+
+    default_priority = 999
+
+    def apply(self, **_: Any) -> None:
+        """Change the dashes of one page."""
+        for text in list(self.document.findall(nodes.Text)):
+            if " -- " in text and not isinstance(text.parent, nodes.FixedTextElement | nodes.literal):
+                text.parent.replace(text, nodes.Text(text.replace(" -- ", " – ")))
+
+
+def skip_aliases(_: Sphinx, __: str, ___: str, member: object, skip: bool, ____: object) -> bool | None:
+    """Leave out what Python itself says of a named tuple's fields; the class says what they are."""
+    return True if str(getattr(member, "__doc__", "")).startswith("Alias for field number") else skip or None
+
+
 def leave_code(_: Sphinx, __: BuildEnvironment, link: addnodes.pending_xref, text: nodes.Node) -> nodes.Node | None:
     """Leave a name in backticks as it is where the site has nothing of that name."""
     return text if link.get("refdomain") == "py" and link.get("reftype") == "obj" else None
@@ -86,5 +103,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("source-read", fill)
     app.connect("missing-reference", leave_code)
+    app.connect("autodoc-skip-member", skip_aliases)
     app.add_transform(Elsewhere)
+    app.add_transform(Dashes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

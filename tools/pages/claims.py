@@ -37,7 +37,7 @@ def tables() -> str:
     counts = Counter((row["id"].split(".")[0], row["verdict"]) for row in rows)
     summary = [[key, *(str(counts[start, v]) for v in JUDGED)] for start, key in PAPERS.items()]
     total = [f"all {len(rows)}", *(str(sum(counts[start, v] for start in PAPERS)) for v in JUDGED)]
-    lines = table(["paper", *JUDGED.values()], [*summary, total])
+    lines = table(["paper", *JUDGED.values()], [*summary, total], numbers=True)
     for start, key in PAPERS.items():
         lines += [f"## {key}", "", cite(key), ""]
         mine = [row for row in rows if row["id"].split(".")[0] == start]
@@ -51,4 +51,4 @@ def claim(row: dict[str, str]) -> list[str]:
     claimed = ", ".join(filter(None, [row["value"], HOW[how].format(number)]))
     verdict = f"**{JUDGED[row['verdict']]}**" if row["verdict"] != "holds" else JUDGED[row["verdict"]]
     said = f"{verdict}: {row['note']}" if row["note"] else verdict
-    return [code(row["id"]), f"{row['statement']} ({code(row['model'])})", claimed, row["ours"], said]
+    return [code(row["id"]), f"{row['statement']} ({row['model']})", claimed, row["ours"], said]

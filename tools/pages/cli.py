@@ -71,7 +71,14 @@ def _spelt(option: Any) -> str:
     names = ", ".join(code(name) for name in [*option.opts, *option.secondary_opts])
     if option.is_flag:
         return names
-    return f"{names} {code(option.metavar or option.opts[0].strip('-').upper())}"
+    return f"{names} {code(option.metavar or _kind(option))}"
+
+
+def _kind(option: Any) -> str:
+    """Say what an option without a word for it takes; Typer has moved what it knows of types."""
+    known = getattr(option, "type_descriptor", None) or option.type
+    whole = getattr(known, "annotation", None) is int or getattr(known, "name", "") == "integer"
+    return "N" if whole else str(option.opts[0]).strip("-").upper()
 
 
 def _default(option: Any) -> str:

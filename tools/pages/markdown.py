@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Write a table, and an empty line after it."""
-    lines = [head, ["---"] * len(head), *rows]
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False) -> list[str]:
+    """Write a table, of words or of numbers with a name in front, and an empty line after it."""
+    lines = [head, ["---", *["--:" if numbers else "---"] * (len(head) - 1)], *rows]
     return ["| " + " | ".join(cell(text) for text in line) + " |" for line in lines] + [""]
 
 

@@ -1,7 +1,7 @@
 """The reference of the scenario file: every key with what it takes, its default and its meaning.
 
-Keys, meanings and limits come from the JSON Schema of the parser; defaults from there or, where it is silent, from what a
-scenario with nothing but the required keys resolves to.
+Keys, meanings and limits come from the JSON Schema of the parser; defaults from there or, where it is silent, from what
+a scenario with nothing but the required keys resolves to.
 """
 
 import json

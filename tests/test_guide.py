@@ -1,0 +1,195 @@
+"""What the guide says can be typed can be typed: its commands run, its Python runs, its files and options exist.
+
+A page runs in a folder of its own, from top to bottom, with the scenarios of the repository cut to a few seconds of
+simulated time. `<!-- not run: why -->` before a block keeps its commands from being run; they are read all the same.
+"""
+
+import itertools
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import typer
+
+from elephan import cli
+from elephan.cli import app, main
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/index.md")),
+    *sorted((ROOT / "docs" / "guide").glob("*.md")),
+]
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+
+FENCE = re.compile(
+    r"(?:<!-- not run: (?P<why>[^\n]+?) -->\n+)?^(?P<tick>```+)(?P<kind>[\w{}-]*)\n(?P<text>.*?)^(?P=tick)$",
+    flags=re.MULTILINE | re.DOTALL,
+)
+SHELL = ("", "sh", "bash", "console")
+COMMAND = re.compile(r"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?elephan\s")
+ENDS = {"|", ">", ">>", "2>", "&&", "&", ";"}
+"""Where a command ends and the shell begins."""
+
+START = "elephan new dumbbell --out my-link.toml"
+"""The pages call a scenario of the reader's own so; this makes one."""
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    kind: str
+    text: str
+    is_run: bool
+
+
+def blocks(page: Path) -> list[Block]:
+    found = FENCE.finditer(page.read_text(encoding="utf-8"))
+    return [Block(each["kind"], each["text"], each["why"] is None) for each in found]
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The command lines of a block, each as its words without the program's name."""
+    lines = iter(text.replace("\\\n", " ").splitlines())
+    for line in lines:
+        if not COMMAND.match(line):
+            continue
+        words = None
+        while words is None:
+            try:
+                words = shlex.split(line, comments=True)
+            except ValueError:  # a quotation goes on in the next line
+                line += "\n" + next(lines)
+        after = itertools.dropwhile(lambda word: not word.endswith("elephan"), words)
+        yield list(itertools.takewhile(lambda word: word not in ENDS, after))[1:]
+
+
+def read(words: list[str]) -> None:
+    """Let the parser of the command line read the words, without doing what they say."""
+    command: Any = typer.main.get_command(app)
+    context = command.make_context("elephan", list(words), resilient_parsing=False)
+    rest = [*context._protected_args, *context.args] if hasattr(context, "_protected_args") else context.args
+    while rest and hasattr(command, "commands"):
+        name, command, rest = command.resolve_command(context, rest)
+        context = command.make_context(name, rest, parent=context)
+        rest = [*getattr(context, "_protected_args", ()), *context.args]
+
+
+def shortened(text: str) -> str:
+    """A scenario with at most 20 s and two replications: enough for every command to do its work."""
+
+    def cut(found: re.Match[str]) -> str:
+        return f'{found[1]}"{min(float(found[2]), 20 if found[1].startswith("duration") else 5):g} s"'
+
+    text = re.sub(r'^((?:duration|warmup)\s*=\s*)"([\d.]+) s"', cut, text, flags=re.MULTILINE)
+    return re.sub(r"^(replications\s*=\s*)\d+", r"\g<1>2", text, flags=re.MULTILINE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder like the repository's to whoever types commands in it."""
+    (tmp_path / "scenarios").mkdir()
+    for file in (ROOT / "scenarios").iterdir():
+        text = file.read_text(encoding="utf-8")
+        (tmp_path / "scenarios" / file.name).write_text(shortened(text), encoding="utf-8")
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ELEPHAN_STORE", raising=False)
+    monkeypatch.setattr(cli, "leave", _exit)
+    assert typed(shlex.split(START)[1:]) == 0
+    mine = tmp_path / "my-link.toml"
+    mine.write_text(shortened(mine.read_text(encoding="utf-8")), encoding="utf-8")
+    return tmp_path
+
+
+def _exit(code: int) -> None:
+    raise SystemExit(code)
+
+
+def typed(words: list[str]) -> int:
+    """Do what a command line says; its exit code."""
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    return int(end.value.code or 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_of_a_page_run(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for block in blocks(ROOT / name):
+        if block.kind not in SHELL:
+            continue
+        for words in commands(block.text):
+            read(words)
+            if block.is_run:
+                # 1: short runs may miss a target or a precision.
+                assert typed(words) in (0, 1), (words, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_python_of_a_page_runs(name: str, folder: Path) -> None:
+    # Later blocks go on where earlier ones ended.
+    together: dict[str, Any] = {"__name__": "page"}
+    for number, block in enumerate(blocks(ROOT / name)):
+        if block.kind == "python" and block.is_run:
+            exec(compile(block.text, f"{name}, block {number}", "exec"), together)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_inline_commands_name_verbs_and_options_that_exist(name: str) -> None:
+    for line in inline(ROOT / name):
+        known: Any = typer.main.get_command(app)
+        options = {"--help", "-h", "--version"}
+        for word in line.split()[1:]:
+            if word.startswith("-"):
+                assert re.split(r"[=…]", word)[0] in options, (line, word)
+            elif hasattr(known, "commands") and re.fullmatch(r"[a-z-]+", word):
+                assert word in known.commands, (line, word)
+                known = known.commands[word]
+                options |= {option for parameter in known.params for option in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def inline(page: Path) -> list[str]:
+    """Commands inside sentences."""
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return [" ".join(each.split()) for each in re.findall(r"`(elephan [^`]+)`", prose)]
+
+
+def test_examples_of_the_help_can_be_typed() -> None:
+    verbs: Any = typer.main.get_command(app)
+    waiting = list(verbs.commands.values())
+    while waiting:
+        command = waiting.pop()
+        waiting += getattr(command, "commands", {}).values()
+        if hasattr(command, "commands"):
+            continue
+        example = (command.epilog or "").replace("\\[", "[").partition("Example:")[2].strip()
+        assert example.startswith("elephan "), command.name
+        for words in commands(example):
+            read(words)
+            for word in words:
+                assert not word.startswith("scenarios/") or (ROOT / word).is_file(), (example, word)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_targets_of_make_exist(name: str) -> None:
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    told = re.findall(r"(?:^|`)make ([a-z]+)", (ROOT / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert set(told) <= set(targets)
+
+
+def test_pages_have_commands_and_python_to_run() -> None:
+    # Or else the tests above would be silent.
+    assert sum(len(list(commands(b.text))) for page in PAGES for b in blocks(page) if b.kind in SHELL) >= 8
+    assert sum(b.kind == "python" for page in PAGES for b in blocks(page)) >= 3
+
+
+@pytest.mark.parametrize(
+    "line", ["elephan run --nonsense x", "elephan nonsense", "elephan size", "elephan run x --seed one"]
+)
+def test_a_wrong_command_is_seen(line: str) -> None:
+    (words,) = commands(line)
+    with pytest.raises(cli.USAGE_ERROR):
+        read(words)
