@@ -63,8 +63,10 @@ bench: build ## the speed workloads, with the memory floor and the reference eng
 survey: build ## simulate all over buffer x flows x RTT (some minutes), and compare every model to it
 	@$(PY) -m elephan.accuracy
 
-docs: build ## write docs/catalog and the Rust documentation
+docs: $(VENV)/.dev ## the documentation site, target/site/index.html; docs/catalog and the Rust documentation
 	$(PY) tools/catalog.py
+	$(PY) -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --fresh-env --jobs auto --quiet \
+	  --doctree-dir target/site-cache docs target/site
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' cargo doc --workspace --no-deps --document-private-items
 
 bless: $(VENV)/.dev ## take the present results as the new snapshots; review them as physics
