@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
 from typing import Annotated
 
 import typer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol
 
 __all__ = ["report"]
 
@@ -54,6 +54,6 @@ def report(source: str | Path | Written, out: str | Path) -> Path:
         html = render(page_of(Path(source)))
     else:
         with tempfile.TemporaryDirectory(prefix="elephan-") as folder:
-            cast("Written", source).write(Path(folder))
+            source.write(Path(folder))
             html = render(page_of(Path(folder)))
     return write_text(Path(out), html)

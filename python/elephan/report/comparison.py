@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.report.figure import Axis, Figure, Mark, Series, colour
+from elephan.report.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.report.page import Command, Page, Part, Tile
 from elephan.report.size import command, curve_table, read_models, wanted
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
@@ -66,7 +66,8 @@ def page(folder: Path) -> Page:
         kind="Comparison",
         title=scenario.title,
         question=(
-            f"Which of {count(len(variants), 'variant')} should run on link {chosen['link']} to {wanted(chosen['target'])}?",
+            f"Which of {count(len(variants), 'variant')} should run on link {chosen['link']} "
+            f"to {wanted(chosen['target'])}?",
             _set_up(variants, scenario, facts),
         ),
         headline=label(chosen) if found["met"] else f"None; {label(chosen)} comes nearest",
@@ -193,22 +194,19 @@ def table(variants: Sequence[Document], chosen: Document) -> Table:
                 cell(measured["jain"]),
             )
         )
-    heads = ("law", "queue", "meets the targets", "buffer [packets]", "interval", "buffer [BDP]")
-    heads += ("utilization [%]", "delay [ms]", "loss [%]", "Jain's index")
+    buffers = ("buffer [packets]", "interval", "buffer [BDP]")
+    costs = ("utilization [%]", "delay [ms]", "loss [%]", "Jain's index")
+    heads = ("law", "queue", "meets the targets", *buffers, *costs)
     note = "Where the targets are not met, the row shows what the buffer gives that comes nearest."
     return Table("Variants, with 95 % intervals", heads, tuple(rows), "" if all(v["met"] for v in variants) else note)
 
 
 def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str, Any]) -> Figure:
     """Every buffer measured as a point of (delay, utilization), and each answer."""
-    queues = list(dict.fromkeys(v["queue"] for v in variants))
-    laws = list(dict.fromkeys(v["law"] for v in variants))
     series, delays, lowest, said = [], [], 1.0, []
-    for variant in variants:
+    for k, variant in enumerate(variants):
         name = label(variant) + (" (recommended)" if variant is chosen and variant["met"] else "")
-        place = laws.index(variant["law"]) if len(queues) == 1 else queues.index(variant["queue"])
-        dashed = len(queues) > 1 and laws.index(variant["law"]) % 2 == 1
-        look: dict[str, Any] = {"colour": colour(place), "dashed": dashed}
+        look: dict[str, Any] = {"colour": colour(k), "dashed": k >= len(COLOURS)}
         delay, used = _curve(variant, curves[label(variant)])
         if delay.size:
             series.append(Series(name, delay, used, **look, faint=True, label=f"{label(variant)}, other buffers"))
@@ -240,7 +238,7 @@ def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str,
         tuple(series),
         tuple(marks),
         height=400,
-        note="Lines: as the buffer grows. Points: the smallest buffer that meets the targets, or that which comes nearest.",
+        note="Lines: as the buffer grows. Points: the smallest buffer that meets the targets, or which comes nearest.",
     )
 
 

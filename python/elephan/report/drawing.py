@@ -6,7 +6,7 @@ Colours are those of the light theme; what has a colour says which by its tag, s
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,9 @@ NEAR = 0.035
 
 TOGETHER = 6
 """So many series at most are shown together where a reader points; of more, the one that is nearest."""
+
+BARS = 0.8
+"""Share of a place that its bars take together."""
 
 ALPHA = {True: 0.5, False: 0.95}
 """Of lines that are faint, and of others."""
@@ -87,7 +90,6 @@ def _plot(figure: Figure, x_range: Any) -> Any:
         PanTool,
         Plot,
         Range1d,
-        Title,
         Toolbar,
         WheelZoomTool,
     )
@@ -96,7 +98,7 @@ def _plot(figure: Figure, x_range: Any) -> Any:
     low, high = _limits(figure.y, values, _along(figure, "y"))
     scales = {True: LogScale, False: LinearScale}
     # No two drags at once, and none where a finger scrolls the page: the page says which is active.
-    tools = [BoxZoomTool(), PanTool(), WheelZoomTool()]
+    tools: list[Any] = [BoxZoomTool(), PanTool(), WheelZoomTool()]
     plot = Plot(
         x_range=x_range,
         y_range=Range1d(start=low, end=high),
@@ -106,7 +108,7 @@ def _plot(figure: Figure, x_range: Any) -> Any:
         sizing_mode="stretch_width",
         toolbar=Toolbar(tools=tools, logo=None, active_drag=None, active_scroll=None),
         toolbar_location=None,
-        title=Title(text="", visible=False),
+        title=None,
         background_fill_color=LIGHT["card"],
         border_fill_color=LIGHT["card"],
         outline_line_color=None,
@@ -117,10 +119,10 @@ def _plot(figure: Figure, x_range: Any) -> Any:
     _axes(plot, figure)
     for mark in figure.marks:
         _shade(plot, mark)
-    entries = legend(figure)
+    entries = [entry.name for entry in legend(figure)]
     hovers: dict[bool, list[Any]] = {True: [], False: []}
     for series in figure.series:
-        hovers[series.low is not None].append(_series(plot, figure, series, entries.index(_entry(series))))
+        hovers[series.low is not None].append(_series(plot, figure, series, entries.index(series.name)))
     for with_interval, renderers in hovers.items():
         if renderers:
             plot.add_tools(_hover(figure, renderers, with_interval=with_interval))
@@ -128,11 +130,17 @@ def _plot(figure: Figure, x_range: Any) -> Any:
     return plot
 
 
-def _entry(series: Series) -> tuple[str, str, str, bool, bool]:
-    return series.name, series.colour, series.kind, series.dashed, series.faint
+class Entry(NamedTuple):
+    """One line of a legend."""
+
+    name: str
+    colour: str
+    kind: str
+    dashed: bool
+    faint: bool
 
 
-def legend(figure: Figure) -> list[tuple[str, str, str, bool, bool]]:
+def legend(figure: Figure) -> list[Entry]:
     """Return the entries of a figure's legend.
 
     Parameters
@@ -141,16 +149,23 @@ def legend(figure: Figure) -> list[tuple[str, str, str, bool, bool]]:
 
     Returns
     -------
-    list of tuple
-        Name, colour, kind, whether dashed, whether faint.
+    list of Entry
+        One for each name, in their order; what has both lines and points shows both.
     """
-    return list(dict.fromkeys(_entry(series) for series in figure.series))
+    found = []
+    for name in dict.fromkeys(series.name for series in figure.series):
+        own = [series for series in figure.series if series.name == name]
+        kinds = {series.kind for series in own}
+        kind = own[0].kind if len(kinds) == 1 else "both"
+        found.append(Entry(name, own[0].colour, kind, own[0].dashed, all(series.faint for series in own)))
+    return found
 
 
 def _axes(plot: Any, figure: Figure) -> None:
     from bokeh.models import Grid, LinearAxis, LogAxis, NoOverlap  # noqa: PLC0415
 
-    for axis, place, dimension in ((figure.x, "below", 0), (figure.y, "left", 1)):
+    sides: tuple[tuple[Axis, str, Literal[0, 1]], ...] = ((figure.x, "below", 0), (figure.y, "left", 1))
+    for axis, place, dimension in sides:
         kind = LogAxis if axis.scale == "log" else LinearAxis
         made = kind(
             axis_label=axis.title,
@@ -235,7 +250,7 @@ def _limits(axis: Axis, values: Sequence[NDArray[np.float64]], more: Sequence[fl
 
 def _series(plot: Any, figure: Figure, series: Series, entry: int) -> Any:
     """Draw a series; return what a reader points at."""
-    from bokeh.models import ColumnDataSource, Line, Scatter, Segment, Step, VArea  # noqa: PLC0415
+    from bokeh.models import ColumnDataSource, Line, Scatter, Segment, Step, VArea, VBar  # noqa: PLC0415
 
     source = ColumnDataSource(_columns(figure, series))
     x, y = ("px" if "px" in source.data else "x"), ("py" if "py" in source.data else "y")
@@ -255,6 +270,9 @@ def _series(plot: Any, figure: Figure, series: Series, entry: int) -> Any:
             add(Segment(x0=x, x1=x, y0=below, y1=above, line_color=colour, line_width=1.5, line_alpha=alpha))
     dash = "dashed" if series.dashed else "solid"
     shown = []
+    if series.kind == "bars":
+        width = BARS / sum(s.kind == "bars" for s in figure.series)
+        shown.append(add(VBar(x=x, top=y, width=0.9 * width, fill_color=colour, line_color=None, fill_alpha=alpha)))
     if series.kind in {"line", "both"}:
         shown.append(add(Line(x=x, y=y, line_color=colour, line_width=1.6, line_alpha=alpha, line_dash=dash)))
     elif series.kind == "step":
@@ -274,10 +292,13 @@ def _columns(figure: Figure, series: Series) -> dict[str, NDArray[np.float64]]:
         columns |= {"low": series.low, "high": series.high}
     if figure.x.scale in {"share", "log"}:
         columns["px"] = _placed(series.x, figure.x)
+    if series.kind == "bars":
+        bars = [s for s in figure.series if s.kind == "bars"]
+        columns["px"] = series.x + BARS / len(bars) * (bars.index(series) - (len(bars) - 1) / 2)
     if figure.y.scale in {"share", "log"}:
         columns["py"] = _placed(series.y, figure.y)
         if "low" in columns:
-            low, high = _limits(figure.y, [series.y], [])
+            low, _ = _limits(figure.y, [series.y], [])
             floor = low if figure.y.scale == "log" else 0.0
             columns["plow"] = np.where(columns["low"] > floor, _placed(columns["low"], figure.y), low)
             columns["phigh"] = _placed(columns["high"], figure.y)
@@ -312,15 +333,16 @@ def _shown(name: str, axis: Axis) -> str:
 
 def _shade(plot: Any, mark: Mark) -> None:
     """A band behind everything."""
-    from bokeh.models import BoxAnnotation  # noqa: PLC0415
+    from bokeh.models.annotations import BoxAnnotation  # noqa: PLC0415
 
     if mark.low is None and mark.high is None:
         return
     sides = {"x": ("left", "right"), "y": ("bottom", "top")}[mark.axis]
+    bounds: dict[str, Any] = dict(zip(sides, (mark.low, mark.high), strict=True))
     alpha = 0.10 if mark.role == "shade" else 0.14
     plot.add_layout(
         BoxAnnotation(
-            **dict(zip(sides, (mark.low, mark.high), strict=True)),
+            **bounds,
             fill_color=LIGHT["ink"],
             fill_alpha=alpha,
             line_color=None,
@@ -331,7 +353,7 @@ def _shade(plot: Any, mark: Mark) -> None:
 
 
 def _marks(plot: Any, figure: Figure, y_limits: tuple[float, float]) -> None:
-    from bokeh.models import Label, Span  # noqa: PLC0415
+    from bokeh.models.annotations import Label, Span  # noqa: PLC0415
 
     looks = {"answer": ("ink", "solid", 2.0), "wanted": ("ink", "dashed", 1.2), "rule": ("muted", "dotted", 1.2)}
     lines = [mark for mark in figure.marks if mark.at is not None and mark.role in looks]
@@ -369,7 +391,7 @@ def _marks(plot: Any, figure: Figure, y_limits: tuple[float, float]) -> None:
 
 def _answer(mark: Mark, figure: Figure, plot: Any) -> Any:
     """What is said beside the line of the answer, at the top, on the side with more room."""
-    from bokeh.models import Label  # noqa: PLC0415
+    from bokeh.models.annotations import Label  # noqa: PLC0415
 
     at = float(_placed(np.array([mark.at], dtype=float), figure.x)[0])
     along = math.log if figure.x.scale == "log" else float
@@ -405,7 +427,4 @@ def _labels(figure: Figure, lines: Iterable[Mark], plot: Any) -> list[tuple[floa
             groups[-1].append((place, at, mark))
         else:
             groups.append([(place, at, mark)])
-    found = []
-    for group in groups:
-        found.append((group[0][1], ", ".join(mark.label for _, _, mark in group)))
-    return found
+    return [(group[0][1], ", ".join(mark.label for _, _, mark in group)) for group in groups]

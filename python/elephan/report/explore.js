@@ -45,7 +45,7 @@ elephan.ready.then(() => {
       data.at.forEach((place, run) => {
         const wanted = place.every((at, k) => k === axis || fixed[k].value === "0" || at === Number(fixed[k].value) - 1);
         if (!wanted || quantity.mean[run] === null) return;
-        const name = place.map((at, k) => (k === axis ? null : `${data.axes[k].name} ${data.axes[k].values[at]}`))
+        const name = place.map((at, k) => (k === axis ? null : `${data.axes[k].short} ${data.axes[k].values[at]}`))
           .filter((part, k) => part !== null && fixed[k].value === "0").join(", ") || quantity.title;
         if (!lines.has(name)) lines.set(name, []);
         const half = quantity.half[run] ?? 0;
@@ -87,7 +87,8 @@ elephan.ready.then(() => {
       const room = 0.06 * (high - low) || 0.06 * Math.abs(high) || 1;
       const ends = { start: low >= 0 && low < 0.6 * high ? 0 : low - room, end: high + room };
       model.y_range.setv({ ...ends, reset_start: ends.start, reset_end: ends.end });
-      const title = quantity.unit ? `${quantity.title} [${quantity.unit}]` : quantity.title;
+      const capital = quantity.title.charAt(0).toUpperCase() + quantity.title.slice(1);
+      const title = quantity.unit ? `${capital} [${quantity.unit}]` : capital;
       model.left[0].axis_label = title;
       for (const tool of model.toolbar.tools) {
         if (tool.type === "HoverTool") tool.tooltips = tool.tooltips.map((row, k) =>

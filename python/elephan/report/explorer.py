@@ -73,6 +73,7 @@ def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[Quantity]) 
     shown = shown[: max(1, MOST_NUMBERS // (2 * max(1, len(rows))))]
     if not names or not shown:
         return (), None
+    shorter = short(names)
     places = {name: {text: i for i, text in enumerate(values[name])} for name in names}
     figures, axes = [], []
     for k, name in enumerate(names):
@@ -84,10 +85,10 @@ def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[Quantity]) 
             for i in range(SLOTS)
         )
         alt = f"{shown[0].title} against {name}; the table below has the numbers."
-        figures.append(
-            Figure(f"explore-{k}", f"Against {name}", alt, axis, Axis(shown[0].title), slots, height=380)
+        figures.append(Figure(f"explore-{k}", f"Against {name}", alt, axis, Axis(shown[0].title), slots, height=380))
+        axes.append(
+            {"name": name, "short": shorter[name], "values": values[name], "numbers": numbers, "figure": f"explore-{k}"}
         )
-        axes.append({"name": name, "values": values[name], "numbers": numbers, "figure": f"explore-{k}"})
     data = {
         "axes": axes,
         "quantities": [
@@ -97,6 +98,26 @@ def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[Quantity]) 
         "slots": SLOTS,
     }
     return tuple(figures), data
+
+
+def short(names: Sequence[str]) -> dict[str, str]:
+    """Shorten places to their last part where that tells them apart.
+
+    Parameters
+    ----------
+    names : sequence of str
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> short(["links[0].buffer", "flows[0].count", "flows[1].count"])
+    {'links[0].buffer': 'buffer', 'flows[0].count': 'flows[0].count', 'flows[1].count': 'flows[1].count'}
+    """
+    ends = [name.rpartition(".")[2] for name in names]
+    return {name: end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)}
 
 
 def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]) -> Quantity:

@@ -68,7 +68,7 @@ class Series:
     colour : str
         One of `COLOURS`.
     kind : str
-        ``"step"`` holds each value until the next.
+        ``"step"`` holds each value until the next; ``"bars"`` of several series stand beside each other.
     dashed, faint : bool
     label : str
         What is shown when a reader points at it; the name by default.
@@ -82,7 +82,7 @@ class Series:
     low: NDArray[np.float64] | None = None
     high: NDArray[np.float64] | None = None
     colour: str = "blue"
-    kind: Literal["line", "points", "both", "step"] = "line"
+    kind: Literal["line", "points", "both", "step", "bars"] = "line"
     dashed: bool = False
     faint: bool = False
     label: str = ""

@@ -54,12 +54,12 @@ def behind(figure: Figure) -> Table:
 
 def _rows(figure: Figure, series: Series, most: int, *, ranged: bool) -> list[tuple[Cell, ...]]:
     chosen = np.unique(np.linspace(0, series.x.size - 1, min(most, series.x.size)).round().astype(int))
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for i in chosen:
         x = float(series.x[i])
         names = figure.x.names
-        at = cell(names[int(x)]) if figure.x.scale == "names" else cell(x, digits=6)
-        bounds = ()
+        at = cell(names[round(x)]) if figure.x.scale == "names" else cell(x, digits=6)
+        bounds: tuple[Cell, ...] = ()
         if ranged:
             low, high = (None if side is None else float(side[i]) for side in (series.low, series.high))
             bounds = (cell(low), cell(high))

@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elephan.report.drawing import document, legend
 from elephan.report.numbers import behind
 from elephan.report.themes import THEMES, variables
 
 if TYPE_CHECKING:
-    from elephan.report.figure import Figure
     from elephan.report.page import Page
 
 HERE = Path(__file__).parent
@@ -54,7 +53,7 @@ def render(page: Page) -> str:
     html = environment.get_template("page.html").render(
         page=page,
         behind=behind,
-        legend=_legend,
+        legend=legend,
         light=Markup(variables("light")),
         dark=Markup(variables("dark")),
         css=Markup((HERE / "page.css").read_text(encoding="utf-8")),
@@ -65,11 +64,6 @@ def render(page: Page) -> str:
         explorers=Markup(_embedded(explorers)) if explorers else "",
     )
     return f"{html}\n"
-
-
-def _legend(figure: Figure) -> list[dict[str, Any]]:
-    keys = ("name", "colour", "kind", "dashed", "faint")
-    return [dict(zip(keys, entry, strict=True)) for entry in legend(figure)]
 
 
 @cache

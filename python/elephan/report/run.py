@@ -233,7 +233,7 @@ def over_time(document: Document, scenario: Scenario, seen: Watched) -> tuple[Fi
             found.append(Figure(name, title, alt, time, axis, series, marks, link="time"))
     if seen.links:
         shown = _busiest(document, seen)
-        backlog = _backlog(document, scenario, seen, shown)
+        backlog = _backlog(seen, shown)
         alt = f"Backlog over {format_time(run['duration_s'])}. {_spans(backlog, 'packets')}"
         axis = Axis("backlog", "packets", low=0.0)
         limits = _buffers(document, scenario, seen, shown)
@@ -303,12 +303,10 @@ def _busiest(document: Document, seen: Watched) -> list[str]:
     return [name for name in used if name in chosen]
 
 
-def _backlog(document: Document, scenario: Scenario, seen: Watched, shown: list[str]) -> tuple[Series, ...]:
+def _backlog(seen: Watched, shown: list[str]) -> tuple[Series, ...]:
     most = MOST_POINTS // max(1, len(shown))
     return tuple(
-        Series(
-            name, *thin(seen.time_s, seen.backlog_packets[seen.links.index(name)], most), colour=colour(k), kind="line"
-        )
+        Series(name, *thin(seen.time_s, seen.backlog_packets[seen.links.index(name)], most), colour=colour(k))
         for k, name in enumerate(shown)
     )
 
@@ -353,17 +351,15 @@ def _distributions(document: Document, seen: Watched) -> tuple[Figure, ...]:
         return ()
     rows = {link["name"]: link for link in document["links"]}
     said = [
-        f"{name}: half of the time at most {number(rows[name]['backlog_p50_packets']['mean'], 3)} packets wait, 95 % of "
-        f"the time at most {number(rows[name]['backlog_p95_packets']['mean'], 3)}, 99 % of the time at most "
-        f"{number(rows[name]['backlog_p99_packets']['mean'], 3)}"
+        f"{name}: half of the time at most {plain(rows[name]['backlog_p50_packets'], 'packets')} wait, 95 % of the time "
+        f"at most {plain(rows[name]['backlog_p95_packets'], 'packets')}, 99 % of the time at most "
+        f"{plain(rows[name]['backlog_p99_packets'], 'packets')}"
         for name in shown
         if rows[name]["backlog_p50_packets"]["mean"] is not None
     ]
     alt = f"Cumulative distribution of the backlog at the samples after the warm-up. {'. '.join(said)}."
-    y = Axis("share of the samples", low=0.0, high=1.02)
-    backlog = Figure(
-        "distribution", "Distribution of the backlog", alt, Axis("backlog", "packets", low=0.0), y, tuple(found)
-    )
+    axes = Axis("backlog", "packets", low=0.0), Axis("share of the samples", low=0.0, high=1.02)
+    backlog = Figure("distribution", "Distribution of the backlog", alt, *axes, tuple(found))
     return (backlog, *_delays(document, shown))
 
 
@@ -504,6 +500,10 @@ def _groups(document: Document) -> tuple[Table, ...]:
     return (Table("Groups of flows, with 95 % intervals", heads, rows), *_transfers(document), shares)
 
 
+def _page_times(transfers: Document) -> tuple[Document, Document]:
+    return transfers["page_time_s"], transfers["page_time_p95_s"]
+
+
 def _transfers(document: Document) -> tuple[Table, ...]:
     some = [(group["name"], group["transfers"]) for group in document["groups"] if group["transfers"] is not None]
     if not some:
@@ -512,8 +512,7 @@ def _transfers(document: Document) -> tuple[Table, ...]:
     keys = ("opened", "completed", "refused", "open", "completion_time_s", "completion_time_p95_s", "slowdown")
     rows = tuple((cell(name), *(cell(each[key]) for key in keys)) for name, each in some)
     pages = tuple(
-        (cell(f"{name}: pages"), cell(None), cell(each["pages"]), cell(None), cell(None))
-        + (cell(each["page_time_s"]), cell(each["page_time_p95_s"]), cell(None))
+        tuple(map(cell, (f"{name}: pages", None, each["pages"], None, None, *_page_times(each), None)))
         for name, each in some
         if "pages" in each
     )

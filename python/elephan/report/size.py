@@ -12,13 +12,12 @@ from elephan.report.page import Command, Page, Part, Tile
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.report.table import Table, cell
 from elephan.report.words import count, joined, number, plain, with_unit
-from elephan.units import format_bytes, format_rate, format_time
+from elephan.units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from elephan.scenario import Scenario
 
 Document = dict[str, Any]
 
@@ -96,7 +95,7 @@ def page(folder: Path) -> Page:
         scenario=scenario.text,
         resolved=scenario.canonical,
         reproduce=(Command(command(document), "The same answer, from the scenario of this page."),),
-        provenance=provenance(document, scenario),
+        provenance=provenance(document),
     )
 
 
@@ -115,7 +114,8 @@ def question(target: Mapping[str, float], link: str) -> str:
 
     Examples
     --------
-    >>> question({"utilization": 0.95, "delay_s": 0.01}, "core").replace("\\N{NO-BREAK SPACE}", " ")
+    >>> from elephan.report.words import NARROW
+    >>> question({"utilization": 0.95, "delay_s": 0.01}, "core").replace(NARROW, " ")
     'How large must the buffer of link core be to keep it at least 95 % busy and let packets wait at most 10 ms?'
     """
     return f"How large must the buffer of link {link} be to {wanted(target)}?"
@@ -353,7 +353,8 @@ def _alt(document: Document, key: str, title: str, axis: Axis, scale: float, fac
         return f"{words}. No buffer meets the targets."
     at = document[key]
     value = "" if at is None or at["mean"] is None else f", where it is {number(scale * at['mean'], 3)} {axis.unit}"
-    return f"{words}. The answer is marked at {count(buffer, 'packet')}{value.rstrip()}; one BDP is {number(facts['bdp_packets'], 3)}."
+    bdp = number(facts["bdp_packets"], 3)
+    return f"{words}. The answer is marked at {count(buffer, 'packet')}{value.rstrip()}; one BDP is {bdp}."
 
 
 def _story(document: Document) -> str:
@@ -493,13 +494,12 @@ def _target(key: str, level: float) -> str:
     return f"delay={level * 1e3:.10g}ms" if key == "delay_s" else f"{key}={level:.10g}"
 
 
-def provenance(document: Document, scenario: Scenario) -> tuple[tuple[str, str], ...]:
+def provenance(document: Document) -> tuple[tuple[str, str], ...]:
     """Say where the numbers come from.
 
     Parameters
     ----------
     document : dict
-    scenario : Scenario
 
     Returns
     -------

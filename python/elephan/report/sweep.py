@@ -7,7 +7,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
-from elephan.report.explorer import Quantity, explorer, quantity
+from elephan.report.explorer import Quantity, explorer, quantity, short
 from elephan.report.page import Command, Page, Part
 from elephan.report.sources import made_by, read_json, set_up
 from elephan.report.table import Table, cell, cut
@@ -93,7 +93,11 @@ def page(folder: Path) -> Page:
             *((key, str(document[key])) for key in ("seed", "replications") if key in document),
             ("elephan that ran it", str(document.get("engine_version", known.get("engine_version", "unknown")))),
             made_by(),
-            *((key.replace("_", " "), _said(key, value)) for key, value in sorted(known.items()) if key != "engine_version"),
+            *(
+                (key.replace("_", " "), _said(key, value))
+                for key, value in sorted(known.items())
+                if key != "engine_version"
+            ),
         ),
     )
 
@@ -136,7 +140,8 @@ def _sentence(points: Sequence[Document], failures: Sequence[Document], found: S
 
 
 def _where(point: Document) -> str:
-    return ", ".join(f"{name} {value}" for name, value in point["labels"].items())
+    names = short(list(point["labels"]))
+    return ", ".join(f"{names[name]} {value}" for name, value in point["labels"].items())
 
 
 def quantities(points: Sequence[Document]) -> list[Quantity]:
@@ -234,7 +239,9 @@ def _reproduce(document: Document) -> tuple[Command, ...]:
     most = f" --max-replications {document['max_replications']}" if precision and "max_replications" in document else ""
     line = f"elephan sweep sweep.toml {precision}{most}".rstrip() + " --out swept/"
     return (
-        Command(tomli_w.dumps(mapping).rstrip(), "Save this as sweep.toml, and the scenario below as base.toml beside it."),
+        Command(
+            tomli_w.dumps(mapping).rstrip(), "Save this as sweep.toml, and the scenario below as base.toml beside it."
+        ),
         Command(line, "The same points; what is in the store already is not run again."),
     )
 

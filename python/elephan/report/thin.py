@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +41,7 @@ def thin(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> tuple[NDA
     known = np.isfinite(y)
     low, high = np.where(known, y, np.inf), np.where(known, y, -np.inf)
     keep = {0, x.size - 1}
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges.tolist()):
         keep.update((begin + int(low[begin:end].argmin()), begin + int(high[begin:end].argmax())))
     chosen = np.array(sorted(keep))
     return x[chosen], y[chosen]

@@ -102,7 +102,8 @@ def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, di
     if unit == "%":
         factor, name = 0.01, "%"
     else:
-        factor, name = scaled(unit, [mean])
+        # A hair more, so that nothing becomes a thousand of the smaller unit by rounding.
+        factor, name = scaled(unit, [1.006 * mean])
     text = interval(mean / factor, None if half is None else half / factor, digits)
     return f"{text}{NARROW}{name}" if name not in ("", "1") else text
 
