@@ -109,12 +109,12 @@ def _plot(figure: Figure, x_range: Any) -> Any:
         toolbar=Toolbar(tools=tools, logo=None, active_drag=None, active_scroll=None),
         toolbar_location=None,
         title=None,
-        background_fill_color=LIGHT["card"],
-        border_fill_color=LIGHT["card"],
+        # What is behind is the page's: so it has the theme's colour, and no edge of another is left when that changes.
+        background_fill_color=None,
+        border_fill_color=None,
         outline_line_color=None,
         min_border_right=12,
         name=figure.name,
-        tags=["ground"],
     )
     _axes(plot, figure)
     for mark in figure.marks:
@@ -280,7 +280,7 @@ def _series(plot: Any, figure: Figure, series: Series, entry: int) -> Any:
     if series.kind in {"points", "both"}:
         points = Scatter(x=x, y=y, size=7, fill_color=colour, line_color=colour, fill_alpha=alpha, line_alpha=alpha)
         shown.append(add(points))
-    return shown[-1]
+    return shown[0]
 
 
 def _columns(figure: Figure, series: Series) -> dict[str, NDArray[np.float64]]:
@@ -408,7 +408,9 @@ def _answer(mark: Mark, figure: Figure, plot: Any) -> Any:
         text_font_size="13px",
         text_font_style="bold",
         text_color=LIGHT["ink"],
-        tags=["colour:ink"],
+        background_fill_color=LIGHT["card"],
+        background_fill_alpha=0.85,
+        tags=["colour:ink", "behind"],
     )
 
 

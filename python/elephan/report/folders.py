@@ -56,4 +56,9 @@ def page_of(folder: Path) -> Page:
         )
         raise InputError(message)
     make = cast("Callable[[Path], Page]", import_module(f"elephan.report.{name}").page)
-    return make(folder)
+    try:
+        return make(folder)
+    except KeyError as error:
+        document = next((known for known in KINDS if KINDS[known] == name), "the table")
+        message = f"{folder / document}: has no {error}; write the folder again with this version"
+        raise InputError(message) from None

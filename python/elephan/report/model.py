@@ -84,7 +84,8 @@ def page(folder: Path) -> Page:
     fixed = [f"{name.replace('_', ' ')} {_said(rows[0][name], units[name])}" for name in given if name not in varied]
     x = known.picture.x if known is not None and known.picture is not None else None
     x = x if x in varied else next((name for name in varied if not isinstance(rows[0][name], str)), None)
-    figures = _figures(document, x, varied, computed) if x is not None else ()
+    titles = {name: column.meaning for name, column in known.columns.items()} if known is not None else {}
+    figures = _figures(document, x, varied, computed, titles) if x is not None else ()
     parts = [Part("Pictures", (), figures)] if figures else []
     parts.append(Part("Table", (), (), (_table(rows, units, [*varied, *computed]),)))
     simulated = document.get("simulation")
@@ -120,12 +121,22 @@ def _sentence(rows: Sequence[Document], units: Document, computed: Sequence[str]
         values = [row[name] for row in rows if isinstance(row[name], int | float)]
         if values and not name.endswith(CI95):
             low, high = _said(min(values), units[name]), _said(max(values), units[name])
-            words = name.replace("_", " ")
+            words = _bare(name)
             said.append(f"{words} {low}" if low == high else f"{words} from {low} to {high}")
     return f"It says: {'; '.join(said)}." if said else "It says nothing here."
 
 
-def _figures(document: Document, x: str, varied: Sequence[str], computed: Sequence[str]) -> tuple[Figure, ...]:
+def _bare(name: str) -> str:
+    """The name of a column without its unit, which stands beside it."""
+    for ending in ("_packets_per_s", "_packets", "_segments", "_bps", "_s"):
+        if name.endswith(ending) and name != ending[1:]:
+            return name.removesuffix(ending).replace("_", " ")
+    return name.replace("_", " ")
+
+
+def _figures(
+    document: Document, x: str, varied: Sequence[str], computed: Sequence[str], titles: dict[str, str]
+) -> tuple[Figure, ...]:
     """Each column against one parameter, a line for each combination of the others."""
     rows, units = document["rows"], document["units"]
     others = [name for name in varied if name != x]
@@ -152,11 +163,13 @@ def _figures(document: Document, x: str, varied: Sequence[str], computed: Sequen
                 line = Series(words, along[own], values[own], low, high, colour(k), kind, dashed=dashed)
                 series.append(line)
         if series:
-            y = Axis(name.replace("_", " "), "" if written == "1" else written, _scale(values))
+            y = Axis(_bare(name), "" if written == "1" else written, _scale(values))
             said = ". ".join(f"{s.name}: {span(s, y.unit)}" for s in series[:6])
             ends = f"{number(float(along.min()))} to {number(float(along.max()))} {axis.unit}".strip()
-            alt = f"{y.label} for {axis.label} from {ends}. {said}."
-            found.append(Figure(name.replace("_", "-"), y.label, alt, axis, y, tuple(series), link="x", height=280))
+            title = titles.get(name, y.label)
+            title = f"{title[:1].upper()}{title[1:]}"
+            alt = f"{title} for {axis.label} from {ends}. {said}."
+            found.append(Figure(name.replace("_", "-"), title, alt, axis, y, tuple(series), link="x", height=280))
     return tuple(found)
 
 
@@ -170,9 +183,7 @@ def _table(rows: Sequence[Document], units: Document, names: Sequence[str]) -> T
     for name in names:
         numbers = [row[name] for row in rows if isinstance(row[name], int | float)]
         scales[name] = scaled(units[name], numbers) if numbers else (1.0, "")
-    heads = [
-        name.replace("_", " ") + (f" [{unit}]" if unit not in ("", "1") else "") for name, (_, unit) in scales.items()
-    ]
+    heads = [_bare(name) + (f" [{unit}]" if unit not in ("", "1") else "") for name, (_, unit) in scales.items()]
     made = [tuple(cell(row[name], 1 / scales[name][0]) for name in names) for row in rows]
     kept, note = cut(made, "the Parquet file")
     return Table("Every row", tuple(heads), kept, note)

@@ -48,24 +48,26 @@ const elephan = (() => {
         } else if (tag === "axis") {
           set(model, { axis_label_text_color: colours.ink, major_label_text_color: colours.muted,
                        axis_line_color: colours.control, major_tick_line_color: colours.control });
+        } else if (tag === "behind") {
+          set(model, { background_fill_color: colours.card });
         } else if (tag === "grid") {
           set(model, { grid_line_color: colours.grid });
-        } else if (tag === "ground") {
-          set(model, { background_fill_color: colours.card, border_fill_color: colours.card });
         }
       }
     }
-    all(".plot").forEach((plot) => tint(plot, colours));
   }
 
   const isPainted = (value) => value !== null && !(typeof value === "object" && value.value === null);
 
-  // What is shown where a reader points is drawn by the library, in the colours of these variables.
-  function tint(plot, colours) {
-    const names = { "--tooltip-color": colours.card, "--tooltip-text": colours.ink, "--tooltip-border": colours.control,
-                    "--background-color": colours.card, "--color": colours.ink, "--divider-color": colours.control };
-    for (const [name, value] of Object.entries(names)) plot.style.setProperty(name, value);
-  }
+  // What is shown where a reader points is the library's own; the names in it are pale blue unless they are told.
+  new MutationObserver((records) => {
+    for (const added of records.flatMap((record) => [...record.addedNodes])) {
+      if (!added.shadowRoot || !added.classList.contains("bk-Tooltip")) continue;
+      const style = document.createElement("style");
+      style.textContent = ".bk-tooltip-row-label { color: var(--muted) !important; }";
+      added.shadowRoot.append(style);
+    }
+  }).observe(document.body, { childList: true });
 
   async function draw() {
     if (!data.figures || !window.Bokeh) return;

@@ -351,8 +351,8 @@ def _distributions(document: Document, seen: Watched) -> tuple[Figure, ...]:
         return ()
     rows = {link["name"]: link for link in document["links"]}
     said = [
-        f"{name}: half of the time at most {plain(rows[name]['backlog_p50_packets'], 'packets')} wait, 95 % of the time "
-        f"at most {plain(rows[name]['backlog_p95_packets'], 'packets')}, 99 % of the time at most "
+        f"{name}: half of the time at most {plain(rows[name]['backlog_p50_packets'], 'packets')} wait, 95 % of the "
+        f"time at most {plain(rows[name]['backlog_p95_packets'], 'packets')}, 99 % of the time at most "
         f"{plain(rows[name]['backlog_p99_packets'], 'packets')}"
         for name in shown
         if rows[name]["backlog_p50_packets"]["mean"] is not None

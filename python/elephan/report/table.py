@@ -15,6 +15,10 @@ MOST_ROWS = 1000
 """That a page holds of one table; the rest is in the folder's own files."""
 
 
+LONG = 30
+"""Letters of a cell whose column is words."""
+
+
 class Cell(NamedTuple):
     """What is shown, and what it is sorted by: the number with all its digits, the text, or nothing."""
 
@@ -53,6 +57,13 @@ class Table:
     def numeric(self) -> tuple[bool, ...]:
         """Which columns hold numbers, and stand to the right."""
         return tuple(any(row[i].is_number for row in self.rows) for i in range(len(self.heads)))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """How each column is set: ``"n"`` to the right, ``"w"`` with room for sentences."""
+        columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.heads)
+        long = (any(len(cell.text) > LONG for cell in column) for column in columns)
+        return tuple("n" if number else "w" if words else "" for number, words in zip(self.numeric, long, strict=True))
 
 
 def cell(value: Any, scale: float = 1.0, digits: int = 4) -> Cell:
