@@ -1,10 +1,11 @@
-"""Pages in a browser: everything is drawn, nothing is asked of the network, nothing complains, whatever the title is."""
+"""Pages in a browser: all is drawn, nothing is asked of the network, nothing complains, whatever the title is."""
 
 import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)><script>alert(1)</script>"
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="chromium is not on the path")
 
 
-def opened(page: Path, folder: Path, hash_: str = "") -> tuple[str, str, dict[str, object]]:
+def opened(page: Path, folder: Path, hash_: str = "") -> tuple[str, str, list[dict[str, Any]]]:
     """Open a page; return what became of it, what was said, and what was asked of the network."""
     log = folder / "net.json"
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
@@ -34,16 +35,22 @@ def opened(page: Path, folder: Path, hash_: str = "") -> tuple[str, str, dict[st
         asked = json.loads(text)
     except json.JSONDecodeError:
         asked = json.loads(text.rstrip().rstrip(",") + "]}")
-    return done.stdout, done.stderr, asked
+    return done.stdout, done.stderr, list(asked["events"])
 
 
-def requests(asked: dict[str, object], page: Path) -> set[str]:
-    """What the page asked for; the browser's own errands (updates, time, hints) are not the page's."""
-    found = set(re.findall(r'"url": ?"([^"]+)"', json.dumps(asked)))
-    own = re.compile(
-        r"https?://(update|optimizationguide-pa|content-autofill)\.googleapis\.com|https?://[\w.]*google\.com/"
-    )
-    return {url for url in found if url != page.as_uri() and not own.match(url)}
+def requests(events: list[dict[str, Any]], page: Path) -> set[str]:
+    """What the page asked for; the browser's own errands (updates, time, words) come from no origin."""
+    asked = [event.get("params") or {} for event in events]
+    found = {said["url"] for said in asked if "url" in said and said.get("initiator") not in (None, "not an origin")}
+    return found - {page.as_uri()}
+
+
+def test_what_a_page_asks_for_is_seen(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text('<script>fetch("https://elsewhere.example/x")</script>')
+    _, said, asked = opened(page, tmp_path)
+    assert requests(asked, page) == {"https://elsewhere.example/x"}
+    assert "CONSOLE" in said
 
 
 @pytest.mark.parametrize("kind", ["run", "sweep"])

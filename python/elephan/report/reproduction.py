@@ -104,9 +104,8 @@ def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
     for verdict in next(iter(counts.values()), {}):
         y = np.array([float(counts[paper][verdict]) for paper in papers])
         if y.any():
-            words, colour = VERDICTS.get(verdict, (verdict, "ink"))
-            name = f"{verdict.replace('_', ' ')}: {words}"
-            series.append(Series(name, np.arange(float(y.size)), y, colour=colour, kind="bars"))
+            colour = VERDICTS.get(verdict, ("", "ink"))[1]
+            series.append(Series(verdict.replace("_", " "), np.arange(float(y.size)), y, colour=colour, kind="bars"))
     for paper in papers:
         each = [f"{n} {verdict.replace('_', ' ')}" for verdict, n in counts[paper].items() if n]
         said.append(f"{paper}: {joined(each)}")

@@ -15,8 +15,8 @@ MOST_ROWS = 1000
 """That a page holds of one table; the rest is in the folder's own files."""
 
 
-LONG = 30
-"""Letters of a cell whose column is words."""
+LONG, SHORT = 30, 16
+"""Letters of a cell whose column is sentences, and of one whose column is single words."""
 
 
 class Cell(NamedTuple):
@@ -60,10 +60,13 @@ class Table:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """How each column is set: ``"n"`` to the right, ``"w"`` with room for sentences."""
+        """How each column is set: ``"n"`` to the right, ``"w"`` with room for sentences, ``"s"`` on one line."""
         columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.heads)
-        long = (any(len(cell.text) > LONG for cell in column) for column in columns)
-        return tuple("n" if number else "w" if words else "" for number, words in zip(self.numeric, long, strict=True))
+        longest = (max((len(cell.text) for cell in column), default=0) for column in columns)
+        return tuple(
+            "n" if number else "w" if letters > LONG else "s" if letters <= SHORT else ""
+            for number, letters in zip(self.numeric, longest, strict=True)
+        )
 
 
 def cell(value: Any, scale: float = 1.0, digits: int = 4) -> Cell:
