@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elephan.cli import bench, catalog, lint, model, new, run, schema, size, sweep
+from elephan.cli import bench, catalog, lint, model, new, report, run, schema, size, sweep
 from elephan.cli.common import Interrupted, leave, report_defect, say
 from elephan.cli.help import Verb, Verbs, arrange
 from elephan.errors import InputError, nearest, suggest
@@ -37,6 +37,7 @@ app.command("size", epilog=size.EXAMPLE, cls=Verb)(size.size)
 app.command("sweep", epilog=sweep.EXAMPLE, cls=Verb)(sweep.sweep)
 app.command("model", epilog=model.EXAMPLE, cls=Verb)(model.model)
 app.command("new", epilog=new.EXAMPLE, cls=Verb)(new.new)
+app.command("report", epilog=report.EXAMPLE, cls=Verb)(report.report)
 app.command("lint", epilog=lint.EXAMPLE, cls=Verb)(lint.lint)
 app.command("list", epilog=catalog.EXAMPLE, cls=Verb)(catalog.list_)
 app.command("schema", epilog=schema.EXAMPLE, cls=Verb)(schema.schema)

@@ -1,7 +1,4 @@
-"""The look all figures share, and how they are saved.
-
-Source: colours, M. Okabe and K. Ito, Color Universal Design, 2008.
-"""
+"""The look all figures share, and how they are saved; `elephan.plots.palette` has the colours."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 
 from elephan import _native
+from elephan.plots.palette import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from elephan.run.files import atomic
 
 if TYPE_CHECKING:
@@ -25,20 +23,29 @@ if TYPE_CHECKING:
     from elephan.run.result import Result
     from elephan.scenario import Scenario
 
-STYLE = Path(__file__).with_name("elephan.mplstyle")
+__all__ = [
+    "BLACK",
+    "BLUE",
+    "COLOURS",
+    "GREEN",
+    "GREY",
+    "LEGEND",
+    "MOST_LINKS",
+    "ORANGE",
+    "PURPLE",
+    "SKY",
+    "STYLE",
+    "VERMILION",
+    "busiest",
+    "house_style",
+    "legend",
+    "legend_of",
+    "save",
+    "sign",
+    "title",
+]
 
-BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#000000",
-)
-GREY = "#6b6b6b"
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-"""In the order of groups and links."""
+STYLE = Path(__file__).with_name("elephan.mplstyle")
 
 MOST_LINKS = 4
 """More links than these in one panel cannot be told apart."""

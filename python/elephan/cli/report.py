@@ -1,0 +1,42 @@
+"""``elephan report``: one HTML page from a folder of results."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import Annotated
+
+import typer
+
+from elephan.cli.common import JsonOption, print_json, say, writing
+from elephan.errors import InputError
+
+EXAMPLE = "Example:  elephan report sized/ --out answer.html --open"
+
+
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="What --out of run, size, model, sweep or reproduce wrote, or a store."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The page.", show_default="DIR/report.html")
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Write one self-contained HTML page about a result: it needs no network and can be mailed."""
+    page = out if out is not None else folder / "report.html"
+    if page.is_dir():
+        message = f"--out {page}: is a folder; give the name of a file, such as {page / 'report.html'}"
+        raise InputError(message)
+    from elephan.report import report as write  # noqa: PLC0415 (--help does without NumPy)
+
+    with writing(page):
+        written = write(folder, page)
+    if json:
+        print_json({"page": str(written), "bytes": written.stat().st_size})
+    else:
+        say(f"wrote {written}")
+    if open_:
+        webbrowser.open(written.resolve().as_uri())

@@ -1,0 +1,187 @@
+"""A picture that the reader chooses: any quantity of many runs against any of what varies, lines for the rest.
+
+Here are the empty pictures, one for each axis, and the numbers; the page's own script fills them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.errors import UnitError
+from elephan.report.figure import Axis, Figure, Series, colour
+from elephan.report.words import number
+from elephan.units import bits_per_second, octets, scaled, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SLOTS = 12
+"""Lines that one picture can show; more cannot be told apart."""
+
+MOST_NUMBERS = 120_000
+"""That a page holds for this: quantities that come later are left out."""
+
+DECADE = 8.0
+"""Values that span more than this factor stand on a logarithmic axis."""
+
+COUNTED = ("packets", "packet", "bdp", "bdp/sqrt(n)", "segments")
+"""Units that only scenario files know."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that was measured in every run.
+
+    Parameters
+    ----------
+    title : str
+    unit : str
+    mean, half : list of float or None
+        Of each run; half the 95 % interval.
+    """
+
+    title: str
+    unit: str
+    mean: list[float | None]
+    half: list[float | None]
+
+
+def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[Quantity]) -> tuple[tuple[Figure, ...], Any]:
+    """Make the pictures and what the page's script fills them with.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Labels of each run.
+    quantities : sequence of Quantity
+
+    Returns
+    -------
+    tuple of Figure
+        One for each label with several values; none if there is nothing to show.
+    dict or None
+        The numbers.
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    values = {name: list(dict.fromkeys(_text(row.get(name)) for row in rows)) for name in names}
+    names = [name for name in names if len(values[name]) > 1]
+    shown = [q for q in quantities if any(v is not None for v in q.mean)]
+    shown = shown[: max(1, MOST_NUMBERS // (2 * max(1, len(rows))))]
+    if not names or not shown:
+        return (), None
+    shorter = short(names)
+    places = {name: {text: i for i, text in enumerate(values[name])} for name in names}
+    figures, axes = [], []
+    for k, name in enumerate(names):
+        axis, numbers = _axis(name, values[name])
+        kind: Any = "points" if axis.scale == "names" else "both"
+        nothing = np.empty(0)
+        slots = tuple(
+            Series(f"line {i + 1}", nothing, nothing, nothing, nothing, colour(i), kind, dashed=i >= 7)
+            for i in range(SLOTS)
+        )
+        alt = f"{shown[0].title} against {name}; the table below has the numbers."
+        figures.append(Figure(f"explore-{k}", f"Against {name}", alt, axis, Axis(shown[0].title), slots, height=380))
+        axes.append(
+            {"name": name, "short": shorter[name], "values": values[name], "numbers": numbers, "figure": f"explore-{k}"}
+        )
+    data = {
+        "axes": axes,
+        "quantities": [
+            {"title": q.title, "unit": q.unit, "mean": _short(q.mean), "half": _short(q.half)} for q in shown
+        ],
+        "at": [[places[name][_text(row.get(name))] for name in names] for row in rows],
+        "slots": SLOTS,
+    }
+    return tuple(figures), data
+
+
+def short(names: Sequence[str]) -> dict[str, str]:
+    """Shorten places to their last part where that tells them apart.
+
+    Parameters
+    ----------
+    names : sequence of str
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> short(["links[0].buffer", "flows[0].count", "flows[1].count"])
+    {'links[0].buffer': 'buffer', 'flows[0].count': 'flows[0].count', 'flows[1].count': 'flows[1].count'}
+    """
+    ends = [name.rpartition(".")[2] for name in names]
+    return {name: end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)}
+
+
+def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]) -> Quantity:
+    """Make a quantity of what documents have, in the unit in which it is read most easily.
+
+    Parameters
+    ----------
+    title : str
+    unit : str
+        As `elephan.units.scaled` has it, or ``"%"`` for a share of one.
+    measured : sequence of mapping with ``mean`` and ``ci95``, or None
+
+    Returns
+    -------
+    Quantity
+    """
+    means = [None if row is None else row["mean"] for row in measured]
+    halves = [None if row is None else row["ci95"] for row in measured]
+    factor, name = (0.01, "%") if unit == "%" else scaled(unit, [v for v in means if v is not None])
+    mean, half = ([None if v is None else v / factor for v in column] for column in (means, halves))
+    return Quantity(title, name if name != "1" else "", mean, half)
+
+
+def _short(values: Sequence[float | None]) -> list[float | None]:
+    """Six digits: a picture is not read to more."""
+    return [None if v is None or not math.isfinite(v) else float(f"{v:.6g}") for v in values]
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "–"
+    return number(float(value), 6) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def _axis(name: str, values: Sequence[str]) -> tuple[Axis, list[float]]:
+    """The axis of a label: a scale of numbers where all of its values are, of one unit; else of names."""
+    parsed = [_number(text) for text in values]
+    units = {unit for _, unit in parsed}
+    if None in units or len(units) != 1:
+        return Axis(name, scale="names", names=tuple(values)), [float(i) for i in range(len(values))]
+    unit = str(units.pop())
+    factor, written = scaled(unit, [value for value, _ in parsed])
+    numbers = [value / factor for value, _ in parsed]
+    low, high = min(numbers), max(numbers)
+    logarithmic = low > 0 and high / low >= DECADE
+    room = 0.05 * (high - low)
+    ends = (low / 1.15, high * 1.15) if logarithmic else (low - room, high + room)
+    return Axis(name, written, "log" if logarithmic else "linear", *ends), numbers
+
+
+def _number(text: str) -> tuple[float, str | None]:
+    """A value of a label with its unit; None where it is a word."""
+    bare, _, unit = text.replace(",", "").partition(" ")
+    try:
+        value = float(bare)
+    except ValueError:
+        return math.nan, None
+    if not unit:
+        return value, ""
+    if unit in COUNTED:
+        return value, {"packet": "packets", "bdp": "BDP"}.get(unit, unit)
+    for read, base in ((seconds, "s"), (bits_per_second, "bit/s"), (octets, "B")):
+        try:
+            return read(text), base
+        except UnitError:
+            continue
+    return math.nan, None

@@ -1,0 +1,201 @@
+"""What a picture shows, as plain data: axes with their units, series with their intervals, marks, and words for it.
+
+It knows nothing of how it is drawn; `elephan.report.drawing` does that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from elephan.report.table import Table
+
+COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "ink")
+"""Of series, in their order; a theme says what they look like. ``muted`` is one more."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis.
+
+    Parameters
+    ----------
+    label : str
+        What it measures, without its unit.
+    unit : str
+        Empty for a pure number.
+    scale : str
+        ``"share"`` tells 0.9, 0.95 and 0.99 apart: logarithmic in 1.01 - u, so that 1 is still on it. ``"names"``: each
+        position has a name.
+    low, high : float, optional
+        Where it begins and ends; found from the series where they are None.
+    names : tuple of str
+        Of the positions 0, 1, 2… on a scale of names.
+    """
+
+    label: str
+    unit: str = ""
+    scale: Literal["linear", "log", "share", "names"] = "linear"
+    low: float | None = None
+    high: float | None = None
+    names: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Label and unit as they stand at the axis."""
+        return f"{self.label} [{self.unit}]" if self.unit else self.label
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, or points.
+
+    Parameters
+    ----------
+    name : str
+        In the legend. Series of one name are one entry there and share a switch.
+    x, y : ndarray, shape (n,)
+        NaN breaks a line.
+    low, high : ndarray, shape (n,), optional
+        Bounds of the 95 % interval of each point, or of the range that a line stands for.
+    colour : str
+        One of `COLOURS`.
+    kind : str
+        ``"step"`` holds each value until the next; ``"bars"`` of several series stand beside each other.
+    dashed, faint : bool
+    label : str
+        What is shown when a reader points at it; the name by default.
+    interval : str
+        What low and high are.
+    """
+
+    name: str
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    low: NDArray[np.float64] | None = None
+    high: NDArray[np.float64] | None = None
+    colour: str = "blue"
+    kind: Literal["line", "points", "both", "step", "bars"] = "line"
+    dashed: bool = False
+    faint: bool = False
+    label: str = ""
+    interval: str = "95 %"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A line across the picture, or a band.
+
+    Parameters
+    ----------
+    at : float or None
+        Where the line is; None for a band alone.
+    label : str
+    axis : str
+        The axis that `at` is on.
+    role : str
+        ``"answer"`` stands out, ``"wanted"`` is a level to be reached, ``"rule"`` something to compare with,
+        ``"shade"`` a part of the picture that does not count.
+    low, high : float, optional
+        Of the band.
+    """
+
+    at: float | None
+    label: str
+    axis: Literal["x", "y"] = "x"
+    role: Literal["answer", "wanted", "rule", "shade"] = "rule"
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One picture.
+
+    Parameters
+    ----------
+    name : str
+        Unique in a page; letters, digits and hyphens.
+    title : str
+    alt : str
+        What it shows, in words with numbers: for readers who do not see it.
+    x, y : Axis
+    series : tuple of Series
+    marks : tuple of Mark
+    table : Table or None
+        The numbers behind it; made of the series if None.
+    link : str
+        Pictures with the same name here are zoomed together along x.
+    height : int [px]
+    note : str
+        Said below it.
+
+    Examples
+    --------
+    >>> rises = Series("measured", np.array([10.0, 20.0]), np.array([0.8, 0.9]))
+    >>> figure = Figure("u", "Utilization", "It rises from 0.8 to 0.9.", Axis("buffer", "packets"), Axis("u"), (rises,))
+    >>> figure.x.title
+    'buffer [packets]'
+    """
+
+    name: str
+    title: str
+    alt: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    marks: tuple[Mark, ...] = ()
+    table: Table | None = None
+    link: str = ""
+    height: int = 300
+    note: str = ""
+
+
+def colour(position: int) -> str:
+    """Return the colour of a series by its place.
+
+    Parameters
+    ----------
+    position : int
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> colour(1), colour(8)
+    ('vermilion', 'vermilion')
+    """
+    return COLOURS[position % len(COLOURS)]
+
+
+def extent(values: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
+    """Return the smallest and largest finite number.
+
+    Parameters
+    ----------
+    values : sequence of ndarray
+
+    Returns
+    -------
+    tuple of float
+        Zero and one if there is none.
+
+    Examples
+    --------
+    >>> extent([np.array([2.0, np.nan]), np.array([5.0])])
+    (2.0, 5.0)
+    """
+    known = [part[np.isfinite(part)] for part in values]
+    known = [part for part in known if part.size]
+    if not known:
+        return 0.0, 1.0
+    return float(min(part.min() for part in known)), float(max(part.max() for part in known))

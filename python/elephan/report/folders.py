@@ -1,0 +1,64 @@
+"""What a folder holds, told by the document in it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from elephan.report.page import Page
+
+KINDS = {
+    "run.json": "run",
+    "size.json": "size",
+    "comparison.json": "comparison",
+    "sweep.json": "sweep",
+    "reproduce.json": "reproduction",
+    "index.sqlite": "store",
+}
+"""The document that tells a folder, and the module that makes its page."""
+
+
+def page_of(folder: Path) -> Page:
+    """Make the page of a folder.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    Page
+
+    Raises
+    ------
+    InputError
+        If it is no folder, or nothing is known of what is in it.
+    """
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "there is no such folder"
+        message = f"{folder}: {what}; give a folder that elephan wrote with --out, or a store"
+        raise InputError(message)
+    name = next((KINDS[document] for document in KINDS if (folder / document).is_file()), None)
+    if name is None:
+        from elephan.report.model import document_of  # noqa: PLC0415 (reads the files)
+
+        name = "model" if document_of(folder) is not None else None
+    if name is None:
+        message = (
+            f"{folder}: holds no result; looked for {', '.join(KINDS)} and a model's table; "
+            "give a folder that elephan wrote with --out, or a store"
+        )
+        raise InputError(message)
+    make = cast("Callable[[Path], Page]", import_module(f"elephan.report.{name}").page)
+    try:
+        return make(folder)
+    except KeyError as error:
+        document = next((known for known in KINDS if KINDS[known] == name), "the table")
+        message = f"{folder / document}: has no {error}; write the folder again with this version"
+        raise InputError(message) from None

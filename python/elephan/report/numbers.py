@@ -1,0 +1,126 @@
+"""The numbers behind a picture, as a table: for readers who do not see it, and for those who want to check it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.report.table import Cell, Table, cell
+from elephan.report.words import number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elephan.report.figure import Figure, Series
+
+MOST_POINTS = 600
+"""Of all series together; of more, some are shown."""
+
+FEWEST = 4
+"""Of each series that are shown at least."""
+
+
+def behind(figure: Figure) -> Table:
+    """Make the table behind a picture.
+
+    Parameters
+    ----------
+    figure : Figure
+
+    Returns
+    -------
+    Table
+        Its own, or a row for each point, or for evenly chosen ones where there are many.
+
+    Examples
+    --------
+    >>> from elephan.report.figure import Axis, Figure, Series
+    >>> line = Series("measured", np.array([10.0, 20.0]), np.array([0.8, 0.9]))
+    >>> table = behind(Figure("u", "Use", "It rises.", Axis("buffer", "packets"), Axis("share"), (line,)))
+    >>> table.heads, table.rows[0][1].text
+    (('series', 'buffer [packets]', 'share'), '10')
+    """
+    if figure.table is not None:
+        return figure.table
+    total = sum(series.x.size for series in figure.series)
+    ranged = any(series.low is not None for series in figure.series)
+    heads = ("series", figure.x.title, figure.y.title, *(("low", "high") if ranged else ()))
+    each = max(FEWEST, MOST_POINTS // max(1, len(figure.series)))
+    rows = [row for series in figure.series for row in _rows(figure, series, each, ranged=ranged)]
+    note = f"{len(rows)} of the {total:,} points of the picture." if total > len(rows) else ""
+    return Table(f"Numbers of: {figure.title}", heads, tuple(rows), note)
+
+
+def _rows(figure: Figure, series: Series, most: int, *, ranged: bool) -> list[tuple[Cell, ...]]:
+    chosen = np.unique(np.linspace(0, series.x.size - 1, min(most, series.x.size)).round().astype(int))
+    rows: list[tuple[Cell, ...]] = []
+    for i in chosen:
+        x = float(series.x[i])
+        names = figure.x.names
+        at = cell(names[round(x)]) if figure.x.scale == "names" else cell(x, digits=6)
+        bounds: tuple[Cell, ...] = ()
+        if ranged:
+            low, high = (None if side is None else float(side[i]) for side in (series.low, series.high))
+            bounds = (cell(low), cell(high))
+        rows.append((cell(series.label or series.name), at, cell(float(series.y[i])), *bounds))
+    return rows
+
+
+def span(series: Series, unit: str = "") -> str:
+    """Say in words where a series goes.
+
+    Parameters
+    ----------
+    series : Series
+    unit : str
+        Of its values.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from elephan.report.figure import Series
+    >>> span(Series("u", np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.9, 0.8])))
+    'from 0.5 to 0.8, between 0.5 and 0.9'
+    """
+    known = series.y[np.isfinite(series.y)]
+    if not known.size:
+        return "nothing known"
+    first, last, low, high = (number(float(v), 3) for v in (known[0], known[-1], known.min(), known.max()))
+    of = f" {unit}" if unit else ""
+    if low == high:
+        return f"{low}{of} throughout"
+    if {first, last} == {low, high}:
+        return f"from {first} to {last}{of}"
+    return f"from {first} to {last}{of}, between {low} and {high}"
+
+
+def course(rows: Sequence[Series], unit: str = "") -> str:
+    """Say in words where one or several series over time are.
+
+    Parameters
+    ----------
+    rows : sequence of Series
+        Taken together.
+    unit : str
+        Of their values.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from elephan.report.figure import Series
+    >>> course([Series("u", np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.9, 0.7]))], "packets")
+    'between 0.5 and 0.9 packets, 0.7 on average'
+    """
+    known = np.concatenate([series.y[np.isfinite(series.y)] for series in rows])
+    if not known.size:
+        return "nothing known"
+    low, high, mean = (number(float(v), 3) for v in (known.min(), known.max(), known.mean()))
+    of = f" {unit}" if unit else ""
+    return f"{low}{of} throughout" if low == high else f"between {low} and {high}{of}, {mean} on average"

@@ -1,0 +1,107 @@
+"""What a page says, as plain data: the same parts in the same order whatever it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from elephan.report.figure import Figure
+    from elephan.report.table import Table
+
+
+class Tile(NamedTuple):
+    """One number that the answer stands on: what it is, the number, what belongs to it."""
+
+    label: str
+    value: str
+    detail: str = ""
+
+
+class Command(NamedTuple):
+    """A line for a terminal, and what it does."""
+
+    line: str
+    says: str
+
+
+class Filter(NamedTuple):
+    """What the rows of the tables can be filtered by: its place in their keys, and its values."""
+
+    label: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A headed part of a page with pictures and tables.
+
+    Parameters
+    ----------
+    title : str
+    lead : tuple of str
+        Paragraphs.
+    figures : tuple of Figure
+    tables : tuple of Table
+    filters : tuple of Filter
+        Of the tables in it.
+    explorer : dict or None
+        What a picture that the reader chooses is made of; see `elephan.report.sweep`.
+    """
+
+    title: str
+    lead: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    explorer: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole page.
+
+    Parameters
+    ----------
+    kind : str
+        What it is about, such as ``"Size of a buffer"``.
+    title : str
+    question : tuple of str
+        Paragraphs: what was asked, and of what.
+    headline : str
+        The answer in a few words.
+    sentence : str
+        The answer in a sentence.
+    tone : str
+        ``"bad"`` if what was wanted was not met.
+    tiles : tuple of Tile
+    notes : tuple of str
+        What one must know beside the answer.
+    commands : tuple of Command
+        Lines that follow from the answer, such as what sets the buffer.
+    parts : tuple of Part
+    warnings : tuple of mapping
+        As documents have them; None where nothing was checked.
+    scenario : str
+        The file, or empty.
+    resolved : str
+        With all defaults filled, or empty.
+    reproduce : tuple of Command
+    provenance : tuple of (str, str)
+    """
+
+    kind: str
+    title: str
+    question: tuple[str, ...]
+    headline: str
+    sentence: str
+    tone: Literal["good", "bad", "plain"] = "plain"
+    tiles: tuple[Tile, ...] = ()
+    notes: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
+    parts: tuple[Part, ...] = ()
+    warnings: tuple[dict[str, str], ...] | None = ()
+    scenario: str = ""
+    resolved: str = ""
+    reproduce: tuple[Command, ...] = ()
+    provenance: tuple[tuple[str, str], ...] = ()

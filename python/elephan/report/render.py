@@ -1,0 +1,85 @@
+"""Pages as HTML: one file with everything in it, which loads nothing and says so to the browser.
+
+Differs from what Bokeh writes: models are numbered from one in each page, so that the same page is the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elephan.report.drawing import document, legend
+from elephan.report.numbers import behind
+from elephan.report.themes import THEMES, variables
+
+if TYPE_CHECKING:
+    from elephan.report.page import Page
+
+HERE = Path(__file__).parent
+
+
+def render(page: Page) -> str:
+    """Write a page as HTML.
+
+    Parameters
+    ----------
+    page : Page
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from elephan.report.page import Page
+    >>> html = render(Page("Run", "<b>", ("Why?",), "5", "It is five."))
+    >>> "<b>" in html, "&lt;b&gt;" in html
+    (False, True)
+    """
+    import jinja2  # noqa: PLC0415 (only pages need it)
+    from markupsafe import Markup  # noqa: PLC0415 (with it)
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    figures = [figure for part in page.parts for figure in part.figures]
+    explorers = [part.explorer for part in page.parts if part.explorer is not None]
+    html = environment.get_template("page.html").render(
+        page=page,
+        behind=behind,
+        legend=legend,
+        light=Markup(variables("light")),
+        dark=Markup(variables("dark")),
+        css=Markup((HERE / "page.css").read_text(encoding="utf-8")),
+        js=Markup((HERE / "page.js").read_text(encoding="utf-8")),
+        explore=Markup((HERE / "explore.js").read_text(encoding="utf-8")) if explorers else "",
+        bokeh=Markup(_bokeh()) if figures else "",
+        data=Markup(_embedded({"themes": THEMES, "figures": document(figures) if figures else None})),
+        explorers=Markup(_embedded(explorers)) if explorers else "",
+    )
+    return f"{html}\n"
+
+
+@cache
+def _bokeh() -> str:
+    """The library that draws, without what draws tables, widgets or formulas."""
+    import bokeh  # noqa: PLC0415 (only pages need it)
+
+    path = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.min.js"
+    text = path.read_text(encoding="utf-8")
+    # Inside a page nothing may look like the end of its script.
+    return text.replace("</script", "<\\/script").replace("<!--", "\\u003c!--")
+
+
+def _embedded(data: object) -> str:
+    """Data as JSON that can stand inside a script: no tag can be closed or opened in it."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text

@@ -1,0 +1,144 @@
+"""The page of a reproduction: every claim of the papers with its verdict, by paper, to be filtered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.report.figure import Axis, Figure, Series
+from elephan.report.page import Command, Filter, Page, Part
+from elephan.report.sources import made_by, read_json
+from elephan.report.table import Cell, Table, cell
+from elephan.report.words import count, joined
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+Document = dict[str, Any]
+
+VERDICTS = {
+    "pass": ("met", "green"),
+    "deviation": ("deviate for a known reason", "orange"),
+    "fail": ("failed", "vermilion"),
+    "not_run": ("not run", "muted"),
+}
+"""What claims with a verdict did, and its colour."""
+
+BETWEEN = "\x1f"
+"""Between the keys that rows are filtered by."""
+
+
+def page(folder: Path) -> Page:
+    """Make the page of a folder that ``elephan reproduce --out`` wrote.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    Page
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    document = read_json(folder / "reproduce.json")
+    claims: list[Document] = document["claims"]
+    papers = list(dict.fromkeys(str(claim["paper"]) for claim in claims))
+    counts = {paper: {v: _counted(claims, paper, v) for v in _verdicts(claims)} for paper in papers}
+    total = {verdict: sum(of[verdict] for of in counts.values()) for verdict in _verdicts(claims)}
+    judged = len(claims) - total.get("not_run", 0)
+    filters = (
+        Filter("Verdict", tuple(total)),
+        Filter("Paper", tuple(papers)),
+        Filter("Kind", tuple(dict.fromkeys(str(claim["kind"]) for claim in claims))),
+    )
+    said = [f"{count(n, 'claim')} {VERDICTS.get(v, (v,))[0]}" for v, n in total.items() if n]
+    wall = document.get("wall_s")
+    return Page(
+        kind="Reproduction",
+        title=f"Claims of {count(len(papers), 'paper')}",
+        question=("Do the published experiments hold?",),
+        headline=f"{total.get('pass', 0)} of {count(judged, 'claim')} met",
+        sentence=f"Of {count(len(claims), 'claim')}: {joined(said)}.",
+        tone="bad" if total.get("fail") else "good",
+        notes=(
+            "A deviation: the paper's number is not met, and the reason is known, written down and shown by a run.",
+            "Failed: not met, and not explained.",
+        ),
+        parts=(
+            Part("Verdicts", (), (_figure(counts),)),
+            Part("Claims", (), (), tuple(_table(paper, claims) for paper in papers), filters),
+        ),
+        warnings=None,
+        reproduce=(
+            Command(f"elephan reproduce {' '.join(papers)} --out reproduced/", "The same claims, judged again."),
+        ),
+        provenance=(
+            ("claims", str(len(claims))),
+            made_by(),
+            *(() if wall is None else (("time taken", format_time(wall)),)),
+            *((str(name), str(value)) for name, value in sorted(document.get("provenance", {}).items())),
+        ),
+    )
+
+
+def _verdicts(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Those known in their order, then whatever else there is."""
+    return list(dict.fromkeys((*VERDICTS, *(str(claim["verdict"]) for claim in claims))))
+
+
+def _counted(claims: Sequence[Mapping[str, Any]], paper: str, verdict: str) -> int:
+    return sum(str(claim["paper"]) == paper and claim["verdict"] == verdict for claim in claims)
+
+
+def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
+    """How many claims of each paper have which verdict."""
+    papers = tuple(counts)
+    series, said = [], []
+    for verdict in next(iter(counts.values()), {}):
+        y = np.array([float(counts[paper][verdict]) for paper in papers])
+        if y.any():
+            colour = VERDICTS.get(verdict, ("", "ink"))[1]
+            series.append(Series(verdict.replace("_", " "), np.arange(float(y.size)), y, colour=colour, kind="bars"))
+    for paper in papers:
+        each = [f"{n} {verdict.replace('_', ' ')}" for verdict, n in counts[paper].items() if n]
+        said.append(f"{paper}: {joined(each)}")
+    alt = f"Claims of each paper by verdict. {'. '.join(said)}."
+    names = Axis("", scale="names", names=papers)
+    heads = ("paper", *(verdict.replace("_", " ") for verdict in next(iter(counts.values()), {})))
+    rows = tuple((cell(paper), *(cell(n) for n in of.values())) for paper, of in counts.items())
+    table = Table("Claims by paper and verdict", heads, rows)
+    return Figure("verdicts", "Claims by verdict", alt, names, Axis("claims", low=0.0), tuple(series), table=table)
+
+
+def _table(paper: str, claims: Sequence[Document]) -> Table:
+    own = [claim for claim in claims if str(claim["paper"]) == paper]
+    heads = ("id", "verdict", "kind", "statement", "expected", "measured", "tolerance", "note")
+    rows = tuple(
+        (
+            cell(claim["id"]),
+            cell(str(claim["verdict"]).replace("_", " ")),
+            cell(claim["kind"]),
+            cell(claim["statement"]),
+            *(_value(claim.get(key)) for key in ("expected", "measured", "tolerance")),
+            cell(claim.get("note") or None),
+        )
+        for claim in own
+    )
+    keys = tuple(BETWEEN.join((claim["verdict"], paper, str(claim["kind"]))) for claim in own)
+    return Table(paper, heads, rows, keys=keys)
+
+
+def _value(value: object) -> Cell:
+    """What was expected or measured: a number, an interval, or words."""
+    if isinstance(value, dict) and set(value) != {"mean", "ci95"}:
+        return cell(", ".join(f"{key} {cell(part).text}" for key, part in value.items()))
+    if isinstance(value, list):
+        return cell(", ".join(cell(part).text for part in value))
+    return cell(value)

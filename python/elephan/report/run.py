@@ -1,0 +1,519 @@
+"""The page of a run: what each link and each group of flows did, over time and in distribution."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.metrics import utilization_series
+from elephan.report.figure import Axis, Figure, Mark, Series, colour
+from elephan.report.numbers import course
+from elephan.report.page import Command, Page, Part, Tile
+from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.report.table import Table, cell
+from elephan.report.thin import thin
+from elephan.report.watched import Watched, watched
+from elephan.report.words import count, joined, number, plain, with_unit
+from elephan.units import format_rate, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from elephan.scenario import Scenario
+
+Document = dict[str, Any]
+
+SINGLE_LINES = 30
+"""With more flows in a group, their mean and range are shown instead of every one."""
+
+MOST_POINTS = 24_000
+"""Of all lines of one picture: more than a screen can tell apart, few enough for a page that is mailed."""
+
+MOST_LINKS = 4
+"""More links than these in one picture cannot be told apart."""
+
+MOST_SAID = 6
+"""Of what one picture shows is said in words."""
+
+FINE = 400
+"""With more bins of utilization than these, stretches of several round-trip times are shown."""
+
+
+def page(folder: Path) -> Page:
+    """Make the page of a folder that ``elephan run --out`` wrote.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    Page
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    document = read_json(folder / "run.json")
+    scenario = read_scenario(folder / "scenario.toml")
+    run, links = document["run"], document["links"]
+    parts = []
+    if (folder / "samples.parquet").exists():
+        seen = watched(folder / "samples.parquet", run["warmup_s"])
+        parts.append(Part("Over time", (_when(document),), over_time(document, scenario, seen)))
+        spread = _distributions(document, seen)
+        if spread:
+            parts.append(Part("Distribution", (), spread))
+    parts.append(
+        Part("Links", (), (), tuple(table for table in (links_table(links), drops_table(links)) if table.rows))
+    )
+    parts.append(Part("Flows", (), (), _groups(document)))
+    loaded = [link for link, facts in zip(links, scenario.links, strict=True) if facts["flows"]] or links
+    return Page(
+        kind="Run",
+        title=scenario.title,
+        question=("What happens on this network?", *_network(scenario)),
+        headline=_headline(loaded),
+        sentence=_sentence(document, loaded),
+        tiles=_tiles(document, loaded),
+        notes=_precision(document),
+        commands=tuple(
+            Command(link["tc"], f"The queue of {link['name']} on Linux.") for link in loaded[:1] if link["tc"]
+        ),
+        parts=tuple(parts),
+        warnings=tuple(document["warnings"]),
+        scenario=scenario.text,
+        resolved=scenario.canonical,
+        reproduce=(Command(command(scenario), "The same numbers, from the scenario of this page."),),
+        provenance=(
+            *origin(run),
+            ("replications", str(run["replications"])),
+            (
+                "simulated",
+                f"{format_time(run['duration_s'])} each, {run['packets_delivered']:,} packets delivered in all",
+            ),
+            ("warm-up", why_warmup(run)),
+            ("engine", run["engine"]),
+            *((name, str(value)) for name, value in document["provenance"].items() if name != "engine_version"),
+            ("time taken", format_time(run["wall_s"])),
+        ),
+    )
+
+
+def command(scenario: Scenario) -> str:
+    """Write the command line that gives the same numbers.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As it was run, replications and seed included.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> command(Scenario.from_text(EXAMPLE))
+    'elephan run scenario.toml --out run/ --plot'
+    """
+    settled = scenario.warmup_rule == "auto"
+    more = f" --set {shlex.quote('warmup=auto')}" if settled else ""
+    return f"elephan run scenario.toml{more} --out run/ --plot"
+
+
+def _network(scenario: Scenario) -> tuple[str, ...]:
+    loaded = [facts for facts in scenario.links if facts["flows"]]
+    said = tuple(set_up(scenario, facts) for facts in loaded[:MOST_LINKS])
+    left = len(scenario.links) - len(said)
+    return (*said, f"And {count(left, 'more link')}.") if left else said
+
+
+def _headline(links: Sequence[Document]) -> str:
+    first = links[0]
+    return f"{first['name']} is {with_unit(first['utilization'], '%', 3)} busy"
+
+
+def _sentence(document: Document, links: Sequence[Document]) -> str:
+    said = []
+    for link in links[:MOST_LINKS]:
+        words = f"Link {link['name']} is {with_unit(link['utilization'], '%', 3)} busy, packets wait "
+        words += f"{with_unit(link['queueing_delay_s'], 's', 2)} and {with_unit(link['loss_ratio'], '%', 2)} are lost"
+        said.append(words)
+    flows = [
+        f"each of {count(group['flows'], (group['law'] or 'datagram') + ' flow')} ({group['name']}) gets "
+        f"{with_unit(group['goodput_per_flow_bps'], 'bit/s', 3)}"
+        if group["flows"] > 1
+        else f"{group['name']} ({group['law'] or 'datagrams'}) gets {with_unit(group['goodput_bps'], 'bit/s', 3)}"
+        for group in document["groups"][:MOST_LINKS]
+    ]
+    return f"{'; '.join(said)}. {_capital(joined(flows))}."
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _tiles(document: Document, links: Sequence[Document]) -> tuple[Tile, ...]:
+    link = links[0]
+    of = f"of {link['name']}" if len(document["links"]) > 1 else ""
+    found = [
+        Tile("Utilization", with_unit(link["utilization"], "%"), of),
+        Tile("Queueing delay", with_unit(link["queueing_delay_s"], "s"), of or "mean of all packets"),
+        Tile("Loss", with_unit(link["loss_ratio"], "%"), of or "of the packets that arrive"),
+        Tile("Goodput", with_unit(_total(document), "bit/s"), "of all flows"),
+    ]
+    jain = document["fairness"]["jain"]
+    if jain["mean"] is not None:
+        found.append(Tile("Fairness", with_unit(jain, ""), "Jain's index, 1 is fair"))
+    if link["buffer_packets"] is not None:
+        found.append(Tile("Buffer", f"{number(link['buffer_packets'])} packets", of))
+    return tuple(found)
+
+
+def _total(document: Document) -> Document | float | None:
+    """Goodput of all groups; its interval only where there is a single one, whose own it is."""
+    groups = document["groups"]
+    if len(groups) == 1:
+        return dict(groups[0]["goodput_bps"])
+    return sum(group["goodput_bps"]["mean"] or 0.0 for group in groups)
+
+
+def _precision(document: Document) -> tuple[str, ...]:
+    asked = document.get("precision")
+    if asked is None:
+        return ()
+    rows = [
+        f"{row['metric']} to {plain(row['wanted'], '%')} of its mean, reached {plain(row['reached'], '%')}"
+        for row in asked["metrics"]
+    ]
+    head = "The precision asked for was reached" if asked["met"] else "The precision asked for was not reached"
+    return (f"{head}: {'; '.join(rows)}.",)
+
+
+def _when(document: Document) -> str:
+    run = document["run"]
+    words = f"Replication 1 of {run['replications']}"
+    words += f"; shaded: the warm-up of {format_time(run['warmup_s'])}" if run["warmup_s"] else ""
+    return f"{words}. The pictures are zoomed together along time."
+
+
+def over_time(document: Document, scenario: Scenario, seen: Watched) -> tuple[Figure, ...]:
+    """Make the pictures over time.
+
+    Parameters
+    ----------
+    document : dict
+    scenario : Scenario
+    seen : Watched
+
+    Returns
+    -------
+    tuple of Figure
+        Those for which there is something to show.
+    """
+    run = document["run"]
+    time = Axis("time", "s", low=0.0, high=run["duration_s"])
+    marks = (Mark(None, "warm-up", "x", "shade", 0.0, run["warmup_s"]),) if run["warmup_s"] else ()
+    found = []
+    for name, title, axis, values in (
+        ("cwnd", "Congestion windows", Axis("cwnd", "segments"), seen.cwnd_segments),
+        ("srtt", "Smoothed round-trip times", Axis("srtt", "ms"), 1e3 * seen.srtt_s),
+    ):
+        series = _per_flow(document, seen, values)
+        if series:
+            alt = f"{title} over {format_time(run['duration_s'])}. {_spans(series, axis.unit)}"
+            found.append(Figure(name, title, alt, time, axis, series, marks, link="time"))
+    if seen.links:
+        shown = _busiest(document, seen)
+        backlog = _backlog(seen, shown)
+        alt = f"Backlog over {format_time(run['duration_s'])}. {_spans(backlog, 'packets')}"
+        axis = Axis("backlog", "packets", low=0.0)
+        limits = _buffers(document, scenario, seen, shown)
+        figure = Figure("backlog", "Backlog", alt, time, axis, backlog, (*marks, *limits), link="time")
+        found.insert(1 if found else 0, figure)
+        used = _utilization(scenario, seen, shown)
+        if used:
+            alt = f"Utilization of each stretch of time. {_spans(used, '')}"
+            axis = Axis("utilization", low=0.0, high=1.05)
+            found.append(Figure("utilization", "Utilization", alt, time, axis, used, marks, link="time", height=220))
+    return tuple(found)
+
+
+def _spans(series: Sequence[Series], unit: str) -> str:
+    """Say where lines go: each of a few, else all of one name together."""
+    names = list(dict.fromkeys(s.name for s in series))[:MOST_SAID]
+    return ". ".join(f"{name}: {course([s for s in series if s.name == name], unit)}" for name in names) + "."
+
+
+def _per_flow(document: Document, seen: Watched, values: NDArray[np.float64]) -> tuple[Series, ...]:
+    """One line per flow, coloured by group; in large groups the mean and the range."""
+    if not values.size or not np.isfinite(values).any():
+        return ()
+    laws = {group["name"]: group["law"] or "datagrams" for group in document["groups"]}
+    names = [name for name in laws if np.isfinite(values[seen.flows == name]).any()]
+    lines = sum(own if (own := int((seen.flows == name).sum())) <= SINGLE_LINES else 1 for name in names)
+    most = max(100, MOST_POINTS // max(1, lines))
+    found: list[Series] = []
+    for k, name in enumerate(names):
+        rows = values[seen.flows == name]
+        rows = rows[np.isfinite(rows).any(axis=1)]
+        label = f"{name}: {count(rows.shape[0], f'{laws[name]} flow')}"
+        if (seen.flows == name).sum() <= SINGLE_LINES:
+            for i, row in enumerate(rows):
+                x, y = thin(seen.time_s, row, most)
+                found.append(Series(label, x, y, colour=colour(k), label=f"{name}, flow {i + 1}"))
+            continue
+        known = np.isfinite(rows).any(axis=0)
+        stretch = max(1, int(np.ceil(known.sum() / most * 3)))
+        x, mean, low, high = (
+            _stretched(part, stretch, how)
+            for part, how in (
+                (seen.time_s[known], np.min),
+                (np.nanmean(rows[:, known], axis=0), np.mean),
+                (np.nanmin(rows[:, known], axis=0), np.min),
+                (np.nanmax(rows[:, known], axis=0), np.max),
+            )
+        )
+        found.append(
+            Series(f"{label}, mean and range", x, mean, low, high, colour(k), label=f"{name}, mean", interval="range")
+        )
+    return tuple(found)
+
+
+def _stretched(values: NDArray[np.float64], stretch: int, how: Callable[..., Any]) -> NDArray[np.float64]:
+    """One value of each so many."""
+    starts = np.arange(0, values.size, stretch)
+    return np.array([how(values[start : start + stretch]) for start in starts])
+
+
+def _busiest(document: Document, seen: Watched) -> list[str]:
+    """Links that one picture can show: those with the highest utilization, in the file's order."""
+    used = {
+        link["name"]: link["utilization"]["mean"] or 0.0 for link in document["links"] if link["name"] in seen.links
+    }
+    chosen = sorted(used, key=lambda name: -used[name])[:MOST_LINKS]
+    return [name for name in used if name in chosen]
+
+
+def _backlog(seen: Watched, shown: list[str]) -> tuple[Series, ...]:
+    most = MOST_POINTS // max(1, len(shown))
+    return tuple(
+        Series(name, *thin(seen.time_s, seen.backlog_packets[seen.links.index(name)], most), colour=colour(k))
+        for k, name in enumerate(shown)
+    )
+
+
+def _buffers(document: Document, scenario: Scenario, seen: Watched, shown: list[str]) -> tuple[Mark, ...]:
+    """The buffers of the links shown, where they do not flatten what waits; the links of an array wait together."""
+    largest = max((float(seen.backlog_packets[seen.links.index(name)].max(initial=0)) for name in shown), default=0.0)
+    counts = {facts["name"]: facts["count"] for facts in scenario.links}
+    found = []
+    for link in document["links"]:
+        limit = link["buffer_packets"]
+        if link["name"] in shown and limit is not None and limit * counts[link["name"]] <= 4 * largest:
+            said = f"buffer of {link['name']}" if len(shown) > 1 else f"buffer, {number(limit)} packets"
+            found.append(Mark(limit * counts[link["name"]], said, "y", "wanted"))
+    return tuple(found)
+
+
+def _utilization(scenario: Scenario, seen: Watched, shown: list[str]) -> tuple[Series, ...]:
+    """Per round-trip time of each link; of long runs over several."""
+    facts = {fact["name"]: fact for fact in scenario.links}
+    found = []
+    for k, name in enumerate(shown):
+        fact = facts[name]
+        bin_s = max(fact["mean_rtt_s"] or 0.0, float(seen.time_s[-1]) / FINE)
+        begun = seen.begun_bytes[seen.links.index(name)]
+        x, y = utilization_series(seen.time_s, begun, fact["rate_bps"] * fact["count"], bin_s=bin_s)
+        if x.size:
+            found.append(Series(name, x, y, colour=colour(k), kind="step"))
+    return tuple(found)
+
+
+def _distributions(document: Document, seen: Watched) -> tuple[Figure, ...]:
+    """How often how much waited, of all replications after the warm-up."""
+    shown = _busiest(document, seen)
+    found = []
+    for k, name in enumerate(shown):
+        values, share = seen.distribution(name)
+        if values.size:
+            x, y = thin(values, share, 2000)
+            found.append(Series(name, x, y, colour=colour(k), kind="step"))
+    if not found:
+        return ()
+    rows = {link["name"]: link for link in document["links"]}
+    said = [
+        f"{name}: half of the time at most {plain(rows[name]['backlog_p50_packets'], 'packets')} wait, 95 % of the "
+        f"time at most {plain(rows[name]['backlog_p95_packets'], 'packets')}, 99 % of the time at most "
+        f"{plain(rows[name]['backlog_p99_packets'], 'packets')}"
+        for name in shown
+        if rows[name]["backlog_p50_packets"]["mean"] is not None
+    ]
+    alt = f"Cumulative distribution of the backlog at the samples after the warm-up. {'. '.join(said)}."
+    axes = Axis("backlog", "packets", low=0.0), Axis("share of the samples", low=0.0, high=1.02)
+    backlog = Figure("distribution", "Distribution of the backlog", alt, *axes, tuple(found))
+    return (backlog, *_delays(document, shown))
+
+
+def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
+    """Percentiles of the queueing delay of each link."""
+    keys = ("queueing_delay_s", "queueing_delay_p50_s", "queueing_delay_p95_s", "queueing_delay_p99_s")
+    rows = [link for link in document["links"] if link["name"] in shown and link[keys[1]]["mean"] is not None]
+    if not rows:
+        return ()
+    names = ("mean", "half wait less", "95 % wait less", "99 % wait less")
+    series, said = [], []
+    for k, link in enumerate(rows):
+        mean = 1e3 * np.array([link[key]["mean"] for key in keys])
+        half = 1e3 * np.array([link[key]["ci95"] or 0.0 for key in keys])
+        x = np.arange(4.0) + 0.12 * (k - (len(rows) - 1) / 2)
+        series.append(Series(link["name"], x, mean, np.maximum(mean - half, 0), mean + half, colour(k), "points"))
+        each = ", ".join(f"{name} {plain(link[key], 's')}" for name, key in zip(names, keys, strict=True))
+        said.append(f"{link['name']}: {each}")
+    heads = ("link", *(f"{name} [ms]" for name in names))
+    cells = tuple((cell(link["name"]), *(cell(link[key], 1e3) for key in keys)) for link in rows)
+    table = Table("Queueing delay, with 95 % intervals", heads, cells)
+    alt = f"Queueing delay: mean and percentiles. {'. '.join(said)}."
+    y = Axis("queueing delay", "ms", low=0.0)
+    title = "Queueing delay: mean and percentiles"
+    x_axis = Axis("", scale="names", names=names)
+    return (Figure("delay", title, alt, x_axis, y, tuple(series), table=table, height=260),)
+
+
+def links_table(links: Sequence[Document]) -> Table:
+    """List what each link did.
+
+    Parameters
+    ----------
+    links : sequence of dict
+
+    Returns
+    -------
+    Table
+    """
+    heads = (
+        "link",
+        "rate",
+        "queue",
+        "buffer [packets]",
+        "utilization [%]",
+        "loss [%]",
+        "delay [ms]",
+        "delay, 95th percentile [ms]",
+        "backlog [packets]",
+        "largest [packets]",
+        "loss events",
+    )
+    rows = tuple(
+        (
+            cell(link["name"]),
+            cell(format_rate(link["rate_bps"])),
+            cell(link["queue"]["discipline"]),
+            cell("unlimited" if link["buffer_packets"] is None else link["buffer_packets"]),
+            cell(link["utilization"], 100),
+            cell(link["loss_ratio"], 100),
+            cell(link["queueing_delay_s"], 1e3),
+            cell(link["queueing_delay_p95_s"], 1e3),
+            cell(link["backlog_packets"]),
+            cell(link["backlog_max_packets"]),
+            cell(link["loss_events"]),
+        )
+        for link in links
+    )
+    return Table("Links, with 95 % intervals", heads, rows)
+
+
+def drops_table(links: Sequence[Document]) -> Table:
+    """List what each link dropped and why; only links and causes where anything was.
+
+    Parameters
+    ----------
+    links : sequence of dict
+
+    Returns
+    -------
+    Table
+    """
+    causes = [cause for cause in links[0]["drops"] if any(link["drops"][cause]["mean"] for link in links)]
+    marks = any(link["marks"]["mean"] for link in links)
+    some = [link for link in links if any(link["drops"][cause]["mean"] for cause in causes) or link["marks"]["mean"]]
+    rows = tuple(
+        (
+            cell(link["name"]),
+            *(cell(link["drops"][cause]) for cause in causes),
+            *((cell(link["marks"]),) if marks else ()),
+        )
+        for link in some
+    )
+    heads = ("link", *(f"dropped: {cause}" for cause in causes), *(("marked",) if marks else ()))
+    return Table("Packets dropped, by cause, with 95 % intervals", heads, rows)
+
+
+def _groups(document: Document) -> tuple[Table, ...]:
+    heads = (
+        "group",
+        "law",
+        "recovery",
+        "flows",
+        "goodput [Mbit/s]",
+        "each [Mbit/s]",
+        "loss [%]",
+        "cwnd [segments]",
+        "srtt [ms]",
+        "loss events",
+        "timeouts",
+    )
+    rows = tuple(
+        (
+            cell(group["name"]),
+            cell(group["law"]),
+            cell(group["recovery"]),
+            cell(group["flows"]),
+            cell(group["goodput_bps"], 1e-6),
+            cell(group["goodput_per_flow_bps"], 1e-6),
+            cell(group["loss_ratio"], 100),
+            cell(group["cwnd_segments"]),
+            cell(group["srtt_s"], 1e3),
+            cell(group["loss_events"]),
+            cell(group["timeouts"]),
+        )
+        for group in document["groups"]
+    )
+    fair = document["fairness"]
+    shares = Table(
+        "Fairness, with 95 % intervals",
+        ("index", "value"),
+        (
+            (cell("Jain's index"), cell(fair["jain"])),
+            (cell("Jain's index over max-min fair shares"), cell(fair["jain_maxmin"])),
+            (cell("ratio of goodputs, short against long RTT"), cell(fair["rtt_ratio"])),
+        ),
+    )
+    return (Table("Groups of flows, with 95 % intervals", heads, rows), *_transfers(document), shares)
+
+
+def _page_times(transfers: Document) -> tuple[Document, Document]:
+    return transfers["page_time_s"], transfers["page_time_p95_s"]
+
+
+def _transfers(document: Document) -> tuple[Table, ...]:
+    some = [(group["name"], group["transfers"]) for group in document["groups"] if group["transfers"] is not None]
+    if not some:
+        return ()
+    heads = ("group", "opened", "complete", "refused", "open", "time [s]", "95th percentile [s]", "slowdown")
+    keys = ("opened", "completed", "refused", "open", "completion_time_s", "completion_time_p95_s", "slowdown")
+    rows = tuple((cell(name), *(cell(each[key]) for key in keys)) for name, each in some)
+    pages = tuple(
+        tuple(map(cell, (f"{name}: pages", None, each["pages"], None, None, *_page_times(each), None)))
+        for name, each in some
+        if "pages" in each
+    )
+    return (Table("Transfers, with 95 % intervals", heads, rows + pages),)

@@ -1,0 +1,539 @@
+"""The page of a sizing: how large the buffer must be, what that costs, and what rules and models would have said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.report.figure import Axis, Figure, Mark, Series
+from elephan.report.numbers import span
+from elephan.report.page import Command, Page, Part, Tile
+from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.report.table import Table, cell
+from elephan.report.words import count, joined, number, plain, with_unit
+from elephan.units import format_bytes, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+Document = dict[str, Any]
+
+METRICS = (
+    ("utilization", "Utilization", Axis("utilization", scale="share"), 1.0),
+    ("queueing_delay_s", "Queueing delay", Axis("mean queueing delay", "ms", "log"), 1e3),
+    ("loss_ratio", "Loss", Axis("loss ratio", "%", "log"), 100.0),
+)
+"""What is drawn against the buffer: key, title, axis, what it is multiplied by."""
+
+MODEL_COLOURS = ("purple", "orange", "sky", "muted", "ink", "green", "vermilion")
+"""In the order of the catalogue, as in `elephan.plots.size`."""
+
+
+def rule_name(name: str) -> str:
+    """Write the name of a rule of thumb as people do.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rule_name("bdp_over_sqrt_n"), rule_name("max_bdp")
+    ('BDP/√n', 'max BDP')
+    """
+    return name.replace("_over_sqrt_n", "/√n").replace("_", " ").replace("bdp", "BDP")
+
+
+def page(folder: Path) -> Page:
+    """Make the page of a folder that ``elephan size --out`` wrote.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    Page
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    document = read_json(folder / "size.json")
+    scenario = read_scenario(folder / "scenario.toml")
+    facts = scenario.links[scenario.link_index(document["link"])]
+    models = read_models(folder / "models.parquet")
+    parts = [
+        Part("Pictures", (_story(document),), figures(document, facts, models)),
+        Part("Rules of thumb", (), (), (rules_table(document),)),
+    ]
+    if document["models"]:
+        parts.append(Part("Analytic models", (_trust(document),), (), (models_table(document),)))
+    if document["curve"]:
+        parts.append(Part("Every buffer measured", (), (), (curve_table(document),)))
+    buffer = document["buffer_packets"]
+    return Page(
+        kind="Size of a buffer",
+        title=scenario.title,
+        question=(question(document["target"], document["link"]), set_up(scenario, facts)),
+        headline=headline(document),
+        sentence=sentence(document),
+        tone="good" if document["met"] else "bad",
+        tiles=tiles(document) if buffer is not None else (),
+        notes=(document["note"].rstrip(".") + ".",) if document["note"] and document["met"] else (),
+        commands=(Command(document["tc"], "Sets this buffer on Linux."),) if document["tc"] else (),
+        parts=tuple(parts),
+        warnings=tuple(document["warnings"]),
+        scenario=scenario.text,
+        resolved=scenario.canonical,
+        reproduce=(Command(command(document), "The same answer, from the scenario of this page."),),
+        provenance=provenance(document),
+    )
+
+
+def question(target: Mapping[str, float], link: str) -> str:
+    """Ask what was asked.
+
+    Parameters
+    ----------
+    target : mapping
+        As the document has it.
+    link : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from elephan.report.words import NARROW
+    >>> question({"utilization": 0.95, "delay_s": 0.01}, "core").replace(NARROW, " ")
+    'How large must the buffer of link core be to keep it at least 95 % busy and let packets wait at most 10 ms?'
+    """
+    return f"How large must the buffer of link {link} be to {wanted(target)}?"
+
+
+def wanted(target: Mapping[str, float]) -> str:
+    """Say what is wanted.
+
+    Parameters
+    ----------
+    target : mapping
+        As the document has it.
+
+    Returns
+    -------
+    str
+    """
+    words = {
+        "utilization": lambda level: f"keep it at least {plain(level, '%', 4)} busy",
+        "loss": lambda level: f"lose at most {plain(level, '%', 4)} of the packets",
+        "delay_s": lambda level: f"let packets wait at most {plain(level, 's', 4)}",
+        "fairness": lambda level: f"share it with a Jain's index of at least {level:g}",
+    }
+    return joined(words[key](level) for key, level in target.items())
+
+
+def headline(document: Document) -> str:
+    """Say the answer in a few words.
+
+    Parameters
+    ----------
+    document : dict
+
+    Returns
+    -------
+    str
+    """
+    buffer = document["buffer_packets"]
+    return "No buffer is enough" if buffer is None else count(buffer, "packet")
+
+
+def sentence(document: Document) -> str:
+    """Say the answer in a sentence, with what it costs.
+
+    Parameters
+    ----------
+    document : dict
+
+    Returns
+    -------
+    str
+    """
+    buffer = document["buffer_packets"]
+    if buffer is None:
+        note = document["note"] or "no buffer meets the targets"
+        return f"{note[:1].upper()}{note[1:].rstrip('.')}."
+    words = f"{count(buffer, 'packet')} ({interval_words(document)}), {document['buffer_bdp']:.2g} BDP, "
+    words += f"keep{'s' if buffer == 1 else ''} the link {with_unit(document['utilization'], '%', 3)} busy"
+    words += f" at {plain(document['queueing_delay_s'], 's', 2)} of queueing delay"
+    if document["loss_ratio"]["mean"] is not None:
+        words += f" and {plain(document['loss_ratio'], '%', 2)} loss"
+    return f"{words}."
+
+
+def interval_words(document: Document) -> str:
+    """Say how sure the buffer is, as the command line does.
+
+    Parameters
+    ----------
+    document : dict
+
+    Returns
+    -------
+    str
+    """
+    bounds = document["buffer_interval_packets"]
+    if bounds is None:
+        if not document["simulated"]["runs"]:
+            return "by a model, not simulated"
+        return "no interval from one replication" if document["replications"] == 1 else "no target bounds it from below"
+    low, high = bounds
+    return f"95 %: {low:,} to {high:,}" if high is not None else f"95 %: {low:,} or more"
+
+
+def tiles(document: Document) -> tuple[Tile, ...]:
+    """Give the numbers that the answer stands on.
+
+    Parameters
+    ----------
+    document : dict
+
+    Returns
+    -------
+    tuple of Tile
+    """
+    found = [
+        Tile("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
+        Tile("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
+        Tile("Utilization", with_unit(document["utilization"], "%")),
+        Tile("Queueing delay", with_unit(document["queueing_delay_s"], "s"), "mean of all packets"),
+        Tile("Loss", with_unit(document["loss_ratio"], "%"), "of the packets that arrive"),
+    ]
+    if document["jain"] and document["jain"]["mean"] is not None:
+        found.append(Tile("Fairness", with_unit(document["jain"], ""), "Jain's index, 1 is fair"))
+    return tuple(found)
+
+
+def figures(document: Document, facts: Mapping[str, Any], models: Mapping[str, Document]) -> tuple[Figure, ...]:
+    """Make the pictures of each metric against the buffer.
+
+    Parameters
+    ----------
+    document : dict
+    facts : mapping
+        Of the link.
+    models : mapping
+        Columns of ``models.parquet`` by model.
+
+    Returns
+    -------
+    tuple of Figure
+        Zoomed together.
+    """
+    bdp = facts["bdp_packets"]
+    shown = [row["buffer_packets"] for row in document["curve"]]
+    shown += [document["buffer_packets"]] if document["buffer_packets"] else []
+    reach = max(1.0, 0.9 * min([bdp / 100, *shown])), 1.1 * max([2 * bdp, *shown])
+    x = Axis("buffer", "packets", "log", *reach)
+    return tuple(
+        Figure(
+            key.replace("_", "-"),
+            f"{title} against the buffer",
+            _alt(document, key, title, axis, scale, facts),
+            x,
+            _y(axis, scale, document, key, models, reach),
+            (*_measured(document, key, scale), *_said(document, key, scale, models)),
+            marks(document, key, scale, facts),
+            link="buffer",
+            height=340 if key == "utilization" else 260,
+        )
+        for key, title, axis, scale in METRICS
+    )
+
+
+def _y(
+    axis: Axis, scale: float, document: Document, key: str, models: Mapping[str, Document], reach: tuple[float, float]
+) -> Axis:
+    """The axis of a metric: for what was measured and wanted; models that are far off may leave it."""
+    known = [scale * row[key]["mean"] for row in document["curve"] if row[key]["mean"]]
+    known += [scale * level for name, level in document["target"].items() if name.split("_")[0] in key.split("_")]
+    trusted = models.get(document["trusted_model"] or "")
+    if trusted is not None:
+        seen = (trusted["buffer_packets"] >= reach[0]) & (trusted["buffer_packets"] <= reach[1])
+        values = scale * trusted[key][seen & np.isfinite(trusted[key])]
+        known += [float(v) for v in values if v > 0 and (key == "utilization" or v > values.max() / 1000)]
+    if not known:
+        return axis
+    if axis.scale == "share":
+        return Axis(axis.label, axis.unit, axis.scale, max(0.0, min(known) - 0.05), 1.0)
+    return Axis(axis.label, axis.unit, axis.scale, min(known) / 2, 2 * max(known))
+
+
+def _measured(document: Document, key: str, scale: float) -> tuple[Series, ...]:
+    rows = [row for row in document["curve"] if row[key]["mean"] is not None]
+    if not rows:
+        return ()
+    mean = scale * np.array([row[key]["mean"] for row in rows])
+    half = scale * np.array([row[key]["ci95"] or 0.0 for row in rows])
+    most = 1.0 if key == "utilization" else np.inf
+    buffers = np.array([float(row["buffer_packets"]) for row in rows])
+    low, high = np.maximum(mean - half, 0.0), np.minimum(mean + half, most)
+    return (Series("measured, with 95 % intervals", buffers, mean, low, high, "blue", "both", label="measured"),)
+
+
+def _said(document: Document, key: str, scale: float, models: Mapping[str, Document]) -> list[Series]:
+    """What models say; that in which the search began in full."""
+    found = []
+    for colour, (name, columns) in zip(MODEL_COLOURS, models.items(), strict=False):
+        values = scale * columns[key]
+        if np.isfinite(values).any():
+            trusted = name == document["trusted_model"]
+            label = f"model {name}" + (" (the search began there)" if trusted and document["curve"] else "")
+            found.append(
+                Series(label, columns["buffer_packets"], values, colour=colour, dashed=not trusted, faint=not trusted)
+            )
+    return found
+
+
+def marks(document: Document, key: str, scale: float, facts: Mapping[str, Any]) -> tuple[Mark, ...]:
+    """Mark the answer with its interval, the level that is wanted, and the rules of thumb.
+
+    Parameters
+    ----------
+    document : dict
+    key : str
+        The metric.
+    scale : float
+    facts : mapping
+        Of the link.
+
+    Returns
+    -------
+    tuple of Mark
+    """
+    named = {"utilization": "utilization", "loss_ratio": "loss", "queueing_delay_s": "delay_s"}[key]
+    found = [
+        Mark(packets, rule_name(name) if key == "utilization" else "")
+        for name, packets in document["rules"].items()
+        if packets >= facts["bdp_packets"] / 100
+    ]
+    if named in document["target"]:
+        level = document["target"][named] * scale
+        unit = {"queueing_delay_s": " ms", "loss_ratio": " %"}.get(key, "")
+        found.append(Mark(level, f"wanted {level:g}{unit}", "y", "wanted"))
+    if document["buffer_packets"] is not None:
+        low, high = document["buffer_interval_packets"] or (None, None)
+        label = count(document["buffer_packets"], "packet") if key == "utilization" else ""
+        found.append(Mark(document["buffer_packets"], label, "x", "answer", low, high))
+    return tuple(found)
+
+
+def _alt(document: Document, key: str, title: str, axis: Axis, scale: float, facts: Mapping[str, Any]) -> str:
+    """What a picture shows, in words with numbers."""
+    measured = _measured(document, key, scale)
+    if measured:
+        line = measured[0]
+        words = (
+            f"{title} as the buffer grows from {number(line.x[0])} to {count(int(line.x[-1]), 'packet')}: measured, it "
+            f"goes {span(line, axis.unit)}"
+        )
+    else:
+        words = f"{title} as the buffer grows, by analytic models; nothing was simulated"
+    buffer = document["buffer_packets"]
+    if buffer is None:
+        return f"{words}. No buffer meets the targets."
+    at = document[key]
+    value = "" if at is None or at["mean"] is None else f", where it is {number(scale * at['mean'], 3)} {axis.unit}"
+    bdp = number(facts["bdp_packets"], 3)
+    return f"{words}. The answer is marked at {count(buffer, 'packet')}{value.rstrip()}; one BDP is {bdp}."
+
+
+def _story(document: Document) -> str:
+    if not document["curve"]:
+        return "Nothing was simulated: lines are what analytic models say. Vertical dotted lines: rules of thumb."
+    return (
+        "Against the size of the buffer: what was measured, with bands for 95 % intervals, and what analytic models "
+        "say, pale and dashed but for the one that the search began with. The vertical line is the answer, its band "
+        "the interval; dotted lines are rules of thumb; dashed across, what is wanted. The three are zoomed together."
+    )
+
+
+def rules_table(document: Document) -> Table:
+    """Compare the rules of thumb with the answer.
+
+    Parameters
+    ----------
+    document : dict
+
+    Returns
+    -------
+    Table
+    """
+    buffer = document["buffer_packets"]
+    rows = [
+        (
+            cell(rule_name(name)),
+            cell(packets),
+            cell(packets / buffer if buffer else None, digits=2),
+            cell("; ".join(document["rules_broken"].get(name, [])) or None),
+        )
+        for name, packets in document["rules"].items()
+    ]
+    heads = ("rule", "packets", "times the answer", "what it takes for granted and does not hold here")
+    return Table("What rules of thumb would have said", heads, tuple(rows))
+
+
+def models_table(document: Document) -> Table:
+    """Compare the models with the answer.
+
+    Parameters
+    ----------
+    document : dict
+
+    Returns
+    -------
+    Table
+    """
+    buffer = document["buffer_packets"]
+    rows = []
+    for name, row in document["models"].items():
+        own = row["buffer_packets"]
+        rows.append(
+            (
+                cell(name + (" (began here)" if name == document["trusted_model"] else "")),
+                cell(own),
+                cell(own / buffer if own and buffer else None, digits=2),
+                cell(row["utilization"], 100, 3),
+                cell(row["off"]["utilization_points"], digits=2),
+                cell(row["queueing_delay_s"], 1e3, 3),
+                cell(row["loss_ratio"], 100, 2),
+                cell(
+                    f"silent: {row['silent']}"
+                    if row["silent"]
+                    else "; ".join(row["doubts"]) or "nothing known against it"
+                ),
+            )
+        )
+    heads = (
+        "model",
+        "packets",
+        "times the answer",
+        "utilization [%]",
+        "off [points]",
+        "delay [ms]",
+        "loss [%]",
+        "what does not hold here",
+    )
+    note = "Utilization, delay and loss are what the model says at the answer; off: its utilization less the measured."
+    return Table("What analytic models say", heads, tuple(rows), note)
+
+
+def _trust(document: Document) -> str:
+    name = document["trusted_model"]
+    if name is None:
+        return "No model has been near enough on links like this to begin with."
+    near = document["models"][name]["near"]
+    began = "The search began with" if document["curve"] else "The answer is that of"
+    return f"{began} {name}: {near['sentence']}." if near else f"{began} {name}."
+
+
+def curve_table(document: Document) -> Table:
+    """List every buffer that was measured.
+
+    Parameters
+    ----------
+    document : dict
+
+    Returns
+    -------
+    Table
+    """
+    rows = tuple(
+        (
+            cell(row["buffer_packets"]),
+            cell(row["replications"]),
+            cell(row["utilization"], 100),
+            cell(row["queueing_delay_s"], 1e3),
+            cell(row["loss_ratio"], 100),
+            cell(row["jain"]),
+        )
+        for row in document["curve"]
+    )
+    heads = ("buffer [packets]", "replications", "utilization [%]", "delay [ms]", "loss [%]", "Jain's index")
+    return Table("Every buffer measured, with 95 % intervals", heads, rows)
+
+
+def command(document: Document, more: str = "") -> str:
+    """Write the command line that gives the same answer.
+
+    Parameters
+    ----------
+    document : dict
+    more : str
+        Further options.
+
+    Returns
+    -------
+    str
+    """
+    targets = " ".join(f"--target {_target(key, level)}" for key, level in document["target"].items())
+    model = "" if document["simulated"]["runs"] else " --model-only"
+    return f"elephan size scenario.toml --link {document['link']} {targets}{more}{model} --out sized/"
+
+
+def _target(key: str, level: float) -> str:
+    return f"delay={level * 1e3:.10g}ms" if key == "delay_s" else f"{key}={level:.10g}"
+
+
+def provenance(document: Document) -> tuple[tuple[str, str], ...]:
+    """Say where the numbers come from.
+
+    Parameters
+    ----------
+    document : dict
+
+    Returns
+    -------
+    tuple of pairs
+    """
+    ran = document["simulated"]
+    simulated = f"{count(ran['runs'], 'run')} of {count(len(document['curve']), 'buffer')}, {ran['packets']:,} packets"
+    return (
+        *origin(document["run"]),
+        ("simulated", simulated if ran["runs"] else "nothing, by models only"),
+        ("replications per buffer", f"up to {document['replications']}" if ran["runs"] else "none"),
+        ("warm-up", why_warmup(document["run"])),
+        ("time taken", format_time(document["wall_s"])),
+    )
+
+
+def read_models(path: Path) -> dict[str, dict[str, Any]]:
+    """Read the curves of the models.
+
+    Parameters
+    ----------
+    path : Path
+        ``models.parquet``.
+
+    Returns
+    -------
+    dict
+        Columns by model, in the file's order.
+    """
+    from elephan.report.sources import read_parquet  # noqa: PLC0415 (Arrow is slow to import)
+
+    if not path.exists():
+        return {}
+    table = read_parquet(path)
+    names = np.array(table["model"].to_pylist(), dtype=object)
+    columns = {name: table[name].to_numpy(zero_copy_only=False).astype(float) for name in table.column_names[1:]}
+    return {str(name): {key: column[names == name] for key, column in columns.items()} for name in dict.fromkeys(names)}

@@ -1,0 +1,299 @@
+"""The page of a sweep: how results depend on what varies, any quantity against any axis, and every point."""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError
+from elephan.report.explorer import Quantity, explorer, quantity, short
+from elephan.report.page import Command, Page, Part
+from elephan.report.sources import made_by, read_json, set_up
+from elephan.report.table import Table, cell, cut
+from elephan.report.words import count, joined, plain
+from elephan.scenario import Scenario
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+Document = dict[str, Any]
+
+OF_LINKS = (
+    ("utilization", "utilization", "%"),
+    ("queueing_delay_s", "mean queueing delay", "s"),
+    ("loss_ratio", "loss ratio", "%"),
+    ("queueing_delay_p95_s", "95th percentile of the queueing delay", "s"),
+    ("backlog_packets", "mean backlog", "packets"),
+    ("loss_events", "loss events", ""),
+)
+OF_GROUPS = (
+    ("goodput_bps", "goodput", "bit/s"),
+    ("goodput_per_flow_bps", "goodput per flow", "bit/s"),
+    ("cwnd_segments", "mean cwnd", "segments"),
+    ("srtt_s", "mean srtt", "s"),
+    ("loss_ratio", "loss ratio", "%"),
+    ("timeouts", "timeouts", ""),
+)
+"""What can be shown: key, title, unit."""
+
+MOST_COLUMNS = 3
+"""Links, and groups, that the table of points has columns for."""
+
+
+def page(folder: Path) -> Page:
+    """Make the page of a folder that ``elephan sweep --out`` wrote.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    Page
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    document = read_json(folder / "sweep.json")
+    check_points(document, folder / "sweep.json")
+    points: list[Document] = document["points"]
+    failures: list[Document] = document["failures"]
+    base = Scenario.from_text(document["base"], "base.toml") if document.get("base") else None
+    title = document.get("title") or (document.get("sweep") or {}).get("title") or (base.title if base else "Sweep")
+    found = quantities(points)
+    figures, data = explorer([point["labels"] for point in points], found)
+    parts = []
+    if data is not None:
+        lead = "Choose what is shown, against what, and of which runs. Bands and bars are 95 % intervals."
+        parts.append(Part("Explore", (lead,), figures, explorer=data))
+    parts.append(Part("Points", (), (), (points_table(points),)))
+    if failures:
+        parts.append(Part("Failed points", (), (), (failures_table(failures),)))
+    names = list(dict.fromkeys(name for point in (*points, *failures) for name in point["labels"]))
+    total = len(points) + len(failures)
+    known = document.get("provenance", {})
+    return Page(
+        kind="Sweep",
+        title=title,
+        question=(_question(names, points, failures), *((set_up(base, _first(base)),) if base else ())),
+        headline=count(total, "point") if not failures else f"{len(points):,} of {count(total, 'point')}",
+        sentence=_sentence(points, failures, found),
+        tone="bad" if failures else "plain",
+        parts=tuple(parts),
+        warnings=None,
+        scenario=document.get("base") or "",
+        resolved=base.canonical if base else "",
+        reproduce=_reproduce(document),
+        provenance=(
+            *((key, str(document[key])) for key in ("seed", "replications") if key in document),
+            ("elephan that ran it", str(document.get("engine_version", known.get("engine_version", "unknown")))),
+            made_by(),
+            *(
+                (key.replace("_", " "), _said(key, value))
+                for key, value in sorted(known.items())
+                if key != "engine_version"
+            ),
+        ),
+    )
+
+
+def _first(scenario: Scenario) -> dict[str, Any]:
+    return scenario.links[scenario.link_index(None)]
+
+
+def _said(key: str, value: object) -> str:
+    return format_time(value) if key.endswith("_s") and isinstance(value, int | float) else str(value)
+
+
+def _question(names: Sequence[str], points: Sequence[Document], failures: Sequence[Document]) -> str:
+    if not names:
+        return "What happens at the one point of this sweep?"
+    each = [
+        f"{name} ({count(len(dict.fromkeys(str(p['labels'].get(name)) for p in (*points, *failures))), 'value')})"
+        for name in names
+    ]
+    return f"How do the results depend on {joined(each)}?"
+
+
+def _sentence(points: Sequence[Document], failures: Sequence[Document], found: Sequence[Quantity]) -> str:
+    said = []
+    for own in found[:3]:
+        known = [(v, i) for i, v in enumerate(own.mean) if v is not None]
+        if known and own.title:
+            (low, at), (high, there) = min(known), max(known)
+            unit = "" if own.unit == "%" else f"{own.unit}"
+            ends = [plain(v / 100, "%") if own.unit == "%" else plain(v, unit) for v in (low, high)]
+            said.append(
+                f"{own.title} lies between {ends[0]} ({_where(points[at])}) and {ends[1]} ({_where(points[there])})"
+                if low < high
+                else f"{own.title} is {ends[0]} everywhere"
+            )
+    text = "; ".join(said)
+    text = f"{text[:1].upper()}{text[1:]}." if text else "Nothing was measured."
+    failed = f" {count(len(failures), 'point')} failed." if failures else ""
+    return text + failed
+
+
+def _where(point: Document) -> str:
+    names = short(list(point["labels"]))
+    return ", ".join(f"{names[name]} {value}" for name, value in point["labels"].items())
+
+
+def quantities(points: Sequence[Document]) -> list[Quantity]:
+    """List what can be shown, what is asked for most first.
+
+    Parameters
+    ----------
+    points : sequence of dict
+
+    Returns
+    -------
+    list of Quantity
+    """
+    found: list[Quantity] = []
+    for part, keys in (("links", OF_LINKS), ("groups", OF_GROUPS)):
+        names = list(dict.fromkeys(row["name"] for point in points for row in point[part]))
+        by_name = [{row["name"]: row for row in point[part]} for point in points]
+        if part == "groups":
+            found += [
+                quantity(title, "", [point["fairness"][key] for point in points])
+                for key, title in (("jain", "Jain's index"), ("jain_maxmin", "Jain's index over max-min fair shares"))
+            ]
+        for name in names:
+            of = f" of {name}" if len(names) > 1 else (f" of {name}" if part == "links" else f", {name}")
+            found += [
+                quantity(f"{title}{of}", unit, [rows[name][key] if name in rows else None for rows in by_name])
+                for key, title, unit in keys
+            ]
+    return [own for own in found if any(v is not None for v in own.mean)]
+
+
+def points_table(points: Sequence[Document]) -> Table:
+    """List the points.
+
+    Parameters
+    ----------
+    points : sequence of dict
+
+    Returns
+    -------
+    Table
+    """
+    labels = list(dict.fromkeys(name for point in points for name in point["labels"]))
+    links, groups = (
+        list(dict.fromkeys(row["name"] for point in points for row in point[part]))[:MOST_COLUMNS]
+        for part in ("links", "groups")
+    )
+    heads = [*labels]
+    heads += [f"{name}: {what}" for name in links for what in ("utilization [%]", "loss [%]", "delay [ms]")]
+    heads += [f"{name}: goodput [Mbit/s]" for name in groups]
+    rows = []
+    for point in points:
+        found = {row["name"]: row for row in point["links"]}
+        flows = {row["name"]: row for row in point["groups"]}
+        row = [cell(point["labels"].get(name), digits=6) for name in labels]
+        for name in links:
+            link = found.get(name, {})
+            row += [cell(link.get("utilization"), 100), cell(link.get("loss_ratio"), 100)]
+            row.append(cell(link.get("queueing_delay_s"), 1e3))
+        row += [cell(flows.get(name, {}).get("goodput_bps"), 1e-6) for name in groups]
+        rows.append((*row, cell(point["fairness"]["jain"]), cell(str(point["run"])[:12])))
+    kept, note = cut(rows, "points.parquet")
+    return Table("Points, with 95 % intervals", (*heads, "Jain's index", "run"), kept, note)
+
+
+def failures_table(failures: Sequence[Document]) -> Table:
+    """List the points that failed.
+
+    Parameters
+    ----------
+    failures : sequence of dict
+
+    Returns
+    -------
+    Table
+    """
+    labels = list(dict.fromkeys(name for point in failures for name in point["labels"]))
+    rows = [
+        (*(cell(point["labels"].get(name), digits=6) for name in labels), cell(point["error"])) for point in failures
+    ]
+    kept, note = cut(rows, "sweep.json")
+    return Table("Points that failed", (*labels, "error"), kept, note)
+
+
+def _reproduce(document: Document) -> tuple[Command, ...]:
+    """The sweep as a file beside its base, and the command line that runs it."""
+    if not document.get("base"):
+        return ()
+    import tomli_w  # noqa: PLC0415 (beside pages, nothing here writes TOML)
+
+    mapping: Document = {"base": "base.toml"} | _lists(document["axes"])
+    if document.get("title"):
+        mapping = {"title": document["title"]} | mapping
+    precision = " ".join(f"--precision {shlex.quote(text)}" for text in document.get("precision") or ())
+    most = f" --max-replications {document['max_replications']}" if precision and "max_replications" in document else ""
+    line = f"elephan sweep sweep.toml {precision}{most}".rstrip() + " --out swept/"
+    return (
+        Command(
+            tomli_w.dumps(mapping).rstrip(), "Save this as sweep.toml, and the scenario below as base.toml beside it."
+        ),
+        Command(line, "The same points; what is in the store already is not run again."),
+    )
+
+
+def _lists(axes: Sequence[Document]) -> Document:
+    """Axes as a sweep file has them."""
+    over: Document = {}
+    zipped: list[Document] = []
+    cases: list[Document] = []
+    for axis in axes:
+        if "cases" in axis:
+            cases += [
+                {"name": case["name"], "set": {place: _value(v) for place, v in case["set"].items()}}
+                | _lists(case["axes"])
+                for case in axis["cases"]
+            ]
+            continue
+        places = axis.get("places") or [axis["name"]]
+        rows = [row if isinstance(row, list) else [row] for row in axis["values"]]
+        columns = {place: [_value(row[i]) for row in rows] for i, place in enumerate(places)}
+        if len(places) == 1:
+            over |= columns
+        else:
+            zipped.append(columns)
+    found = {"over": over, "zip": zipped, "cases": cases}
+    return {key: value for key, value in found.items() if value}
+
+
+def _value(label: Any) -> Any:
+    """What a file would have for a label: tables are written as text there."""
+    if isinstance(label, str) and label.startswith(("{", "[")):
+        try:
+            return tomllib.loads(f"value = {label}")["value"]
+        except tomllib.TOMLDecodeError:
+            return label
+    return label
+
+
+def check_points(document: Document, path: Path) -> None:
+    """Refuse a document without points.
+
+    Parameters
+    ----------
+    document : dict
+    path : Path
+        For the message.
+
+    Raises
+    ------
+    InputError
+        If it has none.
+    """
+    if not isinstance(document.get("points"), list) or not isinstance(document.get("failures"), list):
+        message = f"{path}: holds no points; run the sweep again"
+        raise InputError(message)

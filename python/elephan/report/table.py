@@ -1,0 +1,142 @@
+"""A table of a page as plain data: each cell has its text and the number or word that it is sorted by."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from elephan.report.words import interval, number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MOST_ROWS = 1000
+"""That a page holds of one table; the rest is in the folder's own files."""
+
+
+LONG, SHORT = 30, 16
+"""Letters of a cell whose column is sentences, and of one whose column is single words."""
+
+
+class Cell(NamedTuple):
+    """What is shown, and what it is sorted by: the number with all its digits, the text, or nothing."""
+
+    text: str
+    value: float | str | None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is sorted as a number."""
+        return isinstance(self.value, float)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Parameters
+    ----------
+    title : str
+    heads : tuple of str
+        With units.
+    rows : tuple of tuple of Cell
+    note : str
+        Said below it.
+    keys : tuple of str
+        Of each row, one for each word in `filters`: what a row is filtered by. Empty where nothing is filtered.
+    """
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    keys: tuple[str, ...] = ()
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Which columns hold numbers, and stand to the right."""
+        return tuple(any(row[i].is_number for row in self.rows) for i in range(len(self.heads)))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """How each column is set: ``"n"`` to the right, ``"w"`` with room for sentences, ``"s"`` on one line."""
+        columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.heads)
+        longest = (max((len(cell.text) for cell in column), default=0) for column in columns)
+        return tuple(
+            "n" if number else "w" if letters > LONG else "s" if letters <= SHORT else ""
+            for number, letters in zip(self.numeric, longest, strict=True)
+        )
+
+
+def cell(value: Any, scale: float = 1.0, digits: int = 4) -> Cell:
+    """Make a cell of what a document holds.
+
+    Parameters
+    ----------
+    value : number, str, bool, None, or mapping with ``mean`` and ``ci95``
+    scale : float
+        Multiplies numbers.
+    digits : int
+        Significant digits of a number without an interval.
+
+    Returns
+    -------
+    Cell
+        Sorted by the number before it was rounded.
+
+    Examples
+    --------
+    >>> cell({"mean": 0.95123, "ci95": 0.006}, 100)
+    Cell(text='95.1 ± 0.6', value=95.123)
+    >>> cell(None), cell("reno"), cell(True)
+    (Cell(text='–', value=None), Cell(text='reno', value='reno'), Cell(text='yes', value='yes'))
+    """
+    if isinstance(value, dict):
+        mean = value["mean"]
+        half = value["ci95"]
+        if mean is None:
+            return Cell("–", None)
+        return Cell(interval(mean * scale, None if half is None else half * scale, digits), float(mean) * scale)
+    if isinstance(value, bool):
+        return Cell(*(("yes", "yes") if value else ("no", "no")))
+    if isinstance(value, int | float):
+        if not math.isfinite(value):
+            return Cell("–", None)
+        return Cell(number(value * scale, digits), float(value) * scale)
+    return Cell("–", None) if value is None else Cell(str(value), str(value))
+
+
+def pairs(title: str, rows: Sequence[tuple[str, Any]] | Mapping[str, Any]) -> Table:
+    """Make a table of names and values.
+
+    Parameters
+    ----------
+    title : str
+    rows : sequence of pairs, or mapping
+
+    Returns
+    -------
+    Table
+    """
+    listed = list(rows.items()) if hasattr(rows, "items") else list(rows)
+    return Table(title, ("", "value"), tuple((cell(name), cell(value)) for name, value in listed))
+
+
+def cut(rows: Sequence[tuple[Cell, ...]], where: str) -> tuple[tuple[tuple[Cell, ...], ...], str]:
+    """Keep what a page has room for.
+
+    Parameters
+    ----------
+    rows : sequence of rows
+    where : str
+        Where the rest is.
+
+    Returns
+    -------
+    rows, note : tuple, str
+        The note is empty if all are kept.
+    """
+    if len(rows) <= MOST_ROWS:
+        return tuple(rows), ""
+    return tuple(rows[:MOST_ROWS]), f"The first {MOST_ROWS:,} of {len(rows):,} rows; all are in {where}."

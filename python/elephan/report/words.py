@@ -1,0 +1,177 @@
+"""Numbers as sentences have them: rounded to what their intervals allow, with the unit that suits them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from elephan.units import format_number, scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+NARROW = "\N{NO-BREAK SPACE}"
+"""Between a number and its unit, so that no line breaks there."""
+
+
+def number(x: float, digits: int = 4) -> str:
+    """Write a number, thousands apart.
+
+    Parameters
+    ----------
+    x : float
+    digits : int
+        Significant ones, but all of the whole part.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> number(1980), number(0.132), number(2.5e-7), number(4743.4)
+    ('1,980', '0.132', '2.5e-7', '4,743')
+    """
+    if float(x).is_integer() and abs(x) < 1e15:
+        return f"{x:,.0f}"
+    if abs(x) >= 1000:
+        return f"{x:,.0f}" if abs(x) < 1e9 else format_number(x, digits)
+    return format_number(x, digits)
+
+
+def interval(mean: float, half: float | None, digits: int = 4) -> str:
+    """Write a mean and half of its 95 % interval, no finer than the interval is wide.
+
+    Parameters
+    ----------
+    mean : float
+    half : float or None
+    digits : int
+        Significant digits where there is no interval.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> interval(95.0973, 0.6471), interval(1393.7, 12.4), interval(0.95, None), interval(25, 0)
+    ('95.1 ± 0.6', '1,394 ± 12', '0.95', '25 ± 0')
+    """
+    if half is None or not math.isfinite(half):
+        return number(mean, digits)
+    if half == 0 or half < 1e-9 * abs(mean):
+        return f"{number(mean, max(digits, 6))} ± 0"
+    # One digit, two where the first is a one: rounding it away would change the interval by up to a third.
+    power = math.floor(math.log10(half))
+    places = -power + (half / 10.0**power < 1.95)
+    if places > 6:
+        return f"{format_number(mean, 3)} ± {format_number(half, 1 + (half / 10.0**power < 1.95))}"
+    return f"{_fixed(mean, places)} ± {_fixed(half, places)}"
+
+
+def _fixed(x: float, places: int) -> str:
+    return f"{round(x, places):,.{max(places, 0)}f}"
+
+
+def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3) -> str:
+    """Write a measured quantity with the unit that suits it.
+
+    Parameters
+    ----------
+    quantity : mapping with ``mean`` and ``ci95``, float or None
+    unit : str
+        ``"s"``, ``"bit/s"``, ``"B"``, ``"%"`` (of a share of one), or what is just put behind it.
+    digits : int
+        Where there is no interval.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> with_unit({"mean": 0.004426, "ci95": 0.00028}, "s").replace(NARROW, " ")
+    '4.4 ± 0.3 ms'
+    >>> with_unit(0.000138, "%").replace(NARROW, " ")
+    '0.0138 %'
+    """
+    mean, half = _parts(quantity)
+    if mean is None:
+        return "unknown"
+    if unit == "%":
+        factor, name = 0.01, "%"
+    else:
+        # A hair more, so that nothing becomes a thousand of the smaller unit by rounding.
+        factor, name = scaled(unit, [1.006 * mean])
+    text = interval(mean / factor, None if half is None else half / factor, digits)
+    return f"{text}{NARROW}{name}" if name not in ("", "1") else text
+
+
+def plain(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3) -> str:
+    """Write a quantity with its unit, without its interval.
+
+    Parameters
+    ----------
+    quantity, unit, digits
+        As in `with_unit`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> plain({"mean": 0.004426, "ci95": 0.00028}, "s").replace(NARROW, " ")
+    '4.43 ms'
+    """
+    return with_unit(_parts(quantity)[0], unit, digits)
+
+
+def _parts(quantity: Any) -> tuple[float | None, float | None]:
+    if quantity is None or isinstance(quantity, int | float):
+        return quantity, None
+    return quantity["mean"], quantity["ci95"]
+
+
+def count(n: int, of: str) -> str:
+    """Write how many there are.
+
+    Parameters
+    ----------
+    n : int
+    of : str
+        In the singular.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> count(1, "flow"), count(1200, "run")
+    ('1 flow', '1,200 runs')
+    """
+    return f"{n:,}{NARROW}{of}{'' if n == 1 else 's'}".replace(NARROW, " ")
+
+
+def joined(parts: Iterable[str], last: str = "and") -> str:
+    """Join words as a sentence does.
+
+    Parameters
+    ----------
+    parts : iterable of str
+    last : str
+        Before the last.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined(["a"])
+    ('a, b and c', 'a')
+    """
+    listed: Sequence[str] = list(parts)
+    return f" {last} ".join(part for part in (", ".join(listed[:-1]), listed[-1]) if part) if listed else ""

@@ -1,0 +1,311 @@
+"""Pages of results: one file that needs nothing else, says what the documents say, and can be read by everybody."""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import elephan
+from conftest import Command
+from elephan.report import report
+from elephan.report.themes import THEMES
+from elephan.scenario import EXAMPLE, Scenario
+from elephan.size import compare
+from pages import Node, contrast, numbers, read, swept, tables
+
+HOSTILE = "</script><script>alert(1)</script>\"'<b>&amp;"
+MOST_BYTES = 3_000_000
+"""What still goes through a mail server."""
+
+CLAIMS: list[dict[str, Any]] = [
+    {"id": "p1-7", "paper": "p1", "kind": "figure", "statement": "92 % at 1250 packets", "expected": 0.92}
+    | {"measured": {"mean": 0.924, "ci95": 0.008}, "tolerance": 0.02, "verdict": "pass", "note": ""},
+    {"id": "p1-8", "paper": "p1", "kind": "table", "statement": "fair <always>", "expected": "fair"}
+    | {"measured": 0.6, "tolerance": None, "verdict": "deviation", "note": "one seed"},
+    {"id": "p2-1", "paper": "p2", "kind": "figure", "statement": "never", "expected": [1, 2]}
+    | {"measured": None, "tolerance": None, "verdict": "not_run", "note": ""},
+]
+
+
+def small(**changes: object) -> Scenario:
+    return Scenario.from_text(EXAMPLE).with_(**changes)
+
+
+def folder_of(path: Path, document: dict[str, Any], name: str) -> Path:
+    path.mkdir(exist_ok=True)
+    (path / name).write_text(json.dumps(document))
+    return path
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A folder of each kind, whose titles and names try to break out of the page."""
+    root = tmp_path_factory.mktemp("results")
+    scenario = small(title=HOSTILE, replications=2).override({"flows[0].name": HOSTILE})
+    elephan.run(scenario, series=True).write(root / "run")
+    elephan.size(scenario, "utilization=0.8,delay=50ms").write(root / "size")
+    compare(scenario, ["reno", "cubic"], ["fq"], lambda s: elephan.size(s, "utilization=0.8")).write(
+        root / "comparison"
+    )
+    sweep = swept(["10 packets", "20 packets", "200 packets"], [1, 4], HOSTILE)
+    sweep |= {"base": scenario.text, "failures": [{"labels": {"links[0].buffer": HOSTILE}, "error": HOSTILE}]}
+    folder_of(root / "sweep", sweep, "sweep.json")
+    claims = [claim | {"note": HOSTILE} for claim in CLAIMS]
+    folder_of(root / "reproduce", {"claims": claims, "summary": {}, "wall_s": 3.0}, "reproduce.json")
+    model = {"model": "sawtooth", "title": HOSTILE, "source": HOSTILE, "fails": [HOSTILE], "units": {}}
+    model["units"] = {"law": "", "buffer": "packets", "utilization": "1"}
+    model["rows"] = [{"law": "reno", "buffer": 10.0 * i, "utilization": 0.1 * i} for i in range(1, 5)]
+    folder_of(root / "model", model, "sawtooth.json")
+    return {path.name: path for path in root.iterdir()}
+
+
+KINDS = ("run", "size", "comparison", "sweep", "reproduce", "model")
+
+
+@pytest.fixture(scope="module")
+def html(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    made: dict[str, str] = {}
+
+    def of(kind: str) -> str:
+        if kind not in made:
+            made[kind] = report(folders[kind], tmp_path_factory.mktemp("pages") / "page.html").read_text()
+        return made[kind]
+
+    return of
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_is_one_file_that_loads_nothing(html: Callable[[str], str], kind: str) -> None:
+    text = html(kind)
+    assert len(text.encode()) < MOST_BYTES
+    page = read(text)
+    for tag in ("link", "iframe", "object", "embed", "base", "img"):
+        assert not page.all(tag)
+    assert not [node for node in page.all("script") if "src" in node.attributes]
+    assert all(node.attributes["href"].startswith("#") for node in page.all("a"))
+    style = page.all("style")[0].text
+    assert "url(" not in style
+    assert "@import" not in style
+    policy = page.all("meta", http_equiv="") or page.all("meta")
+    said = next(node.attributes["content"] for node in policy if node.attributes.get("http-equiv"))
+    assert said.startswith("default-src 'none'")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_titles_cannot_break_out(html: Callable[[str], str], kind: str) -> None:
+    text = html(kind)
+    assert "<script>alert" not in text
+    page = read(text)
+    # The library, the page's own script and that of its choices; anything else would have been smuggled in.
+    code = [node for node in page.all("script") if node.attributes.get("type") != "application/json"]
+    assert len(code) == 2 + (kind == "sweep")
+    assert not page.all("b")
+    if kind != "reproduce":
+        assert page.all("h1")[0].text == HOSTILE
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_has_an_order_that_can_be_heard(html: Callable[[str], str], kind: str) -> None:
+    page = read(html(kind))
+    assert page.all("html")[0].attributes["lang"] == "en"
+    for landmark in ("header", "nav", "main", "footer"):
+        assert len(page.all(landmark)) == 1
+    assert len(page.all("h1")) == 1
+    levels = [
+        int(name[1]) for name in re.findall(r"<(h[1-6])", re.sub(r"<script.*?</script>", "", html(kind), flags=re.S))
+    ]
+    assert levels[0] == 1
+    # Deeper by one at most: no level is left out.
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    names = {node.attributes.get("id") for node in _every(page)}
+    assert all(node.attributes["href"][1:] in names for node in page.all("a"))
+    assert all(node.attributes["aria-labelledby"] in names for node in page.all("section"))
+    assert all(node.text or "aria-label" in node.attributes for node in page.all("button"))
+    assert all(row.all("th")[0].attributes["scope"] == "col" for row in page.all("thead"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_picture_is_said_in_words_with_numbers_behind_it(html: Callable[[str], str], kind: str) -> None:
+    page = read(html(kind))
+    pictures = page.all("figure")
+    assert pictures
+    for picture in pictures:
+        words = picture.all("div", role="img")[0].attributes["aria-label"]
+        assert len(words) > 40
+        assert picture.all("p", class_="words")[0].text == words
+        if kind != "sweep":  # there the table of points is behind all that can be chosen
+            assert re.search(r"\d", words)
+            assert len(picture.all("details")[0].all("tr")) > 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_folder_gives_the_same_bytes(
+    html: Callable[[str], str], folders: dict[str, Path], tmp_path: Path, kind: str
+) -> None:
+    before = html(kind)
+    for other in KINDS:
+        html(other)
+    assert report(folders[kind], tmp_path / "again.html").read_text() == before
+
+
+def test_a_run_says_what_its_document_says(html: Callable[[str], str], folders: dict[str, Path]) -> None:
+    document = json.loads((folders["run"] / "run.json").read_text())
+    page = read(html("run"))
+    assert numbers(page, "Links, with 95 % intervals", 4) == [
+        pytest.approx(100 * document["links"][0]["utilization"]["mean"], rel=1e-12)
+    ]
+    group = document["groups"][0]
+    cells = tables(page)["Groups of flows, with 95 % intervals"][0]
+    assert cells[:4] == [HOSTILE, group["law"], group["recovery"], str(group["flows"])]
+    drawn = {picture.attributes["id"] for picture in page.all("figure")}
+    assert drawn >= {f"picture-{name}" for name in ("cwnd", "backlog", "srtt", "utilization", "distribution", "delay")}
+    facts = {term.text: value.text for term, value in zip(page.all("dt"), page.all("dd"), strict=True)}
+    assert facts["run"] == document["run"]["id"]
+    assert facts["seed"] == "1"
+
+
+def test_a_size_says_what_its_document_says(html: Callable[[str], str], folders: dict[str, Path]) -> None:
+    document = json.loads((folders["size"] / "size.json").read_text())
+    page = read(html("size"))
+    curve = "Every buffer measured, with 95 % intervals"
+    assert numbers(page, curve, 0) == [row["buffer_packets"] for row in document["curve"]]
+    assert numbers(page, curve, 3) == pytest.approx(
+        [1e3 * row["queueing_delay_s"]["mean"] for row in document["curve"]]
+    )
+    assert numbers(page, "What rules of thumb would have said", 1) == list(document["rules"].values())
+    sentence = page.all("p", class_="sentence")[0].text
+    low, high = document["buffer_interval_packets"]
+    assert sentence.startswith(f"{document['buffer_packets']} packets (95 %: {low} to {high}), ")
+    command = next(node.text for node in page.all("code") if node.text.startswith("elephan size"))
+    assert command == "elephan size scenario.toml --link core --target utilization=0.8 --target delay=50ms --out sized/"
+    assert document["tc"] in {node.text for node in page.all("code")}
+
+
+def test_the_scenario_of_a_page_gives_its_run_again(html: Callable[[str], str], folders: dict[str, Path]) -> None:
+    page = read(html("run"))
+    text = page.all("section", id="scenario")[0].all("code")[0].text
+    assert Scenario.from_text(text).id == json.loads((folders["run"] / "run.json").read_text())["run"]["id"]
+
+
+def test_a_comparison_shows_every_variant(html: Callable[[str], str], folders: dict[str, Path]) -> None:
+    document = json.loads((folders["comparison"] / "comparison.json").read_text())
+    page = read(html("comparison"))
+    rows = tables(page)["Variants, with 95 % intervals"]
+    assert [row[0].removesuffix(" (recommended)") for row in rows] == ["reno", "cubic"]
+    assert sum("recommended" in row[0] for row in rows) == 1
+    assert numbers(page, "Variants, with 95 % intervals", 3) == [v["buffer_packets"] for v in document["variants"]]
+    assert page.all("p", class_="sentence")[0].text[1:] == f"{document['recommendation']['reason']}."[1:]
+
+
+def test_a_sweep_shows_every_point_and_failure(html: Callable[[str], str], folders: dict[str, Path]) -> None:
+    document = json.loads((folders["sweep"] / "sweep.json").read_text())
+    page = read(html("sweep"))
+    rows = tables(page)["Points, with 95 % intervals"]
+    assert [row[:2] for row in rows] == [[str(v) for v in p["labels"].values()] for p in document["points"]]
+    assert [row[-1] for row in tables(page)["Points that failed"]] == [HOSTILE]
+    data = json.loads(page.all("script", id="explorers")[0].text)[0]
+    assert [axis["numbers"] for axis in data["axes"]] == [[10, 20, 200], [1, 4]]
+    first = data["quantities"][0]
+    assert first["title"] == "utilization of core"
+    assert first["mean"] == pytest.approx([100 * p["links"][0]["utilization"]["mean"] for p in document["points"]])
+    assert data["at"] == [[i, j] for i in range(3) for j in range(2)]
+
+
+def test_a_sweep_can_be_run_again_from_its_page(html: Callable[[str], str]) -> None:
+    text = read(html("sweep")).all("section", id="reproduce")[0].all("code")[0].text
+    again = tomllib.loads(text)
+    assert again["base"] == "base.toml"
+    assert again["over"] == {"links[0].buffer": ["10 packets", "20 packets", "200 packets"], "flows[0].count": [1, 4]}
+
+
+def test_a_large_sweep_still_fits(tmp_path: Path) -> None:
+    document = swept([f"{n} packets" for n in range(1, 61)], list(range(1, 51)))
+    text = report(folder_of(tmp_path / "s", document, "sweep.json"), tmp_path / "s.html").read_text()
+    assert len(text.encode()) < MOST_BYTES
+    assert "The first 1,000 of 3,000 rows; all are in points.parquet." in text
+
+
+def test_claims_can_be_filtered_by_verdict_paper_and_kind(html: Callable[[str], str]) -> None:
+    page = read(html("reproduce"))
+    keys = [row.attributes["data-keys"].split("\x1f") for row in page.all("tr") if "data-keys" in row.attributes]
+    assert keys == [[c["verdict"], c["paper"], c["kind"]] for c in CLAIMS]
+    assert page.all("p", class_="headline")[0].text == "1 of 2 claims met"
+    rows = tables(page)
+    assert rows["p1"][0][4:6] == ["0.92", "0.924 ± 0.008"]
+    assert rows["Claims by paper and verdict"] == [["p1", "1", "1", "0", "0"], ["p2", "0", "0", "0", "1"]]
+
+
+def test_results_in_python_give_pages_too(tmp_path: Path) -> None:
+    result = elephan.run(small(replications=2))
+    page = read(report(result, tmp_path / "run.html").read_text())
+    # Nothing was sampled, so nothing is drawn; the numbers are there.
+    assert not page.all("figure")
+    assert "Links, with 95 % intervals" in tables(page)
+    answer = elephan.size(small(), "utilization=0.8", model_only=True)
+    page = read(report(answer, tmp_path / "size.html").read_text())
+    assert "by a model, not simulated" in page.all("p", class_="sentence")[0].text
+
+
+def test_a_long_run_still_fits(tmp_path: Path) -> None:
+    many = small(duration="100 s").override({"flows[0].count": 40, "record": {"every": "5 ms"}})
+    result = elephan.run(many, series=True)
+    text = report(result, tmp_path / "run.html").read_text()
+    # 2 series of 40 flows of 20,000 samples, and 3 of the link.
+    assert len(text.encode()) < MOST_BYTES
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_text_stands_out_in_both_themes(theme: str) -> None:
+    colours = THEMES[theme]
+    for behind in ("paper", "card"):
+        for text in ("ink", "muted", "accent", "good", "bad"):
+            # WCAG 2.2, 1.4.3, level AA.
+            assert contrast(colours[text], colours[behind]) >= 4.5, (text, behind)
+        # 1.4.11: borders of controls.
+        assert contrast(colours["control"], colours[behind]) >= 3.0
+    assert contrast(colours["ink"], colours["bad-soft"]) >= 4.5
+    assert contrast(colours["accent"], colours["accent-soft"]) >= 4.5
+    if theme == "dark":
+        for series in ("blue", "vermilion", "green", "purple", "orange", "sky"):
+            assert contrast(colours[series], colours["card"]) >= 4.5, series
+
+
+def test_an_unknown_folder_is_one_line(elephan: Command, tmp_path: Path) -> None:
+    done = elephan("report", tmp_path)
+    assert done.code == 2
+    assert done.err.startswith(
+        f"{tmp_path}: holds no result; looked for run.json, size.json, comparison.json, sweep.json"
+    )
+    assert done.err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+    assert elephan("report", tmp_path / "none").err.startswith(f"{tmp_path / 'none'}: there is no such folder")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"run": {}}'])
+def test_a_damaged_document_is_one_line(elephan: Command, tmp_path: Path, text: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+    (tmp_path / "scenario.toml").write_text(EXAMPLE)
+    done = elephan("report", tmp_path)
+    assert done.code == 2
+    assert done.err.startswith(f"{tmp_path / 'run.json'}: ")
+    assert done.err.count("\n") == 1
+
+
+def test_the_command_writes_beside_the_result_unless_told(
+    elephan: Command, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    done = elephan("report", folders["model"])
+    assert done.code == 0
+    assert done.err == f"wrote {folders['model'] / 'report.html'}\n"
+    done = elephan("report", folders["model"], "--out", tmp_path / "x.html", "--json")
+    assert json.loads(done.out) == {"page": str(tmp_path / "x.html"), "bytes": (tmp_path / "x.html").stat().st_size}
+    assert elephan("report", folders["model"], "--out", tmp_path).code == 2
+
+
+def _every(node: Node) -> list[Node]:
+    return [node, *(found for child in node.children for found in _every(child))]
