@@ -1,26 +1,13 @@
 """The command line: documents on stdout, one line on stderr, exit codes."""
 
 import json
-import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
 from conftest import SCENARIOS, Command
-from elephan.cli import app, bench, catalog, lint, new, run, size
-
-VERBS = {
-    "run": run.EXAMPLE,
-    "size": size.EXAMPLE,
-    "new": new.EXAMPLE,
-    "list": catalog.EXAMPLE,
-    "lint": lint.EXAMPLE,
-    "bench": bench.EXAMPLE,
-}
 
 
 def one_line(text: str) -> str:
@@ -28,16 +15,6 @@ def one_line(text: str) -> str:
     assert text.endswith("\n")
     assert "Traceback" not in text
     return text.rstrip()
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_helps_with_an_example_that_it_accepts(elephan: Command, verb: str) -> None:
-    done = elephan(verb, "--help")
-    assert done.code == 0
-    assert " ".join(VERBS[verb].split()[:4]) in " ".join(done.out.split())
-    words = shlex.split(VERBS[verb].removeprefix("Example:"))[2:]
-    command: Any = typer.main.get_command(app)
-    command.commands[verb].make_context(verb, words).close()
 
 
 def test_names_in_brackets_survive_in_help(elephan: Command) -> None:
@@ -53,7 +30,7 @@ def test_version_and_bare_call(elephan: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "where"),
     [
-        (["fly"], 'elephan: there is no verb "fly"; use run, size'),
+        (["fly"], 'elephan: there is no verb "fly"; use size, model'),
         (["run"], "elephan run: Missing argument"),
         (["run", "{small}", "--sed", "3"], "elephan run: there is no option --sed; did you mean --seed?"),
         (["run", "{small}", "--replications", "0"], "elephan run: Invalid value for '--replications'"),

@@ -34,6 +34,12 @@ mod _native {
         env!("CARGO_PKG_VERSION")
     }
 
+    /// Whether a panic reaches Python as an exception; else it ends the interpreter.
+    #[pyfunction]
+    fn unwinds() -> bool {
+        cfg!(panic = "unwind")
+    }
+
     /// Reads a scenario file's text and returns its resolved canonical form as JSON.
     #[pyfunction]
     fn resolve(py: Python<'_>, text: &str) -> PyResult<String> {

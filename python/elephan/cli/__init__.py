@@ -12,7 +12,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elephan.cli import bench, catalog, lint, model, new, report, run, schema, size, sweep
+from elephan.cli import (
+    bench,
+    catalog,
+    completion,
+    doctor,
+    lint,
+    model,
+    new,
+    report,
+    run,
+    schema,
+    size,
+    sweep,
+)
 from elephan.cli.common import Interrupted, leave, report_defect, say
 from elephan.cli.help import Verb, Verbs, arrange
 from elephan.errors import InputError, nearest, suggest
@@ -41,6 +54,8 @@ app.command("report", epilog=report.EXAMPLE, cls=Verb)(report.report)
 app.command("lint", epilog=lint.EXAMPLE, cls=Verb)(lint.lint)
 app.command("list", epilog=catalog.EXAMPLE, cls=Verb)(catalog.list_)
 app.command("schema", epilog=schema.EXAMPLE, cls=Verb)(schema.schema)
+app.command("doctor", epilog=doctor.EXAMPLE, cls=Verb)(doctor.doctor)
+app.command("completion", epilog=completion.EXAMPLE, cls=Verb)(completion.completion)
 app.command("bench", epilog=bench.EXAMPLE, cls=Verb)(bench.bench)
 
 

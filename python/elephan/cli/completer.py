@@ -1,0 +1,284 @@
+"""What Tab offers. Shells run this file by itself, on the standard library alone, so that an answer takes no time.
+
+    python -I -S completer.py SHELL WORD…       words after `elephan`, the last one as far as it is typed
+    python -I -S completer.py bash POINT LINE   the same of a line that bash has not split
+
+What there is to offer stands in the environment, in `TABLE`: see `elephan.cli.completion`, which makes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+
+TYPE_CHECKING = False
+"""As in `typing`, which takes longer to import than the rest together."""
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+TABLE = "ELEPHAN_COMPLETION"
+"""Variable of the environment that holds the table, as JSON."""
+
+Offer = tuple[str, str]
+"""A word and what is said of it."""
+
+
+def offers(table: dict[str, Any], words: Sequence[str]) -> list[Offer]:
+    """List what the last word could become.
+
+    Parameters
+    ----------
+    table : dict
+        As `elephan.cli.completion.table` makes it.
+    words : sequence of str
+        Those after the program's name, the last one as far as it is typed.
+
+    Returns
+    -------
+    list of tuple of str and str
+
+    Examples
+    --------
+    >>> table = {"verbs": {"run": {"help": "Run it.", "options": [], "arguments": []}}}
+    >>> offers(table, ["r"])
+    [('run', 'Run it.')]
+    """
+    *before, typed = words or [""]
+    verb, rest = table, list(before)
+    while "verbs" in verb:
+        name = next((word for word in rest if not word.startswith("-")), None)
+        if name is None:
+            found = [(name, each["help"]) for name, each in verb["verbs"].items()]
+            return _begun(typed, found if not typed.startswith("-") else _options(verb, rest))
+        if name not in verb["verbs"]:
+            return []
+        rest = rest[rest.index(name) + 1 :]
+        verb = verb["verbs"][name]
+    source, plain = _expected(verb, rest)
+    if source is not None:
+        return _of(source, typed, table, plain)
+    if typed.startswith("-"):
+        return _begun(typed, _options(verb, rest))
+    sources = verb["arguments"]
+    if len(plain) < len(sources):
+        return _of(sources[len(plain)], typed, table, plain)
+    if sources and verb.get("more"):
+        return _of(sources[-1], typed, table, plain)
+    return _begun(typed, _options(verb, rest))
+
+
+def _begun(typed: str, found: Iterable[Offer]) -> list[Offer]:
+    return [offer for offer in found if offer[0].startswith(typed)]
+
+
+def _options(verb: dict[str, Any], given: Sequence[str]) -> list[Offer]:
+    """Options that can still be given, under their long names."""
+    free = [option for option in verb.get("options", []) if option["more"] or not set(option["names"]) & set(given)]
+    return [(max(option["names"], key=len), option["help"]) for option in free]
+
+
+def _expected(verb: dict[str, Any], words: Sequence[str]) -> tuple[str | None, list[str]]:
+    """What the next word is a value of, if an option waits for one; and the words that are no options."""
+    values = {name: option["value"] for option in verb["options"] for name in option["names"]}
+    plain: list[str] = []
+    waiting: str | None = None
+    for word in words:
+        if waiting is not None:
+            waiting = None
+        elif values.get(word) is not None:
+            waiting = values[word]
+        elif not word.startswith("-"):
+            plain.append(word)
+    return waiting, plain
+
+
+def _of(source: str, typed: str, table: dict[str, Any], plain: Sequence[str]) -> list[Offer]:
+    """What a kind of word can be: ``names laws``, ``several laws``, ``assigned targets``, files, places, links."""
+    kind, _, which = source.partition(" ")
+    names: dict[str, dict[str, str]] = table.get("names", {})
+    if kind == "names":
+        return _begun(typed, names[which].items())
+    if kind == "several":
+        done, comma, _ = typed.rpartition(",")
+        free = {name: said for name, said in names[which].items() if name not in done.split(",")}
+        return _begun(typed, [(f"{done}{comma}{name}", said) for name, said in free.items()])
+    if kind == "assigned":
+        return _begun(typed, [(f"{name}=", said) for name, said in names[which].items()])
+    if kind == "parameters":
+        return _begun(typed, [(f"{name}=", said) for name, said in table["parameters"].get(_first(plain), {}).items()])
+    if kind == "places":
+        return _begun(typed, _places(typed, table, _first(plain)))
+    if kind == "links":
+        return _begun(typed, [(name, "") for name in _names(_scenario(_first(plain)), "links")])
+    if kind == "runs":
+        return _begun(typed, [(name, "") for name in _runs()])
+    if kind in ("toml", "file", "folder"):
+        return list(_paths(typed, kind))
+    return []
+
+
+def _first(words: Sequence[str]) -> str:
+    return words[0] if words else ""
+
+
+def _paths(typed: str, kind: str) -> Iterator[Offer]:
+    """Folders, and files where they are wanted; what begins with a dot only where a dot is typed."""
+    shown, name = os.path.split(typed)
+    folder = os.path.expanduser(shown) or "."  # noqa: PTH111 (a Path loses what was typed, and takes time to import)
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if not entry.name.startswith(name) or (entry.name.startswith(".") and not name.startswith(".")):
+            continue
+        whole = typed[: len(typed) - len(name)] + entry.name
+        if entry.is_dir():
+            yield f"{whole}/", ""
+        elif kind == "file" or (kind == "toml" and entry.name.endswith(".toml")):
+            yield whole, ""
+
+
+def _scenario(path: str) -> dict[str, Any]:
+    """The file on the command line; empty if there is none, or it is no TOML."""
+    import tomllib  # noqa: PLC0415 (only places and links need it)
+
+    try:
+        with open(os.path.expanduser(path), "rb") as file:  # noqa: PTH111, PTH123 (as above)
+            found = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError):
+        return {}
+    base = found.get("base")
+    if isinstance(base, dict):
+        return base
+    # A sweep: its places are those of the scenario that it varies.
+    return _scenario(os.path.join(os.path.dirname(path), base)) if isinstance(base, str) and base != path else found  # noqa: PTH118, PTH120
+
+
+def _names(scenario: dict[str, Any], kind: str) -> list[str]:
+    """Names of links or groups; numbers where there are none."""
+    tables = scenario.get(kind, [])
+    listed = tables if isinstance(tables, list) else []
+    return [str(each.get("name", i)) for i, each in enumerate(listed) if isinstance(each, dict)]
+
+
+def _places(typed: str, table: dict[str, Any], path: str) -> Iterator[Offer]:
+    """Places of a scenario step by step: keys and ``links[core].``, then the keys of that link, then values by name."""
+    keys: dict[str, dict[str, str]] = table["keys"]
+    place, equals, _ = typed.partition("=")
+    if equals:
+        named = table["values"].get(re.split(r"[.\]]", place)[-1])
+        yield from ((f"{place}={name}", said) for name, said in table["names"].get(named, {}).items())
+        return
+    match = re.match(r"(links|flows)\[([^\[\]]*)\]\.(?:(\w+)\.)?", typed)
+    if match is not None:
+        inner = _inner(match, table, path) if match[3] else keys[match[1]]
+        yield from ((f"{match[0]}{key}=", said) for key, said in inner.items())
+        yield from ((f"{match[0]}{key}.", "") for key in inner if not match[3] and key in ("tcp", "queue", "control"))
+    elif typed.startswith("record."):
+        yield from ((f"record.{key}=", said) for key, said in keys["record"].items())
+    else:
+        yield from ((f"{key}=", said) for key, said in keys[""].items() if key not in ("links", "flows", "record"))
+        scenario = _scenario(path)
+        yield from ((f"{kind}[{name}].", "") for kind in ("links", "flows") for name in _names(scenario, kind))
+        yield "record.", "What is recorded"
+
+
+def _inner(match: re.Match[str], table: dict[str, Any], path: str) -> dict[str, str]:
+    """Keys of ``tcp``, or parameters of the queue or law that the file names there."""
+    kind, name, key = match.groups()
+    if key == "tcp":
+        return dict(table["keys"]["tcp"])
+    each: dict[str, Any] = next(
+        (t for i, t in enumerate(_scenario(path).get(kind, [])) if name in (t.get("name"), str(i))), {}
+    )
+    choice = each.get(key, {})
+    if isinstance(choice, dict):
+        choice = choice.get("discipline" if key == "queue" else "law", "")
+    asked = f"{key} {choice}"
+    return dict(table["parameters"].get(table["aliases"].get(asked, asked), {}))
+
+
+def _runs() -> list[str]:
+    """Identities of the runs in the store, as far as they tell them apart for a reader."""
+    root = f"{os.environ.get('ELEPHAN_STORE') or '.elephan'}/runs"
+    try:
+        return sorted(run.name[:12] for shelf in os.scandir(root) if shelf.is_dir() for run in os.scandir(shelf))
+    except OSError:
+        return []
+
+
+def split(line: str) -> list[str]:
+    """Split a line into words as a shell does; the last is what is being typed, and may be empty.
+
+    Parameters
+    ----------
+    line : str
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> split("elephan run 'my file.toml' "), split('elephan run "my fi')
+    (['elephan', 'run', 'my file.toml', ''], ['elephan', 'run', 'my fi'])
+    """
+    words, quote, word = [], "", None
+    letters = iter(line)
+    for letter in letters:
+        if letter == "\\" and quote != "'":
+            word = (word or "") + next(letters, "")
+        elif quote:
+            word, quote = (word, "") if letter == quote else ((word or "") + letter, quote)
+        elif letter in "'\"":
+            word, quote = word or "", letter
+        elif not letter.isspace():
+            word = (word or "") + letter
+        elif word is not None:
+            words.append(word)
+            word = None
+    return [*words, word or ""]
+
+
+def for_bash(table: dict[str, Any], line: str) -> list[str]:
+    """Answer bash, which replaces only what stands behind the last ``=`` or ``:``.
+
+    Parameters
+    ----------
+    table : dict
+    line : str
+        Up to where the cursor is.
+
+    Returns
+    -------
+    list of str
+    """
+    words = split(line)[1:]
+    behind = max(words[-1].rfind("="), words[-1].rfind(":")) + 1 if words else 0
+    return [re.sub(r"([^\w@%+=:,./\[\]~*-])", r"\\\1", word[behind:]) for word, _ in offers(table, words)]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print what is offered, a line each; for zsh and fish with what is said of it behind a tab.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+    """
+    shell, *words = arguments
+    table = json.loads(os.environ[TABLE])
+    if shell == "bash":
+        point, line = words
+        lines = for_bash(table, line[: int(point)])
+    else:
+        lines = [f"{word}\t{said}" if said else word for word, said in offers(table, words)]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,252 @@
+"""``elephan completion``: a script that makes Tab complete commands in bash, zsh or fish.
+
+The script holds a table of everything there is to offer, and asks `elephan.cli.completer`, which needs nothing else.
+"""
+
+from __future__ import annotations
+
+import json as json_module
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli import completer
+from elephan.cli.common import JsonOption, print_json
+from elephan.errors import InputError, suggest
+
+if TYPE_CHECKING:
+    from typer.core import TyperGroup
+
+EXAMPLE = """Example:  elephan completion bash > ~/.local/share/bash-completion/completions/elephan
+elephan completion zsh > ~/.zfunc/_elephan
+elephan completion fish > ~/.config/fish/completions/elephan.fish"""
+
+SOURCES: dict[str, str] = {
+    "SCENARIO": "toml",
+    "SWEEP": "toml",
+    "FILE": "file",
+    "DIR": "folder",
+    "RUN": "runs",
+    "ID": "runs",
+    "--scenario": "toml",
+    "--store": "folder",
+    "--set": "places",
+    "--over": "places",
+    "--target": "assigned targets",
+    "--precision": "assigned precision",
+    "--laws": "several laws",
+    "--queues": "several queues",
+    "--link": "links",
+    "--engine": "names engines",
+    "--workloads": "several workloads",
+    "--format": "names formats",
+    "size --precision": "",
+    "model --set": "parameters",
+    "model NAME": "names models",
+    "list KIND": "names kinds",
+    "new KIND": "names templates",
+    "schema KIND": "names schemas",
+    "completion SHELL": "names shells",
+}
+"""What the values of options and arguments are, by verb and name, by name, or by what help calls them."""
+
+BASH = """\
+# Completion of elephan {version} in bash, by `elephan completion bash`; make it anew after an update.
+_elephan() {{
+    local line
+    COMPREPLY=()
+    while IFS= read -r line; do COMPREPLY+=("$line"); done < <(
+        {variable}={table} {python} -I -S {completer} bash "$COMP_POINT" "$COMP_LINE" 2>/dev/null
+    )
+    if [[ ${{#COMPREPLY[@]}} == 1 && ${{COMPREPLY[0]}} == *[=/.,] ]]; then compopt -o nospace; fi
+}}
+complete -F _elephan elephan
+"""
+
+ZSH = """\
+#compdef elephan
+# Completion of elephan {version} in zsh, by `elephan completion zsh`; make it anew after an update.
+_elephan() {{
+    local line
+    local -a open said_open closed said_closed
+    while IFS= read -r line; do
+        if [[ ${{line%%$'\\t'*}} == *[=/.,] ]]; then
+            open+=("${{line%%$'\\t'*}}") said_open+=("${{line/$'\\t'/  -- }}")
+        else
+            closed+=("${{line%%$'\\t'*}}") said_closed+=("${{line/$'\\t'/  -- }}")
+        fi
+    done < <({variable}={table} {python} -I -S {completer} zsh "${{(@Q)words[2,CURRENT]}}" 2>/dev/null)
+    compadd -l -S '' -d said_open -a open
+    compadd -l -d said_closed -a closed
+}}
+if [[ $funcstack[1] == _elephan ]]; then _elephan "$@"; else compdef _elephan elephan; fi
+"""
+
+FISH = """\
+# Completion of elephan {version} in fish, by `elephan completion fish`; make it anew after an update.
+function __elephan
+    set -lx {variable} {table}
+    set -l words (commandline -opc) (commandline -ct | string unescape)
+    {python} -I -S {completer} fish $words[2..-1] 2>/dev/null
+end
+complete -c elephan -f -a '(__elephan)'
+"""
+
+SHELLS: dict[str, str] = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+"""Scripts by shell."""
+
+
+def completion(
+    shell: Annotated[str, typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")],
+    json: JsonOption = False,
+) -> None:
+    """Print a script that makes Tab complete commands: verbs, options, names, files, places for --set.
+
+    Try it with: source <(elephan completion bash)
+    """
+    from elephan.cli import command  # noqa: PLC0415 (it knows this verb)
+
+    if shell not in SHELLS:
+        message = f'completion: there is no "{shell}"; {suggest(shell, SHELLS)}'
+        raise InputError(message)
+    text = script(shell, table(command()))
+    if json:
+        print_json({"shell": shell, "text": text})
+    else:
+        sys.stdout.write(text)
+
+
+def script(shell: str, known: dict[str, Any]) -> str:
+    """Write the script of a shell.
+
+    Parameters
+    ----------
+    shell : str
+        One of `SHELLS`.
+    known : dict
+        The table.
+
+    Returns
+    -------
+    str
+    """
+    from elephan import __version__  # noqa: PLC0415 (the package imports NumPy)
+
+    text = json_module.dumps(known, separators=(",", ":"))
+    quoted = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'" if shell == "fish" else shlex.quote(text)
+    return SHELLS[shell].format(
+        version=__version__,
+        variable=completer.TABLE,
+        table=quoted,
+        python=shlex.quote(sys.executable),
+        completer=shlex.quote(str(Path(completer.__file__).resolve())),
+    )
+
+
+def table(group: TyperGroup) -> dict[str, Any]:
+    """Gather everything there is to offer.
+
+    Parameters
+    ----------
+    group : TyperGroup
+        The command line.
+
+    Returns
+    -------
+    dict
+        ``verbs`` with their options and arguments, ``names`` of things by kind, ``parameters`` of models, queues and
+        laws (``aliases`` of these), ``keys`` of scenario files, ``values`` (which names a key takes).
+    """
+    from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
+    from elephan.catalog import catalog  # noqa: PLC0415
+    from elephan.cli.catalog import KINDS  # noqa: PLC0415
+    from elephan.cli.run import ENGINES  # noqa: PLC0415
+    from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415
+    from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415
+    from elephan.templates import DEFAULTS  # noqa: PLC0415
+    from elephan.theory.models import MODELS  # noqa: PLC0415
+
+    cards = {kind: catalog(kind) for kind in ("laws", "queues", "recoveries", "traffic")}
+    names = {kind: {card["name"]: card["title"] for card in some} for kind, some in cards.items()}
+    names |= {
+        "models": {name: model.title for name, model in MODELS.items()},
+        "targets": dict.fromkeys(("utilization", "loss", "delay", "fairness"), ""),
+        "precision": dict.fromkeys((*OF_LINKS, *OF_GROUPS), ""),
+        "kinds": dict.fromkeys(KINDS.split(", "), ""),
+        "formats": dict.fromkeys(("csv", "parquet"), ""),
+        "engines": dict.fromkeys(ENGINES, ""),
+        "workloads": dict.fromkeys(WORKLOADS, ""),
+        "templates": dict.fromkeys(DEFAULTS, ""),
+        "schemas": dict.fromkeys(SCHEMAS, ""),
+        "shells": dict.fromkeys(SHELLS, ""),
+    }
+    parameters = {name: {p: row.meaning for p, row in model.parameters.items()} for name, model in MODELS.items()}
+    aliases: dict[str, str] = {}
+    for key, kind in (("queue", "queues"), ("control", "laws")):
+        for card in cards[kind]:
+            parameters[f"{key} {card['name']}"] = {p["name"]: p["meaning"] for p in card["parameters"]}
+            aliases |= {f"{key} {alias}": f"{key} {card['name']}" for alias in card["aliases"]}
+    values = {"control": "laws", "law": "laws", "queue": "queues", "discipline": "queues"}
+    values |= {"recovery": "recoveries", "traffic": "traffic"}
+    verbs = _group(group, "")
+    known = {"names": names, "parameters": parameters, "aliases": aliases, "keys": _keys(), "values": values}
+    return verbs | known
+
+
+def _group(group: Any, name: str) -> dict[str, Any]:
+    """A group of verbs, which may be groups themselves."""
+    verbs = {
+        each: (_group if hasattr(verb, "commands") else _verb)(verb, f"{name} {each}".strip())
+        for each, verb in group.commands.items()
+        if not verb.hidden
+    }
+    said = (group.short_help or group.help or "").strip().partition("\n")[0]
+    return {"help": said, "options": _verb(group, name)["options"], "verbs": verbs}
+
+
+def _verb(verb: Any, name: str) -> dict[str, Any]:
+    """Options and arguments of a verb, each with what its values are."""
+    options: list[dict[str, Any]] = [{"names": ["--help", "-h"], "value": None, "help": "Show help.", "more": False}]
+    arguments, more = [], False
+    for each in verb.params:
+        if each.param_type_name == "argument":
+            arguments.append(_source(name, each))
+            more = each.nargs == -1
+        elif not each.hidden and "--help" not in each.opts:
+            value = None if each.is_flag else _source(name, each)
+            said = (each.help or "").partition(";")[0].replace("\\[", "[")
+            options.append({"names": list(each.opts), "value": value, "help": said, "more": each.multiple})
+    said = (verb.short_help or verb.help or "").strip().partition("\n")[0]
+    return {"help": said, "options": options, "arguments": arguments, "more": more}
+
+
+def _source(verb: str, each: Any) -> str:
+    """What the values of an option or argument are; empty if nothing is known of them."""
+    keys = [*each.opts, each.metavar or ""] if each.param_type_name == "option" else [each.metavar or ""]
+    asked = [*(f"{verb} {key}" for key in keys), *keys]
+    return next((SOURCES[key] for key in asked if key in SOURCES), "")
+
+
+def _keys() -> dict[str, dict[str, str]]:
+    """Keys of a scenario file by table, each with the first sentence of what the schema says of it."""
+    from elephan.schema import schema  # noqa: PLC0415 (as above)
+
+    found = schema()
+    parts = found["$defs"]
+    tables = {
+        "": found,
+        "links": parts["Link"],
+        "flows": parts["Flows"],
+        "record": parts["Record"],
+        "tcp": parts["TcpTable"],
+    }
+    return {
+        name: {
+            key: " ".join(said["description"].split()).partition(". ")[0].rstrip(".")
+            for key, said in part["properties"].items()
+        }
+        for name, part in tables.items()
+    }

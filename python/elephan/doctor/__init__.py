@@ -1,0 +1,121 @@
+"""What this machine can do, what is missing, and the command that mends it. Looks only; nothing is changed.
+
+A probe is a function that returns a `Finding` and a line in `PROBES`.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from elephan.doctor import engine, installed, linux, machine, store
+from elephan.doctor.finding import LIMITED, MISSING, Finding, Probe, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["PROBES", "Finding", "Probe", "Row", "document", "examine"]
+
+LONGEST_S = 20.0
+"""A probe that says nothing for so long is given up: a disk of the network may never answer [s]."""
+
+_SIM, _KEPT, _WORK = "simulation", "results", "around it"
+_LINUX = "Linux"
+
+PROBES: tuple[Probe, ...] = (
+    Probe(_SIM, "Python", "everything", installed.python, needed=True),
+    Probe(_SIM, "extension", "the engine", installed.extension, needed=True),
+    Probe(_SIM, "engines", "right results, the same everywhere", engine.engines, needed=True),
+    Probe(_SIM, "speed", "knowing how long runs take", engine.speed),
+    Probe(_SIM, "cores", "replications side by side", machine.cores),
+    Probe(_SIM, "memory", "large runs", machine.memory),
+    Probe(_KEPT, "store", "runs that are found again", store.state),
+    Probe(_KEPT, "store's disk", "room for sweeps", store.disk),
+    Probe(_KEPT, "store's locks", "several processes on one store", store.locks),
+    Probe(_KEPT, "temporary files", "writing results whole", machine.temporary),
+    Probe(_KEPT, "pictures", "--plot, --out, reports", installed.pictures),
+    Probe(_KEPT, "terminal", "tables and progress", machine.terminal),
+    Probe(_WORK, "cluster", "elephan sweep --scheduler", installed.packages("distributed")),
+    Probe(_WORK, "frames", "tables for pandas, polars, xarray", installed.packages("pandas", "polars", "xarray")),
+    Probe(
+        _WORK, "documentation", "make docs", installed.packages("sphinx", "myst-nb", "furo", "nbclient", "ipykernel")
+    ),
+    Probe(_WORK, "tests", "make test", installed.packages("pytest", "hypothesis", "jsonschema")),
+    Probe(_WORK, "cargo", "building the engine", installed.program("cargo", {"": "cargo", "brew": "rust"})),
+    Probe(_WORK, "ns-2", "elephan bench beside it", installed.program("ns", {"apt-get": "ns2"})),
+    Probe(_WORK, "chromium", "tests of reports", installed.program("chromium", {"": "chromium"})),
+    Probe(_LINUX, "kernel", "congestion control in BPF", linux.kernel),
+    Probe(_LINUX, "struct_ops", "loading laws", linux.struct_ops),
+    Probe(_LINUX, "congestion controls", "comparing with the kernel's", linux.controls),
+    Probe(_LINUX, "TUN", "a bottleneck in user space", linux.tun),
+    Probe(_LINUX, "namespaces", "hosts on one machine", linux.namespaces),
+    Probe(_LINUX, "privileges", "loading laws, devices, priorities", linux.privileges),
+    Probe(_LINUX, "ip", "setting up hosts", installed.program("ip", {"": "iproute2", "dnf": "iproute"})),
+    Probe(_LINUX, "iperf3", "real traffic", installed.program("iperf3", {"": "iperf3"})),
+    Probe(_LINUX, "clang", "compiling laws", installed.program("clang", {"": "clang"})),
+    Probe(_LINUX, "bpftool", "looking at loaded laws", installed.program("bpftool", {"": "bpftool", "pacman": "bpf"})),
+)
+"""All of them, in the order in which they are shown."""
+
+
+def examine(probes: Iterable[Probe] = PROBES, longest_s: float = LONGEST_S) -> list[Row]:
+    """Look at everything; no probe can make it fail or hang.
+
+    Parameters
+    ----------
+    probes : iterable of Probe
+    longest_s : float [s]
+        For each.
+
+    Returns
+    -------
+    list of Row
+        In the order of the probes.
+
+    Examples
+    --------
+    >>> [row.status for row in examine([Probe("all", "sky", "weather", lambda: 1 / 0)])]
+    ['limited']
+    """
+    rows = []
+    for probe in probes:
+        found = _look(probe, longest_s)
+        rows.append(Row(probe.group, probe.name, probe.purpose, probe.needed, found.status, found.found, found.mend))
+    return rows
+
+
+def _look(probe: Probe, longest_s: float) -> Finding:
+    broken = MISSING if probe.needed else LIMITED
+    found = [Finding(broken, f"no answer within {longest_s:g} s")]
+
+    def look() -> None:
+        try:
+            found.append(probe.look())
+        except Exception as error:
+            # Whatever a system does, the other rows are shown.
+            found.append(Finding(broken, f"could not be looked at: {type(error).__name__}: {error}"))
+
+    # What hangs in the system is left behind, and does not keep Python from ending.
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    thread.join(longest_s)
+    return found[-1]
+
+
+def document(rows: Iterable[Row]) -> dict[str, Any]:
+    """Return the document of ``elephan doctor --json``.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+
+    Returns
+    -------
+    dict
+        ``ok``: nothing is missing that is needed; ``rows``.
+    """
+    listed = list(rows)
+    return {
+        "ok": not any(row.needed and row.status == MISSING for row in listed),
+        "rows": [row.to_json() for row in listed],
+    }

@@ -1,0 +1,132 @@
+"""Probes of what is installed: Python, the extension, packages, programs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from importlib import metadata, util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elephan import _native
+from elephan.doctor.finding import LIMITED, MISSING, OK, Finding, install, pip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LEAST_PYTHON = (3, 11)
+
+EXTENSION = "_native.abi3.so"
+
+
+def python() -> Finding:
+    """Whether Python is recent enough."""
+    found = f"{sys.version.split()[0]} at {sys.executable}"
+    if sys.version_info < LEAST_PYTHON:
+        return Finding(MISSING, found, install({"": "python3.11", "pacman": "python", "apk": "python3"}))
+    return Finding(OK, found)
+
+
+def extension() -> Finding:
+    """Whether the engine belongs to this package, catches panics, and is built from the source beside it."""
+    version, root = _native.version(), Path(__file__).resolve().parents[3]
+    try:
+        package = metadata.version("elephan")
+    except metadata.PackageNotFoundError:
+        package = version
+    rebuild = "make build" if (root / "Makefile").exists() else pip("--force-reinstall", "elephan")
+    if package != version:
+        return Finding(LIMITED, f"version {version}, but the package is {package}", rebuild)
+    if not getattr(_native, "unwinds", lambda: True)():
+        return Finding(LIMITED, f"{version}, built so that a defect ends Python", rebuild)
+    newer = newer_source(root, Path(str(_native.__file__)))
+    if newer is not None:
+        return Finding(LIMITED, f"{version}, older than {newer.relative_to(root)}", rebuild)
+    return Finding(OK, version)
+
+
+def newer_source(root: Path, built: Path) -> Path | None:
+    """Find source that changed after the extension was built.
+
+    Parameters
+    ----------
+    root : Path
+        Of the checkout, if it is one.
+    built : Path
+        The extension.
+
+    Returns
+    -------
+    Path or None
+        The newest; None if there is none, or no checkout.
+    """
+    sources = [*root.glob("crates/*/src/**/*.rs"), *root.glob("Cargo.lock")]
+    newest = max(sources, key=lambda path: path.stat().st_mtime, default=None)
+    if newest is None or not built.exists() or newest.stat().st_mtime <= built.stat().st_mtime:
+        return None
+    return newest
+
+
+def packages(*names: str) -> Callable[[], Finding]:
+    """Make the probe of optional packages.
+
+    Parameters
+    ----------
+    *names : str
+
+    Returns
+    -------
+    callable
+    """
+
+    def look() -> Finding:
+        lacking = [name for name in names if util.find_spec(name.replace("-", "_")) is None]
+        there = ", ".join(f"{name} {_version(name)}" for name in names if name not in lacking)
+        if not lacking:
+            return Finding(OK, there)
+        said = f"{there}; not {', '.join(lacking)}" if there else f"no {', '.join(lacking)}"
+        return Finding(LIMITED if there else MISSING, said, pip(*lacking))
+
+    return look
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def program(name: str, managers: dict[str, str]) -> Callable[[], Finding]:
+    """Make the probe of a program.
+
+    Parameters
+    ----------
+    name : str
+        As it is called.
+    managers : dict of str to str
+        As `install` takes them.
+
+    Returns
+    -------
+    callable
+    """
+
+    def look() -> Finding:
+        # Where programs of the system are, which is not on everybody's path.
+        path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/local/sbin")
+        return Finding(OK, path) if path else Finding(MISSING, "not installed", install(managers))
+
+    return look
+
+
+def pictures() -> Finding:
+    """Whether pictures can be drawn without a display, with their letters."""
+    if util.find_spec("matplotlib") is None:
+        return Finding(MISSING, "no matplotlib", pip("matplotlib"))
+    import matplotlib as mpl  # noqa: PLC0415 (slow to import)
+    from matplotlib import font_manager  # noqa: PLC0415
+
+    font = Path(str(font_manager.findfont(font_manager.FontProperties()))).stem
+    found = f"matplotlib {mpl.__version__}, backend {mpl.get_backend()}, font {font}"
+    return Finding(OK, found)

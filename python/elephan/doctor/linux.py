@@ -1,0 +1,139 @@
+"""Probes of Linux, for TCP laws in its kernel and for a live bottleneck: only looked at, nothing is opened or changed.
+
+Source: kernel.org documentation of BPF struct_ops and TUN; capabilities(7), namespaces(7).
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from pathlib import Path
+
+from elephan.doctor.finding import ELSEWHERE, LIMITED, MISSING, OK, Finding
+from elephan.doctor.machine import read
+
+STRUCT_OPS, LINKED = (5, 6), (6, 4)
+"""Kernels from which a congestion control can be a BPF program, and from which it goes when its loader goes."""
+
+OPERATIONS = b"bpf_struct_ops_tcp_congestion_ops"
+"""A type that the kernel's own description holds if congestion controls can be BPF programs."""
+
+CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21, "CAP_SYS_NICE": 23, "CAP_BPF": 39}
+"""Bits that the kernel part needs, in the order of their numbers."""
+
+BTF = Path("/sys/kernel/btf/vmlinux")
+SYSCTLS = Path("/proc/sys")
+TUN = Path("/dev/net/tun")
+
+NOT_LINUX = Finding(ELSEWHERE, f"{platform.system()} is not Linux")
+
+
+def is_linux() -> bool:
+    """Tell whether this is Linux.
+
+    Returns
+    -------
+    bool
+    """
+    return sys.platform.startswith("linux")
+
+
+def kernel() -> Finding:
+    """Whether the kernel is recent enough."""
+    if not is_linux():
+        return NOT_LINUX
+    release = platform.release()
+    match = re.match(r"(\d+)\.(\d+)", release)
+    version = (int(match[1]), int(match[2])) if match else (0, 0)
+    if version < STRUCT_OPS:
+        return Finding(MISSING, f"{release}; congestion control in BPF needs 5.6")
+    if version < LINKED:
+        return Finding(LIMITED, f"{release}; from 6.4 a law goes when its loader goes")
+    return Finding(OK, release)
+
+
+def struct_ops() -> Finding:
+    """Whether a congestion control can be a BPF program, as far as the kernel's types tell."""
+    if not is_linux():
+        return NOT_LINUX
+    if not BTF.exists():
+        return Finding(MISSING, f"no {BTF}: the kernel was built without its types (CONFIG_DEBUG_INFO_BTF)")
+    try:
+        holds = OPERATIONS in BTF.read_bytes()
+    except OSError as error:
+        return Finding(LIMITED, f"{BTF}: {error.strerror}")
+    return Finding(OK, "BTF, with TCP's operations") if holds else Finding(MISSING, "BTF, but without TCP's operations")
+
+
+def controls() -> Finding:
+    """Which congestion controls the kernel has, and which anybody may choose."""
+    if not is_linux():
+        return NOT_LINUX
+    ipv4 = SYSCTLS / "net" / "ipv4"
+    available, allowed, usual = (
+        read(ipv4 / f"tcp_{name}congestion_control") for name in ("available_", "allowed_", "")
+    )
+    if not available:
+        return Finding(LIMITED, f"{ipv4} does not say")
+    return Finding(OK, f"{available}; without privileges {allowed}; default {usual}")
+
+
+def tun() -> Finding:
+    """Whether a bottleneck in user space could have its devices."""
+    if not is_linux():
+        return NOT_LINUX
+    if not TUN.exists():
+        return Finding(MISSING, f"no {TUN}", "modprobe tun")
+    if not os.access(TUN, os.R_OK | os.W_OK):
+        return Finding(LIMITED, f"{TUN} cannot be opened by this user", f"sudo chmod 0666 {TUN}")
+    return Finding(OK, str(TUN))
+
+
+def namespaces() -> Finding:
+    """Whether senders and receivers can have network stacks of their own."""
+    if not is_linux():
+        return NOT_LINUX
+    if not Path("/proc/self/ns/net").exists():
+        return Finding(MISSING, "the kernel has no network namespaces")
+    if "CAP_SYS_ADMIN" in held(read(Path("/proc/self/status"))):
+        return Finding(OK, "network namespaces")
+    users = read(SYSCTLS / "user" / "max_user_namespaces")
+    if users == "0" or read(SYSCTLS / "kernel" / "unprivileged_userns_clone") == "0":
+        return Finding(LIMITED, "only for root", "sudo sysctl kernel.unprivileged_userns_clone=1")
+    return Finding(OK, "network namespaces, in a user namespace")
+
+
+def privileges() -> Finding:
+    """What this process may do."""
+    if not is_linux():
+        return NOT_LINUX
+    has = held(read(Path("/proc/self/status")))
+    lacking = [name for name in CAPABILITIES if name not in has]
+    who = "root" if os.geteuid() == 0 else "an ordinary user"
+    if not lacking:
+        return Finding(OK, f"{who}, with {', '.join(CAPABILITIES)}")
+    return Finding(LIMITED, f"{who}, without {', '.join(lacking)}", "" if who == "root" else "sudo -E elephan …")
+
+
+def held(status: str) -> list[str]:
+    r"""Read which of the capabilities are in effect.
+
+    Parameters
+    ----------
+    status : str
+        As ``/proc/self/status`` has it.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> held("CapEff:\t0000000000201000")
+    ['CAP_NET_ADMIN', 'CAP_SYS_ADMIN']
+    """
+    match = re.search(r"^CapEff:\s*([0-9a-f]+)$", status, re.MULTILINE)
+    bits = int(match[1], 16) if match else 0
+    return [name for name, bit in CAPABILITIES.items() if bits >> bit & 1]

@@ -1,0 +1,174 @@
+"""Probes of the machine: cores, memory, disks, terminal.
+
+What containers allow counts: limits of control groups (versions 1 and 2) and the cores a process may use.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, Finding, gigabytes
+
+LEAST_FREE = 1e9
+"""Of a disk [bytes]: a sweep of 10 000 short runs takes about half of it."""
+
+LEAST_MEMORY = 1e9
+"""A run of a million packets in flight takes some hundred megabytes [bytes]."""
+
+LEAST_COLUMNS = 80
+"""Of a terminal: narrower ones wrap tables."""
+
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def cores() -> Finding:
+    """How many cores replications can use."""
+    there = os.cpu_count() or 1
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else there
+    quota = cpu_quota(CGROUPS)
+    usable = min(allowed, quota)
+    if usable >= there:
+        return Finding(OK, f"{there}")
+    why = "affinity" if allowed < there else "the control group"
+    return Finding(LIMITED, f"{usable:.3g} of {there}, by {why}")
+
+
+def cpu_quota(folder: Path) -> float:
+    """Read how many cores a control group may use.
+
+    Parameters
+    ----------
+    folder : Path
+        Where control groups are mounted.
+
+    Returns
+    -------
+    float [cores]
+        Infinite if nothing limits them.
+    """
+    older = (read(folder / "cpu" / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+    quota, _, period = (read(folder / "cpu.max") or " ".join(older)).partition(" ")
+    if not quota.isdecimal() or not period.isdecimal() or int(period) == 0:
+        return math.inf
+    return int(quota) / int(period)
+
+
+def memory() -> Finding:
+    """How much memory is left for runs."""
+    available = available_memory(Path("/proc/meminfo"))
+    if available is None:
+        return Finding(ELSEWHERE, "this system does not say")
+    limit = memory_limit(CGROUPS)
+    room = min(available, limit)
+    found = f"{gigabytes(room)} available" + (", by the control group" if limit < available else "")
+    return Finding(OK if room >= LEAST_MEMORY else LIMITED, found)
+
+
+def available_memory(meminfo: Path) -> float | None:
+    """Read what is available without swapping.
+
+    Parameters
+    ----------
+    meminfo : Path
+
+    Returns
+    -------
+    float or None [bytes]
+    """
+    lines = dict(line.split(":", 1) for line in read(meminfo).splitlines() if ":" in line)
+    words = lines.get("MemAvailable", "").split()
+    return float(words[0]) * 1024 if words else None
+
+
+def memory_limit(folder: Path) -> float:
+    """Read what a control group may take.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    float [bytes]
+        Infinite if nothing limits it.
+    """
+    text = read(folder / "memory.max") or read(folder / "memory/memory.limit_in_bytes")
+    return float(text) if text.isdecimal() else math.inf
+
+
+def read(path: Path) -> str:
+    """Read a small file of the system.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    str
+        Empty if it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def nearest_folder(path: Path) -> Path:
+    """Find the folder itself, or the one in which it would be made.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    Path
+    """
+    whole = path.absolute()
+    return next(each for each in (whole, *whole.parents) if each.is_dir())
+
+
+def room(path: Path) -> Finding:
+    """How much a disk holds still.
+
+    Parameters
+    ----------
+    path : Path
+        A folder, which need not exist yet.
+
+    Returns
+    -------
+    Finding
+    """
+    folder = nearest_folder(path)
+    free = shutil.disk_usage(folder).free
+    if not os.access(folder, os.W_OK):
+        return Finding(LIMITED, f"{folder} cannot be written")
+    return Finding(OK if free >= LEAST_FREE else LIMITED, f"{gigabytes(free)} free at {folder}")
+
+
+def temporary() -> Finding:
+    """How much room temporary files have."""
+    return room(Path(tempfile.gettempdir()))
+
+
+def terminal() -> Finding:
+    """What the terminal shows."""
+    encoding = (sys.stdout.encoding or "").lower().replace("-", "")
+    columns = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty():
+        colour = "no terminal"
+    elif os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+        colour = "no colour"
+    else:
+        colour = "colour"
+    found = f"{colour}, {columns} columns, {encoding or 'unknown encoding'}"
+    if encoding != "utf8":
+        return Finding(LIMITED, f"{found}: lines of tables may be wrong", "export PYTHONUTF8=1")
+    return Finding(OK if columns >= LEAST_COLUMNS else LIMITED, found)
