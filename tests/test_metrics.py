@@ -9,6 +9,7 @@ from elephan.citations import CITATIONS
 from elephan.metrics import (
     METRICS,
     bin_lowers,
+    bin_middles,
     cards,
     convergence_time,
     distribution,
@@ -18,6 +19,7 @@ from elephan.metrics import (
     maxmin_shares,
     mean_backlog,
     percentile,
+    percentiles,
     ratio,
     recovery_times,
     response_time_cdf,
@@ -119,6 +121,15 @@ def test_percentiles_of_a_histogram_are_those_of_its_values_to_a_64th(values: li
     assert cumulated[-1] == pytest.approx(1.0)
     assert (np.diff(value) > 0).all()
     assert value[-1] >= max(values)
+
+
+@given(st.lists(st.lists(st.integers(0, 3), max_size=90), min_size=1, max_size=9), st.floats(0.01, 1.0))
+def test_percentiles_of_many_histograms_are_those_of_each_alone(histograms: list[list[int]], share: float) -> None:
+    found = percentiles([np.array(counts, dtype=np.uint64) for counts in histograms], [0.5, share])
+    for counts, row in zip(histograms, found, strict=True):
+        values = np.sort(np.repeat(bin_middles(len(counts)), counts))
+        ranks = [max(1, int(np.ceil(q * values.size - 1e-9))) for q in (0.5, share)]
+        np.testing.assert_array_equal(row, values[np.array(ranks) - 1] if values.size else [np.nan, np.nan])
 
 
 def test_a_histogram_of_nothing_has_no_percentile() -> None:

@@ -1,16 +1,21 @@
 """Runs: the document, the columns, the files, and that neither workers nor engines change a byte."""
 
 import json
+import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import elephan
-from elephan.run.files import atomic, write_json
+from elephan.run.files import atomic, encode_json, encode_result, write_json
 from elephan.run.outcome import CAUSES, Outcome, simulate
+from elephan.run.parallel import Job, simulate_all
 from elephan.run.result import Result
 
 
@@ -151,6 +156,50 @@ def test_loss_is_dropped_over_arrived(result: Result) -> None:
     outcome: Outcome = result.outcomes[0]
     dropped = sum(outcome.links[f"drops_{cause}"][0] for cause in CAUSES)
     assert outcome.loss_ratio(0) == dropped / outcome.links["arrived"][0] > 0
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+documents = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
+
+
+@given(documents)
+def test_documents_are_written_as_json_writes_them(document: object) -> None:
+    assert encode_json({"all": document}).decode() == json.dumps({"all": document}, indent=1) + "\n"
+
+
+def test_no_file_holds_a_number_that_json_has_not() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        encode_json({"mean": float("nan")})
+
+
+def test_files_are_what_is_encoded_of_them(result: Result, tmp_path: Path) -> None:
+    files = encode_result(result)
+    assert {path.name: path.read_bytes() for path in result.write(tmp_path)} == files
+    assert {path.name for path in tmp_path.iterdir()} == set(files)
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_columns_are_read_back_as_they_were_whether_compressed_or_not(count: int, tmp_path: Path) -> None:
+    flows = elephan.Scenario.from_text(elephan.EXAMPLE).override({"flows[0].count": count})
+    result = elephan.run(flows, replications=2)
+    result.write(tmp_path)
+    table = pq.read_table(tmp_path / "flows.parquet")
+    for name in ("goodput_bps", "cwnd_segments", "sent"):
+        np.testing.assert_array_equal(table[name], np.concatenate([o.flows[name] for o in result.outcomes]))
+
+
+def test_a_single_worker_takes_long_runs_to_a_thread_that_can_be_left(
+    scenario: elephan.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def where(*_: object, **__: object) -> object:
+        return threading.current_thread()
+
+    monkeypatch.setattr(sys.modules["elephan.run.parallel"], "simulate", where)
+    # 10 Mbit/s for 4 s are 5000 packets; for an hour they are millions.
+    long = scenario.override({"duration": "1 h"})
+    here: object = threading.main_thread()
+    assert simulate_all([Job(scenario, 0)], workers=1) == [here]
+    assert simulate_all([Job(long, 0)], workers=1) != [here]
 
 
 def _stop_half_way(path: Path) -> None:

@@ -12,6 +12,7 @@ from elephan.stats import (
     bootstrap_quantile,
     ecdf,
     estimate,
+    estimates,
     histogram_quantile,
     is_precise,
     isotonic,
@@ -31,6 +32,16 @@ def test_the_half_width_is_that_of_the_t_test() -> None:
     assert ci95 is not None
     assert mean - ci95 == pytest.approx(interval.low)
     assert mean + ci95 == pytest.approx(interval.high)
+
+
+@given(st.integers(1, 40), st.integers(0, 2**32))
+def test_many_estimates_at_once_have_the_digits_of_each_alone(replications: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.lognormal(0.0, 9.0, (12, replications))
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    means, halves = estimates(rows)
+    alone = [(e.mean, np.nan if e.ci95 is None else e.ci95) for e in map(estimate, rows)]
+    np.testing.assert_array_equal(np.column_stack([means, halves]), alone)
 
 
 def test_one_value_has_no_interval_and_no_value_no_mean() -> None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 
-SMALL = 4096
-"""Bytes below which columns are not compressed: a disk block holds them, and to start compressing costs more."""
+SMALL = 512
+"""Numbers below which columns are not compressed: a disk block holds them, and to start compressing costs more."""
 
 
 _SCALAR = json.JSONEncoder(allow_nan=False)
@@ -218,7 +218,7 @@ def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> b
     with pq.ParquetWriter(
         sink,
         table.schema,
-        compression="zstd" if table.nbytes >= SMALL else "none",
+        compression="zstd" if table.num_rows * table.num_columns >= SMALL else "none",
         # Of measured numbers dictionaries and extremes make files larger; Arrow's own schema would repeat Parquet's.
         use_dictionary=False,
         write_statistics=False,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -85,6 +84,8 @@ def simulate_all(
     work = partial(simulate, engine=engine, series=series)
     if (workers == 1 or len(jobs) == 1) and all(_is_short(job.scenario) for job in jobs):
         return _collected(jobs, (work(*job) for job in jobs), on_done)
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (loads logging; short runs and start-up do without)
+
     pool = ThreadPoolExecutor(max_workers=workers or default_workers())
     try:
         futures = [pool.submit(work, *job) for job in jobs]
