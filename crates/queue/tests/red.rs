@@ -239,7 +239,7 @@ fn settling_finds_what_the_sources_give_and_does_it_once() {
     let number = |value: &Value| match value {
         Value::Number(x) => *x,
         Value::Text(text) => text.trim_end_matches(" packets").parse().unwrap(),
-        Value::Bool(_) => f64::NAN,
+        Value::Bool(_) | Value::Pairs(_) => f64::NAN,
     };
     for (name, w_q) in [("red", 0.002), ("ared", 4.8e-6), ("gared", 4.8e-6), ("pd-red", 4.8e-6)] {
         let values = found(name, &huge);

@@ -283,10 +283,12 @@ fn life() -> impl Strategy<Value = (Start, Option<Stop>)> {
 fn laws() -> impl Strategy<Value = (LawSpec, StartSpec)> {
     ((0..law::LAWS.len()), 0.01..0.5, (0..law::STARTS.len()), 2.0..1e6).prop_map(|(law, share, start, ssthresh)| {
         let mut law = LawSpec::named(law::LAWS[law].card.name).expect("registered");
-        for name in ["decrease", "high_decrease"] {
-            if let Some(set) = law.set(name, &Value::Number(share)) {
-                set.expect("in range");
-            }
+        for row in law.rows().iter().filter(|row| ["decrease", "high_decrease"].contains(&row.name)) {
+            let value = match row.default {
+                Value::Pairs(_) => Value::Pairs(vec![[1.0, 0.5], [ssthresh, share]]),
+                _ => Value::Number(share),
+            };
+            law.set(row.name, &value).expect("a parameter").expect("in range");
         }
         let mut start = StartSpec::named(law::STARTS[start].card.name).expect("registered");
         if let Some(set) = start.set("max_ssthresh", &Value::Number(ssthresh)) {

@@ -466,6 +466,7 @@ fn settle(pace: Pace, links: &mut [Link], groups: &[Group]) -> Result<(String, S
                 Value::Text(text) => format!("{text:?}"),
                 Value::Number(x) => format!("{x:?}"),
                 Value::Bool(x) => x.to_string(),
+                Value::Pairs(pairs) => format!("{pairs:?}"),
             };
             let before = links[l].parameters.clone();
             let _ = write!(links[l].parameters, ", {} = {value}", row.name);

@@ -74,6 +74,8 @@ pub fn value(spec: &QueueSpec, row: &Param, draw: u32) -> Value {
         Value::Text(_) if takes(spec, row, &Value::Number(0.5)) && !takes(spec, row, &Value::Text("1 B".into())) => {
             Value::Number(NUMBERS[draw as usize % NUMBERS.len()])
         }
+        // No discipline takes a table yet.
+        Value::Pairs(_) => row.default.clone(),
         Value::Text(text) if text == "auto" || text.ends_with("packets") && text != "packets" => of(AMOUNTS),
         Value::Text(text) if base::text::span(text).is_ok_and(|span| span >= Span::ZERO) => of(SPANS),
         Value::Text(_) => {
