@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elephan.cli import bench, catalog, lint, model, new, run, size
+from elephan.cli import bench, catalog, lint, model, new, run, size, store
 from elephan.cli.common import Interrupted, leave, report_defect, say
 from elephan.errors import InputError
 
@@ -32,6 +32,7 @@ app.command("model", epilog=model.EXAMPLE)(model.model)
 app.command("new", epilog=new.EXAMPLE)(new.new)
 app.command("lint", epilog=lint.EXAMPLE)(lint.lint)
 app.command("list", epilog=catalog.EXAMPLE)(catalog.list_)
+app.add_typer(store.app)
 app.command("bench", epilog=bench.EXAMPLE)(bench.bench)
 
 

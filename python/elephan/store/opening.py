@@ -81,9 +81,7 @@ def open_to_read(store: Path) -> Index:
         If there is no store, or it is of a newer version.
     """
     path = store / FILE
-    if not path.exists() and not (store / "runs").is_dir():
-        message = f"store {store}: there is none; give the folder of one with --store, or set ELEPHAN_STORE"
-        raise StoreError(message)
+    check_is_there(store)
     if path.exists():
         for way in (_shared, _copied, _alone):
             connection = None
@@ -103,6 +101,22 @@ def open_to_read(store: Path) -> Index:
     take_in(index, store, folders.all_ids(store))
     take_in_failures(index, store)
     return index
+
+
+def check_is_there(store: Path) -> None:
+    """Refuse a folder that is no store.
+
+    Parameters
+    ----------
+    store : Path
+
+    Raises
+    ------
+    StoreError
+    """
+    if not any((store / name).exists() for name in (FILE, "runs", "shards")):
+        message = f"store {store}: there is none; give the folder of one with --store, or set ELEPHAN_STORE"
+        raise StoreError(message)
 
 
 def _uri(path: Path, options: str) -> sqlite3.Connection:

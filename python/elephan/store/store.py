@@ -15,7 +15,7 @@ from elephan.store.errors import StoreError, told
 from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
 from elephan.store.locks import Presence, leftovers
-from elephan.store.opening import FAILURES, open_to_read, open_to_write, remove, take_in
+from elephan.store.opening import FAILURES, check_is_there, open_to_read, open_to_write, remove, take_in
 from elephan.store.provenance import now
 from elephan.store.stored import Stored
 from elephan.store.table import Table
@@ -66,7 +66,7 @@ class Store:
     key = staticmethod(key)
 
     def __init__(self, folder: str | Path | None = None, *, readonly: bool = False) -> None:
-        self.folder = Path(folder or os.environ.get(VARIABLE) or USUAL)
+        self.folder = _usual(folder)
         self.readonly = readonly
         self._presence: Presence | None = None
         self._waiting: dict[str, tuple[folders.Folder, list[Labels]]] = {}
@@ -83,6 +83,20 @@ class Store:
             except BaseException:
                 self._presence.end()
                 raise
+
+    @staticmethod
+    def check_is_there(folder: str | Path | None = None) -> None:
+        """Refuse a folder that is no store.
+
+        Parameters
+        ----------
+        folder : str or Path, optional
+
+        Raises
+        ------
+        InputError
+        """
+        check_is_there(_usual(folder))
 
     def __enter__(self) -> Self:
         return self
@@ -596,3 +610,7 @@ class Store:
             raise StoreError(message)
         return self._presence
 
+
+
+def _usual(folder: str | Path | None) -> Path:
+    return Path(folder or os.environ.get(VARIABLE) or USUAL)
