@@ -24,6 +24,7 @@ from elephan.cli import (
     run,
     schema,
     size,
+    store,
     sweep,
 )
 from elephan.cli.common import Interrupted, leave, report_defect, say
@@ -51,6 +52,7 @@ app.command("sweep", epilog=sweep.EXAMPLE, cls=Verb)(sweep.sweep)
 app.command("model", epilog=model.EXAMPLE, cls=Verb)(model.model)
 app.command("new", epilog=new.EXAMPLE, cls=Verb)(new.new)
 app.command("report", epilog=report.EXAMPLE, cls=Verb)(report.report)
+app.add_typer(store.app)
 app.command("lint", epilog=lint.EXAMPLE, cls=Verb)(lint.lint)
 app.command("list", epilog=catalog.EXAMPLE, cls=Verb)(catalog.list_)
 app.command("schema", epilog=schema.EXAMPLE, cls=Verb)(schema.schema)

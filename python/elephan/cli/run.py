@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from elephan.run.result import Result
+    from elephan.scenario import Scenario
+    from elephan.store import Stored
+
 ENGINES = ("window", "reference")
 
 EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links[0].buffer="0.1 bdp" --out run/ --plot
@@ -66,6 +72,10 @@ def run(
         bool,
         typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
     ] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", metavar="DIR", help="Keep the run there; what is there already is not run again."),
+    ] = None,
     engine: Annotated[str, typer.Option("--engine", help="window, or reference: the plain one, slow.")] = "window",
     strict: StrictOption = False,
     quiet: QuietOption = False,
@@ -85,12 +95,54 @@ def run(
         raise InputError(message)
     most = _most(replications, precision, max_replications)
     read = elephan.Scenario.from_file(scenario)
-    if set_:
-        read = read.override(dict(parse_assignment(text) for text in set_))
+    changes: dict[str, object] = dict(parse_assignment(text) for text in set_ or [])
+    changes |= {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
+    if changes:
+        read = read.override(changes)
     if strict:
         warn(lint(read), strict=True)
-    done = 0
+    with ExitStack() as stack:
+        kept = None
+        if store is not None:
+            from elephan.store import Store  # noqa: PLC0415 (few runs are kept)
 
+            kept = stack.enter_context(Store(store))
+        asked = {"engine": engine, "precision": precision, "max_replications": most}
+        key = kept.key(read, **asked) if kept is not None else ""
+        # Pictures are drawn of what a run leaves in memory.
+        found = kept.find(key, series=out is not None) if kept is not None and not plot else None
+        with writing(out):
+            if found is not None:
+                say(f"run {found.id[:12]} is in the store {store}: shown from there")
+                written = found.write(out) if out is not None else []
+                made: Result | Stored = found
+            else:
+                made = _simulate(read, workers, out, quiet, asked)
+                if kept is not None:
+                    kept.put(made, key=key)
+                written = _written(made, out, plot)
+        document = made.to_json()
+        facts, warnings = made.scenario.groups, made.warnings
+    if json:
+        print_json(document)
+    else:
+        print_document(document, facts)
+        for path in written:
+            say(f"wrote {path}")
+    warn(warnings, strict=strict, quiet=quiet)
+    if not document.get("precision", {}).get("met", True):
+        from elephan.run.precision import missed  # noqa: PLC0415 (NumPy is there by now)
+
+        count = document["run"]["replications"]
+        say(f"precision not met after {count} replications: {missed(document['precision'])}")
+        raise typer.Exit(1)
+
+
+def _simulate(read: Scenario, workers: int | None, out: Path | None, quiet: bool, asked: dict[str, Any]) -> Result:
+    """Run, with a line that says how far it is."""
+    import elephan  # noqa: PLC0415 (--help does without NumPy)
+
+    done = 0
     with ProgressLine("replications", quiet=quiet) as line:
 
         def progress(now: int, total: int) -> None:
@@ -99,38 +151,35 @@ def run(
             line.update(now, total)
 
         try:
-            result = elephan.run(
-                read,
-                replications,
-                seed,
-                workers,
-                progress,
-                series=out is not None,
-                engine=engine,
-                precision=precision,
-                max_replications=most,
-            )
-            with writing(out):
-                written = result.write(out) if out is not None else []
-                if plot and out is not None:
-                    from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
-
-                    written += draw_run(result, out)
+            return elephan.run(read, workers=workers, progress=progress, series=out is not None, **asked)
         except KeyboardInterrupt:
             message = f"interrupted after {done} replications; nothing is half-written"
             raise Interrupted(message) from None
-    document = result.to_json()
-    if json:
-        print_json(document)
-    else:
-        print_tables(*_tables(document, result.scenario.groups))
-        print_lines(*_queues(document))
-        for path in written:
-            say(f"wrote {path}")
-    warn(result.warnings, strict=strict, quiet=quiet)
-    if result.precision is not None and not result.precision.is_met:
-        say(f"precision not met after {len(result.outcomes)} replications: {result.precision.missed()}")
-        raise typer.Exit(1)
+
+
+def _written(result: Result, out: Path | None, plot: bool) -> list[Path]:
+    """Write what ``--out`` and ``--plot`` ask for."""
+    if out is None:
+        return []
+    written = result.write(out)
+    if plot:
+        from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
+
+        written += draw_run(result, out)
+    return written
+
+
+def print_document(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> None:
+    """Put the document of a run on stdout as tables.
+
+    Parameters
+    ----------
+    document : dict
+    facts : sequence of dict
+        Of its groups.
+    """
+    print_tables(*_tables(document, facts))
+    print_lines(*_queues(document))
 
 
 def _most(replications: int | None, precision: list[str] | None, most: int | None) -> int:

@@ -15,7 +15,7 @@ from elephan.stats import estimate, finite, is_precise
 from elephan.units import share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -113,12 +113,27 @@ class Precision:
         -------
         str
         """
-        rows = [row for row in self.to_json()["metrics"] if not row["met"]]
-        return ", ".join(
-            f"{row['metric']} {'-' if row['reached'] is None else format(row['reached'], '.3g')} "
-            f"where {row['wanted']:g} is wanted"
-            for row in rows
-        )
+        return missed(self.to_json())
+
+
+def missed(document: Mapping[str, Any]) -> str:
+    """Say which metrics are not precise, and how far they are.
+
+    Parameters
+    ----------
+    document : mapping
+        As `Precision.to_json`.
+
+    Returns
+    -------
+    str
+    """
+    return ", ".join(
+        f"{row['metric']} {'-' if row['reached'] is None else format(row['reached'], '.3g')} "
+        f"where {row['wanted']:g} is wanted"
+        for row in document["metrics"]
+        if not row["met"]
+    )
 
 
 def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Wanted, ...]:

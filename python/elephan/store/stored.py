@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from elephan.errors import InputError
+from elephan.lint import Warned
+from elephan.run.files import atomic, write_json
 from elephan.scenario import Scenario
 from elephan.store import folders
+from elephan.store.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +46,15 @@ class Stored:
         """The document of ``elephan run --json``."""
         return folders.as_document(self._full)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return `document`, as `elephan.run.Result.to_json` does.
+
+        Returns
+        -------
+        dict
+        """
+        return self.document
+
     @property
     def provenance(self) -> dict[str, Any]:
         """Where, when and with what it was computed, and how long that took [s]."""
@@ -53,11 +65,19 @@ class Stored:
         """The canonical form of its scenario."""
         return dict(self._full["resolved"])
 
+    @property
+    def warnings(self) -> list[Warned]:
+        """What the lint rules said of the scenario and of its results."""
+        return [Warned(**each) for each in self._full["warnings"]]
+
     @cached_property
     def scenario(self) -> Scenario:
         """The scenario as it was run."""
         run = self._full["run"]
-        text = (self.folder / "scenario.toml").read_text(encoding="utf-8")
+        try:
+            text = (self.folder / "scenario.toml").read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            raise self._damaged("scenario.toml") from None
         return replace(Scenario.from_text(text, run["scenario"]), warmup_rule=run["warmup_rule"])
 
     def flows(self) -> Any:
@@ -91,19 +111,54 @@ class Stored:
         Raises
         ------
         InputError
-            If the series were not kept.
+            If the series were not kept, or the file is damaged.
         """
         return self._parquet("samples")
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the files that `elephan.run.Result.write` writes.
+
+        Parameters
+        ----------
+        folder : Path
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        written = []
+        for name in self._full["files"]:
+            with atomic(folder / name) as temporary:
+                shutil.copyfile(self.folder / name, temporary)
+            written.append(folder / name)
+        about = {"resolved": self.resolved, "provenance": self.provenance}
+        return [*written, write_json(folder / folders.DOCUMENT, self.document | about)]
 
     def _parquet(self, name: str) -> Any:
         import pyarrow.parquet as pq  # noqa: PLC0415 (slow to import; only columns need it)
 
-        path = self.folder / f"{name}.parquet"
-        if not path.exists() and path.name not in self._full["files"]:
+        file = f"{name}.parquet"
+        if file not in self._full["files"]:
             message = f"run {self.id[:12]}: has no {name}; run it again with series=True"
-            raise InputError(message)
-        return pq.read_table(path)
+            raise StoreError(message)
+        try:
+            return pq.read_table(self.folder / file)
+        except (OSError, ValueError):
+            raise self._damaged(file) from None
 
     @cached_property
     def _full(self) -> dict[str, Any]:
-        return folders.read(self.folder)
+        try:
+            return folders.read(self.folder).full
+        except (OSError, ValueError):
+            raise self._damaged(folders.DOCUMENT) from None
+
+    def _damaged(self, file: str) -> StoreError:
+        message = f"run {self.id}: {file}: is missing or damaged; elephan store verify --repair drops the run"
+        return StoreError(message)

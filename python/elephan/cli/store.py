@@ -1,0 +1,264 @@
+"""``elephan store``: what is kept, found by label, by SQL, and looked after."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli.common import JsonOption, QuietOption, fitted_table, new_table, print_json, print_tables, say, warn
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from elephan.store import Problem, Store
+
+app = typer.Typer(
+    name="store",
+    no_args_is_help=True,
+    help="Runs that are kept: list, show, ask, export, check and clean them.",
+    epilog="Example:  elephan store query 'SELECT * FROM results WHERE \"core.utilization\" > 0.95'",
+)
+
+FolderOption = Annotated[
+    Path | None, typer.Option("--store", metavar="DIR", help="The store; $ELEPHAN_STORE, else .elephan, unless said.")
+]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="LABEL=VALUE", help="Only points with this label; repeatable."),
+]
+
+_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)")
+_SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
+
+
+@app.command("ls", epilog='Example:  elephan store ls --where "links[0].buffer=0.1 bdp"')
+def ls(
+    where: WhereOption = None,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="At most so many rows; 0 for all.")] = 50,
+    store: FolderOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List runs, a row for each set of labels."""
+    with _reading(store) as opened:
+        table = opened.table(_labels(where), ("labels", "summary")).arrow
+        labels = set(opened.index.names("labels"))
+        failed = opened.failures() if not where else []
+    if json:
+        print_json(table.to_pylist())
+        return
+    chosen = [name for name in table.column_names if name in labels]
+    chosen += ["replications"] if "replications" not in chosen else []
+    chosen += [name for name in table.column_names if name.endswith(".utilization")][:4]
+    rows = table.slice(0, limit or None).to_pylist()
+    cells = [[row["run"][:12], *(_cell(row[name]) for name in chosen)] for row in rows]
+    words = [True, *(name in labels for name in chosen)]
+    print_tables(fitted_table(["run", *chosen], cells, words))
+    more = table.num_rows - len(rows)
+    say(f"{table.num_rows} rows{f', {more} more with --limit 0' if more else ''}")
+    for failure in failed:
+        say(f"failed: {failure['labels']}: {failure['error']}")
+
+
+@app.command("show", epilog="Example:  elephan store show 3f2a")
+def show(
+    run: Annotated[str, typer.Argument(metavar="ID", help="The run's id, or as much of it as no other begins with.")],
+    store: FolderOption = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Show a run as elephan run does, with its labels and where it comes from."""
+    from elephan.cli.run import print_document  # noqa: PLC0415 (this door alone needs the other)
+
+    with _reading(store) as opened:
+        stored = opened.get(run)
+        document, sets, where = stored.document, stored.labels, stored.provenance
+        facts, warnings = stored.scenario.groups, stored.warnings
+    if json:
+        print_json(document | {"labels": sets, "provenance": where, "folder": str(stored.folder)})
+        return
+    print_document(document, facts)
+    about = new_table("", "")
+    about.show_header = False
+    about.columns[1].justify = "left"
+    for labels in sets:
+        about.add_row("labels", ", ".join(f"{name} = {_cell(value)}" for name, value in labels.items()))
+    for name, value in {"id": stored.id, **where, "folder": stored.folder}.items():
+        about.add_row(name, _cell(value))
+    print_tables(about)
+    warn(warnings, quiet=quiet)
+
+
+@app.command("query", epilog='Example:  elephan store query "SELECT law, avg(goodput_bps) FROM groups GROUP BY law"')
+def query(
+    sql: Annotated[
+        str,
+        typer.Argument(
+            metavar="SQL",
+            help="One SELECT. The view results has a row per run and label set, with the columns of export; the tables "
+            "are runs, links, groups, points, failures.",
+        ),
+    ],
+    store: FolderOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Ask in SQL (SQLite's); nothing can be changed so."""
+    with _reading(store) as opened:
+        table = opened.query(sql).arrow
+    rows = table.to_pylist()
+    if json:
+        print_json(rows)
+        return
+    words = [str(column.type) in ("string", "null") for column in table.columns]
+    print_tables(fitted_table(table.column_names, [[_cell(value) for value in row.values()] for row in rows], words))
+
+
+@app.command("export", epilog="Example:  elephan store export --format csv --columns labels,core.utilization > all.csv")
+def export(
+    format: Annotated[  # noqa: A002 (the option's name)
+        str, typer.Option("--format", help="csv, parquet or json.")
+    ] = "csv",
+    columns: Annotated[
+        str, typer.Option("--columns", help="Names of columns with commas; labels and summary are all of theirs.")
+    ] = "labels,summary",
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file instead of stdout.")] = None,
+    where: WhereOption = None,
+    store: FolderOption = None,
+) -> None:
+    """Write a row for each run and set of labels, sorted: the same bytes for the same results."""
+    if format == "parquet" and out is None and sys.stdout.isatty():
+        message = "--format parquet: is not for a terminal; give a file with --out"
+        raise InputError(message)
+    with _reading(store) as opened:
+        content = opened.export(out, format, [name for name in columns.split(",") if name], _labels(where))
+    if out is not None:
+        say(f"wrote {out}")
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+
+
+@app.command("gc", epilog="Example:  elephan store gc --other-versions --dry-run")
+def gc(
+    unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Runs without labels.")] = False,
+    other_versions: Annotated[
+        bool, typer.Option("--other-versions", help="Runs of other versions of the engine.")
+    ] = False,
+    older_than: Annotated[
+        str | None, typer.Option("--older-than", metavar="AGE", help="Runs older than 30 d (min, h, d, w).")
+    ] = None,
+    where: WhereOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    store: FolderOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Remove what killed processes have left, and the runs that all given conditions name."""
+    conditions = {"unlabelled": unlabelled, "other_versions": other_versions, "older_than_s": _age(older_than)}
+    with _existing(store) if not dry_run else _reading(store) as opened:
+        freed = opened.gc(**conditions, labels=_labels(where), dry_run=dry_run)
+    if json:
+        print_json(vars(freed))
+        return
+    verb = "would remove" if dry_run else "removed"
+    sys.stdout.write(f"{verb} {freed.runs} runs and {freed.leftovers} leftovers: {freed.bytes:,} bytes\n")
+
+
+@app.command("verify", epilog="Example:  elephan store verify --repair")
+def verify(
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Drop damaged runs, so that they are run again, and mend the index.")
+    ] = False,
+    store: FolderOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Check every file against its checksum; exit 1 if one is not what was written."""
+    with _existing(store) if repair else _reading(store) as opened:
+        problems = opened.verify(repair=repair)
+        count = opened.index.rows("SELECT count(*) FROM runs")[0][0]
+    _report(problems, json)
+    if not json:
+        dropped = len({problem.run for problem in problems if problem.run})
+        sys.stdout.write(f"{count} runs are whole\n" if repair or not problems else f"{dropped} runs are damaged\n")
+        if repair and dropped:
+            sys.stdout.write(f"dropped {dropped} runs; what made them makes them again\n")
+    if problems and not repair:
+        raise typer.Exit(1)
+
+
+@app.command("merge", epilog="Example:  elephan store merge cluster-a/.elephan cluster-b/.elephan --store all/")
+def merge(
+    others: Annotated[list[Path], typer.Argument(metavar="OTHER...", help="Folders of other stores.")],
+    store: FolderOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Copy the runs, labels and failures of other stores into one."""
+    from elephan.store import Store  # noqa: PLC0415 (--help does without NumPy)
+
+    with Store(store) as opened:
+        merged = opened.merge(*others)
+    if json:
+        print_json({"added": merged.added, "known": merged.known, "problems": [p._asdict() for p in merged.problems]})
+    else:
+        _report(list(merged.problems), json)
+        sys.stdout.write(f"added {merged.added} runs; {merged.known} were there\n")
+    if merged.problems:
+        raise typer.Exit(1)
+
+
+def _report(problems: list[Problem], json: bool) -> None:
+    if json:
+        print_json([problem._asdict() for problem in problems])
+        return
+    for problem in problems:
+        sys.stdout.write(f"{problem}\n")
+
+
+def _reading(folder: Path | None) -> Store:
+    """Open a store that is there; one that can be written takes in what shards have left."""
+    from elephan.store import Store, StoreError  # noqa: PLC0415 (--help does without NumPy)
+
+    try:
+        return _existing(folder)
+    except StoreError:
+        return Store(folder, readonly=True)
+
+
+def _existing(folder: Path | None) -> Store:
+    """Open a store to write, but make none."""
+    from elephan.store import Store  # noqa: PLC0415 (--help does without NumPy)
+
+    Store.check_is_there(folder)
+    return Store(folder)
+
+
+def _labels(where: list[str] | None) -> dict[str, Any] | None:
+    from elephan.scenario import parse_assignment  # noqa: PLC0415 (--help does without the extension)
+
+    if not where:
+        return None
+    for text in where:
+        if "=" not in text:
+            message = f'--where: "{text}" is not of the form LABEL=VALUE, such as "links[0].buffer=0.1 bdp"'
+            raise InputError(message)
+    return dict(parse_assignment(text) for text in where)
+
+
+def _age(text: str | None) -> float | None:
+    """Read an age [s]."""
+    if text is None:
+        return None
+    match = _AGE.fullmatch(text.strip())
+    if match is None:
+        message = f'--older-than: "{text}" is no age; write for example "30 d" (min, h, d or w)'
+        raise InputError(message)
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

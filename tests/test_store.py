@@ -1,0 +1,359 @@
+"""What is put into a store is found again, by what was asked, by labels and by SQL."""
+
+import hashlib
+import json
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import elephan
+from elephan.errors import InputError
+from elephan.run.result import Result
+from elephan.store import Packed, Store, pack, schema
+from elephan.store.index import FILE
+
+DATA = Path(__file__).parent / "data"
+
+SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.3 s", "warmup": "0.1 s"})
+
+
+@pytest.fixture(scope="module")
+def results() -> list[Result]:
+    return [elephan.run(SHORT, replications=2, seed=seed) for seed in range(6)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "store") as opened:
+        yield opened
+
+
+def test_a_run_comes_back_as_it_was_put(store: Store, results: list[Result]) -> None:
+    put = store.put(results[0], labels={"buffer": "25 packets"})
+    found = store.find(store.key(results[0].scenario))
+    assert found is not None
+    assert found.id == put.id == results[0].scenario.id
+    assert found.document == results[0].to_json()
+    assert list(found.document["run"]) == list(results[0].to_json()["run"])
+    assert found.scenario == results[0].scenario
+    assert found.labels == [{"buffer": "25 packets"}]
+    assert found.links().column("utilization").to_pylist() == [float(o.links["utilization"][0]) for o in results[0].outcomes]
+    assert found.flows().num_rows == 4
+
+
+def test_what_is_volatile_stands_under_provenance_alone(tmp_path: Path, results: list[Result]) -> None:
+    again = elephan.run(results[0].scenario)
+    texts = []
+    for name, result in (("a", results[0]), ("b", again)):
+        with Store(tmp_path / name) as store:
+            full = json.loads((store.put(result).folder / "run.json").read_text())
+        assert full.pop("provenance")["wall_s"] == result.wall_s
+        texts.append(json.dumps(full))
+    assert texts[0] == texts[1]
+
+
+def test_checksums_can_be_checked_with_other_tools(store: Store, results: list[Result]) -> None:
+    folder = store.put(results[0]).folder
+    sums = json.loads((folder / "run.json").read_text())["files"]
+    assert set(sums) == {"flows.parquet", "links.parquet", "scenario.toml"}
+    for name, expected in sums.items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == expected
+
+
+def test_a_run_that_is_there_is_not_run_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = store.run(SHORT, labels={"a": 1})
+    monkeypatch.setattr(sys.modules["elephan.run"], "run", lambda *_, **__: pytest.fail("was run again"))
+    assert store.run(SHORT, labels={"a": 2}).id == first.id
+    assert first.labels == [{"a": 1}, {"a": 2}]
+    with Store(store.folder) as other:
+        assert other.run(SHORT).document == first.document
+
+
+def test_what_must_be_found_out_first_has_a_key_of_its_own(store: Store) -> None:
+    auto = SHORT.override({"warmup": "auto", "duration": "20 s"})
+    run = store.run(auto)
+    assert run.id == Store.key(auto) != auto.id
+    assert run.document["run"]["warmup_rule"].startswith("MSER-5")
+    assert run.scenario.warmup_rule == run.document["run"]["warmup_rule"]
+    assert store.get(run.document["run"]["id"][:16]).id == run.id
+    keys = {
+        Store.key(SHORT, **asked)
+        for asked in (
+            {},
+            {"precision": "1%"},
+            {"precision": "2%"},
+            {"precision": "1%", "max_replications": 50},
+            {"engine": "reference"},
+        )
+    }
+    assert len(keys) == 5
+    assert Store.key(SHORT, precision="1%") == Store.key(SHORT, precision=["utilization=1%", "goodput=1%"])
+
+
+def test_series_are_added_to_a_run_that_has_none(store: Store) -> None:
+    plain = store.run(SHORT, labels={"a": 1})
+    assert store.find(plain.id, series=True) is None
+    with pytest.raises(InputError, match="series=True"):
+        plain.samples()
+    full = store.run(SHORT, series=True)
+    assert full.id == plain.id
+    assert full.samples().num_rows > 0
+    assert full.labels == [{"a": 1}]
+    assert store.verify() == []
+
+
+def test_labels_keep_their_kinds(store: Store, results: list[Result]) -> None:
+    labels = {"text": "1 bdp", "whole": 2, "real": 2.5, "flag": True, "queue": {"discipline": "red", "max_p": 0.1}}
+    store.put(results[0], labels=labels)
+    kept = dict(labels, queue='{ discipline = "red", max_p = 0.1 }')
+    assert store.get(results[0].scenario.id).labels == [kept]
+    assert store.table(columns=["labels"]).arrow.to_pylist() == [dict(sorted(kept.items()))]
+    assert [run.id for run in store.runs(flag=True, whole=2)] == [results[0].scenario.id]
+    assert store.runs(whole=3) == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ({"": 1}, "is no name"),
+        ({"run": 1}, "choose another name"),
+        ({"x": float("nan")}, "x: nan"),
+        ({"x": None}, "x: has no value"),
+        ({"x": object()}, "x: object cannot be"),
+    ],
+)
+def test_labels_that_cannot_be_kept_are_refused(
+    store: Store, results: list[Result], labels: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        store.put(results[0], labels=labels)
+    assert store.runs() == []
+
+
+def test_labels_that_differ_in_case_alone_are_refused(store: Store, results: list[Result]) -> None:
+    store.put(results[0], labels={"Buffer": 1})
+    with pytest.raises(InputError, match='"buffer": the store calls it "Buffer"'):
+        store.put(results[1], labels={"buffer": 1})
+        store.flush()
+
+
+def test_a_label_stands_where_the_run_has_a_column_of_its_name(store: Store, results: list[Result]) -> None:
+    store.put(results[4], labels={"seed": 40})
+    store.put(results[5])
+    assert sorted(store.table(columns=["seed"]).arrow["seed"].to_pylist()) == [5, 40]
+    assert sorted(store.query("SELECT seed FROM results").arrow["seed"].to_pylist()) == [5, 40]
+
+
+def test_an_unknown_label_or_column_is_named_with_the_nearest(store: Store, results: list[Result]) -> None:
+    assert store.runs(buffer=1) == []
+    store.put(results[0], labels={"buffer": 1})
+    with pytest.raises(InputError, match='no "bufer"; did you mean "buffer"'):
+        store.runs(bufer=1)
+    with pytest.raises(InputError, match='did you mean "core.utilization"'):
+        store.table(columns=["core.utilisation"])
+
+
+def test_a_prefix_finds_one_run_or_says_why_not(store: Store, results: list[Result]) -> None:
+    ids = sorted(store.put(result).id for result in results)
+    assert store.get(ids[0][:20]).id == ids[0]
+    with pytest.raises(InputError, match="no run begins so"):
+        store.get("zz")
+    with pytest.raises(InputError, match="several runs begin so"):
+        store.get("")
+
+
+def test_failures_are_kept_until_the_point_succeeds(store: Store, results: list[Result]) -> None:
+    key = store.key(results[0].scenario)
+    store.fail(key, "text", {"a": 1}, "went wrong")
+    store.fail(key, "text", {"a": 2}, "went wrong")
+    (store.folder / FILE).rename(store.folder / "gone")
+    with Store(store.folder) as again:
+        assert [(failure["labels"], failure["error"]) for failure in again.failures()] == [
+            ({"a": 1}, "went wrong"),
+            ({"a": 2}, "went wrong"),
+        ]
+        again.put(results[0])
+        again.flush()
+        assert again.failures() == []
+        assert list((store.folder / "failures").iterdir()) == []
+
+
+def test_sql_answers_in_columns_and_by_group(store: Store, results: list[Result]) -> None:
+    for i, result in enumerate(results):
+        store.put(result, labels={"links[0].buffer": f"{i % 2} bdp"})
+    found = store.query('SELECT "links[0].buffer" AS b, avg("core.utilization") AS u, count(*) FROM results GROUP BY 1')
+    means = [np.mean([r.to_json()["links"][0]["utilization"]["mean"] for r in results[i::2]]) for i in (0, 1)]
+    assert found.columns == ["b", "u", "count(*)"]
+    assert found.arrow["b"].to_pylist() == ["0 bdp", "1 bdp"]
+    # Sums in another order differ in the last digits.
+    assert found.arrow["u"].to_pylist() == pytest.approx(means, rel=1e-14)
+    assert found.to_pandas().shape == found.to_polars().shape == (2, 3)
+    joined = store.query("SELECT l.run, r.run FROM links AS l JOIN runs AS r USING (run)")
+    assert joined.columns == ["run", "run_2"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ('SELECT "core.utilisation" FROM results', 'did you mean "core.utilization"'),
+        ("SELECT goodput FROM groups", 'did you mean "goodput_bps"'),
+        ("SELECT * FROM result", 'did you mean "results"'),
+        ("DELETE FROM runs", "can only read"),
+        ("CREATE TABLE x (y)", "can only read"),
+        ("ATTACH 'other.sqlite' AS other", "can only read"),
+        ("SELECT 1; SELECT 2", "several statements"),
+        ("SELEC 1", 'near "SELEC"'),
+        ("", "empty"),
+    ],
+)
+def test_wrong_sql_is_answered_in_one_line(store: Store, results: list[Result], sql: str, said: str) -> None:
+    store.put(results[0])
+    with pytest.raises(InputError, match=said) as told:
+        store.query(sql)
+    assert "\n" not in str(told.value)
+    assert len(store.runs()) == 1
+    # And after a refusal the store can be written as before.
+    store.put(results[1])
+    assert len(store.runs()) == 2
+
+
+def test_a_table_becomes_an_array_over_its_labels(store: Store, results: list[Result]) -> None:
+    for i, result in enumerate(results):
+        store.put(result, labels={"a": i % 2, "b": i // 2})
+    table = store.table(columns=["labels", "core.utilization"])
+    found = table.to_xarray(["a", "b"])
+    assert dict(found.sizes) == {"a": 2, "b": 3}
+    assert "<table>" in table._repr_html_()
+    with pytest.raises(InputError, match="do not tell the rows apart"):
+        table.to_xarray(["a"])
+    with pytest.raises(InputError, match='no column "c"'):
+        table.to_xarray(["c"])
+
+
+@pytest.fixture(scope="module")
+def packed(results: list[Result]) -> list[Packed]:
+    other = SHORT.override({"links[core].name": "edge", "flows[bulk].path": ["edge"], "flows[bulk].name": "few"})
+    return [pack(result) for result in (*results[:4], elephan.run(other))]
+
+
+SETS: list[list[dict[str, Any]]] = [[{"b": 2, "x": "u"}, {"b": 10}], [{"b": "ten"}], [{"x": True}], [], [{"b": 1.5}]]
+
+
+@given(order=st.permutations(range(5)), copies=st.booleans())
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_exports_do_not_depend_on_the_order_of_insertion(
+    tmp_path_factory: pytest.TempPathFactory, packed: list[Packed], order: list[int], copies: bool
+) -> None:
+    def exported(numbers: list[int], split: bool) -> list[bytes]:
+        folder = tmp_path_factory.mktemp("store")
+        with Store(folder / "a") as store, Store(folder / "b") as other:
+            for number in numbers:
+                for labels in SETS[number] or [{}]:
+                    (other if split and number % 2 else store).put(packed[number], labels=labels)
+            store.merge(other)
+            return [store.export(format=kind) for kind in ("csv", "parquet", "json")]
+
+    assert exported(order, copies) == exported(list(range(5)), split=False)
+
+
+def test_an_export_has_a_row_for_each_run_and_label_set(store: Store, packed: list[Packed]) -> None:
+    for number, one in enumerate(packed):
+        for labels in SETS[number] or [{}]:
+            store.put(one, labels=labels)
+    rows = json.loads(store.export(format="json", columns=["labels", "replications", "edge.utilization"]))
+    assert len(rows) == 6
+    assert [row["replications"] for row in rows].count(1) == 1
+    assert [row["edge.utilization"] is None for row in rows].count(False) == 1
+    # A set that was given later for a link that only others have brings no columns.
+    assert "edge.utilization" not in store.table({"b": 2}).columns
+    with pytest.raises(InputError, match='no "xlsx"'):
+        store.export(format="xlsx")
+    assert store.export().startswith(b"b,x,run,seed,")
+
+
+def test_stores_merge_into_one(tmp_path: Path, results: list[Result]) -> None:
+    with Store(tmp_path / "a") as a, Store(tmp_path / "b") as b:
+        a.put(results[0], labels={"i": 0})
+        b.put(results[0], labels={"j": 0})
+        b.put(results[1], labels={"i": 1})
+        b.fail("k", "text", {"i": 2}, "went wrong")
+        merged = a.merge(b)
+        assert (merged.added, merged.known, merged.problems) == (1, 1, ())
+        assert a.get(results[0].scenario.id).labels == [{"i": 0}, {"j": 0}]
+        assert [failure["key"] for failure in a.failures()] == ["k"]
+        assert len(b.runs()) == 2
+        with pytest.raises(InputError, match="there is no store"):
+            a.merge(tmp_path / "c")
+
+
+def test_shards_that_nobody_holds_are_absorbed(tmp_path: Path, results: list[Result]) -> None:
+    with Store(tmp_path / "shards" / "1-of-2") as shard:
+        shard.put(results[0], labels={"i": 0})
+        with Store(tmp_path) as whole:
+            assert whole.runs() == []
+        assert (tmp_path / "shards" / "1-of-2").exists()
+    with Store(tmp_path) as whole:
+        assert [run.labels for run in whole.runs()] == [[{"i": 0}]]
+        assert whole.verify() == []
+    assert not (tmp_path / "shards").exists()
+
+
+def test_cleaning_removes_what_all_conditions_name(store: Store, results: list[Result]) -> None:
+    for i, result in enumerate(results[:4]):
+        store.put(result, labels={"old": True} if i % 2 else {})
+    before = sum(path.stat().st_size for path in store.folder.glob("runs/*/*/*"))
+    would = store.gc(unlabelled=True, dry_run=True)
+    assert (would.runs, len(store.runs())) == (2, 4)
+    did = store.gc(unlabelled=True)
+    assert did.bytes == would.bytes == before - sum(path.stat().st_size for path in store.folder.glob("runs/*/*/*"))
+    assert store.gc(labels={"old": True}, other_versions=True).runs == 0
+    assert store.gc(older_than_s=3600).runs == 0
+    assert store.gc().runs == 0
+    assert store.gc(labels={"old": True}, older_than_s=-1).runs == 2
+    assert store.runs() == []
+    assert store.verify() == []
+
+
+def test_an_index_of_version_1_is_read(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / FILE)
+    connection.executescript((DATA / "store-index-v1.sql").read_text())
+    connection.close()
+    with Store(tmp_path, readonly=True) as store:
+        assert store.query('SELECT buffer, "core.utilization" FROM results').arrow.to_pylist() == [
+            {"buffer": "25 packets", "core.utilization": 0.5}
+        ]
+
+
+def test_an_older_index_takes_the_steps_or_is_made_again(
+    tmp_path: Path, results: list[Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(tmp_path) as store:
+        store.put(results[0], labels={"a": 1})
+        expected = store.export()
+    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr("elephan.store.opening.VERSION", 2)
+    with Store(tmp_path, readonly=True) as store:
+        assert store.export() == expected
+    monkeypatch.setitem(schema.STEPS, 1, "ALTER TABLE runs ADD COLUMN novelty; UPDATE runs SET novelty = 7")
+    with Store(tmp_path) as store:
+        assert store.query("SELECT novelty FROM runs").arrow["novelty"].to_pylist() == [7]
+        assert store.export() == expected
+    monkeypatch.setattr(schema, "VERSION", 4)
+    with Store(tmp_path) as store:
+        assert store.export() == expected
+        assert "novelty" not in store.query("SELECT * FROM runs").columns
+
+
+def test_an_index_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.index.rows(f"PRAGMA user_version = {schema.VERSION + 1}")
+    for readonly in (True, False):
+        with pytest.raises(InputError, match="written by a newer elephan"):
+            Store(tmp_path, readonly=readonly)

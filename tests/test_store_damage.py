@@ -1,0 +1,286 @@
+"""A store survives kills, full disks, folders that cannot be written, and files that are not what was written."""
+
+import contextlib
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import elephan
+from elephan.errors import InputError
+from elephan.run.result import Result
+from elephan.store import Store, folders
+from elephan.store.index import FILE
+
+SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.2 s", "warmup": "0.1 s"})
+
+WRITER = """
+import sys, elephan
+from elephan.store import Store, pack
+import dataclasses
+scenario = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.2 s", "warmup": "0.1 s"})
+packed = pack(elephan.run(scenario))
+first, last = int(sys.argv[2]), int(sys.argv[3])
+with Store(sys.argv[1]) as store:
+    print("open", flush=True)
+    for i in range(first, last):
+        # What makes runs differ is not what is tested here.
+        store.put(packed, key=f"{i:064x}", labels={"i": i})
+"""
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return elephan.run(SHORT)
+
+
+def writer(folder: Path, first: int, last: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", WRITER, str(folder), str(first), str(last)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "open\n"
+    return process
+
+
+@contextlib.contextmanager
+def mounted(folder: Path, *options: str) -> Iterator[None]:
+    """Mount something at a folder, or skip."""
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", *options, str(folder)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path) -> None:
+    reached = 0
+    for delay_s in (0.0, 0.02, 0.1, 0.3):
+        process = writer(tmp_path, reached, reached + 2000)
+        time.sleep(delay_s)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close() if process.stdout else None
+        with Store(tmp_path) as store:
+            assert store.verify() == []
+            runs = store.table(columns=["labels", "run"]).arrow
+            # Every run that is there carries its label: both came at once.
+            assert [int(run, 16) for run in runs["run"].to_pylist()] == (runs["i"].to_pylist() if runs.num_rows else [])
+            assert [path.name for path in (tmp_path / "tmp").iterdir() if path.is_dir()] == [store.presence.folder.name]
+            assert runs.num_rows == len(list(folders.all_ids(tmp_path)))
+            reached = runs.num_rows
+    assert reached > 0
+
+
+def test_two_processes_write_at_the_same_time(tmp_path: Path) -> None:
+    processes = [writer(tmp_path, first, first + 120) for first in (0, 60)]
+    for process in processes:
+        assert process.wait() == 0
+        process.stdout.close() if process.stdout else None
+    with Store(tmp_path) as store:
+        assert store.table(columns=["i"]).arrow["i"].to_pylist() == list(range(180))
+        assert store.verify() == []
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path, result: Result) -> None:
+    with Store(tmp_path) as store:
+        dead = tmp_path / "tmp" / "host-1-abc"
+        (dead / "1").mkdir(parents=True)
+        (dead / "1" / "flows.parquet").write_bytes(b"half")
+        with Store(tmp_path / ".." / tmp_path.name) as other, other.presence.made() as living:
+            assert not dead.exists()
+            dead.mkdir()
+            (dead / "x").write_bytes(b"half")
+            assert store.gc(dry_run=True).leftovers == 1
+            assert store.gc().bytes == 4
+            assert living.exists()
+        assert not dead.exists()
+
+
+def test_a_folder_without_a_row_is_adopted(tmp_path: Path, result: Result) -> None:
+    with Store(tmp_path) as store:
+        run = store.put(result, labels={"a": 1})
+        store.flush()
+        with store.index.change():
+            store.index.forget(store.index.number(run.id) or 0)
+        assert store.runs() == []
+        found = store.find(run.id)
+        assert found is not None
+        assert found.labels == [{"a": 1}]
+
+
+def test_labels_survive_on_either_side_alone(tmp_path: Path, result: Result) -> None:
+    with Store(tmp_path) as store:
+        run = store.put(result, labels={"a": 1})
+        folders.note(run.folder, {"a": 2})
+        with store.index.change():
+            store.index.label(1, {"a": 3})
+        with (run.folder / folders.JOURNAL).open("a") as journal:
+            journal.write('{"a":')  # A writer was killed here.
+        assert store.verify() == []
+        assert run.labels == [{"a": 1}, {"a": 2}, {"a": 3}]
+        assert folders.noted(run.folder) == [{"a": 1}, {"a": 2}, {"a": 3}]
+
+
+@pytest.mark.parametrize("harm", ["truncated", "altered", "missing", "document", "folder"])
+def test_damage_is_named_and_the_run_is_made_again(tmp_path: Path, result: Result, harm: str) -> None:
+    with Store(tmp_path) as store:
+        run = store.put(result, labels={"a": 1})
+        other = store.put(elephan.run(SHORT, seed=9))
+        expected = store.export()
+        file = run.folder / ("run.json" if harm == "document" else "flows.parquet")
+        content = file.read_bytes()
+        if harm == "truncated":
+            file.write_bytes(content[:-7])
+        elif harm == "altered":
+            file.write_bytes(content[:99] + bytes([content[99] ^ 1]) + content[100:])
+        elif harm == "missing":
+            file.unlink()
+        elif harm == "document":
+            file.write_bytes(content[:100])
+        else:
+            shutil.rmtree(run.folder)
+        problems = store.verify()
+        assert {problem.run for problem in problems} == {run.id}
+        assert problems[0].file == ("run.json" if harm == "folder" else file.name)
+        # What a look at the sizes shows is found without being asked for.
+        assert (store.find(run.id) is None) == (harm != "altered")
+        if harm in ("truncated", "missing"):
+            with pytest.raises(InputError, match="verify --repair"):
+                run.flows()
+        assert store.verify(repair=True) == problems
+        assert store.verify() == []
+        assert [each.id for each in store.runs()] == [other.id]
+        store.run(SHORT, labels={"a": 1})
+        assert store.export() == expected
+
+
+def test_a_truncated_file_is_mended_by_running_again(tmp_path: Path, result: Result) -> None:
+    with Store(tmp_path) as store:
+        run = store.put(result, labels={"a": 1})
+        expected = store.export()
+        (run.folder / "links.parquet").write_bytes(b"PAR1")
+        again = store.run(SHORT)
+        assert again.labels == [{"a": 1}]
+        assert store.verify() == []
+        assert store.export() == expected
+
+
+@pytest.mark.parametrize("harm", ["missing", "no database", "malformed"])
+def test_an_index_that_is_lost_is_made_again(tmp_path: Path, result: Result, harm: str) -> None:
+    with Store(tmp_path) as store:
+        store.put(result, labels={"a": 1})
+        store.fail("k", "text", {"a": 2}, "went wrong")
+        expected = store.export()
+    index = tmp_path / FILE
+    if harm == "missing":
+        index.unlink()
+    elif harm == "no database":
+        index.write_bytes(b"this is no database" * 1000)
+    else:
+        content = bytearray(index.read_bytes())
+        content[8192:] = b"\xff" * (len(content) - 8192)
+        index.write_bytes(content)
+    with Store(tmp_path, readonly=True) as store:
+        assert store.export() == expected
+        assert [problem.file for problem in store.verify()] == ([] if harm == "missing" else [FILE])
+    with Store(tmp_path) as store:
+        assert store.export() == expected
+        assert len(store.failures()) == 1
+        assert store.verify() == []
+
+
+def test_a_full_disk_says_so_and_leaves_nothing_half_written(tmp_path: Path, result: Result) -> None:
+    disk = tmp_path / "disk"
+    with mounted(disk, "-t", "tmpfs", "-o", "size=600k", "tmpfs"):
+        with pytest.raises(InputError, match="the disk is full; make room") as told, Store(disk) as store:
+            packed = folders.pack(result)
+            for i in range(200):
+                store.put(packed, key=f"{i:064x}", labels={"i": i})
+        assert "\n" not in str(told.value)
+        with Store(disk, readonly=True) as store:
+            assert store.verify() == []
+        subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
+        with Store(disk) as store:
+            assert store.verify() == []
+            for i in range(200):
+                store.put(packed, key=f"{i:064x}", labels={"i": i})
+            assert store.table(columns=["i"]).arrow["i"].to_pylist() == list(range(200))
+
+
+def test_a_disk_that_fills_while_a_file_is_written_leaves_no_run(
+    tmp_path: Path, result: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Store(tmp_path) as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(folders, "note", full)
+            with pytest.raises(InputError, match="the disk is full"):
+                store.put(result, labels={"a": 1})
+        assert list(folders.all_ids(tmp_path)) == []
+        assert list(store.presence.folder.iterdir()) == []
+        store.put(result, labels={"a": 1})
+        assert store.verify() == []
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_a_folder_that_cannot_be_written_can_be_read(tmp_path: Path, result: Result, left: bool) -> None:
+    there, shown = tmp_path / "there", tmp_path / "shown"
+    with Store(there) as store:
+        store.put(result, labels={"a": 1})
+        expected = store.export()
+        if left:
+            # As a killed process leaves it: the rows are beside the index, not in it.
+            shutil.copytree(there, tmp_path / "copy")
+    if left:
+        there = tmp_path / "copy"
+        (there / f"{FILE}-shm").unlink()
+        assert (there / f"{FILE}-wal").stat().st_size > 0
+    with mounted(shown, "--bind", str(there)):
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(shown)], check=True)
+        with pytest.raises(InputError, match="cannot be written") as told:
+            Store(shown)
+        assert "\n" not in str(told.value)
+        with Store(shown, readonly=True) as store:
+            assert store.export() == expected
+            assert store.verify() == []
+            assert len(store.query("SELECT id FROM runs")) == 1
+            assert store.find(store.key(SHORT)) is not None
+            with pytest.raises(InputError, match="read only"):
+                store.put(result)
+
+
+def test_a_store_that_was_opened_to_be_read_is_not_written(tmp_path: Path, result: Result) -> None:
+    with pytest.raises(InputError, match="there is none"):
+        Store(tmp_path / "none", readonly=True)
+    with Store(tmp_path / "a") as store:
+        store.put(result)
+    before = sorted((path, path.stat().st_mtime_ns) for path in (tmp_path / "a").rglob("*") if path.name[:5] != FILE[:5])
+    with Store(tmp_path / "a", readonly=True) as store:
+        for change in (
+            lambda: store.put(result),
+            lambda: store.label(result.scenario.id, {"a": 1}),
+            lambda: store.fail("k", "", {}, ""),
+            lambda: store.gc(),
+            lambda: store.merge(tmp_path / "a"),
+            lambda: store.verify(repair=True),
+        ):
+            with pytest.raises(InputError, match="read only"):
+                change()
+        assert len(store.query("SELECT * FROM results")) == 1
+    assert before == sorted(
+        (path, path.stat().st_mtime_ns) for path in (tmp_path / "a").rglob("*") if path.name[:5] != FILE[:5]
+    )
+    assert os.listdir(tmp_path) == ["a"]
