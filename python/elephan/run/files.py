@@ -338,6 +338,22 @@ def encode_result(result: Result) -> dict[str, bytes]:
 
 def _encoded(result: Result) -> Iterator[tuple[str, bytes]]:
     """Yield one file after the other, so that not all need be in memory at once."""
+    yield from encode_columns(result)
+    yield "run.json", encode_json(result.to_json() | {"resolved": result.scenario.resolved, "provenance": provenance()})
+
+
+def encode_columns(result: Result) -> Iterator[tuple[str, bytes]]:
+    """Yield the files that `Result.write` writes, one after the other, all but ``run.json``.
+
+    Parameters
+    ----------
+    result : Result
+
+    Yields
+    ------
+    tuple of str and bytes
+        Name and content.
+    """
     who = identity(result.scenario)
     yield "flows.parquet", encode_parquet(_flows(result), who)
     yield "links.parquet", encode_parquet(_links(result), who)
@@ -351,7 +367,6 @@ def _encoded(result: Result) -> Iterator[tuple[str, bytes]]:
     if any(outcome.packets for outcome in result.outcomes):
         yield "packets.parquet", encode_parquet(_packets(result), who)
     yield "scenario.toml", result.scenario.text.encode()
-    yield "run.json", encode_json(result.to_json() | {"resolved": result.scenario.resolved, "provenance": provenance()})
 
 
 def _flows(result: Result) -> dict[str, Any]:

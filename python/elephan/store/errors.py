@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _SHUT = {errno.EACCES, errno.EPERM, errno.EROFS}
+_ROOM = 1 << 20
+"""What SQLite calls an I/O error on a disk with fewer bytes than this is a full disk: it maps what it cannot write."""
+
+FULL = "the disk is full; make room and give the same command again: nothing is lost"
+DAMAGED = "index.sqlite is damaged; elephan store verify --repair makes it again from the runs"
 
 
 class StoreError(InputError):
@@ -22,7 +28,7 @@ class StoreError(InputError):
 
 
 class DamageError(StoreError):
-    """A run or an index that is not what was written."""
+    """An index that is not what was written."""
 
 
 @contextmanager
@@ -45,36 +51,46 @@ def told(folder: Path) -> Iterator[None]:
     """
     try:
         yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise StoreError(_of_system(folder, error)) from None
     except sqlite3.Error as error:
-        message = _of_sqlite(str(error))
-        if message is None:
+        name = str(getattr(error, "sqlite_errorname", "") or "")
+        if name.startswith("SQLITE_IOERR") and _is_full(folder):
+            name = "SQLITE_FULL"
+        message = f"store {folder}: {_of_sqlite(name, str(error))}"
+        if message.endswith(DAMAGED):
+            raise DamageError(message) from None
+        if name in {"", "SQLITE_ERROR", "SQLITE_MISUSE"}:
             raise
-        kind = DamageError if isinstance(error, sqlite3.DatabaseError) and "damaged" in message else StoreError
-        raise kind(f"store {folder}: {message}") from None
+        raise StoreError(message) from None
 
 
 def _of_system(folder: Path, error: OSError) -> str:
     reason = (error.strerror or str(error)).lower()
-    where = f"store {error.filename or folder}"
     if error.errno in _FULL:
-        return (
-            f"store {folder}: the disk is full ({reason}); make room and give the same command again: nothing is lost"
-        )
+        return f"store {folder}: {FULL}"
     if error.errno in _SHUT:
-        return f"{where}: cannot be written ({reason}); give a folder that can, or only read"
-    return f"{where}: {reason}; give a folder that can be read and written"
+        return f"store {error.filename or folder}: cannot be written ({reason}); give a folder that can, or only read"
+    return f"store {error.filename or folder}: {reason}; give a folder that can be read and written"
 
 
-def _of_sqlite(reason: str) -> str | None:
-    """What to say; None for a defect of elephan."""
-    if "full" in reason:
-        return "the disk is full; make room and give the same command again: nothing is lost"
-    if "locked" in reason or "busy" in reason:
+def _of_sqlite(name: str, reason: str) -> str:
+    if name == "SQLITE_FULL":
+        return FULL
+    if name in {"SQLITE_CORRUPT", "SQLITE_NOTADB"} or "malformed" in reason:
+        return DAMAGED
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return "another process has kept the index for a minute; try again when it is done"
-    if "readonly" in reason or "unable to open" in reason:
-        return "index.sqlite cannot be written; give a folder that can, or only read"
-    if "malformed" in reason or "not a database" in reason or "disk I/O" in reason:
-        return "index.sqlite is damaged; mend it with elephan store verify --repair"
-    return None
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+        return f"index.sqlite cannot be written ({reason}); give a folder that can, or only read"
+    return f"index.sqlite: {reason}; give a folder that can be read and written"
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        there = os.statvfs(folder)
+    except OSError:
+        return False
+    return there.f_bavail * there.f_frsize < _ROOM

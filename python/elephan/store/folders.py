@@ -5,19 +5,94 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan.run.files import write_text
+from elephan.run.files import encode_columns, encode_json
+from elephan.store.keys import key_of
 from elephan.store.labels import as_line
+from elephan.store.provenance import here
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from elephan.run.result import Result
     from elephan.store.labels import Labels
 
-DOCUMENT, JOURNAL = "run.json", "labels.jsonl"
+DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"
+
+FORMAT = 1
+"""Of a run's folder."""
+
+_OWN = ("store", "resolved", "files", "provenance")
+"""What ``run.json`` has beside the document of ``elephan run --json``."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A result as it is kept: what another process can hand over to the one that writes.
+
+    Parameters
+    ----------
+    key : str
+        What identifies it if nobody says what was asked.
+    document : dict
+        As ``elephan run --json``.
+    resolved : dict
+        Canonical form of its scenario.
+    files : dict of str to bytes
+        All but ``run.json``.
+    """
+
+    key: str
+    document: dict[str, Any]
+    resolved: dict[str, Any]
+    files: dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Folder:
+    """What a run's folder holds.
+
+    Parameters
+    ----------
+    full : dict
+        What ``run.json`` holds.
+    sha256 : str
+        Of ``run.json``.
+    sizes : dict of str to int
+        Of all files but the journal [B].
+    """
+
+    full: dict[str, Any]
+    sha256: str
+    sizes: dict[str, int]
+
+    @property
+    def id(self) -> str:
+        """What the run is called in the store."""
+        return str(self.full["store"]["id"])
+
+
+def pack(result: Result) -> Packed:
+    """Make the files of a result.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    Packed
+
+    Examples
+    --------
+    >>> import elephan
+    >>> sorted(pack(elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE))).files)
+    ['flows.parquet', 'links.parquet', 'scenario.toml']
+    """
+    return Packed(key_of(result), result.to_json(), result.scenario.resolved, dict(encode_columns(result)))
 
 
 def place(store: Path, run_id: str) -> Path:
@@ -35,49 +110,44 @@ def place(store: Path, run_id: str) -> Path:
     return store / "runs" / run_id[:2] / run_id
 
 
-def write(folder: Path, result: Result, run_id: str, where: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int]]:
+def write(folder: Path, packed: Packed, run_id: str) -> Folder:
     """Write a run into a folder that nobody else looks at yet.
 
     Parameters
     ----------
     folder : Path
-    result : Result
+        Of what is already in it in the right size nothing is written.
+    packed : Packed
     run_id : str
-    where : mapping
-        Provenance.
 
     Returns
     -------
-    dict
-        What ``run.json`` holds.
-    dict of str to int
-        Sizes of all files.
+    Folder
     """
-    written = result.write(folder)
-    document = result.to_json()
-    run = dict(document["run"])
-    files, sizes = {}, {}
-    for path in written:
-        if path.name != DOCUMENT:
-            with path.open("rb") as file:
-                files[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
-            sizes[path.name] = path.stat().st_size
+    run = dict(packed.document["run"])
+    wall_s = run.pop("wall_s")
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in packed.files.items()}
     full = {
-        "id": run_id,
-        **document,
-        "resolved": result.scenario.resolved,
-        "files": files,
-        "provenance": {**where, "wall_s": run.pop("wall_s")},
+        **packed.document,
+        "run": run,
+        "resolved": packed.resolved,
+        "files": sums,
+        "store": {"format": FORMAT, "id": run_id},
+        "provenance": {**here(), "wall_s": wall_s},
     }
-    full["run"] = run
-    text = json.dumps(full, indent=1, allow_nan=False) + "\n"
-    (folder / DOCUMENT).write_text(text, encoding="utf-8")
-    sizes[DOCUMENT] = len(text.encode())
-    return full, sizes
+    content = encode_json(full)
+    for name, each in (*packed.files.items(), (DOCUMENT, content)):
+        handle = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        with os.fdopen(handle, "wb", buffering=0) as file:
+            left = memoryview(each)
+            while left:  # A nearly full disk takes part of it first.
+                left = left[file.write(left) :]
+    sizes = {name: len(each) for name, each in packed.files.items()} | {DOCUMENT: len(content)}
+    return Folder(full, hashlib.sha256(content).hexdigest(), sizes)
 
 
-def read(folder: Path) -> dict[str, Any]:
-    """Read what ``run.json`` holds.
+def read(folder: Path) -> Folder:
+    """Read what ``run.json`` says; the other files are only measured.
 
     Parameters
     ----------
@@ -85,20 +155,67 @@ def read(folder: Path) -> dict[str, Any]:
 
     Returns
     -------
-    dict
+    Folder
 
     Raises
     ------
     OSError
-        If it is not there.
+        If a file is not there.
     ValueError
-        If it is damaged.
+        If ``run.json`` is not what was written.
     """
-    full = json.loads((folder / DOCUMENT).read_bytes())
-    if not isinstance(full, dict) or not {"id", "run", "links", "groups", "files", "provenance"} <= full.keys():
+    content = (folder / DOCUMENT).read_bytes()
+    full = json.loads(content)
+    parts = {"run", "links", "groups", "fairness", *_OWN}
+    if not isinstance(full, dict) or not parts <= full.keys() or "id" not in full["store"]:
         message = "is not the document of a run"
         raise ValueError(message)
-    return full
+    sizes = {name: (folder / name).stat().st_size for name in full["files"]} | {DOCUMENT: len(content)}
+    return Folder(full, hashlib.sha256(content).hexdigest(), sizes)
+
+
+def faults(folder: Path, run_id: str, sha256: str | None = None) -> Iterator[tuple[str, str]]:
+    """Yield each file of a run that is not what was written, and what is wrong with it.
+
+    Parameters
+    ----------
+    folder : Path
+    run_id : str
+        What it should be.
+    sha256 : str, optional
+        What the index says of ``run.json``.
+
+    Yields
+    ------
+    tuple of str and str
+    """
+    try:
+        content = (folder / DOCUMENT).read_bytes()
+        full = json.loads(content)
+        sums, name = dict(full["files"]), full["store"]["id"]
+    except (FileNotFoundError, NotADirectoryError):
+        yield DOCUMENT, "is missing"
+        return
+    except (ValueError, KeyError, TypeError):
+        yield DOCUMENT, "cannot be read"
+        return
+    if name != run_id:
+        yield DOCUMENT, f"belongs to run {name[:12]}"
+    if sha256 is not None and (found := hashlib.sha256(content).hexdigest()) != sha256:
+        yield DOCUMENT, _changed(found, sha256)
+    for file, expected in sums.items():
+        try:
+            with (folder / file).open("rb") as opened:
+                found = hashlib.file_digest(opened, "sha256").hexdigest()
+        except FileNotFoundError:
+            yield file, "is missing"
+            continue
+        if found != expected:
+            yield file, _changed(found, expected)
+
+
+def _changed(found: str, expected: str) -> str:
+    return f"has changed: its SHA-256 is {found[:12]}… and was {expected[:12]}…"
 
 
 def as_document(full: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,29 +230,29 @@ def as_document(full: Mapping[str, Any]) -> dict[str, Any]:
     -------
     dict
     """
-    document = {name: value for name, value in full.items() if name not in {"id", "resolved", "files", "provenance"}}
+    document = {name: value for name, value in full.items() if name not in _OWN}
     run = dict(document["run"])
     delivered = run.pop("packets_delivered")
     document["run"] = run | {"wall_s": full["provenance"]["wall_s"], "packets_delivered": delivered}
     return document
 
 
-def note(folder: Path, labels: Labels) -> None:
-    """Add a set of labels to a run's journal.
+def note(folder: Path, *sets: Labels) -> None:
+    """Add sets of labels to a run's journal.
 
-    One line is appended at once, so that two processes lose nothing of each other.
+    Whole lines are appended at once, so that two processes lose nothing of each other.
 
     Parameters
     ----------
     folder : Path
-    labels : dict
+    *sets : dict
     """
-    handle = os.open(folder / JOURNAL, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    handle = os.open(f"{folder}/{JOURNAL}", os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         size = os.fstat(handle).st_size
         # A line that a killed process left unfinished stays alone.
         torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-        os.write(handle, f"{chr(10) if torn else ''}{as_line(labels)}\n".encode())
+        os.write(handle, (("\n" if torn else "") + "".join(f"{as_line(labels)}\n" for labels in sets)).encode())
     finally:
         os.close(handle)
 
@@ -168,7 +285,7 @@ def noted(folder: Path) -> list[Labels]:
 
 
 def whole(folder: Path, sizes: Mapping[str, int]) -> bool:
-    """Tell whether all files are there in their sizes; what they hold `verify` checks.
+    """Tell whether all files are there in their sizes; what they hold only `faults` looks at.
 
     Parameters
     ----------
@@ -180,9 +297,26 @@ def whole(folder: Path, sizes: Mapping[str, int]) -> bool:
     bool
     """
     try:
-        return all(os.stat(f"{folder}/{name}").st_size == size for name, size in sizes.items())
+        return all(os.stat(f"{folder}/{name}").st_size == size for name, size in sizes.items())  # noqa: PTH116 (fast)
     except OSError:
         return False
 
 
-__all__ = ["DOCUMENT", "JOURNAL", "as_document", "note", "noted", "place", "read", "whole", "write", "write_text"]
+def all_ids(store: Path) -> Iterator[str]:
+    """Yield the ids of all folders of runs.
+
+    Parameters
+    ----------
+    store : Path
+
+    Yields
+    ------
+    str
+    """
+    try:
+        parents = sorted(os.scandir(store / "runs"), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    for parent in parents:
+        if parent.is_dir():
+            yield from sorted(os.listdir(parent.path))

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from elephan.errors import InputError
+from elephan.store.errors import StoreError
 from elephan.store.labels import as_line
-from elephan.store.schema import connect, migrate
-from elephan.store.summary import summarize
+from elephan.store.schema import ROWS, migrate
+from elephan.store.summary import RUN, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from elephan.store.folders import Folder
     from elephan.store.labels import Labels
 
 FILE = "index.sqlite"
 
-RESERVED = ("point", "run", "labels")
-"""Names of columns of ``points`` that no label can have."""
+KINDS = ("links", "groups")
 
-_ABOUT = ("title", "engine", "engine_version", "warmup_rule", "written")
+VIEWED = 60
+"""Links and groups that the view `results` shows: SQLite joins 64 tables."""
+
+WIDEST = 1900
+"""Columns of the view: SQLite has 2000 at most."""
 
 
 def quoted(name: str) -> str:
@@ -48,22 +54,23 @@ class Index:
 
     Parameters
     ----------
-    folder : Path
-        The store.
+    connection : sqlite3.Connection
+    path : Path
+        For messages.
     readonly : bool
     """
 
-    def __init__(self, folder: Path, *, readonly: bool) -> None:
-        self.path = folder / FILE
-        self.connection = connect(self.path, readonly=readonly)
+    def __init__(self, connection: sqlite3.Connection, path: Path, *, readonly: bool = False) -> None:
+        self.connection, self.path, self.readonly = connection, path, readonly
+        self.is_substitute = False
         if not readonly:
-            migrate(self.connection, self.path)
-        self._known: dict[str, set[str]] = {}
-        self._inserts: dict[tuple[str, ...], str] = {}
+            migrate(connection, path)
+        self._forget_what_is_known()
 
-    def close(self) -> None:
-        """Close it."""
-        self.connection.close()
+    def _forget_what_is_known(self) -> None:
+        self._numbers: dict[tuple[str, str], tuple[int, int]] = {}
+        self._inserts: dict[tuple[str, ...], str] = {}
+        self._is_new = False
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         """Ask.
@@ -79,59 +86,101 @@ class Index:
         """
         return self.connection.execute(sql, values).fetchall()
 
-    def add(self, full: Mapping[str, Any], sha256: str, sizes: Mapping[str, int], sets: Iterable[Labels]) -> int:
-        """Add a run, or put what it is now in the place of what it was.
-
-        Parameters
-        ----------
-        full : mapping
-            What ``run.json`` holds.
-        sha256 : str
-            Of ``run.json``.
-        sizes : mapping of str to int
-            Of its files.
-        sets : iterable of dict
-            Its labels.
+    def is_sound(self) -> bool:
+        """Tell whether the file of the index is as SQLite wrote it.
 
         Returns
         -------
-        int
-            Number of the run in the index.
+        bool
         """
-        summary = summarize(full)
-        where = full["provenance"]
-        row = {name: value for name, value in summary.run.items() if name not in ("id", "scenario")}
-        run_id = full["id"]
-        row |= {"id": run_id, "title": full["run"]["scenario"], "sha256": sha256, "sizes": json.dumps(sizes)}
-        row |= {"written": where.get("written"), "wall_s": where.get("wall_s")}
-        row["scenario_id"] = full["run"]["id"] if full["run"]["id"] != run_id else None
-        with self.connection:
-            self.connection.execute("BEGIN IMMEDIATE")
-            known = self.number(run_id)
-            if known is not None:
-                self._forget(known)
-                row["run"] = known
-            number = self._insert("runs", row)
-            for table, rows in (("links", summary.links), ("groups", summary.groups)):
-                for position, each in enumerate(rows):
-                    self._insert(table, {"run": number, "position": position, **each})
-                    self._meet(table, each["name"], position)
-            for labels in sets:
-                self._label(number, labels)
-            self.connection.execute("DELETE FROM failures WHERE key = ?", (run_id,))
-        return number
+        return not self.is_substitute and self.rows("PRAGMA integrity_check(1)") == [("ok",)]
+
+    def shrink(self) -> None:
+        """Give back the room of rows that are gone, where that is much and nobody is at work."""
+        (pages,), (free,) = (self.rows(f"PRAGMA {name}")[0] for name in ("page_count", "freelist_count"))
+        if free > pages / 2:
+            with suppress(sqlite3.OperationalError):
+                self.rows("VACUUM")
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Make all changes of a block, or none.
+
+        Yields
+        ------
+        None
+        """
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            if self._is_new:
+                self._show()
+                self._is_new = False
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self._forget_what_is_known()
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+
+    def add(self, folder: Folder, sets: Iterable[Labels]) -> None:
+        """Add a run, or put what it is now in the place of what it was; within `change`.
+
+        Parameters
+        ----------
+        folder : Folder
+        sets : iterable of dict
+            Its labels.
+        """
+        run_id, where = folder.id, folder.full["provenance"]
+        summary = summarize(folder.full)
+        run = {name: value for name, value in summary.run.items() if name not in ("id", "scenario")}
+        run |= {"id": run_id, "title": folder.full["run"]["scenario"]}
+        if folder.full["run"]["id"] != run_id:
+            run["scenario_id"] = folder.full["run"]["id"]
+        run |= {"wall_s": where["wall_s"], "written": where["written"]}
+        run |= {"sha256": folder.sha256, "sizes": json.dumps(folder.sizes)}
+        kept: list[Labels] = []
+        known = self.number(run_id)
+        if known is not None:
+            kept = self.sets(known)
+            self.forget(known)
+            run["run"] = known
+        number = self._insert("runs", run)
+        for kind, rows in zip(KINDS, (summary.links, summary.groups), strict=True):
+            for position, row in enumerate(rows):
+                slot = self._meet(kind, row["name"], position)
+                self._insert(kind, {"row": slot * ROWS + number, "run": number, "position": position, **row})
+        self._insert("points", {"run": number, "labels": "{}"})
+        for labels in (*kept, *sets):
+            self.label(number, labels)
 
     def label(self, number: int, labels: Labels) -> None:
-        """Add a set of labels to a run.
+        """Add a set of labels to a run; within `change`.
 
         Parameters
         ----------
         number : int
         labels : dict
         """
-        with self.connection:
-            self.connection.execute("BEGIN IMMEDIATE")
-            self._label(number, labels)
+        line = as_line(labels)
+        there = {each for (each,) in self.rows("SELECT labels FROM points WHERE run = ?", (number,))}
+        if not labels or line in there:
+            return
+        self._insert("points", {"run": number, "labels": line, **labels})
+        if "{}" in there:
+            self.rows("DELETE FROM points WHERE run = ? AND labels = '{}'", (number,))
+        for name, value in labels.items():
+            self._meet("labels", name, int(isinstance(value, bool)))
+
+    def fail(self, key: str, labels: str, scenario: str, error: str, written: str) -> None:
+        """Add a point that failed; within `change`.
+
+        Parameters
+        ----------
+        key, labels, scenario, error, written : str
+        """
+        self.rows("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", (key, labels, scenario, error, written))
 
     def number(self, run_id: str) -> int | None:
         """Find a run's number in the index.
@@ -144,19 +193,21 @@ class Index:
         -------
         int or None
         """
-        found = self.connection.execute("SELECT run FROM runs WHERE id = ?", (run_id,)).fetchone()
-        return None if found is None else int(found[0])
+        found = self.rows("SELECT run FROM runs WHERE id = ?", (run_id,))
+        return int(found[0][0]) if found else None
 
     def forget(self, number: int) -> None:
-        """Take a run out of the index.
+        """Take a run out of the index; within `change`.
 
         Parameters
         ----------
         number : int
         """
-        with self.connection:
-            self.connection.execute("BEGIN IMMEDIATE")
-            self._forget(number)
+        for table in ("runs", "points"):
+            self.rows(f"DELETE FROM {table} WHERE run = ?", (number,))
+        for kind in KINDS:
+            sql = f"DELETE FROM {kind} WHERE row IN (SELECT number * {ROWS} + ? FROM names WHERE kind = ?)"
+            self.rows(sql, (number, kind))
 
     def sets(self, number: int) -> list[Labels]:
         """Return the sets of labels of a run, sorted.
@@ -170,9 +221,9 @@ class Index:
         list of dict
         """
         rows = self.rows("SELECT labels FROM points WHERE run = ? ORDER BY labels", (number,))
-        return [json.loads(line) for (line,) in rows]
+        return [json.loads(line) for (line,) in rows if line != "{}"]
 
-    def names(self, kind: str) -> list[str]:
+    def names(self, kind: str) -> dict[str, int]:
         """Return the names of labels, links or groups there are.
 
         Parameters
@@ -182,44 +233,11 @@ class Index:
 
         Returns
         -------
-        list of str
-            Labels by name, the others by their position.
+        dict of str to int
+            With their numbers; labels by name, the others by their first position and name.
         """
-        rows = self.rows("SELECT name FROM names WHERE kind = ? ORDER BY position, name", (kind,))
-        return [name for (name,) in rows]
-
-    def _forget(self, number: int) -> None:
-        for table in ("runs", "links", "groups", "points"):
-            self.connection.execute(f"DELETE FROM {table} WHERE run = ?", (number,))
-
-    def _label(self, number: int, labels: Labels) -> None:
-        if not labels:
-            return
-        line = as_line(labels)
-        if (line,) in self.rows("SELECT labels FROM points WHERE run = ?", (number,)):
-            return
-        self._insert("points", {"run": number, "labels": line, **labels})
-        for name in labels:
-            self._meet("labels", name, None)
-
-    def _insert(self, table: str, row: Mapping[str, Any]) -> int:
-        names = (table, *row)
-        if names not in self._inserts:
-            self._widen(table, row)
-            marks = ", ".join("?" * len(row))
-            self._inserts[names] = f"INSERT INTO {table} ({', '.join(map(quoted, row))}) VALUES ({marks})"
-        return int(self.connection.execute(self._inserts[names], tuple(row.values())).lastrowid or 0)
-
-    def _widen(self, table: str, names: Iterable[str]) -> None:
-        """Give a table the columns it lacks: labels, and what is measured since its schema was made."""
-        there = {name.lower(): name for name in self.columns(table)}
-        for name in names:
-            if name not in there.values():
-                if name.lower() in there:
-                    message = f'labels: "{name}": the store has "{there[name.lower()]}" already; write it the same'
-                    raise InputError(message)
-                self.connection.execute(f"ALTER TABLE {table} ADD COLUMN {quoted(name)}")
-                there[name.lower()] = name
+        by = "name" if kind == "labels" else "position, name"
+        return dict(self.rows(f"SELECT name, number FROM names WHERE kind = ? ORDER BY {by}", (kind,)))
 
     def columns(self, table: str) -> list[str]:
         """Return the names of a table's columns.
@@ -232,16 +250,68 @@ class Index:
         -------
         list of str
         """
-        return [row[1] for row in self.rows(f"PRAGMA table_info({table})")]
+        return [row[1] for row in self.rows(f"PRAGMA table_info({quoted(table)})")]
 
-    def _meet(self, kind: str, name: str, position: int | None) -> None:
-        """Remember the name of a label, link or group."""
-        known = self._known.setdefault(kind, set())
-        if name not in known:
-            sql = "INSERT INTO names VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET position = min(position, excluded.position)"
-            self.connection.execute(sql, (kind, name, position))
-            known.add(name)
+    def _insert(self, table: str, row: Mapping[str, Any]) -> int:
+        names = (table, *row)
+        sql = self._inserts.get(names)
+        if sql is None:
+            self._widen(table, row)
+            marks = ", ".join("?" * len(row))
+            sql = f"INSERT INTO {table} ({', '.join(map(quoted, row))}) VALUES ({marks})"
+            self._inserts[names] = sql
+        return int(self.connection.execute(sql, tuple(row.values())).lastrowid or 0)
 
-    def failures(self) -> Iterator[tuple[str, str, str, str]]:
-        """Yield key, labels, scenario and error of each failed point."""
-        yield from self.rows("SELECT key, labels, scenario, error FROM failures ORDER BY key, labels")
+    def _widen(self, table: str, names: Iterable[str]) -> None:
+        """Give a table the columns it lacks: labels, and what is measured since its schema was made."""
+        there = {name.lower(): name for name in self.columns(table)}
+        for name in names:
+            if there.get(name.lower()) == name:
+                continue
+            if name.lower() in there:
+                message = f'labels: "{name}": the store calls it "{there[name.lower()]}" already; write it the same'
+                raise StoreError(message)
+            if len(there) > WIDEST:
+                message = f'labels: "{name}": the store has {WIDEST} different labels already; use another store'
+                raise StoreError(message)
+            self.rows(f"ALTER TABLE {table} ADD COLUMN {quoted(name)}")
+            there[name.lower()] = name
+            self._is_new = True
+
+    def _meet(self, kind: str, name: str, position: int) -> int:
+        """Remember the name of a label, link or group, and return its number."""
+        is_label = kind == "labels"
+        known = self._numbers.get((kind, name))
+        if known is not None and (known[1] >= position if is_label else known[1] <= position):
+            return known[0]
+        better = "max" if is_label else "min"
+        sql = (
+            "INSERT INTO names SELECT ?1, ?2, 1 + coalesce(max(number), 0), ?3 FROM names WHERE kind = ?1 "
+            f"ON CONFLICT DO UPDATE SET position = {better}(position, excluded.position)"
+        )
+        self.rows(sql, (kind, name, position))
+        found = self.rows("SELECT number, position FROM names WHERE kind = ? AND name = ?", (kind, name))[0]
+        self._numbers[kind, name] = found
+        self._is_new = self._is_new or not is_label
+        return int(found[0])
+
+    def _show(self) -> None:
+        """Make the view ``results``: a row per run and label set, columns as in `Store.table`."""
+        labels = list(self.names("labels"))
+        columns = {name: f"p.{quoted(name)}" for name in labels} | {"run": "r.id"}
+        for name in (*RUN, "title", "engine_version"):
+            own = f"r.{quoted(name)}"
+            columns[name] = f"coalesce({columns[name]}, {own})" if name in columns else own
+        joins = ["LEFT JOIN runs AS r ON r.run = p.run"]
+        for kind in KINDS:
+            measured = [name for name in self.columns(kind) if name not in ("row", "run", "name", "position")]
+            for name, number in self.names(kind).items():
+                if len(joins) > VIEWED or len(columns) + len(measured) > WIDEST:
+                    break
+                alias = f"{kind[0]}{number}"
+                joins.append(f"LEFT JOIN {kind} AS {alias} ON {alias}.row = {number * ROWS} + p.run")
+                for column in measured:
+                    columns.setdefault(f"{name}.{column}", f"{alias}.{quoted(column)}")
+        chosen = ", ".join(f"{source} AS {quoted(name)}" for name, source in list(columns.items())[:WIDEST])
+        self.rows("DROP VIEW IF EXISTS results")
+        self.rows(f"CREATE VIEW results AS SELECT {chosen} FROM points AS p {' '.join(joins)}")

@@ -18,6 +18,9 @@ Labels: TypeAlias = "dict[str, Label]"
 LARGEST = 2**63 - 1
 """The index holds whole numbers of 64 bits."""
 
+RESERVED = ("point", "run", "labels")
+"""Columns that the index has beside those of labels."""
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -36,7 +39,7 @@ def as_labels(labels: Mapping[str, object] | None) -> Labels:
     Raises
     ------
     InputError
-        If a name is empty, or a value has no form in TOML or is not finite.
+        If a name is empty or taken, or a value has no form in TOML or is not finite.
 
     Examples
     --------
@@ -68,6 +71,9 @@ def as_line(labels: Labels) -> str:
 def _name(name: str) -> str:
     if not isinstance(name, str) or not name.strip() or "\0" in name:
         message = f'labels: "{name}" is no name; write for example links[0].buffer'
+        raise InputError(message)
+    if name.lower() in RESERVED:
+        message = f'labels: "{name}" is what the store itself calls a column; choose another name'
         raise InputError(message)
     return name
 

@@ -25,8 +25,36 @@ def here() -> dict[str, object]:
     >>> here()["written"]
     '...Z'
     """
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return {"written": now, **_of_process()}
+    return {"written": now(), **_of_process()}
+
+
+def now() -> str:
+    """Return the time as text that sorts, to the millisecond.
+
+    Returns
+    -------
+    str
+    """
+    return stamp(datetime.now(UTC))
+
+
+def stamp(moment: datetime) -> str:
+    """Write a moment as text that sorts.
+
+    Parameters
+    ----------
+    moment : datetime
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> stamp(datetime(2026, 11, 22, 4, 58, tzinfo=UTC))
+    '2026-11-22T04:58:00.000Z'
+    """
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
-from elephan.errors import InputError
+from elephan.store.errors import StoreError
 from elephan.store.summary import GROUP, LINK, RUN
 
 if TYPE_CHECKING:
@@ -14,8 +14,15 @@ if TYPE_CHECKING:
 VERSION = 1
 """Of the schema, in ``PRAGMA user_version``."""
 
+STEPS: dict[int, str] = {}
+"""SQL that brings an index of a version to the next one; a version without is made again from the folders."""
+
 BUSY_S = 60.0
 """How long one process waits while another writes."""
+
+ROWS = 1 << 40
+"""Rows of one link lie together in ``links``: its number times this, plus the run's. A join over a million runs then
+goes from row to row: 0.13 s instead of 0.4 s with the key (run, name)."""
 
 
 def _columns(names: tuple[str, ...]) -> str:
@@ -23,45 +30,70 @@ def _columns(names: tuple[str, ...]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-TABLES = f"""
-CREATE TABLE runs (
-  run INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, {_columns(RUN)},
-  scenario_id TEXT, title TEXT, engine TEXT, engine_version TEXT, warmup_rule TEXT, wall_s REAL, written TEXT,
-  sha256 TEXT NOT NULL, sizes TEXT NOT NULL
-);
-CREATE INDEX other_ids ON runs (scenario_id) WHERE scenario_id IS NOT NULL;
-CREATE TABLE links (run INTEGER NOT NULL, name TEXT NOT NULL, position INTEGER, {_columns(LINK)}, PRIMARY KEY (run, name))
-  WITHOUT ROWID;
-CREATE TABLE groups (run INTEGER NOT NULL, name TEXT NOT NULL, position INTEGER, {_columns(GROUP)}, PRIMARY KEY (run, name))
-  WITHOUT ROWID;
-CREATE TABLE points (point INTEGER PRIMARY KEY, run INTEGER NOT NULL, labels TEXT NOT NULL);
-CREATE INDEX points_of_runs ON points (run);
-CREATE TABLE names (kind TEXT NOT NULL, name TEXT NOT NULL, position INTEGER, PRIMARY KEY (kind, name)) WITHOUT ROWID;
-CREATE TABLE failures (
-  key TEXT NOT NULL, labels TEXT NOT NULL, scenario TEXT NOT NULL, error TEXT NOT NULL, written TEXT,
-  PRIMARY KEY (key, labels)
-) WITHOUT ROWID;
-"""
-"""``points`` gets a column for each label, ``names`` says which there are and which links and groups."""
+def _rows_of(table: str, columns: tuple[str, ...]) -> str:
+    return (
+        f"CREATE TABLE {table} (row INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT NOT NULL, "
+        f"position INTEGER NOT NULL, {_columns(columns)})"
+    )
 
 
-def connect(path: Path, *, readonly: bool) -> sqlite3.Connection:
-    """Open an index.
+TABLES = (
+    f"CREATE TABLE runs (run INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, {_columns(RUN)}, scenario_id TEXT, "
+    "title TEXT, engine TEXT, engine_version TEXT, warmup_rule TEXT, wall_s REAL, written TEXT, "
+    "sha256 TEXT NOT NULL, sizes TEXT NOT NULL)",
+    "CREATE INDEX other_ids ON runs (scenario_id) WHERE scenario_id IS NOT NULL",
+    _rows_of("links", LINK),
+    _rows_of("groups", GROUP),
+    "CREATE TABLE points (point INTEGER PRIMARY KEY, run INTEGER NOT NULL, labels TEXT NOT NULL)",
+    "CREATE INDEX points_of_runs ON points (run)",
+    "CREATE TABLE names (kind TEXT NOT NULL, name TEXT NOT NULL, number INTEGER NOT NULL, position INTEGER NOT NULL, "
+    "PRIMARY KEY (kind, name)) WITHOUT ROWID",
+    "CREATE TABLE failures (key TEXT NOT NULL, labels TEXT NOT NULL, scenario TEXT NOT NULL, error TEXT NOT NULL, "
+    "written TEXT, PRIMARY KEY (key, labels)) WITHOUT ROWID",
+)
+"""``points`` gets a column for each label; a run without labels has one row there too. ``names`` says which labels,
+links and groups there are; ``position`` is the first place of a link, and of a label 1 if it was ever a boolean."""
+
+
+class Older(Exception):  # noqa: N818 (it is no error)
+    """An index of a version from which there is no step."""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open an index for writing.
 
     Parameters
     ----------
     path : Path
-    readonly : bool
 
     Returns
     -------
     sqlite3.Connection
     """
-    if readonly:
-        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_S, check_same_thread=False)
     connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        connection.execute("PRAGMA page_size = 8192")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return quick(connection)
+
+
+def quick(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Let reading go through the system's own cache, and sort in memory.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+
+    Returns
+    -------
+    sqlite3.Connection
+    """
+    connection.execute("PRAGMA mmap_size = 64000000000")
+    connection.execute("PRAGMA temp_store = MEMORY")
     return connection
 
 
@@ -75,25 +107,51 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
     Raises
     ------
-    InputError
+    StoreError
         If the index is of a newer version.
+    Older
+        If it is of an older one from which there is no step.
     """
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version == VERSION:
+    if check_version(connection, path) == VERSION:
         return
-    if version > VERSION:
-        message = (
-            f"store {path}: was written by a newer elephan (schema {version}, this one knows {VERSION}); update elephan"
-        )
-        raise InputError(message)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if connection.execute("PRAGMA user_version").fetchone()[0] < VERSION:
-            for statement in TABLES.split(";\n"):
-                if statement.strip():
-                    connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+        version = check_version(connection, path)
+        if version == 0:
+            for statement in TABLES:
+                connection.execute(statement)
+        for older in range(version or VERSION, VERSION):
+            if older not in STEPS:
+                raise Older
+            for statement in STEPS[older].split(";"):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> int:
+    """Read the version of an index, and refuse a newer one.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+    path : Path
+
+    Returns
+    -------
+    int
+        0 for an empty file.
+
+    Raises
+    ------
+    StoreError
+        If it is newer than this elephan.
+    """
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > VERSION:
+        message = f"store {path}: was written by a newer elephan (schema {version}; this one knows {VERSION}); update it"
+        raise StoreError(message)
+    return version

@@ -1,22 +1,22 @@
-"""Runs by what identifies them: an index to ask, and a folder for each run."""
+"""Runs by what identifies them: a folder for each, and an index to ask."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
-import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from elephan.errors import InputError
-from elephan.store import folders, tables
-from elephan.store.errors import told
-from elephan.store.index import Index, quoted
-from elephan.store.keys import WINDOW, key, key_of
+from elephan import _native
+from elephan.run.files import write_bytes, write_json
+from elephan.store import folders, query, tables, upkeep
+from elephan.store.errors import StoreError, told
+from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
-from elephan.store.provenance import here
+from elephan.store.locks import Presence, leftovers
+from elephan.store.opening import FAILURES, open_to_read, open_to_write, remove, take_in
+from elephan.store.provenance import now
 from elephan.store.stored import Stored
 from elephan.store.table import Table
 
@@ -25,29 +25,36 @@ if TYPE_CHECKING:
 
     from elephan.run.result import Result
     from elephan.scenario import Scenario
+    from elephan.store.index import Index
     from elephan.store.labels import Labels
+    from elephan.store.upkeep import Freed, Merged, Problem
 
 VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
+
+MOST, LONGEST_S = 100, 0.25
+"""Rows that wait for the index together: so many at most, and so long while others follow. Their folders are there."""
 
 
 class Store:
     """A folder of runs with an index.
 
+    Several processes may use one store at the same time. In a process, one thread at a time.
+
     Parameters
     ----------
     folder : str or Path, optional
-        ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory.
+        ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory. Made if missing.
     readonly : bool
-        Never write.
+        Never write; a folder that cannot be written can be read so.
 
     Raises
     ------
     InputError
-        If the folder cannot be used.
+        If the folder cannot be used, or was written by a newer elephan.
 
     Examples
     --------
-    >>> import elephan
+    >>> import elephan, tempfile
     >>> scenario = elephan.Scenario.from_text(elephan.EXAMPLE)
     >>> with tempfile.TemporaryDirectory() as folder, Store(folder) as store:
     ...     first = store.run(scenario, labels={"buffer": "25 packets"})
@@ -56,13 +63,26 @@ class Store:
     [{'buffer': '25 packets', 'replications': 1}]
     """
 
+    key = staticmethod(key)
+
     def __init__(self, folder: str | Path | None = None, *, readonly: bool = False) -> None:
         self.folder = Path(folder or os.environ.get(VARIABLE) or USUAL)
         self.readonly = readonly
+        self._presence: Presence | None = None
+        self._waiting: dict[str, tuple[folders.Folder, list[Labels]]] = {}
+        self._flushed = -LONGEST_S
         with told(self.folder):
-            if not readonly:
-                (self.folder / "tmp").mkdir(parents=True, exist_ok=True)
-            self._index = Index(self.folder, readonly=readonly)
+            if readonly:
+                self.index = open_to_read(self.folder)
+                return
+            # First, so that no process that finds this one's folder takes it for a dead one's.
+            self._presence = Presence(self.folder)
+            try:
+                self.index = open_to_write(self.folder)
+                self._tidy()
+            except BaseException:
+                self._presence.end()
+                raise
 
     def __enter__(self) -> Self:
         return self
@@ -71,10 +91,25 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the index; the store can be opened again."""
-        self._index.close()
+        """Write what waits and let others have the store."""
+        try:
+            self.flush()
+        finally:
+            self.index.connection.close()
+            if self._presence is not None:
+                self._presence.end()
+                self._presence = None
 
-    key = staticmethod(key)
+    def flush(self) -> None:
+        """Put into the index what waits for it: other processes see it from now on."""
+        if not self._waiting:
+            return
+        waiting, self._waiting = self._waiting, {}
+        with told(self.folder), self.index.change():
+            for run_id, (folder, sets) in waiting.items():
+                self.index.add(folder, sets)
+                self._forgive(run_id)
+        self._flushed = time.monotonic()
 
     def find(self, key: str, *, series: bool = False) -> Stored | None:
         """Look for a run.
@@ -89,26 +124,27 @@ class Store:
         Returns
         -------
         Stored or None
-            None also for one that has lost files.
+            None also for one that has lost files or parts of them.
         """
         with told(self.folder):
-            row = self._index.rows("SELECT run, sizes FROM runs WHERE id = ?", (key,))
-            folder = folders.place(self.folder, key)
-            if not row:
-                if not (folder / folders.DOCUMENT).exists() or self.readonly or not self._adopt(folder, key):
-                    return None
-                row = self._index.rows("SELECT run, sizes FROM runs WHERE id = ?", (key,))
-            sizes = json.loads(row[0][1])
-            if not folders.whole(folder, sizes) or (series and "samples.parquet" not in sizes):
+            sizes = self._sizes(key)
+            if sizes is None or (series and folders.SAMPLES not in sizes):
                 return None
-        return self._stored(key)
+            return self._stored(key) if folders.whole(folders.place(self.folder, key), sizes) else None
 
-    def put(self, result: Result, *, key: str | None = None, labels: Mapping[str, object] | None = None) -> Stored:
+    def put(
+        self,
+        result: Result | folders.Packed,
+        *,
+        key: str | None = None,
+        labels: Mapping[str, object] | None = None,
+    ) -> Stored:
         """Keep a run, whole or not at all; one that is there already is not written again.
 
         Parameters
         ----------
-        result : Result
+        result : Result or Packed
+            What `elephan.run` returned, or `pack` made of it in another process.
         key : str, optional
             What `key` said of the request.
         labels : mapping, optional
@@ -123,33 +159,24 @@ class Store:
         InputError
             If there is no room, or the store cannot be written.
         """
-        self._check_writable()
-        made = as_labels(labels)
-        run_id = key or key_of(result)
-        has_series = any(outcome.has_series for outcome in result.outcomes)
-        found = self.find(run_id, series=has_series)
+        writing = self._writing()
+        sets = [made] if (made := as_labels(labels)) else []
+        packed = result if isinstance(result, folders.Packed) else folders.pack(result)
+        run_id = key or packed.key
+        found = self.find(run_id, series=folders.SAMPLES in packed.files)
         if found is not None:
-            if made:
-                self.label(found, made)
+            for each in sets:
+                self.label(found, each)
             return found
         with told(self.folder):
-            target = folders.place(self.folder, run_id)
-            temporary = Path(tempfile.mkdtemp(prefix=f"{run_id[:12]}-", dir=self.folder / "tmp"))
-            try:
-                temporary.chmod(0o755)
-                full, sizes = folders.write(temporary, result, run_id, here())
-                sets = folders.noted(target)
-                for each in [*sets, made]:
-                    if each:
-                        folders.note(temporary, each)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if target.exists():
-                    shutil.rmtree(target)
-                temporary.replace(target)
-            finally:
-                shutil.rmtree(temporary, ignore_errors=True)
-            sha256 = hashlib.sha256((target / folders.DOCUMENT).read_bytes()).hexdigest()
-            self._index.add(full, sha256, sizes, [*sets, made])
+            place = folders.place(self.folder, run_id)
+            sets = self._labels_of(run_id, place) + sets
+            with writing.made() as temporary:
+                written = folders.write(temporary, packed, run_id)
+                if sets:
+                    folders.note(temporary, *sets)
+                writing.settle(temporary, place)
+        self._wait(run_id, written, sets)
         return self._stored(run_id)
 
     def label(self, run: Stored | str, labels: Mapping[str, object]) -> None:
@@ -167,14 +194,19 @@ class Store:
         InputError
             If there is no such run, or the labels cannot be kept.
         """
-        self._check_writable()
+        self._writing()
         made = as_labels(labels)
         stored = run if isinstance(run, Stored) else self.get(run)
+        self.flush()
         with told(self.folder):
-            number = self._index.number(stored.id)
-            if number is not None and made and made not in self._index.sets(number):
-                folders.note(stored.folder, made)
-                self._index.label(number, made)
+            number = self.index.number(stored.id)
+            if number is None:
+                message = f"store {self.folder}: {stored.id[:12]}: no such run"
+                raise StoreError(message)
+            if made and made not in self.index.sets(number):
+                with self.index.change():
+                    self.index.label(number, made)
+                    folders.note(stored.folder, made)
 
     def fail(self, key: str, scenario_text: str, labels: Mapping[str, object], error: str) -> None:
         """Remember that a point failed; a later `put` under its key forgets it.
@@ -185,11 +217,14 @@ class Store:
         scenario_text : str
         labels : mapping
         error : str
+            One line.
         """
-        self._check_writable()
-        with told(self.folder):
-            row = (key, as_line(as_labels(labels)), scenario_text, error, here()["written"])
-            self._index.rows("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", row)
+        self._writing()
+        line = as_line(as_labels(labels))
+        values = {"key": key, "labels": line, "scenario": scenario_text, "error": error, "written": now()}
+        with told(self.folder), self.index.change():
+            write_json(self._failure(key, line), values)
+            self.index.fail(**values)
 
     def failures(self) -> list[dict[str, Any]]:
         """List the points that failed.
@@ -197,13 +232,14 @@ class Store:
         Returns
         -------
         list of dict
-            ``key``, ``labels``, ``scenario``, ``error``; sorted.
+            ``key``, ``labels``, ``scenario``, ``error``, ``written``; sorted by labels.
         """
+        self.flush()
+        names = ("key", "labels", "scenario", "error", "written")
+        sql = f"SELECT {', '.join(names)} FROM failures WHERE key NOT IN (SELECT id FROM runs) ORDER BY labels, key"
         with told(self.folder):
-            return [
-                {"key": key, "labels": json.loads(line), "scenario": text, "error": error}
-                for key, line, text, error in self._index.failures()
-            ]
+            rows = [dict(zip(names, row, strict=True)) for row in self.index.rows(sql)]
+        return [row | {"labels": json.loads(row["labels"])} for row in rows]
 
     def run(
         self,
@@ -231,10 +267,16 @@ class Store:
         Returns
         -------
         Stored
+
+        Raises
+        ------
+        InputError
+            As `elephan.run`, and if the store cannot be written.
         """
         from elephan.run import run  # noqa: PLC0415 (needs NumPy)
         from elephan.scenario import Scenario  # noqa: PLC0415
 
+        self._writing()
         read = scenario if isinstance(scenario, Scenario) else Scenario.from_file(scenario)
         changes = {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
         read = read.override(changes) if changes else read
@@ -261,6 +303,7 @@ class Store:
         Parameters
         ----------
         prefix : str
+            Of its id in the store, or of the id that ``elephan run`` shows.
 
         Returns
         -------
@@ -271,14 +314,17 @@ class Store:
         InputError
             If there is none, or several.
         """
+        self.flush()
         with told(self.folder):
-            sql = "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT 5"
-            found = [run_id for (run_id,) in self._index.rows(sql, (prefix.lower(),))]
-        if len(found) != 1:
+            found: list[str] = []
+            for column in ("id", "scenario_id"):
+                sql = f"SELECT id FROM runs WHERE {column} >= ?1 AND {column} < ?1 || 'g' ORDER BY id LIMIT 5"
+                found = found or [run_id for (run_id,) in self.index.rows(sql, (prefix.lower(),))]
+        if len(found) != 1 or not prefix:
             several = ", ".join(run_id[:12] for run_id in found)
-            what = f"several runs begin so: {several}; give more of it" if found else "no run begins so"
-            message = f"store {self.folder}: {prefix}: {what}"
-            raise InputError(message)
+            what = f"several runs begin so ({several}); give more of it" if found else "no run begins so"
+            message = f"store {self.folder}: {prefix}: {what}; elephan store ls lists them"
+            raise StoreError(message)
         return self._stored(found[0])
 
     def runs(self, **labels: object) -> list[Stored]:
@@ -293,15 +339,47 @@ class Store:
         -------
         list of Stored
             By id.
+
+        Raises
+        ------
+        InputError
+            If no run has a label of that name.
         """
-        made = as_labels(labels)
+        self.flush()
         with told(self.folder):
-            if set(made) - set(self._index.names("labels")):
-                return []
-            where = " AND ".join(f"p.{quoted(name)} = ?" for name in made) or "1"
-            join = "JOIN points AS p ON p.run = r.run" if made else ""
-            sql = f"SELECT DISTINCT r.id FROM runs AS r {join} WHERE {where} ORDER BY r.id"
-            return [self._stored(run_id) for (run_id,) in self._index.rows(sql, tuple(made.values()))]
+            where, values = tables.condition(self.index, as_labels(labels))
+            sql = f"SELECT DISTINCT r.id FROM points AS p JOIN runs AS r USING (run) WHERE {where} ORDER BY r.id"
+            return [self._stored(run_id) for (run_id,) in self.index.rows(sql, values)]
+
+    def query(self, sql: str) -> Table:
+        """Ask the index in SQL; nothing can be changed so.
+
+        Parameters
+        ----------
+        sql : str
+            One statement. The view ``results`` has a row per run and label set with the columns of `table`; the
+            tables are ``runs``, ``links``, ``groups``, ``points``, ``failures``.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        InputError
+            If it is wrong, with the nearest name.
+
+        Examples
+        --------
+        >>> import elephan, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Store(folder) as store:
+        ...     run = store.run(elephan.Scenario.from_text(elephan.EXAMPLE), labels={"buffer": "25 packets"})
+        ...     store.query('SELECT buffer, avg("core.buffer_packets") AS mean FROM results').arrow.to_pylist()
+        [{'buffer': '25 packets', 'mean': 25.0}]
+        """
+        self.flush()
+        with told(self.folder):
+            return Table(query.ask(self.index, sql))
 
     def table(
         self, labels: Mapping[str, object] | None = None, columns: Sequence[str] = ("labels", "summary")
@@ -318,33 +396,203 @@ class Store:
         Returns
         -------
         Table
-            A row per run and label set, sorted; the same bytes for the same results.
+            A row per run and label set, sorted by labels and id: the same for the same results.
+
+        Raises
+        ------
+        InputError
+            If there is no such column or label.
         """
+        self.flush()
         with told(self.folder):
-            return Table(tables.rows_of(self._index, as_labels(labels), columns))
+            return Table(tables.lay_out(self.index, as_labels(labels), columns))
+
+    def export(
+        self,
+        path: str | Path | None = None,
+        format: str = "csv",  # noqa: A002 (what users call it)
+        columns: Sequence[str] = ("labels", "summary"),
+        labels: Mapping[str, object] | None = None,
+    ) -> bytes:
+        """Write `table` as a file: the same bytes for the same results.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to; nowhere by default.
+        format : str
+            ``"csv"``, ``"parquet"`` or ``"json"``.
+        columns, labels
+            As `table` takes them.
+
+        Returns
+        -------
+        bytes
+            What was written.
+
+        Raises
+        ------
+        InputError
+            If there is no such format or column, or the file cannot be written.
+        """
+        content = tables.encode(self.table(labels, columns).arrow, format)
+        if path is not None:
+            with told(Path(path)):
+                write_bytes(Path(path), content)
+        return content
+
+    def verify(self, *, repair: bool = False) -> list[Problem]:
+        """Check every run against its checksums, and the index against the runs.
+
+        Parameters
+        ----------
+        repair : bool
+            Drop damaged runs, so that the next sweep runs them again, and mend the index.
+
+        Returns
+        -------
+        list of Problem
+            Empty if all is as it was written.
+        """
+        self.flush()
+        if repair:
+            self._writing()
+        with told(self.folder):
+            return upkeep.verify(self, repair=repair)
+
+    def gc(
+        self,
+        *,
+        unlabelled: bool = False,
+        other_versions: bool = False,
+        older_than_s: float | None = None,
+        labels: Mapping[str, object] | None = None,
+        dry_run: bool = False,
+    ) -> Freed:
+        """Remove what dead processes have left, and the runs that all given conditions name; none without conditions.
+
+        Parameters
+        ----------
+        unlabelled : bool
+            Runs without labels.
+        other_versions : bool
+            Runs of other versions of the engine.
+        older_than_s : float, optional
+            Runs that were written so long ago [s].
+        labels : mapping, optional
+            Runs that carry these.
+        dry_run : bool
+            Only say what would go.
+
+        Returns
+        -------
+        Freed
+        """
+        if not dry_run:
+            self._writing()
+        self.flush()
+        with told(self.folder):
+            named = None if labels is None else as_labels(labels)
+            chosen = upkeep.chosen(self.index, unlabelled, other_versions, older_than_s, named)
+            return upkeep.gc(self, chosen, dry_run=dry_run)
+
+    def merge(self, *others: Store | str | Path) -> Merged:
+        """Copy the runs, labels and failures of other stores into this one.
+
+        Parameters
+        ----------
+        *others : Store or path
+
+        Returns
+        -------
+        Merged
+
+        Raises
+        ------
+        InputError
+            If there is no such store, or this one cannot be written.
+        """
+        self._writing()
+        total = upkeep.Merged()
+        for other in others:
+            if isinstance(other, Store):
+                other.flush()
+            source = other.folder if isinstance(other, Store) else Path(other)
+            with told(source), told(self.folder):
+                total += upkeep.merge(self, source)
+        return total
+
+    def _sizes(self, run_id: str) -> dict[str, int] | None:
+        """Sizes of the files of a run, which is adopted if only its folder is there."""
+        if run_id in self._waiting:
+            return self._waiting[run_id][0].sizes
+        row = self.index.rows("SELECT sizes FROM runs WHERE id = ?", (run_id,))
+        if row:
+            return dict(json.loads(row[0][0]))
+        if self.readonly or not (folders.place(self.folder, run_id) / folders.DOCUMENT).exists():
+            return None
+        return self._sizes(run_id) if take_in(self.index, self.folder, [run_id]) else None
+
+    def _labels_of(self, run_id: str, place: Path) -> list[Labels]:
+        """Labels of a run that is written again."""
+        number = self.index.number(run_id)
+        known = [] if number is None else self.index.sets(number)
+        return known + [labels for labels in folders.noted(place) if labels not in known]
+
+    def _wait(self, run_id: str, folder: folders.Folder, sets: list[Labels]) -> None:
+        """Keep a row for the index until there are several, or until one follows late."""
+        self._waiting[run_id] = (folder, sets)
+        if len(self._waiting) >= MOST or time.monotonic() - self._flushed >= LONGEST_S:
+            self.flush()
+
+    def _failure(self, key: str, line: str) -> Path:
+        return self.folder / FAILURES / f"{_native.digest(key + line)[:32]}.json"
+
+    def _forgive(self, run_id: str) -> None:
+        """Forget that a point had failed."""
+        for (line,) in self.index.rows("SELECT labels FROM failures WHERE key = ?", (run_id,)):
+            self._failure(run_id, line).unlink(missing_ok=True)
+            self.index.rows("DELETE FROM failures WHERE key = ? AND labels = ?", (run_id, line))
 
     def _stored(self, run_id: str) -> Stored:
         def sets() -> list[Labels]:
+            self.flush()
             with told(self.folder):
-                number = self._index.number(run_id)
-                return [] if number is None else self._index.sets(number)
+                number = self.index.number(run_id)
+                return [] if number is None else self.index.sets(number)
 
         return Stored(run_id, folders.place(self.folder, run_id), sets)
 
-    def _adopt(self, folder: Path, run_id: str) -> bool:
-        """Take a folder that the index does not know into it, if it is whole."""
-        try:
-            full = folders.read(folder)
-            sizes = {name: (folder / name).stat().st_size for name in (*full["files"], folders.DOCUMENT)}
-        except (OSError, ValueError):
-            return False
-        if full["id"] != run_id:
-            return False
-        sha256 = hashlib.sha256((folder / folders.DOCUMENT).read_bytes()).hexdigest()
-        self._index.add(full, sha256, sizes, folders.noted(folder))
-        return True
+    def _tidy(self) -> None:
+        """Take in what a killed process had no time to, and what the shards of a sweep have left."""
+        dead = leftovers(self.folder)
+        if dead:
+            known = {run_id for (run_id,) in self.index.rows("SELECT id FROM runs")}
+            take_in(self.index, self.folder, (run_id for run_id in folders.all_ids(self.folder) if run_id not in known))
+            upkeep.sweep_away(dead)
+        upkeep.absorb(self)
 
-    def _check_writable(self) -> None:
-        if self.readonly:
-            message = f"store {self.folder}: was opened to be read only"
-            raise InputError(message)
+    def remake(self) -> Index:
+        """Make the index again from the folders.
+
+        Returns
+        -------
+        Index
+        """
+        self._writing()
+        self.index.connection.close()
+        remove(self.folder)
+        self.index = open_to_write(self.folder)
+        return self.index
+
+    @property
+    def presence(self) -> Presence:
+        """Where this process may write what is half done."""
+        return self._writing()
+
+    def _writing(self) -> Presence:
+        if self._presence is None:
+            message = f"store {self.folder}: was opened to be read only, or is closed"
+            raise StoreError(message)
+        return self._presence
+

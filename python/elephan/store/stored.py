@@ -106,4 +106,4 @@ class Stored:
 
     @cached_property
     def _full(self) -> dict[str, Any]:
-        return folders.read(self.folder)
+        return folders.read(self.folder).full

@@ -1,0 +1,180 @@
+"""Who is at work in a store. The system lets go of a lock when its process ends, however it ends."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import platform
+import secrets
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LOCK = "lock"
+
+
+def hold(path: Path, *, alone: bool = False, wait: bool = True) -> int | None:
+    """Lock a file, which is made if it is missing.
+
+    Parameters
+    ----------
+    path : Path
+    alone : bool
+        Nobody else may hold it; otherwise others may share it.
+    wait : bool
+        Until it can be had.
+
+    Returns
+    -------
+    int or None
+        An open file, the lock with it; None if it cannot be had.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    """
+    way = (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | (0 if wait else fcntl.LOCK_NB)
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(handle, way)
+        except OSError:
+            os.close(handle)
+            return None
+        try:
+            if os.path.samestat(os.fstat(handle), path.stat()):
+                return handle
+        except FileNotFoundError:
+            pass
+        # While this one waited, the folder was absorbed or cleaned away.
+        os.close(handle)
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether some process holds a lock.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    bool
+        Also true where files cannot be locked.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+class Presence:
+    """A process that writes into a store: it shares the store's lock, and has a folder for what is half done.
+
+    Parameters
+    ----------
+    store : Path
+
+    Raises
+    ------
+    OSError
+        If the store cannot be written.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self._count = 0
+        self._lock: int | None = None
+        self._store_lock = hold(store / LOCK)
+        name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self.folder = store / "tmp" / name
+        # The lock comes first: a folder without one is a dead process's.
+        self._lock_path = store / "tmp" / f"{name}.{LOCK}"
+        try:
+            self._lock = hold(self._lock_path, alone=True)
+            self.folder.mkdir()
+        except OSError:
+            self.end()
+            raise
+
+    @contextmanager
+    def made(self) -> Iterator[Path]:
+        """Make a folder for a run that is being written; what is left of it in the end goes away.
+
+        Yields
+        ------
+        Path
+        """
+        self._count += 1
+        folder = self.folder / str(self._count)
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            if folder.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def settle(self, folder: Path, place: Path) -> None:
+        """Put a folder in its place at once; what is there goes away.
+
+        Parameters
+        ----------
+        folder : Path
+            Of `made`.
+        place : Path
+        """
+        try:
+            folder.rename(place)
+        except FileNotFoundError:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            folder.rename(place)
+        except OSError as error:
+            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                raise
+            with self.made() as old:
+                place.rename(old)
+                folder.rename(place)
+
+    def end(self) -> None:
+        """Leave nothing behind."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._lock_path.unlink(missing_ok=True)
+        for handle in (self._lock, self._store_lock):
+            if handle is not None:
+                os.close(handle)
+        self._lock = self._store_lock = None
+
+
+def leftovers(store: Path) -> list[Path]:
+    """List what dead processes have left in ``tmp/``.
+
+    Parameters
+    ----------
+    store : Path
+
+    Returns
+    -------
+    list of Path
+    """
+    try:
+        names = sorted(path.name for path in (store / "tmp").iterdir())
+    except FileNotFoundError:
+        return []
+    owners = {name.removesuffix(f".{LOCK}") for name in names}
+    dead = {owner for owner in owners if not is_held(store / "tmp" / f"{owner}.{LOCK}")}
+    return [store / "tmp" / name for name in names if name.removesuffix(f".{LOCK}") in dead]

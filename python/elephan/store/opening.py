@@ -1,0 +1,205 @@
+"""How an index is opened: made again from the folders where it is missing, damaged or too old."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elephan.store import folders
+from elephan.store.errors import StoreError
+from elephan.store.index import FILE, Index
+from elephan.store.schema import BUSY_S, VERSION, Older, check_version, connect, quick
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FAILURES = "failures"
+
+BATCH = 500
+"""Runs of one transaction."""
+
+
+def open_to_write(store: Path) -> Index:
+    """Open the index of a store, or make it.
+
+    Parameters
+    ----------
+    store : Path
+
+    Returns
+    -------
+    Index
+    """
+    path = store / FILE
+    is_new = not path.exists()
+    try:
+        index = Index(connect(path), path)
+        index.rows("SELECT max(run) FROM runs")
+    except (Older, sqlite3.DatabaseError) as error:
+        name = getattr(error, "sqlite_errorname", "")
+        if not isinstance(error, Older) and name not in {"SQLITE_NOTADB", "SQLITE_CORRUPT"}:
+            raise
+        remove(store)
+        is_new = True
+        index = Index(connect(path), path)
+    if is_new:
+        take_in(index, store, folders.all_ids(store))
+        take_in_failures(index, store)
+    return index
+
+
+def remove(store: Path) -> None:
+    """Take an index away that cannot be used; all that it knows is in the folders.
+
+    Parameters
+    ----------
+    store : Path
+    """
+    for ending in ("", "-wal", "-shm"):
+        (store / f"{FILE}{ending}").unlink(missing_ok=True)
+
+
+def open_to_read(store: Path) -> Index:
+    """Open the index of a store that is not to be written, or cannot be.
+
+    Parameters
+    ----------
+    store : Path
+
+    Returns
+    -------
+    Index
+        In memory, made from the folders, if the one that is there cannot be used.
+
+    Raises
+    ------
+    StoreError
+        If there is no store, or it is of a newer version.
+    """
+    path = store / FILE
+    if not path.exists() and not (store / "runs").is_dir():
+        message = f"store {store}: there is none; give the folder of one with --store, or set ELEPHAN_STORE"
+        raise StoreError(message)
+    if path.exists():
+        for way in (_shared, _copied, _alone):
+            connection = None
+            try:
+                connection = way(path)
+                if connection is not None and check_version(connection, path) == VERSION:
+                    connection.execute("SELECT max(run) FROM runs").fetchall()
+                    return Index(quick(connection), path, readonly=True)
+            except sqlite3.Error:
+                pass
+            except StoreError:
+                raise
+            if connection is not None:
+                connection.close()
+    index = Index(sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None), path)
+    index.readonly, index.is_substitute = True, path.exists()
+    take_in(index, store, folders.all_ids(store))
+    take_in_failures(index, store)
+    return index
+
+
+def _uri(path: Path, options: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?{options}"
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_S, check_same_thread=False, isolation_level=None)
+
+
+def _shared(path: Path) -> sqlite3.Connection:
+    """With others that may write meanwhile; SQLite must be able to write beside the index for that."""
+    return _uri(path, "mode=ro")
+
+
+def _copied(path: Path) -> sqlite3.Connection | None:
+    """Where a killed process has left its last changes beside the index, in memory."""
+    wal = path.with_name(f"{FILE}-wal")
+    if not wal.exists() or not wal.stat().st_size:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        for source in (path, wal):
+            shutil.copy(source, folder)
+        copy = sqlite3.connect(Path(folder) / FILE)
+        memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        copy.backup(memory)
+        copy.close()
+    return memory
+
+
+def _alone(path: Path) -> sqlite3.Connection:
+    """As a file that nobody writes."""
+    return _uri(path, "mode=ro&immutable=1")
+
+
+def take_in(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
+    """Add folders to the index that it does not know; those that cannot be read stay out.
+
+    Parameters
+    ----------
+    index : Index
+    store : Path
+    ids : iterable of str
+
+    Returns
+    -------
+    list of str
+        What was added.
+    """
+    added = []
+    left = iter(ids)
+    while batch := [run_id for run_id, _ in zip(left, range(BATCH), strict=False)]:
+        with index.change():
+            for run_id in batch:
+                place = folders.place(store, run_id)
+                try:
+                    found = folders.read(place)
+                except (OSError, ValueError):
+                    continue
+                if found.id == run_id:
+                    index.add(found, folders.noted(place))
+                    added.append(run_id)
+    return added
+
+
+def take_in_failures(index: Index, store: Path) -> None:
+    """Add the failures that lie in a store to its index.
+
+    Parameters
+    ----------
+    index : Index
+    store : Path
+    """
+    with index.change():
+        for values in failures_in(store):
+            index.fail(**values)
+
+
+def failures_in(store: Path) -> list[dict[str, str]]:
+    """Read the failures that lie in a store.
+
+    Parameters
+    ----------
+    store : Path
+
+    Returns
+    -------
+    list of dict
+        ``key``, ``labels``, ``scenario``, ``error``, ``written``.
+    """
+    names = ("key", "labels", "scenario", "error", "written")
+    try:
+        paths = sorted((store / FAILURES).glob("*.json"))
+    except FileNotFoundError:
+        return []
+    found = []
+    for path in paths:
+        try:
+            values = json.loads(path.read_bytes())
+            found.append({name: str(values[name]) for name in names})
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # Without it the point is only tried again.
+    return found

@@ -1,0 +1,201 @@
+"""SQL that can only read, with the nearest name where one is wrong, and rows as Arrow columns."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from elephan.store.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from elephan.store.index import Index
+
+CHUNK = 50_000
+"""Rows that are Python objects at the same time."""
+
+_TOKENS = re.compile(r"""'(?:[^']|'')*' | --[^\n]* | /\*.*?\*/ | "(?P<name>(?:[^"]|"")*)" """, re.VERBOSE | re.DOTALL)
+_MISSING = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
+
+
+def ask(index: Index, sql: str) -> Any:
+    """Ask the index.
+
+    Parameters
+    ----------
+    index : Index
+    sql : str
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    StoreError
+        If the statement is wrong, or would change something.
+    """
+    if not sql.strip():
+        message = 'query: empty; write for example SELECT * FROM results WHERE "core.utilization" > 0.95'
+        raise StoreError(message)
+    _check_quoted(index, sql)
+    connection = index.connection
+    connection.execute("PRAGMA query_only = ON")
+    attached = connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    try:
+        cursor = connection.execute(sql)
+        if cursor.description is None:
+            message = "query: gives no rows; it can only read: write a SELECT"
+            raise StoreError(message)
+        return as_arrow(_distinct(column[0] for column in cursor.description), cursor)
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise StoreError(_explained(index, error)) from None
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, attached)
+        connection.execute(f"PRAGMA query_only = {'ON' if index.readonly else 'OFF'}")
+
+
+def as_arrow(names: Sequence[str], cursor: sqlite3.Cursor) -> Any:
+    """Fetch all rows as columns.
+
+    Parameters
+    ----------
+    names : sequence of str
+    cursor : sqlite3.Cursor
+
+    Returns
+    -------
+    pyarrow.Table
+        Whole numbers stay so where a column has no others; where it has texts too, all are texts.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    parts: list[list[Any]] = [[] for _ in names]
+    while rows := cursor.fetchmany(CHUNK):
+        for part, values in zip(parts, zip(*rows, strict=True), strict=True):
+            part.append(_array(values))
+    return pa.table([_joined(part) for part in parts], names=list(names))
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Say which name was perhaps meant, or which there are.
+
+    Parameters
+    ----------
+    name : str
+    known : iterable of str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> nearest("core.utilisation", ["core.utilization", "run"])
+    'did you mean "core.utilization"?'
+    """
+    there = list(known)
+    lower = {each.lower(): each for each in there}
+    if close := get_close_matches(name.lower(), lower, n=1, cutoff=0.5):
+        return f'did you mean "{lower[close[0]]}"?'
+    return f"there are {', '.join(there[:30])}{', …' if len(there) > 30 else ''}" if there else "there is none yet"
+
+
+def _array(values: Sequence[Any]) -> Any:
+    """Some values as Arrow's."""
+    import pyarrow as pa  # noqa: PLC0415 (as above)
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        if any(isinstance(value, str | bytes) for value in values):
+            return pa.array([None if value is None else _text(value) for value in values], type=pa.string())
+        return pa.array([None if value is None else float(value) for value in values], type=pa.float64())
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Parts of a column as one type."""
+    import pyarrow as pa  # noqa: PLC0415 (as above)
+
+    kinds = {part.type for part in parts if not pa.types.is_null(part.type)}
+    if not kinds:
+        return pa.chunked_array(parts, type=pa.null()) if parts else pa.chunked_array([], type=pa.null())
+    if len(kinds) == 1:
+        kind = kinds.pop()
+    else:
+        kind = pa.float64() if all(not pa.types.is_string(each) for each in kinds) else pa.string()
+    return pa.chunked_array([_as_kind(part, kind) for part in parts], type=kind)
+
+
+def _as_kind(part: Any, kind: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 (as above)
+
+    if part.type == kind or not pa.types.is_string(kind):
+        return part.cast(kind)
+    return pa.array([None if value is None else _text(value) for value in part.to_pylist()], type=kind)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)  # However the values around it came, it is the same text.
+    return value if isinstance(value, str) else repr(value)
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """Give columns of the same name a number each."""
+    found: list[str] = []
+    for name in names:
+        count, new = 1, name
+        while new in found:
+            count += 1
+            new = f"{name}_{count}"
+        found.append(new)
+    return found
+
+
+def _known(index: Index) -> dict[str, list[str]]:
+    """Tables and views, and their columns."""
+    rows = index.rows("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name <> 'results', name")
+    return {name: index.columns(name) for (name,) in rows if not name.startswith("sqlite_")}
+
+
+def _check_quoted(index: Index, sql: str) -> None:
+    """Refuse a quoted name that is none: SQLite would take it for a text, and answer."""
+    known = _known(index)
+    there = {name.lower() for name in known} | {name.lower() for columns in known.values() for name in columns}
+    for match in _TOKENS.finditer(sql):
+        if match["name"] is None:
+            continue
+        name = match["name"].replace('""', '"')
+        before, after = sql[: match.start()].rstrip().lower(), sql[match.end() :].lstrip().lower()
+        is_made = before.endswith((" as", ")")) or re.match(r"(as\b|\()", after)
+        if is_made:
+            there.add(name.lower())
+        elif name.lower() not in there:
+            columns = dict.fromkeys(column for columns in known.values() for column in columns)
+            message = f"query: there is no column \"{name}\"; {nearest(name, columns)} (texts stand in 'single quotes')"
+            raise StoreError(message)
+
+
+def _explained(index: Index, error: Exception) -> str:
+    """What is wrong with a statement."""
+    reason = str(error)
+    if match := _MISSING.match(reason):
+        known = _known(index)
+        name = match["name"].strip('"')
+        if match["what"] == "table":
+            return f'query: there is no table "{name}"; {nearest(name, known)}'
+        columns = dict.fromkeys(column for columns in known.values() for column in columns)
+        return f'query: there is no column "{name}"; {nearest(name.rpartition(".")[2], columns)}'
+    if "readonly" in reason or "attached" in reason or "query_only" in reason:
+        return "query: would change the index; it can only read: write a SELECT"
+    if "one statement" in reason:
+        return "query: has several statements; write one SELECT"
+    return f"query: {reason}"

@@ -1,0 +1,349 @@
+"""Checking a store, cleaning it, and joining it with others."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from elephan import _native
+from elephan.store import folders
+from elephan.store.errors import StoreError
+from elephan.store.index import FILE
+from elephan.store.locks import LOCK, hold, leftovers
+from elephan.store.opening import failures_in, take_in
+from elephan.store.provenance import stamp
+from elephan.store.tables import condition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from elephan.store.index import Index
+    from elephan.store.labels import Labels
+    from elephan.store.store import Store
+
+SHARDS = "shards"
+
+
+class Problem(NamedTuple):
+    """Something in a store that is not what was written."""
+
+    run: str
+    """Id of the run; empty for the index."""
+    file: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"run {self.run}: {self.file}: {self.what}" if self.run else f"{self.file}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Freed:
+    """What was removed, or would be.
+
+    Parameters
+    ----------
+    runs : int
+    leftovers : int
+        Files and folders of processes that are dead.
+    bytes : int
+    """
+
+    runs: int
+    leftovers: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What came from other stores.
+
+    Parameters
+    ----------
+    added, known : int
+        Runs.
+    problems : tuple of Problem
+        Runs that are damaged there, or that say otherwise than the run of the same id here; they were left out.
+    """
+
+    added: int = 0
+    known: int = 0
+    problems: tuple[Problem, ...] = field(default=())
+
+    def __add__(self, other: Merged) -> Merged:
+        return Merged(self.added + other.added, self.known + other.known, self.problems + other.problems)
+
+
+def verify(store: Store, *, repair: bool) -> list[Problem]:
+    """Check what `Store.verify` says.
+
+    Parameters
+    ----------
+    store : Store
+    repair : bool
+
+    Returns
+    -------
+    list of Problem
+    """
+    index, problems = store.index, []
+    if not index.is_sound():
+        problems.append(Problem("", FILE, "is damaged; the runs themselves are not concerned"))
+        if repair:
+            index = store.remake()
+    sums = dict(index.rows("SELECT id, sha256 FROM runs"))
+    bad: set[str] = set()
+    there = list(folders.all_ids(store.folder))
+    for run_id in there:
+        found = list(folders.faults(folders.place(store.folder, run_id), run_id, sums.get(run_id)))
+        problems += [Problem(run_id, file, what) for file, what in found]
+        bad |= {run_id} if found else set()
+    for run_id in sorted(sums.keys() - set(there)):
+        problems.append(Problem(run_id, folders.DOCUMENT, "is missing with its whole folder"))
+        bad.add(run_id)
+    if not store.readonly:
+        take_in(index, store.folder, [run_id for run_id in there if run_id not in sums and run_id not in bad])
+        _agree(store, index, [run_id for run_id in there if run_id not in bad])
+        if repair:
+            _drop(store, index, sorted(bad))
+    return sorted(problems)
+
+
+def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
+    """Let journals and index know the same labels; a process may have been killed between the two."""
+    known: dict[str, list[str]] = {}
+    for run_id, line in index.rows("SELECT r.id, p.labels FROM points AS p JOIN runs AS r USING (run)"):
+        known.setdefault(run_id, []).append(line)
+    for run_id in ids:
+        folder = folders.place(store.folder, run_id)
+        indexed = [json.loads(line) for line in known.get(run_id, []) if line != "{}"]
+        noted = folders.noted(folder)
+        lost = [labels for labels in indexed if labels not in noted]
+        if lost:
+            folders.note(folder, *lost)
+        number = index.number(run_id)
+        if number is not None and (new := [labels for labels in noted if labels not in indexed]):
+            with index.change():
+                for labels in new:
+                    index.label(number, labels)
+
+
+def _drop(store: Store, index: Index, ids: list[str]) -> int:
+    """Remove runs; first from the index, so that none is there by halves. Return the bytes freed."""
+    with index.change():
+        for run_id in ids:
+            number = index.number(run_id)
+            if number is not None:
+                index.forget(number)
+    freed = 0
+    for run_id in ids:
+        folder = folders.place(store.folder, run_id)
+        freed += size_of(folder)
+        with store.presence.made() as grave:
+            try:
+                folder.rename(grave)
+            except FileNotFoundError:
+                continue
+            except NotADirectoryError:
+                folder.unlink()
+    return freed
+
+
+def chosen(
+    index: Index, unlabelled: bool, other_versions: bool, older_than_s: float | None, labels: Labels | None
+) -> list[str]:
+    """List the runs that all given conditions name; none if none is given.
+
+    Parameters
+    ----------
+    index : Index
+    unlabelled, other_versions : bool
+    older_than_s : float or None [s]
+    labels : dict or None
+
+    Returns
+    -------
+    list of str
+    """
+    tests: list[str] = []
+    values: list[object] = []
+    if labels is not None:
+        text, some = condition(index, labels)
+        tests.append(f"run IN (SELECT p.run FROM points AS p WHERE {text})")
+        values += some
+    if unlabelled:
+        tests.append("run IN (SELECT p.run FROM points AS p WHERE p.labels = '{}')")
+    if other_versions:
+        tests.append("engine_version <> ?")
+        values.append(_native.version())
+    if older_than_s is not None:
+        tests.append("written < ?")
+        values.append(stamp(datetime.now(UTC) - timedelta(seconds=older_than_s)))
+    if not tests:
+        return []
+    rows = index.rows(f"SELECT id FROM runs WHERE {' AND '.join(tests)} ORDER BY id", values)
+    return [run_id for (run_id,) in rows]
+
+
+def gc(store: Store, runs: list[str], *, dry_run: bool) -> Freed:
+    """Remove runs and leftovers.
+
+    Parameters
+    ----------
+    store : Store
+    runs : list of str
+    dry_run : bool
+
+    Returns
+    -------
+    Freed
+    """
+    dead = leftovers(store.folder)
+    freed = sum(size_of(path) for path in dead)
+    if dry_run:
+        freed += sum(size_of(folders.place(store.folder, run_id)) for run_id in runs)
+        return Freed(len(runs), len(dead), freed)
+    sweep_away(dead)
+    freed += _drop(store, store.index, runs)
+    store.index.shrink()
+    return Freed(len(runs), len(dead), freed)
+
+
+def sweep_away(paths: Iterable[Path]) -> None:
+    """Remove files and folders.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+    """
+    for path in paths:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def size_of(path: Path) -> int:
+    """Count the bytes of a file or of all files in a folder.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    int
+    """
+    if path.is_dir():
+        return sum(size_of(each) for each in path.iterdir())
+    try:
+        return path.lstat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def merge(store: Store, source: Path) -> Merged:
+    """Copy what another store has.
+
+    Parameters
+    ----------
+    store : Store
+    source : Path
+
+    Returns
+    -------
+    Merged
+
+    Raises
+    ------
+    StoreError
+        If there is no store.
+    """
+    if not (source / "runs").is_dir() and not (source / FILE).exists():
+        message = f"merge: {source}: there is no store; give the folder of one"
+        raise StoreError(message)
+    total = Merged()
+    for shard in sorted((source / SHARDS).glob("*/runs")):
+        total += merge(store, shard.parent)
+    added, known, problems = [], 0, []
+    for run_id in folders.all_ids(source):
+        there = folders.place(source, run_id)
+        found = [Problem(run_id, str(there / file), what) for file, what in folders.faults(there, run_id)]
+        if not found and store.find(run_id) is not None:
+            known += 1
+            found = _bring_labels(store, run_id, there)
+        elif not found:
+            with store.presence.made() as temporary:
+                for file in (*folders.read(there).sizes, folders.JOURNAL):
+                    if (there / file).exists():
+                        shutil.copyfile(there / file, temporary / file)
+                store.presence.settle(temporary, folders.place(store.folder, run_id))
+            added.append(run_id)
+        problems += found
+    take_in(store.index, store.folder, added)
+    for values in failures_in(source):
+        if store.find(values["key"]) is None:
+            store.fail(values["key"], values["scenario"], json.loads(values["labels"]), values["error"])
+    return total + Merged(len(added), known, tuple(problems))
+
+
+def _bring_labels(store: Store, run_id: str, there: Path) -> list[Problem]:
+    """Add the labels of a run that is in both stores, unless the two say different things."""
+    here = folders.place(store.folder, run_id)
+    if _said(here) != _said(there):
+        return [Problem(run_id, str(there / folders.DOCUMENT), "says otherwise than the run of the same id here")]
+    for labels in folders.noted(there):
+        store.label(run_id, labels)
+    return []
+
+
+def _said(folder: Path) -> dict[str, Any]:
+    """What a run's document says, but for where and when, and what it is called after."""
+    full = folders.read(folder).full
+    run = {name: value for name, value in full["run"].items() if name != "scenario"}
+    return {name: full[name] for name in ("links", "groups", "fairness", "resolved")} | {"run": run}
+
+
+def absorb(store: Store) -> None:
+    """Take in the stores of a sweep's shards that nobody writes any more.
+
+    Parameters
+    ----------
+    store : Store
+    """
+    try:
+        shards = sorted(path for path in (store.folder / SHARDS).iterdir() if path.is_dir())
+    except FileNotFoundError:
+        return
+    for shard in shards:
+        lock = hold(shard / LOCK, alone=True, wait=False)
+        if lock is None:
+            continue
+        try:
+            _take_over(store, shard)
+            shutil.rmtree(shard)
+        finally:
+            os.close(lock)
+    if not any((store.folder / SHARDS).iterdir()):
+        (store.folder / SHARDS).rmdir()
+
+
+def _take_over(store: Store, shard: Path) -> None:
+    moved = []
+    for run_id in folders.all_ids(shard):
+        there, place = folders.place(shard, run_id), folders.place(store.folder, run_id)
+        if store.find(run_id) is None:
+            store.presence.settle(there, place)
+            moved.append(run_id)
+        elif labels := folders.noted(there):
+            for each in labels:
+                store.label(run_id, each)
+    take_in(store.index, store.folder, moved)
+    for values in failures_in(shard):
+        if store.find(values["key"]) is None:
+            store.fail(values["key"], values["scenario"], json.loads(values["labels"]), values["error"])
+
