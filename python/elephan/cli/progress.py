@@ -107,4 +107,5 @@ class ProgressLine:
         elif not self.quiet and (time.monotonic() - self.said >= EVERY_S):
             self.said = time.monotonic()
             left = (self.said - self.begun) / max(done, 1) * (total - done) if left_s is None else left_s
-            say(f"{text}: {done} of {total} {self.of}, about {left:.0f} s left")
+            known = f", about {left:.0f} s left" if done else ""
+            say(f"{text}: {done} of {total} {self.of}{known}")
