@@ -52,8 +52,6 @@ class ProgressLine:
             class Left(TimeRemainingColumn):
                 """The time left, by who knows how long things take, or else by their number."""
 
-                max_refresh = None
-
                 def render(self, task: Task) -> Text:
                     left_s = task.fields["left_s"]
                     if left_s is None or task.finished:
