@@ -1,6 +1,5 @@
 """Sweeps: every point once, kept as it is done, the same bytes on any executor; what is stopped goes on."""
 
-import io
 import multiprocessing
 import os
 import threading
@@ -11,7 +10,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from pyarrow import csv
 
 from elephan.errors import InputError
 from elephan.run import run as simulated
@@ -27,9 +25,7 @@ OVER: dict[str, Any] = {"seed": [1, 2, 3, 4], "links[0].buffer": ["5 packets", "
 def table(folder: Path) -> bytes:
     """What a store answers, as bytes."""
     with Store(folder) as store:
-        sink = io.BytesIO()
-        csv.write_csv(store.table().arrow, sink)
-    return sink.getvalue()
+        return store.export()
 
 
 def files(folder: Path) -> dict[str, bytes]:
