@@ -1,6 +1,5 @@
 """Sweeps: every point once, kept as it is done, the same bytes on any executor; what is stopped goes on."""
 
-import io
 import multiprocessing
 import os
 import threading
@@ -9,13 +8,14 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
-from elephan.sweep import execution
 from elephan.errors import InputError
+from elephan.run import run as simulated
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
-from elephan.sweep import LostError, Progress, Sweep, Swept, sweep
+from elephan.sweep import LostError, Progress, Sweep, Swept, execution, sweep, tasks
 from elephan.sweep.execution import batches, jobs_of, share_of
 
 BASE = Scenario.from_text(EXAMPLE, "base.toml").override({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
@@ -24,12 +24,8 @@ OVER: dict[str, Any] = {"seed": [1, 2, 3, 4], "links[0].buffer": ["5 packets", "
 
 def table(folder: Path) -> bytes:
     """What a store answers, as bytes."""
-    from pyarrow import csv
-
     with Store(folder) as store:
-        sink = io.BytesIO()
-        csv.write_csv(store.table().arrow, sink)
-    return sink.getvalue()
+        return store.export()
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -63,11 +59,13 @@ def test_threads_and_processes_give_the_same_bytes(undisturbed: Path, tmp_path: 
 
 def test_a_cluster_gives_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    ) as cluster:
-        with distributed.Client(cluster) as client:
-            sweep(BASE, over=OVER, store=tmp_path / "cluster", executor=client.get_executor())
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        sweep(BASE, over=OVER, store=tmp_path / "cluster", executor=client.get_executor())
     assert table(tmp_path / "cluster") == table(undisturbed)
     assert files(tmp_path / "cluster") == files(undisturbed)
 
@@ -89,9 +87,7 @@ def test_points_that_are_the_same_run_once_and_carry_both_labels(tmp_path: Path)
 
 
 def test_failed_points_are_recorded_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from elephan.sweep import tasks
-
-    real = tasks.run
+    real = simulated
 
     def run(scenario: Scenario, **rest: Any) -> Any:
         if scenario.seed == 2:
@@ -119,8 +115,8 @@ def test_failed_points_are_recorded_and_tried_again(tmp_path: Path, monkeypatch:
 class Refusing(Executor):
     """Runs nothing."""
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        raise AssertionError
+    def submit(self, fn: Callable[..., Any], /, *_: Any, **__: Any) -> Future[Any]:
+        raise AssertionError(fn)
 
 
 class Dying(ProcessPoolExecutor):
@@ -192,17 +188,17 @@ def test_the_longest_begin_first_and_short_ones_travel_together() -> None:
     jobs = jobs_of(Sweep.of(BASE, over=over).points())
     first = [job.points[0].labels["duration"] for job in jobs]
     assert first == ["100 s"] * 3 + ["50 s"] * 3 + ["1 s"] * 3 + ["0.4 s"] * 3
-    tasks = batches(jobs, 2)
-    assert [job for task in tasks for job in task] == jobs
-    assert len(tasks[0]) == 1
-    assert len(tasks[-1]) > 1
+    made = batches(jobs, 2)
+    assert [job for task in made for job in task] == jobs
+    assert len(made[0]) == 1
+    assert len(made[-1]) > 1
 
 
 def test_no_task_of_many_points_is_long_and_none_waits_for_the_end() -> None:
     jobs = jobs_of(Sweep.of(BASE, over={"seed": "1..1000:1000lin"}).points())
-    tasks = batches(jobs, 2)
-    assert max(map(len, tasks)) <= execution.MOST_POINTS
-    assert all(sum(job.cost for job in task) <= execution.TASK for task in tasks)
+    made = batches(jobs, 2)
+    assert max(map(len, made)) <= execution.MOST_POINTS
+    assert all(sum(job.cost for job in task) <= execution.TASK for task in made)
 
 
 def test_only_a_few_tasks_are_under_way_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,8 +303,6 @@ def test_the_document_holds_everything_and_nothing_that_changes(undisturbed: Pat
 
 
 def test_files_of_a_sweep_are_the_same_each_time(undisturbed: Path, tmp_path: Path) -> None:
-    import pyarrow.parquet as pq
-
     for name in ("a", "b"):
         sweep(BASE, over=OVER, store=undisturbed).write(tmp_path / name)
     assert (tmp_path / "a" / "points.parquet").read_bytes() == (tmp_path / "b" / "points.parquet").read_bytes()
@@ -327,8 +321,6 @@ def test_progress_weighs_points_by_their_work(tmp_path: Path) -> None:
 
 
 def test_a_worker_with_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from elephan.sweep import tasks
-
     real = tasks.run_points
     monkeypatch.setattr(
         execution, "run_points", lambda task: real(task._replace(settings=task.settings._replace(version="0.0.0")))

@@ -1,5 +1,6 @@
 """`elephan sweep`: tables, documents, files, exit codes, and lines that say how to go on."""
 
+import errno
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIOS, Command
+from elephan.store import folders
 from elephan.sweep import Sweep
 
 OVER = ("--over", "links[0].buffer=0.1 bdp,1 bdp", "--over", "seed=1..2:2lin")
@@ -157,11 +159,8 @@ def test_an_interrupted_sweep_says_what_is_kept_and_how_to_go_on(elephan: Comman
 def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
     elephan: Command, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import errno
-
-    from elephan.store import store as room
-
-    real, written = room.folders.write, []
+    real = folders.write
+    written: list[int] = []
 
     def write(*words: object) -> object:
         if len(written) == 3:
@@ -170,7 +169,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(
         return real(*words)  # type: ignore[arg-type]
 
     words = ("sweep", small, "--over", "seed=1..8:8lin", "--store", tmp_path / "store", "--quiet")
-    monkeypatch.setattr(room.folders, "write", write)
+    monkeypatch.setattr(folders, "write", write)
     done = elephan(*words)
     assert done.code == 2
     assert done.err.count("\n") == 1

@@ -1,5 +1,6 @@
 """Sweep files: lists, ranges, what goes together, cases; the order of the points; what is refused, and how."""
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -85,8 +86,11 @@ seed = [1, 2]
 
 
 def test_cases_nest_and_their_names_are_joined() -> None:
-    deep = [{"name": "short", "set": {"links[0].buffer": "5 packets"}}, {"name": "long", "over": {"seed": [7, 8]}}]
-    cases = [
+    deep: list[dict[str, Any]] = [
+        {"name": "short", "set": {"links[0].buffer": "5 packets"}},
+        {"name": "long", "over": {"seed": [7, 8]}},
+    ]
+    cases: list[dict[str, Any]] = [
         {"name": "red", "set": {"links[0].queue": {"discipline": "red"}}, "cases": deep},
         {"name": "plain"},
     ]
@@ -141,8 +145,6 @@ def test_places_without_quotes_are_understood_where_toml_allows_them() -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_a_line_with_the_key(mapping: dict[str, Any], message: str) -> None:
-    import tomllib
-
     whole = {"base": tomllib.loads(EXAMPLE), **mapping}
     if whole["base"] is None:
         del whole["base"]

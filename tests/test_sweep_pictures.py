@@ -69,9 +69,9 @@ def test_the_axis_is_what_has_most_values_and_the_rest_are_lines(swept: Any) -> 
     assert figure is not None
     top = figure.axes[0]
     assert top.get_legend_handles_labels()[1] == ["reno, seed 1", "reno, seed 2", "cubic, seed 1", "cubic, seed 2"]
-    assert {tuple(line.get_xdata()) for line in top.lines} == {(5, 11, 23, 50)}
+    assert {tuple(np.asarray(line.get_xdata()).tolist()) for line in top.lines} == {(5, 11, 23, 50)}
     shown = [point.links[0]["utilization"]["mean"] for point in done.points[:4]]
-    assert list(top.lines[0].get_ydata()) == shown
+    assert np.asarray(top.lines[0].get_ydata()).tolist() == shown
     # A factor of ten or less is no decade to speak of.
     assert top.get_xscale() == "linear"
 

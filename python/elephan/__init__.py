@@ -13,6 +13,7 @@ from elephan.errors import ElephanError, InputError, ScenarioError, TargetError,
 from elephan.run import run
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.size import size
+from elephan.sweep import sweep
 from elephan.tabulate import law_table
 
 __version__ = _native.version()
@@ -29,4 +30,5 @@ __all__ = [
     "law_table",
     "run",
     "size",
+    "sweep",
 ]

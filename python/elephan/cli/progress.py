@@ -52,8 +52,6 @@ class ProgressLine:
             class Left(TimeRemainingColumn):
                 """The time left, by who knows how long things take, or else by their number."""
 
-                max_refresh = None
-
                 def render(self, task: Task) -> Text:
                     left_s = task.fields["left_s"]
                     if left_s is None or task.finished:
@@ -107,4 +105,5 @@ class ProgressLine:
         elif not self.quiet and (time.monotonic() - self.said >= EVERY_S):
             self.said = time.monotonic()
             left = (self.said - self.begun) / max(done, 1) * (total - done) if left_s is None else left_s
-            say(f"{text}: {done} of {total} {self.of}, about {left:.0f} s left")
+            known = f", about {left:.0f} s left" if done else ""
+            say(f"{text}: {done} of {total} {self.of}{known}")

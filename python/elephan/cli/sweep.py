@@ -94,26 +94,27 @@ def sweep(
 
     If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
-    import elephan.sweep as sweeps  # noqa: PLC0415 (--help does without NumPy)
+    from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
     from elephan.scenario import parse_assignment  # noqa: PLC0415
+    from elephan.sweep import Sweep, parse_shard, preview  # noqa: PLC0415
 
     check_out(out)
-    asked = sweeps.Sweep.from_file(sweep_file)
+    asked = Sweep.from_file(sweep_file)
     asked = asked.changed(dict(parse_assignment(text) for text in set_ or []))
     asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])
     if not asked.axes:
         message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'
         raise InputError(message)
-    part = sweeps.parse_shard(shard) if shard else None
+    part = parse_shard(shard) if shard else None
     if dry_run:
         asked = asked.asking(precision, max_replications, replications, seed)
-        _show_preview(asked, sweeps.preview(asked, store, part, series=series), json=json)
+        _show_preview(asked, preview(asked, store, part, series=series), json=json)
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line:
         watch = _Watch(line)
         try:
             with _executor(scheduler) as executor:
-                swept = sweeps.sweep(
+                swept = run_sweep(
                     asked,
                     store=store,
                     executor=executor,

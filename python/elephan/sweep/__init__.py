@@ -276,14 +276,14 @@ def _run(
     pool: Any = executor or threads
     try:
         for job, reply in execute(pool, jobs, settings, workers or workers_of(pool)):
-            if reply.result is None:
+            if reply.packed is None:
                 failures[job.key] = _fail(store, job, reply.error)
                 tally.done(job, None)
                 continue
-            stored = store.put(reply.result, key=job.key, labels=job.points[0].labels)
+            stored = store.put(reply.packed, key=job.key, labels=job.points[0].labels)
             for point in job.points[1:]:
                 store.label(stored, point.labels)
-            tally.done(job, reply.result)
+            tally.done(job, reply.packed)
     finally:
         if threads is not None:
             threads.shutdown(wait=False, cancel_futures=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from elephan.run.result import Result
+    from elephan.store import Packed
     from elephan.sweep.execution import Job
 
 
@@ -84,14 +84,14 @@ class Tally:
         self._begun = time.perf_counter()
         self._say()
 
-    def done(self, job: Job, result: Result | None) -> None:
+    def done(self, job: Job, packed: Packed | None) -> None:
         """Count a job that was run, or failed."""
         self._points += len(job.points)
         self._cost += job.cost
-        if result is None:
+        if packed is None:
             self._failed += len(job.points)
         else:
-            self.packets += sum(outcome.balance["delivered"] for outcome in result.outcomes)
+            self.packets += int(packed.document["run"]["packets_delivered"])
         self._say()
 
     def _say(self) -> None:

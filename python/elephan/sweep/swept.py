@@ -11,8 +11,8 @@ from elephan.run.files import write_json, write_parquet
 from elephan.store import Table, folders
 from elephan.store.errors import told
 from elephan.store.provenance import here
+from elephan.store.query import as_column
 from elephan.store.summary import RUN, summarize
-from elephan.store.tables import as_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ class Done:
             If the run is not in the store any more.
         """
         with told(self.store):
-            return folders.as_document(folders.read(self.folder))
+            return folders.as_document(folders.read(self.folder).full)
 
     @property
     def folder(self) -> Path:

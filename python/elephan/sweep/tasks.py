@@ -8,12 +8,12 @@ from elephan import _native
 from elephan.errors import InputError
 from elephan.run import run
 from elephan.scenario import Scenario
+from elephan.store import Packed, pack
 from elephan.sweep.points import change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elephan.run.result import Result
     from elephan.sweep.lists import Value
     from elephan.sweep.points import Point
 
@@ -73,7 +73,8 @@ def task(settings: Settings, points: Sequence[Point]) -> Task:
 class Reply(NamedTuple):
     """What became of one point."""
 
-    result: Result | None
+    packed: Packed | None
+    """Its files: made where others are made at the same time, so that only writing them is left."""
     error: str | None
 
 
@@ -114,12 +115,11 @@ def _run(settings: Settings, base: Scenario, point: Text | dict[str, Value]) -> 
             precision=settings.precision or None,
             max_replications=settings.max_replications,
         )
-        # Summed up here, where others work at the same time.
-        result.to_json()
+        packed = pack(result)
     except (KeyboardInterrupt, SystemExit):
         raise
     except InputError as error:
         return Reply(None, str(error))
     except BaseException as error:  # A panic of the engine is no Exception; the other points go on.
         return Reply(None, f"internal error: {type(error).__name__}: {error}; a defect of elephan")
-    return Reply(result, None)
+    return Reply(packed, None)
