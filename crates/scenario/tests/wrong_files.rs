@@ -449,24 +449,6 @@ fn senders() {
 - control = { law = "reno", decrease = 0.5 }
 + control = 5
 ! flows[1].control: must be text such as "highspeed" or a table such as { law = "highspeed" }
-+ control = { law = "tabulated", increase = 1 }
-! flows[1].control.increase: must be a list of pairs of window and value such as [[1, 1], [1000, 8.2]]
-+ control = { law = "tabulated", increase = [] }
-! flows[1].control.increase: must have between 1 and 4096 pairs, not 0
-+ control = { law = "tabulated", increase = [1, 1] }
-! flows[1].control.increase[0]: must be a pair of numbers such as [1000, 8.2], not a bare number
-+ control = { law = "tabulated", increase = [[1, 1], [38]] }
-! flows[1].control.increase[1]: must be a pair of numbers such as [1000, 8.2]
-+ control = { law = "tabulated", increase = [[1, 1], [38, "1"]] }
-! flows[1].control.increase[1][1]: must be a number
-+ control = { law = "tabulated", increase = [[1, 1], [38, 1], [38, 2]] }
-! flows[1].control.increase[2]: the window must be above the 38 in front of it
-+ control = { law = "tabulated", increase = [[0, 1], [38, 1]] }
-! flows[1].control.increase[0]: the window must be 1 segment or more
-+ control = { law = "tabulated", decrease = [[1, 0.5], [38, 1.5]] }
-! flows[1].control.decrease[1]: the value must lie strictly between 0 and 1
-+ control = { law = "reno", increase = [[1, 1]] }
-! flows[1].control.increase: must be a number, a text, true or false
 - kind = "limited"
 + kind = "jump"
 ! flows[0].control.slow_start.kind: unknown slow start "jump"; available: classic, limited, hystart++, hybla-start, vegas-start
@@ -521,6 +503,33 @@ fn senders() {
 - tcp = { min_rto = "200 ms", delayed_ack = 2, ecn = "off" }
 + tcp = "windows"
 ! flows[0].tcp: unknown profile "windows"; must be "linux" or a table such as { min_rto = "200 ms" }
+"#,
+    );
+}
+
+#[test]
+fn tables() {
+    all_refused(
+        r#"
+- control = { law = "reno", decrease = 0.5 }
++ control = { law = "tabulated", increase = 1 }
+! flows[1].control.increase: must be a list of pairs of window and value such as [[1, 1], [1000, 8.2]]
++ control = { law = "tabulated", increase = [] }
+! flows[1].control.increase: must have between 1 and 4096 pairs, not 0
++ control = { law = "tabulated", increase = [1, 1] }
+! flows[1].control.increase[0]: must be a pair of numbers such as [1000, 8.2], not a bare number
++ control = { law = "tabulated", increase = [[1, 1], [38]] }
+! flows[1].control.increase[1]: must be a pair of numbers such as [1000, 8.2]
++ control = { law = "tabulated", increase = [[1, 1], [38, "1"]] }
+! flows[1].control.increase[1][1]: must be a number
++ control = { law = "tabulated", increase = [[1, 1], [38, 1], [38, 2]] }
+! flows[1].control.increase[2]: the window must be above the 38 in front of it
++ control = { law = "tabulated", increase = [[0, 1], [38, 1]] }
+! flows[1].control.increase[0]: the window must be 1 segment or more
++ control = { law = "tabulated", decrease = [[1, 0.5], [38, 1.5]] }
+! flows[1].control.decrease[1]: the value must lie strictly between 0 and 1
++ control = { law = "reno", increase = [[1, 1]] }
+! flows[1].control.increase: must be a number, a text, true or false
 "#,
     );
 }
