@@ -97,10 +97,9 @@ def shortened(text: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder like the repository's to whoever types commands in it."""
-    (tmp_path / "scenarios").mkdir()
-    for file in (ROOT / "scenarios").iterdir():
-        text = file.read_text(encoding="utf-8")
-        (tmp_path / "scenarios" / file.name).write_text(shortened(text), encoding="utf-8")
+    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    for file in (tmp_path / "scenarios").rglob("*.toml"):
+        file.write_text(shortened(file.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.copy(ROOT / "Makefile", tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ELEPHAN_STORE", raising=False)

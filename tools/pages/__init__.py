@@ -1,7 +1,7 @@
 """Parts of the documentation site that are made while it is built; a Sphinx extension.
 
 A page says where such a part goes with a comment (`<!-- elephan: cli -->`), which a code host does not show. Links to
-files that are not in docs/ lead to their page, if they have one, or to a copy. Names in backticks that the site does
+files that are not in docs/ lead to their page, if they have one. Names in backticks that the site does
 not have stay code.
 """
 
@@ -14,7 +14,6 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
-from sphinx.util.osutil import relative_uri
 
 from pages import claims, cli, scenario
 
@@ -62,19 +61,16 @@ def fill(_: Sphinx, page: str, source: list[str]) -> None:
 
 
 class Elsewhere(SphinxTransform):
-    """Lead links to files that have a page to that page, and not to a copy of the file."""
+    """Lead links to files that have a page to that page."""
 
-    default_priority = 5  # before Sphinx copies what is linked to
+    default_priority = 5
 
     def apply(self, **_: Any) -> None:
         """Change the links of one page."""
-        here = Path(self.env.doc2path(self.env.current_document.docname)).parent
-        for link in list(self.document.findall(addnodes.download_reference)):
-            file = (here / str(link["reftarget"])).resolve()
-            page = ELSEWHERE.get(str(file.relative_to(ROOT))) if file.is_relative_to(ROOT) else None
-            if page is not None:
-                where = relative_uri(self.env.current_document.docname, page)
-                link.replace_self(nodes.reference("", "", *link.children, refuri=where + ".html", internal=True))
+        for link in list(self.document.findall(addnodes.pending_xref)):
+            file = Path(str(link["reftarget"]) + ".md")
+            if link.get("refdomain") == "doc" and file.parent == ROOT:
+                link["reftarget"] = ELSEWHERE.get(file.name, link["reftarget"])
 
 
 class Dashes(SphinxTransform):
@@ -87,6 +83,12 @@ class Dashes(SphinxTransform):
         for text in list(self.document.findall(nodes.Text)):
             if " -- " in text and not isinstance(text.parent, nodes.FixedTextElement | nodes.literal):
                 text.parent.replace(text, nodes.Text(text.replace(" -- ", " – ")))
+
+
+def keep_colons(_: Sphinx, what: str, __: str, ___: object, ____: object, lines: list[str]) -> None:
+    """Begin an attribute's docstring with a comment: what precedes a colon there would be taken for a type."""
+    if what in ("attribute", "data", "property"):
+        lines[:0] = ["..", ""]
 
 
 def skip_aliases(_: Sphinx, __: str, ___: str, member: object, skip: bool, ____: object) -> bool | None:
@@ -104,6 +106,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", fill)
     app.connect("missing-reference", leave_code)
     app.connect("autodoc-skip-member", skip_aliases)
+    app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon
     app.add_transform(Elsewhere)
     app.add_transform(Dashes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,6 @@
 """The reference of the scenario file: every key with what it takes, its default and its meaning.
 
-Keys, meanings and limits come from the JSON Schema of the parser; defaults from there or, where it is silent, from what
-a scenario with nothing but the required keys resolves to.
+Everything comes from the JSON Schema of the parser, where a description ends in the default.
 """
 
 import json
@@ -11,22 +10,9 @@ from functools import cache
 from typing import Any
 
 from elephan import _native
-from elephan.units import format_number, format_time
 from pages.markdown import code, table
 
 Schema = Mapping[str, Any]
-
-SMALLEST = """
-duration = "1 s"
-[[links]]
-name = "core"
-rate = "1 Mbit/s"
-buffer = "unlimited"
-[[flows]]
-path = ["core"]
-rtt = "1 s"
-"""
-"""Every key that is not here has its default."""
 
 CHOICES = {
     "control": ("Control", "law", "laws", "Congestion-control law"),
@@ -37,13 +23,13 @@ CHOICES = {
 """Keys that name one of many kinds with keys of their own: which key says the kind, and its catalogue."""
 
 SECTIONS = (
-    ("Top level", "", None),
-    ("`[[links]]`", "links", "Link"),
-    ("`[[flows]]`", "flows", "Flows"),
-    ("`access`", "access", "Access"),
-    ("`tcp`", "tcp", "TcpTable"),
-    ("`[record]`", "record", "Record"),
-    ("`record.packets`", "", "Packets"),
+    ("Top level", None),
+    ("`[[links]]`", "Link"),
+    ("`[[flows]]`", "Flows"),
+    ("`access`", "Access"),
+    ("`tcp`", "TcpTable"),
+    ("`[record]`", "Record"),
+    ("`record.packets`", "Packets"),
 )
 FORMS = (
     ("`rtt`", "RttTable", "Pareto"),
@@ -55,10 +41,8 @@ FORMS = (
 )
 """Keys that take a table in place of one value."""
 
-UNITS = {"_ps": (1e-12, "s"), "_bytes": (1, "B"), "_bps": (1, "bit/s"), "_packets": (1, "packets"), "": (1, "")}
-LEFT_OUT = {"count": "1"}
-"""Defaults that a resolved scenario does not spell out."""
 UNIT = re.compile(r" \[([^\]]+)\]$")
+DEFAULT = re.compile(r" ?Default: (.*?)\.?$")
 
 
 @cache
@@ -71,26 +55,15 @@ def schema() -> dict[str, Any]:
 def reference() -> str:
     """Write all sections."""
     lines: list[str] = []
-    known = json.loads(_native.resolve(SMALLEST))
-    flow = known["flows"][0]
-    resolved = {
-        "": known,
-        "links": known["links"][0],
-        "flows": flow,
-        "access": flow["access"],
-        "tcp": flow["tcp"],
-        "record": known["record"],
-    }
-    for title, place, name in SECTIONS:
+    for title, name in SECTIONS:
         inside = schema() if name is None else schema()["$defs"][name]
-        lines += [f"## {title}", "", said(inside) if name else "", ""]
-        lines += keys(inside, resolved[place] if title != "`record.packets`" else {})
+        lines += [f"## {title}", "", said(inside) if name else "", "", *keys(inside)]
     lines += ["## One value, or one of several forms", ""]
     for title, *names in FORMS:
         lines += [f"### {title}", ""]
         for name in names:
             inside = schema()["$defs"][name]
-            lines += [said(inside), "", *keys(inside, {})]
+            lines += [said(inside), "", *keys(inside)]
     for key, (_, discriminator, catalogue, title) in CHOICES.items():
         lines += [f"## `{key}`", "", f"{title}: a name, or a table with `{discriminator}` and keys of its own.", ""]
         lines += [f"Sources, differences and pictures are in the [catalogue](../catalog/{catalogue}.md).", ""]
@@ -98,17 +71,14 @@ def reference() -> str:
     return "\n".join(lines)
 
 
-def keys(inside: Schema, resolved: Mapping[str, Any]) -> list[str]:
+def keys(inside: Schema) -> list[str]:
     """Write the table of one table's keys, those that must be there first."""
     required = inside.get("required", [])
-    if "buffer" in inside["properties"] and "discipline" not in resolved and "queue" in inside["properties"]:
-        required = [*required, "buffer"]
     names = sorted(inside["properties"], key=lambda name: (name not in required, name))
     rows = []
     for name in names:
         about = inside["properties"][name]
-        default = "required" if name in required else default_of(name, about, resolved)
-        rows.append([code(name), takes(name, about), default, said(about)])
+        rows.append([code(name), takes(name, about), "required" if name in required else default(about), said(about)])
     return table(["key", "takes", "default", "meaning"], rows)
 
 
@@ -122,22 +92,32 @@ def variants(key: str, discriminator: str) -> list[str]:
         for name, own in about.items():
             if name in (discriminator, "slow_start"):
                 continue
-            unit = UNIT.search(own["description"])
-            default = code(plain(own["default"])) if "default" in own else ""
-            rows.append([code(name), default, unit[1] if unit else "", UNIT.sub("", said(own))])
+            unit = UNIT.search(said(own))
+            rows.append([code(name), default(own), unit[1] if unit else "", UNIT.sub("", said(own))])
     return table(["key", "default", "unit", "meaning"], rows)
 
 
 def kinds(key: str) -> Iterator[Schema]:
     """Find the tables of all kinds that a key can name."""
-    if key == "slow_start":
-        choices: Sequence[Schema] = next(kinds("control"))["properties"]["slow_start"]["anyOf"]
-    else:
-        choices = schema()["$defs"][CHOICES[key][0]]["anyOf"]
+    choices: Sequence[Schema] = schema()["$defs"][CHOICES[key][0]]["anyOf"]
     yield from (choice for choice in choices if "properties" in choice)
 
 
 def said(about: Schema) -> str:
+    """Write the description on one line, without the default at its end."""
+    return DEFAULT.sub("", whole(about))
+
+
+def default(about: Schema) -> str:
+    """Say what a key has if the file does not: in the form of a file, or in words."""
+    found = DEFAULT.search(whole(about))
+    if found is None:
+        return ""
+    text = found[1]
+    return text if " " in text and not text.startswith(('"', "{", "[")) else code(text)
+
+
+def whole(about: Schema) -> str:
     """Write the description on one line."""
     return " ".join(about.get("description", "").split())
 
@@ -172,36 +152,3 @@ def limits(about: Schema) -> str:
     if high is None:
         return f" from {low}"
     return f" up to {high}" if low is None else f" from {low} to {high}"
-
-
-def default_of(name: str, about: Schema, resolved: Mapping[str, Any]) -> str:
-    """Say what a key has if the file does not."""
-    if "default" in about:
-        return code(plain(about["default"]))
-    for suffix, (scale, unit) in UNITS.items():
-        if name + suffix in resolved:
-            value = resolved[name + suffix]
-            if value is None:
-                return code("unlimited" if "unlimited" in said(about) else "none")
-            return code(written(value, scale, unit))
-    return code(LEFT_OUT.get(name, ""))
-
-
-def written(value: Any, scale: float, unit: str) -> str:
-    """Write a resolved value as a file would; nothing for tables without a name."""
-    if isinstance(value, dict):
-        return str(value.get("law") or value.get("discipline") or value.get("kind") or "")
-    if isinstance(value, list) and len(set(value)) == 1:
-        return written(value[0], scale, unit)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return plain(value)
-    if unit == "s":
-        return format_time(value * scale)
-    return f"{format_number(value * scale, 6)} {unit}".strip()
-
-
-def plain(value: Any) -> str:
-    """Write a value of JSON without what only JSON needs: quotes, and the point of a whole number."""
-    if isinstance(value, float):
-        return f"{value:.12g}"
-    return value if isinstance(value, str) else json.dumps(value)
