@@ -36,7 +36,8 @@ ENDS = {"|", ">", ">>", "2>", "&&", "&", ";"}
 """Where a command ends and the shell begins."""
 
 START = "elephan new dumbbell --out my-link.toml"
-"""The pages call a scenario of the reader's own so; this makes one."""
+MINE = ("my-link.toml", "mine.toml")
+"""What pages call a scenario of the reader's own, and how one is made."""
 
 
 class Block(NamedTuple):
@@ -105,8 +106,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("ELEPHAN_STORE", raising=False)
     monkeypatch.setattr(cli, "leave", _exit)
     assert typed(shlex.split(START)[1:]) == 0
-    mine = tmp_path / "my-link.toml"
-    mine.write_text(shortened(mine.read_text(encoding="utf-8")), encoding="utf-8")
+    text = (tmp_path / "my-link.toml").read_text(encoding="utf-8")
+    for name in MINE:
+        (tmp_path / name).write_text(shortened(text), encoding="utf-8")
     return tmp_path
 
 
