@@ -33,7 +33,7 @@ EXAMPLES = [
 
 def accept(line: str) -> None:
     """Parse a command as the command line would, without running it."""
-    name, *words = shlex.split(line)
+    name, *words = shlex.split(line.partition(" > ")[0])
     assert name == "elephan"
     where: Any = command()
     while hasattr(where, "commands"):

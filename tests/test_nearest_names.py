@@ -134,6 +134,12 @@ WRONG = [
         "size {file} --target loss=1% --queues codle",
         '{file}: links[0].queue.discipline: unknown discipline "codle"; did you mean "codel"?',
     ),
+    # Sweeps.
+    (
+        "sweep {file} --ovr seed=[1,2]",
+        "elephan sweep: there is no option --ovr; did you mean --over?; see elephan sweep",
+    ),
+    ("sweep {sweep}", "{sweep}: unknown key `ovr`; did you mean `over`?"),
     ("bench --laws rneo", '--laws: there is no "rneo"; did you mean "reno"?'),
     ("bench --queues rde", '--queues: there is no "rde"; did you mean "red"?'),
     ("bench --workloads W9", '--workloads: there is no "W9"; use W1,W2,W3,W4,W5'),
@@ -144,9 +150,11 @@ WRONG = [
 def test_a_misspelt_name_gets_the_nearest(elephan: Command, tmp_path: Path, words: str, line: str) -> None:
     file = tmp_path / "two.toml"
     file.write_text(FILE)
-    done = elephan(*(word.format(file=file) for word in words.split()))
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text('base = "two.toml"\n[ovr]\nseed = [1, 2]\n')
+    done = elephan(*(word.format(file=file, sweep=sweep) for word in words.split()))
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(line.format(file=file)), done.err
+    assert done.err.startswith(line.format(file=file, sweep=sweep)), done.err
     assert done.err.count("\n") == 1
 
 

@@ -13,6 +13,7 @@ from conftest import SCENARIOS, Command
 from elephan.errors import ScenarioError
 from elephan.scenario import EXAMPLE, Scenario, _assign
 from elephan.schema import KINDS, schema
+from elephan.sweep import axes, document
 from elephan.templates import DEFAULTS, template
 
 BENCHES = SCENARIOS.parent / "python" / "elephan" / "bench" / "scenarios"
@@ -176,6 +177,16 @@ def test_keys_say_what_they_mean_with_their_default(scenarios: Any) -> None:
 )
 def test_sweeps_are_valid(sweeps: Any, text: str) -> None:
     assert [error.message for error in sweeps.iter_errors(tomllib.loads(text))] == []
+
+
+@pytest.mark.parametrize("path", sorted((SCENARIOS / "sweeps").glob("*.toml")), ids=lambda path: path.name)
+def test_shipped_sweeps_are_valid(sweeps: Any, path: Path) -> None:
+    assert [error.message for error in sweeps.iter_errors(tomllib.loads(path.read_text()))] == []
+
+
+def test_the_keys_are_those_that_a_sweep_reads(sweeps: Any) -> None:
+    assert set(sweeps.schema["properties"]) == set(document._KEYS)
+    assert set(sweeps.schema["$defs"]["Case"]["properties"]) == {"name", "set", *axes.KEYS}
 
 
 def test_a_sweep_may_hold_its_scenario(sweeps: Any) -> None:

@@ -38,15 +38,13 @@ _AXES = {
         "items": {"$ref": "#/$defs/Case"},
     },
 }
+_SET = {"description": 'What changes, by place: { "links[0].queue" = "red" }.', "type": "object"}
 _CASE = {
     "description": "One variant.",
     "type": "object",
     "properties": {
         "name": {"description": "Its label in results.", "type": "string", "minLength": 1},
-        "set": {
-            "description": 'What it changes, by place: { "links[0].queue" = "red" }.',
-            "type": "object",
-        },
+        "set": _SET,
         **_AXES,
     },
     "required": ["name"],
@@ -58,6 +56,7 @@ _SWEEP = {
         "description": "The scenario that is varied: the name of its file, relative to this one, or itself as a table.",
         "anyOf": [{"type": "string"}, {"$ref": "#/$defs/Scenario"}],
     },
+    "set": _SET,
     "replications": {
         "description": "Independent runs of each point. Default: the base's.",
         "type": "integer",

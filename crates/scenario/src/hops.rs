@@ -18,13 +18,11 @@ pub(crate) fn hop_named(text: &str, links: &[Link]) -> Result<Hop, String> {
     };
     let Some(link) = links.iter().position(|link| link.name == name) else {
         let near = nearest(name, links.iter().map(|link| link.name.as_str()));
-        return Err(match near.and_then(|near| links.iter().find(|link| link.name == near)) {
-            Some(near) => format!("unknown link {name:?}; did you mean {}?", spelled(near, "*")),
-            None => {
-                let known = links.iter().map(|link| spelled(link, "*")).collect::<Vec<_>>().join(", ");
-                format!("unknown link {name:?}; known: {known}")
-            }
-        });
+        if let Some(near) = near.and_then(|near| links.iter().find(|link| link.name == near)) {
+            return Err(format!("unknown link {name:?}; did you mean {}?", spelled(near, "*")));
+        }
+        let known = links.iter().map(|link| spelled(link, "*")).collect::<Vec<_>>().join(", ");
+        return Err(format!("unknown link {name:?}; known: {known}"));
     };
     let count = links[link].count;
     let one = |i: u32| Hop { link, pick: Pick::One(i) };

@@ -130,7 +130,7 @@ struct Flows {
     /// How many flows. Default: 1.
     #[schemars(range(min = 1, max = 10_000_000))]
     count: Option<u32>,
-    /// Links that data crosses, by name and in order: ["bottleneck"].
+    /// Links that data crosses, by name and in order: `["bottleneck"]`.
     #[schemars(length(min = 1))]
     path: Vec<String>,
     /// Links that ACKs cross; empty for an uncongested way back. Default: [].
@@ -153,7 +153,7 @@ struct Flows {
     stop: Option<Stop>,
     /// What the application offers: a name, or a table such as { kind = "poisson", rate = "1 Mbit/s" }. Default: "bulk".
     traffic: Option<Traffic>,
-    /// TCP besides the law: "linux" for its defaults, or a table such as { min_rto = "200 ms" }.
+    /// TCP besides the law: "linux" for its defaults, or a table such as `{ min_rto = "200 ms" }`.
     tcp: Option<Tcp>,
 }
 

@@ -35,6 +35,7 @@ SOURCES: dict[str, str] = {
     "--store": "folder",
     "--set": "places",
     "--over": "places",
+    "--zip": "places",
     "--target": "assigned targets",
     "--precision": "assigned precision",
     "--laws": "several laws",

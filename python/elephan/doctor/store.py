@@ -6,7 +6,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, Finding
+from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, Finding, pip
 from elephan.doctor.machine import nearest_folder, read, room
 
 NETWORKS = frozenset(
@@ -22,7 +22,9 @@ def folder() -> Path:
     -------
     Path
     """
-    return Path(os.environ.get("ELEPHAN_STORE") or ".elephan")
+    from elephan.store.store import USUAL, VARIABLE  # noqa: PLC0415 (loads Arrow, which may be what is broken)
+
+    return Path(os.environ.get(VARIABLE) or USUAL)
 
 
 def disk() -> Finding:
@@ -32,21 +34,32 @@ def disk() -> Finding:
 
 def state() -> Finding:
     """Whether the index can be read; its runs are not verified."""
-    index = folder() / "index.sqlite"
+    from elephan.store.index import FILE  # noqa: PLC0415 (as above)
+    from elephan.store.schema import VERSION  # noqa: PLC0415
+
+    index = folder() / FILE
     if not index.exists():
         return Finding(OK, f"{folder()}: none yet; the first sweep makes it")
     try:
-        connection = sqlite3.connect(f"{index.absolute().as_uri()}?mode=ro", uri=True, timeout=2)
+        connection = sqlite3.connect(f"{index.absolute().as_uri()}?{_way(index)}", uri=True, timeout=2)
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if version > VERSION:
+                return Finding(
+                    LIMITED, f"{folder()}: schema {version} is of a newer elephan than this", pip("-U", "elephan")
+                )
+            runs = connection.execute("SELECT count(*) FROM runs").fetchone()[0]
         finally:
             connection.close()
     except sqlite3.Error as error:
         return Finding(LIMITED, f"{index}: {error}", "elephan store verify --repair")
-    if not tables:
-        return Finding(LIMITED, f"{index} is empty", "elephan store verify --repair")
-    return Finding(OK, f"{folder()}: schema {version}; elephan store verify looks at its runs")
+    return Finding(OK, f"{folder()}: {runs} runs, schema {version}; elephan store verify looks at them")
+
+
+def _way(index: Path) -> str:
+    """How to open the index so that nothing is written beside it: only with a log there the log has to be read."""
+    log = index.with_name(f"{index.name}-wal")
+    return "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
 
 
 def locks() -> Finding:
