@@ -127,7 +127,7 @@ def test_places_in_a_sweep_file_must_be_quoted_and_that_is_said(elephan: Command
 
 STOPPED = """
 import sys
-import elephan.sweep.execution as execution
+from elephan.sweep import execution
 from elephan.cli import main
 
 real, calls = execution.wait, []

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-import os
-import time
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from elephan.errors import InputError
-from elephan.run import default_workers
-from elephan.scenario import Scenario
-from elephan.store import Store
-from elephan.store.index import FILE
-from elephan.store.labels import as_labels
-from elephan.store.store import USUAL, VARIABLE
-from elephan.sweep.document import Sweep
-from elephan.sweep.execution import Job, LostError, execute, jobs_of, share_of, workers_of
-from elephan.sweep.points import Point
-from elephan.sweep.progress import Progress, Tally
-from elephan.sweep.swept import Done, Swept
-from elephan.sweep.tasks import Settings, Text
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
+    from pathlib import Path
 
-MOST_SHARDS = 100_000
-"""Of a sweep."""
+    from elephan.scenario import Scenario
+    from elephan.store import Store
+    from elephan.sweep.document import Sweep
+    from elephan.sweep.execution import LostError
+    from elephan.sweep.points import Point
+    from elephan.sweep.progress import Progress
+    from elephan.sweep.running import parse_shard, preview
+    from elephan.sweep.swept import Done, Swept
 
-__all__ = ["Done", "LostError", "Point", "Progress", "Sweep", "Swept", "parse_shard", "sweep"]
+__all__ = ["Done", "LostError", "Point", "Progress", "Sweep", "Swept", "parse_shard", "preview", "sweep"]
+
+_HOMES = {
+    "Done": "swept",
+    "LostError": "execution",
+    "Point": "points",
+    "Progress": "progress",
+    "Sweep": "document",
+    "Swept": "swept",
+    "parse_shard": "running",
+    "preview": "running",
+}
+"""Loaded when they are asked for: they need NumPy and SQLite, and `import elephan` does without."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def sweep(
@@ -103,187 +112,8 @@ def sweep(
     ...     [(point.labels["links[0].buffer"], point.links[0]["buffer_packets"]) for point in swept.points]
     [('5 packets', 5), ('0.5 bdp', 50)]
     """
-    begun = time.perf_counter()
-    asked = _asked(sweep_or_base).extended(over, zip, cases).asking(precision, max_replications, replications, seed)
+    from elephan.sweep.running import asked_of, parse_shard, run_sweep  # noqa: PLC0415 (need NumPy)
+
+    asked = asked_of(sweep_or_base).extended(over, zip, cases).asking(precision, max_replications, replications, seed)
     part = parse_shard(shard) if isinstance(shard, str) else shard
-    jobs = jobs_of(asked.points())
-    if part is not None:
-        jobs = share_of(jobs, *part)
-    settings = Settings(Text.of(asked.base), asked.precision, asked.max_replications, series)
-    tally = Tally(jobs, progress)
-    with _opened(store, part) as kept:
-        found, missing = _reuse(kept, jobs, tally, series=series)
-        if part is not None:
-            more, missing = _reuse_whole(folder_of(store), missing, tally, series=series)
-            found |= more
-        wrong = [job for job in missing if job.points[0].error]
-        failures = {job.key: _fail(kept, job, job.points[0].error) for job in wrong}
-        tally.failed(wrong)
-        _run(kept, [job for job in missing if job.key not in failures], settings, executor, workers, tally, failures)
-    points = sorted((point for job in jobs for point in job.points), key=lambda point: point.index)
-    done = tuple(Done(p, found.get(p.key, kept.folder), p.key in found, failures.get(p.key)) for p in points)
-    return Swept(asked, done, kept.folder, time.perf_counter() - begun, tally.packets)
-
-
-def parse_shard(text: str) -> tuple[int, int]:
-    """Read which part of a sweep is meant.
-
-    Parameters
-    ----------
-    text : str
-        ``i/n``, from 1.
-
-    Returns
-    -------
-    tuple of int
-        Its number, and how many there are.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-
-    Examples
-    --------
-    >>> parse_shard("2/5")
-    (2, 5)
-    """
-    number, _, of = (part.strip() for part in text.partition("/"))
-    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= MOST_SHARDS):
-        message = f'shard: "{text}" is not a part; write i/n with i from 1 to n, such as 1/4'
-        raise InputError(message)
-    return int(number), int(of)
-
-
-def preview(
-    sweep: Sweep, store: Store | str | Path | None = None, shard: tuple[int, int] | None = None, *, series: bool = False
-) -> list[tuple[Point, bool]]:
-    """Say what a sweep would do, longest first, without doing it.
-
-    Parameters
-    ----------
-    sweep : Sweep
-    store : Store or path, optional
-        As for `sweep`; nothing is written.
-    shard : tuple of int, optional
-    series : bool
-
-    Returns
-    -------
-    list of tuple of Point and bool
-        Each point, and whether the store has its run.
-
-    Raises
-    ------
-    InputError
-        If none of the points is a scenario, or the store cannot be read.
-    """
-    jobs = jobs_of(sweep.points())
-    if shard is not None:
-        jobs = share_of(jobs, *shard)
-    folder = folder_of(store)
-    if not (folder / FILE).exists():
-        return [(point, False) for job in jobs for point in job.points]
-    with Store(folder, readonly=True) as opened:
-        found = {job.key for job in jobs if opened.find(job.key, series=series) is not None}
-    return [(point, point.key in found) for job in jobs for point in job.points]
-
-
-def _asked(given: Sweep | Scenario | str | Path) -> Sweep:
-    if isinstance(given, Sweep):
-        return given
-    return Sweep.of(given) if isinstance(given, Scenario) else Sweep.from_file(given)
-
-
-def folder_of(store: Store | str | Path | None) -> Path:
-    """Say which folder a store is in, without opening it.
-
-    Parameters
-    ----------
-    store : Store or path, optional
-
-    Returns
-    -------
-    Path
-    """
-    return store.folder if isinstance(store, Store) else Path(store or os.environ.get(VARIABLE) or USUAL)
-
-
-@contextmanager
-def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> Iterator[Store]:
-    """The store that the points go to: the one that is given, or a shard inside of it."""
-    if part is None and isinstance(store, Store):
-        yield store
-        return
-    folder = folder_of(store)
-    with Store(folder if part is None else folder / "shards" / f"{part[0]}-of-{part[1]}") as opened:
-        yield opened
-
-
-def _reuse(store: Store, jobs: Sequence[Job], tally: Tally, *, series: bool) -> tuple[dict[str, Path], list[Job]]:
-    """Label what the store has; return the keys of that, with the store's folder, and the jobs that are missing."""
-    reused: dict[str, Path] = {}
-    missing = []
-    for job in jobs:
-        found = None if job.points[0].error else store.find(job.key, series=series)
-        if found is None:
-            missing.append(job)
-            continue
-        for point in job.points:
-            store.label(found, point.labels)
-        reused[job.key] = store.folder
-        tally.reused(job)
-    return reused, missing
-
-
-def _reuse_whole(folder: Path, jobs: Sequence[Job], tally: Tally, *, series: bool) -> tuple[dict[str, Path], list[Job]]:
-    """The same for a shard and the store around it, which it only reads: points that are there with their labels."""
-    if not (folder / FILE).exists():
-        return {}, list(jobs)
-    reused: dict[str, Path] = {}
-    missing = []
-    with Store(folder, readonly=True) as store:
-        for job in jobs:
-            found = None if job.points[0].error else store.find(job.key, series=series)
-            if found is None or not all(as_labels(point.labels) in found.labels for point in job.points):
-                missing.append(job)
-                continue
-            reused[job.key] = folder
-            tally.reused(job)
-    return reused, missing
-
-
-def _fail(store: Store, job: Job, error: str | None) -> str:
-    for point in job.points:
-        store.fail(job.key, point.text, point.labels, error or "")
-    return error or ""
-
-
-def _run(
-    store: Store,
-    jobs: Sequence[Job],
-    settings: Settings,
-    executor: Executor | None,
-    workers: int | None,
-    tally: Tally,
-    failures: dict[str, str],
-) -> None:
-    """Run jobs and keep what comes of them."""
-    tally.begin()
-    if not jobs:
-        return
-    threads = None if executor is not None else ThreadPoolExecutor(workers or default_workers())
-    pool: Any = executor or threads
-    try:
-        for job, reply in execute(pool, jobs, settings, workers or workers_of(pool)):
-            if reply.packed is None:
-                failures[job.key] = _fail(store, job, reply.error)
-                tally.done(job, None)
-                continue
-            stored = store.put(reply.packed, key=job.key, labels=job.points[0].labels)
-            for point in job.points[1:]:
-                store.label(stored, point.labels)
-            tally.done(job, reply.packed)
-    finally:
-        if threads is not None:
-            threads.shutdown(wait=False, cancel_futures=True)
+    return run_sweep(asked, store, executor, workers, part, series=series, progress=progress)
