@@ -17,6 +17,7 @@ from elephan.report.themes import THEMES
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.size import compare
 from elephan.store import Store
+from elephan.sweep import sweep
 from pages import Node, contrast, numbers, read, swept, tables
 
 HOSTILE = "</script><script>alert(1)</script>\"'<b>&amp;"
@@ -53,9 +54,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     compare(scenario, ["reno", "cubic"], ["fq"], lambda s: elephan.size(s, "utilization=0.8")).write(
         root / "comparison"
     )
-    sweep = swept(["10 packets", "20 packets", "200 packets"], [1, 4], HOSTILE)
-    sweep |= {"base": scenario.text, "failures": [{"labels": {"links[0].buffer": HOSTILE}, "error": HOSTILE}]}
-    folder_of(root / "sweep", sweep, "sweep.json")
+    made = swept(["10 packets", "20 packets", "200 packets"], [1, 4], HOSTILE)
+    made |= {"base": scenario.text, "failures": [{"labels": {"links[0].buffer": HOSTILE}, "error": HOSTILE}]}
+    folder_of(root / "sweep", made, "sweep.json")
     claims = [claim | {"note": HOSTILE} for claim in CLAIMS]
     folder_of(root / "reproduce", {"claims": claims, "summary": {}, "wall_s": 3.0}, "reproduce.json")
     model: dict[str, Any] = {"model": "sawtooth", "title": HOSTILE, "source": HOSTILE, "fails": [HOSTILE], "units": {}}
@@ -255,7 +256,7 @@ def test_results_in_python_give_pages_too(tmp_path: Path) -> None:
 def test_sweeps_in_python_and_stores_give_pages(tmp_path: Path) -> None:
     over = {"links[0].buffer": ["250 packets", "25 packets"]}
     with Store(tmp_path / "store") as store:
-        done = elephan.sweep(small(replications=2), over=over, store=store)
+        done = sweep(small(replications=2), over=over, store=store)
     page = read(report(done, tmp_path / "sweep.html").read_text())
     assert [row[0] for row in tables(page)["Points, with 95 % intervals"]] == over["links[0].buffer"]
     used = [point.document["links"][0]["utilization"]["mean"] for point in done.points]
