@@ -16,6 +16,8 @@ from elephan.report import report
 from elephan.report.themes import THEMES
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.size import compare
+from elephan.store import Store
+from elephan.sweep import sweep
 from pages import Node, contrast, numbers, read, swept, tables
 
 HOSTILE = "</script><script>alert(1)</script>\"'<b>&amp;"
@@ -52,12 +54,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     compare(scenario, ["reno", "cubic"], ["fq"], lambda s: elephan.size(s, "utilization=0.8")).write(
         root / "comparison"
     )
-    sweep = swept(["10 packets", "20 packets", "200 packets"], [1, 4], HOSTILE)
-    sweep |= {"base": scenario.text, "failures": [{"labels": {"links[0].buffer": HOSTILE}, "error": HOSTILE}]}
-    folder_of(root / "sweep", sweep, "sweep.json")
+    made = swept(["10 packets", "20 packets", "200 packets"], [1, 4], HOSTILE)
+    made |= {"base": scenario.text, "failures": [{"labels": {"links[0].buffer": HOSTILE}, "error": HOSTILE}]}
+    folder_of(root / "sweep", made, "sweep.json")
     claims = [claim | {"note": HOSTILE} for claim in CLAIMS]
     folder_of(root / "reproduce", {"claims": claims, "summary": {}, "wall_s": 3.0}, "reproduce.json")
-    model = {"model": "sawtooth", "title": HOSTILE, "source": HOSTILE, "fails": [HOSTILE], "units": {}}
+    model: dict[str, Any] = {"model": "sawtooth", "title": HOSTILE, "source": HOSTILE, "fails": [HOSTILE], "units": {}}
     model["units"] = {"law": "", "buffer": "packets", "utilization": "1"}
     model["rows"] = [{"law": "reno", "buffer": 10.0 * i, "utilization": 0.1 * i} for i in range(1, 5)]
     folder_of(root / "model", model, "sawtooth.json")
@@ -249,6 +251,20 @@ def test_results_in_python_give_pages_too(tmp_path: Path) -> None:
     answer = elephan.size(small(), "utilization=0.8", model_only=True)
     page = read(report(answer, tmp_path / "size.html").read_text())
     assert "by a model, not simulated" in page.all("p", class_="sentence")[0].text
+
+
+def test_sweeps_in_python_and_stores_give_pages(tmp_path: Path) -> None:
+    over = {"links[0].buffer": ["250 packets", "25 packets"]}
+    with Store(tmp_path / "store") as store:
+        done = sweep(small(replications=2), over=over, store=store)
+    page = read(report(done, tmp_path / "sweep.html").read_text())
+    assert [row[0] for row in tables(page)["Points, with 95 % intervals"]] == over["links[0].buffer"]
+    used = [point.document["links"][0]["utilization"]["mean"] for point in done.points]
+    assert numbers(page, "Points, with 95 % intervals", 1) == pytest.approx([100 * u for u in used])
+    page = read(report(tmp_path / "store", tmp_path / "store.html").read_text())
+    assert page.all("p", class_="headline")[0].text == "2 runs"
+    data = json.loads(page.all("script", id="explorers")[0].text)[0]
+    assert data["axes"][0]["values"] == ["25 packets", "250 packets"]
 
 
 def test_a_long_run_still_fits(tmp_path: Path) -> None:

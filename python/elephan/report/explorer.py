@@ -68,6 +68,7 @@ def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[Quantity]) 
     """
     names = list(dict.fromkeys(name for row in rows for name in row))
     values = {name: list(dict.fromkeys(_text(row.get(name)) for row in rows)) for name in names}
+    values = {name: _ordered(texts) for name, texts in values.items()}
     names = [name for name in names if len(values[name]) > 1]
     shown = [q for q in quantities if any(v is not None for v in q.mean)]
     shown = shown[: max(1, MOST_NUMBERS // (2 * max(1, len(rows))))]
@@ -150,6 +151,15 @@ def _text(value: object) -> str:
     if value is None:
         return "–"
     return number(float(value), 6) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def _ordered(texts: list[str]) -> list[str]:
+    """Numbers of one unit by size, anything else as it came."""
+    parsed = [_number(text) for text in texts]
+    units = {unit for _, unit in parsed}
+    if None in units or len(units) != 1:
+        return texts
+    return [text for _, text in sorted(zip((value for value, _ in parsed), texts, strict=True))]
 
 
 def _axis(name: str, values: Sequence[str]) -> tuple[Axis, list[float]]:

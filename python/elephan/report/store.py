@@ -67,7 +67,6 @@ def page(folder: Path) -> Page:
         headline=count(runs, "run"),
         sentence=f"{count(len(rows), 'row')}: one for each run and set of labels"
         + (f"; {count(len(failures), 'point')} failed." if failures else "."),
-        tone="bad" if failures else "plain",
         parts=tuple(parts),
         warnings=None,
         reproduce=(
