@@ -2,7 +2,7 @@
 
 import contextlib
 import errno
-import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -22,15 +22,14 @@ from elephan.store.index import FILE
 SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.2 s", "warmup": "0.1 s"})
 
 WRITER = """
-import sys, elephan
-from elephan.store import Store, pack
-import dataclasses
-scenario = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.2 s", "warmup": "0.1 s"})
-packed = pack(elephan.run(scenario))
-first, last = int(sys.argv[2]), int(sys.argv[3])
+import pickle, sys
+from elephan.store import Store
+packed = pickle.loads(sys.stdin.buffer.read(int(sys.argv[2])))
+print("ready", flush=True)
+first = int(sys.stdin.buffer.readline())
 with Store(sys.argv[1]) as store:
     print("open", flush=True)
-    for i in range(first, last):
+    for i in range(first, first + int(sys.argv[3])):
         # What makes runs differ is not what is tested here.
         store.put(packed, key=f"{i:064x}", labels={"i": i})
 """
@@ -41,12 +40,29 @@ def result() -> Result:
     return elephan.run(SHORT)
 
 
-def writer(folder: Path, first: int, last: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", WRITER, str(folder), str(first), str(last)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "open\n"
-    return process
+class Writer:
+    """A process that puts runs into a store when it is told to."""
+
+    def __init__(self, folder: Path, result: Result, count: int) -> None:
+        packed = pickle.dumps(folders.pack(result))
+        command = [sys.executable, "-c", WRITER, str(folder), str(len(packed)), str(count)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.send(packed)
+
+    def send(self, content: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(content)
+        self.process.stdin.flush()
+
+    def hear(self, word: bytes) -> None:
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == word + b"\n"
+
+    def end(self, kill: bool = False) -> int:
+        with self.process as process:
+            if kill:
+                process.kill()
+            return process.wait()
 
 
 @contextlib.contextmanager
@@ -62,14 +78,15 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path, result: Result) -> None:
     reached = 0
-    for delay_s in (0.0, 0.02, 0.1, 0.3):
-        process = writer(tmp_path, reached, reached + 2000)
+    writers = [Writer(tmp_path, result, 5000) for _ in range(3)]
+    for writer, delay_s in zip(writers, (0.0, 0.05, 0.3), strict=True):
+        writer.hear(b"ready")
+        writer.send(b"%d\n" % reached)
+        writer.hear(b"open")
         time.sleep(delay_s)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close() if process.stdout else None
+        assert writer.end(kill=True) == -signal.SIGKILL
         with Store(tmp_path) as store:
             assert store.verify() == []
             runs = store.table(columns=["labels", "run"]).arrow
@@ -81,18 +98,23 @@ def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path) -> None
     assert reached > 0
 
 
-def test_two_processes_write_at_the_same_time(tmp_path: Path) -> None:
-    processes = [writer(tmp_path, first, first + 120) for first in (0, 60)]
-    for process in processes:
-        assert process.wait() == 0
-        process.stdout.close() if process.stdout else None
+def test_two_processes_write_at_the_same_time(tmp_path: Path, result: Result) -> None:
+    # Each some runs that the other has too.
+    writers = [Writer(tmp_path, result, 120) for _ in range(2)]
+    for writer in writers:
+        writer.hear(b"ready")
+    for writer, first in zip(writers, (0, 60), strict=True):
+        writer.send(b"%d\n" % first)
+    for writer in writers:
+        writer.hear(b"open")
+    assert [writer.end() for writer in writers] == [0, 0]
     with Store(tmp_path) as store:
         assert store.table(columns=["i"]).arrow["i"].to_pylist() == list(range(180))
         assert store.verify() == []
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path, result: Result) -> None:
+def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         dead = tmp_path / "tmp" / "host-1-abc"
         (dead / "1").mkdir(parents=True)
@@ -203,18 +225,26 @@ def test_an_index_that_is_lost_is_made_again(tmp_path: Path, result: Result, har
 def test_a_full_disk_says_so_and_leaves_nothing_half_written(tmp_path: Path, result: Result) -> None:
     disk = tmp_path / "disk"
     with mounted(disk, "-t", "tmpfs", "-o", "size=600k", "tmpfs"):
-        with pytest.raises(InputError, match="the disk is full; make room") as told, Store(disk) as store:
-            packed = folders.pack(result)
-            for i in range(200):
-                store.put(packed, key=f"{i:064x}", labels={"i": i})
+        packed = folders.pack(result)
+
+        def fill() -> None:
+            with Store(disk) as store:
+                for i in range(200):
+                    store.put(packed, key=f"{i:064x}", labels={"i": i})
+
+        with pytest.raises(InputError, match="the disk is full; make room") as told:
+            fill()
         assert "\n" not in str(told.value)
         with Store(disk, readonly=True) as store:
             assert store.verify() == []
         subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
         with Store(disk) as store:
+            # What the index had no room for is there, too.
+            there = len(list(folders.all_ids(disk)))
+            assert len(store.runs()) == there > 0
+        fill()
+        with Store(disk) as store:
             assert store.verify() == []
-            for i in range(200):
-                store.put(packed, key=f"{i:064x}", labels={"i": i})
             assert store.table(columns=["i"]).arrow["i"].to_pylist() == list(range(200))
 
 
@@ -267,7 +297,9 @@ def test_a_store_that_was_opened_to_be_read_is_not_written(tmp_path: Path, resul
         Store(tmp_path / "none", readonly=True)
     with Store(tmp_path / "a") as store:
         store.put(result)
-    before = sorted((path, path.stat().st_mtime_ns) for path in (tmp_path / "a").rglob("*") if path.name[:5] != FILE[:5])
+    before = sorted(
+        (path, path.stat().st_mtime_ns) for path in (tmp_path / "a").rglob("*") if path.name[:5] != FILE[:5]
+    )
     with Store(tmp_path / "a", readonly=True) as store:
         for change in (
             lambda: store.put(result),
@@ -283,4 +315,4 @@ def test_a_store_that_was_opened_to_be_read_is_not_written(tmp_path: Path, resul
     assert before == sorted(
         (path, path.stat().st_mtime_ns) for path in (tmp_path / "a").rglob("*") if path.name[:5] != FILE[:5]
     )
-    assert os.listdir(tmp_path) == ["a"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]

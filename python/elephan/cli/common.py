@@ -39,6 +39,13 @@ WorkersOption = Annotated[
     int | None, typer.Option("--workers", min=1, help="Threads; results do not depend on it.", show_default="all cores")
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
+StoreOption = Annotated[
+    Path | None, typer.Option("--store", metavar="DIR", help="The store; $ELEPHAN_STORE, else .elephan, unless said.")
+]
+KeepOption = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="DIR", help="Keep the run in this store; what is there already is not run again."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
 StrictOption = Annotated[

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from elephan.cli.common import (
     Interrupted,
     JsonOption,
+    KeepOption,
     OutOption,
     QuietOption,
     ReplicationsOption,
@@ -35,6 +35,7 @@ from elephan.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from rich.table import Table
 
@@ -72,10 +73,7 @@ def run(
         bool,
         typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
     ] = False,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="DIR", help="Keep the run there; what is there already is not run again."),
-    ] = None,
+    store: KeepOption = None,
     engine: Annotated[str, typer.Option("--engine", help="window, or reference: the plain one, slow.")] = "window",
     strict: StrictOption = False,
     quiet: QuietOption = False,
@@ -107,13 +105,14 @@ def run(
             from elephan.store import Store  # noqa: PLC0415 (few runs are kept)
 
             kept = stack.enter_context(Store(store))
-        asked = {"engine": engine, "precision": precision, "max_replications": most}
+        asked: dict[str, Any] = {"engine": engine, "precision": precision, "max_replications": most}
         key = kept.key(read, **asked) if kept is not None else ""
         # Pictures are drawn of what a run leaves in memory.
         found = kept.find(key, series=out is not None) if kept is not None and not plot else None
         with writing(out):
             if found is not None:
-                say(f"run {found.id[:12]} is in the store {store}: shown from there")
+                if not quiet:
+                    say(f"run {found.id[:12]} is in the store {store}: shown from there")
                 written = found.write(out) if out is not None else []
                 made: Result | Stored = found
             else:

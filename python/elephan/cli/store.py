@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.common import JsonOption, QuietOption, fitted_table, new_table, print_json, print_tables, say, warn
+from elephan.cli.common import (
+    JsonOption,
+    QuietOption,
+    StoreOption,
+    fitted_table,
+    new_table,
+    print_json,
+    print_lines,
+    print_tables,
+    say,
+    warn,
+)
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,9 +33,8 @@ app = typer.Typer(
     epilog="Example:  elephan store query 'SELECT * FROM results WHERE \"core.utilization\" > 0.95'",
 )
 
-FolderOption = Annotated[
-    Path | None, typer.Option("--store", metavar="DIR", help="The store; $ELEPHAN_STORE, else .elephan, unless said.")
-]
+FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file instead of stdout.")]
+OthersArgument = Annotated[list[Path], typer.Argument(metavar="OTHER...", help="Folders of other stores.")]
 WhereOption = Annotated[
     list[str] | None,
     typer.Option("--where", metavar="LABEL=VALUE", help="Only points with this label; repeatable."),
@@ -38,7 +48,7 @@ _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 def ls(
     where: WhereOption = None,
     limit: Annotated[int, typer.Option("--limit", min=0, help="At most so many rows; 0 for all.")] = 50,
-    store: FolderOption = None,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """List runs, a row for each set of labels."""
@@ -57,7 +67,7 @@ def ls(
     words = [True, *(name in labels for name in chosen)]
     print_tables(fitted_table(["run", *chosen], cells, words))
     more = table.num_rows - len(rows)
-    say(f"{table.num_rows} rows{f', {more} more with --limit 0' if more else ''}")
+    say(f"{_count(table.num_rows, 'row')}{f', {more} more with --limit 0' if more else ''}")
     for failure in failed:
         say(f"failed: {failure['labels']}: {failure['error']}")
 
@@ -65,7 +75,7 @@ def ls(
 @app.command("show", epilog="Example:  elephan store show 3f2a")
 def show(
     run: Annotated[str, typer.Argument(metavar="ID", help="The run's id, or as much of it as no other begins with.")],
-    store: FolderOption = None,
+    store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -101,7 +111,7 @@ def query(
             "are runs, links, groups, points, failures.",
         ),
     ],
-    store: FolderOption = None,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Ask in SQL (SQLite's); nothing can be changed so."""
@@ -123,9 +133,9 @@ def export(
     columns: Annotated[
         str, typer.Option("--columns", help="Names of columns with commas; labels and summary are all of theirs.")
     ] = "labels,summary",
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file instead of stdout.")] = None,
+    out: FileOption = None,
     where: WhereOption = None,
-    store: FolderOption = None,
+    store: StoreOption = None,
 ) -> None:
     """Write a row for each run and set of labels, sorted: the same bytes for the same results."""
     if format == "parquet" and out is None and sys.stdout.isatty():
@@ -151,18 +161,20 @@ def gc(
     ] = None,
     where: WhereOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    store: FolderOption = None,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Remove what killed processes have left, and the runs that all given conditions name."""
-    conditions = {"unlabelled": unlabelled, "other_versions": other_versions, "older_than_s": _age(older_than)}
+    age_s, labels = _age(older_than), _labels(where)
     with _existing(store) if not dry_run else _reading(store) as opened:
-        freed = opened.gc(**conditions, labels=_labels(where), dry_run=dry_run)
+        freed = opened.gc(
+            unlabelled=unlabelled, other_versions=other_versions, older_than_s=age_s, labels=labels, dry_run=dry_run
+        )
     if json:
         print_json(vars(freed))
         return
     verb = "would remove" if dry_run else "removed"
-    sys.stdout.write(f"{verb} {freed.runs} runs and {freed.leftovers} leftovers: {freed.bytes:,} bytes\n")
+    print_lines(f"{verb} {_count(freed.runs, 'run')} and {_count(freed.leftovers, 'leftover')}: {freed.bytes:,} bytes")
 
 
 @app.command("verify", epilog="Example:  elephan store verify --repair")
@@ -170,7 +182,7 @@ def verify(
     repair: Annotated[
         bool, typer.Option("--repair", help="Drop damaged runs, so that they are run again, and mend the index.")
     ] = False,
-    store: FolderOption = None,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Check every file against its checksum; exit 1 if one is not what was written."""
@@ -180,17 +192,18 @@ def verify(
     _report(problems, json)
     if not json:
         dropped = len({problem.run for problem in problems if problem.run})
-        sys.stdout.write(f"{count} runs are whole\n" if repair or not problems else f"{dropped} runs are damaged\n")
         if repair and dropped:
-            sys.stdout.write(f"dropped {dropped} runs; what made them makes them again\n")
+            print_lines(f"dropped {_count(dropped, 'run')}; what made them makes them again")
+        whole = count if repair else count - dropped
+        print_lines(f"{_count(whole, 'run')} whole, {0 if repair else dropped} damaged")
     if problems and not repair:
         raise typer.Exit(1)
 
 
 @app.command("merge", epilog="Example:  elephan store merge cluster-a/.elephan cluster-b/.elephan --store all/")
 def merge(
-    others: Annotated[list[Path], typer.Argument(metavar="OTHER...", help="Folders of other stores.")],
-    store: FolderOption = None,
+    others: OthersArgument,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Copy the runs, labels and failures of other stores into one."""
@@ -202,7 +215,7 @@ def merge(
         print_json({"added": merged.added, "known": merged.known, "problems": [p._asdict() for p in merged.problems]})
     else:
         _report(list(merged.problems), json)
-        sys.stdout.write(f"added {merged.added} runs; {merged.known} were there\n")
+        print_lines(f"added {_count(merged.added, 'run')}; there already: {merged.known}")
     if merged.problems:
         raise typer.Exit(1)
 
@@ -211,8 +224,11 @@ def _report(problems: list[Problem], json: bool) -> None:
     if json:
         print_json([problem._asdict() for problem in problems])
         return
-    for problem in problems:
-        sys.stdout.write(f"{problem}\n")
+    print_lines(*map(str, problems))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _reading(folder: Path | None) -> Store:

@@ -70,6 +70,7 @@ class Index:
     def _forget_what_is_known(self) -> None:
         self._numbers: dict[tuple[str, str], tuple[int, int]] = {}
         self._inserts: dict[tuple[str, ...], str] = {}
+        self._columns: set[str] = set()
         self._is_new = False
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
@@ -123,6 +124,29 @@ class Index:
                 self.connection.execute("ROLLBACK")
             raise
 
+    def check(self, labels: Labels) -> None:
+        """Refuse labels for which there cannot be columns.
+
+        Parameters
+        ----------
+        labels : dict
+
+        Raises
+        ------
+        StoreError
+            If a name differs from that of another label in case alone, or there are too many.
+        """
+        if not labels.keys() <= self._columns:
+            there = self._columns = set(self.columns("points"))
+            lower = {name.lower(): name for name in there}
+            for name in sorted(labels.keys() - there):
+                if name.lower() in lower:
+                    message = f'labels: "{name}": the store calls it "{lower[name.lower()]}" already; write it the same'
+                    raise StoreError(message)
+            if len(there | labels.keys()) > WIDEST:
+                message = f"labels: the store would have more than {WIDEST} different ones; use another store"
+                raise StoreError(message)
+
     def add(self, folder: Folder, sets: Iterable[Labels]) -> None:
         """Add a run, or put what it is now in the place of what it was; within `change`.
 
@@ -130,7 +154,7 @@ class Index:
         ----------
         folder : Folder
         sets : iterable of dict
-            Its labels.
+            Its labels; those of `check` that another process was first to contradict stay in the folder alone.
         """
         run_id, where = folder.id, folder.full["provenance"]
         summary = summarize(folder.full)
@@ -153,7 +177,8 @@ class Index:
                 self._insert(kind, {"row": slot * ROWS + number, "run": number, "position": position, **row})
         self._insert("points", {"run": number, "labels": "{}"})
         for labels in (*kept, *sets):
-            self.label(number, labels)
+            with suppress(StoreError):
+                self.label(number, labels)
 
     def label(self, number: int, labels: Labels) -> None:
         """Add a set of labels to a run; within `change`.
@@ -162,7 +187,13 @@ class Index:
         ----------
         number : int
         labels : dict
+
+        Raises
+        ------
+        StoreError
+            As `check`.
         """
+        self.check(labels)
         line = as_line(labels)
         there = {each for (each,) in self.rows("SELECT labels FROM points WHERE run = ?", (number,))}
         if not labels or line in there:
@@ -264,18 +295,8 @@ class Index:
 
     def _widen(self, table: str, names: Iterable[str]) -> None:
         """Give a table the columns it lacks: labels, and what is measured since its schema was made."""
-        there = {name.lower(): name for name in self.columns(table)}
-        for name in names:
-            if there.get(name.lower()) == name:
-                continue
-            if name.lower() in there:
-                message = f'labels: "{name}": the store calls it "{there[name.lower()]}" already; write it the same'
-                raise StoreError(message)
-            if len(there) > WIDEST:
-                message = f'labels: "{name}": the store has {WIDEST} different labels already; use another store'
-                raise StoreError(message)
+        for name in sorted(set(names) - set(self.columns(table))):
             self.rows(f"ALTER TABLE {table} ADD COLUMN {quoted(name)}")
-            there[name.lower()] = name
             self._is_new = True
 
     def _meet(self, kind: str, name: str, position: int) -> int:

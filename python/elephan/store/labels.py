@@ -68,7 +68,7 @@ def as_line(labels: Labels) -> str:
     return json.dumps(labels, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _name(name: str) -> str:
+def _name(name: object) -> str:
     if not isinstance(name, str) or not name.strip() or "\0" in name:
         message = f'labels: "{name}" is no name; write for example links[0].buffer'
         raise InputError(message)

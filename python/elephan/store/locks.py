@@ -150,10 +150,17 @@ class Presence:
                 place.rename(old)
                 folder.rename(place)
 
-    def end(self) -> None:
-        """Leave nothing behind."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self._lock_path.unlink(missing_ok=True)
+    def end(self, *, clean: bool = True) -> None:
+        """Let go of the locks.
+
+        Parameters
+        ----------
+        clean : bool
+            Leave nothing behind.
+        """
+        if clean:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self._lock_path.unlink(missing_ok=True)
         for handle in (self._lock, self._store_lock):
             if handle is not None:
                 os.close(handle)

@@ -82,6 +82,20 @@ def as_arrow(names: Sequence[str], cursor: sqlite3.Cursor) -> Any:
     return pa.table([_joined(part) for part in parts], names=list(names))
 
 
+def as_column(parts: Iterable[Sequence[Any]]) -> Any:
+    """Make a column of one type.
+
+    Parameters
+    ----------
+    parts : iterable of sequences of values
+
+    Returns
+    -------
+    pyarrow.ChunkedArray
+    """
+    return _joined([_array(part) for part in parts])
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Say which name was perhaps meant, or which there are.
 

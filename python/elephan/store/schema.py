@@ -152,6 +152,8 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
     """
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
-        message = f"store {path}: was written by a newer elephan (schema {version}; this one knows {VERSION}); update it"
+        message = (
+            f"store {path}: was written by a newer elephan (schema {version}; this one knows {VERSION}); update it"
+        )
         raise StoreError(message)
     return version

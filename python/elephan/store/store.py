@@ -111,18 +111,19 @@ class Store:
         finally:
             self.index.connection.close()
             if self._presence is not None:
-                self._presence.end()
+                # What the index could not take, whoever comes next finds, as if this process had been killed.
+                self._presence.end(clean=not self._waiting)
                 self._presence = None
 
     def flush(self) -> None:
         """Put into the index what waits for it: other processes see it from now on."""
         if not self._waiting:
             return
-        waiting, self._waiting = self._waiting, {}
         with told(self.folder), self.index.change():
-            for run_id, (folder, sets) in waiting.items():
+            for run_id, (folder, sets) in self._waiting.items():
                 self.index.add(folder, sets)
                 self._forgive(run_id)
+        self._waiting.clear()
         self._flushed = time.monotonic()
 
     def find(self, key: str, *, series: bool = False) -> Stored | None:
@@ -175,6 +176,8 @@ class Store:
         """
         writing = self._writing()
         sets = [made] if (made := as_labels(labels)) else []
+        with told(self.folder):
+            self.index.check(made)
         packed = result if isinstance(result, folders.Packed) else folders.pack(result)
         run_id = key or packed.key
         found = self.find(run_id, series=folders.SAMPLES in packed.files)
@@ -609,7 +612,6 @@ class Store:
             message = f"store {self.folder}: was opened to be read only, or is closed"
             raise StoreError(message)
         return self._presence
-
 
 
 def _usual(folder: str | Path | None) -> Path:

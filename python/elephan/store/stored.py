@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from elephan.store.labels import Labels
 
 
+SCENARIO = "scenario.toml"
+
+
 @dataclass(frozen=True)
 class Stored:
     """A run in a store.
@@ -75,9 +78,9 @@ class Stored:
         """The scenario as it was run."""
         run = self._full["run"]
         try:
-            text = (self.folder / "scenario.toml").read_text(encoding="utf-8")
+            text = (self.folder / SCENARIO).read_text(encoding="utf-8")
         except (OSError, ValueError):
-            raise self._damaged("scenario.toml") from None
+            raise self._damaged(SCENARIO) from None
         return replace(Scenario.from_text(text, run["scenario"]), warmup_rule=run["warmup_rule"])
 
     def flows(self) -> Any:

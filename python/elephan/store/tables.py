@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from elephan.store.errors import StoreError
 from elephan.store.index import KINDS, quoted
-from elephan.store.query import as_arrow, nearest
+from elephan.store.query import as_arrow, as_column, nearest
 from elephan.store.schema import ROWS
 from elephan.store.summary import GROUP, LINK, RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from elephan.store.index import Index
     from elephan.store.labels import Labels
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 LABELS, SUMMARY = "labels", "summary"
 
 FORMATS = ("csv", "parquet", "json")
+
+_RUNS = "LEFT JOIN runs AS r ON r.run = p.run"
 
 _CORE = {"links": LINK, "groups": GROUP}
 
@@ -78,12 +83,11 @@ def lay_out(index: Index, labels: Labels, columns: Sequence[str]) -> Any:
 
     index.rows("BEGIN")
     try:
-        found = _columns(index, condition(index, labels), columns)
+        layout = _Layout(index, condition(index, labels), columns)
+        found, order = layout.columns(), layout.order()
     finally:
         index.rows("COMMIT")
-    order = found.pop("")
-    table = pa.table(found) if found else pa.table({"run": order}).select([])
-    return table.take(order)
+    return pa.table(found).take(order) if found else pa.table({"run": order}).select([])
 
 
 def encode(table: Any, kind: str) -> bytes:
@@ -110,7 +114,10 @@ def encode(table: Any, kind: str) -> bytes:
     if kind == "csv":
         import pyarrow.csv  # noqa: PLC0415
 
-        pa.csv.write_csv(table, sink, pa.csv.WriteOptions(quoting_style="needed"))
+        head = io.StringIO()
+        csv.writer(head, lineterminator="\n").writerow(table.column_names)
+        sink.write(head.getvalue().encode())
+        pa.csv.write_csv(table, sink, pa.csv.WriteOptions(include_header=False, quoting_style="needed"))
     elif kind == "parquet":
         import pyarrow.parquet  # noqa: PLC0415
 
@@ -124,90 +131,107 @@ def encode(table: Any, kind: str) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _columns(index: Index, where: tuple[str, tuple[object, ...]], wanted: Sequence[str]) -> dict[str, Any]:
-    """Fetch columns in the order of the points, and under no name the order in which they are shown."""
-    import pyarrow.compute as pc  # noqa: PLC0415 (slow to import)
+class _Layout:
+    """Columns of the chosen points, in the order in which the index has them."""
 
-    def fetch(sources: Mapping[str, str], joins: str) -> dict[str, Any]:
-        chosen = ", ".join(sources.values())
-        sql = f"SELECT {chosen} FROM points AS p {joins} WHERE {where[0]} ORDER BY p.point"
-        table = as_arrow(list(sources), index.connection.execute(sql, where[1]))
+    def __init__(self, index: Index, where: tuple[str, tuple[object, ...]], wanted: Sequence[str]) -> None:
+        self.index, self.where, self.wanted = index, where, wanted
+        self.labels = {name: column for name, column in self._labels().items() if column.null_count < len(column)}
+        self.own = {"run": "r.id"} | {name: f"r.{quoted(name)}" for name in RUN}
+        self.places = self._places()
+
+    def columns(self) -> dict[str, Any]:
+        """Return what is wanted, in that order."""
+        names = self._names()
+        own = self._fetch({name: source for name, source in self.own.items() if name in names}, _RUNS)
+        # A label stands where a column of the summary would: runs without it show their own value.
+        found = {
+            name: _first(self.labels.get(name), own.get(name)) for name in names if name in self.labels or name in own
+        }
+        for kind in KINDS:
+            for name, number in self.index.names(kind).items():
+                found |= self._measured(kind, name, number, names)
+        return {name: found[name] for name in names if name in found}
+
+    def order(self) -> Any:
+        """Return the order in which the points are shown."""
+        return _order(list(self.labels.values()), self._ids, self.length)
+
+    def _names(self) -> dict[str, None]:
+        """Names of the columns that are wanted."""
+        summary = {**self.own, **self.places}
+        names: dict[str, None] = {}
+        for name in self.wanted:
+            if name == LABELS:
+                names |= dict.fromkeys(self.labels)
+            elif name == SUMMARY:
+                names |= dict.fromkeys(summary)
+            elif name in self.labels or name in summary:
+                names[name] = None
+            elif name not in self.index.names("labels"):
+                known = [LABELS, SUMMARY, *self.labels, *summary]
+                message = f'columns: there is no "{name}"; {nearest(name, known)}'
+                raise StoreError(message)
+        return names
+
+    def _measured(self, kind: str, place: str, number: int, names: Mapping[str, None]) -> dict[str, Any]:
+        """What was measured at one link or of one group; without what no point has and nobody asked for by name."""
+        columns = {name: column for name, (at, column) in self.places.items() if at == (kind, place) and name in names}
+        if not columns:
+            return {}
+        sources = {"": "m.row"} | {name: f"m.{quoted(column)}" for name, column in columns.items()}
+        got = self._fetch(sources, f"LEFT JOIN {kind} AS m ON m.row = {number * ROWS} + p.run")
+        is_there = got.pop("").null_count < self.length
+        return {
+            name: column
+            for name, column in got.items()
+            if name in self.wanted or (is_there and (columns[name] in _CORE[kind] or column.null_count < self.length))
+        }
+
+    def _labels(self) -> dict[str, Any]:
+        """Columns of labels; booleans, which SQLite has not, are made of numbers again."""
+        import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+        found = self._fetch({name: f"p.{quoted(name)}" for name in self.index.names("labels")}, "")
+        flags = {name for (name,) in self.index.rows("SELECT name FROM names WHERE kind = 'labels' AND position = 1")}
+        if flags:
+            lines = [json.loads(line) for line in self._fetch({"": "p.labels"}, "")[""].to_pylist()]
+            for name in flags:
+                values = [line.get(name) for line in lines]
+                if any(not isinstance(value, bool) and value is not None for value in values):
+                    values = [json.dumps(value) if isinstance(value, bool) else value for value in values]
+                    found[name] = as_column([values])
+                else:
+                    found[name] = pa.chunked_array([pa.array(values, type=pa.bool_())])
+        return found
+
+    def _places(self) -> dict[str, tuple[tuple[str, str], str]]:
+        """Columns of links and groups: of which, and what it is called there."""
+        found: dict[str, tuple[tuple[str, str], str]] = {}
+        links = self.index.names("links")
+        for kind in KINDS:
+            there = set(self.index.columns(kind)) - {"row", "run", "name", "position"}
+            measured = [*_CORE[kind], *sorted(there - set(_CORE[kind]))]
+            for place in self.index.names(kind):
+                # A group called like a link is told apart.
+                shown = f"flows[{place}]" if kind == "groups" and place in links else place
+                found |= {f"{shown}.{column}": ((kind, place), column) for column in measured}
+        return found
+
+    def _ids(self) -> Any:
+        return self._fetch({"run": "r.id"}, _RUNS)["run"]
+
+    @cached_property
+    def length(self) -> int:
+        """Count the points."""
+        return int(self.index.rows(f"SELECT count(*) FROM points AS p WHERE {self.where[0]}", self.where[1])[0][0])
+
+    def _fetch(self, sources: Mapping[str, str], join: str) -> dict[str, Any]:
+        if not sources:
+            return {}
+        sql = f"SELECT {', '.join(sources.values())} FROM points AS p {join} WHERE {self.where[0]} ORDER BY p.point"
+        table = as_arrow(list(sources), self.index.connection.execute(sql, self.where[1]))
         return dict(zip(sources, table.columns, strict=True))
-
-    labels = {name: column for name, column in _labels(index, fetch).items() if column.null_count < len(column)}
-    about = {"run": "r.id"} | {name: f"r.{quoted(name)}" for name in RUN}
-    places = _places(index)
-    everything = {**dict.fromkeys(labels, LABELS), **dict.fromkeys((*about, *places), SUMMARY)}
-    names: dict[str, None] = {}
-    for name in wanted:
-        if name not in (LABELS, SUMMARY, *everything):
-            message = f'columns: there is no "{name}"; {nearest(name, [LABELS, SUMMARY, *everything])}'
-            raise StoreError(message)
-        names |= dict.fromkeys([name] if name in everything else [n for n, part in everything.items() if part == name])
-        if name == SUMMARY:
-            names |= dict.fromkeys((*about, *places))
-
-    join = "LEFT JOIN runs AS r ON r.run = p.run"
-    runs = {name: source for name, source in about.items() if name in names}
-    own = fetch(runs, join) if runs else {}
-    # A label stands where a column of the summary would: runs without it show their own value.
-    found = {name: _first(labels.get(name), own.get(name)) for name in names if name in labels or name in own}
-    for kind in KINDS:
-        for place, number in index.names(kind).items():
-            sources = {
-                name: f"m.{quoted(column)}"
-                for name, (at, column) in places.items()
-                if at == (kind, place) and name in names
-            }
-            if sources:
-                got = fetch({"": "m.row", **sources}, f"LEFT JOIN {kind} AS m ON m.row = {number * ROWS} + p.run")
-                rows = got.pop("")
-                core = {f"{place}.{column}" for column in _CORE[kind]}
-                asked = set(wanted)
-                found |= {
-                    name: column
-                    for name, column in got.items()
-                    if name in asked or (rows.null_count < len(rows) and (name in core or column.null_count < len(column)))
-                }
-    ordered = {name: found[name] for name in names if name in found}
-    ids = (lambda: own["run"]) if "run" in own else (lambda: fetch({"run": "r.id"}, join)["run"])
-    some = next(iter(labels.values()), None)
-    length = len(some) if some is not None else len(ids())
-    del pc
-    return ordered | {"": _order(list(labels.values()), ids, length)}
-
-
-def _labels(index: Index, fetch: Any) -> dict[str, Any]:
-    """Columns of labels; booleans, which SQLite has not, are made of numbers again."""
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
-    sources = {name: f"p.{quoted(name)}" for name in index.names("labels")}
-    found = fetch(sources, "") if sources else {}
-    flags = {name for (name,) in index.rows("SELECT name FROM names WHERE kind = 'labels' AND position = 1")}
-    if flags & found.keys():
-        lines = [json.loads(line) for line in fetch({"labels": "p.labels"}, "")["labels"].to_pylist()]
-        for name in flags & found.keys():
-            values = [line.get(name) for line in lines]
-            if all(value is None or isinstance(value, bool) for value in values):
-                found[name] = pa.chunked_array([pa.array(values, type=pa.bool_())])
-            elif any(isinstance(value, bool) for value in values):
-                texts = [None if v is None else v if isinstance(v, str) else json.dumps(v) for v in values]
-                found[name] = pa.chunked_array([pa.array(texts, type=pa.string())])
-    return found
-
-
-def _places(index: Index) -> dict[str, tuple[tuple[str, str], str]]:
-    """Columns of links and groups: of which, and what it is called there."""
-    found: dict[str, tuple[tuple[str, str], str]] = {}
-    links = index.names("links")
-    for kind in KINDS:
-        there = set(index.columns(kind)) - {"row", "run", "name", "position"}
-        measured = [*_CORE[kind], *sorted(there - set(_CORE[kind]))]
-        for place in index.names(kind):
-            # A group called like a link is told apart.
-            shown = f"flows[{place}]" if kind == "groups" and place in links else place
-            found |= {f"{shown}.{column}": ((kind, place), column) for column in measured}
-    return found
 
 
 def _first(label: Any, own: Any) -> Any:
@@ -223,7 +247,7 @@ def _first(label: Any, own: Any) -> Any:
     return pc.coalesce(label, own)
 
 
-def _order(labels: list[Any], ids: Any, length: int) -> Any:
+def _order(labels: Sequence[Any], ids: Callable[[], Any], length: int) -> Any:
     """Rows by their labels, nothing before numbers before texts, and then by id."""
     import numpy as np  # noqa: PLC0415 (with Arrow)
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
@@ -231,20 +255,15 @@ def _order(labels: list[Any], ids: Any, length: int) -> Any:
     ranks = np.zeros(length, dtype=np.int64)
     for column in labels:
         found = _ranks(column)
-        # Both are below the number of rows, so this fits.
-        joint = ranks * (int(found.max(initial=0)) + 1) + found
-        ranks = np.unique(joint, return_inverse=True)[1]
+        # Both are below the number of rows, so their product fits.
+        ranks = np.unique(ranks * (int(found.max(initial=0)) + 1) + found, return_inverse=True)[1]
     order = np.argsort(ranks, kind="stable")
-    tied = np.flatnonzero(np.diff(ranks[order]) == 0)
-    if tied.size:
-        names = np.array(ids().to_pylist(), dtype="S64") if len(labels) == 0 or tied.size * 4 > length else None
-        if names is not None:
-            order = np.lexsort((names, ranks))
-        else:
-            column = ids().combine_chunks()
-            rows = np.unique(np.concatenate([tied, tied + 1]))
-            some = np.array(column.take(pa.array(order[rows])).to_pylist(), dtype="S64")
-            order[rows] = order[rows][np.lexsort((some, ranks[order[rows]]))]
+    equal = np.flatnonzero(np.diff(ranks[order]) == 0)
+    if equal.size:
+        places = np.unique(np.concatenate([equal, equal + 1]))
+        rows = order[places]
+        names = np.array(ids().take(pa.array(rows)).to_pylist(), dtype="S64")
+        order[places] = rows[np.lexsort((names, ranks[rows]))]
     return pa.array(order)
 
 

@@ -346,4 +346,3 @@ def _take_over(store: Store, shard: Path) -> None:
     for values in failures_in(shard):
         if store.find(values["key"]) is None:
             store.fail(values["key"], values["scenario"], json.loads(values["labels"]), values["error"])
-
