@@ -78,7 +78,7 @@ def as_arrow(names: Sequence[str], cursor: sqlite3.Cursor) -> Any:
     parts: list[list[Any]] = [[] for _ in names]
     while rows := cursor.fetchmany(CHUNK):
         for part, values in zip(parts, zip(*rows, strict=True), strict=True):
-            part.append(as_column(values))
+            part.append(_array(values))
     return pa.table([_joined(part) for part in parts], names=list(names))
 
 
@@ -120,19 +120,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"there are {', '.join(there[:30])}{', …' if len(there) > 30 else ''}" if there else "there is none yet"
 
 
-def as_column(values: Sequence[Any]) -> Any:
-    """Return some values as one column.
-
-    Parameters
-    ----------
-    values : sequence
-        Numbers, texts, None.
-
-    Returns
-    -------
-    pyarrow.Array
-        Texts, if there is one among them.
-    """
+def _array(values: Sequence[Any]) -> Any:
+    """Some values as Arrow's."""
     import pyarrow as pa  # noqa: PLC0415 (as above)
 
     try:
