@@ -21,6 +21,7 @@ from elephan.cli.common import (
     say,
     warn,
 )
+from elephan.cli.help import Verb
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)")
 _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
-@app.command("ls", epilog='Example:  elephan store ls --where "links[0].buffer=0.1 bdp"')
+@app.command("ls", cls=Verb, epilog='Example:  elephan store ls --where "links[0].buffer=0.1 bdp"')
 def ls(
     where: WhereOption = None,
     limit: Annotated[int, typer.Option("--limit", min=0, help="At most so many rows; 0 for all.")] = 50,
@@ -72,7 +73,7 @@ def ls(
         say(f"failed: {failure['labels']}: {failure['error']}")
 
 
-@app.command("show", epilog="Example:  elephan store show 3f2a")
+@app.command("show", cls=Verb, epilog="Example:  elephan store show 3f2a")
 def show(
     run: Annotated[str, typer.Argument(metavar="ID", help="The run's id, or as much of it as no other begins with.")],
     store: StoreOption = None,
@@ -101,7 +102,9 @@ def show(
     warn(warnings, quiet=quiet)
 
 
-@app.command("query", epilog='Example:  elephan store query "SELECT law, avg(goodput_bps) FROM groups GROUP BY law"')
+@app.command(
+    "query", cls=Verb, epilog='Example:  elephan store query "SELECT law, avg(goodput_bps) FROM groups GROUP BY law"'
+)
 def query(
     sql: Annotated[
         str,
@@ -125,7 +128,9 @@ def query(
     print_tables(fitted_table(table.column_names, [[_cell(value) for value in row.values()] for row in rows], words))
 
 
-@app.command("export", epilog="Example:  elephan store export --format csv --columns labels,core.utilization > all.csv")
+@app.command(
+    "export", cls=Verb, epilog="Example:  elephan store export --format csv --columns labels,core.utilization > all.csv"
+)
 def export(
     format: Annotated[  # noqa: A002 (the option's name)
         str, typer.Option("--format", help="csv, parquet or json.")
@@ -150,7 +155,7 @@ def export(
         sys.stdout.buffer.write(content)
 
 
-@app.command("gc", epilog="Example:  elephan store gc --other-versions --dry-run")
+@app.command("gc", cls=Verb, epilog="Example:  elephan store gc --other-versions --dry-run")
 def gc(
     unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Runs without labels.")] = False,
     other_versions: Annotated[
@@ -177,7 +182,7 @@ def gc(
     print_lines(f"{verb} {_count(freed.runs, 'run')} and {_count(freed.leftovers, 'leftover')}: {freed.bytes:,} bytes")
 
 
-@app.command("verify", epilog="Example:  elephan store verify --repair")
+@app.command("verify", cls=Verb, epilog="Example:  elephan store verify --repair")
 def verify(
     repair: Annotated[
         bool, typer.Option("--repair", help="Drop damaged runs, so that they are run again, and mend the index.")
@@ -200,7 +205,9 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command("merge", epilog="Example:  elephan store merge cluster-a/.elephan cluster-b/.elephan --store all/")
+@app.command(
+    "merge", cls=Verb, epilog="Example:  elephan store merge cluster-a/.elephan cluster-b/.elephan --store all/"
+)
 def merge(
     others: OthersArgument,
     store: StoreOption = None,
