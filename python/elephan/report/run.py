@@ -120,7 +120,7 @@ def command(scenario: Scenario) -> str:
 
     Examples
     --------
-    >>> from elephan.scenario import EXAMPLE
+    >>> from elephan.scenario import EXAMPLE, Scenario
     >>> command(Scenario.from_text(EXAMPLE))
     'elephan run scenario.toml --out run/ --plot'
     """
