@@ -18,7 +18,7 @@ from elephan.scenario import EXAMPLE, Scenario
 from elephan.size import compare
 from elephan.store import Store
 from elephan.sweep import sweep
-from pages import Node, contrast, numbers, read, swept, tables
+from report_pages import Node, contrast, numbers, read, swept, tables
 
 HOSTILE = "</script><script>alert(1)</script>\"'<b>&amp;"
 MOST_BYTES = 3_000_000

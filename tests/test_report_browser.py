@@ -12,7 +12,7 @@ import pytest
 import elephan
 from elephan.report import report
 from elephan.scenario import EXAMPLE, Scenario
-from pages import swept
+from report_pages import swept
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
