@@ -58,6 +58,10 @@ _SWEEP = {
         "description": "The scenario that is varied: the name of its file, relative to this one, or itself as a table.",
         "anyOf": [{"type": "string"}, {"$ref": "#/$defs/Scenario"}],
     },
+    "set": {
+        "description": 'Changes to the base that are no label, by place: { "links[0].rate" = "100 Mbit/s" }.',
+        "type": "object",
+    },
     "replications": {
         "description": "Independent runs of each point. Default: the base's.",
         "type": "integer",

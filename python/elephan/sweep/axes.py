@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 from elephan.store.labels import Labels, as_labels
 from elephan.sweep.lists import Value, read_list
 
@@ -344,7 +343,5 @@ def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> No
     """
     for key in given:
         if key not in known:
-            near = get_close_matches(key, known, 1)
-            hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"
-            message = f"{where}: unknown key `{key}`; {hint}"
+            message = f"{where}: unknown key `{key}`; {suggest(key, known, mark='`')}"
             raise InputError(message)
