@@ -158,7 +158,10 @@ def test_what_is_wrong_is_said_in_a_line_with_the_key(mapping: dict[str, Any], m
     ("over", "message"),
     [
         ({"links[0].bufer": ["1 bdp"]}, "base.toml: over: links[0].bufer: unknown key; did you mean `buffer`?"),
-        ({"links[cor].buffer": ["1 bdp"]}, "base.toml: over: links[cor]: there is none of this name; known: core"),
+        (
+            {"links[cor].buffer": ["1 bdp"]},
+            'base.toml: over: links[cor]: there is none of this name; did you mean "core"?',
+        ),
         ({"seed": [1], "links[0].buffer": ["1 bpd", "2 bpd"]}, 'base.toml: over: links[0].buffer: unknown unit "bpd"'),
         ({"flows[0].control.law": ["rneo"]}, "base.toml: over: flows[0].control.law: unknown law"),
     ],
