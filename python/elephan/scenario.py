@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native, flow_files
+from elephan.catalog.shelves import plain
 from elephan.errors import ScenarioError, suggest
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ class Scenario:
         ----------
         changes : mapping of str to value
             Places as in messages (``links[0].buffer``; a link or group may be called by its name, ``links[core].rate``)
-            and what the file would hold there. Tables in between are made where they are missing.
+            and what the file would hold there, or an entry of the catalogue. Tables in between are made where they are
+            missing.
 
         Returns
         -------
@@ -168,6 +170,9 @@ class Scenario:
         --------
         >>> Scenario.from_text(EXAMPLE).override({"flows[bulk].count": 2}).links[0]["flows"]
         2
+        >>> from elephan import laws
+        >>> Scenario.from_text(EXAMPLE).override({"flows[bulk].control": laws.bic}).groups[0]["law"]
+        'bic'
         """
         mapping = dict(self.source)
         # Copied where it changes; the rest is only read.
@@ -175,7 +180,7 @@ class Scenario:
             mapping[top] = copy.deepcopy(mapping[top])
         for place, value in changes.items():
             try:
-                _assign(mapping, place, value)
+                _assign(mapping, place, plain(value))
             except ScenarioError as error:
                 message = f"{self.origin}: {error}"
                 raise ScenarioError(message) from None
