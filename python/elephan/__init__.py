@@ -11,37 +11,38 @@ Everything that a scenario can name is an attribute that can be completed: `laws
 `queues`, `traffic`; so are the analytic `models`, the `metrics` and the `plots`.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import ElephanError, InputError, ScenarioError, TargetError, UnitError, UnknownNameError
-from elephan.run import run
 from elephan.scenario import EXAMPLE, Scenario
-from elephan.size import compare, size
 
 if TYPE_CHECKING:
-    from elephan import metrics, plots, stats, theory
+    from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.shelves import laws, queues, recoveries, slow_starts, traffic
+    from elephan.run import run
+    from elephan.size import compare, size
+    from elephan.store import Store
+    from elephan.sweep import sweep
     from elephan.theory.models.shelf import models
 
 __version__ = _native.version()
 
-_SHELVES = "elephan.catalog.shelves"
-_LATER = {
-    "laws": _SHELVES,
-    "metrics": "",
+_MODULES = ("metrics", "plots", "stats", "store", "theory")
+_SHELVES = ("laws", "queues", "recoveries", "slow_starts", "traffic")
+_FOUND = {
+    "Store": "elephan.store",
+    "compare": "elephan.size",
     "models": "elephan.theory.models.shelf",
-    "plots": "",
-    "queues": _SHELVES,
-    "recoveries": _SHELVES,
-    "slow_starts": _SHELVES,
-    "stats": "",
-    "theory": "",
-    "traffic": _SHELVES,
+    "run": "elephan.run",
+    "size": "elephan.size",
+    "sweep": "elephan.sweep",
+    **dict.fromkeys(_SHELVES, "elephan.catalog.shelves"),
 }
-"""Loaded when first asked for, because NumPy, SciPy, Matplotlib or Arrow come with them: the module that has a name, or
-nothing where the name is the module's own."""
+"""Where what is loaded only when it is asked for stands: NumPy, SciPy, Matplotlib or Arrow come with it."""
 
 __all__ = [
     "EXAMPLE",
@@ -49,6 +50,7 @@ __all__ = [
     "InputError",
     "Scenario",
     "ScenarioError",
+    "Store",
     "TargetError",
     "UnitError",
     "UnknownNameError",
@@ -64,20 +66,35 @@ __all__ = [
     "size",
     "slow_starts",
     "stats",
+    "store",
+    "sweep",
     "theory",
     "traffic",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    module = _LATER[name]
-    found = getattr(import_module(module), name) if module else import_module(f"{__name__}.{name}")
+    if name in _MODULES:
+        found: Any = import_module(f"elephan.{name}")
+    elif name in _FOUND:
+        found = getattr(import_module(_FOUND[name]), name)
+    else:
+        message = f"module 'elephan' has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=sys.modules[__name__])
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """This package: `elephan.run` is the function, although Python binds the module of that name once it is loaded."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _FOUND and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
