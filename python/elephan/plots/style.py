@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
 
 from elephan import _native
 from elephan.plots.palette import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from elephan.run.result import Result
     from elephan.scenario import Scenario
@@ -68,6 +69,20 @@ def house_style() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(mpl.rc_params_from_file(STYLE, use_default_template=False))
         yield
+
+
+NOTEBOOK_DPI = 110
+"""Sharp enough for a screen, and small in a notebook's file."""
+
+
+class Picture(Figure):
+    """A Matplotlib figure that a notebook shows by itself, whatever backend it has."""
+
+    def _repr_png_(self) -> bytes:
+        with house_style():
+            written = BytesIO()
+            self.savefig(written, format="png", dpi=NOTEBOOK_DPI, metadata={"Software": None})
+        return written.getvalue()
 
 
 def sign(figure: Figure, scenario: Scenario, more: str = "") -> None:
