@@ -73,16 +73,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        found: Any = import_module(f"elephan.{name}")
-    elif name in _FOUND:
-        found = getattr(import_module(_FOUND[name]), name)
-    else:
-        message = f"module 'elephan' has no attribute {name!r}"
-        raise AttributeError(message, name=name, obj=sys.modules[__name__])
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # or any name would pass a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            found: Any = import_module(f"elephan.{name}")
+        elif name in _FOUND:
+            found = getattr(import_module(_FOUND[name]), name)
+        else:
+            message = f"module 'elephan' has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=sys.modules[__name__])
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:
@@ -90,7 +92,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """This package: `elephan.run` is the function, although Python binds the module of that name once it is loaded."""
+    """The package: `elephan.run` is the function, although Python binds the module of that name once it is loaded."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _FOUND and isinstance(value, ModuleType)):

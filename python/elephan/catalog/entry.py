@@ -198,11 +198,12 @@ class Shelf(Generic[E]):
         return self._loaded
 
     def __getattr__(self, name: str) -> E:
-        # Python asks for much that begins with an underscore, such as how to copy; none of it is an entry.
-        if not name.startswith("_"):
-            for entry in self._entries.values():
-                if identifier(entry.name) == name:
-                    return entry
+        if name.startswith("_"):
+            # Python asks for much, such as how to copy, also of what is not made yet; none of it is an entry.
+            raise AttributeError(name)
+        for entry in self._entries.values():
+            if identifier(entry.name) == name:
+                return entry
         raise UnknownNameError(self._no(name, [identifier(entry) for entry in self._entries]))
 
     def __getitem__(self, name: str) -> E:

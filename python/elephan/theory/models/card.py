@@ -264,12 +264,13 @@ class Table:
         heads = {name: f"{name} [{unit}]" if unit not in ("", "1") else name for name, unit in units.items()}
         shown = {head: self[name].tolist() for name, head in heads.items()}
         fixed = {name: column[0] for name, column in self.values.items() if name not in self.varied}
-        said = ", ".join(
-            f"{name} = {format_quantity(value, self.model.parameters[name].unit) if isinstance(value, float) else value}"
-            for name, value in fixed.items()
-        )
+        said = ", ".join(f"{name} = {self._written(name, value)}" for name, value in fixed.items())
         told = [note(line) for line in (said, *(f"Not predicted: {line}" for line in self.model.fails)) if line]
         return joined(table(shown, self.model.title), *told)
+
+    def _written(self, name: str, value: Any) -> str:
+        """A parameter's value with its unit."""
+        return format_quantity(value, self.model.parameters[name].unit) if isinstance(value, float) else str(value)
 
     @property
     def varied(self) -> list[str]:
