@@ -297,3 +297,13 @@ def test_a_picture_that_cannot_be_is_refused(result: Any, arguments: Any, said: 
 def test_the_stubs_are_those_of_the_catalogue() -> None:
     done = subprocess.run([sys.executable, ROOT / "tools" / "stubs.py", "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_comes_from_a_store_shows_itself_too(tmp_path: Path) -> None:
+    swept = elephan.sweep(SMALL, over={"links[0].buffer": ["10 packets", "20 packets"]}, store=tmp_path)
+    with elephan.Store(tmp_path) as store:
+        shown: list[Any] = [swept, swept.table(), store.runs()[0]]
+        for each in shown:
+            assert not _Cells(each._repr_html_()).open
+            assert len(repr(each)) < 120
+    assert "20 packets" in _Cells(swept._repr_html_()).texts

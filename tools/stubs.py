@@ -35,8 +35,7 @@ def described(value: object) -> str:
         return f"bool = {value!r}"
     if isinstance(value, (int, float)):
         return f"float | str = {value!r}"
-    text = str(value)
-    return f'Any = "{text}"' if len(text) <= LONGEST else "Any = ..."
+    return f'Any = "{value}"' if isinstance(value, str) and len(value) <= LONGEST else "Any = ..."
 
 
 def entry_class(entry: Entry) -> list[str]:

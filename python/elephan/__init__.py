@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from elephan.size import compare, size
     from elephan.store import Store
     from elephan.sweep import sweep
+    from elephan.tabulate import law_table
     from elephan.theory.models.shelf import models
 
 __version__ = _native.version()
@@ -36,6 +37,7 @@ _SHELVES = ("laws", "queues", "recoveries", "slow_starts", "traffic")
 _FOUND = {
     "Store": "elephan.store",
     "compare": "elephan.size",
+    "law_table": "elephan.tabulate",
     "models": "elephan.theory.models.shelf",
     "run": "elephan.run",
     "size": "elephan.size",
@@ -56,6 +58,7 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "compare",
+    "law_table",
     "laws",
     "metrics",
     "models",

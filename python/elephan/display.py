@@ -15,7 +15,7 @@ from elephan.errors import InputError, unknown
 from elephan.units import format_number
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure
 
 MOST_ROWS = 24
 """Of a table; of longer ones the first and the last are shown."""

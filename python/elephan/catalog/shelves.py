@@ -35,7 +35,7 @@ def _name(entry: Entry, _: dict[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Write an entry that was not called as a scenario file does; anything else is given back.
+    """Name an entry that was not called, as a scenario file does; anything else is given back.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def plain(value: Any) -> Any:
     Examples
     --------
     >>> plain(queues.codel), plain("50 packets")
-    ({'discipline': 'codel'}, '50 packets')
+    ('codel', '50 packets')
     """
-    return value() if isinstance(value, Recipe) else value
+    return value.name if isinstance(value, Recipe) else value
 
 
 def _shelf(kind: str) -> Shelf[Recipe]:

@@ -206,6 +206,11 @@ class _LawsDctcp(Entry):
         self, *, g: float | str = 0.0625, initial_alpha: float | str = 1.0, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
+class _LawsTabulated(Entry):
+    """A law from tables of a(w) and b(w). RFC 3649, Section 5 (general form)."""
+
+    def __call__(self, *, increase: Any = ..., decrease: Any = ..., slow_start: Any = None) -> dict[str, Any]: ...
+
 class _LawsBbr(Entry):
     """BBR, version 3. draft-ietf-ccwg-bbr-06."""
 
@@ -260,6 +265,7 @@ class _Laws(Shelf[Entry]):
     hybla: _LawsHybla
     compound: _LawsCompound
     dctcp: _LawsDctcp
+    tabulated: _LawsTabulated
     bbr: _LawsBbr
     xcp: _LawsXcp
     packet_pair: _LawsPacketPair

@@ -75,13 +75,24 @@ NOTEBOOK_DPI = 110
 """Sharp enough for a screen, and small in a notebook's file."""
 
 
+COLOURS_KEPT = 256
+"""Of a picture in a notebook, edges of lines included."""
+
+
 class Picture(Figure):
     """A Matplotlib figure that a notebook shows by itself, whatever backend it has."""
 
     def _repr_png_(self) -> bytes:
+        from PIL import Image  # noqa: PLC0415 (Matplotlib has it; only notebooks need it)
+
+        drawn, written = BytesIO(), BytesIO()
         with house_style():
-            written = BytesIO()
-            self.savefig(written, format="png", dpi=NOTEBOOK_DPI, metadata={"Software": None})
+            self.savefig(drawn, format="png", dpi=NOTEBOOK_DPI)
+        with Image.open(drawn) as image:
+            # A drawing has few colours: a palette of them takes a third of the bytes.
+            image.convert("RGB").quantize(COLOURS_KEPT, Image.Quantize.MAXCOVERAGE).save(
+                written, format="png", optimize=True
+            )
         return written.getvalue()
 
 

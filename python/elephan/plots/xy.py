@@ -219,14 +219,18 @@ def _axes(axes: Axes, series: Sequence[_Series], x: str, y: str) -> None:
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
+    heights = np.concatenate([one.y for one in series]) if series else np.empty(0)
     if y.endswith(("utilization", "jain")):
         axes.set_ylim(0.0, 1.03)
+    elif heights.size and np.nanmin(heights) > 0 and np.nanmax(heights) > WIDE * np.nanmin(heights):
+        axes.set_yscale("log")
     axes.set_xlabel(_label(x))
     axes.set_ylabel(_label(y))
 
 
 def _label(column: str) -> str:
-    """A column's name for an axis: its unit in brackets."""
+    """A column's name for an axis, without the link's or group's: its unit in brackets."""
+    column = column.rpartition(".")[2]
     for ending, unit in (("_packets", "packets"), ("_segments", "segments"), ("_bps", "bit/s"), ("_s", "s")):
         if column.endswith(ending):
             return f"{column.removesuffix(ending).replace('_', ' ')} [{unit}]"

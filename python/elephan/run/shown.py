@@ -129,8 +129,7 @@ def page(document: Mapping[str, Any]) -> str:
     }
     how = (
         f"{run['replications']} replications of {run['duration_s']:g} s, {run['warmup_s']:g} s of it warm-up; "
-        f"seed {run['seed']}; run {run['id'][:12]}; Jain's index {display.cell(fairness['jain'])}; ± is half of a 95 % "
-        "interval"
+        f"seed {run['seed']}; Jain's index {display.cell(fairness['jain'])}; ± is half of a 95 % interval"
     )
     return display.joined(
         display.table(of_links, run["scenario"]), display.table(of_groups), display.note(how), warned(document)

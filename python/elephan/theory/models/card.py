@@ -20,8 +20,7 @@ from elephan.theory.tables import kind
 from elephan.units import bits_per_second, format_quantity, octets, read_range, seconds, share
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from elephan.display import Figure
     from elephan.scenario import Scenario
     from elephan.theory.models.bottleneck import Bottleneck
     from elephan.theory.response import Floats

@@ -10,10 +10,12 @@ The types that editors complete stand in ``shelf.pyi``, which `tools/stubs.py` w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from elephan.catalog.entry import Entry, Recipe, Shelf
 from elephan.theory.models import MODELS
+from elephan.theory.tables import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +30,8 @@ def _text(value: Any, unit: str) -> str:
     """A parameter as `Model.table` reads it: several values as a list, a bare number in the base unit."""
     if isinstance(value, str):
         return value
+    if isinstance(value, Mapping):
+        return write(value)
     if isinstance(value, Entry):
         return value.name
     if isinstance(value, (int, float)) or not hasattr(value, "__iter__"):
