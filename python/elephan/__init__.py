@@ -23,6 +23,7 @@ from elephan.scenario import EXAMPLE, Scenario
 if TYPE_CHECKING:
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.shelves import laws, queues, recoveries, slow_starts, traffic
+    from elephan.report import report
     from elephan.run import run
     from elephan.size import compare, size
     from elephan.store import Store
@@ -39,6 +40,7 @@ _FOUND = {
     "compare": "elephan.size",
     "law_table": "elephan.tabulate",
     "models": "elephan.theory.models.shelf",
+    "report": "elephan.report",
     "run": "elephan.run",
     "size": "elephan.size",
     "sweep": "elephan.sweep",
@@ -65,6 +67,7 @@ __all__ = [
     "plots",
     "queues",
     "recoveries",
+    "report",
     "run",
     "size",
     "slow_starts",
