@@ -2,21 +2,51 @@
 
 >>> import elephan
 >>> scenario = elephan.Scenario.from_text(elephan.EXAMPLE)
->>> result = elephan.run(scenario, replications=2)
+>>> result = elephan.run(scenario.override({"flows[bulk].control": elephan.laws.cubic()}), replications=2)
 >>> link = result.to_json()["links"][0]
 >>> link["name"], link["buffer_packets"]
 ('core', 25)
+
+Everything that a scenario can name is an attribute that can be completed: `laws`, `slow_starts`, `recoveries`,
+`queues`, `traffic`; so are the analytic `models`, the `metrics` and the `plots`.
 """
 
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 from elephan import _native
-from elephan.errors import ElephanError, InputError, ScenarioError, TargetError, UnitError
-from elephan.run import run
+from elephan.errors import ElephanError, InputError, ScenarioError, TargetError, UnitError, UnknownNameError
 from elephan.scenario import EXAMPLE, Scenario
-from elephan.size import size
-from elephan.sweep import sweep
-from elephan.tabulate import law_table
+
+if TYPE_CHECKING:
+    from elephan import metrics, plots, stats, store, theory
+    from elephan.catalog.shelves import laws, queues, recoveries, slow_starts, traffic
+    from elephan.report import report
+    from elephan.run import run
+    from elephan.size import compare, size
+    from elephan.store import Store
+    from elephan.sweep import sweep
+    from elephan.tabulate import law_table
+    from elephan.theory.models.shelf import models
 
 __version__ = _native.version()
+
+_MODULES = ("metrics", "plots", "stats", "store", "theory")
+_SHELVES = ("laws", "queues", "recoveries", "slow_starts", "traffic")
+_FOUND = {
+    "Store": "elephan.store",
+    "compare": "elephan.size",
+    "law_table": "elephan.tabulate",
+    "models": "elephan.theory.models.shelf",
+    "report": "elephan.report",
+    "run": "elephan.run",
+    "size": "elephan.size",
+    "sweep": "elephan.sweep",
+    **dict.fromkeys(_SHELVES, "elephan.catalog.shelves"),
+}
+"""Where what is loaded only when it is asked for stands: NumPy, SciPy, Matplotlib or Arrow come with it."""
 
 __all__ = [
     "EXAMPLE",
@@ -24,11 +54,55 @@ __all__ = [
     "InputError",
     "Scenario",
     "ScenarioError",
+    "Store",
     "TargetError",
     "UnitError",
+    "UnknownNameError",
     "__version__",
+    "compare",
     "law_table",
+    "laws",
+    "metrics",
+    "models",
+    "plots",
+    "queues",
+    "recoveries",
+    "report",
     "run",
     "size",
+    "slow_starts",
+    "stats",
+    "store",
     "sweep",
+    "theory",
+    "traffic",
 ]
+
+
+if not TYPE_CHECKING:  # or any name would pass a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            found: Any = import_module(f"elephan.{name}")
+        elif name in _FOUND:
+            found = getattr(import_module(_FOUND[name]), name)
+        else:
+            message = f"module 'elephan' has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=sys.modules[__name__])
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """The package: `elephan.run` is the function, although Python binds the module of that name once it is loaded."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _FOUND and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

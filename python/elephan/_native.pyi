@@ -55,7 +55,7 @@ def simulate(
     *,
     engine: str = "window",
     series: bool = False,
-    hash: bool = False,  # noqa: A002
+    hash: bool = False,
 ) -> _Outcome: ...
 def memory_floor(packets: int, in_flight: int, flows: int) -> int: ...
 def law_rounds(

@@ -41,6 +41,10 @@ class InputError(ElephanError, ValueError):
         super().__init__(" ".join(message.split()))
 
 
+class UnknownNameError(InputError, AttributeError):
+    """A name that is not in the catalogue; where it is asked for as an attribute, Python is told so, too."""
+
+
 class ScenarioError(InputError):
     """A scenario that cannot be read or built."""
 
@@ -113,3 +117,27 @@ def suggest(word: str, known: Iterable[str], otherwise: str | None = None, mark:
     if near is not None:
         return f"did you mean {mark}{near}{mark}?"
     return f"use {', '.join(names)}" if otherwise is None else otherwise
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """Say that there is no such name, and which was meant.
+
+    Parameters
+    ----------
+    what : str
+    name : str
+    known : iterable of str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> unknown("law", "hihgspeed", ["reno", "highspeed"])
+    'unknown law "hihgspeed"; did you mean "highspeed"?'
+    >>> unknown("parameter", "x", [])
+    'unknown parameter "x"; there is none'
+    """
+    names = list(known)
+    return f'unknown {what} "{name}"; {suggest(name, names, None if names else "there is none")}'

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native, flow_files
+from elephan.catalog.shelves import plain
+from elephan.display import joined, note, table
 from elephan.errors import ScenarioError, suggest
+from elephan.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +26,7 @@ STATED, AUTO = "stated", "auto"
 """What `Scenario.warmup_rule` says of a file's own warm-up, and of one that is still to be found."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scenario:
     """A scenario that has been read and found valid.
 
@@ -153,7 +156,8 @@ class Scenario:
         ----------
         changes : mapping of str to value
             Places as in messages (``links[0].buffer``; a link or group may be called by its name, ``links[core].rate``)
-            and what the file would hold there. Tables in between are made where they are missing.
+            and what the file would hold there, or an entry of the catalogue. Tables in between are made where they are
+            missing.
 
         Returns
         -------
@@ -168,6 +172,9 @@ class Scenario:
         --------
         >>> Scenario.from_text(EXAMPLE).override({"flows[bulk].count": 2}).links[0]["flows"]
         2
+        >>> from elephan import laws
+        >>> Scenario.from_text(EXAMPLE).override({"flows[bulk].control": laws.bic}).groups[0]["law"]
+        'bic'
         """
         mapping = dict(self.source)
         # Copied where it changes; the rest is only read.
@@ -175,7 +182,7 @@ class Scenario:
             mapping[top] = copy.deepcopy(mapping[top])
         for place, value in changes.items():
             try:
-                _assign(mapping, place, value)
+                _assign(mapping, place, plain(value))
             except ScenarioError as error:
                 message = f"{self.origin}: {error}"
                 raise ScenarioError(message) from None
@@ -263,6 +270,33 @@ class Scenario:
         """Independent runs the file asks for."""
         return int(self.facts["replications"])
 
+    def __repr__(self) -> str:
+        flows = sum(group["flows"] for group in self.groups)
+        return f"<Scenario {self.title!r}: links {', '.join(link['name'] for link in self.links)}; {flows} flows>"
+
+    def _repr_html_(self) -> str:
+        links, groups, facts = self.links, self.groups, self.facts
+        of_links = {
+            "link": [link["name"] for link in links],
+            "rate": [format_rate(link["rate_bps"]) for link in links],
+            "delay": [format_time(link["delay_s"]) for link in links],
+            "buffer": [_buffer(link) for link in links],
+            "queue": [link["discipline"] for link in links],
+            "BDP [packets]": [link["bdp_packets"] for link in links],
+            "flows": [link["flows"] for link in links],
+        }
+        of_groups = {
+            "flows": [f"{group['name']}: {group['flows']}" for group in groups],
+            "law": [group["law"] for group in groups],
+            "recovery": [group["recovery"] for group in groups],
+            "traffic": [group["traffic"] for group in groups],
+            "packet": [format_bytes(group["packet_bytes"]) for group in groups],
+            "path": [", ".join(links[i]["name"] for i in group["path"]) for group in groups],
+        }
+        warmup = "warm-up to be found" if self.warmup_rule == AUTO else f"{facts['warmup_s']:g} s of it warm-up"
+        how = f"{self.replications} replications of {facts['duration_s']:g} s, {warmup}; seed {self.seed}"
+        return joined(table(of_links, self.title), table(of_groups), note(how))
+
     def link_index(self, name: str | None) -> int:
         """Find a link by name.
 
@@ -294,6 +328,13 @@ class Scenario:
             message = f'{self.origin}: there is no link "{name}"; {hint}'
             raise ScenarioError(message)
         return names.index(name)
+
+
+def _buffer(link: Mapping[str, Any]) -> str:
+    """A link's buffer in the unit that the file limits it in."""
+    if link["buffer_limit_packets"] is not None:
+        return f"{link['buffer_limit_packets']} packets"
+    return "unlimited" if link["buffer_limit_bytes"] is None else format_bytes(link["buffer_limit_bytes"])
 
 
 EXAMPLE = """

@@ -6,17 +6,17 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from elephan.plots.size import stretch_towards_one
-from elephan.plots.style import BLACK, COLOURS, GREY, ORANGE, house_style, save, sign, title
+from elephan.plots.style import BLACK, COLOURS, GREY, ORANGE, Picture, house_style, save, sign, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from elephan.size import Answer, Comparison
@@ -86,14 +86,29 @@ def draw_comparison(comparison: Comparison, folder: Path) -> list[Path]:
         If the folder cannot be written.
     """
     with house_style():
-        return save(_figure(comparison), folder, "comparison")
+        return save(comparison_figure(comparison), folder, "comparison")
+
+
+def comparison_figure(comparison: Comparison) -> Figure:
+    """Draw the picture.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    Figure
+    """
+    with house_style():
+        return _figure(comparison)
 
 
 def _figure(comparison: Comparison) -> Figure:
     variants = comparison.variants
     rows = 0.21 * len(variants) + 0.25
     above = 2.6 + 0.05 * max(0, len(variants) - 6)
-    figure = Figure(figsize=(7.16, above + rows + 1.1))
+    figure = Picture(figsize=(7.16, above + rows + 1.1))
     parts: Any = figure.subfigures(2, 1, height_ratios=[above + 0.4, rows + 0.7])
     top, bottom = parts
     looks = _looks(comparison)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from elephan.metrics import distribution, percentile
-from elephan.plots.style import COLOURS, busiest, house_style, save, sign, title
+from elephan.plots.style import COLOURS, Picture, busiest, sign, title
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from elephan.run.outcome import Outcome
@@ -25,35 +24,25 @@ REACH = 1.35
 """How far beyond the largest 99.9th percentile an axis goes at most."""
 
 
-def draw_distributions(result: Result, folder: Path) -> list[Path]:
-    """Draw ``distributions.png`` and ``distributions.svg``.
+def distributions_figure(result: Result) -> Figure | None:
+    """Draw how backlog, queueing delay and completion times are distributed, in the style that holds.
 
     Parameters
     ----------
     result : Result
-    folder : Path
-        Made if missing.
 
     Returns
     -------
-    list of Path
-        Empty if nothing was sampled and no transfer finished.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
+    Figure or None
+        None if nothing was sampled and no transfer finished.
     """
     sampled = any(counts.size for outcome in result.outcomes for counts in outcome.histograms["backlog_packets"])
     times = _completions(result)
-    if not sampled and not times:
-        return []
-    with house_style():
-        return save(_figure(result, times, sampled=sampled), folder, "distributions")
+    return _figure(result, times, sampled=sampled) if sampled or times else None
 
 
 def _figure(result: Result, times: dict[str, NDArray[np.int64]], *, sampled: bool) -> Figure:
-    figure = Figure(figsize=(7.16, 2.9))
+    figure = Picture(figsize=(7.16, 2.9))
     panels = list(figure.subplots(1, 2 * sampled + bool(times), squeeze=False, sharey=True)[0])
     panels[0].set_ylabel("cumulative share")
     if sampled:

@@ -6,12 +6,11 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from elephan import _native
-from elephan.plots.style import BLACK, COLOURS, GREY, house_style, legend_of, save
+from elephan.plots.style import BLACK, COLOURS, GREY, Picture, house_style, legend_of, save
 from elephan.theory.models.card import CI95
 from elephan.units import format_quantity, scaled
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from elephan.theory.models import Table
@@ -63,13 +63,13 @@ def draw_model(table: Table, folder: Path, endings: tuple[str, ...] = (".png", "
     OSError
         If the folder cannot be written.
     """
+    figure = model_figure(table)
     with house_style():
-        figure = model_figure(table)
         return [] if figure is None else save(figure, folder, table.model.name, endings)
 
 
 def model_figure(table: Table) -> Figure | None:
-    """Draw a model's table, in the style that holds.
+    """Draw a model's table.
 
     Parameters
     ----------
@@ -83,7 +83,12 @@ def model_figure(table: Table) -> Figure | None:
     picture = table.model.picture
     if picture is None or picture.x not in table.varied:
         return None
-    figure = Figure()
+    with house_style():
+        return _figure(table)
+
+
+def _figure(table: Table) -> Figure:
+    figure = Picture()
     left_out = _curves(figure.subplots(), table)
     figure.suptitle("\n".join(wrap(table.model.title, LINE)), fontsize=9, fontweight="bold", x=0.005, ha="left")
     signed = f"elephan {_native.version()}   model {table.model.name}"

@@ -9,16 +9,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from elephan.plots.style import BLACK, COLOURS, GREY, house_style, legend, save, sign, title
+from elephan.plots.style import BLACK, COLOURS, GREY, Picture, legend, sign, title
 from elephan.run.files import link_name
 from elephan.run.result import buffer_packets
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from elephan.run.result import Result
@@ -27,33 +25,25 @@ FOLDED = 3
 """With more flows of TCP on the link, a row for each instead of their places in the round trip."""
 
 
-def draw_packets(result: Result, folder: Path) -> list[Path]:
-    """Draw ``packets-LINK.png`` and ``.svg`` of each link whose packets were recorded, from the first replication.
+def packets_figures(result: Result) -> dict[str, Figure]:
+    """Draw each link whose packets were recorded, from the first replication, in the style that holds.
 
     Parameters
     ----------
     result : Result
-    folder : Path
-        Made if missing.
 
     Returns
     -------
-    list of Path
-        Empty if none were.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
+    dict of str to Figure
+        By name, ``packets-LINK``; empty if none were.
     """
-    written = []
-    with house_style():
-        for trace in result.outcomes[0].packets:
-            if trace["time_s"].size:
-                name = link_name(result.scenario.links, trace)
-                safe = re.sub(r"[^\w.]+", "-", name).strip("-")
-                written += save(_figure(result, trace), folder, f"packets-{safe}")
-    return written
+    figures = {}
+    for trace in result.outcomes[0].packets:
+        if trace["time_s"].size:
+            name = link_name(result.scenario.links, trace)
+            safe = re.sub(r"[^\w.]+", "-", name).strip("-")
+            figures[f"packets-{safe}"] = _figure(result, trace)
+    return figures
 
 
 def _figure(result: Result, trace: dict[str, Any]) -> Figure:
@@ -62,7 +52,7 @@ def _figure(result: Result, trace: dict[str, Any]) -> Figure:
     group = flows["group"][trace["flow"]]
     tcp = np.array([g["law"] is not None for g in groups])
     responsive = np.unique(trace["flow"][tcp[group]])
-    figure = Figure(figsize=(7.16, 4.6))
+    figure = Picture(figsize=(7.16, 4.6))
     found, place = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1])
     folded = 0 < responsive.size <= FOLDED
     rows = _place(trace, flows, folded=folded)

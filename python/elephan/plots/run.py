@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
 
 from elephan.metrics import utilization_series
-from elephan.plots.distributions import draw_distributions
-from elephan.plots.packets import draw_packets
-from elephan.plots.style import COLOURS, GREY, MOST_LINKS, busiest, house_style, legend, save, sign, title
+from elephan.plots.distributions import distributions_figure
+from elephan.plots.packets import packets_figures
+from elephan.plots.style import COLOURS, GREY, MOST_LINKS, Picture, busiest, house_style, legend, save, sign, title
 from elephan.run.result import buffer_packets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from elephan.run.outcome import Outcome
@@ -53,16 +53,40 @@ def draw_run(result: Result, folder: Path) -> list[Path]:
     OSError
         If the folder cannot be written.
     """
-    written = []
-    if result.outcomes[0].has_series:
-        with house_style():
-            written = save(_figure(result), folder, "run")
-    return written + draw_distributions(result, folder) + draw_packets(result, folder)
+    with house_style():
+        return [path for name, figure in run_figures(result).items() for path in save(figure, folder, name)]
+
+
+def run_figures(result: Result) -> dict[str, Figure]:
+    """Draw the pictures of a run, by name.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    dict of str to Figure
+        What there is something to draw for: ``run`` needs samples, ``distributions`` samples or transfers that end,
+        ``packets-LINK`` packets recorded at a link.
+
+    Examples
+    --------
+    >>> from elephan import EXAMPLE, Scenario, run
+    >>> list(run_figures(run(Scenario.from_text(EXAMPLE), series=True)))
+    ['run', 'distributions']
+    """
+    with house_style():
+        figures = {"run": _figure(result)} if result.outcomes[0].has_series else {}
+        distributions = distributions_figure(result)
+        if distributions is not None:
+            figures["distributions"] = distributions
+        return figures | packets_figures(result)
 
 
 def _figure(result: Result) -> Figure:
     outcome, facts = result.outcomes[0], result.scenario.facts
-    figure = Figure(figsize=(7.16, 6.0))
+    figure = Picture(figsize=(7.16, 6.0))
     windows, backlog, rtt, used = figure.subplots(4, 1, sharex=True, height_ratios=[3, 2, 2, 2])
     _per_flow(windows, result, outcome.samples["cwnd_segments"])
     windows.set_ylabel("cwnd [segments]")

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from elephan.plots.style import (
@@ -18,6 +17,7 @@ from elephan.plots.style import (
     PURPLE,
     SKY,
     VERMILION,
+    Picture,
     house_style,
     legend,
     save,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from elephan.size import Answer
 
@@ -67,11 +68,26 @@ def draw_size(answer: Answer, folder: Path) -> list[Path]:
         If the folder cannot be written.
     """
     with house_style():
-        return save(_figure(answer), folder, "size")
+        return save(size_figure(answer), folder, "size")
+
+
+def size_figure(answer: Answer) -> Figure:
+    """Draw the picture.
+
+    Parameters
+    ----------
+    answer : Answer
+
+    Returns
+    -------
+    Figure
+    """
+    with house_style():
+        return _figure(answer)
 
 
 def _figure(answer: Answer) -> Figure:
-    figure = Figure()
+    figure = Picture()
     panels = figure.subplots(3, 1, sharex=True, height_ratios=[3.2, 2, 2])
     for axes, (metric, label, factor, colour) in zip(panels, PANELS, strict=True):
         _curve(axes, answer, metric, factor, colour)

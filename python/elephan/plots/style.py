@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
 
 from elephan import _native
 from elephan.plots.palette import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from elephan.run.result import Result
     from elephan.scenario import Scenario
@@ -68,6 +69,31 @@ def house_style() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(mpl.rc_params_from_file(STYLE, use_default_template=False))
         yield
+
+
+NOTEBOOK_DPI = 110
+"""Sharp enough for a screen, and small in a notebook's file."""
+
+
+COLOURS_KEPT = 256
+"""Of a picture in a notebook, edges of lines included."""
+
+
+class Picture(Figure):
+    """A Matplotlib figure that a notebook shows by itself, whatever backend it has."""
+
+    def _repr_png_(self) -> bytes:
+        from PIL import Image  # noqa: PLC0415 (Matplotlib has it; only notebooks need it)
+
+        drawn, written = BytesIO(), BytesIO()
+        with house_style():
+            self.savefig(drawn, format="png", dpi=NOTEBOOK_DPI)
+        with Image.open(drawn) as image:
+            # A drawing has few colours: a palette of them takes a third of the bytes.
+            image.convert("RGB").quantize(COLOURS_KEPT, Image.Quantize.MAXCOVERAGE).save(
+                written, format="png", optimize=True
+            )
+        return written.getvalue()
 
 
 def sign(figure: Figure, scenario: Scenario, more: str = "") -> None:

@@ -358,7 +358,7 @@ def encode_columns(result: Result) -> Iterator[tuple[str, bytes]]:
     yield "flows.parquet", encode_parquet(_flows(result), who)
     yield "links.parquet", encode_parquet(_links(result), who)
     if any(outcome.has_series for outcome in result.outcomes):
-        yield "samples.parquet", encode_parquet(_samples(result), who)
+        yield "samples.parquet", encode_parquet(sample_columns(result), who)
     if any(outcome.traces for outcome in result.outcomes):
         yield "traces.parquet", encode_parquet(_traces(result), who)
     for name, rows in (("transfers", "rows"), ("pages", "page_rows")):
@@ -398,10 +398,19 @@ def _links(result: Result) -> dict[str, Any]:
     return {name: np.concatenate(parts) for name, parts in columns.items()}
 
 
-def _samples(result: Result) -> dict[str, Any]:
-    """One row per replication, instant and flow or link; what does not apply is null.
+def sample_columns(result: Result) -> dict[str, Any]:
+    """Return one row per replication, instant and flow or link; what does not apply is null.
 
     ``queue_*`` is what a link's discipline shows of itself.
+
+    Parameters
+    ----------
+    result : Result
+        With its sampled series.
+
+    Returns
+    -------
+    dict of str to pyarrow.ChunkedArray
     """
     import pyarrow as pa  # noqa: PLC0415
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan import _native
+from elephan.display import cell, figure
 from elephan.lint import lint
 from elephan.metrics import (
     flows_hit_per_loss_event,
@@ -21,6 +22,7 @@ from elephan.metrics import (
     ratio,
     rtt_ratio,
 )
+from elephan.run import shown
 from elephan.run.outcome import CAUSES, Outcome
 from elephan.stats import estimates
 
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
+    from elephan.display import Columns
     from elephan.lint import Warned
     from elephan.run.precision import Precision
     from elephan.scenario import Scenario
@@ -44,7 +48,7 @@ SORTS = ("transfer", "session", "datagrams")
 """Sorts of traffic, those first whose fairness is asked for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The result of `run`.
 
@@ -66,6 +70,8 @@ class Result:
     >>> result = run(Scenario.from_text(EXAMPLE), replications=2)
     >>> sorted(result.to_json())
     ['fairness', 'groups', 'links', 'run', 'warnings']
+    >>> result.links["utilization"] == [result.to_json()["links"][0]["utilization"]["mean"]]
+    True
     """
 
     scenario: Scenario
@@ -116,6 +122,72 @@ class Result:
         }
         over.fill()
         return document
+
+    @property
+    def links(self) -> Columns:
+        """A row per link: utilization, loss, delay and more, with intervals; see `to_json` for everything."""
+        return shown.links(self._document)
+
+    @property
+    def groups(self) -> Columns:
+        """A row per group of flows: goodput, window, round-trip time and more, with intervals."""
+        return shown.groups(self._document)
+
+    def samples(self, kind: str = "links") -> Columns:
+        """Return what was sampled over time, if the series were kept.
+
+        Parameters
+        ----------
+        kind : str
+            ``"links"``: backlog, bytes that began service, what the queue shows of itself; ``"flows"``: window and
+            smoothed round-trip time.
+
+        Returns
+        -------
+        Columns
+            One row per replication, link or flow, and instant; `to_pandas` makes a data frame of it.
+
+        Raises
+        ------
+        InputError
+            If no series were kept, or there is no such kind.
+
+        Examples
+        --------
+        >>> from elephan.run import run
+        >>> from elephan.scenario import EXAMPLE, Scenario
+        >>> result = run(Scenario.from_text(EXAMPLE), replications=1, series=True)
+        >>> list(result.samples("flows"))
+        ['replication', 'time_s', 'name', 'index', 'cwnd_segments', 'srtt_s']
+        """
+        return shown.samples(self, kind)
+
+    def plot(self, name: str | None = None) -> Figure:
+        """Draw one of the pictures of the run; `elephan.plots.run_figures` draws all.
+
+        Parameters
+        ----------
+        name : str, optional
+            ``"run"`` (windows, backlog and more over time: needs the series), ``"distributions"``, or
+            ``"packets-LINK"`` of a link at which packets were recorded. The first that there is by default.
+
+        Returns
+        -------
+        Figure
+
+        Raises
+        ------
+        InputError
+            If there is no such picture.
+        """
+        return figure(self, name)
+
+    def __repr__(self) -> str:
+        used = ", ".join(f"{row['name']} {cell(row['utilization'])}" for row in self._document["links"][:3])
+        return f"<Result of {self.scenario.title!r}: {len(self.outcomes)} replications, utilization {used}>"
+
+    def _repr_html_(self) -> str:
+        return shown.page(self.to_json())
 
     def write(self, folder: Path) -> list[Path]:
         """Write ``run.json``, ``flows.parquet``, ``links.parquet`` and, if kept, ``samples.parquet`` and more.

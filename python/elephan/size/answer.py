@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from elephan.display import Columns, figure
 from elephan.lint import lint
 from elephan.size.rules import broken, rules, with_buffer
+from elephan.size.shown import answer_page, sentence
 from elephan.size.targets import targets_json
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from matplotlib.figure import Figure
 
     from elephan.lint import Warned
     from elephan.scenario import Scenario
@@ -25,7 +29,7 @@ METRICS = (*PREDICTED, "jain")
 """What is measured; models speak of the first three."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """The result of `size`.
 
@@ -198,6 +202,38 @@ class Answer:
                 columns[metric] += getattr(said.curve, metric).tolist()
         return columns
 
+    def table(self) -> Columns:
+        """Return everything that was measured, a row per buffer.
+
+        Returns
+        -------
+        Columns
+        """
+        columns: dict[str, list[Any]] = {"buffer_packets": [], "replications": []}
+        for buffer in self.curve.buffers:
+            columns["buffer_packets"].append(buffer)
+            columns["replications"].append(self.curve.replications(buffer))
+            for metric in METRICS:
+                mean, ci95 = self.curve.estimate(buffer, metric)
+                columns.setdefault(metric, []).append(mean)
+                columns.setdefault(f"{metric}_ci95", []).append(ci95)
+        return Columns(columns, f"{self.scenario.title}: what was measured of {self.facts['name']}")
+
+    def plot(self) -> Figure:
+        """Draw utilization, delay and loss against the buffer, with the answer, the models and the rules.
+
+        Returns
+        -------
+        Figure
+        """
+        return figure(self, None)
+
+    def __repr__(self) -> str:
+        return f"<Answer: {sentence(self)}>"
+
+    def _repr_html_(self) -> str:
+        return answer_page(self)
+
     def write(self, folder: Path) -> list[Path]:
         """Write ``size.json``, ``curve.parquet``, ``models.parquet`` and ``scenario.toml``; `plots` draws the picture.
 
@@ -217,16 +253,8 @@ class Answer:
         """
         from elephan.run.files import identity, write_json, write_parquet, write_text  # noqa: PLC0415 (loads Arrow)
 
-        columns: dict[str, list[Any]] = {"buffer_packets": [], "replications": []}
-        for buffer in self.curve.buffers:
-            columns["buffer_packets"].append(buffer)
-            columns["replications"].append(self.curve.replications(buffer))
-            for metric in METRICS:
-                mean, ci95 = self.curve.estimate(buffer, metric)
-                columns.setdefault(metric, []).append(mean)
-                columns.setdefault(f"{metric}_ci95", []).append(ci95)
         return [
-            write_parquet(folder / "curve.parquet", columns, identity(self.scenario)),
+            write_parquet(folder / "curve.parquet", self.table(), identity(self.scenario)),
             write_parquet(folder / "models.parquet", self._model_columns(), identity(self.scenario)),
             write_text(folder / "scenario.toml", self.scenario.text),
             write_json(folder / "size.json", self.to_json()),

@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from elephan.catalog.entry import Entry
+from elephan.display import Columns, figure
 from elephan.errors import InputError, ScenarioError
 from elephan.scenario import Scenario
 from elephan.size.answer import METRICS
+from elephan.size.shown import comparison_page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from matplotlib.figure import Figure
 
     from elephan.lint import Warned
     from elephan.size.answer import Answer
@@ -73,7 +78,7 @@ class Variant:
         return {"law": self.law, "queue": self.queue, **self.answer.to_json(), "nearest": near}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The result of `compare`.
 
@@ -145,6 +150,33 @@ class Comparison:
             "wall_s": self.wall_s,
         }
 
+    def table(self) -> Columns:
+        """Return a row per variant: its buffer, and what was measured there.
+
+        Returns
+        -------
+        Columns
+        """
+        rows = [self._row(variant) for variant in self.variants]
+        return Columns({name: [row[name] for row in rows] for name in rows[0]}, f"{self.scenario.title}: variants")
+
+    def plot(self) -> Figure:
+        """Draw utilization against delay as the buffer grows, and what each variant costs.
+
+        Returns
+        -------
+        Figure
+        """
+        return figure(self, None)
+
+    def __repr__(self) -> str:
+        found = self.recommendation
+        said = f"recommended: {self.recommended().label}" if found.meets else "none meets the targets"
+        return f"<Comparison of {len(self.variants)} variants, {said}>"
+
+    def _repr_html_(self) -> str:
+        return comparison_page(self)
+
     def folder(self, variant: Variant, folder: Path) -> Path:
         """Return where a variant's own files go.
 
@@ -182,11 +214,9 @@ class Comparison:
 
         for variant in self.variants:
             variant.answer.write(self.folder(variant, folder))
-        rows = [self._row(variant) for variant in self.variants]
-        columns = {name: [row[name] for row in rows] for name in rows[0]}
         return [
             *(self.folder(variant, folder) for variant in self.variants),
-            write_parquet(folder / "comparison.parquet", columns, identity(self.scenario)),
+            write_parquet(folder / "comparison.parquet", self.table(), identity(self.scenario)),
             write_json(folder / "comparison.json", self.to_json()),
         ]
 
@@ -206,30 +236,33 @@ class Comparison:
 
 def compare(
     scenario: Scenario | str | Path,
-    laws: Sequence[str],
-    queues: Sequence[str],
-    make_answer: Callable[[Scenario], Answer],
+    laws: Sequence[str | Entry] = (),
+    queues: Sequence[str | Entry] = (),
+    target: str | Iterable[str] | Mapping[str, float | str] | Callable[[Scenario], Answer] = "",
     *,
     link: str | None = None,
     begin: Callable[[int, int, str], None] | None = None,
+    **options: Any,
 ) -> Comparison:
     """Size the same link under several laws, several queues, or all pairs of them.
 
     Parameters
     ----------
     scenario : Scenario or path
-    laws : sequence of str
+    laws : sequence of str or Entry
         Of the first group of TCP flows, each with its own defaults; the slow start stays. None: as the file has it.
-    queues : sequence of str
+    queues : sequence of str or Entry
         Disciplines of the link, each with its own defaults, which follow the buffer where they derive from it. None:
         as the file has it.
-    make_answer : callable
-        Sizes one scenario, as `elephan.size` with everything else bound. The seed is the scenario's, so variants share
-        their random numbers.
+    target : str, iterable of str, mapping or callable
+        What the buffer must achieve, as `elephan.size` takes it; or a function that sizes one scenario. The seed is
+        the scenario's, so variants share their random numbers.
     link : str, optional
         Name of the link; the first that carries data by default.
     begin : callable, optional
         Called with (number from 1, of how many, label) before each variant.
+    **options
+        Given to `elephan.size`: ``precision``, ``replications``, ``model_only``, …
 
     Returns
     -------
@@ -244,19 +277,21 @@ def compare(
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE
-    >>> from elephan.size import size
     >>> small = Scenario.from_text(EXAMPLE)
-    >>> found = compare(small, ["reno", "cubic"], ["fq"], lambda s: size(s, "utilization=0.8"))
+    >>> found = compare(small, ["reno", "cubic"], ["fq"], "utilization=0.8", replications=2)
     >>> [variant.label for variant in found.variants]
     ['reno with fq', 'cubic with fq']
     """
+    from elephan.size import size  # noqa: PLC0415 (that module offers this function, too)
+
     begun = time.perf_counter()
     if not isinstance(scenario, Scenario):
         scenario = Scenario.from_file(scenario)
+    make_answer: Any = target if callable(target) else partial(size, **{"target": target, "link": link, **options})
     index = scenario.link_index(link)
     group = next((i for i, facts in enumerate(scenario.groups) if facts["law"] is not None), 0)
     made: dict[tuple[str, str], Scenario] = {}
-    for law, queue in product(laws or (None,), queues or (None,)):
+    for law, queue in product(map(_name, laws) if laws else (None,), map(_name, queues) if queues else (None,)):
         changed = _changed(scenario, group, index, law, queue)
         key = (str(changed.groups[group]["law"]), str(changed.links[index]["discipline"]))
         if key in made:
@@ -274,6 +309,10 @@ def compare(
             message = f"{error} (variant {label})"
             raise type(error)(message) from None
     return Comparison(scenario, index, group, tuple(variants), time.perf_counter() - begun)
+
+
+def _name(given: str | Entry) -> str:
+    return given.name if isinstance(given, Entry) else given
 
 
 def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: str | None) -> Scenario:

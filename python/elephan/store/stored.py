@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.lint import Warned
 from elephan.run.files import atomic, write_json
+from elephan.run.shown import page
 from elephan.scenario import Scenario
 from elephan.store import folders
 from elephan.store.errors import StoreError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 SCENARIO = "scenario.toml"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stored:
     """A run in a store.
 
@@ -82,6 +83,12 @@ class Stored:
         except (OSError, ValueError):
             raise self._damaged(SCENARIO) from None
         return replace(Scenario.from_text(text, run["scenario"]), warmup_rule=run["warmup_rule"])
+
+    def __repr__(self) -> str:
+        return f"<Stored run {self.id[:12]} of {self.document['run']['scenario']!r}>"
+
+    def _repr_html_(self) -> str:
+        return page(self.document)
 
     def flows(self) -> Any:
         """Read ``flows.parquet``.

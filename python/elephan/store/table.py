@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elephan import display
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """Rows of results.
 
@@ -59,21 +60,10 @@ class Table:
         return frame.to_xarray()
 
     def _repr_html_(self) -> str:
-        from html import escape  # noqa: PLC0415 (notebooks only)
+        return display.table({name: self.arrow[name] for name in self.columns})
 
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        rows = self.arrow.slice(0, 20).to_pylist()
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(_shown(value))}</td>' for value in row.values())}</tr>" for row in rows
-        )
-        more = f"<caption>{len(self)} rows, the first 20</caption>" if len(self) > len(rows) else ""
-        return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    def __repr__(self) -> str:
+        return f"<Table: {len(self)} rows, {len(self.columns)} columns>"
 
 
 def _need(library: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING
 
+from elephan.catalog.shelves import plain
 from elephan.errors import InputError, UnitError
 from elephan.units import bits_per_second, number_and_unit, octets, read_range, seconds
 
@@ -50,7 +51,7 @@ def read_list(place: str, given: object) -> list[Value]:
     [1, 2, 3, 4]
     """
     if isinstance(given, list | tuple):
-        values = [value for item in given for value in _expanded(place, item)]
+        values = [value for item in given for value in _expanded(place, plain(item))]
     elif isinstance(given, str) and ".." in given:
         values = _expanded(place, given)
     else:

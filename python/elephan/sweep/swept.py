@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from elephan import _native
+from elephan import _native, display
 from elephan.run.files import write_json, write_parquet
 from elephan.store import Table, folders
 from elephan.store.errors import told
@@ -92,7 +92,7 @@ class Done:
         return {"labels": self.labels, "run": self.run, **about, **parts}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Swept:
     """The result of `sweep`.
 
@@ -133,6 +133,19 @@ class Swept:
     def label_names(self) -> list[str]:
         """Names of the labels, in the order of the axes."""
         return list(dict.fromkeys(name for point in self.done for name in point.labels))
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return f"<Swept {self.sweep.title!r}: {len(self.points)} points, {self.reused} of them in the store{failed}>"
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, list[Any]] = {name: [p.labels.get(name) for p in self.points] for name in self.label_names}
+        documents = [point.document for point in self.points]
+        # The first link is what a page has room for; the table has all.
+        for metric in ("utilization", "loss_ratio", "queueing_delay_s"):
+            columns[metric] = [document["links"][0][metric] for document in documents]
+        failed = (display.note(f"Failed: {point.labels}: {point.error}") for point in self.failures)
+        return display.joined(display.table(columns, self.sweep.title), *failed)
 
     def table(self) -> Table:
         """Lay the points out in one table: labels, then what the store's table has of a run.

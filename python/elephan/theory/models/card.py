@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elephan.citations import cite, short
-from elephan.errors import InputError, UnitError, suggest
+from elephan.display import Columns, figure, joined, note, table
+from elephan.errors import InputError, UnitError, suggest, unknown
 from elephan.theory.tables import kind
-from elephan.units import bits_per_second, octets, read_range, seconds, share
+from elephan.units import bits_per_second, format_quantity, octets, read_range, seconds, share
 
 if TYPE_CHECKING:
+    from elephan.display import Figure
     from elephan.scenario import Scenario
     from elephan.theory.models.bottleneck import Bottleneck
     from elephan.theory.response import Floats
@@ -200,7 +202,7 @@ class Picture:
     points: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """What a model says for some parameters.
 
@@ -216,6 +218,58 @@ class Table:
     model: Model
     values: dict[str, Any]
     columns: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        """One column, of a parameter or of what was computed."""
+        columns = {**self.values, **self.columns}
+        if name not in columns:
+            message = f"{self.model.name}: {unknown('column', name, columns)}"
+            raise InputError(message)
+        return columns[name]
+
+    def to_columns(self) -> Columns:
+        """Return the parameters that vary, and what was computed, as a small table.
+
+        Returns
+        -------
+        Columns
+            With `to_pandas` and `to_arrow`.
+        """
+        varied = {name: self.values[name].tolist() for name in self.varied}
+        computed = {name: column.tolist() for name, column in self.columns.items()}
+        return Columns(varied | computed, self.model.title)
+
+    def plot(self) -> Figure:
+        """Draw the computed columns against the parameter that varies.
+
+        Returns
+        -------
+        Figure
+
+        Raises
+        ------
+        InputError
+            If nothing varies that could be drawn.
+        """
+        return figure(self, None)
+
+    def __repr__(self) -> str:
+        rows = len(next(iter(self.values.values())))
+        return f"<Table of {self.model.name}: {rows} rows of {', '.join((*self.varied, *self.columns))}>"
+
+    def _repr_html_(self) -> str:
+        units = {name: self.model.parameters[name].unit for name in self.varied}
+        units |= {name: column.unit for name, column in self.model.columns.items() if name in self.columns}
+        heads = {name: f"{name} [{unit}]" if unit not in ("", "1") else name for name, unit in units.items()}
+        shown = {head: self[name].tolist() for name, head in heads.items()}
+        fixed = {name: column[0] for name, column in self.values.items() if name not in self.varied}
+        said = ", ".join(f"{name} = {self._written(name, value)}" for name, value in fixed.items())
+        told = [note(line) for line in (said, *(f"Not predicted: {line}" for line in self.model.fails)) if line]
+        return joined(table(shown, self.model.title), *told)
+
+    def _written(self, name: str, value: Any) -> str:
+        """A parameter's value with its unit."""
+        return format_quantity(value, self.model.parameters[name].unit) if isinstance(value, float) else str(value)
 
     @property
     def varied(self) -> list[str]:

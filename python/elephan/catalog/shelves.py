@@ -1,0 +1,69 @@
+"""What a scenario can name, shelf by shelf.
+
+The types that editors complete stand in ``shelves.pyi``, which `tools/stubs.py` writes from the same cards.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from elephan.catalog import catalog
+from elephan.catalog.entry import Recipe, Shelf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from elephan.catalog.entry import Entry
+
+KEYS = {"laws": "law", "slow-starts": "kind", "queues": "discipline", "traffic": "kind"}
+"""Where the name stands in a scenario file's table; a recovery is its name alone."""
+
+ALSO: dict[str, Mapping[str, str]] = {
+    "laws": {"slow_start": "Slow start before it: a name, or an entry of `elephan.slow_starts`; classic by default."},
+    "queues": {"limit": "Buffer, if the link itself states none."},
+}
+"""What a table takes besides the parameters of the card."""
+
+
+def _table(key: str, entry: Entry, given: dict[str, Any]) -> dict[str, Any]:
+    return {key: entry.name, **{name: plain(value) for name, value in given.items()}}
+
+
+def _name(entry: Entry, _: dict[str, Any]) -> str:
+    return entry.name
+
+
+def plain(value: Any) -> Any:
+    """Name an entry that was not called, as a scenario file does; anything else is given back.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> plain(queues.codel), plain("50 packets")
+    ('codel', '50 packets')
+    """
+    return value.name if isinstance(value, Recipe) else value
+
+
+def _shelf(kind: str) -> Shelf[Recipe]:
+    make: Callable[[Entry, dict[str, Any]], Any] = partial(_table, KEYS[kind]) if kind in KEYS else _name
+
+    def load() -> Iterable[Recipe]:
+        return [Recipe(kind, card, ALSO.get(kind, {}), make) for card in catalog(kind)]
+
+    return Shelf(kind, load)
+
+
+laws = _shelf("laws")
+slow_starts = _shelf("slow-starts")
+recoveries = _shelf("recoveries")
+queues = _shelf("queues")
+traffic = _shelf("traffic")

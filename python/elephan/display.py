@@ -1,0 +1,374 @@
+"""How results show themselves: small tables as text and HTML, and where they find their pictures.
+
+The HTML is readable in light and dark notebooks and by screen readers, and everything in it is escaped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError, unknown
+from elephan.units import format_number
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Figure
+
+MOST_ROWS = 24
+"""Of a table; of longer ones the first and the last are shown."""
+
+DIGITS = 4
+"""Of a number."""
+
+# Colours are the notebook's own: what is set here is taken from `currentColor`, so both themes work.
+_TABLE = "border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums"
+_CAPTION = "caption-side:top;text-align:left;font-weight:600;padding:.2em .6em .4em 0;color:inherit"
+_HEAD = "text-align:{};padding:.15em .8em .15em 0;border-bottom:1px solid currentColor;font-weight:600"
+_CELL = "text-align:{};padding:.15em .8em .15em 0;font-weight:{}"
+_NUMBER = ";white-space:nowrap"
+_SCROLL = "overflow-x:auto"
+_NOTE = "margin:.2em 0;opacity:.8"
+
+
+def cell(value: object) -> str:
+    """Write a value as a table shows it: numbers with four digits, what is measured with its interval.
+
+    Parameters
+    ----------
+    value : object
+        ``{"mean", "ci95"}`` is a measured quantity.
+
+    Returns
+    -------
+    str
+        Not escaped; a dash for what is not there.
+
+    Examples
+    --------
+    >>> cell({"mean": 0.92344, "ci95": 0.00412}), cell(0.1234567), cell(None), cell(1250)
+    ('0.9234 ± 0.0041', '0.1235', '–', '1250')
+    """
+    value = _plain(value)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, dict) and set(value) == {"mean", "ci95"}:
+        return _measured(value["mean"], value["ci95"])
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return format_number(value, DIGITS)
+    return str(value)
+
+
+def _measured(mean: float | None, half: float | None) -> str:
+    """A mean with as many decimals as its interval has with two digits."""
+    if mean is None:
+        return "–"
+    if not half or not math.isfinite(half):
+        return format_number(mean, DIGITS)
+    decimals = 1 - math.floor(math.log10(half))
+    if not 0 <= decimals <= 6:
+        return f"{format_number(mean, DIGITS)} ± {format_number(half, 2)}"
+    return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
+
+
+def table(columns: Mapping[str, Sequence[Any]], caption: str = "", *, most: int = MOST_ROWS) -> str:
+    """Write columns as an HTML table; numbers to the right, a row's first cell as its head.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence, shape (rows,)
+        Heads and values, see `cell`.
+    caption : str
+    most : int
+        Rows that are shown.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> html = table({"law": ["reno", "<b>"], "utilization": [0.9, 1.0]}, "Laws & more")
+    >>> "&lt;b&gt;" in html, "Laws &amp; more" in html, 'scope="col"' in html
+    (True, True, True)
+    """
+    count = max((len(values) for values in columns.values()), default=0)
+    shown = _ends(count, most)
+    sides = ["right" if _is_numeric(values) else "left" for values in columns.values()]
+    heads = "".join(
+        f'<th scope="col" style="{_HEAD.format(side)}">{escape(head)}</th>'
+        for head, side in zip(columns, sides, strict=True)
+    )
+    rows = "".join(f"<tr>{_row(list(columns.values()), sides, i)}</tr>" for i in shown)
+    said = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
+    note_ = "" if count <= most else note(f"{count} rows")
+    inside = f"{said}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>"
+    return f'<div style="{_SCROLL}"><table style="{_TABLE}">{inside}</table></div>{note_}'
+
+
+def _ends(count: int, most: int) -> list[int | None]:
+    """The rows that are shown; None stands for those left out."""
+    half = most // 2
+    return [*range(count)] if count <= most else [*range(half), None, *range(count - half, count)]
+
+
+def _row(columns: Sequence[Sequence[Any]], sides: Sequence[str], i: int | None) -> str:
+    cells = []
+    for k, (values, side) in enumerate(zip(columns, sides, strict=True)):
+        text = "…" if i is None else escape(cell(values[i]))
+        tag, weight = ('th scope="row"', "600") if k == 0 else ("td", "400")
+        cells.append(
+            f'<{tag} style="{_CELL.format(side, weight)}{_NUMBER * (side == "right")}">{text}</{tag.partition(" ")[0]}>'
+        )
+    return "".join(cells)
+
+
+def _is_numeric(values: Sequence[Any]) -> bool:
+    """Whether a column stands to the right; of long ones the first value says it."""
+    few = values if isinstance(values, list) else values[:1]
+    return all(value is None or isinstance(value, (int, float, dict)) for value in map(_plain, few))
+
+
+def _plain(value: Any) -> Any:
+    """Write what comes from NumPy or Arrow as what it is."""
+    for plainly in ("as_py", "item"):
+        if hasattr(value, plainly):
+            return getattr(value, plainly)()
+    return value
+
+
+def facts(rows: Mapping[str, object], caption: str = "") -> str:
+    """Write names and values below each other, the names as heads.
+
+    Parameters
+    ----------
+    rows : mapping of str to object
+        See `cell`.
+    caption : str
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> "<th scope=" in facts({"buffer": "1250 packets"})
+    True
+    """
+    lines = "".join(
+        f'<tr><th scope="row" style="{_CELL.format("left", "600")}">{escape(name)}</th>'
+        f'<td style="{_CELL.format("left", "400")}">{escape(cell(value))}</td></tr>'
+        for name, value in rows.items()
+    )
+    said = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
+    return f'<table style="{_TABLE}">{said}<tbody>{lines}</tbody></table>'
+
+
+def note(text: str) -> str:
+    """Write a sentence below a table.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> "5 &lt; 6" in note("5 < 6")
+    True
+    """
+    return f'<p style="{_NOTE}">{escape(text)}</p>'
+
+
+def joined(*parts: str) -> str:
+    """Put parts below each other.
+
+    Parameters
+    ----------
+    *parts : str
+        HTML; empty ones are left out.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> joined("<p>a</p>", "", "<p>b</p>")
+    '<div><p>a</p><p>b</p></div>'
+    """
+    return f"<div>{''.join(part for part in parts if part)}</div>"
+
+
+CI95 = "_ci95"
+"""Ends the name of a column that holds half of the 95 % interval of another."""
+
+
+class Columns(Mapping[str, Sequence[Any]]):
+    """A small table, by column; what is measured stands beside half of its 95 % interval, ``NAME_ci95``.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence, shape (rows,)
+        Values that are ``{"mean", "ci95"}`` become two columns.
+    caption : str
+
+    Examples
+    --------
+    >>> links = Columns({"name": ["core"], "utilization": [{"mean": 0.9, "ci95": 0.01}]}, "links")
+    >>> links["utilization"], links["utilization_ci95"]
+    ([0.9], [0.01])
+    >>> links
+    links
+    name  utilization
+    core  0.900 ± 0.010
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]], caption: str = "") -> None:
+        self.caption = caption
+        self._columns: dict[str, Sequence[Any]] = {}
+        for name, values in columns.items():
+            if isinstance(values, list) and any(isinstance(value, dict) for value in values):
+                self._columns[name] = [value and value["mean"] for value in values]
+                self._columns[name + CI95] = [value and value["ci95"] for value in values]
+            else:
+                self._columns[name] = values
+
+    def __getitem__(self, name: str) -> Sequence[Any]:
+        if name not in self._columns:
+            raise InputError(unknown("column", name, self._columns))
+        return self._columns[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._columns)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return max((len(values) for values in self._columns.values()), default=0)
+
+    def to_arrow(self) -> Any:
+        """Return a `pyarrow.Table`.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        import pyarrow as pa  # noqa: PLC0415 (slow to import; only who asks for it pays)
+
+        return pa.table(self._columns)
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame`.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 (optional)
+        except ImportError:
+            message = "to_pandas: pandas is not installed; pip install 'elephan[frames]', or use to_arrow()"
+            raise InputError(message) from None
+        return pd.DataFrame(self.to_arrow().to_pandas())
+
+    def _shown(self) -> dict[str, Sequence[Any]]:
+        """The columns with their intervals, for people."""
+        shown: dict[str, Sequence[Any]] = {}
+        for name, values in self._columns.items():
+            if name.endswith(CI95) and name.removesuffix(CI95) in shown:
+                continue
+            halves = self._columns.get(name + CI95)
+            if halves is None:
+                shown[name] = values
+            else:
+                shown[name] = [{"mean": m, "ci95": h} for m, h in zip(values, halves, strict=True)]
+        return shown
+
+    def __repr__(self) -> str:
+        shown = self._shown()
+        rows = [
+            ["…" if i is None else cell(values[i]) for values in shown.values()] for i in _ends(self.rows, MOST_ROWS)
+        ]
+        widths = [max(map(len, column)) for column in zip(shown, *rows, strict=True)]
+        lines = [
+            "  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip() for row in [[*shown], *rows]
+        ]
+        return "\n".join([self.caption, *lines] if self.caption else lines)
+
+    def _repr_html_(self) -> str:
+        return table(self._shown(), self.caption)
+
+
+def figures(of: object) -> dict[str, Figure]:
+    """Draw what can be drawn of a result, by the name of each picture.
+
+    Parameters
+    ----------
+    of : Result, Answer, Comparison or a model's table
+
+    Returns
+    -------
+    dict of str to Figure
+
+    Notes
+    -----
+    Results know nothing of pictures: the room of plots knows them. `result.plot()` asks that room by its name, here and
+    nowhere else, when somebody wants to see something.
+    """
+    drawn: dict[str, Figure] = import_module("elephan.plots").figures(of)
+    return drawn
+
+
+def figure(of: object, name: str | None) -> Figure:
+    """Draw one of the pictures.
+
+    Parameters
+    ----------
+    of : object
+        As in `figures`.
+    name : str or None
+        None means the first.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    InputError
+        If there is no such picture.
+    """
+    drawn = figures(of)
+    if not drawn:
+        message = "plot: there is nothing to draw; of a run, keep its series: run(scenario, series=True)"
+        raise InputError(message)
+    if name is not None and name not in drawn:
+        message = f"plot: {unknown('picture', name, drawn)}"
+        raise InputError(message)
+    return drawn[name or next(iter(drawn))]

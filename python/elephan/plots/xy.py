@@ -1,0 +1,245 @@
+"""One column of results against another: points with intervals for packets, lines for what models say of the link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from elephan import _native
+from elephan.catalog.entry import Entry
+from elephan.errors import InputError, unknown
+from elephan.plots.style import COLOURS, GREY, LEGEND, Picture, house_style
+from elephan.scenario import Scenario
+from elephan.sweep import Swept
+from elephan.theory.models import model as model_named
+from elephan.theory.models.links import suited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    Handle = Artist | ErrorbarContainer
+
+CI95 = "_ci95"
+STYLES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
+"""Of the models, in the order in which they are given."""
+
+MARKERS = "osD^vPX*"
+"""Of the series."""
+
+POINTS = 80
+"""Buffers at which a model is asked."""
+
+WIDE = 20.0
+"""Values that span more than this factor stand on a logarithmic axis."""
+
+BUFFER, PREDICTED = "buffer_packets", ("utilization", "loss_ratio", "queueing_delay_s")
+"""What models speak of: these against that."""
+
+
+@dataclass(frozen=True)
+class _Series:
+    label: str
+    x: NDArray[Any]
+    y: NDArray[np.float64]
+    half: NDArray[np.float64]
+    link: str
+    scenario: Scenario | None
+
+
+def xy(
+    data: Any,
+    x: str = BUFFER,
+    y: str = "utilization",
+    *,
+    by: str | Sequence[str] = (),
+    models: Sequence[str | Entry] = (),
+    title: str = "",
+) -> Figure:
+    """Draw one column of results against another, and what models say beside it.
+
+    Parameters
+    ----------
+    data : Swept, Table, Columns, mapping or data frame
+        Of a sweep, a store, an answer or a run; anything with named columns. Several under names of their own,
+        ``{"1 Gbit/s": swept, "2.5 Gbit/s": other}``, go into one picture.
+    x, y : str
+        Columns. The link or group may be left out of a name where only one has it: ``utilization`` for
+        ``bottleneck.utilization``.
+    by : str or sequence of str
+        Columns whose values tell series apart, such as a label of the sweep.
+    models : sequence of str or Entry
+        Analytic models of `elephan.models` that predict links. Of sweeps, whose scenarios they read, and for
+        utilization, loss or delay against the buffer.
+    title : str
+
+    Returns
+    -------
+    Figure
+        Bars are 95 % intervals, if the table has them.
+
+    Raises
+    ------
+    InputError
+        If there is no such column or model, or a model is asked for what it does not predict.
+
+    Examples
+    --------
+    >>> from elephan.display import Columns
+    >>> table = Columns({"buffer_packets": [10, 100], "utilization": [0.8, 0.9], "utilization_ci95": [0.1, 0.02]})
+    >>> xy(table).axes[0].get_xlabel()
+    'buffer [packets]'
+    """
+    named = _named(data)
+    by = (by,) if isinstance(by, str) else tuple(by)
+    series = [one for label, table in named.items() for one in _split(label, table, x, y, by)]
+    chosen = [model.name if isinstance(model, Entry) else model for model in models]
+    with house_style():
+        figure = Picture(figsize=(7.16, 3.8))
+        axes = figure.subplots()
+        handles: list[tuple[Handle, str]] = []
+        for i, one in enumerate(series):
+            colour = COLOURS[i % len(COLOURS)]
+            for name, style in zip(chosen, STYLES * len(chosen), strict=False):
+                axes.plot(*_said(name, one, x, y), color=colour, ls=style, lw=1.0, alpha=0.9, zorder=2)
+            handles.append((_points(axes, one, MARKERS[i % len(MARKERS)], colour, lines=not chosen), one.label))
+        for name, style in zip(chosen, STYLES * len(chosen), strict=False):
+            handles.append((Line2D([], [], color=GREY, ls=style, lw=1.0), f"model {name}"))
+        _axes(axes, series, x, y)
+        _legend(figure, [(handle, label) for handle, label in handles if label])
+        if title:
+            figure.suptitle(title, fontsize=9, fontweight="bold", x=0.005, ha="left")
+        bars = "   bars: 95 % intervals" if any(np.isfinite(one.half).any() for one in series) else ""
+        figure.supxlabel(f"elephan {_native.version()}{bars}", fontsize=6.5, color=GREY, x=0.995, ha="right")
+    return figure
+
+
+def _named(data: Any) -> dict[str, Any]:
+    """Tables by name; a single one has none."""
+    several = isinstance(data, Mapping) and data and all(_is_table(value) for value in data.values())
+    return {str(name): table for name, table in data.items()} if several else {"": data}
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, (Swept, Mapping)) or any(
+        hasattr(value, name) for name in ("arrow", "column_names", "iloc")
+    )
+
+
+def _columns(table: Any) -> dict[str, list[Any]]:
+    """Columns of whatever has some: Arrow, pandas, a mapping, a sweep."""
+    if isinstance(table, Swept):
+        table = table.table()
+    table = getattr(table, "arrow", table)
+    if hasattr(table, "to_pydict"):
+        return dict(table.to_pydict())
+    if hasattr(table, "to_dict") and hasattr(table, "iloc"):
+        return dict(table.to_dict("list"))
+    if isinstance(table, Mapping):
+        return {name: list(values) for name, values in table.items()}
+    message = f"xy: a {type(table).__name__} is no table; give a sweep, a table of a store, or columns by name"
+    raise InputError(message)
+
+
+def _find(columns: Mapping[str, Any], name: str) -> str:
+    """Full name of a column of which the link or group may be left out."""
+    if name in columns:
+        return name
+    found = [column for column in columns if column.endswith(f".{name}")]
+    if len(found) == 1:
+        return found[0]
+    message = f"xy: {name}: several columns end so: {', '.join(found)}" if found else ""
+    raise InputError(message or f"xy: {unknown('column', name, columns)}")
+
+
+def _split(label: str, table: Any, x: str, y: str, by: Sequence[str]) -> Iterator[_Series]:
+    """One series for each set of values of the columns in `by`."""
+    columns = _columns(table)
+    full_x, full_y = _find(columns, x), _find(columns, y)
+    keys = list(zip(*(columns[_find(columns, name)] for name in by), strict=True)) or [()] * len(columns[full_x])
+    halves = columns.get(full_y + CI95, [None] * len(columns[full_y]))
+    for key in dict.fromkeys(keys):
+        rows = [i for i, own in enumerate(keys) if own == key and columns[full_y][i] is not None]
+        is_text = any(isinstance(columns[full_x][i], str) for i in rows)
+        if not is_text:
+            rows.sort(key=lambda i: columns[full_x][i])
+        words = ", ".join(str(value) for value in key)
+        yield _Series(
+            ", ".join(text for text in (label, words) if text),
+            np.array([columns[full_x][i] for i in rows]),
+            np.array([columns[full_y][i] for i in rows], dtype=float),
+            np.array([np.nan if halves[i] is None else halves[i] for i in rows], dtype=float),
+            full_y.rpartition(".")[0],
+            Scenario.from_file(table.points[rows[0]].folder / "scenario.toml") if isinstance(table, Swept) else None,
+        )
+
+
+def _said(name: str, series: _Series, x: str, y: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What a model says of the link of a series, over its buffers."""
+    metric = y.rpartition(".")[2]
+    if series.scenario is None or x.rpartition(".")[2] != BUFFER or metric not in PREDICTED:
+        message = f"xy: models: they say {', '.join(PREDICTED)} against {BUFFER}, of a sweep; not {y} against {x}"
+        raise InputError(message)
+    model = model_named(name)
+    link = suited(model, series.scenario, series.scenario.link_index(series.link or None))
+    buffers = np.geomspace(max(1.0, series.x.min()), max(1.0, series.x.max()), POINTS)
+    assert model.predict is not None  # `suited` has looked
+    said: NDArray[np.float64] = getattr(model.predict(link, buffers), metric)
+    return buffers, said
+
+
+def _points(axes: Axes, series: _Series, marker: str, colour: str, *, lines: bool) -> Handle:
+    return axes.errorbar(
+        series.x,
+        series.y,
+        np.nan_to_num(series.half),
+        fmt=f"{marker}{'-' if lines else ''}",
+        color=colour,
+        ms=4.5,
+        lw=1.0,
+        elinewidth=0.8,
+        zorder=3,
+    )
+
+
+def _axes(axes: Axes, series: Sequence[_Series], x: str, y: str) -> None:
+    values = np.concatenate([one.x for one in series]) if series else np.empty(0)
+    if values.dtype.kind in "iuf" and values.size and values.min() > 0 and values.max() > WIDE * values.min():
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    heights = np.concatenate([one.y for one in series]) if series else np.empty(0)
+    if y.endswith(("utilization", "jain")):
+        axes.set_ylim(0.0, 1.03)
+    elif heights.size and np.nanmin(heights) > 0 and np.nanmax(heights) > WIDE * np.nanmin(heights):
+        axes.set_yscale("log")
+    axes.set_xlabel(_label(x))
+    axes.set_ylabel(_label(y))
+
+
+def _label(column: str) -> str:
+    """A column's name for an axis, without the link's or group's: its unit in brackets."""
+    column = column.rpartition(".")[2]
+    for ending, unit in (("_packets", "packets"), ("_segments", "segments"), ("_bps", "bit/s"), ("_s", "s")):
+        if column.endswith(ending):
+            return f"{column.removesuffix(ending).replace('_', ' ')} [{unit}]"
+    return column.replace("_", " ")
+
+
+def _legend(figure: Figure, entries: Sequence[tuple[Handle, str]]) -> None:
+    """Name everything above the panel, in as many columns as there is room for."""
+    if entries:
+        handles, labels = zip(*entries, strict=True)
+        columns = max(1, min(len(labels), LEGEND // (8 + max(map(len, labels)))))
+        figure.legend(handles, labels, loc="outside upper right", ncols=columns)

@@ -1,0 +1,131 @@
+"""How answers and comparisons show themselves in a notebook."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from elephan import display
+from elephan.run.shown import warned
+from elephan.units import format_bytes, format_rate, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.size.answer import Answer
+    from elephan.size.comparison import Comparison
+
+
+def sentence(answer: Answer) -> str:
+    """Say an answer in a line.
+
+    Parameters
+    ----------
+    answer : Answer
+
+    Returns
+    -------
+    str
+    """
+    wanted, name = " and ".join(str(target) for target in answer.targets), answer.facts["name"]
+    if answer.buffer_packets is None:
+        return f"no buffer of {name} found for {wanted}: {answer.note}"
+    share = answer.buffer_packets / answer.facts["bdp_packets"]
+    return f"{name} needs {answer.buffer_packets} packets ({share:.2g} BDP) for {wanted}{_interval(answer)}"
+
+
+def _interval(answer: Answer) -> str:
+    if answer.interval is None:
+        return "" if answer.is_simulated else ", by a model, nothing simulated"
+    low, high = answer.interval
+    upper = f"to {math.ceil(high)}" if math.isfinite(high) else "or more"
+    return f"; 95 %: {math.floor(low)} {upper}"
+
+
+def answer_page(answer: Answer) -> str:
+    """Write what a notebook shows of an answer.
+
+    Parameters
+    ----------
+    answer : Answer
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    document, link = answer.to_json(), answer.facts
+    rows: dict[str, object] = {
+        "link": f"{link['name']}: {format_rate(link['rate_bps'])}, {link['flows']} flows, mean base RTT "
+        f"{format_time(link['mean_rtt_s'])}, BDP {link['bdp_packets']:.0f} packets"
+    }
+    if answer.buffer_packets is not None:
+        rows["in bytes"] = format_bytes(document["buffer_bytes"])
+        rows |= _measured(document)
+    if document["tc"]:
+        rows["Linux"] = document["tc"]
+    rules = {
+        "rule of thumb": [name.replace("_", " ") for name in document["rules"]],
+        "packets": [round(packets) for packets in document["rules"].values()],
+    }
+    speaking = {name: row for name, row in document["models"].items() if not row["silent"]}
+    models = {
+        "model": [f"{name} (trusted)" if name == answer.trusted else name for name in speaking],
+        "packets": [row["buffer_packets"] for row in speaking.values()],
+        "off here [points of utilization]": [row["off"]["utilization_points"] for row in speaking.values()],
+    }
+    ran = f"{answer.runs} runs, {answer.packets_simulated / 1e6:.0f} million packets" if answer.runs else ""
+    return display.joined(
+        display.facts(rows, f"{answer.scenario.title}: {sentence(answer)}"),
+        display.table(rules),
+        display.table(models) if speaking else "",
+        display.note(ran) if ran else "",
+        display.note(answer.note) if answer.note and answer.is_met else "",
+        warned(document),
+    )
+
+
+def _measured(document: Mapping[str, Any]) -> dict[str, object]:
+    """Utilization, loss, delay and fairness at the answer."""
+    rows: dict[str, object] = {}
+    named = (("utilization", "utilization", 1.0), ("loss [%]", "loss_ratio", 100.0))
+    for label, metric, factor in (
+        *named,
+        ("queueing delay [ms]", "queueing_delay_s", 1e3),
+        ("Jain's index", "jain", 1),
+    ):
+        found = document[metric]
+        if found is not None and found["mean"] is not None:
+            rows[label] = {key: None if value is None else factor * value for key, value in found.items()}
+    return rows
+
+
+def comparison_page(comparison: Comparison) -> str:
+    """Write what a notebook shows of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    found, chosen = comparison.recommendation, comparison.recommended()
+    columns: dict[str, list[object]] = {"law with queue": [], "buffer [packets]": []}
+    for variant in comparison.variants:
+        mark = " (recommended)" if variant is chosen and found.meets else ""
+        columns["law with queue"].append(variant.label + mark)
+        columns["buffer [packets]"].append(variant.answer.buffer_packets or "not met")
+        measured = _measured(variant.answer.at(variant.candidate.buffer_packets))
+        for label in ("utilization", "loss [%]", "queueing delay [ms]", "Jain's index"):
+            columns.setdefault(label, []).append(measured.get(label))
+    wanted = ", ".join(str(target) for target in comparison.variants[0].answer.targets)
+    head = "Recommended" if found.meets else "Nearest"
+    return display.joined(
+        display.table(columns, f"{comparison.scenario.title}: {wanted}"),
+        display.note(f"{head}: {found.reason}."),
+        *(display.note(f"Otherwise: {found.otherwise}.") for _ in [0] if found.otherwise),
+        *(display.note(f"But: {caveat}.") for caveat in found.caveats),
+    )

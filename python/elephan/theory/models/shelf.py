@@ -1,0 +1,51 @@
+"""`elephan.models`: every analytic model as a function of its parameters that gives its table.
+
+>>> from elephan import models
+>>> table = models.hstcp(p=[1e-5, 1e-6], rtt="120 ms")
+>>> table.columns["closed_packets_per_s"].round().tolist()
+[12474.0, 90756.0]
+
+The types that editors complete stand in ``shelf.pyi``, which `tools/stubs.py` writes from the models' cards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from elephan.catalog.entry import Entry, Recipe, Shelf
+from elephan.theory.models import MODELS
+from elephan.theory.tables import write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elephan.theory.models.card import Table
+
+BASE = {"s": " s", "bit/s": " bit/s", "B": " B"}
+"""What a number given without its unit is in."""
+
+
+def _text(value: Any, unit: str) -> str:
+    """A parameter as `Model.table` reads it: several values as a list, a bare number in the base unit."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return write(value)
+    if isinstance(value, Entry):
+        return value.name
+    if isinstance(value, (int, float)) or not hasattr(value, "__iter__"):
+        return f"{value}{BASE.get(unit, '')}"
+    return ",".join(_text(item, unit) for item in value)
+
+
+def _compute(entry: Entry, given: dict[str, Any]) -> Table:
+    parameters = entry.parameters
+    return MODELS[entry.name].table({name: _text(value, parameters[name]["unit"]) for name, value in given.items()})
+
+
+def _load() -> Iterable[Recipe]:
+    return [Recipe("models", model.to_json(), make=_compute) for model in MODELS.values()]
+
+
+models = Shelf("models", _load)

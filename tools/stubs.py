@@ -1,0 +1,111 @@
+"""Writes the types of the catalogue's shelves, so that editors complete names and parameters without running anything.
+
+With --check nothing is written: one line per file that is not up to date, and exit 1 if any.
+"""
+
+import keyword
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from elephan.catalog import shelves
+from elephan.catalog.entry import Entry, identifier
+from elephan.theory.models import shelf
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "python" / "elephan"
+NOTICE = '"""Written by tools/stubs.py from the cards of the catalogue; edit the cards in the code instead."""'
+HEAD = f"""{NOTICE}
+
+from typing import Any
+
+from elephan.catalog.entry import Entry, Shelf
+"""
+GIVES = {"recoveries": "str", "models": "Table"}
+"""What calling an entry gives, where it is not the table of a scenario file."""
+
+LONGEST = 80
+"""Letters of a default that a line has room for."""
+
+
+def described(value: object) -> str:
+    """Write a parameter's type: numbers may also be given as text with a unit, and text as what has one."""
+    if isinstance(value, bool):
+        return f"bool = {value!r}"
+    if isinstance(value, (int, float)):
+        return f"float | str = {value!r}"
+    return f'Any = "{value}"' if isinstance(value, str) and len(value) <= LONGEST else "Any = ..."
+
+
+def entry_class(entry: Entry) -> list[str]:
+    """Write the class of an entry: its call with all parameters."""
+    rows = [(row["name"], described(row["default"])) for row in entry.parameters.values()]
+    rows += [(name, "Any = None") for name in entry.also]
+    wrong = [name for name, _ in rows if not name.isidentifier() or keyword.iskeyword(name)]
+    if wrong:
+        sys.exit(f"{entry}: {wrong[0]} cannot be the name of a parameter in Python")
+    stated = ", ".join(["self", "*", *(f"{name}: {kind}" for name, kind in rows)] if rows else ["self"])
+    gives = GIVES.get(entry.kind, "dict[str, Any]")
+    doc = f"{entry.title}. {entry.source.rstrip('.')}.".replace("\\", "\\\\").replace('"', "'")
+    return [
+        f"class {class_name(entry)}(Entry):",
+        f'    """{doc}"""',
+        "",
+        f"    def __call__({stated}) -> {gives}: ...",
+        "",
+    ]
+
+
+def class_name(entry: Entry) -> str:
+    """Name the class of an entry."""
+    words = f"{entry.kind}-{identifier(entry.name)}".replace("_", "-").split("-")
+    return "_" + "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def shelf_class(name: str, entries: Iterable[Entry]) -> list[str]:
+    """Write the class of a shelf, and the shelf."""
+    title = "_" + name.title().replace("_", "")
+    inside = [f"    {identifier(entry.name)}: {class_name(entry)}" for entry in entries]
+    return [f"class {title}(Shelf[Entry]):", *inside, "", f"{name}: {title}", ""]
+
+
+def stub(shelves_by_name: Mapping[str, Iterable[Entry]], *more: str) -> str:
+    """Write one file."""
+    lines = [HEAD.rstrip(), *more, ""]
+    for name, entries in shelves_by_name.items():
+        for entry in entries:
+            lines += entry_class(entry)
+        lines += shelf_class(name, entries)
+    return formatted("\n".join(lines))
+
+
+def formatted(text: str) -> str:
+    """Format as the house does."""
+    ruff = [sys.executable, "-m", "ruff"]
+    command = [*ruff, "format", "--quiet", "--stdin-filename", str(FOLDER / "shelves.pyi"), "-"]
+    return subprocess.run(command, input=text, text=True, check=True, stdout=subprocess.PIPE).stdout
+
+
+def stubs() -> dict[Path, str]:
+    """Write all files."""
+    native = {name: getattr(shelves, name) for name in ("laws", "slow_starts", "recoveries", "queues", "traffic")}
+    table = "from elephan.theory.models.card import Table"
+    return {
+        FOLDER / "catalog" / "shelves.pyi": stub(native, "", "def plain(value: Any) -> Any: ..."),
+        FOLDER / "theory" / "models" / "shelf.pyi": stub({"models": shelf.models}, table),
+    }
+
+
+def main() -> None:
+    """Write the files, or compare them with what is there."""
+    there = {file: file.read_text(encoding="utf-8") if file.exists() else "" for file in stubs()}
+    if "--check" in sys.argv[1:]:
+        stale = [file for file, text in stubs().items() if there[file] != text]
+        sys.exit("\n".join(f"{file.relative_to(ROOT)}: not up to date; run make docs" for file in stale) or 0)
+    for file, text in stubs().items():
+        file.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
