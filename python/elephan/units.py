@@ -6,7 +6,7 @@ The parser of the scenario file lives in Rust; what is read here (shares, precis
 import math
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from elephan import _native
 from elephan.errors import InputError, UnitError
@@ -274,7 +274,8 @@ def format_quantity(x: float, unit: str, digits: int = 6) -> str:
     return f"{format_number(x / factor, digits)} {name}".removesuffix(" 1")
 
 
-class Range(NamedTuple):
+@dataclass(frozen=True)
+class Range:
     """A range as it is written: ``10 ms..1 s:3``, ``100..15000 packets:12log``, ``1..10:10lin``."""
 
     low: str

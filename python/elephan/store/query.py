@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from elephan.errors import suggest
 from elephan.store.errors import StoreError
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 CHUNK = 50_000
 """Rows that are Python objects at the same time."""
+
+MOST = 30
+"""Names that a message lists."""
 
 _TOKENS = re.compile(r"""'(?:[^']|'')*' | --[^\n]* | /\*.*?\*/ | "(?P<name>(?:[^"]|"")*)" """, re.VERBOSE | re.DOTALL)
 _MISSING = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
@@ -82,21 +85,21 @@ def as_arrow(names: Sequence[str], cursor: sqlite3.Cursor) -> Any:
     return pa.table([_joined(part) for part in parts], names=list(names))
 
 
-def as_column(parts: Iterable[Sequence[Any]]) -> Any:
+def as_column(values: Sequence[Any]) -> Any:
     """Make a column of one type.
 
     Parameters
     ----------
-    parts : iterable of sequences of values
+    values : sequence
 
     Returns
     -------
     pyarrow.ChunkedArray
     """
-    return _joined([_array(part) for part in parts])
+    return _joined([_array(values)])
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def hint(name: str, known: Iterable[str]) -> str:
     """Say which name was perhaps meant, or which there are.
 
     Parameters
@@ -110,14 +113,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> nearest("core.utilisation", ["core.utilization", "run"])
+    >>> hint("core.utilisation", ["core.utilization", "run"])
     'did you mean "core.utilization"?'
     """
     there = list(known)
-    lower = {each.lower(): each for each in there}
-    if close := get_close_matches(name.lower(), lower, n=1, cutoff=0.5):
-        return f'did you mean "{lower[close[0]]}"?'
-    return f"there are {', '.join(there[:30])}{', …' if len(there) > 30 else ''}" if there else "there is none yet"
+    shown = ", ".join(there[:MOST]) + (", …" if len(there) > MOST else "")
+    return suggest(name, there, f"there are {shown}" if there else "there is none yet")
 
 
 def _array(values: Sequence[Any]) -> Any:
@@ -194,7 +195,7 @@ def _check_quoted(index: Index, sql: str) -> None:
             there.add(name.lower())
         elif name.lower() not in there:
             columns = dict.fromkeys(column for columns in known.values() for column in columns)
-            message = f"query: there is no column \"{name}\"; {nearest(name, columns)} (texts stand in 'single quotes')"
+            message = f"query: there is no column \"{name}\"; {hint(name, columns)} (texts stand in 'single quotes')"
             raise StoreError(message)
 
 
@@ -205,9 +206,9 @@ def _explained(index: Index, error: Exception) -> str:
         known = _known(index)
         name = match["name"].strip('"')
         if match["what"] == "table":
-            return f'query: there is no table "{name}"; {nearest(name, known)}'
+            return f'query: there is no table "{name}"; {hint(name, known)}'
         columns = dict.fromkeys(column for columns in known.values() for column in columns)
-        return f'query: there is no column "{name}"; {nearest(name.rpartition(".")[2], columns)}'
+        return f'query: there is no column "{name}"; {hint(name.rpartition(".")[2], columns)}'
     if "readonly" in reason or "attached" in reason or "query_only" in reason:
         return "query: would change the index; it can only read: write a SELECT"
     if "one statement" in reason:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.store.errors import StoreError
 from elephan.store.index import KINDS, quoted
-from elephan.store.query import as_arrow, as_column, nearest
+from elephan.store.query import as_arrow, as_column, hint
 from elephan.store.schema import ROWS
 from elephan.store.summary import GROUP, LINK, RUN
 
@@ -54,7 +54,7 @@ def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
         if name not in known:
             if not index.rows("SELECT 1 FROM runs LIMIT 1"):
                 return "0", ()
-            message = f'labels: there is no "{name}"; {nearest(name, known)}'
+            message = f'labels: there is no "{name}"; {hint(name, known)}'
             raise StoreError(message)
     return " AND ".join(f"p.{quoted(name)} = ?" for name in labels) or "1", tuple(labels.values())
 
@@ -126,7 +126,7 @@ def encode(table: Any, kind: str) -> bytes:
         lines = ",\n".join(f" {json.dumps(row, ensure_ascii=False, allow_nan=False)}" for row in table.to_pylist())
         return f"[\n{lines}\n]\n".encode() if lines else b"[]\n"
     else:
-        message = f'format: there is no "{kind}"; {nearest(kind, FORMATS)}; use {", ".join(FORMATS)}'
+        message = f'format: there is no "{kind}"; {hint(kind, FORMATS)}; use {", ".join(FORMATS)}'
         raise StoreError(message)
     return bytes(sink.getvalue())
 
@@ -170,7 +170,7 @@ class _Layout:
                 names[name] = None
             elif name not in self.index.names("labels"):
                 known = [LABELS, SUMMARY, *self.labels, *summary]
-                message = f'columns: there is no "{name}"; {nearest(name, known)}'
+                message = f'columns: there is no "{name}"; {hint(name, known)}'
                 raise StoreError(message)
         return names
 
@@ -200,7 +200,7 @@ class _Layout:
                 values = [line.get(name) for line in lines]
                 if any(not isinstance(value, bool) and value is not None for value in values):
                     values = [json.dumps(value) if isinstance(value, bool) else value for value in values]
-                    found[name] = as_column([values])
+                    found[name] = as_column(values)
                 else:
                     found[name] = pa.chunked_array([pa.array(values, type=pa.bool_())])
         return found
