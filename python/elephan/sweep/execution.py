@@ -166,7 +166,8 @@ def execute(executor: Executor, jobs: Sequence[Job], settings: Settings, workers
     try:
         while queue.submit():
             done, _ = wait(queue.running, return_when=FIRST_COMPLETED)
-            for future in done:
+            # In the order in which they were sent: a set has none.
+            for future in [future for future in queue.running if future in done]:
                 yield from queue.take(future)
         if queue.lost:
             message = f"sweep: the executor is gone ({queue.lost}); with another one the same sweep goes on from there"
