@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build test check check-rust check-python check-house bench survey docs bless clean
+.PHONY: help demo build test check check-rust check-python check-house bench survey survival docs bless clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -14,6 +14,9 @@ LOG  := $(VENV)/build.log
 # Builds and installs the package; silent unless it fails. An active environment must not catch what belongs into .venv.
 INSTALL = env -u CONDA_PREFIX VIRTUAL_ENV='$(CURDIR)/$(VENV)' PIP_DISABLE_PIP_VERSION_CHECK=1 \
           $(PY) -m maturin develop --release
+# Every page and link of the documentation; what is generated is generated, and the notebooks show what they have.
+SITE    = $(PY) -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --fresh-env --jobs auto --quiet \
+          --doctree-dir target/site-cache docs target/site
 QUIETLY = >$(LOG) 2>&1 || { cat $(LOG) >&2; exit 1; }
 CRATES  = $(shell find crates -name Cargo.toml -o -path '*/src/*' -name '*.rs')
 
@@ -37,7 +40,7 @@ build: $(VENV)/.built ## the package, ready as .venv/bin/elephan
 
 test: $(VENV)/.dev ## every test, Rust and Python
 	cargo test --workspace
-	$(PY) -m pytest
+	$(PY) -m pytest -n logical --dist loadfile
 
 check: check-rust check-python check-house ## format, lints, types, the order of the rooms
 
@@ -56,6 +59,8 @@ check-house: $(VENV)/.dev
 	$(PY) tools/rooms.py
 	$(PY) tools/lengths.py
 	$(PY) tools/catalog.py --check
+	$(PY) tools/stubs.py --check
+	$(SITE)
 
 bench: build ## the speed workloads, with the memory floor and the reference engine beside them
 	@$(BIN)/elephan bench
@@ -63,10 +68,14 @@ bench: build ## the speed workloads, with the memory floor and the reference eng
 survey: build ## simulate all over buffer x flows x RTT (some minutes), and compare every model to it
 	@$(PY) -m elephan.accuracy
 
-docs: $(VENV)/.dev ## the documentation site, target/site/index.html; docs/catalog and the Rust documentation
+survival: $(VENV)/.dev ## kill -9, a full disk, damage: what a sweep of 500 points must survive (root: small disks are mounted)
+	$(PY) tests/survival.py --points 500 --kills 20
+
+docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/index.html; the Rust documentation
 	$(PY) tools/catalog.py
-	$(PY) -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --fresh-env --jobs auto --quiet \
-	  --doctree-dir target/site-cache docs target/site
+	$(PY) tools/stubs.py
+	$(PY) tools/notebooks.py
+	$(SITE)
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' cargo doc --workspace --no-deps --document-private-items
 
 bless: $(VENV)/.dev ## take the present results as the new snapshots; review them as physics
