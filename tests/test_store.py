@@ -358,3 +358,22 @@ def test_an_index_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     for readonly in (True, False):
         with pytest.raises(InputError, match="written by a newer elephan"):
             Store(tmp_path, readonly=readonly)
+
+
+def test_more_links_than_sqlite_joins_can_be_asked_for(store: Store) -> None:
+    table = {"rate": "10 Mbit/s", "delay": "1 ms", "buffer": "25 packets"}
+    flow = {"rtt": "90 ms", "packet": "1000 B"}
+    for part in range(2):
+        names = [f"l{part}-{i}" for i in range(40)]
+        mapping = {
+            "duration": "0.2 s",
+            "warmup": "0.1 s",
+            "links": [{"name": name, **table} for name in names],
+            "flows": [{"name": f"f{part}", "path": names, **flow}],
+        }
+        store.run(elephan.Scenario.from_mapping(mapping), labels={"part": part})
+    for name in ("l0-39", "l1-39"):
+        found = store.query(f'SELECT count("{name}.utilization") AS n FROM results').arrow
+        assert found.to_pylist() == [{"n": 1}]
+    assert len(store.query("SELECT * FROM results")) == 2
+    assert store.table().columns[-1].startswith("f1.")

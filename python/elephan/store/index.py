@@ -115,7 +115,8 @@ class Index:
         try:
             yield
             if self._is_new:
-                self._show()
+                self.rows("DROP VIEW IF EXISTS results")
+                self.rows(f"CREATE VIEW {self.view()}")
                 self._is_new = False
             self.connection.execute("COMMIT")
         except BaseException:
@@ -316,23 +317,54 @@ class Index:
         self._is_new = self._is_new or not is_label
         return int(found[0])
 
-    def _show(self) -> None:
-        """Make the view ``results``: a row per run and label set, columns as in `Store.table`."""
-        labels = list(self.names("labels"))
-        columns = {name: f"p.{quoted(name)}" for name in labels} | {"run": "r.id"}
+    def view(self, sql: str | None = None) -> str:
+        """Write the view ``results``: a row per run and label set, columns as in `Store.table`.
+
+        Parameters
+        ----------
+        sql : str, optional
+            A statement that asks it: only what that names is joined, since SQLite joins what it does not need, too.
+
+        Returns
+        -------
+        str
+            What follows after its name; for any statement only as many links and groups as SQLite can join.
+        """
+        columns, joins = self.results()
+        if sql is not None and "*" not in sql.replace("count(*)", ""):
+            asked = sql.lower()
+            columns = {name: source for name, source in columns.items() if name.lower() in asked} or {"run": "NULL"}
+        used: list[str] = []
+        chosen: list[str] = []
+        for name, source in columns.items():
+            join = next((join for alias, join in joins.items() if alias in source), None)
+            new = [join] if join is not None and join not in used else []
+            if len(used) + len(new) <= VIEWED and len(chosen) < WIDEST:
+                used += new
+                chosen.append(f"{source} AS {quoted(name)}")
+        return f"results AS SELECT {', '.join(chosen)} FROM points AS p {' '.join(used)}"
+
+    def results(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the columns of ``results`` and where they come from, and how that is joined to ``points AS p``.
+
+        Returns
+        -------
+        dict of str to str
+            Sources by column.
+        dict of str to str
+            Joins by the alias with which sources begin.
+        """
+        columns = {name: f"p.{quoted(name)}" for name in self.names("labels")} | {"run": "r.id"}
         for name in (*RUN, "title", "engine_version"):
             own = f"r.{quoted(name)}"
             columns[name] = f"coalesce({columns[name]}, {own})" if name in columns else own
-        joins = ["LEFT JOIN runs AS r ON r.run = p.run"]
+        joins = {"r.": "LEFT JOIN runs AS r ON r.run = p.run"}
+        links = self.names("links")
         for kind in KINDS:
             measured = [name for name in self.columns(kind) if name not in ("row", "run", "name", "position")]
             for name, number in self.names(kind).items():
-                if len(joins) > VIEWED or len(columns) + len(measured) > WIDEST:
-                    break
-                alias = f"{kind[0]}{number}"
-                joins.append(f"LEFT JOIN {kind} AS {alias} ON {alias}.row = {number * ROWS} + p.run")
-                for column in measured:
-                    columns.setdefault(f"{name}.{column}", f"{alias}.{quoted(column)}")
-        chosen = ", ".join(f"{source} AS {quoted(name)}" for name, source in list(columns.items())[:WIDEST])
-        self.rows("DROP VIEW IF EXISTS results")
-        self.rows(f"CREATE VIEW results AS SELECT {chosen} FROM points AS p {' '.join(joins)}")
+                shown = f"flows[{name}]" if kind == "groups" and name in links else name
+                alias = f"{kind[0]}{number}_"
+                joins[f"{alias}."] = f"LEFT JOIN {kind} AS {alias} ON {alias}.row = {number * ROWS} + p.run"
+                columns |= {f"{shown}.{column}": f"{alias}.{quoted(column)}" for column in measured}
+        return columns, joins

@@ -82,7 +82,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def quick(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Let reading go through the system's own cache, and sort in memory.
+    """Let reading go through the cache of the system instead of copies.
 
     Parameters
     ----------
@@ -93,7 +93,6 @@ def quick(connection: sqlite3.Connection) -> sqlite3.Connection:
     sqlite3.Connection
     """
     connection.execute("PRAGMA mmap_size = 64000000000")
-    connection.execute("PRAGMA temp_store = MEMORY")
     return connection
 
 

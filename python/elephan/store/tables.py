@@ -179,9 +179,11 @@ class _Layout:
         columns = {name: column for name, (at, column) in self.places.items() if at == (kind, place) and name in names}
         if not columns:
             return {}
-        sources = {"": "m.row"} | {name: f"m.{quoted(column)}" for name, column in columns.items()}
+        sources = {name: f"m.{quoted(column)}" for name, column in columns.items()}
+        if SUMMARY in self.wanted:
+            sources[""] = "m.row"
         got = self._fetch(sources, f"LEFT JOIN {kind} AS m ON m.row = {number * ROWS} + p.run")
-        is_there = got.pop("").null_count < self.length
+        is_there = "" in got and got.pop("").null_count < self.length
         return {
             name: column
             for name, column in got.items()
