@@ -59,7 +59,7 @@ def test_laws_are_compared_with_highspeed(elephan: Command) -> None:
     assert rows["reno"]["ns_per_packet"] > 0
     wrong = elephan("bench", "--laws", "cubik")
     assert wrong.code == 2
-    assert wrong.err.startswith('--laws: there is no "cubik"; use all, or of reno, highspeed')
+    assert wrong.err.startswith('--laws: there is no "cubik"; did you mean "cubic"?')
 
 
 def test_disciplines_are_compared_with_drop_tail(elephan: Command) -> None:

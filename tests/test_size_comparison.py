@@ -428,7 +428,7 @@ def test_models_alone_can_be_compared_and_nothing_is_made_up(elephan: Command, s
             '{}: links[0].queue.discipline: unknown discipline "codl"; did you mean "codel"? (variant cubic with codl)',
         ),
         (("--laws", "hstcp,highspeed"), "highspeed with drop-tail is given twice; give each law and each queue once"),
-        (("--laws", "reno", "--link", "cor"), '{}: there is no link "cor"; links: core'),
+        (("--laws", "reno", "--link", "cor"), '{}: there is no link "cor"; did you mean "core"?'),
     ],
 )
 def test_wrong_lists_are_refused_in_one_line_before_anything_is_run(

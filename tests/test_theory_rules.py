@@ -221,7 +221,7 @@ def test_every_rule_has_a_source() -> None:
 
 
 def test_what_means_nothing_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^rule: 'bpd'"):
+    with pytest.raises(InputError, match=r'^rule: there is no "bpd"; did you mean "bdp"'):
         rules.broken("bpd", known())
     with pytest.raises(InputError, match=r"^decrease"):
         rules.one_flow_buffer(100, 1.0)
