@@ -15,7 +15,7 @@ from elephan.store.errors import StoreError, told
 from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
 from elephan.store.locks import Presence, leftovers
-from elephan.store.opening import FAILURES, check_is_there, open_to_read, open_to_write, remove, take_in
+from elephan.store.opening import FAILURES, open_to_read, open_to_write, take_in
 from elephan.store.provenance import now
 from elephan.store.stored import Stored
 from elephan.store.table import Table
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from elephan.run.result import Result
     from elephan.scenario import Scenario
-    from elephan.store.index import Index
     from elephan.store.labels import Labels
     from elephan.store.upkeep import Freed, Merged, Problem
 
@@ -66,7 +65,7 @@ class Store:
     key = staticmethod(key)
 
     def __init__(self, folder: str | Path | None = None, *, readonly: bool = False) -> None:
-        self.folder = _usual(folder)
+        self.folder = usual(folder)
         self.readonly = readonly
         self._presence: Presence | None = None
         self._waiting: dict[str, tuple[folders.Folder, list[Labels]]] = {}
@@ -83,20 +82,6 @@ class Store:
             except BaseException:
                 self._presence.end()
                 raise
-
-    @staticmethod
-    def check_is_there(folder: str | Path | None = None) -> None:
-        """Refuse a folder that is no store.
-
-        Parameters
-        ----------
-        folder : str or Path, optional
-
-        Raises
-        ------
-        InputError
-        """
-        check_is_there(_usual(folder))
 
     def __enter__(self) -> Self:
         return self
@@ -298,8 +283,7 @@ class Store:
         changes = {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
         read = read.override(changes) if changes else read
         asked = key(read, precision=precision, max_replications=max_replications, engine=engine)
-        found = self.find(asked, series=series)
-        if found is not None:
+        if (found := self.find(asked, series=series)) is not None:
             if labels:
                 self.label(found, labels)
             return found
@@ -589,19 +573,6 @@ class Store:
             upkeep.sweep_away(dead)
         upkeep.absorb(self)
 
-    def remake(self) -> Index:
-        """Make the index again from the folders.
-
-        Returns
-        -------
-        Index
-        """
-        self._writing()
-        self.index.connection.close()
-        remove(self.folder)
-        self.index = open_to_write(self.folder)
-        return self.index
-
     @property
     def presence(self) -> Presence:
         """Where this process may write what is half done."""
@@ -614,5 +585,16 @@ class Store:
         return self._presence
 
 
-def _usual(folder: str | Path | None) -> Path:
+def usual(folder: str | Path | None) -> Path:
+    """Say where a store is.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        If it is given.
+
+    Returns
+    -------
+    Path
+    """
     return Path(folder or os.environ.get(VARIABLE) or USUAL)

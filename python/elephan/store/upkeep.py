@@ -14,7 +14,7 @@ from elephan.store import folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE
 from elephan.store.locks import LOCK, hold, leftovers
-from elephan.store.opening import failures_in, take_in
+from elephan.store.opening import failures_in, open_to_write, remove, take_in
 from elephan.store.provenance import stamp
 from elephan.store.tables import condition
 
@@ -94,7 +94,9 @@ def verify(store: Store, *, repair: bool) -> list[Problem]:
     if not index.is_sound():
         problems.append(Problem("", FILE, "is damaged; the runs themselves are not concerned"))
         if repair:
-            index = store.remake()
+            index.connection.close()
+            remove(store.folder)
+            index = store.index = open_to_write(store.folder)
     sums = dict(index.rows("SELECT id, sha256 FROM runs"))
     bad: set[str] = set()
     there = list(folders.all_ids(store.folder))
