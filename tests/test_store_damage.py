@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -316,3 +317,27 @@ def test_a_store_that_was_opened_to_be_read_is_not_written(tmp_path: Path, resul
         (path, path.stat().st_mtime_ns) for path in (tmp_path / "a").rglob("*") if path.name[:5] != FILE[:5]
     )
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_the_index_agrees_with_the_folder_when_two_processes_write_the_same_run(
+    tmp_path: Path, result: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The first row goes into the index at once; the next one waits, as under load.
+    monkeypatch.setattr("elephan.store.store.LONGEST_S", 1e9)
+    write = folders.write
+    with Store(tmp_path) as quicker, Store(tmp_path) as slower:
+        first = quicker.put(result, key=f"{0:064x}")
+
+        def overtaken(*given: Any) -> folders.Folder:
+            monkeypatch.setattr(folders, "write", write)
+            quicker.put(result, labels={"by": "the quicker"})
+            return write(*given)
+
+        monkeypatch.setattr(folders, "write", overtaken)
+        slower.put(result, labels={"by": "the slower"})
+        slower.flush()
+        quicker.flush()
+    with Store(tmp_path) as store:
+        assert store.verify() == []
+        runs = [run for run in store.runs() if run.id != first.id]
+        assert [run.labels for run in runs] == [[{"by": "the quicker"}, {"by": "the slower"}]]

@@ -129,26 +129,36 @@ class Presence:
             if folder.exists():
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def settle(self, folder: Path, place: Path) -> None:
-        """Put a folder in its place at once; what is there goes away.
+    def settle(self, folder: Path, place: Path, *, replace: bool = True) -> bool:
+        """Put a folder in its place at once.
 
         Parameters
         ----------
         folder : Path
             Of `made`.
         place : Path
+        replace : bool
+            What is there goes away; otherwise it stays.
+
+        Returns
+        -------
+        bool
+            Whether the folder is in its place.
         """
         try:
             folder.rename(place)
         except FileNotFoundError:
             place.parent.mkdir(parents=True, exist_ok=True)
-            folder.rename(place)
+            return self.settle(folder, place, replace=replace)
         except OSError as error:
             if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                 raise
+            if not replace:
+                return False
             with self.made() as old:
                 place.rename(old)
                 folder.rename(place)
+        return True
 
     def end(self, *, clean: bool = True) -> None:
         """Let go of the locks.
