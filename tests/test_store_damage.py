@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import os
 import pickle
 import shutil
 import signal
@@ -19,6 +20,8 @@ from elephan.errors import InputError
 from elephan.run.result import Result
 from elephan.store import Store, folders
 from elephan.store.index import FILE
+from elephan.store.locks import hold, leftovers
+from elephan.store.upkeep import sweep_away
 
 SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.2 s", "warmup": "0.1 s"})
 
@@ -128,6 +131,21 @@ def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -
             assert store.gc().bytes == 4
             assert living.exists()
         assert not dead.exists()
+
+
+def test_a_process_that_begins_while_leftovers_are_removed_keeps_its_lock(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        lock = tmp_path / "tmp" / "host-1-abc.lock"
+        lock.touch()
+        found = leftovers(tmp_path)
+        assert found == [lock]
+        handle = hold(lock, alone=True)
+        assert handle is not None
+        sweep_away(found)
+        assert lock.exists()
+        os.close(handle)
+        assert store.gc().leftovers == 1
+        assert not lock.exists()
 
 
 def test_a_folder_without_a_row_is_adopted(tmp_path: Path, result: Result) -> None:

@@ -69,19 +69,38 @@ def is_held(path: Path) -> bool:
     bool
         Also true where files cannot be locked.
     """
+    handle = _seize(path)
+    if handle is not None:
+        os.close(handle)
+    return handle is None and path.exists()
+
+
+def _seize(path: Path) -> int | None:
+    """Lock a file that is there, alone; None if it is not, or cannot be locked."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
     except OSError:
-        return True
+        return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return True
-    finally:
         os.close(handle)
-    return False
+        return None
+    return handle
+
+
+def discard(path: Path) -> None:
+    """Remove a lock file that nobody holds.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    handle = _seize(path)
+    if handle is not None:
+        # Whoever has opened it meanwhile sees, once the lock is its own, that the file is gone.
+        path.unlink(missing_ok=True)
+        os.close(handle)
 
 
 class Presence:

@@ -13,7 +13,7 @@ from elephan import _native
 from elephan.store import folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE
-from elephan.store.locks import LOCK, hold, leftovers
+from elephan.store.locks import LOCK, discard, hold, leftovers
 from elephan.store.opening import failures_in, take_in
 from elephan.store.provenance import stamp
 from elephan.store.tables import condition
@@ -214,7 +214,7 @@ def gc(store: Store, runs: list[str], *, dry_run: bool) -> Freed:
 
 
 def sweep_away(paths: Iterable[Path]) -> None:
-    """Remove files and folders.
+    """Remove what `leftovers` found.
 
     Parameters
     ----------
@@ -223,6 +223,9 @@ def sweep_away(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
+        elif path.name.endswith(f".{LOCK}"):
+            # Not that of a process which has just begun: it has made the file, and locks it next.
+            discard(path)
         else:
             path.unlink(missing_ok=True)
 
