@@ -306,6 +306,27 @@ def test_shards_that_nobody_holds_are_absorbed(tmp_path: Path, results: list[Res
     assert not (tmp_path / "shards").exists()
 
 
+def test_series_from_a_shard_or_another_store_are_added_to_a_run_that_has_none(tmp_path: Path) -> None:
+    with Store(tmp_path / "whole") as whole, Store(tmp_path / "other") as other:
+        plain = whole.run(SHORT, labels={"a": 1})
+        other.run(SHORT, series=True, labels={"b": 2})
+        assert whole.merge(other).added == 1
+        assert whole.merge(other).known == 1
+        assert whole.get(plain.id).samples().num_rows > 0
+    with Store(tmp_path / "sharded") as whole:
+        whole.run(SHORT, labels={"a": 1})
+    with Store(tmp_path / "sharded" / "shards" / "1-of-2") as shard:
+        shard.run(SHORT, series=True, labels={"b": 2})
+    for folder in (tmp_path / "whole", tmp_path / "sharded"):
+        with Store(folder) as whole:
+            assert whole.find(plain.id, series=True) is not None
+            assert whole.get(plain.id).labels == [{"a": 1}, {"b": 2}]
+            assert whole.verify() == []
+            # The folder alone knows the labels too.
+            whole.remake()
+            assert whole.get(plain.id).labels == [{"a": 1}, {"b": 2}]
+
+
 def test_cleaning_removes_what_all_conditions_name(store: Store, results: list[Result]) -> None:
     for i, result in enumerate(results[:4]):
         store.put(result, labels={"old": True} if i % 2 else {})

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import os
 import pickle
 import shutil
 import signal
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,8 @@ from elephan.errors import InputError
 from elephan.run.result import Result
 from elephan.store import Store, folders
 from elephan.store.index import FILE
+from elephan.store.locks import hold, leftovers
+from elephan.store.upkeep import sweep_away
 
 SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.2 s", "warmup": "0.1 s"})
 
@@ -127,6 +131,21 @@ def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -
             assert store.gc().bytes == 4
             assert living.exists()
         assert not dead.exists()
+
+
+def test_a_process_that_begins_while_leftovers_are_removed_keeps_its_lock(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        lock = tmp_path / "tmp" / "host-1-abc.lock"
+        lock.touch()
+        found = leftovers(tmp_path)
+        assert found == [lock]
+        handle = hold(lock, alone=True)
+        assert handle is not None
+        sweep_away(found)
+        assert lock.exists()
+        os.close(handle)
+        assert store.gc().leftovers == 1
+        assert not lock.exists()
 
 
 def test_a_folder_without_a_row_is_adopted(tmp_path: Path, result: Result) -> None:
@@ -316,3 +335,27 @@ def test_a_store_that_was_opened_to_be_read_is_not_written(tmp_path: Path, resul
         (path, path.stat().st_mtime_ns) for path in (tmp_path / "a").rglob("*") if path.name[:5] != FILE[:5]
     )
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_the_index_agrees_with_the_folder_when_two_processes_write_the_same_run(
+    tmp_path: Path, result: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The first row goes into the index at once; the next one waits, as under load.
+    monkeypatch.setattr("elephan.store.store.LONGEST_S", 1e9)
+    write = folders.write
+    with Store(tmp_path) as quicker, Store(tmp_path) as slower:
+        first = quicker.put(result, key=f"{0:064x}")
+
+        def overtaken(*given: Any) -> folders.Folder:
+            monkeypatch.setattr(folders, "write", write)
+            quicker.put(result, labels={"by": "the quicker"})
+            return write(*given)
+
+        monkeypatch.setattr(folders, "write", overtaken)
+        slower.put(result, labels={"by": "the slower"})
+        slower.flush()
+        quicker.flush()
+    with Store(tmp_path) as store:
+        assert store.verify() == []
+        runs = [run for run in store.runs() if run.id != first.id]
+        assert [run.labels for run in runs] == [[{"by": "the quicker"}, {"by": "the slower"}]]

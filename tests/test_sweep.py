@@ -302,6 +302,20 @@ def test_the_document_holds_everything_and_nothing_that_changes(undisturbed: Pat
     assert one.to_json()["axes"][1] == {"places": ["links[0].buffer"], "values": [[v] for v in OVER["links[0].buffer"]]}
 
 
+def test_columns_are_those_of_the_store_also_of_a_group_called_like_a_link(tmp_path: Path) -> None:
+    base = BASE.override({"flows[0].name": BASE.links[0]["name"]})
+    done = sweep(base, over={"links[0].buffer": ["5 packets", "50 packets"], "replications": [1, 2]}, store=tmp_path)
+    own = done.table().arrow
+    with Store(tmp_path) as store:
+        kept = store.table().arrow
+        asked = store.query('SELECT run, "core.loss_ratio", "flows[core].loss_ratio" FROM results').arrow
+    assert sorted(own.column_names) == sorted(kept.column_names)
+    by_run = {row["run"]: row for row in kept.to_pylist()}
+    assert [by_run[row["run"]] for row in own.to_pylist()] == own.select(kept.column_names).to_pylist()
+    assert all(by_run[row["run"]][name] == value for row in asked.to_pylist() for name, value in row.items())
+    assert [point.links[0]["loss_ratio"]["mean"] for point in done.points] == own["core.loss_ratio"].to_pylist()
+
+
 def test_files_of_a_sweep_are_the_same_each_time(undisturbed: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         sweep(BASE, over=OVER, store=undisturbed).write(tmp_path / name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.store.errors import StoreError
 from elephan.store.labels import as_line
 from elephan.store.schema import ROWS, migrate
-from elephan.store.summary import RUN, summarize
+from elephan.store.summary import RUN, shown_as, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -363,7 +363,7 @@ class Index:
         for kind in KINDS:
             measured = [name for name in self.columns(kind) if name not in ("row", "run", "name", "position")]
             for name, number in self.names(kind).items():
-                shown = f"flows[{name}]" if kind == "groups" and name in links else name
+                shown = shown_as(kind, name, links)
                 alias = f"{kind[0]}{number}_"
                 joins[f"{alias}."] = f"LEFT JOIN {kind} AS {alias} ON {alias}.row = {number * ROWS} + p.run"
                 columns |= {f"{shown}.{column}": f"{alias}.{quoted(column)}" for column in measured}

@@ -69,19 +69,38 @@ def is_held(path: Path) -> bool:
     bool
         Also true where files cannot be locked.
     """
+    handle = _seize(path)
+    if handle is not None:
+        os.close(handle)
+    return handle is None and path.exists()
+
+
+def _seize(path: Path) -> int | None:
+    """Lock a file that is there, alone; None if it is not, or cannot be locked."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
     except OSError:
-        return True
+        return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        return True
-    finally:
         os.close(handle)
-    return False
+        return None
+    return handle
+
+
+def discard(path: Path) -> None:
+    """Remove a lock file that nobody holds.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    handle = _seize(path)
+    if handle is not None:
+        # Whoever has opened it meanwhile sees, once the lock is its own, that the file is gone.
+        path.unlink(missing_ok=True)
+        os.close(handle)
 
 
 class Presence:
@@ -129,26 +148,36 @@ class Presence:
             if folder.exists():
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def settle(self, folder: Path, place: Path) -> None:
-        """Put a folder in its place at once; what is there goes away.
+    def settle(self, folder: Path, place: Path, *, replace: bool = True) -> bool:
+        """Put a folder in its place at once.
 
         Parameters
         ----------
         folder : Path
             Of `made`.
         place : Path
+        replace : bool
+            What is there goes away; otherwise it stays.
+
+        Returns
+        -------
+        bool
+            Whether the folder is in its place.
         """
         try:
             folder.rename(place)
         except FileNotFoundError:
             place.parent.mkdir(parents=True, exist_ok=True)
-            folder.rename(place)
+            return self.settle(folder, place, replace=replace)
         except OSError as error:
             if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                 raise
+            if not replace:
+                return False
             with self.made() as old:
                 place.rename(old)
                 folder.rename(place)
+        return True
 
     def end(self, *, clean: bool = True) -> None:
         """Let go of the locks.

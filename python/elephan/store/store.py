@@ -165,19 +165,24 @@ class Store:
             self.index.check(made)
         packed = result if isinstance(result, folders.Packed) else folders.pack(result)
         run_id = key or packed.key
-        found = self.find(run_id, series=folders.SAMPLES in packed.files)
-        if found is not None:
-            for each in sets:
-                self.label(found, each)
-            return found
+        known = self._known(run_id, packed, sets)
+        if known is not None:
+            return known
         with told(self.folder):
             place = folders.place(self.folder, run_id)
+            is_there = place.exists()
             sets = self._labels_of(run_id, place) + sets
             with writing.made() as temporary:
                 written = folders.write(temporary, packed, run_id)
                 if sets:
                     folders.note(temporary, *sets)
-                writing.settle(temporary, place)
+                if not writing.settle(temporary, place, replace=is_there):
+                    # Another process was quicker. What it wrote stays: the index must not say one thing of the folder
+                    # of the other.
+                    known = self._known(run_id, packed, sets)
+                    if known is not None:
+                        return known
+                    writing.settle(temporary, place)
         self._wait(run_id, written, sets)
         return self._stored(run_id)
 
@@ -533,6 +538,14 @@ class Store:
         if self.readonly or not (folders.place(self.folder, run_id) / folders.DOCUMENT).exists():
             return None
         return self._sizes(run_id) if take_in(self.index, self.folder, [run_id]) else None
+
+    def _known(self, run_id: str, packed: folders.Packed, sets: list[Labels]) -> Stored | None:
+        """The run if it is there with all that is to be kept; then it only gets the labels."""
+        found = self.find(run_id, series=folders.SAMPLES in packed.files)
+        if found is not None:
+            for each in sets:
+                self.label(found, each)
+        return found
 
     def _labels_of(self, run_id: str, place: Path) -> list[Labels]:
         """Labels of a run that is written again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
 CI95 = "_ci95"
 """Ends the name of a half-width of a 95 % confidence interval."""
@@ -79,6 +79,29 @@ class Summary(NamedTuple):
     run: dict[str, Any]
     links: list[dict[str, Any]]
     groups: list[dict[str, Any]]
+
+
+def shown_as(kind: str, name: str, links: Container[str]) -> str:
+    """Say what the columns of a link or group begin with: a group called like a link is told apart.
+
+    Parameters
+    ----------
+    kind : str
+        ``"links"`` or ``"groups"``.
+    name : str
+    links : container of str
+        Names of the links beside it.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shown_as("groups", "bulk", ["core"]), shown_as("groups", "core", ["core"])
+    ('bulk', 'flows[core]')
+    """
+    return f"flows[{name}]" if kind == "groups" and name in links else name
 
 
 def summarize(document: Mapping[str, Any]) -> Summary:

@@ -12,7 +12,7 @@ from elephan.store.errors import StoreError
 from elephan.store.index import KINDS, quoted
 from elephan.store.query import as_arrow, as_column, hint
 from elephan.store.schema import ROWS
-from elephan.store.summary import GROUP, LINK, RUN
+from elephan.store.summary import GROUP, LINK, RUN, shown_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -215,8 +215,7 @@ class _Layout:
             there = set(self.index.columns(kind)) - {"row", "run", "name", "position"}
             measured = [*_CORE[kind], *sorted(there - set(_CORE[kind]))]
             for place in self.index.names(kind):
-                # A group called like a link is told apart.
-                shown = f"flows[{place}]" if kind == "groups" and place in links else place
+                shown = shown_as(kind, place, links)
                 found |= {f"{shown}.{column}": ((kind, place), column) for column in measured}
         return found
 

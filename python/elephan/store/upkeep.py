@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +14,7 @@ from elephan import _native
 from elephan.store import folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE
-from elephan.store.locks import LOCK, hold, leftovers
+from elephan.store.locks import LOCK, discard, hold, leftovers
 from elephan.store.opening import failures_in, open_to_write, remove, take_in
 from elephan.store.provenance import stamp
 from elephan.store.tables import condition
@@ -216,7 +217,7 @@ def gc(store: Store, runs: list[str], *, dry_run: bool) -> Freed:
 
 
 def sweep_away(paths: Iterable[Path]) -> None:
-    """Remove files and folders.
+    """Remove what `leftovers` found.
 
     Parameters
     ----------
@@ -225,6 +226,9 @@ def sweep_away(paths: Iterable[Path]) -> None:
     for path in paths:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
+        elif path.name.endswith(f".{LOCK}"):
+            # Not that of a process which has just begun: it has made the file, and locks it next.
+            discard(path)
         else:
             path.unlink(missing_ok=True)
 
@@ -276,31 +280,47 @@ def merge(store: Store, source: Path) -> Merged:
         there = folders.place(source, run_id)
         found = [Problem(run_id, str(there / file), what) for file, what in folders.faults(there, run_id)]
         if not found and store.find(run_id) is not None:
+            found = _contradictions(store, run_id, there)
+        if found:
+            problems += found
+        elif _bring_labels(store, run_id, there):
             known += 1
-            found = _bring_labels(store, run_id, there)
-        elif not found:
+        else:
             with store.presence.made() as temporary:
                 for file in (*folders.read(there).sizes, folders.JOURNAL):
                     if (there / file).exists():
                         shutil.copyfile(there / file, temporary / file)
-                store.presence.settle(temporary, folders.place(store.folder, run_id))
+                _settle(store, run_id, temporary)
             added.append(run_id)
-        problems += found
     take_in(store.index, store.folder, added)
-    for values in failures_in(source):
-        if store.find(values["key"]) is None:
-            store.fail(values["key"], values["scenario"], json.loads(values["labels"]), values["error"])
+    _bring_failures(store, source)
     return total + Merged(len(added), known, tuple(problems))
 
 
-def _bring_labels(store: Store, run_id: str, there: Path) -> list[Problem]:
-    """Add the labels of a run that is in both stores, unless the two say different things."""
-    here = folders.place(store.folder, run_id)
-    if _said(here) != _said(there):
-        return [Problem(run_id, str(there / folders.DOCUMENT), "says otherwise than the run of the same id here")]
+def _contradictions(store: Store, run_id: str, there: Path) -> list[Problem]:
+    """What a run says otherwise than the one of the same id in the store."""
+    if _said(folders.place(store.folder, run_id)) == _said(there):
+        return []
+    return [Problem(run_id, str(there / folders.DOCUMENT), "says otherwise than the run of the same id here")]
+
+
+def _bring_labels(store: Store, run_id: str, there: Path) -> bool:
+    """Give the store's run the labels of the same run elsewhere; tell whether the store has it, with all its files."""
+    found = store.find(run_id, series=(there / folders.SAMPLES).exists())
+    if found is None:
+        return False
     for labels in folders.noted(there):
-        store.label(run_id, labels)
-    return []
+        store.label(found, labels)
+    return True
+
+
+def _settle(store: Store, run_id: str, folder: Path) -> None:
+    """Put a run's folder into the store, with the labels of one there that has no series, or is damaged."""
+    place = folders.place(store.folder, run_id)
+    known = folders.noted(folder)
+    if lost := [labels for labels in folders.noted(place) if labels not in known]:
+        folders.note(folder, *lost)
+    store.presence.settle(folder, place)
 
 
 def _said(folder: Path) -> dict[str, Any]:
@@ -327,24 +347,26 @@ def absorb(store: Store) -> None:
             continue
         try:
             _take_over(store, shard)
-            shutil.rmtree(shard)
+            # The next process of this shard may be at its door already: it finds its lock gone and makes a new one.
+            shutil.rmtree(shard, ignore_errors=True)
         finally:
             os.close(lock)
-    if not any((store.folder / SHARDS).iterdir()):
+    with suppress(OSError):
         (store.folder / SHARDS).rmdir()
 
 
 def _take_over(store: Store, shard: Path) -> None:
     moved = []
     for run_id in folders.all_ids(shard):
-        there, place = folders.place(shard, run_id), folders.place(store.folder, run_id)
-        if store.find(run_id) is None:
-            store.presence.settle(there, place)
+        there = folders.place(shard, run_id)
+        if not _bring_labels(store, run_id, there):
+            _settle(store, run_id, there)
             moved.append(run_id)
-        elif labels := folders.noted(there):
-            for each in labels:
-                store.label(run_id, each)
     take_in(store.index, store.folder, moved)
-    for values in failures_in(shard):
+    _bring_failures(store, shard)
+
+
+def _bring_failures(store: Store, source: Path) -> None:
+    for values in failures_in(source):
         if store.find(values["key"]) is None:
             store.fail(values["key"], values["scenario"], json.loads(values["labels"]), values["error"])

@@ -12,7 +12,7 @@ from elephan.store import Table, folders
 from elephan.store.errors import told
 from elephan.store.provenance import here
 from elephan.store.query import as_column
-from elephan.store.summary import RUN, summarize
+from elephan.store.summary import RUN, shown_as, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -220,10 +220,13 @@ class Swept:
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         labels = self.label_names
-        for point in self.points:
-            summary = summarize(point.document)
-            run = {name: value for name, value in summary.run.items() if name in RUN}
-            row: dict[str, Any] = {name: point.labels.get(name) for name in labels} | {"run": point.run} | run
-            for part in (*summary.links, *summary.groups):
-                row |= {f"{part['name']}.{name}": value for name, value in part.items() if name != "name"}
+        found = [(point, summarize(point.document)) for point in self.points]
+        links = {link["name"] for _, summary in found for link in summary.links}
+        for point, summary in found:
+            row: dict[str, Any] = {name: point.labels.get(name) for name in labels} | {"run": point.run}
+            row |= {name: value for name, value in summary.run.items() if name in RUN and row.get(name) is None}
+            for kind, parts in (("links", summary.links), ("groups", summary.groups)):
+                for part in parts:
+                    begin = shown_as(kind, part["name"], links)
+                    row |= {f"{begin}.{name}": value for name, value in part.items() if name != "name"}
             yield row
