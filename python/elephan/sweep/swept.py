@@ -159,7 +159,7 @@ class Swept:
 
         rows = list(self._rows())
         names = dict.fromkeys(name for row in rows for name in row)
-        return Table(pa.table({name: as_column([[row.get(name) for row in rows]]) for name in names}))
+        return Table(pa.table({name: as_column([row.get(name) for row in rows]) for name in names}))
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan sweep --json``.
