@@ -109,7 +109,7 @@ def place(store: Path, run_id: str) -> Path:
     -------
     Path
     """
-    return store.joinpath("runs", run_id[:2], run_id)
+    return store / f"runs/{run_id[:2]}/{run_id}"
 
 
 def write(folder: Path, packed: Packed, run_id: str) -> Folder:
@@ -140,10 +140,12 @@ def write(folder: Path, packed: Packed, run_id: str) -> Folder:
     content = _encode(full)
     for name, each in (*packed.files.items(), (DOCUMENT, content)):
         handle = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        with os.fdopen(handle, "wb", buffering=0) as file:
+        try:
             left = memoryview(each)
             while left:  # A nearly full disk takes part of it first.
-                left = left[file.write(left) :]
+                left = left[os.write(handle, left) :]
+        finally:
+            os.close(handle)
     sizes = {name: len(each) for name, each in packed.files.items()} | {DOCUMENT: len(content)}
     return Folder(full, hashlib.sha256(content).hexdigest(), sizes)
 

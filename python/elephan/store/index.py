@@ -176,10 +176,12 @@ class Index:
             for position, row in enumerate(rows):
                 slot = self._meet(kind, row["name"], position)
                 self._insert(kind, {"row": slot * ROWS + number, "run": number, "position": position, **row})
-        self._insert("points", {"run": number, "labels": "{}"})
+        there: set[str] = set()
         for labels in (*kept, *sets):
             with suppress(StoreError):
-                self.label(number, labels)
+                self._point(number, labels, there)
+        if not there:
+            self._insert("points", {"run": number, "labels": "{}"})
 
     def label(self, number: int, labels: Labels) -> None:
         """Add a set of labels to a run; within `change`.
@@ -194,16 +196,21 @@ class Index:
         StoreError
             As `check`.
         """
+        there = {each for (each,) in self.rows("SELECT labels FROM points WHERE run = ?", (number,))}
+        if self._point(number, labels, there) and "{}" in there:
+            self.rows("DELETE FROM points WHERE run = ? AND labels = '{}'", (number,))
+
+    def _point(self, number: int, labels: Labels, there: set[str]) -> bool:
+        """Add a row for a set of labels, unless it is there; tell whether it was added."""
         self.check(labels)
         line = as_line(labels)
-        there = {each for (each,) in self.rows("SELECT labels FROM points WHERE run = ?", (number,))}
         if not labels or line in there:
-            return
+            return False
         self._insert("points", {"run": number, "labels": line, **labels})
-        if "{}" in there:
-            self.rows("DELETE FROM points WHERE run = ? AND labels = '{}'", (number,))
         for name, value in labels.items():
             self._meet("labels", name, int(isinstance(value, bool)))
+        there.add(line)
+        return True
 
     def fail(self, key: str, labels: str, scenario: str, error: str, written: str) -> None:
         """Add a point that failed; within `change`.
@@ -286,8 +293,7 @@ class Index:
 
     def _insert(self, table: str, row: Mapping[str, Any]) -> int:
         names = (table, *row)
-        sql = self._inserts.get(names)
-        if sql is None:
+        if (sql := self._inserts.get(names)) is None:
             self._widen(table, row)
             marks = ", ".join("?" * len(row))
             sql = f"INSERT INTO {table} ({', '.join(map(quoted, row))}) VALUES ({marks})"

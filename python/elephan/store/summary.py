@@ -130,19 +130,21 @@ def summarize(document: Mapping[str, Any]) -> Summary:
     for link in document["links"]:
         row = {"name": link["name"], "rate_bps": link["rate_bps"], "discipline": link["queue"]["discipline"]}
         row["buffer_packets"] = link["buffer_packets"]
-        links.append(row | dict(_measured(link, "")))
+        links.append(_measured(link, row))
     facts = ("name", "law", "recovery", "flows")
-    groups = [{fact: group[fact] for fact in facts} | dict(_measured(group, "")) for group in document["groups"]]
-    return Summary(run | dict(_measured(document["fairness"], "")), links, groups)
+    groups = [_measured(group, {fact: group[fact] for fact in facts}) for group in document["groups"]]
+    return Summary(_measured(document["fairness"], run), links, groups)
 
 
-def _measured(values: Mapping[str, Any], before: str) -> Iterator[tuple[str, Any]]:
-    """Yield every measured quantity in a part of the document, however deep."""
+def _measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """Add every measured quantity in a part of the document to a row, however deep."""
     for name, value in values.items():
         if not isinstance(value, dict):
             continue
+        full = before + name
         if "mean" in value:
-            yield before + name, value["mean"]
-            yield before + name + CI95, value["ci95"]
+            row[full] = value["mean"]
+            row[full + CI95] = value["ci95"]
         else:
-            yield from _measured(value, f"{before}{name}_")
+            _measured(value, row, full + "_")
+    return row
