@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -19,8 +20,26 @@ if TYPE_CHECKING:
 
 FAILURES = "failures"
 
+VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
+"""Where a store is unless said: what the environment names, else this in the working directory."""
+
 BATCH = 500
 """Runs of one transaction."""
+
+
+def usual(folder: str | Path | None) -> Path:
+    """Say where a store is.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        If it is given.
+
+    Returns
+    -------
+    Path
+    """
+    return Path(folder or os.environ.get(VARIABLE) or USUAL)
 
 
 def open_to_write(store: Path) -> Index:

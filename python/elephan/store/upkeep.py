@@ -79,6 +79,21 @@ class Merged:
         return Merged(self.added + other.added, self.known + other.known, self.problems + other.problems)
 
 
+def tidy(store: Store) -> None:
+    """Take in what a killed process had no time to, and what the shards of a sweep have left.
+
+    Parameters
+    ----------
+    store : Store
+    """
+    dead = leftovers(store.folder)
+    if dead:
+        known = {run_id for (run_id,) in store.index.rows("SELECT id FROM runs")}
+        take_in(store.index, store.folder, (run_id for run_id in folders.all_ids(store.folder) if run_id not in known))
+        sweep_away(dead)
+    absorb(store)
+
+
 def verify(store: Store, *, repair: bool) -> list[Problem]:
     """Check what `Store.verify` says.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from elephan.scenario import Scenario
 from elephan.store import Store
 from elephan.store.index import FILE
 from elephan.store.labels import as_labels
-from elephan.store.store import USUAL, VARIABLE
+from elephan.store.opening import usual
 from elephan.sweep.document import Sweep
 from elephan.sweep.execution import Job, execute, jobs_of, share_of, workers_of
 from elephan.sweep.progress import Tally
@@ -165,7 +164,7 @@ def folder_of(store: Store | str | Path | None) -> Path:
     -------
     Path
     """
-    return store.folder if isinstance(store, Store) else Path(store or os.environ.get(VARIABLE) or USUAL)
+    return store.folder if isinstance(store, Store) else usual(store)
 
 
 @contextmanager
