@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
@@ -23,6 +22,7 @@ from elephan.sweep.tasks import Settings, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from elephan.sweep.points import Point
     from elephan.sweep.progress import Progress
