@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from pathlib import Path
 
@@ -22,9 +21,9 @@ def folder() -> Path:
     -------
     Path
     """
-    from elephan.store.store import USUAL, VARIABLE  # noqa: PLC0415 (loads Arrow, which may be what is broken)
+    from elephan.store.opening import usual  # noqa: PLC0415 (loads Arrow, which may be what is broken)
 
-    return Path(os.environ.get(VARIABLE) or USUAL)
+    return usual()
 
 
 def disk() -> Finding:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import os
 import shutil
 import sqlite3
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elephan.store import folders
+from elephan.store import failures, folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE, Index
 from elephan.store.schema import BUSY_S, VERSION, Older, check_version, connect, quick
@@ -17,10 +17,25 @@ from elephan.store.schema import BUSY_S, VERSION, Older, check_version, connect,
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FAILURES = "failures"
+VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
 
 BATCH = 500
 """Runs of one transaction."""
+
+
+def usual(folder: str | Path | None = None) -> Path:
+    """Say which folder is meant.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+
+    Returns
+    -------
+    Path
+        ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory, if none is given.
+    """
+    return Path(folder or os.environ.get(VARIABLE) or USUAL)
 
 
 def open_to_write(store: Path) -> Index:
@@ -48,7 +63,7 @@ def open_to_write(store: Path) -> Index:
         index = Index(connect(path), path)
     if is_new:
         take_in(index, store, folders.all_ids(store))
-        take_in_failures(index, store)
+        failures.take_in(index, store)
     return index
 
 
@@ -99,7 +114,7 @@ def open_to_read(store: Path) -> Index:
     index = Index(sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None), path)
     index.readonly, index.is_substitute = True, path.exists()
     take_in(index, store, folders.all_ids(store))
-    take_in_failures(index, store)
+    failures.take_in(index, store)
     return index
 
 
@@ -177,43 +192,3 @@ def take_in(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
                     index.add(found, folders.noted(place))
                     added.append(run_id)
     return added
-
-
-def take_in_failures(index: Index, store: Path) -> None:
-    """Add the failures that lie in a store to its index.
-
-    Parameters
-    ----------
-    index : Index
-    store : Path
-    """
-    with index.change():
-        for values in failures_in(store):
-            index.fail(**values)
-
-
-def failures_in(store: Path) -> list[dict[str, str]]:
-    """Read the failures that lie in a store.
-
-    Parameters
-    ----------
-    store : Path
-
-    Returns
-    -------
-    list of dict
-        ``key``, ``labels``, ``scenario``, ``error``, ``written``.
-    """
-    names = ("key", "labels", "scenario", "error", "written")
-    try:
-        paths = sorted((store / FAILURES).glob("*.json"))
-    except FileNotFoundError:
-        return []
-    found = []
-    for path in paths:
-        try:
-            values = json.loads(path.read_bytes())
-            found.append({name: str(values[name]) for name in names})
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # Without it the point is only tried again.
-    return found

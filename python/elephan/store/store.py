@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from elephan import _native
-from elephan.run.files import write_bytes, write_json
-from elephan.store import folders, query, tables, upkeep
+from elephan.run.files import write_bytes
+from elephan.store import failures, folders, query, tables, upkeep
 from elephan.store.errors import StoreError, told
 from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
-from elephan.store.locks import Presence, leftovers
-from elephan.store.opening import FAILURES, check_is_there, open_to_read, open_to_write, remove, take_in
+from elephan.store.locks import Presence
+from elephan.store.opening import check_is_there, open_to_read, open_to_write, remove, take_in, usual
 from elephan.store.provenance import now
 from elephan.store.stored import Stored
 from elephan.store.table import Table
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from elephan.store.index import Index
     from elephan.store.labels import Labels
     from elephan.store.upkeep import Freed, Merged, Problem
-
-VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
 
 MOST, LONGEST_S = 100, 0.25
 """Rows that wait for the index together: so many at most, and so long while others follow. Their folders are there."""
@@ -66,7 +62,7 @@ class Store:
     key = staticmethod(key)
 
     def __init__(self, folder: str | Path | None = None, *, readonly: bool = False) -> None:
-        self.folder = _usual(folder)
+        self.folder = usual(folder)
         self.readonly = readonly
         self._presence: Presence | None = None
         self._waiting: dict[str, tuple[folders.Folder, list[Labels]]] = {}
@@ -79,7 +75,7 @@ class Store:
             self._presence = Presence(self.folder)
             try:
                 self.index = open_to_write(self.folder)
-                self._tidy()
+                upkeep.tidy(self)
             except BaseException:
                 self._presence.end()
                 raise
@@ -96,7 +92,7 @@ class Store:
         ------
         InputError
         """
-        check_is_there(_usual(folder))
+        check_is_there(usual(folder))
 
     def __enter__(self) -> Self:
         return self
@@ -122,7 +118,7 @@ class Store:
         with told(self.folder), self.index.change():
             for run_id, (folder, sets) in self._waiting.items():
                 self.index.add(folder, sets)
-                self._forgive(run_id)
+                failures.forgive(self.index, self.folder, run_id)
         self._waiting.clear()
         self._flushed = time.monotonic()
 
@@ -244,9 +240,8 @@ class Store:
         self._writing()
         line = as_line(as_labels(labels))
         values = {"key": key, "labels": line, "scenario": scenario_text, "error": error, "written": now()}
-        with told(self.folder), self.index.change():
-            write_json(self._failure(key, line), values)
-            self.index.fail(**values)
+        with told(self.folder):
+            failures.keep(self.index, self.folder, values)
 
     def failures(self) -> list[dict[str, Any]]:
         """List the points that failed.
@@ -257,11 +252,8 @@ class Store:
             ``key``, ``labels``, ``scenario``, ``error``, ``written``; sorted by labels.
         """
         self.flush()
-        names = ("key", "labels", "scenario", "error", "written")
-        sql = f"SELECT {', '.join(names)} FROM failures WHERE key NOT IN (SELECT id FROM runs) ORDER BY labels, key"
         with told(self.folder):
-            rows = [dict(zip(names, row, strict=True)) for row in self.index.rows(sql)]
-        return [row | {"labels": json.loads(row["labels"])} for row in rows]
+            return failures.known(self.index)
 
     def run(
         self,
@@ -338,10 +330,7 @@ class Store:
         """
         self.flush()
         with told(self.folder):
-            found: list[str] = []
-            for column in ("id", "scenario_id"):
-                sql = f"SELECT id FROM runs WHERE {column} >= ?1 AND {column} < ?1 || 'g' ORDER BY id LIMIT 5"
-                found = found or [run_id for (run_id,) in self.index.rows(sql, (prefix.lower(),))]
+            found = self.index.begins(prefix)
         if len(found) != 1 or not prefix:
             several = ", ".join(run_id[:12] for run_id in found)
             what = f"several runs begin so ({several}); give more of it" if found else "no run begins so"
@@ -369,9 +358,7 @@ class Store:
         """
         self.flush()
         with told(self.folder):
-            where, values = tables.condition(self.index, as_labels(labels))
-            sql = f"SELECT DISTINCT r.id FROM points AS p JOIN runs AS r USING (run) WHERE {where} ORDER BY r.id"
-            return [self._stored(run_id) for (run_id,) in self.index.rows(sql, values)]
+            return [self._stored(run_id) for run_id in tables.runs(self.index, as_labels(labels))]
 
     def query(self, sql: str) -> Table:
         """Ask the index in SQL; nothing can be changed so.
@@ -575,15 +562,6 @@ class Store:
         if len(self._waiting) >= MOST or time.monotonic() - self._flushed >= LONGEST_S:
             self.flush()
 
-    def _failure(self, key: str, line: str) -> Path:
-        return self.folder / FAILURES / f"{_native.digest(key + line)[:32]}.json"
-
-    def _forgive(self, run_id: str) -> None:
-        """Forget that a point had failed."""
-        for (line,) in self.index.rows("SELECT labels FROM failures WHERE key = ?", (run_id,)):
-            self._failure(run_id, line).unlink(missing_ok=True)
-            self.index.rows("DELETE FROM failures WHERE key = ? AND labels = ?", (run_id, line))
-
     def _stored(self, run_id: str) -> Stored:
         def sets() -> list[Labels]:
             self.flush()
@@ -592,15 +570,6 @@ class Store:
                 return [] if number is None else self.index.sets(number)
 
         return Stored(run_id, folders.place(self.folder, run_id), sets)
-
-    def _tidy(self) -> None:
-        """Take in what a killed process had no time to, and what the shards of a sweep have left."""
-        dead = leftovers(self.folder)
-        if dead:
-            known = {run_id for (run_id,) in self.index.rows("SELECT id FROM runs")}
-            take_in(self.index, self.folder, (run_id for run_id in folders.all_ids(self.folder) if run_id not in known))
-            upkeep.sweep_away(dead)
-        upkeep.absorb(self)
 
     def remake(self) -> Index:
         """Make the index again from the folders.
@@ -625,7 +594,3 @@ class Store:
             message = f"store {self.folder}: was opened to be read only, or is closed"
             raise StoreError(message)
         return self._presence
-
-
-def _usual(folder: str | Path | None) -> Path:
-    return Path(folder or os.environ.get(VARIABLE) or USUAL)

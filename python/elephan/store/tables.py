@@ -59,6 +59,29 @@ def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
     return " AND ".join(f"p.{quoted(name)} = ?" for name in labels) or "1", tuple(labels.values())
 
 
+def runs(index: Index, labels: Labels) -> list[str]:
+    """List the runs that carry labels.
+
+    Parameters
+    ----------
+    index : Index
+    labels : dict
+
+    Returns
+    -------
+    list of str
+        Ids, sorted.
+
+    Raises
+    ------
+    StoreError
+        As `condition`.
+    """
+    where, values = condition(index, labels)
+    sql = f"SELECT DISTINCT r.id FROM points AS p JOIN runs AS r USING (run) WHERE {where} ORDER BY r.id"
+    return [run_id for (run_id,) in index.rows(sql, values)]
+
+
 def lay_out(index: Index, labels: Labels, columns: Sequence[str]) -> Any:
     """Lay runs and their labels out in one table.
 

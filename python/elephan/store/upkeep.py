@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan import _native
-from elephan.store import folders
+from elephan.store import failures, folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE
 from elephan.store.locks import LOCK, discard, hold, leftovers
-from elephan.store.opening import failures_in, take_in
+from elephan.store.opening import take_in
 from elephan.store.provenance import stamp
 from elephan.store.tables import condition
 
@@ -214,6 +214,21 @@ def gc(store: Store, runs: list[str], *, dry_run: bool) -> Freed:
     return Freed(len(runs), len(dead), freed)
 
 
+def tidy(store: Store) -> None:
+    """Take in what a killed process had no time to, and what the shards of a sweep have left.
+
+    Parameters
+    ----------
+    store : Store
+    """
+    dead = leftovers(store.folder)
+    if dead:
+        known = {run_id for (run_id,) in store.index.rows("SELECT id FROM runs")}
+        take_in(store.index, store.folder, (each for each in folders.all_ids(store.folder) if each not in known))
+        sweep_away(dead)
+    absorb(store)
+
+
 def sweep_away(paths: Iterable[Path]) -> None:
     """Remove what `leftovers` found.
 
@@ -365,6 +380,6 @@ def _take_over(store: Store, shard: Path) -> None:
 
 
 def _bring_failures(store: Store, source: Path) -> None:
-    for values in failures_in(source):
+    for values in failures.read(source):
         if store.find(values["key"]) is None:
             store.fail(values["key"], values["scenario"], json.loads(values["labels"]), values["error"])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
@@ -15,7 +13,7 @@ from elephan.scenario import Scenario
 from elephan.store import Store
 from elephan.store.index import FILE
 from elephan.store.labels import as_labels
-from elephan.store.store import USUAL, VARIABLE
+from elephan.store.opening import usual
 from elephan.sweep.document import Sweep
 from elephan.sweep.execution import Job, execute, jobs_of, share_of, workers_of
 from elephan.sweep.progress import Tally
@@ -24,6 +22,7 @@ from elephan.sweep.tasks import Settings, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from elephan.sweep.points import Point
     from elephan.sweep.progress import Progress
@@ -165,7 +164,7 @@ def folder_of(store: Store | str | Path | None) -> Path:
     -------
     Path
     """
-    return store.folder if isinstance(store, Store) else Path(store or os.environ.get(VARIABLE) or USUAL)
+    return store.folder if isinstance(store, Store) else usual(store)
 
 
 @contextmanager
