@@ -135,11 +135,7 @@ def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
 
 def _drop(store: Store, index: Index, ids: list[str]) -> int:
     """Remove runs; first from the index, so that none is there by halves. Return the bytes freed."""
-    with index.change():
-        for run_id in ids:
-            number = index.number(run_id)
-            if number is not None:
-                index.forget(number)
+    _forget(index, ids)
     freed = 0
     for run_id in ids:
         folder = folders.place(store.folder, run_id)
@@ -151,7 +147,17 @@ def _drop(store: Store, index: Index, ids: list[str]) -> int:
                 continue
             except NotADirectoryError:
                 folder.unlink()
+    # Who looked for one before its folder was gone has put it into the index again.
+    _forget(index, [run_id for run_id in ids if not folders.place(store.folder, run_id).exists()])
     return freed
+
+
+def _forget(index: Index, ids: Iterable[str]) -> None:
+    with index.change():
+        for run_id in ids:
+            number = index.number(run_id)
+            if number is not None:
+                index.forget(number)
 
 
 def chosen(
