@@ -245,6 +245,14 @@ def test_three_shards_come_to_the_undisturbed_sweep(undisturbed: Path, tmp_path:
     assert whole.reused == 12
 
 
+def test_points_of_a_shard_are_read_after_the_store_took_it_in(tmp_path: Path) -> None:
+    part = sweep(BASE, over={"seed": [1, 2]}, store=tmp_path, shard="1/2")
+    before = document(part)
+    with Store(tmp_path):
+        assert not part.store.exists()
+    assert document(part) == before
+
+
 def test_a_shard_leaves_out_what_the_store_around_it_has(tmp_path: Path) -> None:
     sweep(BASE, over={"seed": [1, 2, 3]}, store=tmp_path)
     parts = [sweep(BASE, over={"seed": [1, 2, 3, 4]}, store=tmp_path, shard=(i, 2)) for i in (1, 2)]

@@ -13,6 +13,7 @@ from elephan.store.errors import told
 from elephan.store.provenance import here
 from elephan.store.query import as_column
 from elephan.store.summary import RUN, shown_as, summarize
+from elephan.store.upkeep import SHARDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,8 +67,11 @@ class Done:
 
     @property
     def folder(self) -> Path:
-        """Where its run lies."""
-        return folders.place(self.store, self.run)
+        """Where its run lies: that of a shard in the whole store, once that has taken it in."""
+        own = folders.place(self.store, self.run)
+        if self.store.parent.name == SHARDS and not own.exists():
+            return folders.place(self.store.parent.parent, self.run)
+        return own
 
     @property
     def links(self) -> list[dict[str, Any]]:
