@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -322,6 +323,20 @@ def test_columns_are_those_of_the_store_also_of_a_group_called_like_a_link(tmp_p
     assert [by_run[row["run"]] for row in own.to_pylist()] == own.select(kept.column_names).to_pylist()
     assert all(by_run[row["run"]][name] == value for row in asked.to_pylist() for name, value in row.items())
     assert [point.links[0]["loss_ratio"]["mean"] for point in done.points] == own["core.loss_ratio"].to_pylist()
+
+
+def test_labels_of_several_kinds_are_the_same_texts_in_both_tables(tmp_path: Path) -> None:
+    done = sweep(BASE, over={"seed": [1, 2]}, store=tmp_path)
+    points = [
+        replace(one, point=replace(one.point, labels={"mixed": value}))
+        for one, value in zip(done.points, (True, 2), strict=True)
+    ]
+    with Store(tmp_path / "other") as store:
+        for one in points:
+            store.run(one.point.scenario, labels=one.labels)
+        kept = store.table(columns=["mixed"]).arrow["mixed"].to_pylist()
+    assert kept == ["2", "true"]
+    assert replace(done, done=tuple(points)).table().arrow["mixed"].to_pylist() == ["true", "2"]
 
 
 def test_files_of_a_sweep_are_the_same_each_time(undisturbed: Path, tmp_path: Path) -> None:

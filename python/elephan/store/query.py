@@ -104,11 +104,20 @@ def as_column(values: Sequence[Any]) -> Any:
     Parameters
     ----------
     values : sequence
+        Booleans beside others become texts, as TOML writes them.
 
     Returns
     -------
     pyarrow.ChunkedArray
+
+    Examples
+    --------
+    >>> as_column([True, None]).to_pylist(), as_column([True, 2]).to_pylist(), as_column([1, 2.5]).to_pylist()
+    ([True, None], ['true', '2'], [1.0, 2.5])
     """
+    kinds = {type(value) for value in values if value is not None}
+    if bool in kinds and len(kinds) > 1:
+        values = [str(value).lower() if isinstance(value, bool) else value for value in values]
     return _joined([_array(values)])
 
 
