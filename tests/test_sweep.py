@@ -339,6 +339,15 @@ def test_labels_of_several_kinds_are_the_same_texts_in_both_tables(tmp_path: Pat
     assert replace(done, done=tuple(points)).table().arrow["mixed"].to_pylist() == ["true", "2"]
 
 
+def test_a_damaged_document_of_a_point_is_said_in_one_line(tmp_path: Path) -> None:
+    done = sweep(BASE, over={"seed": [1]}, store=tmp_path)
+    path = done.points[0].folder / "run.json"
+    path.write_bytes(b"x" * path.stat().st_size)
+    again = sweep(BASE, over={"seed": [1]}, store=tmp_path)
+    with pytest.raises(InputError, match="damaged; elephan store verify --repair"):
+        again.to_json()
+
+
 def test_files_of_a_sweep_are_the_same_each_time(undisturbed: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         sweep(BASE, over=OVER, store=undisturbed).write(tmp_path / name)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native, display
 from elephan.run.files import write_json, write_parquet
-from elephan.store import Table, folders
-from elephan.store.errors import told
+from elephan.store import Stored, Table, folders
 from elephan.store.provenance import here
 from elephan.store.query import as_column
 from elephan.store.summary import RUN, shown_as, summarize
@@ -60,10 +59,9 @@ class Done:
         Raises
         ------
         InputError
-            If the run is not in the store any more.
+            If the run is not in the store any more, or damaged.
         """
-        with told(self.store):
-            return folders.as_document(folders.read(self.folder).full)
+        return Stored(self.run, self.folder, lambda: [self.labels]).document
 
     @property
     def folder(self) -> Path:
