@@ -207,6 +207,7 @@ def test_sql_answers_in_columns_and_by_group(store: Store, results: list[Result]
         ("SELECT goodput FROM groups", 'did you mean "goodput_bps"'),
         ("SELECT * FROM result", 'did you mean "results"'),
         ("DELETE FROM runs", "can only read"),
+        ("PRAGMA journal_mode = DELETE", "can only read"),
         ("CREATE TABLE x (y)", "can only read"),
         ("ATTACH 'other.sqlite' AS other", "can only read"),
         ("SELECT 1; SELECT 2", "several statements"),

@@ -18,10 +18,9 @@ import pytest
 import elephan
 from elephan.errors import InputError
 from elephan.run.result import Result
-from elephan.store import Store, folders
+from elephan.store import Store, folders, upkeep
 from elephan.store.index import FILE
 from elephan.store.locks import hold, leftovers
-from elephan.store.upkeep import sweep_away
 
 SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.2 s", "warmup": "0.1 s"})
 
@@ -141,7 +140,7 @@ def test_a_process_that_begins_while_leftovers_are_removed_keeps_its_lock(tmp_pa
         assert found == [lock]
         handle = hold(lock, alone=True)
         assert handle is not None
-        sweep_away(found)
+        upkeep.sweep_away(found)
         assert lock.exists()
         os.close(handle)
         assert store.gc().leftovers == 1
@@ -359,3 +358,21 @@ def test_the_index_agrees_with_the_folder_when_two_processes_write_the_same_run(
         assert store.verify() == []
         runs = [run for run in store.runs() if run.id != first.id]
         assert [run.labels for run in runs] == [[{"by": "the quicker"}, {"by": "the slower"}]]
+
+
+def test_a_run_that_is_looked_for_while_it_is_removed_leaves_no_row(
+    tmp_path: Path, result: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size_of = upkeep.size_of
+    with Store(tmp_path) as store, Store(tmp_path) as other:
+        run = store.put(result)
+
+        def looked_for(path: Path) -> int:
+            assert other.find(run.id) is not None
+            monkeypatch.setattr(upkeep, "size_of", size_of)
+            return size_of(path)
+
+        monkeypatch.setattr(upkeep, "size_of", looked_for)
+        assert store.gc(unlabelled=True).runs == 1
+        assert store.runs() == other.runs() == []
+        assert store.verify() == []

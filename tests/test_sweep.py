@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +246,14 @@ def test_three_shards_come_to_the_undisturbed_sweep(undisturbed: Path, tmp_path:
     assert whole.reused == 12
 
 
+def test_points_of_a_shard_are_read_after_the_store_took_it_in(tmp_path: Path) -> None:
+    part = sweep(BASE, over={"seed": [1, 2]}, store=tmp_path, shard="1/2")
+    before = document(part)
+    with Store(tmp_path):
+        assert not part.store.exists()
+    assert document(part) == before
+
+
 def test_a_shard_leaves_out_what_the_store_around_it_has(tmp_path: Path) -> None:
     sweep(BASE, over={"seed": [1, 2, 3]}, store=tmp_path)
     parts = [sweep(BASE, over={"seed": [1, 2, 3, 4]}, store=tmp_path, shard=(i, 2)) for i in (1, 2)]
@@ -314,6 +323,29 @@ def test_columns_are_those_of_the_store_also_of_a_group_called_like_a_link(tmp_p
     assert [by_run[row["run"]] for row in own.to_pylist()] == own.select(kept.column_names).to_pylist()
     assert all(by_run[row["run"]][name] == value for row in asked.to_pylist() for name, value in row.items())
     assert [point.links[0]["loss_ratio"]["mean"] for point in done.points] == own["core.loss_ratio"].to_pylist()
+
+
+def test_labels_of_several_kinds_are_the_same_texts_in_both_tables(tmp_path: Path) -> None:
+    done = sweep(BASE, over={"seed": [1, 2]}, store=tmp_path)
+    points = [
+        replace(one, point=replace(one.point, labels={"mixed": value}))
+        for one, value in zip(done.points, (True, 2), strict=True)
+    ]
+    with Store(tmp_path / "other") as store:
+        for one in points:
+            store.run(one.point.scenario, labels=one.labels)
+        kept = store.table(columns=["mixed"]).arrow["mixed"].to_pylist()
+    assert kept == ["2", "true"]
+    assert replace(done, done=tuple(points)).table().arrow["mixed"].to_pylist() == ["true", "2"]
+
+
+def test_a_damaged_document_of_a_point_is_said_in_one_line(tmp_path: Path) -> None:
+    done = sweep(BASE, over={"seed": [1]}, store=tmp_path)
+    path = done.points[0].folder / "run.json"
+    path.write_bytes(b"x" * path.stat().st_size)
+    again = sweep(BASE, over={"seed": [1]}, store=tmp_path)
+    with pytest.raises(InputError, match="damaged; elephan store verify --repair"):
+        again.to_json()
 
 
 def test_files_of_a_sweep_are_the_same_each_time(undisturbed: Path, tmp_path: Path) -> None:

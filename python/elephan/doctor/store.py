@@ -23,7 +23,7 @@ def folder() -> Path:
     """
     from elephan.store.opening import usual  # noqa: PLC0415 (loads Arrow, which may be what is broken)
 
-    return usual(None)
+    return usual()
 
 
 def disk() -> Finding:

@@ -235,6 +235,24 @@ class Index:
         found = self.rows("SELECT run FROM runs WHERE id = ?", (run_id,))
         return int(found[0][0]) if found else None
 
+    def begins(self, prefix: str) -> list[str]:
+        """Find the runs whose id begins so, or if there is none, whose scenario's id does.
+
+        Parameters
+        ----------
+        prefix : str
+
+        Returns
+        -------
+        list of str
+            Ids; five at most.
+        """
+        found: list[str] = []
+        for column in ("id", "scenario_id"):
+            sql = f"SELECT id FROM runs WHERE {column} >= ?1 AND {column} < ?1 || 'g' ORDER BY id LIMIT 5"
+            found = found or [run_id for (run_id,) in self.rows(sql, (prefix.lower(),))]
+        return found
+
     def forget(self, number: int) -> None:
         """Take a run out of the index; within `change`.
 

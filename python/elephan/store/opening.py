@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -10,15 +9,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elephan.store import folders
+from elephan.store import failures, folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE, Index
 from elephan.store.schema import BUSY_S, VERSION, Older, check_version, connect, quick
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-FAILURES = "failures"
 
 VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
 """Where a store is unless said: what the environment names, else this in the working directory."""
@@ -27,17 +24,17 @@ BATCH = 500
 """Runs of one transaction."""
 
 
-def usual(folder: str | Path | None) -> Path:
-    """Say where a store is.
+def usual(folder: str | Path | None = None) -> Path:
+    """Say which folder is meant.
 
     Parameters
     ----------
     folder : str or Path, optional
-        If it is given.
 
     Returns
     -------
     Path
+        ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory, if none is given.
     """
     return Path(folder or os.environ.get(VARIABLE) or USUAL)
 
@@ -67,7 +64,7 @@ def open_to_write(store: Path) -> Index:
         index = Index(connect(path), path)
     if is_new:
         take_in(index, store, folders.all_ids(store))
-        take_in_failures(index, store)
+        failures.take_in(index, store)
     return index
 
 
@@ -118,7 +115,7 @@ def open_to_read(store: Path) -> Index:
     index = Index(sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None), path)
     index.readonly, index.is_substitute = True, path.exists()
     take_in(index, store, folders.all_ids(store))
-    take_in_failures(index, store)
+    failures.take_in(index, store)
     return index
 
 
@@ -196,43 +193,3 @@ def take_in(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
                     index.add(found, folders.noted(place))
                     added.append(run_id)
     return added
-
-
-def take_in_failures(index: Index, store: Path) -> None:
-    """Add the failures that lie in a store to its index.
-
-    Parameters
-    ----------
-    index : Index
-    store : Path
-    """
-    with index.change():
-        for values in failures_in(store):
-            index.fail(**values)
-
-
-def failures_in(store: Path) -> list[dict[str, str]]:
-    """Read the failures that lie in a store.
-
-    Parameters
-    ----------
-    store : Path
-
-    Returns
-    -------
-    list of dict
-        ``key``, ``labels``, ``scenario``, ``error``, ``written``.
-    """
-    names = ("key", "labels", "scenario", "error", "written")
-    try:
-        paths = sorted((store / FAILURES).glob("*.json"))
-    except FileNotFoundError:
-        return []
-    found = []
-    for path in paths:
-        try:
-            values = json.loads(path.read_bytes())
-            found.append({name: str(values[name]) for name in names})
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # Without it the point is only tried again.
-    return found

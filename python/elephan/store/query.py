@@ -21,6 +21,9 @@ MOST = 30
 """Names that a message lists."""
 
 _TOKENS = re.compile(r"""'(?:[^']|'')*' | --[^\n]* | /\*.*?\*/ | "(?P<name>(?:[^"]|"")*)" """, re.VERBOSE | re.DOTALL)
+_LOOKING = {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}
+"""Pragmas that take the name of a table, and only tell of it."""
+
 _MISSING = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
 
 
@@ -49,6 +52,7 @@ def ask(index: Index, sql: str) -> Any:
     attached = connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.execute(f"CREATE TEMP VIEW {index.view(sql)}")
     connection.execute("PRAGMA query_only = ON")
+    connection.set_authorizer(_allow)
     try:
         cursor = connection.execute(sql)
         if cursor.description is None:
@@ -58,11 +62,18 @@ def ask(index: Index, sql: str) -> Any:
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise StoreError(_explained(index, error)) from None
     finally:
+        connection.set_authorizer(None)
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, attached)
         connection.execute("PRAGMA query_only = OFF")
         connection.execute("DROP VIEW temp.results")
+
+
+def _allow(action: int, name: str | None, value: str | None, *_: object) -> int:
+    """Refuse what sets something of the connection or of the file: SQLite counts that as reading."""
+    is_set = action == sqlite3.SQLITE_PRAGMA and value is not None and name not in _LOOKING
+    return sqlite3.SQLITE_DENY if is_set else sqlite3.SQLITE_OK
 
 
 def as_arrow(names: Sequence[str], cursor: sqlite3.Cursor) -> Any:
@@ -93,11 +104,20 @@ def as_column(values: Sequence[Any]) -> Any:
     Parameters
     ----------
     values : sequence
+        Booleans beside others become texts, as TOML writes them.
 
     Returns
     -------
     pyarrow.ChunkedArray
+
+    Examples
+    --------
+    >>> as_column([True, None]).to_pylist(), as_column([True, 2]).to_pylist(), as_column([1, 2.5]).to_pylist()
+    ([True, None], ['true', '2'], [1.0, 2.5])
     """
+    kinds = {type(value) for value in values if value is not None}
+    if bool in kinds and len(kinds) > 1:
+        values = [str(value).lower() if isinstance(value, bool) else value for value in values]
     return _joined([_array(values)])
 
 
@@ -212,7 +232,7 @@ def _explained(index: Index, error: Exception) -> str:
             return f'query: there is no table "{name}"; {hint(name, known)}'
         columns = dict.fromkeys(column for columns in known.values() for column in columns)
         return f'query: there is no column "{name}"; {hint(name.rpartition(".")[2], columns)}'
-    if "readonly" in reason or "attached" in reason or "query_only" in reason:
+    if "not authorized" in reason or "readonly" in reason or "attached" in reason or "query_only" in reason:
         return "query: would change the index; it can only read: write a SELECT"
     if "one statement" in reason:
         return "query: has several statements; write one SELECT"

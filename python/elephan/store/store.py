@@ -8,14 +8,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from elephan import _native
-from elephan.run.files import write_bytes, write_json
-from elephan.store import folders, query, tables, upkeep
+from elephan.run.files import write_bytes
+from elephan.store import failures, folders, query, tables, upkeep
 from elephan.store.errors import StoreError, told
 from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
 from elephan.store.locks import Presence
-from elephan.store.opening import FAILURES, open_to_read, open_to_write, take_in, usual
+from elephan.store.opening import open_to_read, open_to_write, take_in, usual
 from elephan.store.provenance import now
 from elephan.store.stored import Stored
 from elephan.store.table import Table
@@ -105,7 +104,7 @@ class Store:
         with told(self.folder), self.index.change():
             for run_id, (folder, sets) in self._waiting.items():
                 self.index.add(folder, sets)
-                self._forgive(run_id)
+                failures.forgive(self.index, self.folder, run_id)
         self._waiting.clear()
         self._flushed = time.monotonic()
 
@@ -227,9 +226,8 @@ class Store:
         self._writing()
         line = as_line(as_labels(labels))
         values = {"key": key, "labels": line, "scenario": scenario_text, "error": error, "written": now()}
-        with told(self.folder), self.index.change():
-            write_json(self._failure(key, line), values)
-            self.index.fail(**values)
+        with told(self.folder):
+            failures.keep(self.index, self.folder, values)
 
     def failures(self) -> list[dict[str, Any]]:
         """List the points that failed.
@@ -240,11 +238,8 @@ class Store:
             ``key``, ``labels``, ``scenario``, ``error``, ``written``; sorted by labels.
         """
         self.flush()
-        names = ("key", "labels", "scenario", "error", "written")
-        sql = f"SELECT {', '.join(names)} FROM failures WHERE key NOT IN (SELECT id FROM runs) ORDER BY labels, key"
         with told(self.folder):
-            rows = [dict(zip(names, row, strict=True)) for row in self.index.rows(sql)]
-        return [row | {"labels": json.loads(row["labels"])} for row in rows]
+            return failures.known(self.index)
 
     def run(
         self,
@@ -320,10 +315,7 @@ class Store:
         """
         self.flush()
         with told(self.folder):
-            found: list[str] = []
-            for column in ("id", "scenario_id"):
-                sql = f"SELECT id FROM runs WHERE {column} >= ?1 AND {column} < ?1 || 'g' ORDER BY id LIMIT 5"
-                found = found or [run_id for (run_id,) in self.index.rows(sql, (prefix.lower(),))]
+            found = self.index.begins(prefix)
         if len(found) != 1 or not prefix:
             several = ", ".join(run_id[:12] for run_id in found)
             what = f"several runs begin so ({several}); give more of it" if found else "no run begins so"
@@ -351,9 +343,7 @@ class Store:
         """
         self.flush()
         with told(self.folder):
-            where, values = tables.condition(self.index, as_labels(labels))
-            sql = f"SELECT DISTINCT r.id FROM points AS p JOIN runs AS r USING (run) WHERE {where} ORDER BY r.id"
-            return [self._stored(run_id) for (run_id,) in self.index.rows(sql, values)]
+            return [self._stored(run_id) for run_id in tables.runs(self.index, as_labels(labels))]
 
     def query(self, sql: str) -> Table:
         """Ask the index in SQL; nothing can be changed so.
@@ -533,7 +523,7 @@ class Store:
         row = self.index.rows("SELECT sizes FROM runs WHERE id = ?", (run_id,))
         if row:
             return dict(json.loads(row[0][0]))
-        if self.readonly or not os.path.exists(f"{folders.place(self.folder, run_id)}/{folders.DOCUMENT}"):  # noqa: PTH110 (fast)
+        if self.readonly or not os.path.exists(f"{folders.place(self.folder, run_id)}/{folders.DOCUMENT}"):
             return None
         return self._sizes(run_id) if take_in(self.index, self.folder, [run_id]) else None
 
@@ -556,15 +546,6 @@ class Store:
         self._waiting[run_id] = (folder, sets)
         if len(self._waiting) >= MOST or time.monotonic() - self._flushed >= LONGEST_S:
             self.flush()
-
-    def _failure(self, key: str, line: str) -> Path:
-        return self.folder / FAILURES / f"{_native.digest(key + line)[:32]}.json"
-
-    def _forgive(self, run_id: str) -> None:
-        """Forget that a point had failed."""
-        for (line,) in self.index.rows("SELECT labels FROM failures WHERE key = ?", (run_id,)):
-            self._failure(run_id, line).unlink(missing_ok=True)
-            self.index.rows("DELETE FROM failures WHERE key = ? AND labels = ?", (run_id, line))
 
     def _stored(self, run_id: str) -> Stored:
         def sets() -> list[Labels]:

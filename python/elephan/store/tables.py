@@ -59,6 +59,29 @@ def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
     return " AND ".join(f"p.{quoted(name)} = ?" for name in labels) or "1", tuple(labels.values())
 
 
+def runs(index: Index, labels: Labels) -> list[str]:
+    """List the runs that carry labels.
+
+    Parameters
+    ----------
+    index : Index
+    labels : dict
+
+    Returns
+    -------
+    list of str
+        Ids, sorted.
+
+    Raises
+    ------
+    StoreError
+        As `condition`.
+    """
+    where, values = condition(index, labels)
+    sql = f"SELECT DISTINCT r.id FROM points AS p JOIN runs AS r USING (run) WHERE {where} ORDER BY r.id"
+    return [run_id for (run_id,) in index.rows(sql, values)]
+
+
 def lay_out(index: Index, labels: Labels, columns: Sequence[str]) -> Any:
     """Lay runs and their labels out in one table.
 
@@ -192,19 +215,12 @@ class _Layout:
 
     def _labels(self) -> dict[str, Any]:
         """Columns of labels; booleans, which SQLite has not, are made of numbers again."""
-        import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
         found = self._fetch({name: f"p.{quoted(name)}" for name in self.index.names("labels")}, "")
         flags = {name for (name,) in self.index.rows("SELECT name FROM names WHERE kind = 'labels' AND position = 1")}
         if flags:
             lines = [json.loads(line) for line in self._fetch({"": "p.labels"}, "")[""].to_pylist()]
             for name in flags:
-                values = [line.get(name) for line in lines]
-                if any(not isinstance(value, bool) and value is not None for value in values):
-                    values = [json.dumps(value) if isinstance(value, bool) else value for value in values]
-                    found[name] = as_column(values)
-                else:
-                    found[name] = pa.chunked_array([pa.array(values, type=pa.bool_())])
+                found[name] = as_column([line.get(name) for line in lines])
         return found
 
     def _places(self) -> dict[str, tuple[tuple[str, str], str]]:

@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan import _native
-from elephan.store import folders
+from elephan.store import failures, folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE
 from elephan.store.locks import LOCK, discard, hold, leftovers
-from elephan.store.opening import failures_in, open_to_write, remove, take_in
+from elephan.store.opening import open_to_write, remove, take_in
 from elephan.store.provenance import stamp
 from elephan.store.tables import condition
 
@@ -79,21 +79,6 @@ class Merged:
         return Merged(self.added + other.added, self.known + other.known, self.problems + other.problems)
 
 
-def tidy(store: Store) -> None:
-    """Take in what a killed process had no time to, and what the shards of a sweep have left.
-
-    Parameters
-    ----------
-    store : Store
-    """
-    dead = leftovers(store.folder)
-    if dead:
-        known = {run_id for (run_id,) in store.index.rows("SELECT id FROM runs")}
-        take_in(store.index, store.folder, (run_id for run_id in folders.all_ids(store.folder) if run_id not in known))
-        sweep_away(dead)
-    absorb(store)
-
-
 def verify(store: Store, *, repair: bool) -> list[Problem]:
     """Check what `Store.verify` says.
 
@@ -152,11 +137,7 @@ def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
 
 def _drop(store: Store, index: Index, ids: list[str]) -> int:
     """Remove runs; first from the index, so that none is there by halves. Return the bytes freed."""
-    with index.change():
-        for run_id in ids:
-            number = index.number(run_id)
-            if number is not None:
-                index.forget(number)
+    _forget(index, ids)
     freed = 0
     for run_id in ids:
         folder = folders.place(store.folder, run_id)
@@ -168,7 +149,17 @@ def _drop(store: Store, index: Index, ids: list[str]) -> int:
                 continue
             except NotADirectoryError:
                 folder.unlink()
+    # Who looked for one before its folder was gone has put it into the index again.
+    _forget(index, [run_id for run_id in ids if not folders.place(store.folder, run_id).exists()])
     return freed
+
+
+def _forget(index: Index, ids: Iterable[str]) -> None:
+    with index.change():
+        for run_id in ids:
+            number = index.number(run_id)
+            if number is not None:
+                index.forget(number)
 
 
 def chosen(
@@ -229,6 +220,21 @@ def gc(store: Store, runs: list[str], *, dry_run: bool) -> Freed:
     freed += _drop(store, store.index, runs)
     store.index.shrink()
     return Freed(len(runs), len(dead), freed)
+
+
+def tidy(store: Store) -> None:
+    """Take in what a killed process had no time to, and what the shards of a sweep have left.
+
+    Parameters
+    ----------
+    store : Store
+    """
+    dead = leftovers(store.folder)
+    if dead:
+        known = {run_id for (run_id,) in store.index.rows("SELECT id FROM runs")}
+        take_in(store.index, store.folder, (each for each in folders.all_ids(store.folder) if each not in known))
+        sweep_away(dead)
+    absorb(store)
 
 
 def sweep_away(paths: Iterable[Path]) -> None:
@@ -382,6 +388,6 @@ def _take_over(store: Store, shard: Path) -> None:
 
 
 def _bring_failures(store: Store, source: Path) -> None:
-    for values in failures_in(source):
+    for values in failures.read(source):
         if store.find(values["key"]) is None:
             store.fail(values["key"], values["scenario"], json.loads(values["labels"]), values["error"])

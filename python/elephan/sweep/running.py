@@ -14,6 +14,7 @@ from elephan.store import Store
 from elephan.store.index import FILE
 from elephan.store.labels import as_labels
 from elephan.store.opening import usual
+from elephan.store.upkeep import SHARDS
 from elephan.sweep.document import Sweep
 from elephan.sweep.execution import Job, execute, jobs_of, share_of, workers_of
 from elephan.sweep.progress import Tally
@@ -174,7 +175,7 @@ def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> I
         yield store
         return
     folder = folder_of(store)
-    with Store(folder if part is None else folder / "shards" / f"{part[0]}-of-{part[1]}") as opened:
+    with Store(folder if part is None else folder / SHARDS / f"{part[0]}-of-{part[1]}") as opened:
         yield opened
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native, display
 from elephan.run.files import write_json, write_parquet
-from elephan.store import Table, folders
-from elephan.store.errors import told
+from elephan.store import Stored, Table, folders
 from elephan.store.provenance import here
 from elephan.store.query import as_column
 from elephan.store.summary import RUN, shown_as, summarize
+from elephan.store.upkeep import SHARDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,15 +59,17 @@ class Done:
         Raises
         ------
         InputError
-            If the run is not in the store any more.
+            If the run is not in the store any more, or damaged.
         """
-        with told(self.store):
-            return folders.as_document(folders.read(self.folder).full)
+        return Stored(self.run, self.folder, lambda: [self.labels]).document
 
     @property
     def folder(self) -> Path:
-        """Where its run lies."""
-        return folders.place(self.store, self.run)
+        """Where its run lies: that of a shard in the whole store, once that has taken it in."""
+        own = folders.place(self.store, self.run)
+        if self.store.parent.name == SHARDS and not own.exists():
+            return folders.place(self.store.parent.parent, self.run)
+        return own
 
     @property
     def links(self) -> list[dict[str, Any]]:

@@ -1,0 +1,104 @@
+"""Points that failed: a small file for each, from which the index can be made again, and a row there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.run.files import write_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from elephan.store.index import Index
+
+FOLDER = "failures"
+
+NAMES = ("key", "labels", "scenario", "error", "written")
+"""What is kept of each, as text; labels as one line of JSON."""
+
+
+def keep(index: Index, store: Path, values: dict[str, str]) -> None:
+    """Keep a failure.
+
+    Parameters
+    ----------
+    index : Index
+    store : Path
+    values : dict of str to str
+        `NAMES`.
+    """
+    with index.change():
+        write_json(_path(store, values["key"], values["labels"]), values)
+        index.fail(**values)
+
+
+def forgive(index: Index, store: Path, key: str) -> None:
+    """Forget that a point had failed; within `Index.change`.
+
+    Parameters
+    ----------
+    index : Index
+    store : Path
+    key : str
+    """
+    for (line,) in index.rows("SELECT labels FROM failures WHERE key = ?", (key,)):
+        _path(store, key, line).unlink(missing_ok=True)
+        index.rows("DELETE FROM failures WHERE key = ? AND labels = ?", (key, line))
+
+
+def known(index: Index) -> list[dict[str, Any]]:
+    """List the points that failed and have no run.
+
+    Parameters
+    ----------
+    index : Index
+
+    Returns
+    -------
+    list of dict
+        `NAMES`, sorted by labels, which are a dict.
+    """
+    sql = f"SELECT {', '.join(NAMES)} FROM failures WHERE key NOT IN (SELECT id FROM runs) ORDER BY labels, key"
+    rows = [dict(zip(NAMES, row, strict=True)) for row in index.rows(sql)]
+    return [row | {"labels": json.loads(row["labels"])} for row in rows]
+
+
+def take_in(index: Index, store: Path) -> None:
+    """Add the failures that lie in a store to its index.
+
+    Parameters
+    ----------
+    index : Index
+    store : Path
+    """
+    with index.change():
+        for values in read(store):
+            index.fail(**values)
+
+
+def read(store: Path) -> list[dict[str, str]]:
+    """Read the failures that lie in a store.
+
+    Parameters
+    ----------
+    store : Path
+
+    Returns
+    -------
+    list of dict of str to str
+        `NAMES`.
+    """
+    found = []
+    for path in sorted((store / FOLDER).glob("*.json")):
+        try:
+            values = json.loads(path.read_bytes())
+            found.append({name: str(values[name]) for name in NAMES})
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # Without it the point is only tried again.
+    return found
+
+
+def _path(store: Path, key: str, line: str) -> Path:
+    return store / FOLDER / f"{_native.digest(key + line)[:32]}.json"
