@@ -251,8 +251,7 @@ def _reading(folder: Path | None) -> Store:
 def _existing(folder: Path | None) -> Store:
     """Open a store to write, but make none."""
     from elephan.store import Store  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.store.opening import check_is_there  # noqa: PLC0415 (as above)
-    from elephan.store.store import usual  # noqa: PLC0415
+    from elephan.store.opening import check_is_there, usual  # noqa: PLC0415 (as above)
 
     check_is_there(usual(folder))
     return Store(folder)

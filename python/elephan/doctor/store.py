@@ -22,7 +22,7 @@ def folder() -> Path:
     -------
     Path
     """
-    from elephan.store.store import USUAL, VARIABLE  # noqa: PLC0415 (loads Arrow, which may be what is broken)
+    from elephan.store.opening import USUAL, VARIABLE  # noqa: PLC0415 (loads Arrow, which may be what is broken)
 
     return Path(os.environ.get(VARIABLE) or USUAL)
 

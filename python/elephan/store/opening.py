@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -17,10 +18,27 @@ from elephan.store.schema import BUSY_S, VERSION, Older, check_version, connect,
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
+
 FAILURES = "failures"
 
 BATCH = 500
 """Runs of one transaction."""
+
+
+def usual(folder: str | Path | None) -> Path:
+    """Say where a store is.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        If it is given.
+
+    Returns
+    -------
+    Path
+    """
+    return Path(folder or os.environ.get(VARIABLE) or USUAL)
 
 
 def open_to_write(store: Path) -> Index:

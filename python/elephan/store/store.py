@@ -14,8 +14,8 @@ from elephan.store import folders, query, tables, upkeep
 from elephan.store.errors import StoreError, told
 from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
-from elephan.store.locks import Presence, leftovers
-from elephan.store.opening import FAILURES, open_to_read, open_to_write, take_in
+from elephan.store.locks import Presence
+from elephan.store.opening import FAILURES, open_to_read, open_to_write, take_in, usual
 from elephan.store.provenance import now
 from elephan.store.stored import Stored
 from elephan.store.table import Table
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
     from elephan.store.labels import Labels
     from elephan.store.upkeep import Freed, Merged, Problem
-
-VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
 
 MOST, LONGEST_S = 100, 0.25
 """Rows that wait for the index together: so many at most, and so long while others follow. Their folders are there."""
@@ -78,7 +76,7 @@ class Store:
             self._presence = Presence(self.folder)
             try:
                 self.index = open_to_write(self.folder)
-                self._tidy()
+                upkeep.tidy(self)
             except BaseException:
                 self._presence.end()
                 raise
@@ -577,15 +575,6 @@ class Store:
 
         return Stored(run_id, folders.place(self.folder, run_id), sets)
 
-    def _tidy(self) -> None:
-        """Take in what a killed process had no time to, and what the shards of a sweep have left."""
-        dead = leftovers(self.folder)
-        if dead:
-            known = {run_id for (run_id,) in self.index.rows("SELECT id FROM runs")}
-            take_in(self.index, self.folder, (run_id for run_id in folders.all_ids(self.folder) if run_id not in known))
-            upkeep.sweep_away(dead)
-        upkeep.absorb(self)
-
     @property
     def presence(self) -> Presence:
         """Where this process may write what is half done."""
@@ -596,18 +585,3 @@ class Store:
             message = f"store {self.folder}: was opened to be read only, or is closed"
             raise StoreError(message)
         return self._presence
-
-
-def usual(folder: str | Path | None) -> Path:
-    """Say where a store is.
-
-    Parameters
-    ----------
-    folder : str or Path, optional
-        If it is given.
-
-    Returns
-    -------
-    Path
-    """
-    return Path(folder or os.environ.get(VARIABLE) or USUAL)

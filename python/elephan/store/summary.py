@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Mapping
 
 CI95 = "_ci95"
 """Ends the name of a half-width of a 95 % confidence interval."""

@@ -330,6 +330,21 @@ def _said(folder: Path) -> dict[str, Any]:
     return {name: full[name] for name in ("links", "groups", "fairness", "resolved")} | {"run": run}
 
 
+def tidy(store: Store) -> None:
+    """Take in what a killed process had no time to, and what the shards of a sweep have left.
+
+    Parameters
+    ----------
+    store : Store
+    """
+    dead = leftovers(store.folder)
+    if dead:
+        known = {run_id for (run_id,) in store.index.rows("SELECT id FROM runs")}
+        take_in(store.index, store.folder, (run_id for run_id in folders.all_ids(store.folder) if run_id not in known))
+        sweep_away(dead)
+    absorb(store)
+
+
 def absorb(store: Store) -> None:
     """Take in the stores of a sweep's shards that nobody writes any more.
 

@@ -15,7 +15,7 @@ from elephan.scenario import Scenario
 from elephan.store import Store
 from elephan.store.index import FILE
 from elephan.store.labels import as_labels
-from elephan.store.store import USUAL, VARIABLE
+from elephan.store.opening import USUAL, VARIABLE
 from elephan.sweep.document import Sweep
 from elephan.sweep.execution import Job, execute, jobs_of, share_of, workers_of
 from elephan.sweep.progress import Tally
