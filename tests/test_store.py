@@ -323,8 +323,8 @@ def test_series_from_a_shard_or_another_store_are_added_to_a_run_that_has_none(t
             assert whole.find(plain.id, series=True) is not None
             assert whole.get(plain.id).labels == [{"a": 1}, {"b": 2}]
             assert whole.verify() == []
-            # The folder alone knows the labels too.
-            (folder / FILE).unlink()
+        # The folder alone knows the labels too.
+        (folder / FILE).unlink()
         with Store(folder) as whole:
             assert whole.get(plain.id).labels == [{"a": 1}, {"b": 2}]
 
