@@ -267,6 +267,13 @@ def test_sweeps_in_python_and_stores_give_pages(tmp_path: Path) -> None:
     assert data["axes"][0]["values"] == ["25 packets", "250 packets"]
 
 
+def test_a_store_is_shown_with_what_the_shards_of_a_sweep_left_there(tmp_path: Path) -> None:
+    for part in ("1/2", "2/2"):
+        sweep(small(duration="0.4 s", warmup="0.1 s"), over={"seed": [1, 2]}, store=tmp_path / "store", shard=part)
+    page = read(report(tmp_path / "store", tmp_path / "store.html").read_text())
+    assert page.all("p", class_="headline")[0].text == "2 runs"
+
+
 def test_a_long_run_still_fits(tmp_path: Path) -> None:
     many = small(duration="100 s").override({"flows[0].count": 40, "record": {"every": "5 ms"}})
     result = elephan.run(many, series=True)

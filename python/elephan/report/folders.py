@@ -45,6 +45,8 @@ def page_of(folder: Path) -> Page:
         message = f"{folder}: {what}; give a folder that elephan wrote with --out, or a store"
         raise InputError(message)
     name = next((KINDS[document] for document in KINDS if (folder / document).is_file()), None)
+    if name is None and (folder / "shards").is_dir():
+        name = "store"  # Of which so far only the shards of a sweep were written.
     if name is None:
         from elephan.report.model import document_of  # noqa: PLC0415 (reads the files)
 

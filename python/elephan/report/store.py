@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from elephan.store import Store
+
 CI95 = "_ci95"
 """Ends the name of a column with half the interval of another."""
 
@@ -43,9 +45,7 @@ def page(folder: Path) -> Page:
     InputError
         If it cannot be read.
     """
-    from elephan.store import Store  # noqa: PLC0415 (SQLite and Arrow)
-
-    with Store(folder, readonly=True) as store:
+    with _opened(folder) as store:
         labels = store.table(columns=("labels",)).columns
         rows: list[dict[str, Any]] = store.table(columns=("labels", "summary")).arrow.to_pylist()
         failures: list[dict[str, Any]] = list(store.failures())
@@ -74,6 +74,16 @@ def page(folder: Path) -> Page:
         ),
         provenance=(made_by(),),
     )
+
+
+def _opened(folder: Path) -> Store:
+    """Open a store; one that can be written takes in what shards have left."""
+    from elephan.store import Store, StoreError  # noqa: PLC0415 (SQLite and Arrow)
+
+    try:
+        return Store(folder)
+    except StoreError:
+        return Store(folder, readonly=True)
 
 
 def _quantities(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> list[Any]:
