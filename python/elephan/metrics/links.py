@@ -5,6 +5,7 @@ Source: RFC 5166 for what is worth measuring; HdrHistogram for the bins.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -422,6 +423,12 @@ def _middles(bins: NDArray[np.int64]) -> NDArray[np.float64]:
     return (_lowers(bins) + _lowers(bins + 1) - 1.0) / 2.0
 
 
+@cache
+def _all_middles() -> NDArray[np.float64]:
+    """Of all bins that counts of 64 bits fall into."""
+    return _middles(np.arange(60 * BINS_PER_DOUBLING, dtype=np.int64))
+
+
 @metric(
     "percentile",
     "Percentiles of backlog and queueing delay",
@@ -486,7 +493,7 @@ def percentiles(histograms: Sequence[ArrayLike], shares: Sequence[float]) -> NDA
     # A whole count: rounding must not ask for one more sample than there is.
     ranks = np.maximum(np.ceil(np.asarray(shares) * totals - 1e-9).astype(np.int64), 1)
     at = np.searchsorted(counted, before + ranks) - 1 - bounds[:-1, None]
-    return np.where(totals > 0, _middles(np.where(totals > 0, at, 0)), np.nan)
+    return np.where(totals > 0, _all_middles()[np.where(totals > 0, at, 0)], np.nan)
 
 
 @metric(

@@ -392,7 +392,7 @@ def _links(result: Result) -> dict[str, Any]:
     for replication, outcome in enumerate(result.outcomes):
         columns["replication"].append(np.full(names.size, replication, dtype=np.uint32))
         columns["link"].append(names)
-        columns["loss_ratio"].append(outcome.loss_ratios())
+        columns["loss_ratio"].append(outcome.loss_ratios)
         for name, column in outcome.links.items():
             columns.setdefault(name, []).append(column)
     return {name: np.concatenate(parts) for name, parts in columns.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
@@ -85,16 +86,11 @@ class Outcome:
         -------
         float [1]
         """
-        return float(self.loss_ratios()[link])
+        return float(self.loss_ratios[link])
 
+    @cached_property
     def loss_ratios(self) -> NDArray[np.float64]:
-        """Packets dropped over packets arrived.
-
-        Returns
-        -------
-        ndarray of float, shape (links,) [1]
-            0 where none arrived.
-        """
+        """Packets dropped over packets arrived, shape (links,) [1]; 0 where none arrived."""
         dropped, arrived = sum(self.links[f"drops_{cause}"] for cause in CAUSES), self.links["arrived"]
         ratios: NDArray[np.float64] = (dropped * (arrived > 0)) / arrived.clip(1)
         return ratios

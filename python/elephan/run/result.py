@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -217,7 +217,7 @@ class Result:
         plain = dict(zip(outcomes[0].links, columns, strict=True))
         drops = {cause: plain[f"drops_{cause}"] for cause in CAUSES}
         marks = np.sum([plain[f"marks_{cause}"] for cause in CAUSES], axis=0)
-        loss_ratio = np.array([o.loss_ratios() for o in outcomes]).T
+        loss_ratio = np.array([o.loss_ratios for o in outcomes]).T
         histograms = [counts for o in outcomes for counts in o.histograms["backlog_packets"]]
         histograms += [o.delay_histogram(i) for o in outcomes for i in range(len(facts))]
         found = percentiles(histograms, [p / 100 for p in PERCENTILES])
@@ -289,13 +289,13 @@ class Result:
         """Group of each flow, the same in all replications and in the scenario's order."""
         return self.outcomes[0].flows["group"]
 
-    @cached_property
+    @property
     def _fair_shares(self) -> NDArray[np.float64]:
         """Max-min fair rate of a flow of each group [bit/s], shape (groups,); datagrams want what they offer."""
         fair = self.scenario.facts["fair"]
-        counts = [group["flows"] for group in self.scenario.groups]
-        caps = [np.inf if cap is None else cap for cap in fair["caps_bps"]]
-        return maxmin_shares(fair["rates_bps"], fair["paths"], counts, caps)
+        counts = tuple(group["flows"] for group in self.scenario.groups)
+        caps = tuple(np.inf if cap is None else cap for cap in fair["caps_bps"])
+        return _shares(tuple(fair["rates_bps"]), tuple(map(tuple, fair["paths"])), counts, caps)
 
 
 def fair_groups(groups: Sequence[dict[str, Any]], link: int | None = None) -> NDArray[np.bool_]:
@@ -348,6 +348,10 @@ def buffer_packets(link: dict[str, Any]) -> float | None:
     if link["buffer_limit_bytes"] is not None and link["packet_bytes"]:
         return float(link["buffer_limit_bytes"] / link["packet_bytes"])
     return None
+
+
+_shares = lru_cache(maxsize=16)(maxmin_shares)
+"""Most points of a sweep share them."""
 
 
 class _Estimates:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.run.files import encode_columns
@@ -15,7 +16,6 @@ from elephan.store.provenance import here
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from elephan.run.result import Result
     from elephan.store.labels import Labels
@@ -25,7 +25,7 @@ DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"
 FORMAT = 1
 """Of a run's folder."""
 
-_JSON = json.JSONEncoder(allow_nan=False)
+_JSON = json.JSONEncoder(allow_nan=False, check_circular=False)
 
 _OWN = ("store", "resolved", "files", "provenance")
 """What ``run.json`` has beside the document of ``elephan run --json``."""
@@ -109,7 +109,7 @@ def place(store: Path, run_id: str) -> Path:
     -------
     Path
     """
-    return store / f"runs/{run_id[:2]}/{run_id}"
+    return Path(f"{store}/runs/{run_id[:2]}/{run_id}")
 
 
 def write(folder: Path, packed: Packed, run_id: str) -> Folder:

@@ -9,11 +9,11 @@ import platform
 import secrets
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 LOCK = "lock"
 
@@ -140,7 +140,7 @@ class Presence:
         Path
         """
         self._count += 1
-        folder = self.folder / str(self._count)
+        folder = Path(f"{self.folder}/{self._count}")
         folder.mkdir()
         try:
             yield folder

@@ -70,8 +70,7 @@ class Point:
         ScenarioError
             If it is none.
         """
-        # What a scenario works out it remembers; a copy keeps that from piling up.
-        return change(self.base, self.changes) if self.made is None else replace(self.made)
+        return change(self.base, self.changes) if self.made is None else _bare(self.made)
 
     @property
     def text(self) -> str:
@@ -123,12 +122,19 @@ def plan(
             key = Store.key(scenario, precision=precision or None, max_replications=max_replications)
             cost = expected_packets(scenario.facts, auto=scenario.warmup_rule == AUTO, precise=bool(precision))
             left -= len(scenario.text) + len(scenario.canonical)
-            made = replace(scenario) if left > 0 else None
+            made = _bare(scenario) if left > 0 else None
         except InputError as found:
             error = str(found)
             key = _native.digest(json.dumps([base.id, changes], sort_keys=True, default=str))
         points.append(Point(index, labels, changes, base, key, cost, error, made))
     return points
+
+
+def _bare(scenario: Scenario) -> Scenario:
+    """A copy without what a scenario works out and remembers but its id, so that this does not pile up."""
+    copy = replace(scenario)
+    vars(copy)["id"] = scenario.id
+    return copy
 
 
 def change(base: Scenario, changes: Mapping[str, Value]) -> Scenario:

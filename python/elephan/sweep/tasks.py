@@ -25,15 +25,19 @@ class Text(NamedTuple):
     canonical: str
     origin: str
     warmup_rule: str
+    id: str
 
     @classmethod
     def of(cls, scenario: Scenario) -> Text:
         """Take a scenario apart."""
-        return cls(scenario.text, scenario.canonical, scenario.origin, scenario.warmup_rule)
+        return cls(scenario.text, scenario.canonical, scenario.origin, scenario.warmup_rule, scenario.id)
 
     def scenario(self) -> Scenario:
         """Put it together again."""
-        return Scenario(*self)
+        *parts, known = self
+        scenario = Scenario(*parts)
+        vars(scenario)["id"] = known  # As if it had been asked for already.
+        return scenario
 
 
 class Settings(NamedTuple):
