@@ -118,7 +118,7 @@ def write(folder: Path, packed: Packed, run_id: str) -> Folder:
     Parameters
     ----------
     folder : Path
-        Of what is already in it in the right size nothing is written.
+        Empty.
     packed : Packed
     run_id : str
 
