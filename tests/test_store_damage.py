@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import json
 import os
 import pickle
 import shutil
@@ -376,3 +377,17 @@ def test_a_run_that_is_looked_for_while_it_is_removed_leaves_no_row(
         assert store.gc(unlabelled=True).runs == 1
         assert store.runs() == other.runs() == []
         assert store.verify() == []
+
+
+def test_a_document_that_lacks_something_is_named_and_keeps_nobody_out(tmp_path: Path, result: Result) -> None:
+    with Store(tmp_path) as store:
+        run = store.put(result)
+    document = json.loads((run.folder / "run.json").read_text())
+    del document["provenance"]["wall_s"]
+    (run.folder / "run.json").write_text(json.dumps(document))
+    (tmp_path / FILE).unlink()
+    with Store(tmp_path) as store:
+        assert [str(problem) for problem in store.verify()] == [f"run {run.id}: run.json: is not the document of a run"]
+        store.verify(repair=True)
+        assert store.verify() == []
+        assert store.put(result).id == run.id

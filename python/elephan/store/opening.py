@@ -187,9 +187,9 @@ def take_in(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
                 place = folders.place(store, run_id)
                 try:
                     found = folders.read(place)
-                except (OSError, ValueError):
+                    if found.id == run_id:
+                        index.add(found, folders.noted(place))
+                        added.append(run_id)
+                except (OSError, ValueError, KeyError, TypeError):
                     continue
-                if found.id == run_id:
-                    index.add(found, folders.noted(place))
-                    added.append(run_id)
     return added

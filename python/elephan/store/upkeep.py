@@ -109,7 +109,10 @@ def verify(store: Store, *, repair: bool) -> list[Problem]:
         problems.append(Problem(run_id, folders.DOCUMENT, "is missing with its whole folder"))
         bad.add(run_id)
     if not store.readonly:
-        take_in(index, store.folder, [run_id for run_id in there if run_id not in sums and run_id not in bad])
+        new = [run_id for run_id in there if run_id not in sums and run_id not in bad]
+        refused = set(new) - set(take_in(index, store.folder, new))
+        problems += [Problem(run_id, folders.DOCUMENT, "is not the document of a run") for run_id in refused]
+        bad |= refused
         _agree(store, index, [run_id for run_id in there if run_id not in bad])
         if repair:
             _drop(store, index, sorted(bad))
