@@ -106,6 +106,12 @@ def test_cases_nest_and_their_names_are_joined() -> None:
     assert (made["discipline"], made["buffer_limit_packets"], made["flows"]) == ("red", 5, 2)
 
 
+def test_cases_beside_cases_are_refused_as_their_names_would_not_tell_points_apart() -> None:
+    first, second = ([{"name": name, "set": {place: 1}}] for name, place in (("a", "seed"), ("b", "replications")))
+    with pytest.raises(InputError, match="nest the new ones"):
+        Sweep.of(Scenario.from_text(EXAMPLE), cases=first).extended(cases=second)
+
+
 def test_a_table_is_set_before_what_lies_in_it_and_is_one_line_as_a_label() -> None:
     over = {"links[0].queue.target": ["7 ms"], "links[0].queue": [{"discipline": "codel"}]}
     (point,) = Sweep.of(BASE, over=over).points()

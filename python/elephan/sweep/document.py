@@ -200,6 +200,9 @@ class Sweep:
             What is wrong, with the key.
         """
         given = {"over": over, "zip": zip, "cases": cases}
+        if cases and any(isinstance(axis, Cases) for axis in self.axes):
+            message = "cases: the sweep has cases already, and a point one name of a case; nest the new ones in those"
+            raise InputError(message)
         taken = list(places_of(self.axes))
         axes = read_axes({key: value for key, value in given.items() if value}, taken=taken)
         return replace(self, axes=(*self.axes, *axes))
