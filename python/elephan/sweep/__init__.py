@@ -41,6 +41,10 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
+def __dir__() -> list[str]:
+    return [*globals(), *_HOMES]
+
+
 def sweep(
     sweep_or_base: Sweep | Scenario | str | Path,
     *,
