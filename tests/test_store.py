@@ -345,6 +345,15 @@ def test_cleaning_removes_what_all_conditions_name(store: Store, results: list[R
     assert store.verify() == []
 
 
+def test_failures_that_nobody_asks_for_any_more_can_be_forgotten(store: Store) -> None:
+    store.fail("k", "text", {"a": 1}, "went wrong")
+    assert store.gc().failures == 0
+    assert (store.gc(failures=True, dry_run=True).failures, len(store.failures())) == (1, 1)
+    assert store.gc(failures=True).failures == 1
+    assert store.failures() == []
+    assert not list((store.folder / "failures").iterdir())
+
+
 def test_an_index_of_version_1_is_read(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / FILE)
     connection.executescript((DATA / "store-index-v1.sql").read_text())

@@ -165,6 +165,7 @@ def gc(
         str | None, typer.Option("--older-than", metavar="AGE", help="Runs older than 30 d (min, h, d, w).")
     ] = None,
     where: WhereOption = None,
+    failures: Annotated[bool, typer.Option("--failures", help="The records of all points that failed, too.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -173,13 +174,20 @@ def gc(
     age_s, labels = _age(older_than), _labels(where)
     with _existing(store) if not dry_run else _reading(store) as opened:
         freed = opened.gc(
-            unlabelled=unlabelled, other_versions=other_versions, older_than_s=age_s, labels=labels, dry_run=dry_run
+            unlabelled=unlabelled,
+            other_versions=other_versions,
+            older_than_s=age_s,
+            labels=labels,
+            failures=failures,
+            dry_run=dry_run,
         )
     if json:
         print_json(vars(freed))
         return
     verb = "would remove" if dry_run else "removed"
-    print_lines(f"{verb} {_count(freed.runs, 'run')} and {_count(freed.leftovers, 'leftover')}: {freed.bytes:,} bytes")
+    what = f"{_count(freed.runs, 'run')} and {_count(freed.leftovers, 'leftover')}"
+    also = f", {_count(freed.failures, 'record')} of failures" if failures else ""
+    print_lines(f"{verb} {what}{also}: {freed.bytes:,} bytes")
 
 
 @app.command("verify", cls=Verb, epilog="Example:  elephan store verify --repair")

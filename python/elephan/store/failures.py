@@ -48,6 +48,20 @@ def forgive(index: Index, store: Path, key: str) -> None:
         index.rows("DELETE FROM failures WHERE key = ? AND labels = ?", (key, line))
 
 
+def forget(index: Index, store: Path) -> None:
+    """Forget all failures, and those that a mended file no longer asks for with them.
+
+    Parameters
+    ----------
+    index : Index
+    store : Path
+    """
+    with index.change():
+        for path in (store / FOLDER).glob("*.json"):
+            path.unlink(missing_ok=True)
+        index.rows("DELETE FROM failures")
+
+
 def known(index: Index) -> list[dict[str, Any]]:
     """List the points that failed and have no run.
 

@@ -461,6 +461,7 @@ class Store:
         other_versions: bool = False,
         older_than_s: float | None = None,
         labels: Mapping[str, object] | None = None,
+        failures: bool = False,
         dry_run: bool = False,
     ) -> Freed:
         """Remove what dead processes have left, and the runs that all given conditions name; none without conditions.
@@ -475,6 +476,8 @@ class Store:
             Runs that were written so long ago [s].
         labels : mapping, optional
             Runs that carry these.
+        failures : bool
+            The records of all points that failed, too; a sweep that asks for one tries it anyway.
         dry_run : bool
             Only say what would go.
 
@@ -488,7 +491,7 @@ class Store:
         with told(self.folder):
             named = None if labels is None else as_labels(labels)
             chosen = upkeep.chosen(self.index, unlabelled, other_versions, older_than_s, named)
-            return upkeep.gc(self, chosen, dry_run=dry_run)
+            return upkeep.gc(self, chosen, with_failures=failures, dry_run=dry_run)
 
     def merge(self, *others: Store | str | Path) -> Merged:
         """Copy the runs, labels and failures of other stores into this one.

@@ -52,11 +52,14 @@ class Freed:
     leftovers : int
         Files and folders of processes that are dead.
     bytes : int
+    failures : int
+        Records of points that failed.
     """
 
     runs: int
     leftovers: int
     bytes: int
+    failures: int = 0
 
 
 @dataclass(frozen=True)
@@ -201,13 +204,15 @@ def chosen(
     return [run_id for (run_id,) in rows]
 
 
-def gc(store: Store, runs: list[str], *, dry_run: bool) -> Freed:
+def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> Freed:
     """Remove runs and leftovers.
 
     Parameters
     ----------
     store : Store
     runs : list of str
+    with_failures : bool
+        The records of points that failed, too.
     dry_run : bool
 
     Returns
@@ -216,13 +221,16 @@ def gc(store: Store, runs: list[str], *, dry_run: bool) -> Freed:
     """
     dead = leftovers(store.folder)
     freed = sum(size_of(path) for path in dead)
+    failed = store.index.rows("SELECT count(*) FROM failures")[0][0] if with_failures else 0
     if dry_run:
         freed += sum(size_of(folders.place(store.folder, run_id)) for run_id in runs)
-        return Freed(len(runs), len(dead), freed)
+        return Freed(len(runs), len(dead), freed, failed)
     sweep_away(dead)
+    if with_failures:
+        failures.forget(store.index, store.folder)
     freed += _drop(store, store.index, runs)
     store.index.shrink()
-    return Freed(len(runs), len(dead), freed)
+    return Freed(len(runs), len(dead), freed, failed)
 
 
 def tidy(store: Store) -> None:
