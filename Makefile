@@ -60,6 +60,7 @@ check-house: $(VENV)/.dev
 	$(PY) tools/lengths.py
 	$(PY) tools/catalog.py --check
 	$(PY) tools/stubs.py --check
+	$(PY) tools/notebooks.py --check
 	$(SITE)
 
 bench: build ## the speed workloads, with the memory floor and the reference engine beside them

@@ -43,6 +43,9 @@ POINTS = 80
 WIDE = 20.0
 """Values that span more than this factor stand on a logarithmic axis."""
 
+DECADES = 3.5
+"""From which only powers of ten are named on an axis, or the names would touch."""
+
 BUFFER, PREDICTED = "buffer_packets", ("utilization", "loss_ratio", "queueing_delay_s")
 """What models speak of: these against that."""
 
@@ -216,7 +219,8 @@ def _axes(axes: Axes, series: Sequence[_Series], x: str, y: str) -> None:
     values = np.concatenate([one.x for one in series]) if series else np.empty(0)
     if values.dtype.kind in "iuf" and values.size and values.min() > 0 and values.max() > WIDE * values.min():
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        decades = np.log10(values.max() / values.min())
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < DECADES else (1.0,)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
     heights = np.concatenate([one.y for one in series]) if series else np.empty(0)
