@@ -1,6 +1,7 @@
 """docs/reference says what the program has: each key of the documents has a row, and each row is a key that exists."""
 
 import re
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -40,7 +41,8 @@ def keys(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def pattern(key: str) -> re.Pattern[str]:
-    return re.compile(re.escape(key).replace("NAME", r"[\w-]+"))
+    # Labels are places, which have brackets and dots.
+    return re.compile(re.escape(key).replace("NAME", r".+" if "labels" in key else r"[\w-]+"))
 
 
 @cache
@@ -54,12 +56,22 @@ def documents(verb: str) -> list[dict[str, Any]]:
     if verb == "elephan size":
         answers = [size(scenario, "utilization=0.9", replications=2), size(scenario, "delay=1us", replications=1)]
         return [answer.to_json() for answer in answers]
+    if verb == "elephan sweep":
+        with tempfile.TemporaryDirectory() as folder:
+            over = {"links[0].buffer": ["9 packets", "no buffer"], "flows[0].count": [1, 2]}
+            swept = elephan.sweep(scenario, over=over, store=folder, precision="50%")
+            return [swept.to_json() | {"points": [_without_run(point.to_json()) for point in swept.points]}]
     made = compare(scenario, ["reno"], ["drop-tail", "fq"], lambda each: size(each, "utilization=0.8", replications=2))
     unmet = compare(scenario, ["reno"], ["codel"], lambda each: size(each, "utilization=0.9999", replications=1))
     return [made.to_json(), unmet.to_json()]
 
 
-VERBS = ("elephan run", "elephan size", "elephan size --laws … --queues …")
+def _without_run(point: dict[str, Any]) -> dict[str, Any]:
+    """What a point has of its own; the rest is a run's."""
+    return {key: value for key, value in point.items() if key not in ("links", "groups", "fairness")}
+
+
+VERBS = ("elephan run", "elephan size", "elephan size --laws … --queues …", "elephan sweep")
 
 
 @pytest.mark.parametrize("verb", VERBS)
