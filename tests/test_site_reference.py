@@ -68,7 +68,7 @@ def documents(verb: str) -> list[dict[str, Any]]:
 
 def _without_run(point: dict[str, Any]) -> dict[str, Any]:
     """What a point has of its own; the rest is a run's."""
-    return {key: value for key, value in point.items() if key not in ("links", "groups", "fairness")}
+    return {key: value for key, value in point.items() if key not in ("links", "groups", "fairness", "precision")}
 
 
 VERBS = ("elephan run", "elephan size", "elephan size --laws … --queues …", "elephan sweep")
