@@ -93,6 +93,27 @@ def warn(warnings: Iterable[Warned], *, strict: bool = False, quiet: bool = Fals
         raise typer.Exit(2)
 
 
+def labelled(labels: Mapping[str, object]) -> str:
+    """Write what tells a point of a sweep from the others.
+
+    Parameters
+    ----------
+    labels : mapping of str to value
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> labelled({"links[0].buffer": "1 bdp", "seed": 7, "ecn": True})
+    'links[0].buffer = 1 bdp, seed = 7, ecn = true'
+    """
+    return ", ".join(
+        f"{name} = {str(value).lower() if isinstance(value, bool) else value}" for name, value in labels.items()
+    )
+
+
 def print_json(document: object) -> None:
     """Put one JSON document on stdout.
 

@@ -14,6 +14,7 @@ from elephan.cli.common import (
     QuietOption,
     StoreOption,
     fitted_table,
+    labelled,
     new_table,
     print_json,
     print_lines,
@@ -70,7 +71,7 @@ def ls(
     more = table.num_rows - len(rows)
     say(f"{_count(table.num_rows, 'row')}{f', {more} more with --limit 0' if more else ''}")
     for failure in failed:
-        say(f"failed: {failure['labels']}: {failure['error']}")
+        say(f"failed: {labelled(failure['labels'])}: {failure['error']}")
 
 
 @app.command("show", cls=Verb, epilog="Example:  elephan store show 3f2a")
@@ -95,7 +96,7 @@ def show(
     about.show_header = False
     about.columns[1].justify = "left"
     for labels in sets:
-        about.add_row("labels", ", ".join(f"{name} = {_cell(value)}" for name, value in labels.items()))
+        about.add_row("labels", labelled(labels))
     for name, value in {"id": stored.id, **where, "folder": stored.folder}.items():
         about.add_row(name, _cell(value))
     print_tables(about)

@@ -19,6 +19,7 @@ from elephan.cli.common import (
     WorkersOption,
     check_out,
     fitted_table,
+    labelled,
     print_json,
     print_lines,
     print_tables,
@@ -143,7 +144,7 @@ def sweep(
         for path in written:
             say(f"wrote {path}")
     for point in swept.failures:
-        say(f"failed: {_labelled(point)}: {point.error}")
+        say(f"failed: {labelled(point.labels)}: {point.error}")
     say(_summary(swept))
     raise typer.Exit(1 if swept.failures else 0)
 
@@ -204,10 +205,6 @@ def _write(swept: Swept, out: Path | None) -> list[Path]:
     from elephan.plots.sweep import draw_sweep  # noqa: PLC0415 (matplotlib is slow to import)
 
     return [*swept.write(out), *draw_sweep(swept, out)]
-
-
-def _labelled(point: Done | Point) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in point.labels.items())
 
 
 def _summary(swept: Swept) -> str:
@@ -277,4 +274,4 @@ def _show_preview(asked: Sweep, points: list[tuple[Point, bool]], *, json: bool)
     print_lines(f"{len(points)} points, {kept_count} in the store; {to_do}")
     for point, _ in points:
         if point.error:
-            say(f"would fail: {_labelled(point)}: {point.error}")
+            say(f"would fail: {labelled(point.labels)}: {point.error}")

@@ -149,7 +149,7 @@ def encode(table: Any, kind: str) -> bytes:
         lines = ",\n".join(f" {json.dumps(row, ensure_ascii=False, allow_nan=False)}" for row in table.to_pylist())
         return f"[\n{lines}\n]\n".encode() if lines else b"[]\n"
     else:
-        message = f'format: there is no "{kind}"; {hint(kind, FORMATS)}; use {", ".join(FORMATS)}'
+        message = f'format: there is no "{kind}"; use {", ".join(FORMATS)}'
         raise StoreError(message)
     return bytes(sink.getvalue())
 

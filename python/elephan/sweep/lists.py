@@ -87,6 +87,8 @@ def read_words(place: str, text: str) -> list[Value]:
     ['0.1 bdp', '1 bdp']
     >>> read_words("flows[0].count", "1,2,5..15:3lin"), read_words("law", "reno,cubic")
     ([1, 2, 5, 10, 15], ['reno', 'cubic'])
+    >>> read_words("links[0].queue", '{ discipline = "red", min_th = "9 packets" }, { discipline = "codel" }')
+    [{'discipline': 'red', 'min_th': '9 packets'}, {'discipline': 'codel'}]
     """
     whole = _toml(text)
     if isinstance(whole, list):
@@ -96,6 +98,13 @@ def read_words(place: str, text: str) -> list[Value]:
         raise InputError(message)
     if whole is not None:
         return read_list(place, [whole])
+    # Commas within quotes or braces part nothing.
+    listed = _toml(f"[{text}]")
+    if isinstance(listed, list):
+        return read_list(place, listed)
+    if "{" in text:
+        message = f'{place}: {text.strip()} holds no tables in TOML; write for example {{ discipline = "red" }}'
+        raise InputError(message)
     items = [item.strip() for item in text.split(",") if item.strip()]
     return read_list(place, [item if (value := _toml(item)) is None else value for item in items])
 
