@@ -218,15 +218,21 @@ def _summary(swept: Swept) -> str:
 
 
 def _tables(swept: Swept) -> list[Table | str]:
+    from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
+
     base = swept.sweep.base
     link = base.link_index(None)
     head = f"{swept.sweep.title}\nLink {base.links[link]['name']}, {base.replications} replications, seed {base.seed}"
     if not 0 < len(swept.points) <= FEW:
         return [head]
     names = swept.label_names
-    heads = [*names, "utilization", "loss [%]", "delay [ms]", "Mbit/s", "Jain"]
+    heads = [*short(names).values(), "utilization", "loss [%]", "delay [ms]", "Mbit/s", "Jain"]
     rows = [[*_cells(point, names), *_measures(point, link)] for point in swept.points]
-    return [head, fitted_table(heads, rows, [True] * len(names) + [False] * 5)]
+    # Values with units stay whole, as numbers do.
+    table = fitted_table(heads, rows, [False] * len(heads))
+    for column in table.columns[: len(names)]:
+        column.justify = "left"
+    return [head, table]
 
 
 def _cells(point: Done | Point, names: list[str]) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 from elephan.errors import UnitError
 from elephan.report.figure import Axis, Figure, Series, colour
 from elephan.report.words import number
+from elephan.store.labels import short
 from elephan.units import bits_per_second, octets, scaled, seconds
 
 if TYPE_CHECKING:
@@ -99,26 +100,6 @@ def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[Quantity]) 
         "slots": SLOTS,
     }
     return tuple(figures), data
-
-
-def short(names: Sequence[str]) -> dict[str, str]:
-    """Shorten places to their last part where that tells them apart.
-
-    Parameters
-    ----------
-    names : sequence of str
-
-    Returns
-    -------
-    dict of str to str
-
-    Examples
-    --------
-    >>> short(["links[0].buffer", "flows[0].count", "flows[1].count"])
-    {'links[0].buffer': 'buffer', 'flows[0].count': 'flows[0].count', 'flows[1].count': 'flows[1].count'}
-    """
-    ends = [name.rpartition(".")[2] for name in names]
-    return {name: end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)}
 
 
 def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]) -> Quantity:

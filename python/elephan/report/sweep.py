@@ -7,12 +7,13 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
-from elephan.report.explorer import Quantity, explorer, quantity, short
+from elephan.report.explorer import Quantity, explorer, quantity
 from elephan.report.page import Command, Page, Part
 from elephan.report.sources import made_by, read_json, set_up
 from elephan.report.table import Table, cell, cut
 from elephan.report.words import count, joined, plain
 from elephan.scenario import Scenario
+from elephan.store.labels import short
 from elephan.units import format_time
 
 if TYPE_CHECKING:
