@@ -218,6 +218,15 @@ def test_a_sweep_shows_every_point_and_failure(html: Callable[[str], str], folde
     assert data["at"] == [[i, j] for i in range(3) for j in range(2)]
 
 
+def test_a_sweep_shows_what_lint_says_of_its_points(tmp_path: Path) -> None:
+    in_step = small(replications=2).override({"flows[0].start": "0 s", "flows[0].rtt": "80 ms"})
+    done = elephan.sweep(in_step, over={"links[0].buffer": ["9 packets", "10 packets"]}, store=tmp_path / "store")
+    done.write(str(tmp_path / "out"))  # a text does for a folder
+    shown = read(report(tmp_path / "out", tmp_path / "s.html").read_text()).all("section", id="warnings")[0].text
+    assert "all 2 are the same" in shown
+    assert "no-chance; 2 of the points" in shown
+
+
 def test_a_sweep_can_be_run_again_from_its_page(html: Callable[[str], str]) -> None:
     text = read(html("sweep")).all("section", id="reproduce")[0].all("code")[0].text
     again = tomllib.loads(text)

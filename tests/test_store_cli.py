@@ -94,6 +94,12 @@ def test_sql_answers_and_wrong_sql_is_one_line(elephan: Command, store: Path) ->
     assert 'did you mean "utilization"?' in wrong.err
 
 
+def test_an_export_into_a_folder_is_refused(elephan: Command, store: Path, tmp_path: Path) -> None:
+    done = elephan("store", "export", "--store", store, "--out", tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"{tmp_path}: is a folder; give the name of a file, such as {tmp_path / 'all.csv'}\n"
+
+
 def test_an_export_is_a_row_for_each_run(elephan: Command, store: Path, tmp_path: Path) -> None:
     asked = ("store", "export", "--store", store, "--columns", "labels,replications,core.utilization")
     assert elephan(*asked, "--out", tmp_path / "all.csv").code == 0

@@ -48,6 +48,23 @@ def test_lists_that_go_together_and_the_base_come_from_the_command_line(
     assert {point["replications"] for point in document["points"]} == {3}
 
 
+def test_what_lint_says_of_points_is_said_once(elephan: Command, small: Path, tmp_path: Path) -> None:
+    # Nothing is random without a range of starts, so the interval is empty whatever the buffer.
+    words = (*OVER[:2], "--set", "flows[0].start=0 s", "--set", "flows[0].rtt=80 ms", "--store", tmp_path)
+    done = elephan("sweep", small, *words)
+    (line,) = [line for line in done.err.splitlines() if "no-chance" in line]
+    assert line.startswith("warning: replications: all 3 are the same")
+    assert line.endswith("(no-chance, 2 of 2 points)")
+    assert "warning:" not in elephan("sweep", small, *words, "--quiet").err
+    document = json.loads(elephan("sweep", small, *words, "--json").out)
+    assert {w["rule"]: w["points"] for w in document["warnings"]}["no-chance"] == 2
+
+
+def test_the_head_says_how_many_replications_a_precision_took(elephan: Command, small: Path, tmp_path: Path) -> None:
+    done = elephan("sweep", small, *OVER[:2], "--precision", "0.01%", "--max-replications", 5, "--store", tmp_path)
+    assert " 5 replications, seed" in done.out.splitlines()[1]
+
+
 def test_a_failed_point_is_a_line_and_exit_code_1(elephan: Command, small: Path, tmp_path: Path) -> None:
     done = elephan("sweep", small, "--over", "links[0].buffer=1 bdp,1 bpd", "--store", tmp_path)
     assert done.code == 1

@@ -143,6 +143,10 @@ def sweep(
         print_tables(*_tables(swept))
         for path in written:
             say(f"wrote {path}")
+    if not quiet:
+        for each in swept.warnings:
+            at = f"{each['points']} of {len(swept.points)} points"
+            say(f"{each['severity']}: {each['where']}: {each['message']}; {each['remedy']} ({each['rule']}, {at})")
     for point in swept.failures:
         say(f"failed: {labelled(point.labels)}: {point.error}")
     say(_summary(swept))
@@ -222,7 +226,7 @@ def _tables(swept: Swept) -> list[Table | str]:
 
     base = swept.sweep.base
     link = base.link_index(None)
-    head = f"{swept.sweep.title}\nLink {base.links[link]['name']}, {base.replications} replications, seed {base.seed}"
+    head = f"{swept.sweep.title}\nLink {base.links[link]['name']}, {_replications(swept)}, seed {base.seed}"
     if not 0 < len(swept.points) <= FEW:
         return [head]
     names = swept.label_names
@@ -233,6 +237,15 @@ def _tables(swept: Swept) -> list[Table | str]:
     for column in table.columns[: len(names)]:
         column.justify = "left"
     return [head, table]
+
+
+def _replications(swept: Swept) -> str:
+    """How many replications the points have, which differ where a precision is asked for."""
+    if not swept.sweep.precision or not swept.points:
+        return f"{swept.sweep.base.replications} replications"
+    numbers = [point.document["run"]["replications"] for point in swept.points]
+    low, high = min(numbers), max(numbers)
+    return f"{low} replications" if low == high else f"{low} to {high} replications"
 
 
 def _cells(point: Done | Point, names: list[str]) -> list[str]:

@@ -86,7 +86,7 @@ def page(folder: Path) -> Page:
         sentence=_sentence(points, failures, found),
         tone="bad" if failures else "plain",
         parts=tuple(parts),
-        warnings=None,
+        warnings=tuple(document["warnings"]) if "warnings" in document else None,
         scenario=document.get("base") or "",
         resolved=base.canonical if base else "",
         reproduce=_reproduce(document),

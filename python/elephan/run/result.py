@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from elephan.stats import estimates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
@@ -189,12 +189,12 @@ class Result:
     def _repr_html_(self) -> str:
         return shown.page(self.to_json())
 
-    def write(self, folder: Path) -> list[Path]:
+    def write(self, folder: Path | str) -> list[Path]:
         """Write ``run.json``, ``flows.parquet``, ``links.parquet`` and, if kept, ``samples.parquet`` and more.
 
         Parameters
         ----------
-        folder : Path
+        folder : Path or str
             Made if missing. Each file appears whole or not at all.
 
         Returns
@@ -208,7 +208,7 @@ class Result:
         """
         from elephan.run.files import write_result  # noqa: PLC0415 (Arrow is slow to import)
 
-        return write_result(self, folder)
+        return write_result(self, Path(folder))
 
     def _links(self, over: _Estimates) -> Iterator[dict[str, Any]]:
         outcomes, facts = self.outcomes, self.scenario.links

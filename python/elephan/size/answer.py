@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.display import Columns, figure
@@ -14,8 +15,6 @@ from elephan.size.shown import answer_page, sentence
 from elephan.size.targets import targets_json
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
     from elephan.lint import Warned
@@ -234,12 +233,12 @@ class Answer:
     def _repr_html_(self) -> str:
         return answer_page(self)
 
-    def write(self, folder: Path) -> list[Path]:
+    def write(self, folder: Path | str) -> list[Path]:
         """Write ``size.json``, ``curve.parquet``, ``models.parquet`` and ``scenario.toml``; `plots` draws the picture.
 
         Parameters
         ----------
-        folder : Path
+        folder : Path or str
             Made if missing. Each file appears whole or not at all.
 
         Returns
@@ -253,6 +252,7 @@ class Answer:
         """
         from elephan.run.files import identity, write_json, write_parquet, write_text  # noqa: PLC0415 (loads Arrow)
 
+        folder = Path(folder)
         return [
             write_parquet(folder / "curve.parquet", self.table(), identity(self.scenario)),
             write_parquet(folder / "models.parquet", self._model_columns(), identity(self.scenario)),

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.catalog.entry import Entry
@@ -18,7 +19,6 @@ from elephan.size.shown import comparison_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from matplotlib.figure import Figure
 
@@ -192,12 +192,12 @@ class Comparison:
         """
         return folder / f"{variant.law}-{variant.queue}"
 
-    def write(self, folder: Path) -> list[Path]:
+    def write(self, folder: Path | str) -> list[Path]:
         """Write ``comparison.json``, ``comparison.parquet``, and each answer into a folder of its own.
 
         Parameters
         ----------
-        folder : Path
+        folder : Path or str
             Made if missing. Each file appears whole or not at all.
 
         Returns
@@ -212,6 +212,7 @@ class Comparison:
         """
         from elephan.run.files import identity, write_json, write_parquet  # noqa: PLC0415 (loads Arrow)
 
+        folder = Path(folder)
         for variant in self.variants:
             variant.answer.write(self.folder(variant, folder))
         return [

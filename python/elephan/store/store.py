@@ -429,6 +429,9 @@ class Store:
         InputError
             If there is no such format or column, or the file cannot be written.
         """
+        if path is not None and Path(path).is_dir():
+            message = f"{path}: is a folder; give the name of a file, such as {Path(path) / f'all.{format}'}"
+            raise StoreError(message)
         content = tables.encode(self.table(labels, columns).arrow, format)
         if path is not None:
             with told(Path(path)):

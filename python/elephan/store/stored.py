@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.lint import Warned
@@ -16,7 +17,6 @@ from elephan.store.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from elephan.store.labels import Labels
 
@@ -125,12 +125,12 @@ class Stored:
         """
         return self._parquet("samples")
 
-    def write(self, folder: Path) -> list[Path]:
+    def write(self, folder: Path | str) -> list[Path]:
         """Write the files that `elephan.run.Result.write` writes.
 
         Parameters
         ----------
-        folder : Path
+        folder : Path or str
             Made if missing. Each file appears whole or not at all.
 
         Returns
@@ -142,7 +142,7 @@ class Stored:
         OSError
             If the folder cannot be written.
         """
-        written = []
+        folder, written = Path(folder), []
         for name in self._full["files"]:
             with atomic(folder / name) as temporary:
                 shutil.copyfile(self.folder / name, temporary)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native, display
@@ -16,7 +17,6 @@ from elephan.store.upkeep import SHARDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from elephan.store.labels import Labels
     from elephan.sweep.document import Sweep
@@ -136,6 +136,16 @@ class Swept:
         """Names of the labels, in the order of the axes."""
         return list(dict.fromkeys(name for point in self.done for name in point.labels))
 
+    @cached_property
+    def warnings(self) -> list[dict[str, Any]]:
+        """What `elephan lint` says of the points: once for each rule and place, as of the first of its ``points``."""
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for point in self.points:
+            for warned in point.document["warnings"]:
+                row = found.setdefault((warned["rule"], warned["where"]), {**warned, "points": 0})
+                row["points"] += 1
+        return list(found.values())
+
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
         return f"<Swept {self.sweep.title!r}: {len(self.points)} points, {self.reused} of them in the store{failed}>"
@@ -171,16 +181,16 @@ class Swept:
         dict
             ``title``, ``seed``, ``replications``, ``engine_version``, ``base``, ``axes``, ``points`` (each with
             ``labels``, ``run``, and ``links``, ``groups`` and ``fairness`` as ``elephan run --json`` has them),
-            ``failures``; under ``provenance`` what is not the same each time.
+            ``failures``, ``warnings``; under ``provenance`` what is not the same each time.
         """
         return {**self._head, "points": [point.to_json() for point in self.points], **self._tail}
 
-    def write(self, folder: Path) -> list[Path]:
+    def write(self, folder: Path | str) -> list[Path]:
         """Write ``sweep.json`` and ``points.parquet``.
 
         Parameters
         ----------
-        folder : Path
+        folder : Path or str
             Made if missing. Each file appears whole or not at all.
 
         Returns
@@ -192,7 +202,7 @@ class Swept:
         OSError
             If the folder cannot be written.
         """
-        arrow = self.table().arrow
+        folder, arrow = Path(folder), self.table().arrow
         about = {"elephan_engine_version": _native.version(), "elephan_sweep": self.sweep.title}
         columns = {name: arrow[name] for name in arrow.column_names}
         return [
@@ -218,7 +228,8 @@ class Swept:
     def _tail(self) -> dict[str, Any]:
         failures = [{"labels": point.labels, "run": point.run, "error": point.error} for point in self.failures]
         counts = {"reused": self.reused, "wall_s": self.wall_s, "packets_simulated": self.packets}
-        return {"failures": failures, "provenance": {**here(), **counts, "store": str(self.store)}}
+        provenance = {**here(), **counts, "store": str(self.store)}
+        return {"failures": failures, "warnings": self.warnings, "provenance": provenance}
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         labels = self.label_names
