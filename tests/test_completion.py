@@ -111,8 +111,14 @@ def test_runs_are_those_of_the_store(table: dict[str, Any], here: Path, monkeypa
     assert offered(known, "elephan show ") == []
     (here / ".elephan" / "runs" / "ab" / ("ab" * 32)).mkdir(parents=True)
     assert offered(known, "elephan show a") == ["abababababab"]
+    (here / "mine" / "runs" / "cd" / ("cd" * 32)).mkdir(parents=True)
+    assert offered(table, "elephan store show --store mine ") == ["cdcdcdcdcdcd"]
     monkeypatch.setenv("ELEPHAN_STORE", "elsewhere")
     assert offered(known, "elephan show a") == []
+
+
+def test_every_format_of_an_export_is_offered(table: dict[str, Any]) -> None:
+    assert offered(table, "elephan store export --format ") == ["csv", "parquet", "json"]
 
 
 def test_sources_name_what_there_is(table: dict[str, Any]) -> None:

@@ -65,7 +65,7 @@ def offers(table: dict[str, Any], words: Sequence[str]) -> list[Offer]:
         return _begun(typed, _options(verb, rest))
     sources = verb["arguments"]
     if len(plain) < len(sources):
-        return _of(sources[len(plain)], typed, table, plain)
+        return _of(sources[len(plain)], typed, table, plain, _after("--store", rest))
     if sources and verb.get("more"):
         return _of(sources[-1], typed, table, plain)
     return _begun(typed, _options(verb, rest))
@@ -96,7 +96,13 @@ def _expected(verb: dict[str, Any], words: Sequence[str]) -> tuple[str | None, l
     return waiting, plain
 
 
-def _of(source: str, typed: str, table: dict[str, Any], plain: Sequence[str]) -> list[Offer]:
+def _after(option: str, words: Sequence[str]) -> str:
+    """The value of an option on the line, empty if it is not there."""
+    at = [i for i, word in enumerate(words[:-1]) if word == option]
+    return words[at[-1] + 1] if at else ""
+
+
+def _of(source: str, typed: str, table: dict[str, Any], plain: Sequence[str], store: str = "") -> list[Offer]:
     """What a kind of word can be: ``names laws``, ``several laws``, ``assigned targets``, files, places, links."""
     kind, _, which = source.partition(" ")
     names: dict[str, dict[str, str]] = table.get("names", {})
@@ -115,7 +121,7 @@ def _of(source: str, typed: str, table: dict[str, Any], plain: Sequence[str]) ->
     if kind == "links":
         return _begun(typed, [(name, "") for name in _names(_scenario(_first(plain)), "links")])
     if kind == "runs":
-        return _begun(typed, [(name, "") for name in _runs()])
+        return _begun(typed, [(name, "") for name in _runs(store)])
     if kind in ("toml", "file", "folder"):
         return list(_paths(typed, kind))
     return []
@@ -203,9 +209,9 @@ def _inner(match: re.Match[str], table: dict[str, Any], path: str) -> dict[str, 
     return dict(table["parameters"].get(table["aliases"].get(asked, asked), {}))
 
 
-def _runs() -> list[str]:
-    """Identities of the runs in the store, as far as they tell them apart for a reader."""
-    root = f"{os.environ.get('ELEPHAN_STORE') or '.elephan'}/runs"
+def _runs(store: str) -> list[str]:
+    """Identities of the runs in a store, or in the usual one, as far as they tell them apart for a reader."""
+    root = f"{os.path.expanduser(store) or os.environ.get('ELEPHAN_STORE') or '.elephan'}/runs"  # noqa: PTH111 (as above)
     try:
         return sorted(run.name[:12] for shelf in os.scandir(root) if shelf.is_dir() for run in os.scandir(shelf))
     except OSError:

@@ -167,6 +167,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
     from elephan.cli.run import ENGINES  # noqa: PLC0415
     from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415
     from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415
+    from elephan.store.tables import FORMATS  # noqa: PLC0415
     from elephan.templates import DEFAULTS  # noqa: PLC0415
     from elephan.theory.models import MODELS  # noqa: PLC0415
 
@@ -177,7 +178,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
         "targets": dict.fromkeys(("utilization", "loss", "delay", "fairness"), ""),
         "precision": dict.fromkeys((*OF_LINKS, *OF_GROUPS), ""),
         "kinds": dict.fromkeys(KINDS.split(", "), ""),
-        "formats": dict.fromkeys(("csv", "parquet"), ""),
+        "formats": dict.fromkeys(FORMATS, ""),
         "engines": dict.fromkeys(ENGINES, ""),
         "workloads": dict.fromkeys(WORKLOADS, ""),
         "templates": dict.fromkeys(DEFAULTS, ""),
