@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from elephan.errors import InputError
@@ -35,6 +36,12 @@ def test_a_range_is_values_as_a_scenario_has_them(text: str, values: list[object
     assert read_list("here", text) == values
     # Types too: a whole number is none with a point.
     assert [type(value) for value in read_list("here", text)] == [type(value) for value in values]
+
+
+@pytest.mark.parametrize("given", [range(1, 4), np.arange(1, 4), (np.int64(1), np.int32(2), 3)])
+def test_ranges_of_python_and_arrays_are_lists(given: object) -> None:
+    assert read_list("here", given) == [1, 2, 3]
+    assert {type(value) for value in read_list("here", given)} == {int}
 
 
 def test_a_command_line_may_leave_quotes_and_brackets_out() -> None:

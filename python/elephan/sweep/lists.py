@@ -31,7 +31,7 @@ def read_list(place: str, given: object) -> list[Value]:
     ----------
     place : str
         For messages.
-    given : list or str
+    given : list, tuple, range, NumPy array or str
         Values, or a range; a list may hold ranges too.
 
     Returns
@@ -50,8 +50,9 @@ def read_list(place: str, given: object) -> list[Value]:
     >>> read_list("flows[0].count", [1, "2..4:3lin"])
     [1, 2, 3, 4]
     """
-    if isinstance(given, list | tuple):
-        values = [value for item in given for value in _expanded(place, plain(item))]
+    given = _of_numpy(given)
+    if isinstance(given, list | tuple | range):
+        values = [value for item in given for value in _expanded(place, plain(_of_numpy(item)))]
     elif isinstance(given, str) and ".." in given:
         values = _expanded(place, given)
     else:
@@ -107,6 +108,11 @@ def read_words(place: str, text: str) -> list[Value]:
         raise InputError(message)
     items = [item.strip() for item in text.split(",") if item.strip()]
     return read_list(place, [item if (value := _toml(item)) is None else value for item in items])
+
+
+def _of_numpy(given: object) -> object:
+    """Values of NumPy as Python's own, which a scenario file can hold; anything else as it is."""
+    return given.tolist() if hasattr(given, "tolist") else given
 
 
 def _toml(text: str) -> Value | None:
