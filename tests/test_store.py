@@ -35,6 +35,13 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+def test_a_store_says_where_it_is(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        assert repr(store) == f"<Store {str(tmp_path)!r}>"
+    with Store(tmp_path, readonly=True) as store:
+        assert repr(store) == f"<Store {str(tmp_path)!r}, to be read only>"
+
+
 def test_a_run_comes_back_as_it_was_put(store: Store, results: list[Result]) -> None:
     put = store.put(results[0], labels={"buffer": "25 packets"})
     found = store.find(store.key(results[0].scenario))

@@ -80,6 +80,9 @@ class Store:
                 self._presence.end()
                 raise
 
+    def __repr__(self) -> str:
+        return f"<Store {str(self.folder)!r}{', to be read only' if self.readonly else ''}>"
+
     def __enter__(self) -> Self:
         return self
 
