@@ -305,6 +305,7 @@ def test_the_document_holds_everything_and_nothing_that_changes(undisturbed: Pat
         "axes",
         "points",
         "failures",
+        "warnings",
     ]
     first = document(one)["points"][0]
     assert {"labels", "run", "replications", "duration_s", "links", "groups", "fairness"} <= first.keys()
