@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from elephan import _native
 from elephan.catalog.entry import Entry
+from elephan.display import CI95
 from elephan.errors import InputError, unknown
 from elephan.plots.style import COLOURS, GREY, LEGEND, Picture, house_style
 from elephan.scenario import Scenario
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     Handle = Artist | ErrorbarContainer
 
-CI95 = "_ci95"
 STYLES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
 """Of the models, in the order in which they are given."""
 

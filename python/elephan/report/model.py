@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.display import CI95
 from elephan.errors import InputError
 from elephan.report.figure import COLOURS, Axis, Figure, Series, colour, extent
 from elephan.report.numbers import span
@@ -25,7 +26,6 @@ Document = dict[str, Any]
 KEYS = {"model", "title", "units", "rows"}
 """What tells a model's table from other documents."""
 
-CI95 = "_ci95"
 """Ends the name of a column with half the interval of another."""
 
 DECADE = 8.0

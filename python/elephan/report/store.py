@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from elephan.display import CI95
 from elephan.report.explorer import explorer, quantity
 from elephan.report.page import Command, Page, Part
 from elephan.report.sources import made_by
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from elephan.store import Store
 
-CI95 = "_ci95"
-"""Ends the name of a column with half the interval of another."""
 
 FIRST = ("utilization", "queueing_delay_s", "loss_ratio", "goodput_bps", "jain")
 """Quantities that are asked for most, by the end of their column's name."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from elephan.display import CI95
+
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
-
-CI95 = "_ci95"
-"""Ends the name of a half-width of a 95 % confidence interval."""
 
 
 def _with_intervals(*names: str) -> tuple[str, ...]:
