@@ -23,6 +23,7 @@ from elephan.scenario import EXAMPLE, Scenario
 if TYPE_CHECKING:
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.shelves import laws, queues, recoveries, slow_starts, traffic
+    from elephan.papers import reproduce
     from elephan.report import report
     from elephan.run import run
     from elephan.size import compare, size
@@ -41,6 +42,7 @@ _FOUND = {
     "law_table": "elephan.tabulate",
     "models": "elephan.theory.models.shelf",
     "report": "elephan.report",
+    "reproduce": "elephan.papers",
     "run": "elephan.run",
     "size": "elephan.size",
     "sweep": "elephan.sweep",
@@ -68,6 +70,7 @@ __all__ = [
     "queues",
     "recoveries",
     "report",
+    "reproduce",
     "run",
     "size",
     "slow_starts",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.report.figure import COLOURS, Axis, Figure, Mark, Series, colour
+from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
+from elephan.pictures.table import Table, cell
+from elephan.pictures.words import count, number, plain, with_unit
 from elephan.report.page import Command, Page, Part, Tile
 from elephan.report.size import command, curve_table, read_models, wanted
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
-from elephan.report.table import Table, cell
-from elephan.report.words import count, number, plain, with_unit
 from elephan.units import format_time
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from elephan.report.figure import Axis, Figure, Mark, Series, extent
+from elephan.pictures.figure import Axis, Figure, Mark, Series, extent
 from elephan.report.themes import THEMES
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.errors import UnitError
-from elephan.report.figure import Axis, Figure, Series, colour
-from elephan.report.words import number
+from elephan.pictures.figure import Axis, Figure, Series, colour
+from elephan.pictures.words import number
 from elephan.store.labels import short
 from elephan.units import bits_per_second, octets, scaled, seconds
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from elephan.display import CI95
 from elephan.errors import InputError
-from elephan.report.figure import COLOURS, Axis, Figure, Series, colour, extent
-from elephan.report.numbers import span
+from elephan.pictures.figure import COLOURS, Axis, Figure, Series, colour, extent
+from elephan.pictures.numbers import span
+from elephan.pictures.table import Table, cell, cut
+from elephan.pictures.words import count, number
 from elephan.report.page import Command, Page, Part
 from elephan.report.sources import made_by, read_json
-from elephan.report.table import Table, cell, cut
-from elephan.report.words import count, number
 from elephan.units import format_quantity, scaled
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from elephan.report.figure import Figure
-    from elephan.report.table import Table
+    from elephan.pictures.figure import Figure
+    from elephan.pictures.table import Table
 
 
 class Tile(NamedTuple):

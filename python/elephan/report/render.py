@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elephan.pictures.numbers import behind
 from elephan.report.drawing import document, legend
-from elephan.report.numbers import behind
 from elephan.report.themes import THEMES, variables
 
 if TYPE_CHECKING:

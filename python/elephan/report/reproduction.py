@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.report.figure import Axis, Figure, Series
+from elephan.pictures.figure import Axis, Figure, Series
+from elephan.pictures.table import Cell, Table, cell
+from elephan.pictures.words import count, joined
 from elephan.report.page import Command, Filter, Page, Part
 from elephan.report.sources import made_by, read_json
-from elephan.report.table import Cell, Table, cell
-from elephan.report.words import count, joined
 from elephan.units import format_time
 
 if TYPE_CHECKING:

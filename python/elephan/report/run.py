@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.metrics import utilization_series
-from elephan.report.figure import Axis, Figure, Mark, Series, colour
-from elephan.report.numbers import course
+from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
+from elephan.pictures.numbers import course
+from elephan.pictures.table import Table, cell
+from elephan.pictures.words import count, joined, number, plain, with_unit
 from elephan.report.page import Command, Page, Part, Tile
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
-from elephan.report.table import Table, cell
 from elephan.report.thin import thin
 from elephan.report.watched import Watched, watched
-from elephan.report.words import count, joined, number, plain, with_unit
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:

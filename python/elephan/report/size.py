@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.report.figure import Axis, Figure, Mark, Series
-from elephan.report.numbers import span
+from elephan.pictures.figure import Axis, Figure, Mark, Series
+from elephan.pictures.numbers import span
+from elephan.pictures.table import Table, cell
+from elephan.pictures.words import count, joined, number, plain, with_unit
 from elephan.report.page import Command, Page, Part, Tile
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
-from elephan.report.table import Table, cell
-from elephan.report.words import count, joined, number, plain, with_unit
 from elephan.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def question(target: Mapping[str, float], link: str) -> str:
 
     Examples
     --------
-    >>> from elephan.report.words import NARROW
+    >>> from elephan.pictures.words import NARROW
     >>> question({"utilization": 0.95, "delay_s": 0.01}, "core").replace(NARROW, " ")
     'How large must the buffer of link core be to keep it at least 95 % busy and let packets wait at most 10 ms?'
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import InputError
-from elephan.report.words import count, number
+from elephan.pictures.words import count, number
 from elephan.scenario import Scenario
 from elephan.units import format_rate, format_time
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan.display import CI95
+from elephan.pictures.table import Cell, Table, cell, cut
+from elephan.pictures.words import count
 from elephan.report.explorer import explorer, quantity
 from elephan.report.page import Command, Page, Part
 from elephan.report.sources import made_by
-from elephan.report.table import Cell, Table, cell, cut
-from elephan.report.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,11 +7,11 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
+from elephan.pictures.table import Table, cell, cut
+from elephan.pictures.words import count, joined, plain
 from elephan.report.explorer import Quantity, explorer, quantity
 from elephan.report.page import Command, Page, Part
 from elephan.report.sources import made_by, read_json, set_up
-from elephan.report.table import Table, cell, cut
-from elephan.report.words import count, joined, plain
 from elephan.scenario import Scenario
 from elephan.store.labels import short
 from elephan.units import format_time

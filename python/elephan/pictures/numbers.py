@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.report.table import Cell, Table, cell
-from elephan.report.words import number
+from elephan.pictures.table import Cell, Table, cell
+from elephan.pictures.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elephan.report.figure import Figure, Series
+    from elephan.pictures.figure import Figure, Series
 
 MOST_POINTS = 600
 """Of all series together; of more, some are shown."""
@@ -35,7 +35,7 @@ def behind(figure: Figure) -> Table:
 
     Examples
     --------
-    >>> from elephan.report.figure import Axis, Figure, Series
+    >>> from elephan.pictures.figure import Axis, Figure, Series
     >>> line = Series("measured", np.array([10.0, 20.0]), np.array([0.8, 0.9]))
     >>> table = behind(Figure("u", "Use", "It rises.", Axis("buffer", "packets"), Axis("share"), (line,)))
     >>> table.heads, table.rows[0][1].text
@@ -82,7 +82,7 @@ def span(series: Series, unit: str = "") -> str:
 
     Examples
     --------
-    >>> from elephan.report.figure import Series
+    >>> from elephan.pictures.figure import Series
     >>> span(Series("u", np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.9, 0.8])))
     'from 0.5 to 0.8, between 0.5 and 0.9'
     """
@@ -114,7 +114,7 @@ def course(rows: Sequence[Series], unit: str = "") -> str:
 
     Examples
     --------
-    >>> from elephan.report.figure import Series
+    >>> from elephan.pictures.figure import Series
     >>> course([Series("u", np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.9, 0.7]))], "packets")
     'between 0.5 and 0.9 packets, 0.7 on average'
     """

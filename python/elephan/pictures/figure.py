@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.report.table import Table
+    from elephan.pictures.table import Table
 
 COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "ink")
 """Of series, in their order; a theme says what they look like. ``muted`` is one more."""

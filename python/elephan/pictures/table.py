@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elephan.report.words import interval, number
+from elephan.pictures.words import interval, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,0 +1,20 @@
+"""Published experiments as data: a folder a paper, its claims judged from runs of its experiments.
+
+To add a paper: a folder with ``paper.toml``, ``claims.csv``, ``open.toml``, ``deviations.toml``, ``experiments/``,
+``measures.py`` and ``figures.py`` (see `elephan.papers.paper`), and its name in `PAPERS`.
+"""
+
+from elephan.papers.paper import Claim, Deviation, Experiment, Open, Paper
+from elephan.papers.reproduction import PAPERS, Reproduction, papers, reproduce
+
+__all__ = [
+    "PAPERS",
+    "Claim",
+    "Deviation",
+    "Experiment",
+    "Open",
+    "Paper",
+    "Reproduction",
+    "papers",
+    "reproduce",
+]

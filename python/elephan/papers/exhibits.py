@@ -1,0 +1,79 @@
+"""Figures and tables of a paper, made again from our runs, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from elephan.papers.runs import Runs
+    from elephan.pictures.figure import Figure
+    from elephan.pictures.table import Table
+
+    Made = tuple[Figure | Table, ...]
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure or table of a paper, and how it is made again.
+
+    Parameters
+    ----------
+    id : str
+        As the paper has it: ``"Figure 3"``.
+    title : str
+    paper : str
+        What the paper shows there and the numbers that it states, in our words.
+    experiments : tuple of str
+        Whose runs it is drawn from.
+    make : callable
+        Given the runs, gives pictures and tables.
+    """
+
+    id: str
+    title: str
+    paper: str
+    experiments: tuple[str, ...]
+    make: Callable[[Runs], Made]
+
+
+class Figures:
+    """The exhibits of a paper, in its order.
+
+    Examples
+    --------
+    >>> figures = Figures()
+    >>> @figures("Figure 1", "Growth", paper="Windows grow.")
+    ... def growth(runs):
+    ...     return ()
+    >>> [exhibit.id for exhibit in figures]
+    ['Figure 1']
+    """
+
+    def __init__(self) -> None:
+        self._every: list[Exhibit] = []
+
+    def __call__(
+        self,
+        place: str,
+        title: str,
+        *,
+        paper: str,
+        experiments: Sequence[str] = (),
+    ) -> Callable[[Callable[[Runs], Made]], Callable[[Runs], Made]]:
+        """Register the function that follows."""
+
+        def register(make: Callable[[Runs], Made]) -> Callable[[Runs], Made]:
+            self._every.append(Exhibit(place, title, paper, tuple(experiments), make))
+            return make
+
+        return register
+
+    def __iter__(self) -> Iterator[Exhibit]:
+        return iter(self._every)
+
+    def update(self, other: Figures) -> None:
+        """Take in another file's exhibits."""
+        self._every.extend(other)

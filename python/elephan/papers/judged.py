@@ -1,0 +1,201 @@
+"""The verdict on a claim: what was found of it, whether that is accepted, and if not, whether the reason is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from elephan.papers import measured
+from elephan.papers.runs import NotRunError
+
+if TYPE_CHECKING:
+    from elephan.papers.accept import Accept
+    from elephan.papers.measured import Found
+    from elephan.papers.paper import Claim, Deviation, Paper, Shown
+    from elephan.papers.runs import Runs
+
+Verdict = Literal["pass", "deviation", "fail", "not_run"]
+VERDICTS: tuple[Verdict, ...] = ("pass", "deviation", "fail", "not_run")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a run showed in support of an argument.
+
+    Parameters
+    ----------
+    shown : Shown
+    found : Found or None
+        None if it was not run.
+    holds : bool
+        Whether it is as the argument says.
+    note : str
+    """
+
+    shown: Shown
+    found: Found | None
+    holds: bool
+    note: str = ""
+
+    def to_json(self, *, quick: bool) -> dict[str, Any]:
+        """Return it as a document has it."""
+        accept = self.shown.quick if quick else self.shown.accept
+        return {
+            "says": self.shown.says,
+            "measure": self.shown.measure,
+            "measured": None if self.found is None else measured.to_json(self.found),
+            "accept": None if accept is None else str(accept),
+            "holds": self.holds,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True)
+class Argued:
+    """A deviation with what supports it in this reproduction.
+
+    Parameters
+    ----------
+    deviation : Deviation
+    seen : tuple of Seen
+    """
+
+    deviation: Deviation
+    seen: tuple[Seen, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that it rests on is so; one that rests on nothing does not hold."""
+        return bool(self.seen) and all(each.holds for each in self.seen)
+
+    def to_json(self, *, quick: bool) -> dict[str, Any]:
+        """Return it as a document has it."""
+        deviation = self.deviation
+        return {
+            "claims": list(deviation.claims),
+            "title": deviation.title,
+            "why": deviation.why.strip(),
+            "ns2": deviation.ns2.strip(),
+            "needs": deviation.needs.strip(),
+            "shown": [each.to_json(quick=quick) for each in self.seen],
+            "holds": self.holds,
+        }
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its verdict.
+
+    Parameters
+    ----------
+    claim : Claim
+    found : Found or None
+        None if it was not run.
+    accept : Accept
+    verdict : str
+    note : str
+    """
+
+    claim: Claim
+    found: Found | None
+    accept: Accept
+    verdict: Verdict
+    note: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a document has it."""
+        claim = self.claim
+        return {
+            "id": claim.id,
+            "paper": claim.paper,
+            "kind": claim.kind,
+            "statement": claim.statement,
+            "figure": claim.figure,
+            "expected": _expected(claim.value),
+            "measured": None if self.found is None else measured.to_json(self.found),
+            "tolerance": str(self.accept),
+            "reason": claim.reason,
+            "verdict": self.verdict,
+            "note": self.note,
+        }
+
+
+def see(paper: Paper, shown: Shown, runs: Runs) -> Seen:
+    """Measure what an argument rests on.
+
+    Parameters
+    ----------
+    paper : Paper
+    shown : Shown
+    runs : Runs
+
+    Returns
+    -------
+    Seen
+    """
+    try:
+        found: Found = paper.measures(shown.measure, runs.only(shown.experiments))
+    except NotRunError as error:
+        return Seen(shown, None, holds=False, note=str(error))
+    accept = shown.quick if runs.quick else shown.accept
+    return Seen(shown, found, accept is None or accept.holds(measured.number(found)), _noted(found))
+
+
+def judge(paper: Paper, claim: Claim, runs: Runs, argued: tuple[Argued, ...]) -> Judged:
+    """Judge a claim.
+
+    Parameters
+    ----------
+    paper : Paper
+    claim : Claim
+    runs : Runs
+    argued : tuple of Argued
+        The paper's deviations.
+
+    Returns
+    -------
+    Judged
+    """
+    accept = claim.quick if runs.quick else claim.accept
+    try:
+        found: Found = paper.measures(claim.measure, runs.only(claim.experiments))
+    except NotRunError as error:
+        return Judged(claim, None, accept, "not_run", str(error))
+    except Exception as error:
+        error.add_note(f"while measuring {claim.id}: {claim.measure}")
+        raise
+    note = _noted(found)
+    if accept.holds(measured.number(found)):
+        return Judged(claim, found, accept, "pass", _doubted(note, found, accept))
+    for each in argued:
+        if claim.id in each.deviation.claims:
+            if each.holds:
+                return Judged(claim, found, accept, "deviation", _joined(note, each.deviation.title))
+            untrue = next((s.shown.says for s in each.seen if not s.holds), "nothing")
+            return Judged(claim, found, accept, "fail", _joined(note, f"its explanation is not shown: {untrue}"))
+    return Judged(claim, found, accept, "fail", note)
+
+
+def _noted(found: Found) -> str:
+    return found.note if isinstance(found, measured.Measured) else ""
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
+
+
+def _doubted(note: str, found: Found, accept: Accept) -> str:
+    """Say of a sign whose interval holds zero that the runs do not tell it for sure."""
+    if accept.how == "sign" and isinstance(found, measured.Measured):
+        within = found.ci95
+        if within is not None and abs(found.mean) <= within:
+            return _joined(note, "within its interval of 0")
+    return note
+
+
+def _expected(value: str) -> float | str | None:
+    """The value as a number where it is one; None where the paper gives none."""
+    try:
+        return float(value)
+    except ValueError:
+        return value or None

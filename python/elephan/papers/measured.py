@@ -1,0 +1,174 @@
+"""What was measured for a claim: a number per replication, so that differences are paired and have an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.stats import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, init=False)
+class Measured:
+    """A quantity of a run or of several.
+
+    Replications of runs that are compared share their random numbers, so arithmetic between two goes replication by
+    replication.
+
+    Parameters
+    ----------
+    samples : array_like, shape (replications,)
+        Or a single number.
+    note : str
+        What is worth knowing about it, such as where the least of several was found.
+
+    Examples
+    --------
+    >>> a, b = Measured([0.91, 0.93]), Measured([0.90, 0.91])
+    >>> round((a - b).mean, 3), round((a - b).ci95, 3)
+    (0.015, 0.064)
+    """
+
+    samples: NDArray[np.float64]
+    note: str
+
+    def __init__(self, samples: ArrayLike, note: str = "") -> None:
+        object.__setattr__(self, "samples", np.atleast_1d(np.asarray(samples, dtype=float)))
+        object.__setattr__(self, "note", note)
+
+    @property
+    def mean(self) -> float:
+        """Mean over the replications; what is not a number makes it none."""
+        return float(self.samples.mean())
+
+    @property
+    def ci95(self) -> float | None:
+        """Half-width of its 95 % interval; None with one replication."""
+        return estimate(self.samples).ci95 if self.samples.size > 1 else None
+
+    def noted(self, note: str) -> Measured:
+        """Return the same with a note."""
+        return Measured(self.samples, note)
+
+    def to_json(self) -> dict[str, float | None]:
+        """Return ``{"mean", "ci95"}``; null for what is not a number."""
+        return estimate(self.samples).to_json()
+
+    def __sub__(self, other: Measured | float) -> Measured:
+        return Measured(self.samples - _samples(other), self.note)
+
+    def __add__(self, other: Measured | float) -> Measured:
+        return Measured(self.samples + _samples(other), self.note)
+
+    def __mul__(self, factor: Measured | float) -> Measured:
+        return Measured(self.samples * _samples(factor), self.note)
+
+    def __truediv__(self, other: Measured | float) -> Measured:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return Measured(self.samples / _samples(other), self.note)
+
+    def __neg__(self) -> Measured:
+        return Measured(-self.samples, self.note)
+
+    def __abs__(self) -> Measured:
+        return Measured(np.abs(self.samples), self.note)
+
+
+Found = Measured | float | bool
+"""What a measure gives: something measured, a number of a formula, or whether something is so."""
+
+
+def least(each: Iterable[Measured]) -> Measured:
+    """Return the one with the smallest mean: what "at every buffer" is decided by.
+
+    Parameters
+    ----------
+    each : iterable of Measured
+
+    Returns
+    -------
+    Measured
+
+    Examples
+    --------
+    >>> least([Measured(0.2, "at 50"), Measured(0.1, "at 100")]).note
+    'at 100'
+    """
+    return min(each, key=lambda one: one.mean)
+
+
+def largest(each: Iterable[Measured]) -> Measured:
+    """Return the one with the largest mean.
+
+    Parameters
+    ----------
+    each : iterable of Measured
+
+    Returns
+    -------
+    Measured
+    """
+    return max(each, key=lambda one: one.mean)
+
+
+def mean(each: Iterable[Measured]) -> Measured:
+    """Return the mean of several, replication by replication.
+
+    Parameters
+    ----------
+    each : iterable of Measured
+
+    Returns
+    -------
+    Measured
+
+    Examples
+    --------
+    >>> mean([Measured([1.0, 2.0]), Measured([3.0, 4.0])]).samples
+    array([2., 3.])
+    """
+    return Measured(np.mean([one.samples for one in each], axis=0))
+
+
+def number(found: Found) -> float | bool:
+    """Return what a claim is judged by.
+
+    Parameters
+    ----------
+    found : Measured, float or bool
+
+    Returns
+    -------
+    float or bool
+        The mean of what was measured.
+    """
+    return found.mean if isinstance(found, Measured) else found
+
+
+def to_json(found: Found) -> Any:
+    """Return what was found as a document has it.
+
+    Parameters
+    ----------
+    found : Measured, float or bool
+
+    Returns
+    -------
+    dict, float, bool or None
+    """
+    if isinstance(found, Measured):
+        return found.to_json()
+    if isinstance(found, bool | np.bool_):
+        return bool(found)
+    return float(found) if np.isfinite(found) else None
+
+
+def _samples(of: Measured | float) -> NDArray[np.float64] | float:
+    return of.samples if isinstance(of, Measured) else of

@@ -1,0 +1,112 @@
+"""The measures of a paper by name, and how its data calls them: ``utilization share=0.1 law='reno'``."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from elephan.papers.measured import Found
+    from elephan.papers.runs import Runs
+
+_ARGUMENT = re.compile(r"""\s*([a-z_][a-z_0-9]*)=('[^']*'|"[^"]*"|\[[^\]]*\]|[^\s'"\[]+)""")
+
+
+class Measures:
+    """Functions that give what claims are judged by, each taking the runs and arguments by name.
+
+    Examples
+    --------
+    >>> measures = Measures()
+    >>> @measures
+    ... def product(runs, *, rate, rtt=0.1):
+    ...     return rate * rtt
+    >>> measures("product rate=4000", None)
+    400.0
+    """
+
+    def __init__(self) -> None:
+        self._named: dict[str, Callable[..., Found]] = {}
+
+    def __call__(self, named: Any, runs: Runs | None = None) -> Any:
+        """Register a function, or measure what a text asks for.
+
+        Parameters
+        ----------
+        named : callable or str
+        runs : Runs, optional
+
+        Returns
+        -------
+        callable or Found
+
+        Raises
+        ------
+        ValueError
+            If the text cannot be read or names no measure.
+        """
+        if callable(named):
+            self._named[named.__name__] = named
+            return named
+        name, arguments = parse(named)
+        if name not in self._named:
+            message = f"{named!r}: no measure {name!r}; there are {', '.join(self._named)}"
+            raise ValueError(message)
+        found = self._named[name](runs, **arguments)
+        return found.item() if isinstance(found, np.generic) else found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._named
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named)
+
+    def update(self, other: Measures) -> None:
+        """Take in another file's measures."""
+        self._named.update(other._named)
+
+
+def parse(text: str) -> tuple[str, dict[str, Any]]:
+    """Read a measure and its arguments.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    tuple of str and dict
+        Arguments as TOML reads their values; a bare word is text.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> parse("cell case=1 delay='25 ms' which=util")
+    ('cell', {'case': 1, 'delay': '25 ms', 'which': 'util'})
+    """
+    name, _, rest = text.strip().partition(" ")
+    arguments, at = {}, 0
+    while at < len(rest.rstrip()):
+        found = _ARGUMENT.match(rest, at)
+        if found is None:
+            message = f"{text!r}: cannot read {rest[at:].strip()!r}; arguments are key=value, text in quotes"
+            raise ValueError(message)
+        arguments[found[1]] = _value(found[2])
+        at = found.end()
+    return name, arguments
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,330 @@
+"""A paper as data: what it claims, the experiments that judge it, what it leaves open, and why some numbers differ.
+
+Everything lies in the paper's folder: ``paper.toml``, ``experiments/``, ``claims.csv``, ``open.toml``,
+``deviations.toml`` (claims, open points and deviations may be spread over several files: ``web_claims.csv``), and the
+functions ``measures.py`` and ``figures.py`` that turn runs into numbers and pictures.
+"""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.papers.accept import Accept
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from elephan.papers.exhibits import Figures
+    from elephan.papers.measures import Measures
+
+HOME = Path(__file__).resolve().parent
+COLUMNS = ("id", "kind", "statement", "value", "figure", "experiments", "measure", "accept", "quick", "reason")
+"""Of ``claims.csv``."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that a paper says and a measure can judge.
+
+    Parameters
+    ----------
+    id : str
+    paper : str
+    kind : str
+        ``"numeric"``, ``"ordering"`` or ``"shape"``.
+    statement : str
+    value : str
+        As the paper has it; empty for shapes.
+    figure : str
+        Where it stands: ``"Figure 3"``, ``"Table 1"``, ``"Section 2"``; ``"derived"`` is no claim of the paper but a
+        number of its equations, made elsewhere, to check ours by.
+    experiments : tuple of str
+        Whose runs it is judged from; none for what a formula decides.
+    measure : str
+    accept, quick : Accept
+        What is accepted, and what of shortened runs.
+    reason : str
+        Why so much is accepted.
+    """
+
+    id: str
+    paper: str
+    kind: str
+    statement: str
+    value: str
+    figure: str
+    experiments: tuple[str, ...]
+    measure: str
+    accept: Accept
+    quick: Accept
+    reason: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A sweep whose runs judge claims.
+
+    Parameters
+    ----------
+    name, title, paper : str
+    file : Path
+        The sweep.
+    names : dict of str to str
+        Short names of labels, for measures.
+    series : bool
+        Keep the sampled cwnd, srtt and backlog.
+    replications : int or None
+        Of shortened runs; None as in the sweep.
+    changes : dict
+        What shortened runs change, place by place.
+    only : dict of str to list
+        The labels, by short name, that shortened runs keep; of those not named all.
+    """
+
+    name: str
+    title: str
+    paper: str
+    file: Path
+    names: dict[str, str]
+    series: bool
+    replications: int | None
+    changes: dict[str, Any]
+    only: dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a run shows, in support of an argument.
+
+    Parameters
+    ----------
+    says : str
+    experiments : tuple of str
+    measure : str
+    accept, quick : Accept or None
+        What must hold for the argument to stand; None where the number speaks for itself.
+    """
+
+    says: str
+    experiments: tuple[str, ...]
+    measure: str
+    accept: Accept | None
+    quick: Accept | None
+
+
+@dataclass(frozen=True)
+class Open:
+    """What a paper does not say, what is taken instead, and how much hangs on it.
+
+    Parameters
+    ----------
+    id, what, default, reason, matters : str
+    shown : tuple of Shown
+        Runs with other values.
+    """
+
+    id: str
+    what: str
+    default: str
+    reason: str
+    matters: str
+    shown: tuple[Shown, ...]
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """Why the number of some claims is not met.
+
+    It counts only while everything in `shown` holds in the same reproduction.
+
+    Parameters
+    ----------
+    claims : tuple of str
+    title, why : str
+        The mechanism, or the unstated parameter.
+    ns2 : str
+        What ns-2 gives for it; empty where it has nothing to say, as for misprints.
+    needs : str
+        What would give the paper's number.
+    shown : tuple of Shown
+    """
+
+    claims: tuple[str, ...]
+    title: str
+    why: str
+    ns2: str
+    needs: str
+    shown: tuple[Shown, ...]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper.
+
+    Parameters
+    ----------
+    folder : Path
+        Of its data.
+    about : mapping
+        ``paper.toml``.
+    """
+
+    folder: Path
+    about: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, name: str) -> Paper:
+        """Read a paper's folder.
+
+        Parameters
+        ----------
+        name : str
+            ``"nr-hstcp"``.
+
+        Returns
+        -------
+        Paper
+        """
+        folder = HOME / name.replace("-", "_")
+        return cls(folder, _toml(folder / "paper.toml"))
+
+    @property
+    def name(self) -> str:
+        """As documents have it."""
+        return str(self.about["name"])
+
+    @property
+    def prefix(self) -> str:
+        """What the ids of its claims begin with."""
+        return str(self.about["prefix"])
+
+    @property
+    def title(self) -> str:
+        """Of the publication."""
+        return str(self.about["title"])
+
+    @cached_property
+    def experiments(self) -> dict[str, Experiment]:
+        """Its experiments by name."""
+        return {each["name"]: self._experiment(**each) for each in self.about.get("experiments", ())}
+
+    @cached_property
+    def claims(self) -> dict[str, Claim]:
+        """Its claims by id, in the order of the files."""
+        return {row["id"]: self._claim(row) for path in self._files("claims.csv") for row in _rows(path)}
+
+    @cached_property
+    def open(self) -> tuple[Open, ...]:
+        """What it leaves open."""
+        every = (each for path in self._files("open.toml") for each in _toml(path)["open"])
+        return tuple(Open(**{**each, "shown": _shown(each.get("shown", ()))}) for each in every)
+
+    @cached_property
+    def deviations(self) -> tuple[Deviation, ...]:
+        """Why some of its numbers are not met."""
+        every = (each for path in self._files("deviations.toml") for each in _toml(path)["deviations"])
+        return tuple(
+            Deviation(**{**each, "claims": tuple(each["claims"]), "shown": _shown(each["shown"])}) for each in every
+        )
+
+    @property
+    def counts(self) -> tuple[Shown, ...]:
+        """What is counted over many claims, for the summary."""
+        return _shown(self.about.get("counts", ()))
+
+    @cached_property
+    def measures(self) -> Measures:
+        """Its measures."""
+        measures: Measures = self._module("measures").MEASURES
+        return measures
+
+    @cached_property
+    def figures(self) -> Figures:
+        """Its figures and tables."""
+        figures: Figures = self._module("figures").FIGURES
+        return figures
+
+    def _module(self, name: str) -> Any:
+        return import_module(f"elephan.papers.{self.folder.name}.{name}")
+
+    def _files(self, ending: str) -> list[Path]:
+        """The file of that name, then those of its parts."""
+        return sorted(self.folder.glob(f"*{ending}"), key=lambda path: (len(path.name), path.name))
+
+    def _experiment(
+        self,
+        name: str,
+        title: str,
+        names: dict[str, str] | None = None,
+        quick: Mapping[str, Any] | None = None,
+        *,
+        series: bool = False,
+    ) -> Experiment:
+        short = {"replications": None, "set": {}, "only": {}, **(quick or {})}
+        return Experiment(
+            name=name,
+            title=title,
+            paper=self.name,
+            file=self.folder / "experiments" / f"{name}.toml",
+            names=names or {},
+            series=series,
+            replications=short["replications"],
+            changes=short["set"],
+            only=short["only"],
+        )
+
+    def _claim(self, row: Mapping[str, str]) -> Claim:
+        try:
+            accept = Accept.read(row["accept"], row["value"])
+            quick = Accept.read(row["quick"] or row["accept"], row["value"])
+        except ValueError as error:
+            message = f"{self.name}: {row['id']}: {error}"
+            raise ValueError(message) from None
+        return Claim(
+            id=row["id"],
+            paper=self.name,
+            kind=row["kind"],
+            statement=row["statement"],
+            value=row["value"],
+            figure=row["figure"],
+            experiments=tuple(row["experiments"].split()),
+            measure=row["measure"],
+            accept=accept,
+            quick=quick,
+            reason=row["reason"],
+        )
+
+
+def _shown(every: Any) -> tuple[Shown, ...]:
+    def accepted(text: str) -> Accept | None:
+        return Accept.read(text) if text else None
+
+    return tuple(
+        Shown(
+            says=each["says"],
+            experiments=tuple(each.get("experiments", ())),
+            measure=each["measure"],
+            accept=accepted(each.get("accept", "")),
+            quick=accepted(each.get("quick") or each.get("accept", "")),
+        )
+        for each in every
+    )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            message = f"{path.name}: its columns must be {', '.join(COLUMNS)}"
+            raise ValueError(message)
+        yield from reader

@@ -1,0 +1,223 @@
+"""The runs of experiments as claims and figures ask for them: points by their labels, columns by replication."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from elephan.store import Stored
+
+_LEADING = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+class NotRunError(LookupError):
+    """What a measure needs was not run, or failed: its claims are not judged."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of an experiment.
+
+    Parameters
+    ----------
+    labels : dict
+        What varies, under the experiment's short names.
+    stored : Stored
+    """
+
+    labels: dict[str, Any]
+    stored: Stored
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The document of ``elephan run --json``."""
+        return self.stored.document
+
+    def link(self, column: str, name: str | None = None) -> NDArray[np.float64]:
+        """Return a column of ``links.parquet``.
+
+        Parameters
+        ----------
+        column : str
+        name : str, optional
+            Of the link; the first by default.
+
+        Returns
+        -------
+        ndarray, shape (replications,)
+        """
+        links = self._links
+        mine = links["link"] == (links["link"][0] if name is None else name)
+        return np.asarray(links[column][mine], dtype=float)
+
+    def flows(self, column: str, group: str | None = None) -> NDArray[np.float64]:
+        """Return a column of ``flows.parquet``.
+
+        Parameters
+        ----------
+        column : str
+        group : str, optional
+            Only its flows.
+
+        Returns
+        -------
+        ndarray, shape (replications, flows)
+        """
+        flows = self._flows
+        mine = np.ones(len(flows["group"]), dtype=bool) if group is None else flows["group"] == group
+        values = np.asarray(flows[column][mine], dtype=float)
+        return values.reshape(len(np.unique(flows["replication"])), -1)
+
+    def samples(self, kind: str = "flows", replication: int | None = None) -> dict[str, NDArray[Any]]:
+        """Return what was sampled over time, if the experiment keeps the series.
+
+        Parameters
+        ----------
+        kind : str
+            Rows of ``"links"`` or of ``"flows"``.
+        replication : int, optional
+            Only that one.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Columns of ``samples.parquet``.
+        """
+        samples = self._samples
+        mine = samples["kind"] == kind.removesuffix("s")
+        if replication is not None:
+            mine &= samples["replication"] == replication
+        return {name: column[mine] for name, column in samples.items()}
+
+    @cached_property
+    def _links(self) -> dict[str, NDArray[Any]]:
+        return _columns(self.stored.links())
+
+    @cached_property
+    def _flows(self) -> dict[str, NDArray[Any]]:
+        return _columns(self.stored.flows())
+
+    @cached_property
+    def _samples(self) -> dict[str, NDArray[Any]]:
+        return _columns(self.stored.samples())
+
+
+@dataclass(frozen=True)
+class Points:
+    """The points of an experiment, in the order of its sweep.
+
+    Parameters
+    ----------
+    name : str
+        Of the experiment.
+    points : tuple of Point
+    failed : tuple of str
+        Why points have no result.
+    """
+
+    name: str
+    points: tuple[Point, ...]
+    failed: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def where(self, **labels: object) -> Points:
+        """Keep the points with these labels: equal, or a number that the label's text begins with."""
+        kept = tuple(p for p in self.points if all(_same(p.labels.get(name), x) for name, x in labels.items()))
+        return Points(self.name, kept, self.failed)
+
+    def at(self, **labels: object) -> Point:
+        """Return the one point with these labels.
+
+        Raises
+        ------
+        NotRunError
+            If there is none, or more than one.
+        """
+        found = self.where(**labels).points
+        if len(found) != 1:
+            said = ", ".join(f"{name}={value}" for name, value in labels.items()) or "no labels"
+            why = f" ({self.failed[0]})" if self.failed else ""
+            message = f"{self.name}: {len(found)} points with {said}{why}"
+            raise NotRunError(message)
+        return found[0]
+
+    def labels(self, name: str) -> list[Any]:
+        """Return the values of a label, each once, in the order of the sweep."""
+        return list(dict.fromkeys(point.labels[name] for point in self.points if name in point.labels))
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Experiments by name.
+
+    Parameters
+    ----------
+    experiments : mapping of str to Points
+    quick : bool
+        Whether they were run shortened.
+    """
+
+    experiments: Mapping[str, Points] = field(default_factory=dict)
+    quick: bool = False
+
+    def __getitem__(self, name: str) -> Points:
+        if name not in self.experiments:
+            message = f"{name}: not run"
+            raise NotRunError(message)
+        return self.experiments[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.experiments
+
+    def only(self, names: Sequence[str]) -> Runs:
+        """Keep some experiments: what a claim does not name it does not see."""
+        return Runs({name: self.experiments[name] for name in names if name in self.experiments}, self.quick)
+
+
+def leading(value: object) -> float:
+    """Return the number that a label is or begins with.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    float
+        Not a number if there is none.
+
+    Examples
+    --------
+    >>> leading("0.1 bdp"), leading(50), leading("reno")
+    (0.1, 50.0, nan)
+    """
+    if isinstance(value, int | float):
+        return float(value)
+    found = _LEADING.match(str(value))
+    return float(found[0]) if found else float("nan")
+
+
+def _same(label: object, wanted: object) -> bool:
+    if label is None:
+        return wanted is None
+    if isinstance(wanted, str | bool) or isinstance(label, bool):
+        return label == wanted or str(label) == str(wanted)
+    return leading(label) == leading(wanted)
+
+
+def _columns(table: Any) -> dict[str, NDArray[Any]]:
+    return {name: column.to_numpy() for name, column in zip(table.column_names, table.columns, strict=True)}
