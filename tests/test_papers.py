@@ -1,0 +1,222 @@
+"""Papers as data: what is accepted, how measures are called, what a verdict rests on; on a paper made up here."""
+
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+import elephan
+from elephan.papers import Paper, reproduction
+from elephan.papers.accept import Accept
+from elephan.papers.measured import Found, Measured, largest, least
+from elephan.papers.measures import Measures, parse
+from elephan.papers.paper import COLUMNS
+from elephan.papers.reproduction import Reproduction, reproduce
+from elephan.papers.runs import NotRunError, Runs
+
+CLAIMS = [
+    "toy.rises,ordering,utilization rises with the buffer,> 0,Figure 1,buffers,rise,sign,,its sign",
+    "toy.full,numeric,utilization at 25 packets,1.0,Figure 1,buffers,used buffer=25,abs 0.2,,its rounding",
+    "toy.half,numeric,utilization at 5 packets,0.2,Figure 1,buffers,used buffer=5,abs 0.01,,its rounding",
+    "toy.wrong,numeric,utilization at 5 packets again,0.1,Figure 1,buffers,used buffer=5,abs 0.01,,its rounding",
+    "toy.bound,numeric,a product,400,Section 2,,product rate=4000,rel 0.01,,exact",
+    "toy.elsewhere,shape,asks for what it does not name,,Section 2,,used buffer=5,so,,none",
+]
+MEASURES = Measures()
+
+
+@MEASURES
+def used(runs: Runs, buffer: int) -> Found:
+    return Measured(runs["buffers"].at(buffer=buffer).link("utilization"))
+
+
+@MEASURES
+def rise(runs: Runs) -> Found:
+    first, last = (Measured(runs["buffers"].at(buffer=b).link("utilization")) for b in (5, 25))
+    return last - first
+
+
+@MEASURES
+def product(_: Runs, rate: float) -> Found:
+    return 0.1 * rate
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
+    """A paper of six claims: one holds of each sort, one is explained, one is not, one cannot be judged."""
+    folder = tmp_path / "toy"
+    (folder / "experiments").mkdir(parents=True)
+    (folder / "base.toml").write_text(elephan.EXAMPLE)
+    (folder / "experiments/buffers.toml").write_text(
+        'base = "../base.toml"\n[over]\n"links[0].buffer" = ["5 packets", "25 packets"]\n'
+    )
+    (folder / "claims.csv").write_text("\n".join([",".join(COLUMNS), *CLAIMS]) + "\n")
+    (folder / "deviations.toml").write_text(
+        dedent("""
+        [[deviations]]
+        claims = ["toy.half"]
+        title = "it is not so small"
+        why = "because"
+        ns2 = ""
+        needs = "none"
+        [[deviations.shown]]
+        says = "it is above 0.3"
+        experiments = ["buffers"]
+        measure = "used buffer=5"
+        accept = "min 0.3"
+        """)
+    )
+    (folder / "open.toml").write_text("open = []\n")
+    about: dict[str, Any] = {
+        "name": "toy",
+        "prefix": "toy",
+        "experiments": [
+            {
+                "name": "buffers",
+                "title": "buffers",
+                "names": {"buffer": "links[0].buffer"},
+                "quick": {"replications": 1, "set": {"duration": "2 s"}, "only": {"buffer": [25]}},
+            }
+        ],
+    }
+    toy = Paper(folder, about)
+    toy.__dict__["measures"] = MEASURES
+    monkeypatch.setattr(reproduction, "papers", lambda: [toy])
+    return toy
+
+
+def verdicts(found: Reproduction) -> dict[str, str]:
+    return {key: judged.verdict for key, judged in found.judged.items()}
+
+
+def test_claims_are_judged_from_their_experiments(paper: Paper, tmp_path: Path) -> None:
+    found = reproduce(store=tmp_path / "store")
+    assert verdicts(found) == {
+        "toy.rises": "pass",
+        "toy.full": "pass",
+        "toy.half": "deviation",
+        "toy.wrong": "fail",
+        "toy.bound": "pass",
+        # A claim sees only the experiments that it names.
+        "toy.elsewhere": "not_run",
+    }
+    assert not found.holds
+    document = found.to_json()
+    assert document["summary"] == {"toy": {"pass": 3, "deviation": 1, "fail": 1, "not_run": 1}}
+    [half] = [claim for claim in document["claims"] if claim["id"] == "toy.half"]
+    assert half["note"] == "it is not so small"
+    assert half["measured"].keys() == {"mean", "ci95"}
+    [ran] = document["experiments"]
+    assert (ran["points"], ran["reused"]) == (2, 0)
+    # The store has everything now.
+    assert reproduce(store=tmp_path / "store").ran["toy"]["buffers"].reused == 2
+    assert paper.claims.keys() == found.judged.keys()
+
+
+def test_an_explanation_that_is_not_shown_does_not_count(paper: Paper, tmp_path: Path) -> None:
+    path = paper.folder / "deviations.toml"
+    path.write_text(path.read_text().replace("min 0.3", "min 1.3"))
+    half = reproduce("toy.half", store=tmp_path / "store").judged["toy.half"]
+    assert half.verdict == "fail"
+    assert "is not shown: it is above 0.3" in half.note
+    # Neither does one that rests on nothing.
+    path.write_text(path.read_text().partition("[[deviations.shown]]")[0] + "shown = []\n")
+    again = Paper(paper.folder, paper.about)
+    argued = Reproduction((again,), ("toy.half",), {"toy": {}}, quick=False, wall_s=0.0).argued["toy"]
+    assert [each.holds for each in argued] == [False]
+
+
+@pytest.mark.usefixtures("paper")
+def test_shortened_runs_keep_only_some_points(tmp_path: Path) -> None:
+    found = reproduce(quick=True, store=tmp_path / "store")
+    [point] = found.ran["toy"]["buffers"].points
+    run = point.document["run"]
+    assert (point.labels, run["replications"], run["duration_s"]) == ({"buffer": "25 packets"}, 1, 2.0)
+    assert verdicts(found)["toy.half"] == "not_run"
+    # Its interval is not known, and its measure says so.
+    assert found.to_json()["claims"][1]["measured"]["ci95"] is None
+
+
+@pytest.mark.usefixtures("paper")
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("toy.bound", ["toy.bound"]),
+        ("toy:section 2", ["toy.bound", "toy.elsewhere"]),
+        ("toy", [row.partition(",")[0] for row in CLAIMS]),
+    ],
+)
+def test_a_claim_is_asked_for_by_its_id_its_paper_or_its_place(text: str, claims: list[str], tmp_path: Path) -> None:
+    assert list(reproduce(text, store=tmp_path / "store").judged) == claims
+
+
+@pytest.mark.usefixtures("paper")
+def test_what_no_claim_is_called_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(elephan.InputError, match=r'no claim, paper or figure "toy.bond".*toy\.bound'):
+        reproduce("toy.bond", store=tmp_path / "store")
+
+
+def test_only_what_a_claim_needs_is_run(paper: Paper) -> None:
+    wanted = reproduction.select([paper], ["toy.bound"])
+    assert reproduction.needs(paper, wanted) == []
+    wanted = reproduction.select([paper], ["toy.half"])
+    assert [each.name for each in reproduction.needs(paper, wanted)] == ["buffers"]
+
+
+@pytest.mark.parametrize(
+    ("found", "value", "accept"),
+    [
+        (1.3, "1.2", "abs 0.05"),
+        (0.0, "> 0", "sign"),
+        (0.1, "< 0", "sign"),
+        (1.0, "", "so"),
+        (9.0, "1", "factor 8"),
+        (0.1, "", "min 0.2"),
+        (0.3, "", "max 0.2"),
+        (0.3, "", "in 0.1..0.2"),
+        (1.2, "1", "rel 0.1"),
+        (float("nan"), "1", "abs 1000"),
+        (float("nan"), "", "min 0"),
+    ],
+)
+def test_a_claim_can_fail(found: float, value: str, accept: str) -> None:
+    assert not Accept.read(accept, value).holds(found)
+
+
+def test_a_number_on_the_edge_of_its_rounding_is_accepted() -> None:
+    assert Accept.read("abs 0.05", "1.2").holds(1.25)
+    assert Accept.read("abs 0.005", "0.985").holds(0.99)
+
+
+@pytest.mark.parametrize(("text", "value"), [("near 3", "1"), ("abs 3", "big"), ("sign", "0"), ("in 3", ""), ("", "")])
+def test_what_cannot_be_accepted_is_refused(text: str, value: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 (whichever number cannot be read)
+        Accept.read(text, value)
+
+
+def test_arguments_of_measures_are_numbers_words_and_texts() -> None:
+    arguments = {"case": 1, "delay": "25 ms", "law": "reno", "share": 0.1, "every": [1, 2], "on": True}
+    assert parse("cell case=1 delay='25 ms' law=reno share=0.1 every=[1, 2] on=true") == ("cell", arguments)
+    with pytest.raises(ValueError, match=r"cannot read 'share 0\.1'"):
+        parse("cell share 0.1")
+    with pytest.raises(ValueError, match="no measure 'cell'; there are used, rise, product"):
+        MEASURES("cell case=1", None)
+
+
+def test_differences_are_paired() -> None:
+    first, second = Measured([0.90, 0.95, 1.0]), Measured([0.91, 0.96, 1.01])
+    assert (second - first).ci95 == pytest.approx(0.0, abs=1e-12)  # rounding only
+    assert least([first, second]) is first
+    assert largest([first, second]) is second
+
+
+def test_a_point_is_found_by_what_its_label_begins_with(paper: Paper, tmp_path: Path) -> None:
+    points = reproduce("toy.full", store=tmp_path / "store").runs(paper)["buffers"]
+    assert points.at(buffer=25).labels == points.at(buffer="25 packets").labels
+    with pytest.raises(NotRunError, match="0 points with buffer=2"):
+        points.at(buffer=2)
+    with pytest.raises(NotRunError, match="2 points with no labels"):
+        points.at()
+    flows = points.at(buffer=25).flows("goodput_bps", group="bulk")
+    assert flows.shape == (points.at(buffer=25).document["run"]["replications"], 2)
