@@ -21,6 +21,7 @@ from elephan.cli import (
     model,
     new,
     report,
+    reproduce,
     run,
     schema,
     size,
@@ -50,6 +51,7 @@ app.command("run", epilog=run.EXAMPLE, cls=Verb)(run.run)
 app.command("size", epilog=size.EXAMPLE, cls=Verb)(size.size)
 app.command("sweep", epilog=sweep.EXAMPLE, cls=Verb)(sweep.sweep)
 app.command("model", epilog=model.EXAMPLE, cls=Verb)(model.model)
+app.command("reproduce", epilog=reproduce.EXAMPLE, cls=Verb)(reproduce.reproduce)
 app.command("new", epilog=new.EXAMPLE, cls=Verb)(new.new)
 app.command("report", epilog=report.EXAMPLE, cls=Verb)(report.report)
 app.add_typer(store.app)

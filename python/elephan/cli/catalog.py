@@ -12,7 +12,7 @@ from elephan.errors import InputError, suggest
 EXAMPLE = """Example:  elephan list laws
 elephan list queues --details"""
 
-KINDS = "laws, slow-starts, recoveries, queues, traffic, models, metrics, lints"
+KINDS = "laws, slow-starts, recoveries, queues, traffic, models, metrics, lints, experiments"
 
 
 def list_(
@@ -34,6 +34,9 @@ def list_(
     if not details:
         return
     for card in cards:
+        if "claims" in card:
+            print_tables(f"{card['name']}: {', '.join(card['claims'])}", "")
+            continue
         if "why" in card:
             print_tables(f"{card['name']}: {card['why']}", "")
             continue
@@ -72,6 +75,10 @@ def _cards(kind: str) -> list[Any]:
         from elephan import metrics  # noqa: PLC0415
 
         return metrics.cards()
+    if kind == "experiments":
+        from elephan.papers import papers  # noqa: PLC0415
+
+        return [card for paper in papers() for card in paper.cards()]
     message = f'list: there is no "{kind}"; {suggest(kind, KINDS.split(", "))}'
     raise InputError(message)
 

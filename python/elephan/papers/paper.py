@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elephan.citations import CITATIONS
 from elephan.papers.accept import Accept
 
 if TYPE_CHECKING:
@@ -232,6 +233,23 @@ class Paper:
         return tuple(
             Deviation(**{**each, "claims": tuple(each["claims"]), "shown": _shown(each["shown"])}) for each in every
         )
+
+    def cards(self) -> list[dict[str, Any]]:
+        """Return a card of each experiment, as ``elephan list experiments --json`` has it."""
+        source = CITATIONS[self.about["cite"]]
+        return [
+            {
+                "name": name,
+                "title": each.title,
+                "source": source,
+                "paper": self.name,
+                "parameters": [
+                    {"name": short, "default": "", "unit": "", "meaning": place} for short, place in each.names.items()
+                ],
+                "claims": [claim.id for claim in self.claims.values() if name in claim.experiments],
+            }
+            for name, each in self.experiments.items()
+        ]
 
     @property
     def counts(self) -> tuple[Shown, ...]:

@@ -1,0 +1,171 @@
+"""``elephan reproduce``: the papers' experiments, judged claim by claim."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli.common import (
+    Interrupted,
+    JsonOption,
+    OutOption,
+    QuietOption,
+    WorkersOption,
+    check_out,
+    fitted_table,
+    print_json,
+    print_lines,
+    print_tables,
+    say,
+    shown,
+    writing,
+)
+from elephan.cli.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.table import Table
+
+    from elephan.papers import Claim, Reproduction
+    from elephan.papers.experiments import Running
+
+EXAMPLE = """Example:  elephan reproduce --quick
+elephan reproduce "hsbuf:Figure 3" --out reproduced/
+elephan reproduce nr-hstcp --list"""
+
+FEW = 60
+"""Claims that are all shown; of more, those that are not met."""
+
+
+def reproduce(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID]...",
+            help="Claims, beginnings of their ids (ghstcp.T1), papers (nr-hstcp) or places (hsbuf:Figure 3).",
+            show_default="all",
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Only say which claims there are.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Shorter runs, fewer seeds, wider bands: a few minutes.")
+    ] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
+    ] = None,
+    workers: WorkersOption = None,
+    out: OutOption = None,
+    pages: Annotated[
+        Path | None,
+        typer.Option("--pages", metavar="DIR", help="Write a page for each paper, with its figures, in Markdown."),
+    ] = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Run the experiments of published papers and give a verdict on every claim: pass, fail, or deviation with the reason.
+
+    Runs are kept in the store: a reproduction that is stopped goes on where it was. Exit code 1 if a claim failed.
+    """
+    from elephan.papers import papers  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.papers import reproduce as judge  # noqa: PLC0415
+    from elephan.papers.reproduction import select  # noqa: PLC0415
+
+    check_out(out)
+    check_out(pages)
+    if list_:
+        _show_list(select(papers(), ids or ()).values(), json=json)
+        return
+    with ProgressLine("reproduce", quiet=quiet, of="points") as line:
+
+        def watch(running: Running) -> None:
+            line.update(running.done, running.total, running.experiment.name, running.left_s)
+
+        try:
+            found = judge(*(ids or ()), quick=quick, store=store, workers=workers, progress=watch)
+        except KeyboardInterrupt:
+            message = "interrupted: what was run is kept; the same command goes on from there"
+            raise Interrupted(message) from None
+    written: list[Path] = []
+    if out is not None:
+        with writing(out):
+            written.append(found.write(out))
+    if pages is not None:
+        from elephan.report.papers import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
+
+        with writing(pages):
+            written.extend(write_pages(found, pages))
+    if json:
+        print_json(found.to_json())
+    else:
+        _show(found)
+        for path in written:
+            say(f"wrote {path}")
+    raise typer.Exit(0 if found.holds else 1)
+
+
+def _show(found: Reproduction) -> None:
+    document = found.to_json()
+    claims = document["claims"]
+    shown_ = claims if len(claims) <= FEW else [each for each in claims if each["verdict"] != "pass"]
+    if shown_:
+        print_tables(_table(shown_))
+    verdicts = list(next(iter(document["summary"].values())))
+    heads = ["paper", *(verdict.replace("_", " ") for verdict in verdicts)]
+    rows = [[paper, *(str(of[verdict]) for verdict in verdicts)] for paper, of in document["summary"].items()]
+    print_tables(fitted_table(heads, rows, [True, *([False] * len(verdicts))]))
+    print_lines(*(f"{each['says']}: {_number(each['measured'])}" for each in document["counts"]))
+    runs = sum(each["points"] for each in document["experiments"])
+    reused = sum(each["reused"] for each in document["experiments"])
+    say(f"{len(claims)} claims, {runs} points ({reused} were in the store), {found.wall_s:.0f} s")
+
+
+def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
+    heads = ["claim", "verdict", "paper says", "measured", "accepted", "note"]
+    rows = [
+        [
+            each["id"],
+            each["verdict"].replace("_", " "),
+            "" if each["expected"] is None else _number(each["expected"]),
+            _number(each["measured"]),
+            each["tolerance"],
+            each["note"],
+        ]
+        for each in claims
+    ]
+    return fitted_table(heads, rows, [True, True, False, False, True, True])
+
+
+def _number(value: Any) -> str:
+    """What was measured, or is claimed: a quantity, a number, words, or whether it is so."""
+    if isinstance(value, dict):
+        return shown(value)
+    if value is None or isinstance(value, bool):
+        return "-" if value is None else str(value).lower()
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def _show_list(claims: Iterable[Claim], *, json: bool) -> None:
+    every = list(claims)
+    if json:
+        rows = [
+            {
+                "id": claim.id,
+                "paper": claim.paper,
+                "kind": claim.kind,
+                "figure": claim.figure,
+                "statement": claim.statement,
+                "expected": claim.value or None,
+                "tolerance": str(claim.accept),
+                "experiments": list(claim.experiments),
+            }
+            for claim in every
+        ]
+        print_json(rows)
+        return
+    rows_ = [[claim.id, claim.figure, " ".join(claim.experiments) or "a formula", claim.statement] for claim in every]
+    print_tables(fitted_table(["claim", "where", "judged from", "statement"], rows_, [True] * 4))
+    say(f"{len(every)} claims")
