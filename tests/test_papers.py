@@ -1,19 +1,25 @@
 """Papers as data: what is accepted, how measures are called, what a verdict rests on; on a paper made up here."""
 
+import re
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import numpy as np
 import pytest
 
 import elephan
 from elephan.papers import Paper, reproduction
 from elephan.papers.accept import Accept
+from elephan.papers.exhibits import Figures
 from elephan.papers.measured import Found, Measured, largest, least
 from elephan.papers.measures import Measures, parse
 from elephan.papers.paper import COLUMNS
 from elephan.papers.reproduction import Reproduction, reproduce
 from elephan.papers.runs import NotRunError, Runs
+from elephan.pictures.figure import Axis, Figure, Mark, Series
+from elephan.pictures.table import Table, cell
+from elephan.report.papers import write_pages
 
 CLAIMS = [
     "toy.rises,ordering,utilization rises with the buffer,> 0,Figure 1,buffers,rise,sign,,its sign",
@@ -220,3 +226,30 @@ def test_a_point_is_found_by_what_its_label_begins_with(paper: Paper, tmp_path: 
         points.at()
     flows = points.at(buffer=25).flows("goodput_bps", group="bulk")
     assert flows.shape == (points.at(buffer=25).document["run"]["replications"], 2)
+
+
+def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument(paper: Paper, tmp_path: Path) -> None:
+    figures = Figures()
+
+    @figures("Figure 1", "Use | and buffer", paper="It rises.", experiments=("buffers",))
+    def figure1(runs: Runs) -> tuple[Figure | Table, ...]:
+        x = np.array([5.0, 25.0])
+        y = np.array([runs["buffers"].at(buffer=buffer).link("utilization").mean() for buffer in x])
+        line = Series("simulated", x, y, low=y - 0.01, high=y + 0.01)
+        table = Table("Use", ("buffer", "use"), ((cell(5), cell(0.5)),))
+        axes = Axis("buffer", "packets"), Axis("utilization", scale="share")
+        return Figure("use", "Use", "It rises.", *axes, (line,), (Mark(0.9, "wanted", "y"),)), table
+
+    paper.__dict__["figures"] = figures
+    paper.about["cite"] = "Barman2004"  # type: ignore[index]
+    paper.about["title"] = "A toy"  # type: ignore[index]
+    index, page = write_pages(reproduce(store=tmp_path / "store"), tmp_path / "pages")
+    assert "[A toy](toy.md) | 6 | 3 | 1 | 1 | 1 |" in index.read_text()
+    text = page.read_text()
+    assert "| [Figure 1](#figure-1-use--and-buffer) | Use \\| and buffer | 2 met, 1 deviate" in text
+    assert (tmp_path / "pages" / re.search(r"\((pictures/.*svg)\)", text)[1]).stat().st_size > 1000  # type: ignore[index]
+    assert "[**deviation**](#deviation-1-it-is-not-so-small)" in text
+    assert "### Deviation 1: it is not so small" in text
+    assert "| it is above 0.3 |" in text
+    # What stands at no figure is not lost.
+    assert all(f"`{row.partition(',')[0]}`" in text for row in CLAIMS)

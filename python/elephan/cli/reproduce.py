@@ -66,7 +66,7 @@ def reproduce(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run the experiments of published papers and give a verdict on every claim: pass, fail, or deviation with the reason.
+    """Run the experiments of published papers; give a verdict on every claim: pass, fail, or deviation with the reason.
 
     Runs are kept in the store: a reproduction that is stopped goes on where it was. Exit code 1 if a claim failed.
     """

@@ -21,7 +21,7 @@ class Exhibit:
 
     Parameters
     ----------
-    id : str
+    place : str
         As the paper has it: ``"Figure 3"``.
     title : str
     paper : str
@@ -32,7 +32,7 @@ class Exhibit:
         Given the runs, gives pictures and tables.
     """
 
-    id: str
+    place: str
     title: str
     paper: str
     experiments: tuple[str, ...]
@@ -48,7 +48,7 @@ class Figures:
     >>> @figures("Figure 1", "Growth", paper="Windows grow.")
     ... def growth(runs):
     ...     return ()
-    >>> [exhibit.id for exhibit in figures]
+    >>> [exhibit.place for exhibit in figures]
     ['Figure 1']
     """
 

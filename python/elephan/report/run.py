@@ -11,10 +11,10 @@ from elephan.metrics import utilization_series
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.numbers import course
 from elephan.pictures.table import Table, cell
+from elephan.pictures.thin import thin
 from elephan.pictures.words import count, joined, number, plain, with_unit
 from elephan.report.page import Command, Page, Part, Tile
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
-from elephan.report.thin import thin
 from elephan.report.watched import Watched, watched
 from elephan.units import format_rate, format_time
 

@@ -1,0 +1,164 @@
+"""Pictures that are plain data, drawn with Matplotlib in the house style: for pages that are kept as files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+
+from elephan.pictures.thin import thin
+from elephan.plots.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+from elephan.plots.style import Picture, house_style, legend_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+    from numpy.typing import NDArray
+
+    from elephan.pictures.figure import Axis, Figure, Mark, Series
+
+COLOURS = {
+    "blue": BLUE,
+    "vermilion": VERMILION,
+    "green": GREEN,
+    "purple": PURPLE,
+    "orange": ORANGE,
+    "sky": SKY,
+    "ink": BLACK,
+    "muted": GREY,
+}
+MARKERS = dict(zip(COLOURS, "osD^vPx.", strict=True))
+"""Of points, so that series are told apart without their colours too."""
+
+WIDTH, PER_PX = 7.16, 0.0094
+"""Of a picture [in], and its height by that of the specification [in/px]."""
+
+MOST = 1600
+"""Points of a line; more are not to be seen."""
+
+BARS = 0.8
+"""Share of a place that its bars take together."""
+
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
+
+
+def draw(figure: Figure) -> Drawn:
+    """Draw one picture.
+
+    Parameters
+    ----------
+    figure : elephan.pictures.figure.Figure
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from elephan.pictures.figure import Axis, Figure, Series
+    >>> rises = Series("measured", np.array([10.0, 20.0]), np.array([0.8, 0.9]))
+    >>> drawn = draw(Figure("u", "Use", "It rises.", Axis("buffer", "packets"), Axis("utilization"), (rises,)))
+    >>> drawn.axes[0].get_xlabel()
+    'buffer [packets]'
+    """
+    with house_style():
+        drawn = Picture(figsize=(WIDTH, max(2.4, figure.height * PER_PX)))
+        axes = drawn.add_subplot()
+        axes.set_title(figure.title, pad=20)
+        bars = [series for series in figure.series if series.kind == "bars"]
+        for mark in figure.marks:
+            _mark(axes, mark)
+        for series in figure.series:
+            _series(axes, series, bars)
+        _axis(axes, "x", figure.x)
+        _axis(axes, "y", figure.y)
+        handles, labels = axes.get_legend_handles_labels()
+        once = dict(zip(reversed(labels), reversed(handles), strict=True))
+        if len(once) > 1 or figure.marks:
+            names = list(dict.fromkeys(labels))
+            legend_of(axes, [once[name] for name in names], names)
+    return drawn
+
+
+def _series(axes: Axes, series: Series, bars: list[Series]) -> None:
+    colour, alpha = COLOURS[series.colour], 0.45 if series.faint else 1.0
+    if series.kind == "bars":
+        width = BARS / len(bars)
+        axes.bar(
+            series.x + (bars.index(series) - (len(bars) - 1) / 2) * width,
+            series.y,
+            width,
+            color=colour,
+            label=series.name,
+            yerr=_half(series),
+            error_kw={"elinewidth": 0.8},
+        )
+        return
+    if series.low is not None and series.high is not None and series.kind in ("line", "step"):
+        axes.fill_between(
+            series.x,
+            series.low,
+            series.high,
+            color=colour,
+            alpha=0.15,
+            linewidth=0,
+            step="post" if series.kind == "step" else None,
+        )
+    elif series.low is not None:
+        axes.errorbar(series.x, series.y, yerr=_half(series), fmt="none", ecolor=colour, elinewidth=0.8, alpha=alpha)
+    x, y = (series.x, series.y) if series.kind == "points" else thin(series.x, series.y, MOST)
+    axes.plot(
+        x,
+        y,
+        color=colour,
+        alpha=alpha,
+        label=series.name,
+        linestyle="none" if series.kind == "points" else "--" if series.dashed else "-",
+        marker=MARKERS[series.colour] if series.kind in ("points", "both") else "",
+        markersize=3.5 if series.x.size <= 200 else 1.0,  # a scatter of very many stays one
+        linewidth=1.2 if series.x.size <= 200 else 0.8,
+        drawstyle="steps-post" if series.kind == "step" else "default",
+    )
+
+
+def _half(series: Series) -> NDArray[np.float64] | None:
+    if series.low is None or series.high is None:
+        return None
+    bounds: NDArray[np.float64] = np.abs(np.array([series.y - series.low, series.high - series.y]))
+    return np.nan_to_num(bounds)
+
+
+def _mark(axes: Axes, mark: Mark) -> None:
+    line, span = (axes.axvline, axes.axvspan) if mark.axis == "x" else (axes.axhline, axes.axhspan)
+    if mark.low is not None and mark.high is not None:
+        span(mark.low, mark.high, color=GREY, alpha=0.15, linewidth=0, label=mark.label if mark.at is None else None)
+    if mark.at is not None:
+        line(mark.at, color=GREY, linewidth=0.8, linestyle=(0, (3, 2)), label=mark.label)
+
+
+def _axis(axes: Axes, side: str, axis: Axis) -> None:
+    scale, limits, own = (
+        (axes.set_xscale, axes.set_xlim, axes.xaxis)
+        if side == "x"
+        else (
+            axes.set_yscale,
+            axes.set_ylim,
+            axes.yaxis,
+        )
+    )
+    own.set_label_text(axis.title)
+    if axis.scale == "log":
+        scale("log")
+    elif axis.scale == "share":
+        # 0.9, 0.95 and 0.99 apart, and 1 still on it.
+        scale("function", functions=(lambda u: -np.log10(1.01 - np.minimum(u, 1.0)), lambda v: 1.01 - 10.0**-v))
+        own.set_major_locator(FixedLocator(SHARES))
+        own.set_minor_formatter(NullFormatter())
+        own.set_major_formatter(FuncFormatter(lambda u, _: f"{u:g}"))
+    elif axis.scale == "names":
+        own.set_ticks(range(len(axis.names)), labels=axis.names)
+        if sum(map(len, axis.names)) > 90 and side == "x":  # they would touch
+            own.set_tick_params(labelrotation=90)
+    if axis.low is not None or axis.high is not None:
+        limits(axis.low, axis.high)

@@ -1,0 +1,286 @@
+"""Pages about the reproduction of papers, in Markdown with pictures: one a paper, and one that leads to them.
+
+A reader of a paper finds each figure and table by its number, sees ours, and what became of each claim about it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.citations import CITATIONS
+from elephan.papers.judged import VERDICTS
+from elephan.pictures.figure import Figure
+from elephan.pictures.words import count, joined, number
+from elephan.plots.pictures import draw
+from elephan.plots.style import save
+from elephan.run.files import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from elephan.papers import Paper, Reproduction
+    from elephan.papers.exhibits import Exhibit
+    from elephan.papers.judged import Argued, Judged, Seen
+    from elephan.pictures.table import Table
+
+INDEX = "README.md"
+PICTURES = "pictures"
+
+MARKS = {"pass": "pass", "deviation": "**deviation**", "fail": "**FAIL**", "not_run": "*not run*"}
+SAID = {"pass": "met", "deviation": "deviate for a shown reason", "fail": "failed", "not_run": "not run"}
+
+GENERATED = "<!-- Written by `elephan reproduce --pages`; what is changed here is lost. -->"
+
+
+def write_pages(found: Reproduction, folder: Path) -> list[Path]:
+    """Write a page for each paper, its pictures, and the page that leads to them.
+
+    Parameters
+    ----------
+    found : Reproduction
+    folder : Path
+        Made if missing. Each file appears whole or not at all.
+
+    Returns
+    -------
+    list of Path
+        The pages.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    pages = [write_text(folder / f"{paper.name}.md", _page(found, paper, folder)) for paper in found.papers]
+    return [write_text(folder / INDEX, _index(found)), *pages]
+
+
+def _index(found: Reproduction) -> str:
+    total = {verdict: sum(of[verdict] for of in found.summary.values()) for verdict in VERDICTS}
+    lines = [
+        "# The papers, reproduced",
+        "",
+        GENERATED,
+        "",
+        f"{count(len(found.judged), 'claim')} of {count(len(found.papers), 'paper')}: {_verdicts(total)}.",
+        "",
+        "*Pass*: within what is accepted, which is stated beside each claim with its reason. *Deviation*: the paper's",
+        "number is not met, and the reason is known, argued and shown by a run of the same reproduction. *Fail*: not",
+        "met and not explained.",
+        "",
+        *_table(
+            ["paper", "claims", *(verdict.replace("_", " ") for verdict in VERDICTS)],
+            [
+                [
+                    f"[{paper.title}]({paper.name}.md)",
+                    str(sum(found.summary[paper.name].values())),
+                    *(str(found.summary[paper.name][verdict]) for verdict in VERDICTS),
+                ]
+                for paper in found.papers
+            ],
+            numbers=True,
+        ),
+        *(f"* {seen.shown.says}: {_found(seen)}" for paper in found.papers for seen in found.counts(paper)),
+        "",
+        *_command("", found),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _page(found: Reproduction, paper: Paper, folder: Path) -> str:
+    mine = {key: judged for key, judged in found.judged.items() if judged.claim.paper == paper.name}
+    exhibits = found.exhibits(paper)
+    headings = {
+        key: _argument(i, argued)
+        for i, argued in enumerate(found.argued[paper.name], 1)
+        for key in argued.deviation.claims
+    }
+    shown = {exhibit.place for exhibit in exhibits}
+    elsewhere = list(dict.fromkeys(judged.claim.figure for judged in mine.values() if judged.claim.figure not in shown))
+    lines = [
+        f"# {paper.title}",
+        "",
+        GENERATED,
+        "",
+        CITATIONS[paper.about["cite"]],
+        "",
+        str(paper.about.get("summary", "")).strip(),
+        "",
+        f"**{count(len(mine), 'claim')}: {_verdicts(found.summary[paper.name])}.**",
+        "",
+        *(f"* {seen.shown.says}: {_found(seen)}" for seen in found.counts(paper)),
+        "",
+        *_command(paper.name, found),
+        "",
+        *_contents(exhibits, mine),
+    ]
+    for exhibit in exhibits:
+        lines += [f"## {_heading(exhibit)}", "", f"*The paper:* {exhibit.paper.strip()}", ""]
+        lines += _made(found, paper, exhibit, folder)
+        lines += _claims([j for j in mine.values() if j.claim.figure == exhibit.place], headings)
+    if elsewhere:
+        lines += ["## Claims without a figure", ""]
+        for place in elsewhere:
+            title = "Numbers derived from its equations" if place == "derived" else place
+            lines += [f"### {title}", "", *_claims([j for j in mine.values() if j.claim.figure == place], headings)]
+    lines += _deviations(found.argued[paper.name], mine, quick=found.quick)
+    lines += _open(found, paper)
+    lines += _experiments(found, paper)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _contents(exhibits: Sequence[Exhibit], mine: dict[str, Judged]) -> list[str]:
+    rows = []
+    for exhibit in exhibits:
+        verdicts = [judged.verdict for judged in mine.values() if judged.claim.figure == exhibit.place]
+        counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+        rows.append(
+            [f"[{exhibit.place}](#{_anchor(_heading(exhibit))})", exhibit.title, _verdicts(counts) if verdicts else ""]
+        )
+    return _table(["in the paper", "shows", "claims"], rows) if rows else []
+
+
+def _heading(exhibit: Exhibit) -> str:
+    return f"{exhibit.place}: {exhibit.title}"
+
+
+def _anchor(heading: str) -> str:
+    """The anchor that code hosts and the site give to a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _made(found: Reproduction, paper: Paper, exhibit: Exhibit, folder: Path) -> Iterator[str]:
+    for made in exhibit.make(found.runs(paper).only(exhibit.experiments)):
+        if isinstance(made, Figure):
+            name = f"{paper.prefix}-{made.name}"
+            save(draw(made), folder / PICTURES, name, (".svg",))
+            yield from (f"![{_line(made.alt)}]({PICTURES}/{name}.svg)", "")
+            if made.note:
+                yield from (made.note, "")
+            if made.table is not None:
+                yield from _shown_table(made.table)
+        else:
+            yield from _shown_table(made)
+
+
+def _shown_table(table: Table) -> Iterator[str]:
+    yield from (f"**{table.title}**", "")
+    aligned = ["--:" if numeric else "---" for numeric in table.numeric]
+    yield from _rows(table.heads, [[cell.text for cell in row] for row in table.rows], aligned)
+    if table.note:
+        yield from (table.note, "")
+
+
+def _claims(every: Sequence[Judged], headings: dict[str, str]) -> list[str]:
+    if not every:
+        return []
+    heads = ["claim", "says", "paper", "ours", "accepted", "verdict"]
+    rows = []
+    for judged in every:
+        claim = judged.claim
+        mark = MARKS[judged.verdict]
+        if judged.verdict == "deviation":
+            mark = f"[{mark}](#{_anchor(headings[claim.id])})"
+        note = f" ({judged.note})" if judged.note and judged.verdict != "deviation" else ""
+        accepted = f"{judged.accept}: {claim.reason}" if claim.reason else str(judged.accept)
+        rows.append([f"`{claim.id}`", claim.statement, claim.value, _value(judged.found) + note, accepted, mark])
+    return _rows(heads, rows, ["---", "---", "--:", "--:", "---", "---"])
+
+
+def _deviations(every: Sequence[Argued], mine: dict[str, Judged], *, quick: bool) -> list[str]:
+    """Those that some claim needs; one that is met needs no excuse."""
+    lines: list[str] = []
+    for i, argued in enumerate(every, 1):
+        of = [key for key in argued.deviation.claims if key in mine and mine[key].verdict != "pass"]
+        if not of:
+            continue
+        deviation = argued.deviation
+        lines += [f"### {_argument(i, argued)}", ""]
+        lines += [f"Of {joined([f'`{key}`' for key in of])}.", "", deviation.why.strip(), ""]
+        if deviation.ns2:
+            lines += [f"*ns-2:* {deviation.ns2.strip()}", ""]
+        lines += [
+            f"*What would give the paper's number:* {deviation.needs.strip()}",
+            "",
+            *_seen(argued.seen, quick=quick),
+        ]
+    return ["## Deviations", "", *lines] if lines else []
+
+
+def _argument(position: int, argued: Argued) -> str:
+    return f"Deviation {position}: {argued.deviation.title}"
+
+
+def _seen(every: Iterable[Seen], *, quick: bool) -> list[str]:
+    rows = []
+    for seen in every:
+        accept = seen.shown.quick if quick else seen.shown.accept
+        wanted = "" if accept is None else str(accept)
+        rows.append([seen.shown.says, _found(seen), wanted, "yes" if seen.holds else "**no**"])
+    return (
+        _rows(["what a run shows", "measured", "must be", "is so"], rows, ["---", "--:", "---", "---"]) if rows else []
+    )
+
+
+def _open(found: Reproduction, paper: Paper) -> list[str]:
+    every = found.open(paper)
+    if not every:
+        return []
+    rows = []
+    for each, seen in every:
+        shown = "; ".join(f"{one.shown.says}: {_found(one)}" for one in seen)
+        rows.append([each.what, each.default, each.reason, f"{each.matters} {shown}".strip()])
+    heads = ["not stated", "taken here", "because", "what hangs on it"]
+    return ["## What the paper leaves open", "", *_table(heads, rows)]
+
+
+def _experiments(found: Reproduction, paper: Paper) -> list[str]:
+    ran = found.ran[paper.name].values()
+    if not ran:
+        return []
+    rows = [
+        [f"`{each.experiment.name}`", each.experiment.title, str(len(each.points)), f"{each.packets / 1e6:,.0f}"]
+        for each in ran
+    ]
+    return ["## Experiments", "", *_table(["name", "what", "points", "million packets"], rows)]
+
+
+def _command(ids: str, found: Reproduction) -> list[str]:
+    words = " ".join(word for word in ("elephan reproduce", ids, "--quick" if found.quick else "") if word)
+    short = " Shortened runs with wider bands." if found.quick else ""
+    return [f"`{words}` makes it again, with elephan {_native.version()}.{short}"]
+
+
+def _verdicts(counts: Mapping[Any, int]) -> str:
+    return joined([f"{number(n)} {SAID[verdict]}" for verdict, n in counts.items() if n]) or "none"
+
+
+def _found(seen: Seen) -> str:
+    return f"not run: {seen.note}" if seen.found is None else _value(seen.found)
+
+
+def _value(found: Any) -> str:
+    """A number with its interval, or whether something is so."""
+    if found is None:
+        return ""
+    if isinstance(found, bool):
+        return "so" if found else "not so"
+    mean, half = (found.mean, found.ci95) if hasattr(found, "mean") else (float(found), None)
+    return f"{mean:.4g}" if half is None else f"{mean:.4g} ± {half:.2g}"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False) -> list[str]:
+    return _rows(heads, rows, ["---", *["--:" if numbers else "---"] * (len(heads) - 1)])
+
+
+def _rows(heads: Sequence[str], rows: Iterable[Sequence[str]], aligned: Sequence[str]) -> list[str]:
+    lines = [heads, aligned, *rows]
+    return ["| " + " | ".join(_line(text).replace("|", "\\|") for text in line) + " |" for line in lines] + [""]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
