@@ -60,7 +60,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     claims = [claim | {"note": HOSTILE} for claim in CLAIMS]
     shown = [{"says": HOSTILE, "measured": {"mean": 0.5, "ci95": None}, "holds": False}]
     argued = dict.fromkeys(("paper", "title", "why", "ns2", "needs"), HOSTILE) | {"claims": ["a.b"], "shown": shown}
-    left = dict.fromkeys(("paper", "what", "default"), HOSTILE) | {"shown": []}
+    left: dict[str, Any] = dict.fromkeys(("paper", "what", "default"), HOSTILE) | {"shown": []}
     counts = [{"says": HOSTILE, "measured": 12.0}]
     reproduced = {
         "claims": claims,

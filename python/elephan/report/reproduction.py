@@ -142,27 +142,33 @@ def _table(paper: str, claims: Sequence[Document]) -> Table:
 def _arguments(document: Document) -> tuple[Part, ...]:
     """Why numbers are not met, and what the papers leave open, each with what runs show of it."""
     deviations, left = document.get("deviations", ()), document.get("open", ())
-    made = []
-    if deviations:
-        heads = ("paper", "claims", "what", "why", "ns-2", "what would give the paper's number", "shown")
-        rows = tuple(
-            (
-                cell(each["paper"]),
-                cell(" ".join(each["claims"])),
-                *(cell(each[key] or None) for key in ("title", "why", "ns2", "needs")),
-                cell(_shown(each["shown"])),
-            )
-            for each in deviations
+    parts = (
+        Part("Deviations", (), (), (_deviations(deviations),)),
+        Part("What the papers leave open", (), (), (_open(left),)),
+    )
+    return tuple(part for part, every in zip(parts, (deviations, left), strict=True) if every)
+
+
+def _deviations(every: Sequence[Document]) -> Table:
+    heads = ("paper", "claims", "what", "why", "ns-2", "what would give the paper's number", "shown")
+    rows = tuple(
+        (
+            cell(each["paper"]),
+            cell(" ".join(each["claims"])),
+            *(cell(each[key] or None) for key in ("title", "why", "ns2", "needs")),
+            cell(_shown(each["shown"])),
         )
-        made.append(Part("Deviations", (), (), (Table("Why numbers are not met", heads, rows),)))
-    if left:
-        heads = ("paper", "not stated", "taken", "shown")
-        rows = tuple(
-            (cell(each["paper"]), cell(each["what"]), cell(each["default"]), cell(_shown(each["shown"]) or None))
-            for each in left
-        )
-        made.append(Part("What the papers leave open", (), (), (Table("Values that are not stated", heads, rows),)))
-    return tuple(made)
+        for each in every
+    )
+    return Table("Why numbers are not met", heads, rows)
+
+
+def _open(every: Sequence[Document]) -> Table:
+    rows = tuple(
+        (cell(each["paper"]), cell(each["what"]), cell(each["default"]), cell(_shown(each["shown"]) or None))
+        for each in every
+    )
+    return Table("Values that are not stated", ("paper", "not stated", "taken", "shown"), rows)
 
 
 def _shown(every: Sequence[Document]) -> str:
