@@ -58,7 +58,19 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     made |= {"base": scenario.text, "failures": [{"labels": {"links[0].buffer": HOSTILE}, "error": HOSTILE}]}
     folder_of(root / "sweep", made, "sweep.json")
     claims = [claim | {"note": HOSTILE} for claim in CLAIMS]
-    folder_of(root / "reproduce", {"claims": claims, "summary": {}, "wall_s": 3.0}, "reproduce.json")
+    shown = [{"says": HOSTILE, "measured": {"mean": 0.5, "ci95": None}, "holds": False}]
+    argued = dict.fromkeys(("paper", "title", "why", "ns2", "needs"), HOSTILE) | {"claims": ["a.b"], "shown": shown}
+    left: dict[str, Any] = dict.fromkeys(("paper", "what", "default"), HOSTILE) | {"shown": []}
+    counts = [{"says": HOSTILE, "measured": 12.0}]
+    reproduced = {
+        "claims": claims,
+        "summary": {},
+        "wall_s": 3.0,
+        "deviations": [argued],
+        "open": [left],
+        "counts": counts,
+    }
+    folder_of(root / "reproduce", reproduced, "reproduce.json")
     model: dict[str, Any] = {"model": "sawtooth", "title": HOSTILE, "source": HOSTILE, "fails": [HOSTILE], "units": {}}
     model["units"] = {"law": "", "buffer": "packets", "utilization": "1"}
     model["rows"] = [{"law": "reno", "buffer": 10.0 * i, "utilization": 0.1 * i} for i in range(1, 5)]
@@ -247,7 +259,11 @@ def test_claims_can_be_filtered_by_verdict_paper_and_kind(html: Callable[[str], 
     assert keys == [[c["verdict"], c["paper"], c["kind"]] for c in CLAIMS]
     assert page.all("p", class_="headline")[0].text == "1 of 2 claims met"
     rows = tables(page)
-    assert rows["p1"][0][4:6] == ["0.92", "0.924 ± 0.008"]
+    assert rows["p1"][0][5:7] == ["0.92", "0.924 ± 0.008"]
+    assert rows["Why numbers are not met"][0][-1].endswith(": 0.5 (not as it must be)")
+    assert [row[-1] for row in rows["Values that are not stated"]] == [""] or len(
+        rows["Values that are not stated"]
+    ) == 1
     assert rows["Claims by paper and verdict"] == [["p1", "1", "1", "0", "0"], ["p2", "0", "0", "0", "1"]]
 
 

@@ -68,12 +68,14 @@ def page(folder: Path) -> Page:
         sentence=f"Of {count(len(claims), 'claim')}: {joined(said)}.",
         tone="bad" if total.get("fail") else "good",
         notes=(
+            *(f"{each['says']}: {_value(each['measured']).text}" for each in document.get("counts", ())),
             "A deviation: the paper's number is not met, and the reason is known, written down and shown by a run.",
             "Failed: not met, and not explained.",
         ),
         parts=(
             Part("Verdicts", (), (_figure(counts),)),
             Part("Claims", (), (), tuple(_table(paper, claims) for paper in papers), filters),
+            *_arguments(document),
         ),
         warnings=None,
         reproduce=(
@@ -119,20 +121,62 @@ def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
 
 def _table(paper: str, claims: Sequence[Document]) -> Table:
     own = [claim for claim in claims if str(claim["paper"]) == paper]
-    heads = ("id", "verdict", "kind", "statement", "expected", "measured", "tolerance", "note")
+    heads = ("id", "verdict", "kind", "where", "statement", "expected", "measured", "accepted", "why so much", "note")
     rows = tuple(
         (
             cell(claim["id"]),
             cell(str(claim["verdict"]).replace("_", " ")),
             cell(claim["kind"]),
+            cell(claim.get("figure") or None),
             cell(claim["statement"]),
             *(_value(claim.get(key)) for key in ("expected", "measured", "tolerance")),
+            cell(claim.get("reason") or None),
             cell(claim.get("note") or None),
         )
         for claim in own
     )
     keys = tuple(BETWEEN.join((claim["verdict"], paper, str(claim["kind"]))) for claim in own)
     return Table(paper, heads, rows, keys=keys)
+
+
+def _arguments(document: Document) -> tuple[Part, ...]:
+    """Why numbers are not met, and what the papers leave open, each with what runs show of it."""
+    deviations, left = document.get("deviations", ()), document.get("open", ())
+    parts = (
+        Part("Deviations", (), (), (_deviations(deviations),)),
+        Part("What the papers leave open", (), (), (_open(left),)),
+    )
+    return tuple(part for part, every in zip(parts, (deviations, left), strict=True) if every)
+
+
+def _deviations(every: Sequence[Document]) -> Table:
+    heads = ("paper", "claims", "what", "why", "ns-2", "what would give the paper's number", "shown")
+    rows = tuple(
+        (
+            cell(each["paper"]),
+            cell(" ".join(each["claims"])),
+            *(cell(each[key] or None) for key in ("title", "why", "ns2", "needs")),
+            cell(_shown(each["shown"])),
+        )
+        for each in every
+    )
+    return Table("Why numbers are not met", heads, rows)
+
+
+def _open(every: Sequence[Document]) -> Table:
+    rows = tuple(
+        (cell(each["paper"]), cell(each["what"]), cell(each["default"]), cell(_shown(each["shown"]) or None))
+        for each in every
+    )
+    return Table("Values that are not stated", ("paper", "not stated", "taken", "shown"), rows)
+
+
+def _shown(every: Sequence[Document]) -> str:
+    """What runs show, in one cell."""
+    return "; ".join(
+        f"{each['says']}: {_value(each['measured']).text}{'' if each['holds'] else ' (not as it must be)'}"
+        for each in every
+    )
 
 
 def _value(value: object) -> Cell:
