@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import csv
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from elephan.papers.runs import Point, Runs
+    from elephan.pictures.table import Cell
 
 FIGURES = Figures()
 SPEEDS = {"1g": "1 Gbit/s", "2g5": "2.5 Gbit/s"}
@@ -199,7 +200,8 @@ def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
 @FIGURES(
     "Figure 6",
     "Windows and queue of two flows, over-buffered",
-    paper="The same two flows with a large buffer: the queue never empties, cuts are rarer, and the two are less unequal.",
+    paper="The same two flows with a large buffer: the queue never empties, cuts are rarer, and the two are "
+    "less unequal.",
     experiments=("two-flows",),
 )
 def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
@@ -242,7 +244,7 @@ def figure8(runs: Runs) -> tuple[Figure | Table, ...]:
     return _adaptive(runs, "2g5", 1e-6)
 
 
-def _beside(row: dict[str, str], runs: Runs) -> tuple[object, ...]:
+def _beside(row: dict[str, str], runs: Runs) -> tuple[Cell, ...]:
     """A row of ns-2 and ours with its settings."""
     of = runs["as-ns2"].where(case=row["case"], buffer=int(row["buffer_packets"]))
     if not len(of):
@@ -267,8 +269,7 @@ def _beside(row: dict[str, str], runs: Runs) -> tuple[object, ...]:
 )
 def beside_ns2(runs: Runs) -> tuple[Figure | Table, ...]:
     """One run of ns-2 a row, ours with intervals."""
-    heads = ("case", "buffer [packets]", "ns-2's settings")
-    for what in ("utilization [%]", "lost [1e-6]", "loss events [1e-6]"):
-        heads = (*heads, f"{what}, ns-2", "ours")
-    rows = tuple(filter(None, map(partial(_beside, runs=runs), ns2())))
+    both = [(f"{what}, ns-2", "ours") for what in ("utilization [%]", "lost [1e-6]", "loss events [1e-6]")]
+    heads = ("case", "buffer [packets]", "ns-2's settings", *(head for pair in both for head in pair))
+    rows = tuple(filter(None, (_beside(row, runs) for row in ns2())))
     return (Table("ns-2 and elephan on the same settings", heads, rows),)
