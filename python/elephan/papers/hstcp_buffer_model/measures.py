@@ -29,28 +29,47 @@ SHORT = 0.03
 
 def point(runs: Runs, experiment: str, share: float) -> Point:
     """Return the point of an experiment whose buffer is a share of its link's."""
-    return runs[experiment].at(buffer=LINKS[experiment.split("-", 1)[1]].packets(share))
+    return runs[experiment].at(buffer=LINKS[_link(experiment)].packets(share))
 
 
-def shares(runs: Runs, experiment: str) -> list[float]:
-    """Return the shares of the figures at which there are runs."""
-    link = LINKS[experiment.split("-", 1)[1]]
-    there = {int(at.labels["buffer"].split()[0]) for at in runs[experiment]}
-    return [share for share in SHARES if link.packets(share) in there]
+def curve(runs: Runs, experiment: str, case: str = "", column: str = "utilization") -> dict[float, Measured]:
+    """Return a column of the link at each share of the figures at which there are runs.
+
+    Parameters
+    ----------
+    runs : Runs
+    experiment : str
+        Ends with its link, unless cases are named by their links.
+    case : str
+    column : str
+
+    Returns
+    -------
+    dict of float to Measured
+        By share, in their order; each says in its note where it is.
+    """
+    link = case or _link(experiment)
+    there = {
+        int(at.labels["buffer"].split()[0]): at for at in runs[experiment] if not case or at.labels["case"] == case
+    }
+    return {
+        share: Measured(there[buffer].link(column), f"{link} at a share of {share:g}")
+        for share in SHARES
+        if (buffer := LINKS[link].packets(share)) in there
+    }
+
+
+def _link(experiment: str) -> str:
+    return experiment.split("-", 1)[1]
 
 
 def _used(runs: Runs, experiment: str, share: float) -> Measured:
-    return Measured(point(runs, experiment, share).link("utilization"), f"at a share of {share:g}")
+    return Measured(point(runs, experiment, share).link("utilization"))
 
 
-def _lost(runs: Runs, experiment: str, share: float) -> Measured:
-    return Measured(point(runs, experiment, share).link("loss_ratio"), f"at a share of {share:g}")
-
-
-def _steps(runs: Runs, experiment: str) -> list[Measured]:
-    """Return what each step of the buffer adds to the utilization."""
-    used = [_used(runs, experiment, share) for share in shares(runs, experiment)]
-    return [(after - before).noted(after.note) for before, after in pairwise(used)]
+def _steps(used: dict[float, Measured]) -> list[Measured]:
+    """Return what each step of the buffer adds."""
+    return [(after - before).noted(after.note) for before, after in pairwise(used.values())]
 
 
 def loss_events(at: Point) -> Measured:
@@ -74,29 +93,28 @@ def gain(runs: Runs, experiment: str, share: float, over: float) -> Measured:
 
 
 @MEASURES
-def smallest_step(runs: Runs, experiment: str) -> Measured:
+def smallest_step(runs: Runs, experiment: str, case: str = "") -> Measured:
     """The least that the next larger buffer adds to the utilization."""
-    return least(_steps(runs, experiment))
+    return least(_steps(curve(runs, experiment, case)))
 
 
 @MEASURES
-def rises_to_saturation(runs: Runs, experiment: str, knee: list[float]) -> bool:
+def rises_to_saturation(runs: Runs, experiment: str, knee: list[float], case: str = "") -> bool:
     """Whether utilization rises with every buffer, falls below the knee and gains little beyond it."""
-    spare = SHORT if runs.quick else 0.0
-    rising = least(_steps(runs, experiment)).mean >= -NOISE - spare
-    falls = gain(runs, experiment, knee[1], knee[0]).mean > KNEE - spare
-    return rising and falls and gain(runs, experiment, 1.0, knee[1]).mean < SATURATED + spare
+    used, spare = curve(runs, experiment, case), SHORT if runs.quick else 0.0
+    below, above = (used[share] for share in knee)
+    rises = least(_steps(used)).mean >= -NOISE - spare
+    falls = (above - below).mean > KNEE - spare
+    return rises and falls and (used[1.0] - above).mean < SATURATED + spare
 
 
 @MEASURES
-def distance(runs: Runs, experiment: str, least_share: float) -> Measured:
+def distance(runs: Runs, experiment: str, least_share: float, case: str = "") -> Measured:
     """How far the model is from the runs, at the buffer where it is farthest."""
-    queue, link = experiment.split("-", 1)
+    queue, link = experiment.split("-", 1)[0], case or _link(experiment)
     return largest(
-        abs(_used(runs, experiment, share) - modelled(queue, link, share).utilisation).noted(
-            f"{link} at a share of {share:g}"
-        )
-        for share in shares(runs, experiment)
+        abs(used - modelled(queue, link, share).utilisation).noted(used.note)
+        for share, used in curve(runs, experiment, case).items()
         if share >= least_share
     )
 
@@ -110,11 +128,10 @@ def red_distance(runs: Runs, least_share: float) -> Measured:
 @MEASURES
 def goodput_rises(runs: Runs, experiment: str) -> Measured:
     """What the smallest step adds to the flows' rate, as a share of the link."""
-    rates = [
-        Measured(point(runs, experiment, share).flows("goodput_bps").sum(axis=1)) for share in shares(runs, experiment)
-    ]
-    capacity = 8000 * LINKS[experiment.split("-", 1)[1]].rate
-    return least((after - before) / capacity for before, after in pairwise(rates))
+    link = LINKS[_link(experiment)]
+    at = [point(runs, experiment, share) for share in curve(runs, experiment)]
+    rates = [Measured(each.flows("goodput_bps").sum(axis=1)) for each in at]
+    return least((after - before) / (8000 * link.rate) for before, after in pairwise(rates))
 
 
 # Loss.
@@ -123,19 +140,19 @@ def goodput_rises(runs: Runs, experiment: str) -> Measured:
 @MEASURES
 def loss(runs: Runs, experiment: str, share: float) -> Measured:
     """Lost packets over packets that arrived."""
-    return _lost(runs, experiment, share)
+    return Measured(point(runs, experiment, share).link("loss_ratio"))
 
 
 @MEASURES
 def usual_loss(runs: Runs, experiment: str) -> Measured:
     """The median over the buffers: what it mostly is."""
-    return Measured(np.median([_lost(runs, experiment, share).samples for share in shares(runs, experiment)], axis=0))
+    return Measured(np.median([lost.samples for lost in curve(runs, experiment, column="loss_ratio").values()], axis=0))
 
 
 @MEASURES
-def farthest_loss(runs: Runs, experiment: str, claimed: float, above: float) -> Measured:
+def farthest_loss(runs: Runs, experiment: str, claimed: float, above: float, case: str = "") -> Measured:
     """The loss ratio that is farthest from what is claimed, among the buffers above a share."""
-    lost = [_lost(runs, experiment, share) for share in shares(runs, experiment) if share > above]
+    lost = [one for share, one in curve(runs, experiment, case, "loss_ratio").items() if share > above]
     return max(lost, key=lambda one: abs(float(np.log(one.mean / claimed))))
 
 
@@ -205,6 +222,12 @@ def with_case(runs: Runs, experiment: str, case: str, buffer: int, what: str = "
 
 
 @MEASURES
+def bound_gains(runs: Runs, link: str, share: float) -> Measured:
+    """Utilization with the lower bound of max_p that ns-2.35 has, less that with 0.01."""
+    return curve(runs, "ared-bottom", link)[share] - _used(runs, f"ared-{link}", share)
+
+
+@MEASURES
 def averaged(runs: Runs, w_q: float) -> Measured:
     """Utilization with a weight of the average."""
     return Measured(runs["ared-average"].at(w_q=w_q).link("utilization"))
@@ -214,31 +237,6 @@ def averaged(runs: Runs, w_q: float) -> Measured:
 def beyond_droptail(runs: Runs, link: str, share: float) -> Measured:
     """Utilization under Adaptive RED less that under drop-tail."""
     return _used(runs, f"ared-{link}", share) - _used(runs, f"droptail-{link}", share)
-
-
-@MEASURES
-def case_loss(runs: Runs, experiment: str, case: str, claimed: float) -> Measured:
-    """The loss ratio of one case that is farthest from what is claimed, among the buffers of a fifth and more."""
-    full = LINKS[case].full
-    lost = [
-        Measured(at.link("loss_ratio"), f"at {at.labels['buffer']}")
-        for at in runs[experiment].where(case=case)
-        if int(at.labels["buffer"].split()[0]) >= 0.2 * full
-    ]
-    return max(lost, key=lambda one: abs(float(np.log(one.mean / claimed))))
-
-
-@MEASURES
-def model_distance(runs: Runs, experiment: str, link: str, least_share: float) -> Measured:
-    """How far RED's fixed point is from the runs of one case, at the buffer where it is farthest."""
-    known = {LINKS[link].packets(share): share for share in SHARES if share >= least_share}
-    found = []
-    for at in runs[experiment].where(case=link):
-        share = known.get(int(at.labels["buffer"].split()[0]))
-        if share is not None:
-            used = Measured(at.link("utilization"))
-            found.append(abs(used - red_at(link, share).utilisation).noted(f"at a share of {share:g}"))
-    return largest(found)
 
 
 # What formulas decide.
