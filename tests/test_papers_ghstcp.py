@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,9 @@ from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed
 from elephan.papers.measured import number
 from elephan.papers.measures import parse
 from elephan.papers.runs import Point, Points, Runs
-from elephan.store import Stored
+
+if TYPE_CHECKING:
+    from elephan.store import Stored
 
 PAPER = Paper.read("ghstcp-gared")
 LIST = next(filter(Path.exists, (up / "shared/papers/claims.csv" for up in Path(__file__).resolve().parents)), None)

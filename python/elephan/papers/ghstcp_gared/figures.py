@@ -1,6 +1,6 @@
-"""Figures 1, 2 and 4 to 7 and Tables 1 to 6, ours beside the paper's; those about web traffic are in ``web_figures.py``.
+"""Figures 1, 2 and 4 to 7 and Tables 1 to 6, ours beside the paper's; those on web traffic are in ``web_figures.py``.
 
-*Source*: Zhang, Hasegawa and Murata 2005. Of its traces no numbers are known; what they show is in each exhibit's words.
+*Source*: Zhang, Hasegawa and Murata 2005. Of its traces no numbers are known; each exhibit says what they show.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
         Figure(
             "ared-queue",
             "Case 21: packets waiting",
-            f"Nothing waits in {100 * empty:.0f} % of the samples; at most {rows['backlog_packets'].max():.0f} packets do.",
+            f"Nothing waits in {100 * empty:.0f} % of samples, at most {rows['backlog_packets'].max():.0f} packets.",
             _TIME,
             Axis("backlog", "packets"),
             (
@@ -185,7 +185,7 @@ def _shown(rows: dict[str, traces.Floats]) -> dict[str, traces.Floats]:
 _TABLES = {
     1: (
         "Drop-tail",
-        "S1 fills its access links beside Reno and is pushed aside by HighSpeed TCP, most of all with SACK.",
+        "Beside Reno S1 fills its access links; HighSpeed TCP pushes it aside, most with SACK.",
     ),
     2: ("Drop-tail, gentle HighSpeed TCP", "Fairer than Table 1 at every delay, and without SACK the link is fuller."),
     3: ("RED, max_p 0.1", "Fairer than drop-tail, for a part of the link."),
@@ -207,8 +207,8 @@ def _register(table: int, title: str, paper: str) -> None:
                 f"Table {table}: {title}",
                 (*_HEADS, *(head for name in _PAIRS.values() for head in (name, "paper"))),
                 tuple(tuple(_row(runs, case, delay)) for case in mine for delay in DELAYS),
-                "U is what TCP gets of the bottleneck. S1 and S2: throughput of a flow; the paper's column is lost, what "
-                "stands here is worked out from its U and index.",
+                "U is what TCP gets of the bottleneck. S1 and S2: throughput of a flow; the paper's column is lost, "
+                "what stands here is worked out from its U and index.",
             ),
         )
 

@@ -7,6 +7,7 @@ failing, among those at which the paper's own tables have it.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,7 +57,7 @@ def above(runs: Runs, of: str, case: int, other: int, but: int = 0) -> Measured:
 
 @MEASURES
 def below(runs: Runs, of: str, cases: Sequence[int], others: Sequence[int], but: int = 0) -> Measured:
-    """How much more cases have than others at the delay, and in the pair, where it is most: negative if less everywhere."""
+    """How much more cases have than others at the delay and in the pair where it is most: below 0 if less in all."""
     pairs = zip(cases, others, strict=True)
     return largest(each for case, other in pairs for each in _differences(runs, of, case, other, but))
 
@@ -82,7 +83,7 @@ def over(runs: Runs, of: str, case: int, level: float) -> Measured:
 @MEASURES
 def falls(runs: Runs, of: str, cases: Sequence[int]) -> Measured:
     """The step to the next longer delay that falls least, of all cases: negative if all fall."""
-    steps = zip(DELAYS[:-1], DELAYS[1:], strict=True)
+    steps = pairwise(DELAYS)
     return largest(
         (cell(runs, of, case, after) - cell(runs, of, case, before)).noted(f"case {case}, {before} to {after} ms")
         for before, after in steps
@@ -159,7 +160,7 @@ def raised_after_peak(runs: Runs, case: int) -> float:
 
 @MEASURES
 def raises_late(runs: Runs) -> bool:
-    """Figure 7: adaptive RED raises max_p after the average has peaked, gentle adaptive RED no longer than an interval."""
+    """Figure 7: adaptive RED raises max_p after the average has peaked, gentle adaptive RED an interval at most."""
     return raised_after_peak(runs, 21) > 0 and raised_after_peak(runs, 27) <= traces.INTERVAL
 
 
