@@ -118,6 +118,18 @@ def difference(runs: Runs, of: str) -> float:
     return float(np.median([abs(ours.mean - theirs) for ours, theirs in _cells(runs, of)]))
 
 
+@MEASURES
+def groups_apart(runs: Runs, cases: Sequence[int], delay: int) -> float:
+    """How far the index is from the paper's at most, in some cases, if the flows of each group had equal shares."""
+    return max(_between(runs, case, delay) for case in cases)
+
+
+@MEASURES
+def cuts_of(runs: Runs, group: str, case: int, delay: int) -> Measured:
+    """How often the windows of a group are cut in the measured time, all flows together."""
+    return Measured(cells.cell(runs, case, delay).flows("loss_events", group).sum(axis=1))
+
+
 # Figures 4 to 7, Section 5.
 
 
@@ -227,6 +239,11 @@ def _differences(runs: Runs, of: str, case: int, other: int, but: int = 0) -> It
         if delay != but:
             gap = cell(runs, of, case, delay) - cell(runs, of, other, delay)
             yield gap.noted(f"{case} and {other} at {delay} ms")
+
+
+def _between(runs: Runs, case: int, delay: int) -> float:
+    first, second = (cell(runs, of, case, delay).mean for of in ("s1", "s2"))
+    return abs(index(runs, first, second) - printed()[case, delay].fair)
 
 
 def _cells(runs: Runs, of: str) -> Iterator[tuple[Measured, float]]:
