@@ -1,0 +1,275 @@
+"""Figures 3 to 8 of the first paper: our runs, the models beside them, what ns-2 gives, and the paper's numbers.
+
+*Source*: Barman2004.
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.papers.exhibits import Figures
+from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled
+from elephan.papers.hstcp_buffer_model.measures import loss_events
+from elephan.papers.measured import Measured
+from elephan.pictures.figure import Axis, Figure, Mark, Series
+from elephan.pictures.table import Table, cell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from elephan.papers.runs import Point, Runs
+    from elephan.pictures.table import Cell
+
+FIGURES = Figures()
+SPEEDS = {"1g": "1 Gbit/s", "2g5": "2.5 Gbit/s"}
+QUEUES = {"droptail": "drop-tail", "ared": "Adaptive RED"}
+
+
+@cache
+def ns2() -> tuple[dict[str, str], ...]:
+    """Return what was run with ns-2."""
+    text = Path(__file__).with_name("ns2.csv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))
+
+
+def _packets(point: Point) -> int:
+    return int(point.labels["buffer"].split()[0])
+
+
+def _measured(name: str, link: str, points: Iterable[Point], what: Callable[[Point], Measured], colour: str) -> Series:
+    """A line through what was measured at each buffer, with its intervals."""
+    found = [(_packets(point) / LINKS[link].full, what(point)) for point in points]
+    x, y = np.array([share for share, _ in found]), np.array([one.mean for _, one in found])
+    within = np.array([one.ci95 or 0.0 for _, one in found])
+    return Series(name, x, y, y - within, y + within, colour, "both")
+
+
+def _utilization(point: Point) -> Measured:
+    return Measured(point.link("utilization"))
+
+
+def _loss(point: Point) -> Measured:
+    return Measured(point.link("loss_ratio"))
+
+
+def _by_ns2(case: str, column: str) -> list[Series]:
+    rows = [row for row in ns2() if row["case"] == case]
+    x, y = (np.array([float(row[name]) for row in rows]) for name in ("share", column))
+    return [Series("ns-2", x, y, colour="ink", kind="points")] if rows else []
+
+
+def _of_model(queue: str, link: str, name: str, what: str) -> Series:
+    y = np.array([getattr(modelled(queue, link, share), what) for share in SHARES])
+    return Series(name, np.array(SHARES), y, colour="vermilion", dashed=True)
+
+
+def _share(link: str) -> Axis:
+    return Axis(f"buffer / {LINKS[link].full:,} packets", scale="log", low=min(SHARES), high=1.0)
+
+
+def _used(queue: str, link: str, runs: Runs, more: tuple[Series, ...] = (), note: str = "") -> Figure:
+    """Utilization against the buffer."""
+    model = "model: M/M/1/K" if queue == "droptail" else "model: RED"
+    points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
+    ours = _measured("simulated", link, points, _utilization, "blue")
+    series = [ours, _of_model(queue, link, model, "utilisation"), *more, *_by_ns2(f"{queue}-{link}", "utilization")]
+    tenth, whole = (float(np.interp(np.log(at), np.log(ours.x), ours.y)) for at in (0.1, 1.0))
+    return Figure(
+        f"utilization-{queue}-{link}",
+        f"Utilization, {SPEEDS[link]}, {QUEUES[queue]}",
+        f"Simulated utilization rises from {ours.y[0]:.2f} at the smallest buffer to {tenth:.2f} at a tenth and "
+        f"{whole:.2f} at the whole; the model has {modelled(queue, link, 0.1).utilisation:.3f} at a tenth.",
+        _share(link),
+        Axis("utilization", low=0.0, high=1.05),
+        tuple(series),
+        link=f"{queue}-{link}",
+        note=note,
+    )
+
+
+def _lost(queue: str, link: str, runs: Runs, printed: float) -> Figure:
+    """Loss against the buffer: lost packets, and how often flows notice."""
+    points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
+    packets = _measured("lost packets", link, points, _loss, "blue")
+    events = _measured("loss events", link, points, loss_events, "green")
+    return Figure(
+        f"loss-{queue}-{link}",
+        f"Loss, {SPEEDS[link]}, {QUEUES[queue]}",
+        f"Of a packet that arrives {packets.y[0]:.1e} are lost at the smallest buffer and {packets.y[-1]:.1e} at the "
+        f"whole; flows notice a loss {events.y[-1]:.1e} times a packet there. The paper prints {printed:g}.",
+        _share(link),
+        Axis("losses per packet", scale="log"),
+        (packets, events, _of_model(queue, link, "model", "loss"), *_by_ns2(f"{queue}-{link}", "loss_ratio")),
+        (Mark(printed, f"paper: {printed:g}", axis="y", role="wanted"),),
+        link=f"{queue}-{link}",
+    )
+
+
+def _step(link: str) -> Series:
+    return Series("sawtooth, all flows in step", np.array(SHARES), in_step(link), colour="green", dashed=True)
+
+
+@FIGURES(
+    "Figure 3",
+    "Utilization against the buffer, 1 Gbit/s, drop-tail",
+    paper="Ten HighSpeed flows with round trips of 115.5 to 124.5 ms. At a tenth of 12,500 packets the link is used to "
+    "at least 90 %, at a fifth to about 98 %; below a tenth utilization falls significantly, beyond it gains are "
+    "marginal. The model is quite close; its differences are put down to M/M/1/K and the closed form.",
+    experiments=("droptail-1g",),
+)
+def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Utilization and loss on the first link."""
+    paper = Series("paper", np.array([0.1, 0.2]), np.array([0.90, 0.98]), colour="purple", kind="points")
+    return _used("droptail", "1g", runs, (_step("1g"), paper)), _lost("droptail", "1g", runs, 1e-3)
+
+
+@FIGURES(
+    "Figure 4",
+    "Utilization against the buffer, 2.5 Gbit/s, drop-tail",
+    paper="Ten HighSpeed flows with round trips of 38 to 142 ms; shares are of 6250 packets. The same trends as in "
+    "Figure 3, and model and simulation similar; no number is given.",
+    experiments=("droptail-2g5",),
+)
+def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Utilization and loss on the second link."""
+    return _used("droptail", "2g5", runs, (_step("2g5"),)), _lost("droptail", "2g5", runs, 1e-3)
+
+
+def _trace(point: Point, kind: str, column: str, index: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    samples = point.samples(kind, replication=0)
+    mine = np.ones(len(samples["time_s"]), dtype=bool) if index is None else samples["index"] == index
+    return samples["time_s"][mine].astype(float), samples[column][mine].astype(float)
+
+
+def _traces(runs: Runs, buffer: int, word: str) -> tuple[Figure | Table, ...]:
+    """Windows and queue of two flows over time."""
+    point = runs["two-flows"].at(buffer=buffer)
+    first, second = (Measured(each) for each in (point.flows("goodput_bps") / 1e6).T)
+    names = ("80 ms", "40 ms")
+    windows = [
+        Series(f"round trip {name}", *_trace(point, "flows", "cwnd_segments", i), colour=shade)
+        for i, (name, shade) in enumerate(zip(names, ("blue", "vermilion"), strict=True))
+    ]
+    queue = Series("queue", *_trace(point, "links", "backlog_packets"), colour="ink")
+    warmup = Mark(None, "warm-up", role="shade", low=0.0, high=point.document["run"]["warmup_s"])
+    time, name = Axis("time", "s"), f"two-{buffer}"
+    rates = f"The flow of 80 ms has {first.mean:.0f} Mbit/s, that of 40 ms {second.mean:.0f}."
+    return (
+        Figure(
+            f"windows-{buffer}",
+            f"Windows, {word}: {buffer:,} packets",
+            f"{rates} Their windows reach {np.nanmax(windows[0].y):.0f} and {np.nanmax(windows[1].y):.0f} segments.",
+            time,
+            Axis("cwnd", "segments"),
+            tuple(windows),
+            (warmup,),
+            link=name,
+            note=f"Of five replications the first. {rates}",
+        ),
+        Figure(
+            f"queue-{buffer}",
+            f"Queue, {word}: {buffer:,} packets",
+            f"The queue is {float(point.link('backlog_packets').mean()):.0f} packets long on average, and empty "
+            f"{100 * float(point.link('empty_fraction').mean()):.0f} % of the time.",
+            time,
+            Axis("waiting", "packets"),
+            (queue,),
+            (warmup,),
+            link=name,
+        ),
+    )
+
+
+@FIGURES(
+    "Figure 5",
+    "Windows and queue of two flows, under-buffered",
+    paper="Two HighSpeed flows, the round trip of the first about twice that of the second. With a small buffer the "
+    "windows of both are cut often, the queue is mostly empty, and the second has the larger window.",
+    experiments=("two-flows",),
+)
+def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Traces with 250 packets."""
+    return _traces(runs, 250, "under-buffered")
+
+
+@FIGURES(
+    "Figure 6",
+    "Windows and queue of two flows, over-buffered",
+    paper="The same two flows with a large buffer: the queue never empties, cuts are rarer, and the two are "
+    "less unequal.",
+    experiments=("two-flows",),
+)
+def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Traces with 10,000 packets."""
+    return _traces(runs, 10_000, "over-buffered")
+
+
+def _other(runs: Runs, experiment: str, link: str, name: str, colour: str) -> Series:
+    return _measured(name, link, runs[experiment].where(case=link), _utilization, colour)
+
+
+def _adaptive(runs: Runs, link: str, printed: float) -> tuple[Figure | Table, ...]:
+    more = (
+        _other(runs, "ared-bottom", link, "max_p may fall as in ns-2.35", "green"),
+        _other(runs, "ared-thresholds", link, "thresholds 0.4 and 1 of the buffer", "orange"),
+    )
+    return _used("ared", link, runs, more), _lost("ared", link, runs, printed)
+
+
+@FIGURES(
+    "Figure 7",
+    "Utilization against the buffer, 1 Gbit/s, Adaptive RED",
+    paper="Adaptive RED, whose thresholds adjust themselves, beside the RED model with thresholds at 0.4 of the buffer "
+    "and at the buffer: close agreement. Loss is 1e-5 for shares above 0.1.",
+    experiments=("ared-1g", "ared-bottom", "ared-thresholds"),
+)
+def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Adaptive RED on the first link."""
+    return _adaptive(runs, "1g", 1e-5)
+
+
+@FIGURES(
+    "Figure 8",
+    "Utilization against the buffer, 2.5 Gbit/s, Adaptive RED",
+    paper="As Figure 7 on the second link; loss is around 1e-6.",
+    experiments=("ared-2g5", "ared-bottom", "ared-thresholds"),
+)
+def figure8(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Adaptive RED on the second link."""
+    return _adaptive(runs, "2g5", 1e-6)
+
+
+def _beside(row: dict[str, str], runs: Runs) -> tuple[Cell, ...]:
+    """A row of ns-2 and ours with its settings."""
+    of = runs["as-ns2"].where(case=row["case"], buffer=int(row["buffer_packets"]))
+    if not len(of):
+        return ()
+    [point] = of
+    every = (Measured(point.link("utilization")), Measured(point.link("loss_ratio")), loss_events(point))
+    ours = [cell(one.to_json(), scale) for one, scale in zip(every, (100.0, 1e6, 1e6), strict=True)]
+    theirs = [
+        cell(float(row[name]) if row[name] else None, scale)
+        for name, scale in (("utilization", 100.0), ("loss_ratio", 1e6), ("cuts_per_packet", 1e6))
+    ]
+    pairs = [each for both in zip(theirs, ours, strict=True) for each in both]
+    return (cell(row["case"]), cell(int(row["buffer_packets"])), cell(row["settings"]), *pairs)
+
+
+@FIGURES(
+    "ns-2",
+    "The same settings in ns-2 2.35",
+    paper="The paper does not say so, but its simulations are in the manner of ns-2. These runs are not the paper's: "
+    "they tell what is ns-2's from what is ours.",
+    experiments=("as-ns2",),
+)
+def beside_ns2(runs: Runs) -> tuple[Figure | Table, ...]:
+    """One run of ns-2 a row, ours with intervals."""
+    both = [(f"{what}, ns-2", "ours") for what in ("utilization [%]", "lost [1e-6]", "loss events [1e-6]")]
+    heads = ("case", "buffer [packets]", "ns-2's settings", *(head for pair in both for head in pair))
+    rows = tuple(filter(None, (_beside(row, runs) for row in ns2())))
+    return (Table("ns-2 and elephan on the same settings", heads, rows),)

@@ -1,0 +1,280 @@
+"""What the claims of the first paper are judged by.
+
+*Source*: Barman2004, Figures 3 to 8 and Sections II to V.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, modelled, red_at, tail_at
+from elephan.papers.measured import Measured, largest, least
+from elephan.papers.measures import Measures
+from elephan.theory import hstcp
+
+if TYPE_CHECKING:
+    from elephan.papers.runs import Point, Runs
+
+MEASURES = Measures()
+BELOW = (0.1, 0.005, 0.001)
+"""Shares through which the buffer falls when windows are looked at."""
+KNEE, SATURATED, NOISE = 0.2, 0.11, 0.01
+"""What counts as a significant fall, as a marginal gain, and as noise [utilization]: those of the 1 Gbit/s claims."""
+SHORT = 0.03
+"""What shortened runs may miss these by: one seed, and windows that are still growing."""
+
+
+def point(runs: Runs, experiment: str, share: float) -> Point:
+    """Return the point of an experiment whose buffer is a share of its link's."""
+    return runs[experiment].at(buffer=LINKS[_link(experiment)].packets(share))
+
+
+def curve(runs: Runs, experiment: str, case: str = "", column: str = "utilization") -> dict[float, Measured]:
+    """Return a column of the link at each share of the figures at which there are runs.
+
+    Parameters
+    ----------
+    runs : Runs
+    experiment : str
+        Ends with its link, unless cases are named by their links.
+    case : str
+    column : str
+
+    Returns
+    -------
+    dict of float to Measured
+        By share, in their order; each says in its note where it is.
+    """
+    link = case or _link(experiment)
+    there = {
+        int(at.labels["buffer"].split()[0]): at for at in runs[experiment] if not case or at.labels["case"] == case
+    }
+    return {
+        share: Measured(there[buffer].link(column), f"{link} at a share of {share:g}")
+        for share in SHARES
+        if (buffer := LINKS[link].packets(share)) in there
+    }
+
+
+def _link(experiment: str) -> str:
+    return experiment.split("-", 1)[1]
+
+
+def _used(runs: Runs, experiment: str, share: float) -> Measured:
+    return Measured(point(runs, experiment, share).link("utilization"))
+
+
+def _steps(used: dict[float, Measured]) -> list[Measured]:
+    """Return what each step of the buffer adds."""
+    return [(after - before).noted(after.note) for before, after in pairwise(used.values())]
+
+
+def loss_events(at: Point) -> Measured:
+    """Return how often flows notice a loss, per packet that arrives."""
+    return Measured(at.flows("loss_events").sum(axis=1) / at.link("arrived"))
+
+
+# Utilization against the buffer: Figures 3, 4, 7, 8.
+
+
+@MEASURES
+def utilization(runs: Runs, experiment: str, share: float) -> Measured:
+    """Utilization at one share."""
+    return _used(runs, experiment, share)
+
+
+@MEASURES
+def gain(runs: Runs, experiment: str, share: float, over: float) -> Measured:
+    """Utilization at one share less that at another."""
+    return _used(runs, experiment, share) - _used(runs, experiment, over)
+
+
+@MEASURES
+def smallest_step(runs: Runs, experiment: str, case: str = "") -> Measured:
+    """The least that the next larger buffer adds to the utilization."""
+    return least(_steps(curve(runs, experiment, case)))
+
+
+@MEASURES
+def rises_to_saturation(runs: Runs, experiment: str, knee: list[float], case: str = "") -> bool:
+    """Whether utilization rises with every buffer, falls below the knee and gains little beyond it."""
+    used, spare = curve(runs, experiment, case), SHORT if runs.quick else 0.0
+    below, above = (used[share] for share in knee)
+    rises = least(_steps(used)).mean >= -NOISE - spare
+    falls = (above - below).mean > KNEE - spare
+    return rises and falls and (used[1.0] - above).mean < SATURATED + spare
+
+
+@MEASURES
+def distance(runs: Runs, experiment: str, least_share: float, case: str = "") -> Measured:
+    """How far the model is from the runs, at the buffer where it is farthest."""
+    queue, link = experiment.split("-", 1)[0], case or _link(experiment)
+    return largest(
+        abs(used - modelled(queue, link, share).utilisation).noted(used.note)
+        for share, used in curve(runs, experiment, case).items()
+        if share >= least_share
+    )
+
+
+@MEASURES
+def red_distance(runs: Runs, least_share: float) -> Measured:
+    """How far RED's fixed point is from Adaptive RED, on the link and at the buffer where it is farthest."""
+    return largest(distance(runs, f"ared-{link}", least_share) for link in LINKS)
+
+
+@MEASURES
+def goodput_rises(runs: Runs, experiment: str) -> Measured:
+    """What the smallest step adds to the flows' rate, as a share of the link."""
+    link = LINKS[_link(experiment)]
+    at = [point(runs, experiment, share) for share in curve(runs, experiment)]
+    rates = [Measured(each.flows("goodput_bps").sum(axis=1)) for each in at]
+    return least((after - before) / (8000 * link.rate) for before, after in pairwise(rates))
+
+
+# Loss.
+
+
+@MEASURES
+def loss(runs: Runs, experiment: str, share: float) -> Measured:
+    """Lost packets over packets that arrived."""
+    return Measured(point(runs, experiment, share).link("loss_ratio"))
+
+
+@MEASURES
+def usual_loss(runs: Runs, experiment: str) -> Measured:
+    """The median over the buffers: what it mostly is."""
+    return Measured(np.median([lost.samples for lost in curve(runs, experiment, column="loss_ratio").values()], axis=0))
+
+
+@MEASURES
+def farthest_loss(runs: Runs, experiment: str, claimed: float, above: float, case: str = "") -> Measured:
+    """The loss ratio that is farthest from what is claimed, among the buffers above a share."""
+    lost = [one for share, one in curve(runs, experiment, case, "loss_ratio").items() if share > above]
+    return max(lost, key=lambda one: abs(float(np.log(one.mean / claimed))))
+
+
+@MEASURES
+def events(runs: Runs, experiment: str, share: float) -> Measured:
+    """Losses that flows notice, per packet that arrived."""
+    return loss_events(point(runs, experiment, share))
+
+
+@MEASURES
+def time_below(runs: Runs, experiment: str, share: float, window: float = 38.0) -> Measured:
+    """Share of the time, after the warm-up, that a flow's cwnd is below a window."""
+    at = point(runs, experiment, share)
+    samples = at.samples("flows")
+    late = samples["time_s"] >= at.document["run"]["warmup_s"]
+    replications = np.unique(samples["replication"])
+    return Measured(
+        [np.mean(samples["cwnd_segments"][late & (samples["replication"] == r)] < window) for r in replications]
+    )
+
+
+@MEASURES
+def towards_reno(runs: Runs, experiment: str) -> Measured:
+    """The least that the share of time below 38 segments rises by as the buffer falls."""
+    below = [time_below(runs, experiment, share) for share in BELOW]
+    seen = ", ".join(f"{100 * one.mean:.2g} % at {share:g}" for share, one in zip(BELOW, below, strict=True))
+    rises = least(after - before for before, after in pairwise(below))
+    return rises.noted(f"below 38 segments: {seen}")
+
+
+# Two flows: Figures 5 and 6. The first has the longer round trip.
+
+
+def _ratio(runs: Runs, buffer: int) -> Measured:
+    rates = runs["two-flows"].at(buffer=buffer).flows("goodput_bps")
+    return Measured(rates[:, 1] / rates[:, 0])
+
+
+@MEASURES
+def shorter_gains(runs: Runs) -> Measured:
+    """What the flow with the shorter round trip has more [Mbit/s], at the buffer where it is least."""
+    rates = [runs["two-flows"].at(buffer=buffer).flows("goodput_bps") / 1e6 for buffer in (250, 10_000)]
+    return least(Measured(of[:, 1] - of[:, 0]) for of in rates)
+
+
+@MEASURES
+def fairer_with_more(runs: Runs) -> Measured:
+    """Ratio of the two rates in the small buffer, less that in the large one."""
+    return _ratio(runs, 250) - _ratio(runs, 10_000)
+
+
+@MEASURES
+def ratio(runs: Runs, case: str, buffer: int) -> Measured:
+    """Rate of the flow with the shorter round trip over that of the other, which the case is named by."""
+    rates = runs["two-flows-open"].at(case=case, buffer=buffer).flows("goodput_bps")
+    return Measured(rates[:, 1] / rates[:, 0])
+
+
+# With other settings: open points and what deviations rest on.
+
+
+@MEASURES
+def with_case(runs: Runs, experiment: str, case: str, buffer: int, what: str = "utilization") -> Measured:
+    """A column of the link under one case, or the loss events per packet."""
+    at = runs[experiment].at(case=case, buffer=buffer)
+    return loss_events(at) if what == "loss_events" else Measured(at.link(what))
+
+
+@MEASURES
+def bound_gains(runs: Runs, link: str, share: float) -> Measured:
+    """Utilization with the lower bound of max_p that ns-2.35 has, less that with 0.01."""
+    return curve(runs, "ared-bottom", link)[share] - _used(runs, f"ared-{link}", share)
+
+
+@MEASURES
+def averaged(runs: Runs, w_q: float) -> Measured:
+    """Utilization with a weight of the average."""
+    return Measured(runs["ared-average"].at(w_q=w_q).link("utilization"))
+
+
+@MEASURES
+def beyond_droptail(runs: Runs, link: str, share: float) -> Measured:
+    """Utilization under Adaptive RED less that under drop-tail."""
+    return _used(runs, f"ared-{link}", share) - _used(runs, f"droptail-{link}", share)
+
+
+# What formulas decide.
+
+
+@MEASURES
+def over_largest_product(_: Runs, link: str, rate: float = 0.0) -> float:
+    """The buffer that shares are of, over the product of the largest round trip and the rate [bit/s]."""
+    on = LINKS[link]
+    return on.full / (on.rtts[-1] * (rate / 8000 if rate else on.rate))
+
+
+@MEASURES
+def period(_: Runs, what: str, p: float, rtt: float = 0.12) -> float:
+    """Duration [s], packets or throughput [packets/s] of the time between two losses, in closed form."""
+    return float(getattr(hstcp.closed_form(p, rtt), what))
+
+
+@MEASURES
+def droptail(_: Runs, link: str, share: float) -> float:
+    """Utilization of the fixed point of Section III."""
+    return tail_at(link, share).utilisation
+
+
+@MEASURES
+def red(_: Runs, link: str, share: float, p_max: float = 0.1) -> float:
+    """Utilization of the fixed point of Section IV."""
+    return red_at(link, share, p_max).utilisation
+
+
+@MEASURES
+def model_loss(_: Runs, queue: str, link: str, share: float) -> float:
+    """Loss rate of a fixed point."""
+    return modelled(queue, link, share).loss
+
+
+@MEASURES
+def offered(_: Runs, link: str, p: float) -> float:
+    """What the ten flows send if each meets a loss rate p and no queue, in capacities of the link."""
+    on = LINKS[link]
+    return float(hstcp.throughput(p, np.array(on.rtts)).sum() / on.rate)
