@@ -5,7 +5,7 @@ Source: AugeRoberts2006.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 FIGURES = Figures()
 
-FROM, TO = 100.0, 200.0
-"""What the traces show [s]."""
+SPAN = 100.0
+"""What the traces show from the end of the warm-up on, as the paper does [s]."""
 
-TIME = Axis("time", "s", low=FROM, high=TO)
+TIME = Axis("time", "s")
 USED = Axis("utilization of each round trip", low=0.0, high=1.05)
 CWND = Axis("cwnd", "segments", low=0.0)
 BDP = Mark(625.0, "BDP", axis="y")
@@ -49,8 +49,9 @@ class Trace(NamedTuple):
 @FIGURES(
     "Figure 3",
     "One New Reno flow, buffers of 20, 100 and 625 packets",
-    paper="One New Reno flow beside 25 Mbit/s of Poisson packets on 50 Mbit/s. With 20 packets it uses about 40 % of what is left, "
-    "with 100 most of it, with 625 all. Without background the link is 75 % used with a buffer of one packet, about 80 % with 20.",
+    paper="One New Reno flow beside 25 Mbit/s of Poisson packets on 50 Mbit/s. With 20 packets it uses about 40 % of "
+    "what is left, with 100 most of it, with 625 all. Without background the link is 75 % used with a buffer of one "
+    "packet, about 80 % with 20.",
     experiments=("one-flow", "alone", "traces"),
 )
 def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
@@ -70,14 +71,14 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
 @FIGURES(
     "Figure 4",
     "Packets of one New Reno flow at 20 packets",
-    paper="Packets of the flow appear as stripes: bursts at the rate of the link, one each round trip. Losses come at the end of "
-    "bursts, while the window is far below the BDP.",
+    paper="Packets of the flow appear as stripes: bursts at the rate of the link, one each round trip. Losses come at "
+    "the end of bursts, while the window is far below the BDP.",
     experiments=("bursts",),
 )
 def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     """Each packet by when it arrived and where in the round trip."""
     packets = runs["bursts"].at(queue=measures.FIFO).packets
-    mine = (packets["replication"] == 0) & (packets["flow"] == 0) & (packets["time_s"] < 170)
+    mine = (packets["replication"] == 0) & (packets["flow"] == 0) & (packets["time_s"] < packets["time_s"][0] + 20)
     time, lost = packets["time_s"][mine], packets["dropped"][mine]
     # A base round trip and the time in service, so that a stripe without waiting stays where it is.
     within = 1e3 * ((time - time[0]) % 0.10016)
@@ -91,8 +92,8 @@ def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     )
     window = measures.window_at_loss(runs).mean
     alt = (
-        f"One stripe of packets each round trip that widens until packets are lost. Within bursts {rate:.2f} of the link's rate; "
-        f"losses at {place:.2f} of their burst, at a cwnd of {window:.0f} segments."
+        "One stripe of packets each round trip that widens until packets are lost. Within bursts "
+        f"{rate:.2f} of the link's rate; losses at {place:.2f} of their burst, at a cwnd of {window:.0f} segments."
     )
     return (
         Figure(
@@ -110,7 +111,7 @@ def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
 @FIGURES(
     "Figure 5",
     "One, two and four New Reno flows at 20 packets",
-    paper="Utilization grows with the number of flows. Their losses are little synchronised and they share about fairly.",
+    paper="Utilization grows with the number of flows. They seldom lose together, and share about fairly.",
     experiments=("traces", "several-flows", "one-flow"),
 )
 def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
@@ -122,7 +123,7 @@ def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
             _traces(runs["traces"].at(case="newreno", buffer=20), ["flows"]),
         )
     ]
-    rows = [("1", measures.utilization(runs, buffer=20), "–", "–")]
+    rows: list[tuple[str, Measured, Any, Any]] = [("1", measures.utilization(runs, buffer=20), None, None)]
     for flows in (2, 4):
         point = measures.several(runs, flows)
         pictures.append(
@@ -146,7 +147,8 @@ def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
     "Figure 6",
     "HighSpeed flows, drop-tail",
     paper="Left: one HighSpeed flow with 20 packets uses the link better than one New Reno flow. Middle: HighSpeed "
-    "beside New Reno with 625 packets takes most of the link. Right: four HighSpeed flows with 625 packets take turns without order.",
+    "beside New Reno with 625 packets takes most of the link. Right: four HighSpeed flows with 625 packets take turns "
+    "without order.",
     experiments=("traces", "one-flow", "pair-625", "several-flows", "recoveries"),
 )
 def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
@@ -157,8 +159,9 @@ def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
 @FIGURES(
     "Figure 7",
     "HighSpeed flows, fair queueing",
-    paper="The same three under fair queueing that drops from the longest queue. Left: hardly better with 20 packets, but the background loses "
-    "nothing (the panel says HighSpeed, caption and text New Reno). Middle: HighSpeed only slightly ahead. Right: order.",
+    paper="The same three under fair queueing that drops from the longest queue. Left: hardly better with 20 packets, "
+    "but the background loses nothing (the panel says HighSpeed, caption and text New Reno). Middle: HighSpeed only "
+    "slightly ahead. Right: order.",
     experiments=("traces", "one-flow", "pair-625", "several-flows"),
 )
 def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
@@ -171,8 +174,8 @@ def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
 @FIGURES(
     "Section 4",
     "The background of finite flows",
-    paper="The Poisson process of packets stands for finite flows of at most 1 Mbit/s each; the authors say that the principal comparisons "
-    "come out alike beside these.",
+    paper="The Poisson process of packets stands for finite flows of at most 1 Mbit/s each; the authors say that the "
+    "principal comparisons come out alike beside these.",
     experiments=("one-flow", "several-flows", "pair-625", "finite-flows", "finite-pair"),
 )
 def finite(runs: Runs) -> tuple[Figure | Table, ...]:
@@ -204,7 +207,7 @@ def _panels(runs: Runs, name: str, queue: str, left: str) -> Iterable[Figure]:
 def _traces(point: Point, groups: list[str], name: str = "") -> list[Trace]:
     """Return cwnd of the flows of groups in the first replication."""
     samples = point.samples("flows", replication=0)
-    shown = (samples["time_s"] >= FROM) & (samples["time_s"] <= TO)
+    shown = _shown(point, samples["time_s"])
     found = []
     for group in groups:
         mine = shown & (samples["name"] == group)
@@ -214,6 +217,11 @@ def _traces(point: Point, groups: list[str], name: str = "") -> list[Trace]:
             word = name or (LAWS.get(group) or (f"flow {index + 1}" if indices.size > 1 else "cwnd"))
             found.append(Trace(word, samples["time_s"][rows], samples["cwnd_segments"][rows].astype(float)))
     return found
+
+
+def _shown(point: Point, time_s: NDArray[np.float64]) -> NDArray[np.bool_]:
+    begin = float(point.document["run"]["warmup_s"])
+    return np.asarray((time_s >= begin) & (time_s <= begin + SPAN))
 
 
 def _cwnd(name: str, title: str, traces: list[Trace], *, table: bool = True) -> Figure:
@@ -234,7 +242,7 @@ def _used(name: str, title: str, points: list[tuple[str, Point]]) -> Figure:
     for i, (word, point) in enumerate(points):
         samples = point.samples("links", replication=0)
         time, used = utilization_series(samples["time_s"], samples["begun_bytes"], measures.RATE, bin_s=0.1)
-        shown = (time >= FROM) & (time < TO)
+        shown = _shown(point, time)
         series.append(Series(word, time[shown], used[shown], colour=colour(i), kind="step"))
     means = ", ".join(f"{one.y.mean():.2f} with {one.name}" for one in series)
     return Figure(name, title, f"{title}, 100 s: on average {means}.", TIME, USED, tuple(series))
@@ -325,6 +333,6 @@ def _disciplines(runs: Runs) -> Table:
         "HighSpeed over New Reno",
         "background packets lost beside both",
         "their wait [ms]",
-        "four HighSpeed: 10 s with a new leader [%]",
+        "four HighSpeed: 10 s with another flow well ahead [%]",
     )
     return Table("Drop-tail and fair queueing", heads, tuple(rows))

@@ -5,7 +5,8 @@ Source: AugeRoberts2006; the formulas are those of `elephan.theory.elastic`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -94,7 +95,7 @@ def utilization(runs: Runs, *, buffer: int, case: str = "newreno") -> Measured:
 def rise_with_buffer(runs: Runs) -> Measured:
     """Least step of utilization between the paper's buffers."""
     each = [utilization(runs, buffer=buffer) for buffer in ORDER]
-    return least(_steps(each, [f"from {a} to {b} packets" for a, b in zip(ORDER, ORDER[1:], strict=False)]))
+    return least(_steps(each, [f"from {a} to {b} packets" for a, b in pairwise(ORDER)]))
 
 
 @MEASURES
@@ -153,7 +154,7 @@ def bursts(runs: Runs) -> Measured:
 def window_at_loss(runs: Runs, *, queue: str = FIFO) -> Measured:
     """Mean cwnd before it is cut [segments]."""
     point = runs["bursts"].at(queue=queue)
-    return Measured([float(np.mean(_peaks_of(windows[0]))) for windows, _ in _windows(point, 1)])
+    return Measured([_mean(_peaks_of(windows[0])) for windows, _ in _windows(point, 1)])
 
 
 # Several flows.
@@ -185,7 +186,7 @@ def largest_over_smallest(runs: Runs) -> Measured:
 
 @MEASURES
 def changes_of_leader(runs: Runs, *, queue: str = FIFO) -> Measured:
-    """Share of 10 s windows in which another of four HighSpeed flows leads than before, and has 30 % or more, not 25."""
+    """Share of 10 s windows in which another of four HighSpeed flows leads than before, and has 30 % or more."""
     found = []
     for rates in _ten_seconds(several(runs, 4, 625, "highspeed", queue)):
         leader, leads = rates.argmax(axis=0), rates.max(axis=0) > 0.3 * rates.sum(axis=0)
@@ -341,7 +342,7 @@ def _beside(runs: Runs, single: str, pair: str) -> dict[str, float]:
     buffers = [buffer for buffer in ORDER if runs["finite-flows"].where(buffer=buffer).points]
     fifo, fair = (advantage(runs, queue=queue, experiment=pair).mean for queue in (FIFO, FAIR))
     return {
-        **{f"New Reno, {b} packets over {a}": one(b) - one(a) for a, b in zip(buffers, buffers[1:], strict=False)},
+        **{f"New Reno, {b} packets over {a}": one(b) - one(a) for a, b in pairwise(buffers)},
         "20 packets, HighSpeed over New Reno": one(20, "highspeed") - one(20),
         "20 packets, New Reno, fair queueing over drop-tail": one(20, queue=FAIR) - one(20),
         "20 packets, 2 New Reno over 1": more(2) - one(20),
@@ -391,10 +392,12 @@ def _share(point: Point) -> Measured:
 
 
 def used(point: Point) -> Measured:
+    """Return the utilization at a point."""
     return Measured(point.link("utilization"))
 
 
 def several(runs: Runs, flows: int, buffer: int = 20, case: str = "newreno", queue: str = FIFO) -> Point:
+    """Return the point with several flows of a kind."""
     return runs["several-flows"].at(flows=flows, buffer=buffer, case=case, queue=queue)
 
 
@@ -436,7 +439,12 @@ def _common(windows: NDArray[np.float64]) -> float:
     every = np.sort(np.concatenate([_cuts(window) for window in windows]))
     first = np.flatnonzero(np.diff(every, prepend=-10) > 1)
     sizes = np.diff(first, append=every.size)
-    return float(np.mean(sizes > 1)) if sizes.size else float("nan")
+    return _mean(sizes > 1)
+
+
+def _mean(values: NDArray[Any]) -> float:
+    """Mean of what there is, if there is anything."""
+    return float(np.mean(values)) if values.size else float("nan")
 
 
 def _ten_seconds(point: Point) -> Iterator[NDArray[np.float64]]:
@@ -456,7 +464,7 @@ def _arrivals(point: Point) -> Iterator[tuple[NDArray[np.float64], NDArray[np.bo
 
 
 def peaks(point: Point) -> list[float]:
-    """Of each replication the highest rate in each round trip over the link's rate, on average."""
+    """Return of each replication the highest rate in each round trip over the link's rate, on average."""
     return [float(np.mean(list(_peak_rates(times)))) * PACKET / SPAN / RATE for times, _ in _arrivals(point)]
 
 
@@ -469,19 +477,19 @@ def _peak_rates(times: NDArray[np.float64], rtt: float = 0.1) -> Iterator[int]:
 
 
 def places(point: Point, gap: float = 5e-3) -> list[float]:
-    """Of each replication where in its burst a lost packet lies, 0 first, 1 last; bursts are set apart by a gap [s]."""
+    """Return of each replication where in its burst a loss lies, from 0 to 1; a gap [s] ends a burst."""
     found = []
     for times, dropped in _arrivals(point):
         first = np.flatnonzero(np.diff(times, prepend=-1.0) > gap)
         last = np.append(first[1:], times.size) - 1
         lost = np.flatnonzero(dropped)
         burst = np.searchsorted(first, lost, side="right") - 1
-        found.append(float(np.mean((lost - first[burst]) / np.maximum(last[burst] - first[burst], 1))))
+        found.append(_mean((lost - first[burst]) / np.maximum(last[burst] - first[burst], 1)))
     return found
 
 
 def waits(point: Point) -> list[float]:
-    """Of each replication the mean wait of background packets [s]."""
+    """Return of each replication the mean wait of background packets [s]."""
     packets = point.packets
     mine = (packets["flow"] >= 2) & ~packets["dropped"]
     replication, waited = packets["replication"][mine], packets["waited_s"][mine]

@@ -5,6 +5,7 @@ Source: Andrew2005; formulas of `elephan.theory`.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -189,7 +190,7 @@ def tail(runs: Runs) -> Measured:
         low, of = samples["backlog_packets"][late] < 10, samples["replication"][late]
         below.append(Measured([float(low[of == one].mean()) for one in np.unique(of)]))
     said = ", ".join(f"{100 * one.mean:.2g} %" for one in below)
-    return largest(b - a for a, b in zip(below, below[1:], strict=False)).noted(f"5, 25 and 100 flows: {said}")
+    return largest(b - a for a, b in pairwise(below)).noted(f"5, 25 and 100 flows: {said}")
 
 
 # Loss and occupancy.
@@ -198,7 +199,9 @@ def tail(runs: Runs) -> Measured:
 @MEASURES
 def loss_step(runs: Runs) -> Measured:
     """Loss at a buffer less that at the next smaller one, the largest over 25 and 100 flows."""
-    return largest((b - a).noted(f"{n} flows") for n in (25, 100) for a, b in _pairs(_by_buffer(runs, n, "loss_ratio")))
+    return largest(
+        (b - a).noted(f"{n} flows") for n in (25, 100) for a, b in pairwise(_by_buffer(runs, n, "loss_ratio"))
+    )
 
 
 @MEASURES
@@ -220,14 +223,16 @@ def contrast(runs: Runs) -> Measured:
 def occupancy_order(runs: Runs) -> Measured:
     """Share of the buffer that is filled: least step from 25 to 100 to 1000 flows, over buffers."""
     every = [_filled(runs, n) for n in (25, 100, 1000)]
-    return least(_least_gap(a, b) for a, b in zip(every, every[1:], strict=False))
+    return least(_least_gap(a, b) for a, b in pairwise(every))
 
 
 @MEASURES
 def delay_step(runs: Runs) -> Measured:
     """Mean queueing delay at a buffer less that at the next smaller one, the least over flows [s]."""
     return least(
-        (b - a).noted(f"{n} flows") for n in (25, 100, 1000) for a, b in _pairs(_by_buffer(runs, n, "queueing_delay_s"))
+        (b - a).noted(f"{n} flows")
+        for n in (25, 100, 1000)
+        for a, b in pairwise(_by_buffer(runs, n, "queueing_delay_s"))
     )
 
 
@@ -236,10 +241,10 @@ def delay_step(runs: Runs) -> Measured:
 
 @MEASURES
 def idle_step(runs: Runs) -> Measured:
-    """Idle share of time with the largest buffer that idles at all less that with the smallest, the larger of both populations."""
+    """Idle share of time at a buffer less that at the next smaller one, if that idles; the largest step."""
     return largest(
         max(
-            ((b - a).noted(f"{users} users") for a, b in _pairs(_idle(runs, users)) if a.mean > FULL),
+            ((b - a).noted(f"{users} users") for a, b in pairwise(_idle(runs, users)) if a.mean > FULL),
             key=lambda step: step.mean,
         )
         for users in (200, 500)
@@ -252,9 +257,9 @@ FULL = 1e-3
 
 @MEASURES
 def idle_order(runs: Runs) -> Measured:
-    """Idle share of time of 200 users less that of 500, the least over buffers at which the 200 leave the link idle."""
+    """Idle share of time of 500 users less that of 200, the largest over buffers with which it idles."""
     few, many = _idle(runs, 200), _idle(runs, 500)
-    return least(a - b for a, b in zip(few, many, strict=True) if a.mean > FULL)
+    return largest(b - a for a, b in zip(few, many, strict=True) if a.mean > FULL)
 
 
 @MEASURES
@@ -286,7 +291,7 @@ def _in_step(buffer: float, rtts: Iterable[float]) -> float:
 
 
 def _crossings(points: Points, idle: float) -> list[float]:
-    """Of each replication the buffer from which on the link idles no longer than that, between simulated ones [packets]."""
+    """Of each replication the buffer from which on the link idles no longer, between simulated ones [packets]."""
     buffers = np.log([leading(point.labels["buffer"]) for point in points])
     every = np.array([1 - point.link("utilization") for point in points])
     return [_crossing(buffers, one, idle) for one in every.T]
@@ -301,10 +306,6 @@ def _crossing(buffers: NDArray[np.float64], idle: NDArray[np.float64], target: f
         return float("nan")
     part = (idle[last] - target) / (idle[last] - idle[last + 1])
     return float(np.exp(buffers[last] + part * (buffers[last + 1] - buffers[last])))
-
-
-def _pairs(each: list[Measured]) -> Iterable[tuple[Measured, Measured]]:
-    return zip(each, each[1:], strict=False)
 
 
 def _least_gap(low: list[Measured], high: list[Measured]) -> Measured:
