@@ -98,6 +98,23 @@ class Point:
             mine &= samples["replication"] == replication
         return {name: column[mine] for name, column in samples.items()}
 
+    def transfers(self, column: str, group: str) -> list[NDArray[np.float64]]:
+        """Return a column of ``transfers.parquet``, if the experiment keeps the series.
+
+        Parameters
+        ----------
+        column : str
+        group : str
+
+        Returns
+        -------
+        list of ndarray
+            One per replication.
+        """
+        mine = self._transfers["group"] == group
+        of, values = self._transfers["replication"][mine], self._transfers[column][mine]
+        return [np.asarray(values[of == replication], dtype=float) for replication in np.unique(of)]
+
     @cached_property
     def _links(self) -> dict[str, NDArray[Any]]:
         return _columns(self.stored.links())
@@ -109,6 +126,10 @@ class Point:
     @cached_property
     def _samples(self) -> dict[str, NDArray[Any]]:
         return _columns(self.stored.samples())
+
+    @cached_property
+    def _transfers(self) -> dict[str, NDArray[Any]]:
+        return _columns(self.stored.transfers())
 
 
 @dataclass(frozen=True)

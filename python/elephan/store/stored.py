@@ -125,6 +125,21 @@ class Stored:
         """
         return self._parquet("samples")
 
+    def transfers(self) -> Any:
+        """Read ``transfers.parquet``.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row per replication and complete transfer that opened after the warm-up.
+
+        Raises
+        ------
+        InputError
+            If the series were not kept, no transfer ended, or the file is damaged.
+        """
+        return self._parquet("transfers")
+
     def write(self, folder: Path | str) -> list[Path]:
         """Write the files that `elephan.run.Result.write` writes.
 

@@ -1,0 +1,133 @@
+"""Cells of Tables 1 to 6: throughput of both groups, utilization and the max-min index, ours and the paper's.
+
+*Source*: Zhang, Hasegawa and Murata, IEICE Trans. Commun. E88-B(6), 2005, Section 3 (metrics) and Tables 1 to 6. Its
+column of throughputs is lost; utilization and index give it back if the flows of a group are equal.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.metrics.fairness import jain_maxmin
+from elephan.papers.measured import Measured
+
+if TYPE_CHECKING:
+    from elephan.papers.runs import Point, Runs
+
+DELAYS = (25, 50, 100)
+CASES = range(1, 32)
+RATE = 2.5e9
+SHARES = (100e6, 400e6)
+"""Max-min fair shares of a flow of S1, which its access link bounds, and of one of S2 [bit/s]."""
+
+_LAST_CASE = {1: 4, 2: 7, 3: 13, 4: 19, 5: 25, 6: 31}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A cell as the paper has it.
+
+    Parameters
+    ----------
+    table, case, delay : int
+        The delay one way [ms].
+    util : float [%]
+    fair : float
+    ci_mbps : float [Mbit/s]
+        Half-width of the interval of the total throughput.
+    s1, s2 : float [Mbit/s]
+        Throughput of a flow of each group, from the two numbers above.
+    """
+
+    table: int
+    case: int
+    delay: int
+    util: float
+    fair: float
+    ci_mbps: float
+    s1: float
+    s2: float
+
+
+@cache
+def printed() -> dict[tuple[int, int], Printed]:
+    """Read the paper's tables.
+
+    Returns
+    -------
+    dict
+        By case and delay.
+    """
+    path = Path(__file__).with_name("tables.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [{name: float(text) for name, text in row.items()} for row in csv.DictReader(file)]
+    whole = ("table", "case", "delay")
+    cells = [Printed(**{name: int(x) if name in whole else x for name, x in row.items()}) for row in rows]
+    return {(cell.case, cell.delay): cell for cell in cells}
+
+
+def table_of(case: int) -> int:
+    """Return the table that a case stands in.
+
+    Parameters
+    ----------
+    case : int
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> table_of(7), table_of(8)
+    (2, 3)
+    """
+    return next(table for table, last in _LAST_CASE.items() if case <= last)
+
+
+def cell(runs: Runs, case: int, delay: int) -> Point:
+    """Return our runs of a cell.
+
+    Parameters
+    ----------
+    runs : Runs
+    case, delay : int
+
+    Returns
+    -------
+    Point
+    """
+    return runs[f"table{table_of(case)}"].at(case=case, delay=delay)
+
+
+def s1(point: Point) -> Measured:
+    """Throughput of a flow of S1, wire bits [Mbit/s]."""
+    return Measured(point.flows("goodput_bps", "S1").mean(axis=1) / 1e6)
+
+
+def s2(point: Point) -> Measured:
+    """Throughput of a flow of S2, wire bits [Mbit/s]."""
+    return Measured(point.flows("goodput_bps", "S2").mean(axis=1) / 1e6)
+
+
+def util(point: Point) -> Measured:
+    """What TCP gets of the bottleneck [%]; the link's own utilization has the UDP, too."""
+    both = [point.flows("goodput_bps", group) for group in ("S1", "S2")]
+    return Measured(100 * np.hstack(both).sum(axis=1) / RATE)
+
+
+def fair(point: Point) -> Measured:
+    """Jain's index of throughputs over max-min shares."""
+    both = [point.flows("goodput_bps", group) for group in ("S1", "S2")]
+    shares = np.repeat(SHARES, [rates.shape[1] for rates in both])
+    return Measured([jain_maxmin(rates, shares) for rates in np.hstack(both)])
+
+
+OF = {"s1": s1, "s2": s2, "util": util, "fair": fair}
+"""What is compared, by name."""

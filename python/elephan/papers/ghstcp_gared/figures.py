@@ -1,0 +1,226 @@
+"""Figures 1, 2 and 4 to 7 and Tables 1 to 6, ours beside the paper's; those on web traffic are in ``web_figures.py``.
+
+*Source*: Zhang, Hasegawa and Murata 2005. Of its traces no numbers are known; each exhibit says what they show.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.papers.exhibits import Figures
+from elephan.papers.ghstcp_gared import cells, traces
+from elephan.papers.ghstcp_gared.cells import DELAYS, OF, printed
+from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
+from elephan.pictures.table import Table
+from elephan.pictures.table import cell as entry
+from elephan.theory import highspeed, reno
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elephan.papers.runs import Point, Runs
+    from elephan.pictures.table import Cell
+
+FIGURES = Figures()
+
+SHOWN_S = (50.0, 110.0)
+"""What is shown of a trace: a minute after slow start's overshoot [s]."""
+
+_WINDOW = Axis("congestion window", "segments")
+_TIME = Axis("time", "s", low=SHOWN_S[0], high=SHOWN_S[1])
+
+
+@FIGURES("Figure 1", "What HighSpeed TCP gains and gives up", paper="a(w) rises and b(w) falls with the window.")
+def figure1(_: Runs) -> tuple[Figure | Table, ...]:
+    """Draw a(w) and b(w)."""
+    w, law = np.geomspace(38.1, 83000, 60), highspeed()
+    gain, cut = law.increase(w), law.decrease(w)
+    axis = Axis("window", "segments", scale="log")
+    return (
+        Figure(
+            "highspeed-a",
+            "Segments gained per round trip",
+            f"From {gain[0]:.2g} at 38 to {gain[-1]:.3g} at 83000 segments.",
+            axis,
+            Axis("a(w)", "segments"),
+            (Series("HighSpeed TCP", w, gain),),
+        ),
+        Figure(
+            "highspeed-b",
+            "Share of the window given up on loss",
+            f"From {cut[0]:.2g} at 38 to {cut[-1]:.2g} at 83000 segments.",
+            axis,
+            Axis("b(w)"),
+            (Series("HighSpeed TCP", w, cut),),
+        ),
+    )
+
+
+@FIGURES(
+    "Figure 2",
+    "Response functions",
+    paper="At a loss rate of 1e-7 HighSpeed TCP has 100,000 packets in flight, Reno 4,000.",
+)
+def figure2(_: Runs) -> tuple[Figure | Table, ...]:
+    """Draw the windows of both laws against the loss rate."""
+    p = np.geomspace(1e-7, 1e-2, 60)
+    laws = {"HighSpeed TCP": highspeed(), "Reno": reno()}
+    lines = [Series(name, p, law.window(p), colour=colour(i)) for i, (name, law) in enumerate(laws.items())]
+    stated = Series("paper", np.array([1e-7, 1e-7]), np.array([1e5, 4e3]), colour="ink", kind="points")
+    ends = ", ".join(f"{name} {float(law.window(1e-7)):.0f}" for name, law in laws.items())
+    return (
+        Figure(
+            "response",
+            "Window against loss rate",
+            f"At a loss rate of 1e-7: {ends}.",
+            Axis("loss rate", scale="log"),
+            Axis("window", "segments", scale="log"),
+            (*lines, stated),
+        ),
+    )
+
+
+@FIGURES(
+    "Figure 4",
+    "Windows under RED without SACK, 50 ms",
+    paper="Several flows of S2 fall to one packet at the same time, with gentle HighSpeed TCP less often.",
+    experiments=("traces",),
+)
+def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Draw the windows of cases 8 and 11."""
+    return tuple(_windows(runs["traces"].at(case=case), case) for case in (8, 11))
+
+
+@FIGURES(
+    "Figure 5",
+    "Windows under RED with SACK, 50 ms",
+    paper="No flow falls to one packet, but cuts still come together.",
+    experiments=("traces",),
+)
+def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Draw the windows of cases 9 and 12."""
+    return tuple(_windows(runs["traces"].at(case=case), case) for case in (9, 12))
+
+
+@FIGURES(
+    "Figure 6",
+    "The queue under adaptive RED, 50 ms",
+    paper="The queue at the bottleneck is often empty.",
+    experiments=("traces",),
+)
+def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Draw the queue of case 21."""
+    rows = _shown(traces.queue(runs["traces"].at(case=21)))
+    empty = float(np.mean(rows["backlog_packets"] == 0))
+    return (
+        Figure(
+            "ared-queue",
+            "Case 21: packets waiting",
+            f"Nothing waits in {100 * empty:.0f} % of samples, at most {rows['backlog_packets'].max():.0f} packets.",
+            _TIME,
+            Axis("backlog", "packets"),
+            (
+                Series("backlog", rows["time_s"], rows["backlog_packets"]),
+                Series("average", rows["time_s"], rows["queue_avg"], colour="vermilion"),
+            ),
+            (Mark(2500.0, "min_th", "y"),),
+        ),
+    )
+
+
+@FIGURES(
+    "Figure 7",
+    "The average queue and max_p under adaptive RED",
+    paper="max_p goes on rising after the average queue has peaked; gentle adaptive RED is to stop that.",
+    experiments=("traces",),
+)
+def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Draw average and max_p of cases 21 and 27 from the start."""
+    names = {21: "adaptive RED", 27: "gentle adaptive RED"}
+    rows = {name: traces.queue(runs["traces"].at(case=case)) for case, name in names.items()}
+    axes = {"queue_avg": Axis("average queue", "packets"), "queue_max_p": Axis("max_p", scale="log")}
+    lags = ", ".join(f"{name} {traces.lag(runs['traces'].at(case=case)):.1f} s" for case, name in names.items())
+    return tuple(
+        Figure(
+            f"ared-{column.removeprefix('queue_').replace('_', '-')}",
+            axis.label,
+            f"From the average's largest value to the last raise of max_p near it: {lags}.",
+            Axis("time", "s"),
+            axis,
+            tuple(
+                Series(name, of["time_s"], of[column], colour=colour(i)) for i, (name, of) in enumerate(rows.items())
+            ),
+            link="ared",
+        )
+        for column, axis in axes.items()
+    )
+
+
+def _windows(point: Point, case: int) -> Figure:
+    time, cwnd = traces.windows(point)
+    kept = (time >= SHOWN_S[0]) & (time <= SHOWN_S[1])
+    lines = tuple(Series(f"flow {i + 1}", time[kept], one[kept], colour=colour(i)) for i, one in enumerate(cwnd))
+    cuts, resets = traces.cuts(point), traces.resets(point)
+    together = np.mean([len(flows) for flows in cuts]) if cuts else 0.0
+    return Figure(
+        f"windows-{case}",
+        f"Case {case}: the windows of S2",
+        f"Flows are cut {together:.1f} at a time; to one segment they fall {len(resets)} times in the whole run.",
+        _TIME,
+        _WINDOW,
+        lines,
+        link="windows",
+    )
+
+
+def _shown(rows: dict[str, traces.Floats]) -> dict[str, traces.Floats]:
+    kept = (rows["time_s"] >= SHOWN_S[0]) & (rows["time_s"] <= SHOWN_S[1])
+    return {name: column[kept] for name, column in rows.items()}
+
+
+# The tables.
+
+_TABLES = {
+    1: (
+        "Drop-tail",
+        "Beside Reno S1 fills its access links; HighSpeed TCP pushes it aside, most with SACK.",
+    ),
+    2: ("Drop-tail, gentle HighSpeed TCP", "Fairer than Table 1 at every delay, and without SACK the link is fuller."),
+    3: ("RED, max_p 0.1", "Fairer than drop-tail, for a part of the link."),
+    4: ("RED, max_p 0.001", "The link is fuller than with 0.1, and shares are fairer."),
+    5: ("Adaptive RED", "Between RED with 0.1 and with 0.001."),
+    6: ("Gentle adaptive RED", "Fuller than adaptive RED; HighSpeed TCP is less fair at long delays."),
+}
+
+_HEADS = ("case", "delay [ms]")
+_PAIRS = {"util": "U [%]", "fair": "index", "s1": "S1 [Mbit/s]", "s2": "S2 [Mbit/s]"}
+
+
+def _register(table: int, title: str, paper: str) -> None:
+    @FIGURES(f"Table {table}", title, paper=paper, experiments=(f"table{table}",))
+    def made(runs: Runs) -> tuple[Figure | Table, ...]:
+        mine = sorted({case for case, _ in printed() if cells.table_of(case) == table})
+        return (
+            Table(
+                f"Table {table}: {title}",
+                (*_HEADS, *(head for name in _PAIRS.values() for head in (name, "paper"))),
+                tuple(tuple(_row(runs, case, delay)) for case in mine for delay in DELAYS),
+                "U is what TCP gets of the bottleneck. S1 and S2: throughput of a flow; the paper's column is lost, "
+                "what stands here is worked out from its U and index.",
+            ),
+        )
+
+
+def _row(runs: Runs, case: int, delay: int) -> Iterable[Cell]:
+    point = cells.cell(runs, case, delay)
+    yield entry(str(point.labels["case"]))
+    yield entry(delay)
+    for name in _PAIRS:
+        yield entry(OF[name](point).to_json())
+        yield entry(getattr(printed()[case, delay], name), digits=5)
+
+
+for _table, (_title, _paper) in _TABLES.items():
+    _register(_table, _title, _paper)

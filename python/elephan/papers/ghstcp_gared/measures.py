@@ -1,0 +1,252 @@
+"""What the claims of the gHSTCP and gARED paper are judged by; those about web traffic are in ``web_measures.py``.
+
+*Source*: Zhang, Hasegawa and Murata 2005. An ordering "at every delay" is judged by the delay at which it is closest to
+failing, among those at which the paper's own tables have it.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.metrics.fairness import jain_maxmin
+from elephan.papers.ghstcp_gared import cells, traces
+from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, printed
+from elephan.papers.measured import Measured, largest, least, mean
+from elephan.papers.measures import Measures
+from elephan.theory import elastic, highspeed, reno, sawtooth
+from elephan.theory.fluid_queues import Red, with_pole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from elephan.papers.runs import Runs
+
+MEASURES = Measures()
+
+
+# Tables 1 to 6.
+
+
+@MEASURES
+def cell(runs: Runs, of: str, case: int, delay: int) -> Measured:
+    """A cell of a table."""
+    return OF[of](cells.cell(runs, case, delay))
+
+
+@MEASURES
+def varied(runs: Runs, experiment: str, of: str, case: int, delay: int = 50) -> Measured:
+    """A cell with something else than the tables' settings; ``experiment`` says what."""
+    return OF[of](runs[experiment].at(case=case, delay=delay))
+
+
+@MEASURES
+def changes(runs: Runs, experiment: str, of: str, case: int, delay: int = 50) -> Measured:
+    """What that makes of the cell: the difference between it and the tables'."""
+    return varied(runs, experiment, of, case, delay) - cell(runs, of, case, delay)
+
+
+@MEASURES
+def above(runs: Runs, of: str, case: int, other: int, but: int = 0) -> Measured:
+    """How much more a case has than another at the delay where it is least."""
+    return least(_differences(runs, of, case, other, but))
+
+
+@MEASURES
+def below(runs: Runs, of: str, cases: Sequence[int], others: Sequence[int], but: int = 0) -> Measured:
+    """How much more cases have than others at the delay and in the pair where it is most: below 0 if less in all."""
+    pairs = zip(cases, others, strict=True)
+    return largest(each for case, other in pairs for each in _differences(runs, of, case, other, but))
+
+
+@MEASURES
+def gap_at(runs: Runs, of: str, case: int, other: int, delay: int) -> Measured:
+    """How much more a case has than another at one delay."""
+    return cell(runs, of, case, delay) - cell(runs, of, other, delay)
+
+
+@MEASURES
+def apart(runs: Runs, of: str, case: int, other: int) -> Measured:
+    """The largest distance between two cases."""
+    return largest(abs(each) for each in _differences(runs, of, case, other))
+
+
+@MEASURES
+def over(runs: Runs, of: str, case: int, level: float) -> Measured:
+    """How far a case stays above a level at the delay where it is least."""
+    return least((cell(runs, of, case, delay) - level).noted(f"at {delay} ms") for delay in DELAYS)
+
+
+@MEASURES
+def falls(runs: Runs, of: str, cases: Sequence[int]) -> Measured:
+    """The step to the next longer delay that falls least, of all cases: negative if all fall."""
+    steps = pairwise(DELAYS)
+    return largest(
+        (cell(runs, of, case, after) - cell(runs, of, case, before)).noted(f"case {case}, {before} to {after} ms")
+        for before, after in steps
+        for case in cases
+    )
+
+
+@MEASURES
+def spread(runs: Runs, of: str, case: int) -> float:
+    """How much a case varies over the delays, as a share of its largest value."""
+    every = [cell(runs, of, case, delay).mean for delay in DELAYS]
+    return 1 - min(every) / max(every)
+
+
+@MEASURES
+def slow_ones_full(runs: Runs) -> bool:
+    """Whether, in case 1, S1 has 90 Mbit/s per flow at each delay, while S2 leaves a twentieth of the rest unused."""
+    rest = {delay: 2450 - 5 * cell(runs, "s1", 1, delay).mean for delay in DELAYS}
+    fills = all(cell(runs, "s1", 1, delay).mean > 90 for delay in DELAYS)
+    return fills and all(5 * cell(runs, "s2", 1, delay).mean < 0.95 * rest[delay] for delay in DELAYS)
+
+
+@MEASURES
+def within(runs: Runs, of: str, by: float) -> float:
+    """How many of the 93 cells are as close to the paper's."""
+    return float(sum(abs(ours.mean - theirs) <= by for ours, theirs in _cells(runs, of)))
+
+
+@MEASURES
+def difference(runs: Runs, of: str) -> float:
+    """The median over the 93 cells of the distance from the paper's."""
+    return float(np.median([abs(ours.mean - theirs) for ours, theirs in _cells(runs, of)]))
+
+
+@MEASURES
+def groups_apart(runs: Runs, cases: Sequence[int], delay: int) -> float:
+    """How far the index is from the paper's at most, in some cases, if the flows of each group had equal shares."""
+    return max(_between(runs, case, delay) for case in cases)
+
+
+@MEASURES
+def cuts_of(runs: Runs, group: str, case: int, delay: int) -> Measured:
+    """How often the windows of a group are cut in the measured time, all flows together."""
+    return Measured(cells.cell(runs, case, delay).flows("loss_events", group).sum(axis=1))
+
+
+# Figures 4 to 7, Section 5.
+
+
+@MEASURES
+def resets_together(runs: Runs, case: int) -> float:
+    """How often a flow of S2 fell to one segment within a second of another that did."""
+    return float(sum(len(flows) for flows in traces.resets(runs["traces"].at(case=case)) if len(flows) > 1))
+
+
+@MEASURES
+def cut_together(runs: Runs, case: int) -> float:
+    """How many of the five flows of S2 are cut where one is."""
+    return float(np.mean([len(flows) for flows in traces.cuts(runs["traces"].at(case=case))]))
+
+
+@MEASURES
+def falls_to_one(runs: Runs) -> bool:
+    """Figure 4: without SACK flows of S2 time out together, with HighSpeed more often than with gentle HighSpeed."""
+    return resets_together(runs, 8) > resets_together(runs, 11) and resets_together(runs, 8) >= 2
+
+
+@MEASURES
+def cut_but_not_to_one(runs: Runs) -> bool:
+    """Figure 5: with SACK no flow of S2 falls to one segment, and still two or more are cut at a time."""
+    fallen = any(traces.resets(runs["traces"].at(case=case)) for case in (9, 12))
+    return not fallen and min(cut_together(runs, 9), cut_together(runs, 12)) >= 2
+
+
+@MEASURES
+def empty(runs: Runs, cases: Sequence[int], delay: int = 50) -> Measured:
+    """The share of time in which nothing waits at the bottleneck, the mean of cases."""
+    return mean(Measured(cells.cell(runs, case, delay).link("empty_fraction")) for case in cases)
+
+
+@MEASURES
+def raised_after_peak(runs: Runs, case: int) -> float:
+    """How long after the largest average queue max_p was raised for the last time, from the start on [s]."""
+    return traces.lag(runs["traces"].at(case=case))
+
+
+@MEASURES
+def raises_late(runs: Runs) -> bool:
+    """Figure 7: adaptive RED raises max_p after the average has peaked, gentle adaptive RED an interval at most."""
+    return raised_after_peak(runs, 21) > 0 and raised_after_peak(runs, 27) <= traces.INTERVAL
+
+
+# What formulas decide.
+
+
+@MEASURES
+def curves_of_highspeed(_: Runs) -> bool:
+    """Figure 1: a(w) rises and b(w) falls."""
+    w, law = np.geomspace(38.1, 83000, 200), highspeed()
+    return bool((np.diff(law.increase(w)) > 0).all() and (np.diff(law.decrease(w)) < 0).all())
+
+
+@MEASURES
+def window(_: Runs, law: str, p: float) -> float:
+    """Figure 2: the window of a response function [segments]."""
+    return float({"highspeed": highspeed, "reno": reno}[law]().window(p))
+
+
+@MEASURES
+def needed_window(_: Runs, rate: float, rtt: float) -> float:
+    """Segments of 1500 bytes that fill a path."""
+    return elastic.mixed(rate, 1500, rtt, background=0.0).bottlenecked_packets
+
+
+@MEASURES
+def reno_loss(_: Runs, w: float) -> float:
+    """The loss rate at which Reno has a window."""
+    return float(reno().loss(w))
+
+
+@MEASURES
+def reno_recovery(_: Runs, w: float) -> float:
+    """How long Reno takes back to a window after a loss [round trips]."""
+    return float(sawtooth.recovery_time(reno(), w, 1.0))
+
+
+@MEASURES
+def fisher_z(_: Runs, r: float, n: int) -> float:
+    """Fisher's Z of a correlation of n samples (Section 4)."""
+    return math.atanh(r) * math.sqrt(n - 3)
+
+
+@MEASURES
+def critical_correlation(_: Runs, z: float, n: int) -> float:
+    """The correlation of n samples at which Z reaches its threshold."""
+    return math.tanh(z / math.sqrt(n - 3))
+
+
+@MEASURES
+def index(_: Runs, first: float, second: float) -> float:
+    """The max-min index of five flows with one throughput and five with another [Mbit/s]."""
+    return jain_maxmin([first * 1e6] * 5 + [second * 1e6] * 5, np.repeat(cells.SHARES, 5))
+
+
+@MEASURES
+def weight(_: Runs, rate: float) -> float:
+    """Adaptive RED's w_q for packets of 1500 bytes."""
+    return with_pole(Red(2500, 7500), 1.0, rate / 12000).weight
+
+
+def _differences(runs: Runs, of: str, case: int, other: int, but: int = 0) -> Iterator[Measured]:
+    for delay in DELAYS:
+        if delay != but:
+            gap = cell(runs, of, case, delay) - cell(runs, of, other, delay)
+            yield gap.noted(f"{case} and {other} at {delay} ms")
+
+
+def _between(runs: Runs, case: int, delay: int) -> float:
+    first, second = (cell(runs, of, case, delay).mean for of in ("s1", "s2"))
+    return abs(index(runs, first, second) - printed()[case, delay].fair)
+
+
+def _cells(runs: Runs, of: str) -> Iterator[tuple[Measured, float]]:
+    for case in CASES:
+        for delay in DELAYS:
+            yield cell(runs, of, case, delay), getattr(printed()[case, delay], of)

@@ -1,0 +1,99 @@
+"""What the windows of S2 and the queue do over time: falls to one segment, cuts, and when max_p follows the average.
+
+*Source*: Figures 4 to 7 of Zhang, Hasegawa and Murata 2005, which show traces without numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from elephan.papers.runs import Point
+
+    Floats = NDArray[np.float64]
+
+START = 50.0
+"""Before it the overshoot of slow start decides [s]."""
+
+TOGETHER = 1.0
+"""Flows that time out, or are cut, within this of one another do so together: the smallest timeout [s]."""
+
+INTERVAL = 0.5
+"""Between two looks of adaptive RED at its average [s]."""
+
+NEAR = 5.0
+"""So far from the average's peak max_p's raises have to do with it [s]: it is back in the band long before."""
+
+LOW = 2.0
+"""Segments: a window after a timeout is one, and two a round trip later."""
+
+DEEP = 0.9
+"""A window that falls below this share from one sample to the next was cut: HighSpeed gives up 0.1 at least."""
+
+
+def windows(point: Point, group: str = "S2") -> tuple[Floats, Floats]:
+    """Return the windows of a group over time.
+
+    Parameters
+    ----------
+    point : Point
+        With its series.
+    group : str
+
+    Returns
+    -------
+    time_s : ndarray, shape (samples,)
+    cwnd_segments : ndarray, shape (flows, samples)
+    """
+    rows = point.samples("flows", replication=0)
+    mine = rows["name"] == group
+    flows = np.unique(rows["index"][mine])
+    each = [mine & (rows["index"] == flow) for flow in flows]
+    return rows["time_s"][each[0]], np.array([rows["cwnd_segments"][flow] for flow in each], dtype=float)
+
+
+def queue(point: Point) -> dict[str, Floats]:
+    """Return ``time_s``, ``backlog_packets`` and what the discipline shows of itself, over time."""
+    rows = point.samples("links", replication=0)
+    return {name: np.asarray(rows[name], dtype=float) for name in rows if name not in ("kind", "name")}
+
+
+def resets(point: Point) -> list[set[int]]:
+    """Find falls to one segment: the flows of each, those within a second of one another together."""
+    time, cwnd = windows(point)
+    return _together(time, (cwnd <= LOW) & (time > START))
+
+
+def cuts(point: Point) -> list[set[int]]:
+    """Find cuts of windows: the flows of each, those within a second of one another together."""
+    time, cwnd = windows(point)
+    return _together(time[1:], (cwnd[:, 1:] < DEEP * cwnd[:, :-1]) & (time[1:] > START))
+
+
+def lag(point: Point) -> float:
+    """Tell how long after the average's largest value max_p was raised for the last time, of what is near [s]."""
+    rows = queue(point)
+    time, peak = rows["time_s"], rows["time_s"][np.argmax(rows["queue_avg"])]
+    raised = time[1:][(np.diff(rows["queue_max_p"]) > 0) & (np.abs(time[1:] - peak) < NEAR)]
+    return float(raised[-1] - peak) if raised.size else float("nan")
+
+
+def _together(time: Floats, happens: NDArray[np.bool_]) -> list[set[int]]:
+    return _grouped((float(time[at]), int(flow)) for at, flow in np.argwhere(happens.T))
+
+
+def _grouped(each: Iterable[tuple[float, int]]) -> list[set[int]]:
+    groups: list[set[int]] = []
+    last = -np.inf
+    for at, flow in each:
+        if at - last > TOGETHER:
+            groups.append(set())
+        groups[-1].add(flow)
+        last = at
+    return groups

@@ -1,0 +1,115 @@
+"""What the claims about web traffic beside HSTCP and gHSTCP are judged by: loss at the bottleneck, and response times.
+
+*Source*: Zhang2005, cases 32 to 35. The response time is that of an object, until its client has all of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.papers.measured import Measured, least, mean
+from elephan.papers.measures import Measures
+
+if TYPE_CHECKING:
+    from elephan.papers.measured import Found
+    from elephan.papers.runs import Runs
+
+MEASURES = Measures()
+RATES = (1000, 500)
+"""Of the bottleneck [Mbit/s]."""
+BUFFERS = (5000, 500)
+"""Of the bottleneck [packets]."""
+COUNTS = (5, 10, 20)
+"""High-speed flows."""
+LAWS = ("highspeed", "ghstcp")
+BOTTLENECK = "bottleneck"
+
+
+def loss(runs: Runs, rate: int, buffer: int, count: int, law: str) -> Measured:
+    """Return packets lost at the bottleneck over packets arrived there [1]."""
+    point = runs["web-loss"].at(rate=rate, buffer=buffer, count=count, law=law)
+    return Measured(point.link("loss_ratio", BOTTLENECK))
+
+
+@MEASURES
+def web_gentle_loses(runs: Runs, rate: int, buffer: int, count: int) -> Found:
+    """Loss under gHSTCP less loss under HSTCP [1]."""
+    return loss(runs, rate, buffer, count, "ghstcp") - loss(runs, rate, buffer, count, "highspeed")
+
+
+def buffer_rise(runs: Runs, rate: int, count: int, law: str) -> Measured:
+    """Return by how much the loss rises from 5000 to 500 packets [1]."""
+    large, small = (loss(runs, rate, buffer, count, law) for buffer in BUFFERS)
+    return (small - large).noted(f"least with {rate} Mbit/s, {count} flows, {law}")
+
+
+@MEASURES
+def web_least_rise_by_buffer(runs: Runs) -> Found:
+    """That rise, where it is least [1]."""
+    return least(buffer_rise(runs, rate, count, law) for rate in RATES for count in COUNTS for law in LAWS)
+
+
+@MEASURES
+def web_hstcp_rises_more(runs: Runs) -> Found:
+    """That rise under HSTCP less that under gHSTCP, mean over the bandwidths and numbers of flows [1]."""
+    both = [[buffer_rise(runs, rate, count, law) for law in LAWS] for rate in RATES for count in COUNTS]
+    more = [hstcp - gentle for hstcp, gentle in both]
+    return mean(more).noted(f"in {sum(one.mean > 0 for one in more)} of {len(more)} settings")
+
+
+@MEASURES
+def web_least_rise_by_rate(runs: Runs) -> Found:
+    """Rise of the loss from 1000 to 500 Mbit/s, where it is least [1]."""
+
+    def rise(buffer: int, count: int, law: str) -> Measured:
+        fast, slow = (loss(runs, rate, buffer, count, law) for rate in RATES)
+        return (slow - fast).noted(f"least with {buffer} packets, {count} flows, {law}")
+
+    return least(rise(buffer, count, law) for buffer in BUFFERS for count in COUNTS for law in LAWS)
+
+
+def responses(runs: Runs, law: str) -> list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
+    """Return the response times of case 32 with ten flows [s], by replication."""
+    return runs["web-responses"].at(law=law).transfers("duration_s", "web")
+
+
+@MEASURES
+def web_faster(runs: Runs, of: str = "mean") -> Found:
+    """Response time under HSTCP less that under gHSTCP [s]: mean, or median."""
+    how = {"mean": np.mean, "median": np.median}[of]
+    hstcp, gentle = (Measured([how(times) for times in responses(runs, law)]) for law in LAWS)
+    return hstcp - gentle
+
+
+@MEASURES
+def web_later_than(runs: Runs, seconds: float) -> Found:
+    """Share of responses later than so many seconds, under HSTCP less under gHSTCP [1]."""
+    hstcp, gentle = (Measured([np.mean(times > seconds) for times in responses(runs, law)]) for law in LAWS)
+    return hstcp - gentle
+
+
+# What the paper leaves open.
+
+
+@MEASURES
+def web_loss_with(runs: Runs, case: str) -> Found:
+    """Loss under gHSTCP over loss under HSTCP, in case 32 with ten flows and a choice changed."""
+    hstcp, gentle = (
+        Measured(runs["web-choices"].at(case=case, law=law).link("loss_ratio", BOTTLENECK)) for law in LAWS
+    )
+    return gentle / hstcp
+
+
+@MEASURES
+def web_response_with(runs: Runs, case: str) -> Found:
+    """Mean response time under HSTCP less that under gHSTCP [s], of the same."""
+    hstcp, gentle = (_mean_response(runs, case, law) for law in LAWS)
+    return hstcp - gentle
+
+
+def _mean_response(runs: Runs, case: str, law: str) -> float:
+    groups = runs["web-choices"].at(case=case, law=law).document["groups"]
+    [web] = [group for group in groups if group["name"] == "web"]
+    return float(web["transfers"]["completion_time_s"]["mean"])

@@ -1,0 +1,1 @@
+"""The fifth paper: NR-HSTCP."""

@@ -1,0 +1,188 @@
+"""Figures 1 and 3 of the paper on NR-HSTCP, made again.
+
+*Source*: PhillipsHu2006.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import brentq
+
+from elephan.papers.exhibits import Figures
+from elephan.papers.measured import Measured
+from elephan.papers.nr_hstcp.measures import EXAMPLE_S, SHORT_S, across, protocol, total
+from elephan.papers.runs import leading
+from elephan.pictures.figure import Axis, Figure, Mark, Series
+from elephan.pictures.table import Table, cell
+from elephan.theory import fairness
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elephan.papers.exhibits import Made
+    from elephan.papers.runs import Points, Runs
+
+FIGURES = Figures()
+RATES_BPS = np.geomspace(1e5, 1e10, 101)
+PAPER_MBPS = np.array([96.0, 43.0, 22.0, 13.0])
+"""Rates that the paper reads at 4 s off its own curves."""
+
+
+@FIGURES(
+    "Figure 1a",
+    "Recovery time of HSTCP against the rate",
+    paper="Curves for round-trip times of 87.5, 100, 112.5 and 125 ms never meet: the longer way recovers later at any "
+    "rate. They bend between 2 and 20 Mbit/s, where standard TCP ends. With a loss every 4 s the four flows would have "
+    "96, 43, 22 and 13 Mbit/s.",
+)
+def figure1a(_: Runs) -> Made:
+    """HSTCP's curves, and the paper's example on them."""
+    example = Series("paper, losses every 4 s", PAPER_MBPS, np.full(4, 4.0), colour="ink", kind="points")
+    ours = fairness.share(fairness.highspeed, 4.0, EXAMPLE_S, method="steps") / 1e6
+    said = ", ".join(f"{rate:.1f}" for rate in ours)
+    return (
+        Figure(
+            "recovery-hstcp",
+            "HSTCP",
+            "Four curves that rise with the rate and stay apart; 6.3 to 9.7 s at 1 Gbit/s.",
+            Axis("rate", "Mbit/s", "log"),
+            Axis("recovery time", "s", "log"),
+            (*_curves(fairness.highspeed, EXAMPLE_S), example),
+            (Mark(4.0, "a loss every 4 s", "y"),),
+            note=f"By whole round trips we find {said} Mbit/s at 4 s.",
+        ),
+    )
+
+
+@FIGURES(
+    "Figure 1b",
+    "Recovery time of NR-HSTCP against the rate",
+    paper="The curves of all round-trip times merge into one. The longer the time, the lower the rate at which a flow "
+    "begins to add more than a segment in a round trip; a short one stays with a segment until it has a high rate.",
+)
+def figure1b(_: Runs) -> Made:
+    """NR-HSTCP's curves."""
+    rtts = np.array([0.075, 0.1, 0.15, 0.25])
+    return (
+        Figure(
+            "recovery-nr-hstcp",
+            "NR-HSTCP",
+            "Four curves that are one above 12 Mbit/s; 7.4 s at 1 Gbit/s.",
+            Axis("rate", "Mbit/s", "log"),
+            Axis("recovery time", "s", "log"),
+            _curves(fairness.normalised, rtts),
+        ),
+    )
+
+
+def _curves(law: fairness.Law, rtts: NDArray[np.float64]) -> tuple[Series, ...]:
+    colours = ("blue", "vermilion", "green", "purple")
+    return tuple(
+        Series(f"{1e3 * rtt:g} ms", RATES_BPS / 1e6, fairness.recovery_time(law, RATES_BPS, rtt), colour=colour)
+        for rtt, colour in zip(rtts, colours, strict=True)
+    )
+
+
+@FIGURES(
+    "Figure 3a",
+    "Throughputs under HSTCP against the ratio of the round-trip times",
+    paper="Above a ratio of 1.5 the flow of 75 ms clearly has the better of the other, and the standard flows get "
+    "more, too, than the HSTCP flow of the longer way.",
+    experiments=("two-hops",),
+)
+def figure3a(runs: Runs) -> Made:
+    """HSTCP's runs, with what losses at equal times would give."""
+    points = protocol(runs, "highspeed")
+    least = float(across(points, "long").samples.min())
+    alt = f"The flow of 75 ms rises to 3/4 of a hop as the other falls to {least:.0f} Mbit/s, below the standard flows."
+    return (
+        _scatter("two-hops-hstcp", "HSTCP", alt, points, fairness.highspeed),
+        _table("HSTCP: means by the ratio of the round-trip times", points),
+    )
+
+
+@FIGURES(
+    "Figure 3b",
+    "Throughputs under NR-HSTCP against the ratio of the round-trip times",
+    paper="The bias is gone: both flows have the same level whatever the ratio, and together no less than under HSTCP.",
+    experiments=("two-hops",),
+)
+def figure3b(runs: Runs) -> Made:
+    """NR-HSTCP's runs, with what losses at equal times would give."""
+    points = protocol(runs, "nr-hstcp")
+    alt = "Both flows are scattered around 350 to 400 Mbit/s from a ratio of 1 to 3.3; the standard flows stay below."
+    return (
+        _scatter("two-hops-nr-hstcp", "NR-HSTCP", alt, points, fairness.normalised),
+        _table("NR-HSTCP: means by the ratio of the round-trip times", points),
+    )
+
+
+GROUPS = (
+    ("short", "75 ms", "blue"),
+    ("long", "75 to 250 ms", "vermilion"),
+    ("cross1", "standard flow, first hop", "green"),
+    ("cross2", "standard flow, second hop", "orange"),
+)
+
+
+def _scatter(name: str, title: str, alt: str, points: Points, law: fairness.Law) -> Figure:
+    ratio = _ratios(points)
+    measured = (
+        Series(label, ratio, across(points, group).samples, colour=colour, kind="points")
+        for group, label, colour in GROUPS
+    )
+    return Figure(
+        name,
+        title,
+        alt,
+        Axis("ratio of the round-trip times"),
+        Axis("throughput of a flow", "Mbit/s", low=0.0),
+        (*measured, *_equal_loss_times(points, law)),
+        note="Each point is one of 120 runs of 1000 s, the last 600 s measured." if len(points) == 120 else "",
+    )
+
+
+def _equal_loss_times(points: Points, law: fairness.Law) -> tuple[Series, Series]:
+    """Shares of what the two got together if every loss hit both: then each recovers in the same time."""
+    both = float((across(points, "short") + across(points, "long")).mean) * 1e6
+    ratio = np.linspace(1.0, 250 / 75, 15)
+
+    def shares(period: float, rtts: NDArray[np.float64]) -> NDArray[np.float64]:
+        return fairness.share(law, period, rtts, bounds_bps=(1e3, 1e10))
+
+    found = []
+    for each in ratio:
+        rtts = SHORT_S * np.array([1.0, each])
+        period = float(brentq(lambda s, rtts=rtts: shares(s, rtts).sum() - both, 1.0, 10.0, xtol=1e-6))
+        found.append(shares(period, rtts) / 1e6)
+    first, second = np.array(found).T
+    return (
+        Series("model, equal loss times", ratio, first, colour="blue", dashed=True),
+        Series("model, equal loss times", ratio, second, colour="vermilion", dashed=True),
+    )
+
+
+def _ratios(points: Points) -> NDArray[np.float64]:
+    return np.array([leading(point.labels["rtt"]) for point in points]) / (1e3 * SHORT_S)
+
+
+BINS = ((1.0, 1.5), (1.5, 2.0), (2.0, 2.5), (2.5, 3.0), (3.0, 3.4))
+
+
+def _table(title: str, points: Points) -> Table:
+    rows = []
+    for low, high in BINS:
+        mine = tuple(point for point, ratio in zip(points, _ratios(points), strict=True) if low <= ratio < high)
+        if not mine:
+            continue
+        got = [across(mine, group).to_json() for group, _, _ in GROUPS]
+        hops = [
+            Measured([point.link("utilization", hop).mean() for point in mine]).to_json() for hop in ("hop1", "hop2")
+        ]
+        cells = [cell(f"{low:g} to {high:g}"), cell(len(mine)), *map(cell, got), *(cell(hop, 100) for hop in hops)]
+        rows.append(tuple(cells))
+    heads = ("ratio", "runs", *(f"{label} [Mbit/s]" for _, label, _ in GROUPS), "first hop used [%]", "second [%]")
+    note = f"All flows over both hops: {cell(total(points).to_json()).text} Mbit/s."
+    return Table(title, heads, tuple(rows), note)

@@ -1,0 +1,304 @@
+"""What the claims about NR-HSTCP are judged by: recovery times in closed form, and shares of two hops in simulations.
+
+*Source*: PhillipsHu2006; the settings are those of its examples.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.papers.measured import Measured
+from elephan.papers.measures import Measures
+from elephan.papers.runs import leading
+from elephan.theory import fairness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from elephan.papers.measured import Found
+    from elephan.papers.runs import Point, Points, Runs
+
+MEASURES = Measures()
+EXAMPLE_S = np.array([0.0875, 0.1, 0.1125, 0.125])
+"""Round-trip times of the paper's example and of its curves for HSTCP."""
+RATES_BPS = np.geomspace(1e6, 1e10, 60)
+SHORT_S = 0.075
+"""Round-trip time of the flow from S1."""
+
+
+# Section III: recovery times, equations (4) to (9).
+
+
+@MEASURES
+def every_four_seconds(_: Runs, rtt: float) -> Found:
+    """Rate [Mbit/s] of an HSTCP flow that loses every 4 s, by whole round trips."""
+    return float(fairness.share(fairness.highspeed, 4.0, rtt, method="steps")) / 1e6
+
+
+@MEASURES
+def ratio_every_four_seconds(runs: Runs, short: float, long: float) -> Found:
+    """Rate at one RTT over that at another."""
+    return float(every_four_seconds(runs, short)) / float(every_four_seconds(runs, long))
+
+
+@MEASURES
+def recovery(_: Runs, law: str, rtt: float, rate: float) -> Found:
+    """Recovery time [s] at a rate [Mbit/s]."""
+    return float(fairness.recovery_time(fairness.law(law), 1e6 * rate, rtt))
+
+
+@MEASURES
+def rises_with_rtt(_: Runs) -> Found:
+    """Whether HSTCP recovers the later, the longer its RTT, at every rate."""
+    times = fairness.recovery_time(fairness.highspeed, RATES_BPS[:, np.newaxis], EXAMPLE_S)
+    return bool((np.diff(times, axis=1) > 0).all())
+
+
+@MEASURES
+def least_spread(_: Runs) -> Found:
+    """The smallest relative spread of HSTCP's recovery times at any rate of the figure."""
+    return float(_spreads(fairness.highspeed, RATES_BPS, EXAMPLE_S).min())
+
+
+@MEASURES
+def largest_spread(_: Runs, above: float) -> Found:
+    """The largest relative spread of NR-HSTCP's from 75 to 250 ms above a rate [Mbit/s]."""
+    rates = RATES_BPS[1e6 * above < RATES_BPS]
+    return float(_spreads(fairness.normalised, rates, np.linspace(SHORT_S, 0.25, 8)).max())
+
+
+@MEASURES
+def bends(_: Runs) -> Found:
+    """Whether the slope of HSTCP's curve in logarithms falls from 1 below 2 Mbit/s to under a third at 20.
+
+    Standard TCP recovers in a time proportional to the rate; a(w) with 0.078 / w^1.2 has a slope of about a fifth.
+    """
+    times = np.log(fairness.recovery_time(fairness.highspeed, np.array([1e6, 2e6, 20e6, 40e6]), 0.1))
+    below, above = (times[1] - times[0]) / np.log(2), (times[3] - times[2]) / np.log(2)
+    return bool(abs(below - 1) < 1e-6 and above < 1 / 3)
+
+
+@MEASURES
+def longer_leaves_earlier(_: Runs) -> Found:
+    """The lowest rate [Mbit/s] at which NR-HSTCP adds more than a segment, 75 ms over 250 ms."""
+    return _leaves_a_segment(SHORT_S) / _leaves_a_segment(0.25)
+
+
+@MEASURES
+def short_adds_one(_: Runs) -> Found:
+    """Whether with 75 ms it adds one segment in a round trip below 11.8 Mbit/s, and more above."""
+    below, above = np.geomspace(2e5, 11.7e6, 99), np.geomspace(11.9e6, 1e9, 99)
+    one, more = (_normalised(rates * SHORT_S / 12000, SHORT_S)[0] for rates in (below, above))
+    return bool((one == 1).all() and (more > 1).all())
+
+
+@MEASURES
+def only_normalised_is_even(_: Runs) -> Found:
+    """Whether the slower of two flows always recovers first with NR-HSTCP, and not always with HSTCP or TCP."""
+    rates, rtts = np.geomspace(20e6, 5e9, 25), np.linspace(SHORT_S, 0.25, 8)
+    laws = (fairness.normalised, fairness.highspeed, fairness.reno)
+    broken = [fairness.convergence(law, rates, rtts).violations for law in laws]
+    return broken[0] == 0 and min(broken[1:]) > 0
+
+
+@MEASURES
+def grows_alike(_: Runs, rtts: list[float], sizes: list[float]) -> Found:
+    """Whether bytes gained and share given up are those of 100 ms and 1500 bytes, to rounding."""
+    first = _growth(0.1, 1500.0)
+    return all(np.allclose(_growth(rtt, mss), first, rtol=1e-12) for rtt in rtts for mss in sizes)
+
+
+@MEASURES
+def doubling_window(_: Runs, mss: float) -> Found:
+    """Window [segments] up to which a flow of 1 s may add as much as it has; to 1e-4."""
+    w = np.linspace(2, 30, 280_001)
+    return float(w[np.argmax(_normalised(w, 1.0, mss)[0] < w)])
+
+
+@MEASURES
+def standard_at_low_rates(_: Runs) -> Found:
+    """Whether a = 1 and b = 1/2 wherever the scaled increase is no more than a segment, for 75 to 250 ms."""
+    for rtt in np.linspace(SHORT_S, 0.25, 8):
+        rates = np.geomspace(1e4, _leaves_a_segment(rtt) * 1e6 * 0.999, 50)
+        a, b = _normalised(rates * rtt / 12000, float(rtt))
+        # Above the rate of 38 segments in 100 ms b falls before a grows: 75 ms is there already.
+        standard = rates <= fairness.LOW_WINDOW * 12000 / fairness.RTT0_S
+        if not ((a == 1).all() and (b[standard] == 0.5).all()):
+            return False
+    return True
+
+
+@MEASURES
+def least_increase(_: Runs) -> Found:
+    """The smallest a of windows of 1 to 10^6 segments and 10 ms to 1 s."""
+    return _bounds(0)[0]
+
+
+@MEASURES
+def decrease_is_bounded(_: Runs) -> Found:
+    """Whether b of these lies within 0.1 and 0.5, and reaches both."""
+    return _bounds(1) == (fairness.HIGH_DECREASE, 0.5)
+
+
+@MEASURES
+def sharper(_: Runs, rtt: float, which: str) -> Found:
+    """Share given up by NR-HSTCP less HSTCP's at windows of 100 to 50,000 segments: the least or the largest."""
+    w = np.geomspace(100, 5e4, 50)
+    ours, theirs = _normalised(w, rtt)[1], fairness.highspeed(w, np.array(rtt), np.array(1500.0))[1]
+    return float((ours - theirs).min() if which == "least" else (ours - theirs).max())
+
+
+@MEASURES
+def increase(_: Runs, window: float, rtt: float) -> Found:
+    """Increase of NR-HSTCP [segments per RTT]."""
+    return float(_normalised(window, rtt)[0])
+
+
+@MEASURES
+def decrease(_: Runs, window: float, rtt: float) -> Found:
+    """Share of its window that NR-HSTCP gives up."""
+    return float(_normalised(window, rtt)[1])
+
+
+def _normalised(
+    window: NDArray[np.float64] | float, rtt: float, mss: float = 1500.0
+) -> tuple[NDArray[np.float64], ...]:
+    return fairness.normalised(np.asarray(window, dtype=float), np.asarray(rtt), np.asarray(mss))
+
+
+def _spreads(law: fairness.Law, rates: NDArray[np.float64], rtts: NDArray[np.float64]) -> NDArray[np.float64]:
+    times = fairness.recovery_time(law, rates[:, np.newaxis], rtts)
+    return np.asarray(np.ptp(times, axis=1) / times.mean(axis=1))
+
+
+def _leaves_a_segment(rtt: float) -> float:
+    """Rate [Mbit/s] at which NR-HSTCP first adds more than one segment in a round trip, to 0.02 %."""
+    rates = np.geomspace(1e4, 1e8, 40001)
+    return float(rates[np.argmax(_normalised(rates * rtt / 12000, rtt)[0] > 1)] / 1e6)
+
+
+def _growth(rtt: float, mss: float, rate: float = 2e9) -> tuple[float, float]:
+    """Bytes per second gained in a second, and share given up, at a rate [bit/s] where neither limit of (9) acts."""
+    a, b = _normalised(rate * rtt / 8 / mss, rtt, mss)
+    return float(a * mss / rtt**2), float(b)
+
+
+def _bounds(which: int) -> tuple[float, float]:
+    w = np.geomspace(1, 1e6, 500)
+    values = np.array([_normalised(w, rtt)[which] for rtt in (0.01, 0.1, 1.0)])
+    return float(values.min()), float(values.max())
+
+
+# Section IV: two hops.
+
+
+def goodput(point: Point, group: str) -> float:
+    """Return what the flows of a group got, each [Mbit/s]."""
+    return float(point.flows("goodput_bps", group).mean()) / 1e6
+
+
+def across(points: Iterable[Point], group: str) -> Measured:
+    """Return the same of several points: round-trip times are the repetitions of this experiment."""
+    return Measured([goodput(point, group) for point in points])
+
+
+def protocol(runs: Runs, law: str, above: float = 0.0) -> Points:
+    """Return the runs of a protocol in which the ratio of the RTTs is above a number."""
+    points = runs["two-hops"].where(law=law)
+    longer = tuple(point for point in points if leading(point.labels["rtt"]) > 1e3 * SHORT_S * above)
+    return type(points)(points.name, longer, points.failed)
+
+
+@MEASURES
+def bias(runs: Runs, law: str, above: float) -> Found:
+    """Throughput of the flow of 75 ms less that of the other [Mbit/s]."""
+    points = protocol(runs, law, above)
+    return _with_least(across(points, "short") - across(points, "long"), points)
+
+
+@MEASURES
+def standard_ahead(runs: Runs, law: str, above: float) -> Found:
+    """Throughput of a standard TCP flow less that of the long one [Mbit/s]."""
+    points = protocol(runs, law, above)
+    standard = (across(points, "cross1") + across(points, "cross2")) / 2
+    return _with_least(standard - across(points, "long"), points)
+
+
+@MEASURES
+def times(runs: Runs, law: str, above: float) -> Found:
+    """Throughput of the flow of 75 ms over that of the other."""
+    points = protocol(runs, law, above)
+    return across(points, "short") / across(points, "long")
+
+
+@MEASURES
+def share_of_times(runs: Runs, law: str, within: float) -> Found:
+    """Share of runs in which neither flow has more than so many times what the other has."""
+    found = np.log((across(protocol(runs, law), "short") / across(protocol(runs, law), "long")).samples)
+    return float((abs(found) <= np.log(within)).mean())
+
+
+@MEASURES
+def trend(runs: Runs, law: str) -> Found:
+    """Change of the long flow's throughput from 75 to 250 ms over its mean, by the line of least squares."""
+    points = protocol(runs, law)
+    rtt = np.array([leading(point.labels["rtt"]) for point in points])
+    got = across(points, "long").samples
+    return float(np.polyfit(rtt, got, 1)[0] * 175 / got.mean())
+
+
+@MEASURES
+def used(runs: Runs) -> Found:
+    """Everything that NR-HSTCP and the flows beside it bring through the two hops over the same with HSTCP."""
+    return total(protocol(runs, "nr-hstcp")) / total(protocol(runs, "highspeed"))
+
+
+def total(points: Iterable[Point]) -> Measured:
+    """Return the throughputs of both hops together [Mbit/s]; the two long ways count on each."""
+    every = tuple(points)
+    both = across(every, "short") + across(every, "long") + across(every, "cross1") + across(every, "cross2")
+    return both * 2.0
+
+
+def _with_least(found: Measured, points: Points) -> Measured:
+    least = int(found.samples.argmin())
+    where = points.points[least].labels["rtt"]
+    return found.noted(
+        f"{(found.samples > 0).sum()} of {len(points)} runs; least {found.samples[least]:.0f} at {where}"
+    )
+
+
+# What the paper leaves open.
+
+
+@MEASURES
+def times_with(runs: Runs, case: str, law: str) -> Found:
+    """Throughput of the flow of 75 ms over that of the other with a choice changed, over the RTTs tried."""
+    points = tuple(runs["choices"].where(case=case, law=law))
+    return across(points, "short") / across(points, "long")
+
+
+@MEASURES
+def gets_with(runs: Runs, case: str, law: str, group: str) -> Found:
+    """Throughput of each flow of a group with a choice changed [Mbit/s]."""
+    return across(runs["choices"].where(case=case, law=law), group)
+
+
+@MEASURES
+def times_by(runs: Runs, estimate: str) -> Found:
+    """Of NR-HSTCP by the round-trip time that it takes."""
+    points = tuple(runs["estimates"].where(estimate=estimate))
+    return across(points, "short") / across(points, "long")
+
+
+@MEASURES
+def doubles_to(runs: Runs, packet: str) -> Found:
+    """Largest window [segments] at which an ACK added a whole segment, in a run of a flow of 1 s."""
+    windows = runs["doubling"].at(packet=packet).samples()["cwnd_segments"]
+    steps = np.diff(windows)
+    # A sample may see two ACKs, never with windows of which each adds a whole segment: those are 4 ms apart.
+    return float(windows[:-1][steps > 0.9995].max())

@@ -1,0 +1,170 @@
+"""The gHSTCP and gARED paper as data: its tables, its claims, what they are judged by, and how traces are read."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from elephan.papers import Paper
+from elephan.papers.experiments import sweep_of
+from elephan.papers.ghstcp_gared import cells, traces
+from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed
+from elephan.papers.measured import number
+from elephan.papers.measures import parse
+from elephan.papers.runs import Point, Points, Runs
+
+if TYPE_CHECKING:
+    from elephan.store import Stored
+
+PAPER = Paper.read("ghstcp-gared")
+LIST = next(filter(Path.exists, (up / "shared/papers/claims.csv" for up in Path(__file__).resolve().parents)), None)
+TABLES = {case: cells.table_of(case) for case in CASES}
+
+
+def flows(s1: list[float], s2: list[float]) -> Any:
+    """A row of ``flows.parquet`` for each flow, of one replication [Mbit/s]."""
+    rates = np.array([*s1, *s2]) * 1e6
+    groups = ["S1"] * len(s1) + ["S2"] * len(s2)
+    return pa.table({"replication": [0] * len(rates), "group": groups, "goodput_bps": rates})
+
+
+def point(labels: dict[str, Any], **parts: Any) -> Point:
+    """A point that has only what the measures ask for."""
+    return Point(
+        labels, cast("Stored", SimpleNamespace(**{name: lambda part=part: part for name, part in parts.items()}))
+    )
+
+
+@pytest.fixture
+def as_printed() -> Runs:
+    """Runs whose flows have just what the paper's tables say: equal in each group."""
+    points: dict[int, list[Point]] = {table: [] for table in range(1, 7)}
+    for (case, delay), cell in printed().items():
+        labels = {"case": f"{case} Reno, HSTCP", "delay": f"{delay} ms"}
+        points[cell.table].append(point(labels, flows=flows([cell.s1] * 5, [cell.s2] * 5)))
+    return Runs({f"table{table}": Points(f"table{table}", tuple(every)) for table, every in points.items()})
+
+
+def trace(cwnd: list[list[float]], every: float = 0.05) -> Point:
+    """A point whose S2 has these windows from the start of what is looked at."""
+    time = traces.START + every * np.arange(1, len(cwnd[0]) + 1)
+    parts = [
+        {"replication": 0, "kind": "flow", "name": "S2", "index": i, "time_s": t, "cwnd_segments": w}
+        for i, one in enumerate(cwnd)
+        for t, w in zip(time.tolist(), one, strict=True)
+    ]
+    return point({"case": "8 Reno, HSTCP"}, samples=pa.Table.from_pylist(parts))
+
+
+def test_tables_have_every_case_and_delay_once() -> None:
+    assert sorted(printed()) == [(case, delay) for case in CASES for delay in DELAYS]
+    assert all(cell.table == TABLES[case] for (case, _), cell in printed().items())
+
+
+def test_throughputs_worked_out_from_a_cell_give_it_back(as_printed: Runs) -> None:
+    # Throughputs have one decimal: five flows of each group, 0.02 % and 0.002. An index printed as 1.000 has two roots.
+    for (case, delay), cell in printed().items():
+        ours = cells.cell(as_printed, case, delay)
+        assert cells.util(ours).mean == pytest.approx(cell.util, abs=0.03)
+        assert cells.fair(ours).mean == pytest.approx(cell.fair, abs=0.003)
+
+
+def test_a_cell_of_a_claim_is_that_of_the_tables() -> None:
+    for key, claim in PAPER.claims.items():
+        name, arguments = parse(claim.measure)
+        if key.startswith("ghstcp.T"):
+            said = printed()[arguments["case"], arguments["delay"]]
+            assert name == "cell"
+            assert float(claim.value) == getattr(said, arguments["of"])
+            assert claim.experiments == (f"table{said.table}",) == (f"table{TABLES[said.case]}",)
+
+
+def test_the_papers_own_numbers_pass_every_claim_about_its_tables(as_printed: Runs) -> None:
+    # But those that the words of the paper and its tables disagree on, or that numbers worked out cannot tell.
+    for key, claim in PAPER.claims.items():
+        if claim.experiments and all(name.startswith("table") for name in claim.experiments) and key != "ghstcp.fig6":
+            found = PAPER.measures(claim.measure, as_printed.only(claim.experiments))
+            slack = 0.003 if key.startswith("ghstcp.o.g.fair") else 0.0
+            assert claim.accept.holds(cast("float", number(found)) + slack if slack else number(found)), key
+
+
+def test_counts_how_many_cells_are_close(as_printed: Runs) -> None:
+    assert PAPER.measures("within of=util by=0.05", as_printed) == 93
+    assert PAPER.measures("within of=fair by=0.004", as_printed) == 93
+
+
+def test_an_ordering_is_judged_where_it_is_closest_to_failing(as_printed: Runs) -> None:
+    found = PAPER.measures("above of=util case=5 other=2", as_printed)
+    assert found.note == "5 and 2 at 100 ms"
+    assert found.mean == pytest.approx(72.177 - 60.923, abs=0.06)  # as throughputs with one decimal give it
+
+
+def test_flows_that_fall_within_a_second_fall_together() -> None:
+    high, low = [1000.0] * 100, [1000.0] * 40 + [1.0] * 3 + [1000.0] * 57
+    later, alone = [1000.0] * 50 + [1.0] * 50, [1000.0] * 100
+    assert traces.resets(trace([high, low, later, alone])) == [{1, 2}]
+    assert traces.resets(trace([high, alone])) == []
+
+
+def test_a_cut_is_a_fall_by_a_tenth() -> None:
+    cut, grown = [1000.0] * 10 + [800.0] * 10, [1000.0 + i for i in range(20)]
+    assert traces.cuts(trace([cut, grown, cut])) == [{0, 2}]
+
+
+def test_the_lag_is_from_the_averages_peak_to_the_last_raise_near_it() -> None:
+    rows: dict[str, list[Any]] = {"time_s": [0.0, 0.5, 1.0, 1.5, 9.0], "queue_avg": [1.0, 9.0, 8.0, 2.0, 7.0]}
+    rows |= {
+        "queue_max_p": [0.1, 0.11, 0.12, 0.11, 0.12],
+        "replication": [0] * 5,
+        "kind": ["link"] * 5,
+        "name": ["x"] * 5,
+    }
+    assert traces.lag(point({}, samples=pa.table(rows))) == 0.5
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_every_point_of_every_experiment_is_a_scenario(*, quick: bool) -> None:
+    for experiment in PAPER.experiments.values():
+        points = sweep_of(experiment, quick=quick).points()
+        assert points, experiment.name
+        for one in points:
+            [link], groups = one.scenario.links, one.scenario.groups
+            assert link["rate_bps"] == cells.RATE
+            assert [group["flows"] for group in groups] == [5, 5, 1]
+
+
+def test_tables_have_the_senders_and_routers_of_their_cases() -> None:
+    routers = {1: "drop-tail", 2: "drop-tail", 3: "red", 4: "red", 5: "ared", 6: "gared"}
+    for table, router in routers.items():
+        for one in sweep_of(PAPER.experiments[f"table{table}"], quick=False).points():
+            resolved, said = one.scenario.resolved, one.labels["case"]
+            kinds = [f"{flow['control']['law']} {flow['recovery']}" for flow in resolved["flows"][:2]]
+            words = {"reno reno": "Reno", "reno sack": "Reno+SACK", "highspeed reno": "HSTCP"}
+            words |= {"highspeed sack": "HSTCP+SACK", "ghstcp reno": "gHSTCP", "ghstcp sack": "gHSTCP+SACK"}
+            assert said.split(" ", 1)[1] == ", ".join(words[kind] for kind in kinds)
+            assert resolved["links"][0]["queue"]["discipline"] == router
+            assert TABLES[int(said.split()[0])] == table
+
+
+def test_the_list_of_claims_is_complete() -> None:
+    if LIST is None:
+        pytest.skip("the list of claims is not beside this checkout")
+    ids = [line.split(",", 1)[0] for line in LIST.read_text(encoding="utf-8").splitlines()[1:]]
+    wanted = [key for key in ids if key.startswith("ghstcp.") and not key.startswith("ghstcp.web")]
+    assert [key for key in PAPER.claims if not key.startswith("ghstcp.web")] == wanted
+
+
+def test_every_claim_and_every_argument_names_a_measure_and_experiments_that_exist() -> None:
+    arguments = [shown for each in (*PAPER.deviations, *PAPER.open) for shown in each.shown]
+    for asked in (*PAPER.claims.values(), *arguments, *PAPER.counts):
+        assert parse(asked.measure)[0] in PAPER.measures, asked.measure
+        assert set(asked.experiments) <= PAPER.experiments.keys(), asked.experiments
+
+
+def test_a_deviation_is_about_claims_that_exist_and_each_claim_has_one_at_most() -> None:
+    explained = [key for deviation in PAPER.deviations for key in deviation.claims]
+    assert set(explained) <= PAPER.claims.keys()
+    assert len(explained) == len(set(explained))
