@@ -127,7 +127,7 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
     paper = Series("paper", np.array([0.1, 0.2]), np.array([0.90, 0.98]), colour="purple", kind="points")
     note = (
         "The model has no knee: it passes 90 % at 87 packets, a share of 0.007. A sawtooth whose flows are all cut "
-        "whenever the buffer is full follows the runs from a share of 0.05 on; below it bursts overflow the buffer long "
+        "whenever the buffer is full follows the runs from a share of 0.05; below it bursts overflow the buffer long "
         "before the link is full."
     )
     return _used("droptail", "1g", runs, (_step("1g"), paper), note), _lost("droptail", "1g", runs, 1e-3)
