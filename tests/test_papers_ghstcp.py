@@ -140,7 +140,7 @@ def test_tables_have_the_senders_and_routers_of_their_cases() -> None:
     routers = {1: "drop-tail", 2: "drop-tail", 3: "red", 4: "red", 5: "ared", 6: "gared"}
     for table, router in routers.items():
         for one in sweep_of(PAPER.experiments[f"table{table}"], quick=False).points():
-            resolved, said = one.scenario.resolved, one.labels["case"]
+            resolved, said = one.scenario.resolved, str(one.labels["case"])
             kinds = [f"{flow['control']['law']} {flow['recovery']}" for flow in resolved["flows"][:2]]
             words = {"reno reno": "Reno", "reno sack": "Reno+SACK", "highspeed reno": "HSTCP"}
             words |= {"highspeed sack": "HSTCP+SACK", "ghstcp reno": "gHSTCP", "ghstcp sack": "gHSTCP+SACK"}
@@ -158,10 +158,12 @@ def test_the_list_of_claims_is_complete() -> None:
 
 
 def test_every_claim_and_every_argument_names_a_measure_and_experiments_that_exist() -> None:
-    arguments = [shown for each in (*PAPER.deviations, *PAPER.open) for shown in each.shown]
-    for asked in (*PAPER.claims.values(), *arguments, *PAPER.counts):
-        assert parse(asked.measure)[0] in PAPER.measures, asked.measure
-        assert set(asked.experiments) <= PAPER.experiments.keys(), asked.experiments
+    arguments = [shown for each in PAPER.deviations for shown in each.shown]
+    arguments += [shown for each in PAPER.open for shown in each.shown]
+    asked = [(each.measure, each.experiments) for each in (*arguments, *PAPER.counts)]
+    for measure, experiments in [*asked, *((claim.measure, claim.experiments) for claim in PAPER.claims.values())]:
+        assert parse(measure)[0] in PAPER.measures, measure
+        assert set(experiments) <= PAPER.experiments.keys(), experiments
 
 
 def test_a_deviation_is_about_claims_that_exist_and_each_claim_has_one_at_most() -> None:
