@@ -15,6 +15,7 @@ from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed
 from elephan.papers.measured import number
 from elephan.papers.measures import parse
 from elephan.papers.runs import Point, Points, Runs
+from elephan.pictures.table import Table
 
 if TYPE_CHECKING:
     from elephan.store import Stored
@@ -94,6 +95,17 @@ def test_the_papers_own_numbers_pass_every_claim_about_its_tables(as_printed: Ru
 def test_counts_how_many_cells_are_close(as_printed: Runs) -> None:
     assert PAPER.measures("within of=util by=0.05", as_printed) == 93
     assert PAPER.measures("within of=fair by=0.004", as_printed) == 93
+
+
+def test_a_table_has_ours_beside_the_papers_for_each_case_and_delay(as_printed: Runs) -> None:
+    made = {exhibit.place: exhibit.make(as_printed) for exhibit in PAPER.figures if exhibit.place.startswith("Table")}
+    assert list(made) == [f"Table {table}" for table in range(1, 7)]
+    for table, [drawn] in enumerate(made.values(), 1):
+        assert isinstance(drawn, Table)
+        assert len(drawn.rows) == len(DELAYS) * list(TABLES.values()).count(table)
+        for row in drawn.rows:
+            numbers = [cast("float", one.value) for one in row[2:]]
+            assert numbers[0::2] == pytest.approx(numbers[1::2], abs=0.06)  # throughputs have one decimal
 
 
 def test_an_ordering_is_judged_where_it_is_closest_to_failing(as_printed: Runs) -> None:

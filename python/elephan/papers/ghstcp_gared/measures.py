@@ -43,12 +43,6 @@ def varied(runs: Runs, experiment: str, of: str, case: int, delay: int = 50) -> 
 
 
 @MEASURES
-def changes(runs: Runs, experiment: str, of: str, case: int, delay: int = 50) -> Measured:
-    """What that makes of the cell: the difference between it and the tables'."""
-    return OF[of](runs[experiment].at(case=case, delay=delay)) - measured(runs, of, case, delay)
-
-
-@MEASURES
 def above(runs: Runs, of: str, case: int, other: int, but: int = 0) -> Measured:
     """How much more a case has than another at the delay where it is least."""
     return least(_differences(runs, of, case, other, but))
@@ -114,12 +108,6 @@ def within(runs: Runs, of: str, by: float) -> float:
 
 
 @MEASURES
-def difference(runs: Runs, of: str) -> float:
-    """The median over the 93 cells of the distance from the paper's."""
-    return float(np.median([abs(ours.mean - theirs) for ours, theirs in _cells(runs, of)]))
-
-
-@MEASURES
 def groups_apart(runs: Runs, cases: Sequence[int], delay: int) -> float:
     """How far the index is from the paper's at most, in some cases, if the flows of each group had equal shares."""
     return max(_between(runs, case, delay) for case in cases)
@@ -132,12 +120,6 @@ def cuts_of(runs: Runs, group: str, case: int, delay: int) -> Measured:
 
 
 # Figures 4 to 7, Section 5.
-
-
-@MEASURES
-def resets_together(runs: Runs, case: int) -> float:
-    """How often a flow of S2 fell to one segment within a second of another that did."""
-    return float(_resets(runs, case))
 
 
 @MEASURES
@@ -163,12 +145,6 @@ def cut_but_not_to_one(runs: Runs) -> bool:
 def empty(runs: Runs, cases: Sequence[int], delay: int = 50) -> Measured:
     """The share of time in which nothing waits at the bottleneck, the mean of cases."""
     return mean(Measured(cells.cell(runs, case, delay).link("empty_fraction")) for case in cases)
-
-
-@MEASURES
-def raised_after_peak(runs: Runs, case: int) -> float:
-    """How long after the largest average queue max_p was raised for the last time, from the start on [s]."""
-    return traces.lag(runs["traces"].at(case=case))
 
 
 @MEASURES
