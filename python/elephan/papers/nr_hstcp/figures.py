@@ -146,22 +146,24 @@ def _scatter(name: str, title: str, alt: str, points: Points, law: fairness.Law)
 
 def _equal_loss_times(points: Points, law: fairness.Law) -> tuple[Series, Series]:
     """Shares of what the two got together if every loss hit both: then each recovers in the same time."""
-    both = float((across(points, "short") + across(points, "long")).mean) * 1e6
+    both = (across(points, "short") + across(points, "long")).mean * 1e6
     ratio = np.linspace(1.0, 250 / 75, 15)
-
-    def shares(period: float, rtts: NDArray[np.float64]) -> NDArray[np.float64]:
-        return fairness.share(law, period, rtts, bounds_bps=(1e3, 1e10))
-
-    found = []
-    for each in ratio:
-        rtts = SHORT_S * np.array([1.0, each])
-        period = float(brentq(lambda s, rtts=rtts: shares(s, rtts).sum() - both, 1.0, 10.0, xtol=1e-6))
-        found.append(shares(period, rtts) / 1e6)
-    first, second = np.array(found).T
+    first, second = np.array([_shares(law, both, SHORT_S * np.array([1.0, each])) for each in ratio]).T / 1e6
     return (
         Series("model, equal loss times", ratio, first, colour="blue", dashed=True),
         Series("model, equal loss times", ratio, second, colour="vermilion", dashed=True),
     )
+
+
+def _shares(law: fairness.Law, both: float, rtts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rates of two flows that recover in one time and sum up to a rate [bit/s]."""
+
+    def at(period: float) -> NDArray[np.float64]:
+        return fairness.share(law, period, rtts, bounds_bps=(1e3, 1e10))
+
+    # The one that recovers first has at least half of it, and no more than all.
+    low, high = (float(fairness.recovery_time(law, rate, rtts).min()) for rate in (both / 2, both))
+    return at(float(brentq(lambda period: at(period).sum() - both, 0.99 * low, 1.01 * high)))
 
 
 def _ratios(points: Points) -> NDArray[np.float64]:
