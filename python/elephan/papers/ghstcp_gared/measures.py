@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.metrics.fairness import jain_maxmin
-from elephan.papers.ghstcp_gared import cells, traces
+from elephan.papers.ghstcp_gared import cells, traces, web_measures
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, printed
 from elephan.papers.measured import Measured, largest, least, mean
 from elephan.papers.measures import Measures
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from elephan.papers.runs import Runs
 
 MEASURES = Measures()
+MEASURES.update(web_measures.MEASURES)
 
 
 # Tables 1 to 6.
