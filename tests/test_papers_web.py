@@ -113,3 +113,9 @@ def test_what_is_shown_of_open_points_names_measures_and_cases() -> None:
             name, arguments = parse(shown.measure)
             assert name in MEASURES
             assert arguments["case"] in cases
+
+
+def test_the_work_of_clusters_is_expected_to_be_what_the_bottleneck_lets_through() -> None:
+    point = experiments.sweep_of(PAPER.experiments["web-responses"], quick=False).points()[0]
+    # Five times 800 s of 1 Gbit/s in packets of 1500 bytes cross the bottleneck, no more the links of the clusters.
+    assert point.cost < 3.01 * 5 * 800 * 1e9 / 12000
