@@ -3,28 +3,21 @@
 *Source*: Zhang2005, cases 32 to 35.
 """
 
-import csv
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from elephan.papers import experiments
+from elephan.papers import Paper, experiments
 from elephan.papers.ghstcp_gared.web_figures import FIGURES
 from elephan.papers.ghstcp_gared.web_measures import MEASURES, loss
+from elephan.papers.measures import parse
 from elephan.papers.paper import Experiment
 from elephan.papers.runs import Runs
 from elephan.store import Store
 
-FOLDER = Path(__file__).resolve().parent.parent / "python/elephan/papers/ghstcp_gared"
-NAMES = {
-    "rate": "links[bottleneck].rate",
-    "buffer": "links[bottleneck].buffer",
-    "count": "flows[high-speed].count",
-    "law": "flows[high-speed].control.law",
-}
+PAPER = Paper.read("ghstcp-gared")
 # A tenth of the web, a few seconds: what is seen is how measures read runs, not what the paper says.
 SMALL: dict[str, Any] = {
     "duration": "6 s",
@@ -36,32 +29,19 @@ SMALL: dict[str, Any] = {
 SMALL |= {"flows[web].start": "0 s"}
 
 
-def experiment(name: str, *, series: bool = False) -> Experiment:
+def experiment(name: str, **changed: Any) -> Experiment:
     """One of the web's, small."""
-    return Experiment(
-        name=name,
-        title=name,
-        paper="ghstcp-gared",
-        file=FOLDER / f"experiments/{name}.toml",
-        names=NAMES,
-        series=series,
-        replications=2,
-        changes=SMALL,
-        only={},
-    )
+    return replace(PAPER.experiments[name], replications=2, **({"changes": SMALL, "only": {}} | changed))
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    # With so little buffer that packets are lost in seconds.
+    lossy = SMALL | {"links[bottleneck].buffer": "500 packets"}
     asked = [
-        experiment("web-responses", series=True),
-        replace(experiment("web-loss"), only={"count": [5, 10]}),
-        # With so little buffer that everything is lost often.
-        replace(
-            experiment("web-choices"),
-            only={"case": ["as chosen"]},
-            changes=SMALL | {"links[bottleneck].buffer": "500 packets"},
-        ),
+        experiment("web-responses"),
+        experiment("web-loss", only={"count": [5, 10]}),
+        experiment("web-choices", only={"case": ["as chosen"]}, changes=lossy),
     ]
     with Store(tmp_path_factory.mktemp("web")) as store:
         every = experiments.run(asked, store, quick=True, workers=1)
@@ -115,9 +95,27 @@ def test_the_distribution_of_responses_rises_to_one(runs: Runs) -> None:
     assert len(table.rows) == 2  # type: ignore[union-attr]
 
 
-def test_claims_of_the_web_name_measures_and_experiments_that_there_are() -> None:
-    rows = list(csv.DictReader((FOLDER / "web_claims.csv").read_text(encoding="utf-8").splitlines()))
-    assert len(rows) == 16
-    for row in rows:
-        assert row["measure"].split()[0] in MEASURES
-        assert (FOLDER / f"experiments/{row['experiments']}.toml").exists()
+def test_every_claim_of_the_web_names_a_measure_and_an_experiment() -> None:
+    web = [claim for claim in PAPER.claims.values() if claim.id.startswith("ghstcp.web.")]
+    assert len(web) == 16
+    for claim in web:
+        assert parse(claim.measure)[0] in MEASURES
+        assert set(claim.experiments) <= PAPER.experiments.keys()
+
+
+def test_what_is_shown_of_open_points_names_measures_and_cases() -> None:
+    cases = {
+        str(point.labels["case"])
+        for point in experiments.sweep_of(PAPER.experiments["web-choices"], quick=False).points()
+    }
+    for each in PAPER.open:
+        for shown in each.shown if each.id.startswith("web-") else ():
+            name, arguments = parse(shown.measure)
+            assert name in MEASURES
+            assert arguments["case"] in cases
+
+
+def test_the_work_of_clusters_is_expected_to_be_what_the_bottleneck_lets_through() -> None:
+    point = experiments.sweep_of(PAPER.experiments["web-responses"], quick=False).points()[0]
+    # Five times 800 s of 1 Gbit/s in packets of 1500 bytes cross the bottleneck, no more the links of the clusters.
+    assert point.cost < 3.01 * 5 * 800 * 1e9 / 12000

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.ghstcp_gared import cells, traces
+from elephan.papers.ghstcp_gared import cells, traces, web_measures
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, index_of, measured, printed
 from elephan.papers.measured import Measured, largest, least, mean
 from elephan.papers.measures import Measures
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from elephan.papers.runs import Runs
 
 MEASURES = Measures()
+MEASURES.update(web_measures.MEASURES)
 
 
 # Tables 1 to 6.
