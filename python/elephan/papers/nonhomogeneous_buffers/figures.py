@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 FIGURES = Figures()
 
 CASES = {"drawn": "drawn", "quantiles": "quantiles of the law", "equal": "all 100 ms"}
+AS_NS2 = "plain Reno, minimum RTO of 0.2 s"
 BUFFER = Axis("buffer", "packets", scale="log")
 
 
@@ -33,7 +34,7 @@ BUFFER = Axis("buffer", "packets", scale="log")
     "Buffer for 1 % and 5 % idle time, long-lived flows",
     paper="The buffer falls as the number of flows grows, and lies well below the product of 400 packets for all but "
     "a few flows. Five need slightly more than half of it for 1 % idle time; 5 % needs less than 1 %.",
-    experiments=("long-lived",),
+    experiments=("long-lived", "variants"),
 )
 def figure2(runs: Runs) -> tuple[Figure | Table, ...]:
     """The buffer against the number of flows, for three laws of round-trip times, beside the Gaussian window."""
@@ -106,6 +107,9 @@ def _sizes(runs: Runs, idle: float) -> Figure:
             series.append(Series(words, flows, middle, low, high, colour(i), "both", interval="five draws"))
         else:
             series.append(_with_interval(words, flows, found, i))
+    as_ns2 = np.array([float(n) for n in runs["variants"].labels("flows")])
+    found = [measures.variant(runs, case=AS_NS2, flows=int(n), idle=idle).samples for n in as_ns2]
+    series.append(_with_interval("drawn, plain Reno, minimum RTO 0.2 s", as_ns2, found, len(CASES)))
     gaussian = rules.buffer_for_utilization(measures.MU * measures.MEAN_RTT, 1 - idle, flows)
     series.append(Series("Gaussian window", flows, np.asarray(gaussian), colour="muted", dashed=True))
     if idle == 0.01:
