@@ -267,8 +267,8 @@ def _beside(row: dict[str, str], runs: Runs) -> tuple[Cell, ...]:
 @FIGURES(
     "ns-2",
     "The same settings in ns-2 2.35",
-    paper="Nothing: it names no version and no settings. These runs of ours, one a row, tell what is ns-2's from what is "
-    "elephan's; intervals are those of five runs of elephan.",
+    paper="Nothing: it names no version and no settings. These runs of ours tell what is ns-2's from what is "
+    "elephan's, one a row; intervals are those of five runs of elephan.",
     experiments=("as-ns2",),
 )
 def beside_ns2(runs: Runs) -> tuple[Figure | Table, ...]:
