@@ -201,12 +201,19 @@ def expected_packets(facts: Mapping[str, Any], *, auto: bool = False, precise: b
     load = [0.0] * len(facts["links"])
     for group in facts["groups"]:
         each = group["offered_bps"] or group["access_rate_bps"] or float("inf")
+        # No more than its narrowest link lets through: what does not say how much it offers may cross many links.
+        narrowest = min((_rate_bps(facts["links"][link]) for link in group["path"]), default=0.0)
         for link in group["path"]:
-            load[link] += group["flows"] * each
+            load[link] += min(group["flows"] * each, narrowest)
     packets = OVERHEAD + sum(
-        min(link["rate_bps"] * link["count"], offered) * facts["duration_s"] / (8 * link["packet_bytes"])
+        min(_rate_bps(link), offered) * facts["duration_s"] / (8 * link["packet_bytes"])
         for link, offered in zip(facts["links"], load, strict=True)
         if offered and link["packet_bytes"]
     )
     replications = max(facts["replications"], FIRST) if precise else facts["replications"]
     return float(packets * (replications + PILOT * auto))
+
+
+def _rate_bps(link: Mapping[str, Any]) -> float:
+    """All links of an array together."""
+    return float(link["rate_bps"] * link["count"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.papers.exhibits import Figures
-from elephan.papers.ghstcp_gared import cells, traces
+from elephan.papers.ghstcp_gared import cells, traces, web_figures
 from elephan.papers.ghstcp_gared.cells import DELAYS, OF, printed
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table
@@ -224,3 +224,6 @@ def _row(runs: Runs, case: int, delay: int) -> Iterable[Cell]:
 
 for _table, (_title, _paper) in _TABLES.items():
     _register(_table, _title, _paper)
+
+
+FIGURES.update(web_figures.FIGURES)

@@ -277,22 +277,25 @@ def _with_least(found: Measured, points: Points) -> Measured:
 
 @MEASURES
 def times_with(runs: Runs, case: str, law: str) -> Found:
-    """Throughput of the flow of 75 ms over that of the other with a choice changed, over the RTTs tried."""
-    points = tuple(runs["choices"].where(case=case, law=law))
-    return across(points, "short") / across(points, "long")
+    """Throughput of the flow of 75 ms over that of the other with a choice changed."""
+    return _typical_ratio(runs["choices"].where(case=case, law=law))
 
 
 @MEASURES
 def gets_with(runs: Runs, case: str, law: str, group: str) -> Found:
     """Throughput of each flow of a group with a choice changed [Mbit/s]."""
-    return across(runs["choices"].where(case=case, law=law), group)
+    return across(runs["choices"].where(case=case, law=law), group).mean
 
 
 @MEASURES
 def times_by(runs: Runs, estimate: str) -> Found:
-    """Of NR-HSTCP by the round-trip time that it takes."""
-    points = tuple(runs["estimates"].where(estimate=estimate))
-    return across(points, "short") / across(points, "long")
+    """That ratio of NR-HSTCP by the round-trip time that it takes."""
+    return _typical_ratio(runs["estimates"].where(estimate=estimate))
+
+
+def _typical_ratio(points: Points) -> float:
+    """Geometric mean over the RTTs tried: they are too few, and too different, for an interval."""
+    return float(np.exp(np.mean(np.log((across(points, "short") / across(points, "long")).samples))))
 
 
 @MEASURES
