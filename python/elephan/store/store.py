@@ -15,7 +15,7 @@ from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
 from elephan.store.locks import Presence
 from elephan.store.opening import open_to_read, open_to_write, take_in, usual
-from elephan.store.provenance import now
+from elephan.store.provenance import now, of_process
 from elephan.store.stored import Stored
 from elephan.store.table import Table
 
@@ -71,6 +71,7 @@ class Store:
             if readonly:
                 self.index = open_to_read(self.folder)
                 return
+            of_process()
             # First, so that no process that finds this one's folder takes it for a dead one's.
             self._presence = Presence(self.folder)
             try:
