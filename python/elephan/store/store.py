@@ -171,8 +171,8 @@ class Store:
             return known
         with told(self.folder):
             place = folders.place(self.folder, run_id)
-            is_there = place.exists()
-            sets = self._labels_of(run_id, place) + sets
+            is_there = os.path.exists(place)  # noqa: PTH110 (as below)
+            sets = self._labels_of(run_id, place, is_there=is_there) + sets
             with writing.made() as temporary:
                 written = folders.write(temporary, packed, run_id)
                 if sets:
@@ -546,11 +546,11 @@ class Store:
                 self.label(found, each)
         return found
 
-    def _labels_of(self, run_id: str, place: Path) -> list[Labels]:
+    def _labels_of(self, run_id: str, place: Path, *, is_there: bool) -> list[Labels]:
         """Labels of a run that is written again."""
         number = self.index.number(run_id)
         known = [] if number is None else self.index.sets(number)
-        return known + [labels for labels in folders.noted(place) if labels not in known]
+        return known + [labels for labels in (folders.noted(place) if is_there else ()) if labels not in known]
 
     def _wait(self, run_id: str, folder: folders.Folder, sets: list[Labels]) -> None:
         """Keep a row for the index until there are several, or until one follows late."""
