@@ -12,7 +12,7 @@ from elephan.papers import Paper
 from elephan.papers.experiments import sweep_of
 from elephan.papers.ghstcp_gared import cells, traces
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed
-from elephan.papers.measured import number
+from elephan.papers.measured import Measured, number
 from elephan.papers.measures import parse
 from elephan.papers.runs import Point, Points, Runs
 from elephan.pictures.table import Table
@@ -110,6 +110,7 @@ def test_a_table_has_ours_beside_the_papers_for_each_case_and_delay(as_printed: 
 
 def test_an_ordering_is_judged_where_it_is_closest_to_failing(as_printed: Runs) -> None:
     found = PAPER.measures("above of=util case=5 other=2", as_printed)
+    assert isinstance(found, Measured)
     assert found.note == "5 and 2 at 100 ms"
     assert found.mean == pytest.approx(72.177 - 60.923, abs=0.06)  # as throughputs with one decimal give it
 
