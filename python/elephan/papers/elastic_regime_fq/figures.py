@@ -78,11 +78,15 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
 def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     """Each packet by when it arrived and where in the round trip."""
     packets = runs["bursts"].at(queue=measures.FIFO).packets
-    mine = (packets["replication"] == 0) & (packets["flow"] == 0) & (packets["time_s"] < packets["time_s"][0] + 20)
+    mine = (packets["replication"] == 0) & (packets["flow"] == 0)
     time, lost = packets["time_s"][mine], packets["dropped"][mine]
+    # Ten seconds before the first loss, and two after it.
+    end = (time[lost][0] if lost.any() else time[-1]) + 2
+    near = (time > end - 12) & (time < end)
+    time, lost = time[near], lost[near]
     # A base round trip and the time in service, so that a stripe without waiting stays where it is.
     within = 1e3 * ((time - time[0]) % 0.10016)
-    every = slice(None, None, 3)
+    every = slice(None, None, 5)
     series = (
         Series("arrived", time[~lost][every], within[~lost][every], kind="points", faint=True),
         Series("dropped", time[lost], within[lost], colour="vermilion", kind="points"),
@@ -103,7 +107,7 @@ def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
             Axis("time", "s"),
             Axis("within the round trip", "ms", low=0.0, high=100.0),
             series,
-            note=f"{alt} Every third packet is drawn, and every dropped one.",
+            note=f"{alt} Every fifth packet is drawn, and every dropped one.",
         ),
     )
 

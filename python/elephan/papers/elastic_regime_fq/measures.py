@@ -190,7 +190,7 @@ def changes_of_leader(runs: Runs, *, queue: str = FIFO) -> Measured:
     found = []
     for rates in _ten_seconds(several(runs, 4, 625, "highspeed", queue)):
         leader, leads = rates.argmax(axis=0), rates.max(axis=0) > 0.3 * rates.sum(axis=0)
-        found.append(float(np.mean((leader[1:] != leader[:-1]) & leads[1:])))
+        found.append(_mean((leader[1:] != leader[:-1]) & leads[1:]))
     return Measured(found)
 
 
@@ -307,9 +307,11 @@ def most_waiting(runs: Runs) -> Measured:
 
 
 @MEASURES
-def same_comparisons(runs: Runs) -> bool:
-    """Whether every principal comparison comes out alike beside packets and beside finite flows."""
-    return all((packets > 0) == (flows > 0) for packets, flows in comparisons(runs).values())
+def alike(runs: Runs) -> Measured:
+    """Share of the principal comparisons that come out alike beside packets and beside finite flows."""
+    every = comparisons(runs)
+    unlike = [what for what, (packets, flows) in every.items() if (packets > 0) != (flows > 0)]
+    return Measured(1 - len(unlike) / len(every), f"{len(every)} comparisons; unlike: {'; '.join(unlike) or 'none'}")
 
 
 def comparisons(runs: Runs) -> dict[str, tuple[float, float]]:
