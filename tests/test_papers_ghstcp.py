@@ -15,6 +15,7 @@ from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed
 from elephan.papers.measured import number
 from elephan.papers.measures import parse
 from elephan.papers.runs import Point, Points, Runs
+from elephan.pictures.table import Table
 
 if TYPE_CHECKING:
     from elephan.store import Stored
@@ -96,6 +97,17 @@ def test_counts_how_many_cells_are_close(as_printed: Runs) -> None:
     assert PAPER.measures("within of=fair by=0.004", as_printed) == 93
 
 
+def test_a_table_has_ours_beside_the_papers_for_each_case_and_delay(as_printed: Runs) -> None:
+    made = {exhibit.place: exhibit.make(as_printed) for exhibit in PAPER.figures if exhibit.place.startswith("Table")}
+    assert list(made) == [f"Table {table}" for table in range(1, 7)]
+    for table, [drawn] in enumerate(made.values(), 1):
+        assert isinstance(drawn, Table)
+        assert len(drawn.rows) == len(DELAYS) * list(TABLES.values()).count(table)
+        for row in drawn.rows:
+            numbers = [cast("float", one.value) for one in row[2:]]
+            assert numbers[0::2] == pytest.approx(numbers[1::2], abs=0.06)  # throughputs have one decimal
+
+
 def test_an_ordering_is_judged_where_it_is_closest_to_failing(as_printed: Runs) -> None:
     found = PAPER.measures("above of=util case=5 other=2", as_printed)
     assert found.note == "5 and 2 at 100 ms"
@@ -140,7 +152,7 @@ def test_tables_have_the_senders_and_routers_of_their_cases() -> None:
     routers = {1: "drop-tail", 2: "drop-tail", 3: "red", 4: "red", 5: "ared", 6: "gared"}
     for table, router in routers.items():
         for one in sweep_of(PAPER.experiments[f"table{table}"], quick=False).points():
-            resolved, said = one.scenario.resolved, one.labels["case"]
+            resolved, said = one.scenario.resolved, str(one.labels["case"])
             kinds = [f"{flow['control']['law']} {flow['recovery']}" for flow in resolved["flows"][:2]]
             words = {"reno reno": "Reno", "reno sack": "Reno+SACK", "highspeed reno": "HSTCP"}
             words |= {"highspeed sack": "HSTCP+SACK", "ghstcp reno": "gHSTCP", "ghstcp sack": "gHSTCP+SACK"}
@@ -158,10 +170,12 @@ def test_the_list_of_claims_is_complete() -> None:
 
 
 def test_every_claim_and_every_argument_names_a_measure_and_experiments_that_exist() -> None:
-    arguments = [shown for each in (*PAPER.deviations, *PAPER.open) for shown in each.shown]
-    for asked in (*PAPER.claims.values(), *arguments, *PAPER.counts):
-        assert parse(asked.measure)[0] in PAPER.measures, asked.measure
-        assert set(asked.experiments) <= PAPER.experiments.keys(), asked.experiments
+    arguments = [shown for each in PAPER.deviations for shown in each.shown]
+    arguments += [shown for each in PAPER.open for shown in each.shown]
+    asked = [(each.measure, each.experiments) for each in (*arguments, *PAPER.counts)]
+    for measure, experiments in [*asked, *((claim.measure, claim.experiments) for claim in PAPER.claims.values())]:
+        assert parse(measure)[0] in PAPER.measures, measure
+        assert set(experiments) <= PAPER.experiments.keys(), experiments
 
 
 def test_a_deviation_is_about_claims_that_exist_and_each_claim_has_one_at_most() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from elephan.papers.measured import Found
     from elephan.papers.runs import Runs
+
+Measure = TypeVar("Measure", bound="Callable[..., Found]")
 
 _ARGUMENT = re.compile(r"""\s*([a-z_][a-z_0-9]*)=('[^']*'|"[^"]*"|\[[^\]]*\]|[^\s'"\[]+)""")
 
@@ -32,6 +34,12 @@ class Measures:
 
     def __init__(self) -> None:
         self._named: dict[str, Callable[..., Found]] = {}
+
+    @overload
+    def __call__(self, named: Measure) -> Measure: ...
+
+    @overload
+    def __call__(self, named: str, runs: Runs | None) -> Found: ...
 
     def __call__(self, named: Any, runs: Runs | None = None) -> Any:
         """Register a function, or measure what a text asks for.

@@ -116,6 +116,11 @@ class Point:
         return [np.asarray(values[of == replication], dtype=float) for replication in np.unique(of)]
 
     @cached_property
+    def packets(self) -> dict[str, NDArray[Any]]:
+        """Packets as they arrived at links, if the scenario has them recorded: columns of ``packets.parquet``."""
+        return _columns(self.stored.packets())
+
+    @cached_property
     def _links(self) -> dict[str, NDArray[Any]]:
         return _columns(self.stored.links())
 

@@ -125,6 +125,21 @@ class Stored:
         """
         return self._parquet("samples")
 
+    def packets(self) -> Any:
+        """Read ``packets.parquet``.
+
+        Returns
+        -------
+        pyarrow.Table
+            A row per replication and packet that arrived at a link while the scenario had it recorded.
+
+        Raises
+        ------
+        InputError
+            If the scenario has no ``record.packets``, or the file is damaged.
+        """
+        return self._parquet("packets")
+
     def transfers(self) -> Any:
         """Read ``transfers.parquet``.
 
@@ -170,7 +185,8 @@ class Stored:
 
         file = f"{name}.parquet"
         if file not in self._full["files"]:
-            message = f"run {self.id[:12]}: has no {name}; run it again with series=True"
+            remedy = "with record.packets in its scenario" if name == "packets" else "with series=True"
+            message = f"run {self.id[:12]}: has no {name}; run it again {remedy}"
             raise StoreError(message)
         try:
             return pq.read_table(self.folder / file)

@@ -39,10 +39,15 @@ impl Access {
         Self { service: service.0, free: 0, lead: lead.0, last_enter: 0, jitter, longest_wait }
     }
 
-    /// Whether none is ever dropped here.
+    /// How many of `n` packets handed over from `now` on are surely not dropped here, however close together they come.
     #[inline]
-    pub fn is_unbounded(&self) -> bool {
-        self.longest_wait == u64::MAX
+    pub fn room(&self, now: u64, n: usize) -> usize {
+        if self.longest_wait == u64::MAX {
+            return n;
+        }
+        // Each one lengthens the wait of the next by a service at most.
+        let spare = self.longest_wait.checked_sub(self.free.saturating_sub(now));
+        spare.map_or(0, |spare| n.min((spare / self.service) as usize + 1))
     }
 
     /// Latest arrival at the first link of the last of `n` packets handed over until `now`.
@@ -53,7 +58,7 @@ impl Access {
         self.free.max(self.last_enter).max(now + late).saturating_add(busy)
     }
 
-    /// One packet for each of `acks`, handed over as it arrives, when [`Self::is_unbounded`]; tags count from `tag`. The
+    /// One packet for each of `acks`, handed over as it arrives, when there is [`Self::room`]; tags count from `tag`. The
     /// arrivals at the first link go into `bucket`, which reaches as far as [`Self::latest`].
     #[inline(never)]
     pub fn pass_all(&mut self, acks: &[Rec], mut tag: u64, bucket: &mut Bucket) {
@@ -75,7 +80,7 @@ impl Access {
         self.free = free;
     }
 
-    /// A packet handed over at `now`, when [`Self::is_unbounded`]: its arrival at the first link.
+    /// A packet handed over at `now`, when there is [`Self::room`]: its arrival at the first link.
     #[inline]
     pub fn pass(&mut self, now: u64) -> u64 {
         let enter = self.enter(now);

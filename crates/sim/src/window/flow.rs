@@ -349,7 +349,7 @@ impl Flow {
             let front = ring.all();
             let expected = tag(self.way.id, self.plan.sender.una(), self.data_flags);
             let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
-            if !ready || !self.plan.receiver.is_plain() || !self.way.access.is_unbounded() {
+            if !ready || !self.plan.receiver.is_plain() {
                 return false;
             }
             // All the ACKs come before the timer that the last one started, so none of them lets it expire.
@@ -364,6 +364,12 @@ impl Flow {
                 acks = &acks[..acks.partition_point(|rec| rec.time < limit)];
             }
             acks = self.in_order(acks, expected);
+            if steady > 0
+                && let Some(first) = acks.first()
+            {
+                // None of their segments is lost at the sender's own link.
+                acks = &acks[..self.way.access.room(first.time, acks.len())];
+            }
             let Some(&Rec { time: last, .. }) = acks.last() else { return false };
             let n = acks.len() as u32;
             if plain > 0 {

@@ -66,9 +66,8 @@ def printed() -> dict[tuple[int, int], Printed]:
     """
     path = Path(__file__).with_name("tables.csv")
     with path.open(encoding="utf-8", newline="") as file:
-        rows = [{name: float(text) for name, text in row.items()} for row in csv.DictReader(file)]
-    whole = ("table", "case", "delay")
-    cells = [Printed(**{name: int(x) if name in whole else x for name, x in row.items()}) for row in rows]
+        rows = list(csv.DictReader(file))
+    cells = [_cell(row) for row in rows]
     return {(cell.case, cell.delay): cell for cell in cells}
 
 
@@ -129,5 +128,47 @@ def fair(point: Point) -> Measured:
     return Measured([jain_maxmin(rates, shares) for rates in np.hstack(both)])
 
 
+def _cell(row: dict[str, str]) -> Printed:
+    table, case, delay = (int(row[name]) for name in ("table", "case", "delay"))
+    util, fair, ci_mbps, s1, s2 = (float(row[name]) for name in ("util", "fair", "ci_mbps", "s1", "s2"))
+    return Printed(table, case, delay, util, fair, ci_mbps, s1, s2)
+
+
 OF = {"s1": s1, "s2": s2, "util": util, "fair": fair}
 """What is compared, by name."""
+
+
+def measured(runs: Runs, of: str, case: int, delay: int) -> Measured:
+    """Return what a cell of ours has.
+
+    Parameters
+    ----------
+    runs : Runs
+    of : str
+        One of `OF`.
+    case, delay : int
+
+    Returns
+    -------
+    Measured
+    """
+    return OF[of](cell(runs, case, delay))
+
+
+def index_of(first: float, second: float) -> float:
+    """Return the max-min index of five flows with one throughput and five with another.
+
+    Parameters
+    ----------
+    first, second : float [Mbit/s]
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(index_of(100, 300), 4)
+    0.98
+    """
+    return jain_maxmin([first * 1e6] * 5 + [second * 1e6] * 5, np.repeat(SHARES, 5))

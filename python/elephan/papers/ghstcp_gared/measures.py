@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.metrics.fairness import jain_maxmin
 from elephan.papers.ghstcp_gared import cells, traces, web_measures
-from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, printed
+from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, index_of, measured, printed
 from elephan.papers.measured import Measured, largest, least, mean
 from elephan.papers.measures import Measures
 from elephan.theory import elastic, highspeed, reno, sawtooth
@@ -35,19 +34,13 @@ MEASURES.update(web_measures.MEASURES)
 @MEASURES
 def cell(runs: Runs, of: str, case: int, delay: int) -> Measured:
     """A cell of a table."""
-    return OF[of](cells.cell(runs, case, delay))
+    return measured(runs, of, case, delay)
 
 
 @MEASURES
 def varied(runs: Runs, experiment: str, of: str, case: int, delay: int = 50) -> Measured:
     """A cell with something else than the tables' settings; ``experiment`` says what."""
     return OF[of](runs[experiment].at(case=case, delay=delay))
-
-
-@MEASURES
-def changes(runs: Runs, experiment: str, of: str, case: int, delay: int = 50) -> Measured:
-    """What that makes of the cell: the difference between it and the tables'."""
-    return varied(runs, experiment, of, case, delay) - cell(runs, of, case, delay)
 
 
 @MEASURES
@@ -66,7 +59,7 @@ def below(runs: Runs, of: str, cases: Sequence[int], others: Sequence[int], but:
 @MEASURES
 def gap_at(runs: Runs, of: str, case: int, other: int, delay: int) -> Measured:
     """How much more a case has than another at one delay."""
-    return cell(runs, of, case, delay) - cell(runs, of, other, delay)
+    return measured(runs, of, case, delay) - measured(runs, of, other, delay)
 
 
 @MEASURES
@@ -78,7 +71,7 @@ def apart(runs: Runs, of: str, case: int, other: int) -> Measured:
 @MEASURES
 def over(runs: Runs, of: str, case: int, level: float) -> Measured:
     """How far a case stays above a level at the delay where it is least."""
-    return least((cell(runs, of, case, delay) - level).noted(f"at {delay} ms") for delay in DELAYS)
+    return least((measured(runs, of, case, delay) - level).noted(f"at {delay} ms") for delay in DELAYS)
 
 
 @MEASURES
@@ -86,7 +79,9 @@ def falls(runs: Runs, of: str, cases: Sequence[int]) -> Measured:
     """The step to the next longer delay that falls least, of all cases: negative if all fall."""
     steps = pairwise(DELAYS)
     return largest(
-        (cell(runs, of, case, after) - cell(runs, of, case, before)).noted(f"case {case}, {before} to {after} ms")
+        (measured(runs, of, case, after) - measured(runs, of, case, before)).noted(
+            f"case {case}, {before} to {after} ms"
+        )
         for before, after in steps
         for case in cases
     )
@@ -95,28 +90,22 @@ def falls(runs: Runs, of: str, cases: Sequence[int]) -> Measured:
 @MEASURES
 def spread(runs: Runs, of: str, case: int) -> float:
     """How much a case varies over the delays, as a share of its largest value."""
-    every = [cell(runs, of, case, delay).mean for delay in DELAYS]
+    every = [measured(runs, of, case, delay).mean for delay in DELAYS]
     return 1 - min(every) / max(every)
 
 
 @MEASURES
 def slow_ones_full(runs: Runs) -> bool:
     """Whether, in case 1, S1 has 90 Mbit/s per flow at each delay, while S2 leaves a twentieth of the rest unused."""
-    rest = {delay: 2450 - 5 * cell(runs, "s1", 1, delay).mean for delay in DELAYS}
-    fills = all(cell(runs, "s1", 1, delay).mean > 90 for delay in DELAYS)
-    return fills and all(5 * cell(runs, "s2", 1, delay).mean < 0.95 * rest[delay] for delay in DELAYS)
+    rest = {delay: 2450 - 5 * measured(runs, "s1", 1, delay).mean for delay in DELAYS}
+    fills = all(measured(runs, "s1", 1, delay).mean > 90 for delay in DELAYS)
+    return fills and all(5 * measured(runs, "s2", 1, delay).mean < 0.95 * rest[delay] for delay in DELAYS)
 
 
 @MEASURES
 def within(runs: Runs, of: str, by: float) -> float:
     """How many of the 93 cells are as close to the paper's."""
     return float(sum(abs(ours.mean - theirs) <= by for ours, theirs in _cells(runs, of)))
-
-
-@MEASURES
-def difference(runs: Runs, of: str) -> float:
-    """The median over the 93 cells of the distance from the paper's."""
-    return float(np.median([abs(ours.mean - theirs) for ours, theirs in _cells(runs, of)]))
 
 
 @MEASURES
@@ -135,28 +124,22 @@ def cuts_of(runs: Runs, group: str, case: int, delay: int) -> Measured:
 
 
 @MEASURES
-def resets_together(runs: Runs, case: int) -> float:
-    """How often a flow of S2 fell to one segment within a second of another that did."""
-    return float(sum(len(flows) for flows in traces.resets(runs["traces"].at(case=case)) if len(flows) > 1))
-
-
-@MEASURES
 def cut_together(runs: Runs, case: int) -> float:
     """How many of the five flows of S2 are cut where one is."""
-    return float(np.mean([len(flows) for flows in traces.cuts(runs["traces"].at(case=case))]))
+    return _cut(runs, case)
 
 
 @MEASURES
 def falls_to_one(runs: Runs) -> bool:
     """Figure 4: without SACK flows of S2 time out together, with HighSpeed more often than with gentle HighSpeed."""
-    return resets_together(runs, 8) > resets_together(runs, 11) and resets_together(runs, 8) >= 2
+    return _resets(runs, 8) > _resets(runs, 11) and _resets(runs, 8) >= 2
 
 
 @MEASURES
 def cut_but_not_to_one(runs: Runs) -> bool:
     """Figure 5: with SACK no flow of S2 falls to one segment, and still two or more are cut at a time."""
     fallen = any(traces.resets(runs["traces"].at(case=case)) for case in (9, 12))
-    return not fallen and min(cut_together(runs, 9), cut_together(runs, 12)) >= 2
+    return not fallen and min(_cut(runs, 9), _cut(runs, 12)) >= 2
 
 
 @MEASURES
@@ -166,15 +149,10 @@ def empty(runs: Runs, cases: Sequence[int], delay: int = 50) -> Measured:
 
 
 @MEASURES
-def raised_after_peak(runs: Runs, case: int) -> float:
-    """How long after the largest average queue max_p was raised for the last time, from the start on [s]."""
-    return traces.lag(runs["traces"].at(case=case))
-
-
-@MEASURES
 def raises_late(runs: Runs) -> bool:
     """Figure 7: adaptive RED raises max_p after the average has peaked, gentle adaptive RED an interval at most."""
-    return raised_after_peak(runs, 21) > 0 and raised_after_peak(runs, 27) <= traces.INTERVAL
+    adaptive, gentle = (traces.lag(runs["traces"].at(case=case)) for case in (21, 27))
+    return adaptive > 0 and gentle <= traces.INTERVAL
 
 
 # What formulas decide.
@@ -190,7 +168,8 @@ def curves_of_highspeed(_: Runs) -> bool:
 @MEASURES
 def window(_: Runs, law: str, p: float) -> float:
     """Figure 2: the window of a response function [segments]."""
-    return float({"highspeed": highspeed, "reno": reno}[law]().window(p))
+    response = highspeed() if law == "highspeed" else reno()
+    return float(response.window(p))
 
 
 @MEASURES
@@ -226,28 +205,36 @@ def critical_correlation(_: Runs, z: float, n: int) -> float:
 @MEASURES
 def index(_: Runs, first: float, second: float) -> float:
     """The max-min index of five flows with one throughput and five with another [Mbit/s]."""
-    return jain_maxmin([first * 1e6] * 5 + [second * 1e6] * 5, np.repeat(cells.SHARES, 5))
+    return index_of(first, second)
 
 
 @MEASURES
 def weight(_: Runs, rate: float) -> float:
     """Adaptive RED's w_q for packets of 1500 bytes."""
-    return with_pole(Red(2500, 7500), 1.0, rate / 12000).weight
+    return float(with_pole(Red(2500, 7500), 1.0, rate / 12000).weight)
 
 
 def _differences(runs: Runs, of: str, case: int, other: int, but: int = 0) -> Iterator[Measured]:
     for delay in DELAYS:
         if delay != but:
-            gap = cell(runs, of, case, delay) - cell(runs, of, other, delay)
+            gap = measured(runs, of, case, delay) - measured(runs, of, other, delay)
             yield gap.noted(f"{case} and {other} at {delay} ms")
 
 
 def _between(runs: Runs, case: int, delay: int) -> float:
-    first, second = (cell(runs, of, case, delay).mean for of in ("s1", "s2"))
-    return abs(index(runs, first, second) - printed()[case, delay].fair)
+    first, second = (measured(runs, of, case, delay).mean for of in ("s1", "s2"))
+    return abs(index_of(first, second) - printed()[case, delay].fair)
+
+
+def _resets(runs: Runs, case: int) -> int:
+    return sum(len(flows) for flows in traces.resets(runs["traces"].at(case=case)) if len(flows) > 1)
+
+
+def _cut(runs: Runs, case: int) -> float:
+    return float(np.mean([len(flows) for flows in traces.cuts(runs["traces"].at(case=case))]))
 
 
 def _cells(runs: Runs, of: str) -> Iterator[tuple[Measured, float]]:
     for case in CASES:
         for delay in DELAYS:
-            yield cell(runs, of, case, delay), getattr(printed()[case, delay], of)
+            yield measured(runs, of, case, delay), getattr(printed()[case, delay], of)

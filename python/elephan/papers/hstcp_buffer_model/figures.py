@@ -77,7 +77,7 @@ def _used(queue: str, link: str, runs: Runs, more: tuple[Series, ...] = (), note
     model = "model: M/M/1/K" if queue == "droptail" else "model: RED"
     points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
     ours = _measured("simulated", link, points, _utilization, "blue")
-    series = [ours, _of_model(queue, link, model, "utilisation"), *more, *_by_ns2(f"{queue}-{link}", "utilization")]
+    series = [ours, _of_model(queue, link, model, "utilisation"), *_by_ns2(f"{queue}-{link}", "utilization"), *more]
     tenth, whole = (float(np.interp(np.log(at), np.log(ours.x), ours.y)) for at in (0.1, 1.0))
     return Figure(
         f"utilization-{queue}-{link}",
@@ -125,7 +125,12 @@ def _step(link: str) -> Series:
 def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
     """Utilization and loss on the first link."""
     paper = Series("paper", np.array([0.1, 0.2]), np.array([0.90, 0.98]), colour="purple", kind="points")
-    return _used("droptail", "1g", runs, (_step("1g"), paper)), _lost("droptail", "1g", runs, 1e-3)
+    note = (
+        "The model has no knee: it passes 90 % at 87 packets, a share of 0.007. A sawtooth whose flows are all cut "
+        "whenever the buffer is full follows the runs from a share of 0.05; below it bursts overflow the buffer long "
+        "before the link is full."
+    )
+    return _used("droptail", "1g", runs, (_step("1g"), paper), note), _lost("droptail", "1g", runs, 1e-3)
 
 
 @FIGURES(

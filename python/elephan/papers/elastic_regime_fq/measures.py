@@ -1,0 +1,513 @@
+"""What the claims of Augé and Roberts 2006 are judged by.
+
+Source: AugeRoberts2006; the formulas are those of `elephan.theory.elastic`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.metrics.fairness import jain
+from elephan.papers.measured import Measured, largest, least
+from elephan.papers.measures import Measures
+from elephan.theory import elastic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from elephan.papers.runs import Point, Runs
+
+MEASURES = Measures()
+
+RESIDUAL = 25e6
+"""What the background leaves [bit/s]."""
+
+RATE, PACKET = 50e6, 8000
+"""Of the link [bit/s]; of a packet [bit]."""
+
+SPAN = 2e-3
+"""Over which the rate within a burst is taken [s]: twelve packets at the link's rate."""
+
+FIFO, FAIR = "drop-tail", "fq"
+ORDER = (20, 100, 625)
+
+
+# Formulas.
+
+
+@MEASURES
+def more_in_progress(_: Runs, *, load: float, flows: int) -> float:
+    """Chance of more than so many flows."""
+    return float(elastic.more_in_progress(load, flows))
+
+
+@MEASURES
+def loss_bound(_: Runs, *, load: float, packets: int) -> float:
+    """Loss of Poisson packets, at most."""
+    return float(elastic.loss(load, packets))
+
+
+@MEASURES
+def load_for_loss(_: Runs, *, loss: float, packets: int) -> float:
+    """Load at which so much is lost."""
+    return float(elastic.load_for_loss(loss, packets))
+
+
+@MEASURES
+def drain_time(_: Runs, *, packets: int, size: float, rate: float) -> float:
+    """Time to send what waits [s]."""
+    return float(elastic.drain_time(packets, size, rate))
+
+
+@MEASURES
+def product(_: Runs, *, rate: float, rtt: float, size: float = 1.0) -> float:
+    """Product of rate and round-trip time in packets of a size."""
+    return elastic.mixed(rate, size, rtt, background=0.0).bottlenecked_packets
+
+
+@MEASURES
+def unheld_flows(_: Runs, *, rate: float, load: float, per_flow: float) -> float:
+    """Flows that a load consists of."""
+    return rate * load / per_flow
+
+
+# One flow.
+
+
+@MEASURES
+def share(runs: Runs, *, buffer: int, case: str = "newreno", queue: str = FIFO) -> Measured:
+    """Share of the residual capacity that one flow gets."""
+    return _share(runs["one-flow"].at(buffer=buffer, case=case, queue=queue))
+
+
+@MEASURES
+def utilization(runs: Runs, *, buffer: int, case: str = "newreno") -> Measured:
+    """Of the link with one flow."""
+    return used(runs["one-flow"].at(buffer=buffer, case=case, queue=FIFO))
+
+
+@MEASURES
+def rise_with_buffer(runs: Runs) -> Measured:
+    """Least step of utilization between the paper's buffers."""
+    each = [utilization(runs, buffer=buffer) for buffer in ORDER]
+    return least(_steps(each, [f"from {a} to {b} packets" for a, b in pairwise(ORDER)]))
+
+
+@MEASURES
+def used_alone(runs: Runs, *, buffer: int, jitter: str = "0 s") -> Measured:
+    """Utilization without background."""
+    return used(runs["alone"].at(buffer=buffer, jitter=jitter))
+
+
+@MEASURES
+def highspeed_gain(runs: Runs, *, buffers: list[int], queue: str = FIFO) -> Measured:
+    """Share of one HighSpeed flow less that of one New Reno flow, the least over buffers."""
+    gains = []
+    for buffer in buffers:
+        both = [share(runs, buffer=buffer, case=case, queue=queue) for case in ("highspeed", "newreno")]
+        gains.append((both[0] - both[1]).noted(f"at {buffer} packets"))
+    return least(gains)
+
+
+@MEASURES
+def fair_gain(runs: Runs, *, buffer: int, case: str = "newreno") -> Measured:
+    """Share of one flow under fair queueing less that under drop-tail."""
+    return share(runs, buffer=buffer, case=case, queue=FAIR) - share(runs, buffer=buffer, case=case)
+
+
+@MEASURES
+def needed(runs: Runs, *, target: float, case: str = "newreno") -> Measured:
+    """Smallest buffer with which one flow gets a share of the residual, between the simulated ones [packets]."""
+    points = list(runs["one-flow"].where(case=case, queue=FIFO))
+    buffers = np.log([float(point.document["links"][0]["buffer_packets"]) for point in points])
+    shares = np.array([_share(point).samples for point in points])
+    return Measured([float(np.exp(np.interp(target, np.maximum.accumulate(one), buffers))) for one in shares.T])
+
+
+@MEASURES
+def loss_events_ratio(runs: Runs, *, buffer: int) -> Measured:
+    """Loss events of one HighSpeed flow over those of one New Reno flow."""
+    points = [runs["one-flow"].at(buffer=buffer, case=case, queue=FIFO) for case in ("highspeed", "newreno")]
+    events = [Measured(point.flows("loss_events", group="flows").sum(axis=1)) for point in points]
+    return events[0] / events[1]
+
+
+# Packets and windows of one flow at 20 packets.
+
+
+@MEASURES
+def bursts(runs: Runs) -> Measured:
+    """The lesser of: highest rate within a round trip over the link's; where in its burst a loss lies, from 0 to 1."""
+    seen = runs["bursts"].at(queue=FIFO)
+    rate, place = Measured(peaks(seen)), Measured(places(seen))
+    return least([rate, place]).noted(
+        f"{rate.mean:.2f} of the link's rate within bursts; losses at {place.mean:.2f} of their burst"
+    )
+
+
+@MEASURES
+def window_at_loss(runs: Runs, *, queue: str = FIFO) -> Measured:
+    """Mean cwnd before it is cut [segments]."""
+    point = runs["bursts"].at(queue=queue)
+    return Measured([_mean(_peaks_of(windows[0])) for windows, _ in _windows(point, 1)])
+
+
+# Several flows.
+
+
+@MEASURES
+def rise_with_flows(runs: Runs) -> Measured:
+    """Least step of utilization from one to two to four New Reno flows at 20 packets."""
+    each = [utilization(runs, buffer=20), *(used(several(runs, flows)) for flows in (2, 4))]
+    return least(_steps(each, ["from 1 to 2 flows", "from 2 to 4 flows"]))
+
+
+@MEASURES
+def common_losses(runs: Runs, *, flows: int, buffer: int = 20, case: str = "newreno", queue: str = FIFO) -> Measured:
+    """Share of the instants at which some flow's window is cut that cut more than one."""
+    point = several(runs, flows, buffer, case, queue)
+    return Measured([_common(windows) for windows, _ in _windows(point, flows)])
+
+
+@MEASURES
+def largest_over_smallest(runs: Runs) -> Measured:
+    """Largest goodput over the smallest, two and four New Reno flows at 20 packets."""
+    ratios = []
+    for flows in (2, 4):
+        rates = several(runs, flows).flows("goodput_bps", group="flows")
+        ratios.append(Measured(rates.max(axis=1) / rates.min(axis=1), f"of {flows} flows"))
+    return largest(ratios)
+
+
+@MEASURES
+def changes_of_leader(runs: Runs, *, queue: str = FIFO) -> Measured:
+    """Share of 10 s windows in which another of four HighSpeed flows leads than before, and has 30 % or more."""
+    found = []
+    for rates in _ten_seconds(several(runs, 4, 625, "highspeed", queue)):
+        leader, leads = rates.argmax(axis=0), rates.max(axis=0) > 0.3 * rates.sum(axis=0)
+        found.append(float(np.mean((leader[1:] != leader[:-1]) & leads[1:])))
+    return Measured(found)
+
+
+@MEASURES
+def short_term_fairness(runs: Runs) -> Measured:
+    """Jain's index of four HighSpeed flows over 10 s, fair queueing less drop-tail."""
+    both = []
+    for queue in (FAIR, FIFO):
+        every = _ten_seconds(several(runs, 4, 625, "highspeed", queue))
+        both.append(Measured([float(np.mean([jain(one) for one in rates.T])) for rates in every]))
+    return (both[0] - both[1]).noted(f"{both[0].mean:.3f} under fair queueing, {both[1].mean:.3f} under drop-tail")
+
+
+@MEASURES
+def desynchronised(runs: Runs, *, buffer: int, flows: int, case: str) -> Measured:
+    """Share of common losses under drop-tail less that under fair queueing."""
+    both = [common_losses(runs, flows=flows, buffer=buffer, case=case, queue=queue) for queue in (FIFO, FAIR)]
+    return (both[0] - both[1]).noted(f"{both[0].mean:.2f} under drop-tail, {both[1].mean:.2f} under fair queueing")
+
+
+@MEASURES
+def fair_gain_of_several(runs: Runs, *, flows: int, buffer: int = 20, case: str = "newreno") -> Measured:
+    """Utilization with several flows under fair queueing less that under drop-tail."""
+    return used(several(runs, flows, buffer, case, FAIR)) - used(several(runs, flows, buffer, case))
+
+
+@MEASURES
+def paced(runs: Runs) -> Measured:
+    """Highest rate within a round trip over the link's, drop-tail less fair queueing."""
+    return Measured(peaks(runs["bursts"].at(queue=FIFO))) - Measured(peaks(runs["bursts"].at(queue=FAIR)))
+
+
+# HighSpeed beside New Reno.
+
+
+@MEASURES
+def advantage(runs: Runs, *, queue: str = FIFO, experiment: str = "pair-625") -> Measured:
+    """Goodput of HighSpeed less that of New Reno [Mbit/s]."""
+    point = runs[experiment].at(queue=queue)
+    return (_goodput(point, "highspeed") - _goodput(point, "newreno")) * 1e-6
+
+
+@MEASURES
+def advantage_ratio(runs: Runs, *, queue: str = FAIR) -> Measured:
+    """Goodput of HighSpeed over that of New Reno."""
+    point = runs["pair-625"].at(queue=queue)
+    return _goodput(point, "highspeed") / _goodput(point, "newreno")
+
+
+@MEASURES
+def variant_ratio(runs: Runs, *, case: str) -> Measured:
+    """Goodput of HighSpeed over that of New Reno under another fair discipline."""
+    point = runs["fair-variants"].at(case=case)
+    return _goodput(point, "highspeed") / _goodput(point, "newreno")
+
+
+@MEASURES
+def background_rate(runs: Runs, *, case: str) -> Measured:
+    """What the background gets under another fair discipline [Mbit/s]."""
+    return _goodput(runs["fair-variants"].at(case=case), "background") * 1e-6
+
+
+@MEASURES
+def background_delay(runs: Runs) -> Measured:
+    """Mean wait of background packets beside HighSpeed and New Reno, fair queueing less drop-tail [s]."""
+    fair, fifo = (Measured(waits(runs["pair-625"].at(queue=queue))) for queue in (FAIR, FIFO))
+    return (fair - fifo).noted(
+        f"{1e3 * fair.mean:.2f} ms under fair queueing, {1e3 * fifo.mean:.1f} ms under drop-tail"
+    )
+
+
+@MEASURES
+def background_lost(runs: Runs) -> Measured:
+    """Background packets that fair queueing loses in the panels of Figure 7, the most."""
+    panels = [
+        runs["one-flow"].at(buffer=20, case="newreno", queue=FAIR),
+        runs["one-flow"].at(buffer=20, case="highspeed", queue=FAIR),
+        runs["pair-625"].at(queue=FAIR),
+        several(runs, 4, 625, "highspeed", FAIR),
+    ]
+    return largest(Measured(point.flows("dropped", group="background").sum(axis=1)) for point in panels)
+
+
+# A new flow, and how many flows wait.
+
+
+@MEASURES
+def flows_hit(runs: Runs, *, queue: str = FAIR) -> Measured:
+    """Existing flows that lose a packet in the 3 s after a new one starts, less so many under drop-tail; the most."""
+    found = []
+    for case in ("newreno", "highspeed"):
+        hit, cuts = zip(*(_hit(runs["new-flow"].at(queue=q, case=case)) for q in (queue, FIFO)), strict=True)
+        said = f"{case}: {hit[0].mean:.1f} of 53, {hit[1].mean:.1f} under drop-tail"
+        found.append((hit[0] - hit[1]).noted(f"{said}; cuts of the three {cuts[0].mean:.1f} and {cuts[1].mean:.1f}"))
+    return largest(found)
+
+
+@MEASURES
+def old_cuts(runs: Runs, *, case: str, queue: str) -> Measured:
+    """Loss events of the three old flows in the 3 s after a new one starts, less so many under drop-tail."""
+    return _hit(runs["new-flow"].at(queue=queue, case=case))[1] - _hit(runs["new-flow"].at(queue=FIFO, case=case))[1]
+
+
+@MEASURES
+def most_waiting(runs: Runs) -> Measured:
+    """Flows with packets waiting at a fair scheduler that are exceeded in 1 of 1000 instants; at the worst capacity."""
+    return largest(
+        Measured(_waiting(point), f"at {point.labels['rate']}, with {point.labels['background']} flows besides")
+        for point in runs["backlogged"]
+    )
+
+
+# The background of finite flows.
+
+
+@MEASURES
+def same_comparisons(runs: Runs) -> bool:
+    """Whether every principal comparison comes out alike beside packets and beside finite flows."""
+    return all((packets > 0) == (flows > 0) for packets, flows in comparisons(runs).values())
+
+
+def comparisons(runs: Runs) -> dict[str, tuple[float, float]]:
+    """Return each principal comparison beside Poisson packets and beside finite flows, as a difference.
+
+    Parameters
+    ----------
+    runs : Runs
+
+    Returns
+    -------
+    dict of str to tuple of float
+        Of the link's utilization, or in Mbit/s.
+    """
+    packets, flows = _beside(runs, "one-flow", "pair-625"), _beside(runs, "finite-flows", "finite-pair")
+    return {what: (packets[what], flows[what]) for what in flows}
+
+
+def _beside(runs: Runs, single: str, pair: str) -> dict[str, float]:
+    """The comparisons beside one background; the experiments with one flow and with two."""
+
+    def one(buffer: int, case: str = "newreno", queue: str = FIFO) -> float:
+        return used(runs[single].at(buffer=buffer, case=case, queue=queue)).mean
+
+    def more(flows: int) -> float:
+        if single == "finite-flows":
+            return used(runs[single].at(case="several", flows=flows)).mean
+        return used(several(runs, flows)).mean
+
+    buffers = [buffer for buffer in ORDER if runs["finite-flows"].where(buffer=buffer).points]
+    fifo, fair = (advantage(runs, queue=queue, experiment=pair).mean for queue in (FIFO, FAIR))
+    return {
+        **{f"New Reno, {b} packets over {a}": one(b) - one(a) for a, b in pairwise(buffers)},
+        "20 packets, HighSpeed over New Reno": one(20, "highspeed") - one(20),
+        "20 packets, New Reno, fair queueing over drop-tail": one(20, queue=FAIR) - one(20),
+        "20 packets, 2 New Reno over 1": more(2) - one(20),
+        "20 packets, 4 New Reno over 2": more(4) - more(2),
+        "625 packets, HighSpeed over New Reno, drop-tail": fifo,
+        "625 packets, HighSpeed over New Reno, fair queueing": fair,
+        "625 packets, HighSpeed's lead, drop-tail over fair queueing": fifo - fair,
+    }
+
+
+# What the paper leaves open.
+
+
+@MEASURES
+def variant(runs: Runs, *, case: str, buffer: int = 20, law: str = "reno") -> Measured:
+    """Share of one flow with another choice of what is not stated."""
+    return _share(runs["variants"].at(case=case, buffer=buffer, law=law))
+
+
+@MEASURES
+def variant_gain(runs: Runs, *, case: str) -> Measured:
+    """Share of one HighSpeed flow less that of one New Reno flow at 20 packets, with another choice."""
+    return variant(runs, case=case, law="highspeed") - variant(runs, case=case)
+
+
+@MEASURES
+def recovered(runs: Runs, *, recovery: str, buffer: int, law: str = "reno") -> Measured:
+    """Share of one flow with another recovery."""
+    return _share(runs["recoveries"].at(law=law, recovery=recovery, buffer=buffer))
+
+
+@MEASURES
+def gain_over_plain_reno(runs: Runs, *, buffer: int = 20) -> Measured:
+    """Share of one HighSpeed flow with SACK less that of a Reno flow without partial acknowledgements."""
+    return share(runs, buffer=buffer, case="highspeed") - recovered(runs, recovery="reno", buffer=buffer)
+
+
+# Parts.
+
+
+def _goodput(point: Point, group: str) -> Measured:
+    return Measured(point.flows("goodput_bps", group=group).sum(axis=1))
+
+
+def _share(point: Point) -> Measured:
+    return _goodput(point, "flows") / RESIDUAL
+
+
+def used(point: Point) -> Measured:
+    """Return the utilization at a point."""
+    return Measured(point.link("utilization"))
+
+
+def several(runs: Runs, flows: int, buffer: int = 20, case: str = "newreno", queue: str = FIFO) -> Point:
+    """Return the point with several flows of a kind."""
+    return runs["several-flows"].at(flows=flows, buffer=buffer, case=case, queue=queue)
+
+
+def _steps(each: list[Measured], notes: Iterable[str]) -> list[Measured]:
+    return [(b - a).noted(note) for a, b, note in zip(each, each[1:], notes, strict=False)]
+
+
+def _hit(point: Point) -> tuple[Measured, Measured]:
+    """How many existing flows lost something, and loss events of the old ones."""
+    hit = sum((point.flows("dropped", group=group) > 0).sum(axis=1) for group in ("old", "background"))
+    return Measured(hit), Measured(point.flows("loss_events", group="old").sum(axis=1))
+
+
+def _windows(point: Point, flows: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Of each replication the sampled windows [segments] and round-trip times [s], shape (flows, instants)."""
+    samples = point.samples("flows")
+    mine = (samples["name"] == "flows") & (samples["time_s"] >= point.document["run"]["warmup_s"])
+    replication = samples["replication"][mine]
+    for one in np.unique(replication):
+        rows = replication == one
+        columns = (samples[name][mine][rows] for name in ("cwnd_segments", "srtt_s"))
+        order = np.lexsort((samples["time_s"][mine][rows], samples["index"][mine][rows]))
+        windows, rtts = (np.asarray(column, dtype=float)[order].reshape(flows, -1) for column in columns)
+        yield windows, rtts
+
+
+def _cuts(window: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Instants at which a window has fallen by a quarter or more; those that follow within two samples are the same."""
+    found = np.flatnonzero(window[1:] < 0.75 * window[:-1])
+    return found[np.diff(found, prepend=-10) > 2]
+
+
+def _peaks_of(window: NDArray[np.float64]) -> NDArray[np.float64]:
+    return window[_cuts(window)]
+
+
+def _common(windows: NDArray[np.float64]) -> float:
+    """Share of epochs that cut more than one flow; cuts in the same sample or the next are of one epoch."""
+    every = np.sort(np.concatenate([_cuts(window) for window in windows]))
+    first = np.flatnonzero(np.diff(every, prepend=-10) > 1)
+    sizes = np.diff(first, append=every.size)
+    return _mean(sizes > 1)
+
+
+def _mean(values: NDArray[Any]) -> float:
+    """Mean of what there is, if there is anything."""
+    return float(np.mean(values)) if values.size else float("nan")
+
+
+def _ten_seconds(point: Point) -> Iterator[NDArray[np.float64]]:
+    """Of each replication the rates of four flows in 10 s windows, shape (flows, windows)."""
+    for windows, rtts in _windows(point, 4):
+        rates = windows / rtts
+        whole = rates.shape[1] // 50 * 50
+        yield rates[:, :whole].reshape(4, -1, 50).mean(axis=2)
+
+
+def _arrivals(point: Point) -> Iterator[tuple[NDArray[np.float64], NDArray[np.bool_]]]:
+    """Of each replication when packets of the first flow arrived, and which were dropped."""
+    packets = point.packets
+    for one in np.unique(packets["replication"]):
+        mine = (packets["replication"] == one) & (packets["flow"] == 0)
+        yield packets["time_s"][mine], packets["dropped"][mine]
+
+
+def peaks(point: Point) -> list[float]:
+    """Return of each replication the highest rate in each round trip over the link's rate, on average."""
+    return [float(np.mean(list(_peak_rates(times)))) * PACKET / SPAN / RATE for times, _ in _arrivals(point)]
+
+
+def _peak_rates(times: NDArray[np.float64], rtt: float = 0.1) -> Iterator[int]:
+    """Most packets within the span, round trip by round trip."""
+    counts = np.searchsorted(times, times + SPAN) - np.arange(times.size)
+    trips = ((times - times[0]) / rtt).astype(int)
+    for trip in np.unique(trips):
+        yield int(counts[trips == trip].max())
+
+
+def places(point: Point, gap: float = 5e-3) -> list[float]:
+    """Return of each replication where in its burst a loss lies, from 0 to 1; a gap [s] ends a burst."""
+    found = []
+    for times, dropped in _arrivals(point):
+        first = np.flatnonzero(np.diff(times, prepend=-1.0) > gap)
+        last = np.append(first[1:], times.size) - 1
+        lost = np.flatnonzero(dropped)
+        burst = np.searchsorted(first, lost, side="right") - 1
+        found.append(_mean((lost - first[burst]) / np.maximum(last[burst] - first[burst], 1)))
+    return found
+
+
+def waits(point: Point) -> list[float]:
+    """Return of each replication the mean wait of background packets [s]."""
+    packets = point.packets
+    mine = (packets["flow"] >= 2) & ~packets["dropped"]
+    replication, waited = packets["replication"][mine], packets["waited_s"][mine]
+    return [float(np.nanmean(waited[replication == one])) for one in np.unique(replication)]
+
+
+def _waiting(point: Point) -> list[float]:
+    """Of each replication the number of flows with packets waiting that 1 of 1000 instants exceed."""
+    packets = point.packets
+    found = []
+    for one in np.unique(packets["replication"]):
+        mine = (packets["replication"] == one) & ~packets["dropped"]
+        flow, arrived = packets["flow"][mine], packets["time_s"][mine]
+        left = arrived + packets["waited_s"][mine]
+        at = np.linspace(arrived[0], arrived[-1], 20_000)
+        counts = np.zeros(at.size)
+        for each in np.unique(flow):
+            own = flow == each
+            counts += np.searchsorted(arrived[own], at) > np.searchsorted(np.sort(left[own]), at)
+        found.append(float(np.quantile(counts, 0.999)))
+    return found

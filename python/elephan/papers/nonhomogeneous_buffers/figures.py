@@ -1,0 +1,184 @@
+"""Figures 2 to 5 of Andrew et al. 2005 from our runs.
+
+Source: Andrew2005.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.papers.exhibits import Figures
+from elephan.papers.nonhomogeneous_buffers import measures
+from elephan.papers.runs import leading
+from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
+from elephan.pictures.table import Table, cell
+from elephan.stats import estimate
+from elephan.theory import elastic, rules
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elephan.papers.runs import Point, Points, Runs
+
+FIGURES = Figures()
+
+CASES = {"drawn": "drawn", "quantiles": "quantiles of the law", "equal": "all 100 ms"}
+BUFFER = Axis("buffer", "packets", scale="log")
+
+
+@FIGURES(
+    "Figure 2",
+    "Buffer for 1 % and 5 % idle time, long-lived flows",
+    paper="The buffer falls as the number of flows grows, and lies well below the product of 400 packets for all but "
+    "a few flows. Five need slightly more than half of it for 1 % idle time; 5 % needs less than 1 %.",
+    experiments=("long-lived",),
+)
+def figure2(runs: Runs) -> tuple[Figure | Table, ...]:
+    """The buffer against the number of flows, for three laws of round-trip times, beside the Gaussian window."""
+    return (*(_sizes(runs, idle) for idle in (0.01, 0.05)), _idle_curves(runs))
+
+
+@FIGURES(
+    "Figure 3",
+    "Idle time with users who think",
+    paper="The link idles less the larger the buffer; about 110 of 200 users are active on average, and about 400 of "
+    "500, fewer as the buffer grows.",
+    experiments=("sessions",),
+)
+def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Idle time and users in a session against the buffer."""
+    series, rows = [], []
+    for i, users in enumerate((200, 500)):
+        for case, words in (("sack", "SACK"), ("reno", "plain Reno")):
+            points = runs["sessions"].where(users=users, case=case)
+            name = f"{users} users, {words}"
+            series.append(_line(name, points, "utilization", i, dashed=case == "reno"))
+            for point in points:
+                group = point.document["groups"][0]
+                carried = group["goodput_bps"]["mean"] / 8 / measures.PACKET
+                still = float(elastic.active_by_balance(users, measures.THINK, measures.SESSION, carried))
+                idle = estimate(1 - point.link("utilization")).to_json()
+                active = group["transfers"]["open"]
+                rows.append(
+                    (cell(name), cell(leading(point.labels["buffer"])), cell(idle, 100), cell(active), cell(still))
+                )
+    heads = ("", "buffer [packets]", "idle [%]", "in a session", "by the balance of flow")
+    first = ", ".join(f"{100 * one.y[0]:.1f} % for {one.name}" for one in series)
+    figure = Figure(
+        "figure-3", "Idle time of the link", f"At the smallest buffers: {first}.", BUFFER, Axis("idle"), tuple(series)
+    )
+    return (figure, Table("Users in a session; the paper: about 110 of 200, about 400 of 500", heads, tuple(rows)))
+
+
+@FIGURES(
+    "Figure 4",
+    "Loss, long-lived flows",
+    paper="The loss ratio falls as the buffer grows, and is larger with 100 flows than with 25.",
+    experiments=("loss",),
+)
+def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Loss against the buffer."""
+    return (_by_buffer(runs, "loss_ratio", "figure-4", "Loss ratio", Axis("loss ratio", scale="log"), (25, 100)),)
+
+
+@FIGURES(
+    "Figure 5",
+    "Mean occupancy, long-lived flows",
+    paper="The mean queue as a share of the buffer is largest with 1000 flows, then 100, then 25.",
+    experiments=("loss",),
+)
+def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
+    """Occupancy against the buffer."""
+    axis = Axis("mean queue over the buffer", low=0.0, high=1.05)
+    return (_by_buffer(runs, "backlog_packets", "figure-5", "Mean occupancy", axis, (25, 100, 1000)),)
+
+
+def _sizes(runs: Runs, idle: float) -> Figure:
+    flows = np.array([float(n) for n in runs["long-lived"].labels("flows")])
+    series = []
+    for i, (case, words) in enumerate(CASES.items()):
+        found = [measures.buffer_for(runs, flows=int(n), idle=idle, case=case).samples for n in flows]
+        if case == "drawn":
+            middle = np.array([float(np.median(one)) for one in found])
+            low, high = (np.array([float(of(one)) for one in found]) for of in (np.min, np.max))
+            series.append(Series(words, flows, middle, low, high, colour(i), "both", interval="five draws"))
+        else:
+            series.append(_with_interval(words, flows, found, i))
+    gaussian = rules.buffer_for_utilization(measures.MU * measures.MEAN_RTT, 1 - idle, flows)
+    series.append(Series("Gaussian window", flows, np.asarray(gaussian), colour="muted", dashed=True))
+    if idle == 0.01:
+        series.append(Series("paper", np.array([5.0]), np.array([205.0]), colour="ink", kind="points"))
+    said = ", ".join(f"{one.name} {one.y[1]:.0f}" for one in series if one.y.size > 1)
+    title = f"Buffer for {100 * idle:g} % idle time"
+    flows_axis = Axis("flows", scale="log")
+    return Figure(
+        f"figure-2-{100 * idle:.0f}",
+        title,
+        f"{title} with five flows, in packets: {said}.",
+        flows_axis,
+        Axis("buffer", "packets", low=0.0),
+        tuple(series),
+        (Mark(400.0, "rate times mean round-trip time", axis="y"),),
+        note="Of the draws the median, and the range of five.",
+    )
+
+
+def _with_interval(name: str, x: NDArray[np.float64], found: list[NDArray[np.float64]], i: int) -> Series:
+    every = [estimate(one) for one in found]
+    mean = np.array([one.mean for one in every])
+    half = np.array([one.ci95 or 0.0 for one in every])
+    return Series(name, x, mean, mean - half, mean + half, colour(i), "both")
+
+
+def _idle_curves(runs: Runs) -> Figure:
+    series = [
+        _line(
+            f"{n} flows, {words}",
+            runs["long-lived"].where(flows=n, case=case),
+            "utilization",
+            i,
+            dashed=case == "equal",
+        )
+        for i, n in enumerate((5, 25, 100))
+        for case, words in (("quantiles", "quantiles"), ("equal", "all 100 ms"))
+    ]
+    said = ", ".join(f"{100 * one.y[3]:.1f} % with {one.name}" for one in series)
+    return Figure(
+        "figure-2-idle",
+        "Idle time of the link against the buffer",
+        f"With the fourth buffer: {said}.",
+        BUFFER,
+        Axis("idle", low=0.0),
+        tuple(series),
+        (Mark(0.01, "1 %", axis="y", role="wanted"), Mark(0.05, "5 %", axis="y", role="wanted")),
+    )
+
+
+def _line(name: str, points: Points, column: str, i: int, *, dashed: bool = False) -> Series:
+    """Idle time, or a column, against the buffer, with its interval."""
+    x = np.array([leading(point.labels["buffer"]) for point in points])
+    every = [estimate(_values(point, column)) for point in points]
+    mean = np.array([one.mean for one in every])
+    half = np.array([one.ci95 or 0.0 for one in every])
+    return Series(name, x, mean, mean - half, mean + half, colour(i), "both", dashed=dashed)
+
+
+def _values(point: Point, column: str) -> NDArray[np.float64]:
+    values = point.link(column)
+    if column == "utilization":
+        return 1 - values
+    return values / leading(point.labels["buffer"]) if column == "backlog_packets" else values
+
+
+def _by_buffer(runs: Runs, column: str, name: str, title: str, axis: Axis, flows: tuple[int, ...]) -> Figure:
+    series = [
+        _line(f"{n} flows, {CASES[case]}", runs["loss"].where(flows=n, case=case), column, i, dashed=case == "drawn")
+        for i, n in enumerate(flows)
+        for case in runs["loss"].labels("case")
+    ]
+    said = ", ".join(f"{one.name} {one.y[0]:.3g} and {one.y[-1]:.3g}" for one in series if not one.dashed)
+    return Figure(
+        name, title, f"{title} with the smallest and the largest buffer: {said}.", BUFFER, axis, tuple(series)
+    )

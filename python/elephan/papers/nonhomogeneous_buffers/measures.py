@@ -1,0 +1,337 @@
+"""What the claims of Andrew et al. 2005 are judged by.
+
+Source: Andrew2005; formulas of `elephan.theory`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.papers.measured import Measured, largest, least
+from elephan.papers.measures import Measures
+from elephan.papers.runs import leading
+from elephan.theory import elastic, reno, rules, sawtooth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from elephan.papers.runs import Points, Runs
+
+MEASURES = Measures()
+
+MU, MEAN_RTT = 4000.0, 0.1
+"""Rate of the link [packets/s]; mean round-trip time [s]."""
+
+THINK, SESSION = 2.0, 100.5
+"""Mean time between sessions [s], mean size of one [packets]."""
+
+PACKET = 500
+
+
+# Formulas.
+
+
+@MEASURES
+def smallest_queue(_: Runs, *, buffer: float, rtts: list[float]) -> float:
+    """The bound on the queue, equation (1)."""
+    return _bound(buffer, rtts)
+
+
+@MEASURES
+def never_idle(_: Runs) -> bool:
+    """Whether the fluid with three round-trip times, all cut together, never idles above the bound."""
+    return all(_in_step(buffer, (0.02, 0.05, 0.1)) > 1 - 1e-9 for buffer in (401, 1000))
+
+
+@MEASURES
+def longest_alone_empties(_: Runs) -> bool:
+    """Whether the longest flow alone, which is one of the patterns, idles the link below the bound and not above."""
+    return fluid(_, buffer=390) < 1 - 1e-5 < fluid(_, buffer=401)
+
+
+@MEASURES
+def longest_alone_attains_the_bound(_: Runs) -> bool:
+    """Whether the window of the longest flow alone, halved, leaves just the bound in the queue."""
+    for buffer in (300.0, 700.0, 1000.0):
+        window = MU * 0.15 + buffer
+        left = max(window * (1 - float(reno().decrease(window))) - MU * 0.15, 0.0)
+        if abs(left - _bound(buffer, (0.02, 0.1, 0.15))) > 1e-9:
+            return False
+    return True
+
+
+@MEASURES
+def bound_over_flows(_: Runs) -> float:
+    """Spread of the bound over 1 to 1000 flows."""
+    return float(np.ptp([_bound(700, [0.1] * n) for n in (1, 10, 1000)]))
+
+
+@MEASURES
+def fluid(_: Runs, *, buffer: float) -> float:
+    """Utilization of one Reno flow as a fluid."""
+    return float(sawtooth.synchronised(reno(), MU, buffer, MEAN_RTT, 1).utilisation)
+
+
+@MEASURES
+def pareto_mean(_: Runs, *, least: float, shape: float) -> float:
+    """Mean of a Pareto law, in the unit of its smallest value."""
+    return least * shape / (shape - 1)
+
+
+@MEASURES
+def bdp(_: Runs) -> float:
+    """Bandwidth-delay product [packets]."""
+    return elastic.mixed(MU * PACKET * 8, PACKET, MEAN_RTT, background=0.0).bottlenecked_packets
+
+
+@MEASURES
+def rate(_: Runs) -> float:
+    """Of the link [Mbit/s]."""
+    return MU * PACKET * 8 / 1e6
+
+
+@MEASURES
+def mean_session(_: Runs, *, most: int) -> float:
+    """Mean of the uniform law from 1 on [packets]."""
+    return float(np.mean(np.arange(1, most + 1)))
+
+
+@MEASURES
+def balance(_: Runs, *, users: int) -> float:
+    """Users in a session while the link is full."""
+    return float(elastic.active_by_balance(users, THINK, SESSION, MU))
+
+
+# Long-lived flows: idle time.
+
+
+@MEASURES
+def buffer_for(runs: Runs, *, flows: int, idle: float = 0.01, case: str = "drawn") -> Measured:
+    """Smallest buffer from which on the link idles so little [packets]."""
+    points = runs["long-lived"].where(flows=flows, case=case)
+    found = Measured(_crossings(points, idle))
+    if case != "drawn":
+        return found
+    return found.noted(
+        f"median {np.median(found.samples):.0f}, from {found.samples.min():.0f} to {found.samples.max():.0f}"
+    )
+
+
+@MEASURES
+def fall_with_flows(runs: Runs) -> Measured:
+    """Buffer of 100 flows less that of five, the largest over both targets and both laws of round-trip times."""
+    return largest(
+        (buffer_for(runs, flows=100, idle=idle, case=case) - buffer_for(runs, flows=5, idle=idle, case=case)).noted(
+            f"{case}, {100 * idle:g} % idle"
+        )
+        for idle in (0.01, 0.05)
+        for case in ("drawn", "quantiles")
+    )
+
+
+@MEASURES
+def stricter_needs_more(runs: Runs) -> Measured:
+    """Buffer for 1 % idle less that for 5 %, the least over flows and laws of round-trip times."""
+    return least(
+        (buffer_for(runs, flows=n, case=case) - buffer_for(runs, flows=n, idle=0.05, case=case)).noted(
+            f"{case}, {n} flows"
+        )
+        for n in runs["long-lived"].labels("flows")
+        for case in ("drawn", "quantiles")
+    )
+
+
+@MEASURES
+def most_needed(runs: Runs, *, flows: int) -> Measured:
+    """Buffer for 1 % idle with so many flows or more, the most of both laws of round-trip times [packets]."""
+    return largest(
+        buffer_for(runs, flows=n, case=case).noted(f"{case}, {n} flows")
+        for n in runs["long-lived"].labels("flows")
+        if n >= flows
+        for case in ("drawn", "quantiles")
+    )
+
+
+@MEASURES
+def idle_above_mean_product(runs: Runs) -> Measured:
+    """Largest idle share of time at 420 packets, 5 % more than the rate times the mean round-trip time."""
+    return largest(
+        Measured(1 - point.link("utilization"), f"{point.labels['case']}, {point.labels['flows']} flows")
+        for point in runs["long-lived"].where(buffer=420)
+        if point.labels["case"] != "drawn"
+    )
+
+
+@MEASURES
+def equal_need_more(runs: Runs, *, flows: int = 5) -> Measured:
+    """Buffer for 1 % idle with equal round-trip times less that with unequal ones."""
+    both = [buffer_for(runs, flows=flows, case=case) for case in ("equal", "quantiles")]
+    return (both[0] - both[1]).noted(f"{both[0].mean:.0f} and {both[1].mean:.0f} packets")
+
+
+@MEASURES
+def variant(runs: Runs, *, case: str, flows: int = 5, idle: float = 0.01) -> Measured:
+    """Smallest buffer for so little idle time with another choice of what is not stated [packets]."""
+    return Measured(_crossings(runs["variants"].where(case=case, flows=flows), idle))
+
+
+@MEASURES
+def tail(runs: Runs) -> Measured:
+    """Share of time with less than a tenth of the buffer filled: largest step from 5 to 25 to 100 flows."""
+    below = []
+    for point in runs["occupancy"]:
+        samples = point.samples("links")
+        late = samples["time_s"] > point.document["run"]["warmup_s"]
+        low, of = samples["backlog_packets"][late] < 10, samples["replication"][late]
+        below.append(Measured([float(low[of == one].mean()) for one in np.unique(of)]))
+    said = ", ".join(f"{100 * one.mean:.2g} %" for one in below)
+    return largest(b - a for a, b in pairwise(below)).noted(f"5, 25 and 100 flows: {said}")
+
+
+# Loss and occupancy.
+
+
+@MEASURES
+def loss_step(runs: Runs) -> Measured:
+    """Loss at a buffer less that at the next smaller one, the largest over 25 and 100 flows."""
+    return largest(
+        (b - a).noted(f"{n} flows") for n in (25, 100) for a, b in pairwise(_by_buffer(runs, n, "loss_ratio"))
+    )
+
+
+@MEASURES
+def loss_order(runs: Runs) -> Measured:
+    """Loss of 100 flows less that of 25, the least over buffers."""
+    return _least_gap(_by_buffer(runs, 25, "loss_ratio"), _by_buffer(runs, 100, "loss_ratio"))
+
+
+@MEASURES
+def contrast(runs: Runs) -> Measured:
+    """Utilization of 100 flows less that of 25 at 50 packets, if they lose more too; else -1."""
+    if loss_order(runs).mean <= 0:
+        return Measured(-1.0, "25 flows lose as much")
+    few, many = (_by_buffer(runs, n, "utilization")[0] for n in (25, 100))
+    return many - few
+
+
+@MEASURES
+def occupancy_order(runs: Runs) -> Measured:
+    """Share of the buffer that is filled: least step from 25 to 100 to 1000 flows, over buffers."""
+    every = [_filled(runs, n) for n in (25, 100, 1000)]
+    return least(_least_gap(a, b) for a, b in pairwise(every))
+
+
+@MEASURES
+def delay_step(runs: Runs) -> Measured:
+    """Mean queueing delay at a buffer less that at the next smaller one, the least over flows [s]."""
+    return least(
+        (b - a).noted(f"{n} flows")
+        for n in (25, 100, 1000)
+        for a, b in pairwise(_by_buffer(runs, n, "queueing_delay_s"))
+    )
+
+
+# Users who think.
+
+
+@MEASURES
+def idle_step(runs: Runs) -> Measured:
+    """Idle share of time at a buffer less that at the next smaller one, if that idles; the largest step."""
+    return largest(
+        max(
+            ((b - a).noted(f"{users} users") for a, b in pairwise(_idle(runs, users)) if a.mean > FULL),
+            key=lambda step: step.mean,
+        )
+        for users in (200, 500)
+    )
+
+
+FULL = 1e-3
+"""Idle share below which a link is full, and nothing is left that a larger buffer could save."""
+
+
+@MEASURES
+def idle_order(runs: Runs) -> Measured:
+    """Idle share of time of 500 users less that of 200, the largest over buffers with which it idles."""
+    few, many = _idle(runs, 200), _idle(runs, 500)
+    return largest(b - a for a, b in zip(few, many, strict=True) if a.mean > FULL)
+
+
+@MEASURES
+def active(runs: Runs, *, users: int, buffer: int = 400, case: str = "sack") -> Measured:
+    """Users in a session, on average."""
+    return _active(runs["sessions"].where(users=users, case=case, buffer=buffer))[0]
+
+
+@MEASURES
+def active_fall(runs: Runs) -> Measured:
+    """Users in a session with the largest buffer less those with the smallest, the larger of both populations."""
+    found = []
+    for users in (200, 500):
+        every = _active(runs["sessions"].where(users=users, case="sack"))
+        found.append((every[-1] - every[0]).noted(f"{users} users: from {every[0].mean:.1f} to {every[-1].mean:.1f}"))
+    return largest(found)
+
+
+# Parts.
+
+
+def _bound(buffer: float, rtts: Sequence[float]) -> float:
+    return float(rules.smallest_queue(MU, list(rtts), buffer))
+
+
+def _in_step(buffer: float, rtts: Iterable[float]) -> float:
+    times = np.array(list(rtts))
+    return float(sawtooth.partial(reno(), MU, buffer, times, times.size).utilisation)
+
+
+def _crossings(points: Points, idle: float) -> list[float]:
+    """Of each replication the buffer from which on the link idles no longer, between simulated ones [packets]."""
+    buffers = np.log([leading(point.labels["buffer"]) for point in points])
+    every = np.array([1 - point.link("utilization") for point in points])
+    return [_crossing(buffers, one, idle) for one in every.T]
+
+
+def _crossing(buffers: NDArray[np.float64], idle: NDArray[np.float64], target: float) -> float:
+    above = np.flatnonzero(idle > target)
+    if above.size == 0:
+        return float(np.exp(buffers[0]))
+    last = above[-1]
+    if last == buffers.size - 1:
+        return float("nan")
+    part = (idle[last] - target) / (idle[last] - idle[last + 1])
+    return float(np.exp(buffers[last] + part * (buffers[last + 1] - buffers[last])))
+
+
+def _least_gap(low: list[Measured], high: list[Measured]) -> Measured:
+    return least(b - a for a, b in zip(low, high, strict=True))
+
+
+def _by_buffer(runs: Runs, flows: int, column: str) -> list[Measured]:
+    points = runs["loss"].where(flows=flows, case="quantiles")
+    return [Measured(point.link(column), f"{point.labels['buffer']}") for point in points]
+
+
+def _filled(runs: Runs, flows: int) -> list[Measured]:
+    points = runs["loss"].where(flows=flows, case="quantiles")
+    return [
+        Measured(point.link("backlog_packets"), f"{flows} flows, {point.labels['buffer']}")
+        / leading(point.labels["buffer"])
+        for point in points
+    ]
+
+
+def _idle(runs: Runs, users: int) -> list[Measured]:
+    points = runs["sessions"].where(users=users, case="sack")
+    return [Measured(1 - point.link("utilization"), f"{point.labels['buffer']}") for point in points]
+
+
+def _active(points: Points) -> list[Measured]:
+    """Means over replications: the document has no more of them."""
+    every = [point.document["groups"][0]["transfers"]["open"] for point in points]
+    return [Measured(one["mean"], "" if one["ci95"] is None else f"± {one['ci95']:.1f}") for one in every]

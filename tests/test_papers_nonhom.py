@@ -1,0 +1,121 @@
+"""The third paper as data: formulas against the list of claims, measures on made-up curves, settings of its sweeps."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from elephan.papers import Paper
+from elephan.papers.experiments import run, sweep_of
+from elephan.papers.judged import judge
+from elephan.papers.nonhomogeneous_buffers import measures
+from elephan.papers.nonhomogeneous_buffers.figures import FIGURES
+from elephan.papers.runs import NotRunError, Points, Runs
+from elephan.pictures.figure import Figure
+from elephan.pictures.table import Table
+from elephan.store import Store
+
+PAPER = Paper.read("nonhomogeneous-buffers")
+LIST = next(filter(Path.exists, (up / "shared/papers/claims.csv" for up in Path(__file__).resolve().parents)), None)
+
+
+class Fake(SimpleNamespace):
+    """A point with columns of its own."""
+
+    def link(self, column: str) -> Any:
+        return np.asarray(self.columns[column], dtype=float)
+
+
+def curve(name: str, idle: dict[int, list[float]], **labels: object) -> list[Fake]:
+    """Points whose links idle for so much, by buffer and replication."""
+    return [
+        Fake(labels={"buffer": f"{b} packets", **labels}, columns={"utilization": [1 - one for one in of]}, name=name)
+        for b, of in idle.items()
+    ]
+
+
+def runs_of(name: str, points: list[Fake]) -> Runs:
+    return Runs({name: Points(name, tuple(points))})  # type: ignore[arg-type]
+
+
+def test_every_claim_of_the_list_is_there_as_it_is() -> None:
+    if LIST is None:
+        pytest.skip("no list of claims beside the checkout")
+    rows = [
+        row for row in csv.DictReader(LIST.read_text(encoding="utf-8").splitlines()) if row["id"].startswith("nonhom.")
+    ]
+    ours = [(claim.id, claim.kind, claim.statement, claim.value) for claim in PAPER.claims.values()]
+    assert ours == [(row["id"], row["kind"], row["statement"], row["value"]) for row in rows]
+
+
+def test_formulas_give_every_number_without_a_run() -> None:
+    without = [claim for claim in PAPER.claims.values() if not claim.experiments]
+    assert len(without) == 19
+    for claim in without:
+        assert judge(PAPER, claim, Runs(), ()).verdict == "pass", claim.id
+
+
+def test_every_measure_that_is_named_exists_and_reads() -> None:
+    shown = [*(each for of in PAPER.deviations for each in of.shown), *(each for of in PAPER.open for each in of.shown)]
+    asked = [(each.measure, each.experiments) for each in PAPER.claims.values()]
+    for measure, experiments in [*asked, *((each.measure, each.experiments) for each in shown)]:
+        assert measure.split()[0] in measures.MEASURES
+        assert set(experiments) <= PAPER.experiments.keys()
+        if experiments:
+            with pytest.raises(NotRunError):
+                measures.MEASURES(measure, Runs())
+
+
+def test_shortened_runs_are_sweeps_too() -> None:
+    for experiment in PAPER.experiments.values():
+        whole, short = sweep_of(experiment, quick=False), sweep_of(experiment, quick=True)
+        assert 0 < len(short) <= len(whole)
+
+
+def test_the_buffer_is_that_from_which_on_the_link_idles_no_longer() -> None:
+    # Phase effects make the first curve rise before it falls: what counts is where it falls for good.
+    idle = {10: [0.005, 0.2], 40: [0.03, 0.1], 160: [0.01, 0.02], 420: [0.0, 0.02]}
+    points = runs_of("long-lived", curve("long-lived", idle, flows=5, case="quantiles"))
+    found = measures.MEASURES("buffer_for flows=5 case=quantiles", points)
+    first, second = found.samples  # type: ignore[union-attr]
+    assert first == pytest.approx(160.0)
+    assert np.isnan(second), "420 packets are not enough, and no larger buffer was simulated"
+    half = measures.MEASURES("buffer_for flows=5 case=quantiles idle=0.06", points)
+    # Half of the way from 0.1 to 0.02, on the logarithmic scale of the buffers.
+    assert half.samples == pytest.approx([10.0, 80.0])  # type: ignore[union-attr]
+
+
+def test_of_draws_the_median_is_told() -> None:
+    idle = {10: [0.05] * 3, 100: [0.009, 0.005, 0.0]}
+    points = runs_of("long-lived", curve("long-lived", idle, flows=5, case="drawn"))
+    assert measures.MEASURES("buffer_for flows=5", points).note.startswith("median 77, from 63 to 95")  # type: ignore[union-attr]
+
+
+def test_users_are_compared_only_while_the_link_idles() -> None:
+    few = curve("sessions", {10: [0.1], 40: [0.02], 400: [0.0]}, users=200, case="sack")
+    many = curve("sessions", {10: [0.05], 40: [0.03], 400: [0.0]}, users=500, case="sack")
+    found = measures.MEASURES("idle_order", runs_of("sessions", few + many))
+    assert (round(found.mean, 9), found.note) == (0.01, "40 packets")  # type: ignore[union-attr]
+    steps = measures.MEASURES("idle_step", runs_of("sessions", few + many))
+    assert steps.mean == pytest.approx(-0.02)  # type: ignore[union-attr]
+
+
+def test_every_figure_is_drawn_from_its_experiments(tmp_path: Path) -> None:
+    wanted = {name for exhibit in FIGURES for name in exhibit.experiments}
+    tiny = [
+        replace(each, replications=1, changes={"duration": "3 s", "warmup": "1 s", "flows[0].start": "0 s"})
+        for name, each in PAPER.experiments.items()
+        if name in wanted
+    ]
+    with Store(tmp_path) as store:
+        runs = Runs({ran.experiment.name: ran.points for ran in run(tiny, store, quick=True)}, quick=True)
+    assert [exhibit.place for exhibit in FIGURES] == [f"Figure {i}" for i in range(2, 6)]
+    for exhibit in FIGURES:
+        for picture in exhibit.make(runs.only(exhibit.experiments)):
+            assert isinstance(picture, Figure | Table)
+            if isinstance(picture, Figure):
+                assert all(series.x.size == series.y.size for series in picture.series), picture.name
