@@ -214,5 +214,5 @@ def _beside_ns2(runs: Runs) -> Table:
         ]
     flows = ("75 ms [Mbit/s]", "the other [Mbit/s]", "a standard flow [Mbit/s]")
     heads = ("RTT of the other [ms]", "simulator", *flows, "first hop used [%]", "second [%]")
-    note = "One run of ns-2 beside five of ours; the long flow is still falling."
+    note = "One run of ns-2 beside ours; the long flow is still falling from what slow start gave it."
     return Table("HSTCP in ns-2 and here, from 70 to 150 s", heads, tuple(rows), note)
