@@ -6,8 +6,16 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 
 from elephan import _native
+from elephan.run import files
+from elephan.run.files import encode_parquet
 from elephan.scenario import EXAMPLE
 
 PYTHON = Path(__file__).resolve().parent.parent / "python"
@@ -21,7 +29,7 @@ def test_the_stub_describes_the_module(tmp_path: Path) -> None:
 
 
 def test_the_interpreters_lock_is_free_during_a_simulation() -> None:
-    canonical = _native.resolve(EXAMPLE.replace('"4 s"', '"4000 s"'))
+    canonical = _native.resolve(EXAMPLE.replace('"4 s"', '"4000 s"'))[0]
     worker = threading.Thread(target=_native.simulate, args=(canonical, 0))
     worker.start()
     ticks = 0
@@ -40,3 +48,41 @@ def test_a_panic_in_the_native_half_is_an_exception() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.stdout == "PanicException capacity overflow\n"
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+def test_small_tables_say_what_arrow_would_write(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(1)
+    columns: dict[str, Any] = {
+        "name": np.array([None, "", "core", "\u00e9l\u00e9phant", "a b", "c", "d"][:rows], dtype=object),
+        "share": np.where(chance.random(rows) < 0.3, np.nan, chance.random(rows)),
+        "never": np.full(rows, np.nan),
+        "short": chance.random(rows).astype(np.float32),
+        "count": chance.integers(0, 2**64, rows, dtype=np.uint64, endpoint=False),
+        "index": chance.integers(0, 2**32, rows, dtype=np.uint32),
+        "every other": np.arange(2 * rows, dtype=np.uint32)[::2],
+        "flag": chance.random(rows) < 0.5,
+    }
+    about = {"elephan_run_id": "0" * 64, "title": "\u00e9"}
+    small = encode_parquet(columns, about)
+    assert small == encode_parquet(columns, about)
+    monkeypatch.setattr(files, "SMALL", 0)
+    ours, theirs = (pq.read_table(pa.BufferReader(content)) for content in (small, encode_parquet(columns, about)))
+    assert b"elephan 0" in small
+    assert ours.schema.equals(theirs.schema, check_metadata=True)
+    assert ours.equals(theirs)
+
+
+def test_a_table_of_no_rows_and_columns_of_several_lengths_are_no_small_tables() -> None:
+    empty = encode_parquet({"a": np.array([])}, {})
+    assert pq.read_table(pa.BufferReader(empty)).num_rows == 0
+    with pytest.raises(ValueError, match="rows"):
+        _native.parquet_file([("a", np.zeros(2)), ("b", np.zeros(3))], [])
+    with pytest.raises(TypeError, match="an array of numbers or a list of texts"):
+        _native.parquet_file([("a", np.zeros((2, 2)))], [])
+
+
+def test_what_comes_with_a_canonical_form_follows_from_it() -> None:
+    canonical, name, described = _native.resolve(EXAMPLE)
+    assert name == _native.scenario_id(canonical)
+    assert described == _native.describe(canonical)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elephan import InputError, Scenario, ScenarioError
+from elephan import InputError, Scenario, ScenarioError, _native, flow_files
 from elephan.scenario import EXAMPLE, parse_assignment
 
 
@@ -28,6 +28,19 @@ def test_overrides_leave_the_original_alone(scenario: Scenario) -> None:
     assert scenario.canonical == before
     assert changed.links[0]["buffer_limit_packets"] == 50
     assert changed.resolved["flows"][0]["tcp"]["min_rto_ps"] == 200_000_000_000
+
+
+def test_a_changed_copy_reads_as_if_all_of_it_had_been_written() -> None:
+    for path in sorted((Path(__file__).parent.parent / "scenarios").glob("*.toml")):
+        scenario = Scenario.from_file(path)
+        for changes in ({"seed": 9}, {"links[0].rate": "1 Gbit/s"}, {"record.every": "10 ms"}, {"title": '"] = [['}):
+            # Twice: what was written for the first copy is used for the second.
+            for changed in (scenario.override(changes), scenario.override(changes)):
+                assert changed.text == flow_files.dumps(changed.source)
+                assert (changed.id, changed.described) == (
+                    _native.scenario_id(changed.canonical),
+                    _native.describe(changed.canonical),
+                )
 
 
 def test_links_and_groups_can_be_called_by_name(scenario: Scenario) -> None:

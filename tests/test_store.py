@@ -399,6 +399,36 @@ def test_an_index_of_a_newer_version_is_refused(tmp_path: Path) -> None:
             Store(tmp_path, readonly=readonly)
 
 
+@pytest.mark.parametrize("mark", [0, 7])
+def test_a_file_of_another_program_is_refused_and_left_alone(tmp_path: Path, mark: int) -> None:
+    path = tmp_path / "index.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE pages (name TEXT)")
+    connection.execute(f"PRAGMA application_id = {mark}")
+    connection.close()
+    before = path.read_bytes()
+    for readonly in (True, False):
+        with pytest.raises(InputError, match="is the file of another program"):
+            Store(tmp_path, readonly=readonly)
+    assert path.read_bytes() == before
+
+
+def test_a_store_of_before_there_was_a_mark_is_used(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.fail("k", "", {}, "wrong")
+        store.index.rows("PRAGMA application_id = 0")
+    with Store(tmp_path) as store:
+        assert len(store.failures()) == 1
+
+
+def test_a_store_that_was_closed_says_so_in_one_line(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        pass
+    for asked in (store.runs, store.failures, store.table, store.verify, lambda: store.find("0" * 64)):
+        with pytest.raises(InputError, match="is closed; open it again"):
+            asked()
+
+
 def test_more_links_than_sqlite_joins_can_be_asked_for(store: Store) -> None:
     table = {"rate": "10 Mbit/s", "delay": "1 ms", "buffer": "25 packets"}
     flow = {"rtt": "90 ms", "packet": "1000 B"}

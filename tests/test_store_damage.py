@@ -19,9 +19,9 @@ import pytest
 import elephan
 from elephan.errors import InputError
 from elephan.run.result import Result
-from elephan.store import Store, folders, upkeep
+from elephan.store import Store, folders, provenance, upkeep
 from elephan.store.index import FILE
-from elephan.store.locks import hold, leftovers
+from elephan.store.locks import LOCK, hold, is_held, leftovers, release
 
 SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.2 s", "warmup": "0.1 s"})
 
@@ -102,6 +102,53 @@ def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path, result:
     assert reached > 0
 
 
+FORKED = """
+import os, sys, time
+from elephan.store import Store
+with Store(sys.argv[1]) as store:
+    if os.fork() == 0:
+        store.presence.end()
+        print("open", flush=True)
+        time.sleep(600)
+    time.sleep(600)
+"""
+
+
+def test_a_process_that_a_killed_writer_had_forked_keeps_no_lock_of_it(tmp_path: Path) -> None:
+    # As the workers of a pool do: they outlive the process that has the store.
+    command = [sys.executable, "-c", FORKED, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as writer:
+        try:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == b"open\n"
+            # What it ends is not its own.
+            assert len(leftovers(tmp_path)) == 0 < len(list((tmp_path / "tmp").iterdir()))
+            writer.kill()
+            writer.wait()
+            with Store(tmp_path) as store:
+                assert leftovers(tmp_path) == []
+                names = {store.presence.folder.name, f"{store.presence.folder.name}.lock"}
+                assert {path.name for path in (tmp_path / "tmp").iterdir()} == names
+            assert not is_held(tmp_path / LOCK)
+        finally:
+            os.killpg(writer.pid, signal.SIGKILL)
+
+
+def test_no_program_is_started_while_a_lock_is_held(
+    tmp_path: Path, result: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Until it has closed them it has the locks too: if the writer is killed then, whoever comes next thinks it alive.
+    held: list[list[Path]] = []
+    monkeypatch.setattr("elephan.store.provenance._commit", lambda _: held.append(list(tmp_path.rglob("*lock"))))
+    provenance.of_process.cache_clear()
+    try:
+        with Store(tmp_path) as store:
+            store.put(result)
+    finally:
+        provenance.of_process.cache_clear()
+    assert held == [[]]
+
+
 def test_two_processes_write_at_the_same_time(tmp_path: Path, result: Result) -> None:
     # Each some runs that the other has too.
     writers = [Writer(tmp_path, result, 120) for _ in range(2)]
@@ -143,7 +190,7 @@ def test_a_process_that_begins_while_leftovers_are_removed_keeps_its_lock(tmp_pa
         assert handle is not None
         upkeep.sweep_away(found)
         assert lock.exists()
-        os.close(handle)
+        release(handle)
         assert store.gc().leftovers == 1
         assert not lock.exists()
 

@@ -113,6 +113,18 @@ def test_failed_points_are_recorded_and_tried_again(tmp_path: Path, monkeypatch:
         assert len(store.failures()) == 3
 
 
+def test_a_sweep_may_be_a_mapping(tmp_path: Path) -> None:
+    mapping = {"base": BASE.source, "over": {"seed": [1, 2]}}
+    done = sweep(mapping, store=tmp_path)
+    assert [point.labels for point in done.points] == [{"seed": 1}, {"seed": 2}]
+    assert sweep(BASE, over={"seed": [1, 2]}, store=tmp_path).reused == 2
+
+
+def test_no_worker_at_all_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="workers: 0 run nothing; give 1 or more"):
+        sweep(BASE, over={"seed": [1, 2]}, store=tmp_path, workers=0)
+
+
 class Refusing(Executor):
     """Runs nothing."""
 

@@ -90,10 +90,11 @@ class Scenario:
         try:
             text = flow_files.fill(text, Path(folder))
             settled = _without_auto(text)
-            return cls(text, _native.resolve(settled or text), origin, AUTO if settled else STATED)
+            canonical, name, described = _native.resolve(settled or text)
         except ScenarioError as error:
             message = f"{origin}: {error}"
             raise ScenarioError(message) from None
+        return cls(text, canonical, origin, AUTO if settled else STATED).knowing(name, described)
 
     @classmethod
     def from_file(cls, path: str | Path) -> Scenario:
@@ -186,10 +187,45 @@ class Scenario:
             except ScenarioError as error:
                 message = f"{self.origin}: {error}"
                 raise ScenarioError(message) from None
-        changed = Scenario.from_mapping(mapping, self.origin)
-        if "warmup" in changes or changed.warmup_rule == AUTO:
+        changed = Scenario.from_text(self._text_of(mapping), self.origin)
+        if "warmup" in changes or changed.warmup_rule in (AUTO, self.warmup_rule):
             return changed
-        return replace(changed, warmup_rule=self.warmup_rule)
+        return replace(changed, warmup_rule=self.warmup_rule).knowing(changed.id, changed.described)
+
+    def _text_of(self, mapping: Mapping[str, Any]) -> str:
+        """Write this file with some of what stands at its top changed; the rest need not be written again."""
+        source, written = self.source, self._written
+        chunks = []
+        for key, value in mapping.items():
+            chunk = written.get(key) if value is source.get(key) else None
+            if chunk is None:
+                chunk = _to_toml({key: value}, self.origin)
+                if value is source.get(key):
+                    written[key] = chunk
+            chunks.append(chunk)
+        # What belongs to no table comes before all tables.
+        plain = "".join(chunk for chunk in chunks if not chunk.startswith("["))
+        return "\n".join([*([plain] if plain else []), *(chunk for chunk in chunks if chunk.startswith("["))])
+
+    @cached_property
+    def _written(self) -> dict[str, str]:
+        """What stands at the top of the file, as TOML, so far as it was needed."""
+        return {}
+
+    def knowing(self, name: str, described: str) -> Scenario:
+        """Remember `id` and `described`, which whoever made the canonical form knows, as if they had been asked for.
+
+        Parameters
+        ----------
+        name, described : str
+
+        Returns
+        -------
+        Scenario
+            This one.
+        """
+        vars(self).update(id=name, described=described)
+        return self
 
     def with_(self, **changes: object) -> Scenario:
         """Return a copy with some keys at the top of the file changed.
@@ -241,9 +277,14 @@ class Scenario:
         return _native.scenario_id(self.canonical)
 
     @cached_property
+    def described(self) -> str:
+        """The facts as JSON: what travels to where `facts` are asked for."""
+        return _native.describe(self.canonical)
+
+    @cached_property
     def facts(self) -> dict[str, Any]:
         """What follows without running, of each link n, mean RTT, BDP, buffer, and of each group law, flows, packet."""
-        return dict(json.loads(_native.describe(self.canonical)))
+        return dict(json.loads(self.described))
 
     @property
     def links(self) -> list[dict[str, Any]]:

@@ -21,6 +21,11 @@ pub fn from_text(error: base::text::TextError) -> PyErr {
     UnitError::new_err(error.to_string())
 }
 
+/// Columns that are no table.
+pub fn from_parquet(error: ::parquet::errors::ParquetError) -> PyErr {
+    PyValueError::new_err(format!("parquet: {error}"))
+}
+
 /// An engine that does not exist.
 pub fn bad_engine(name: &str) -> PyErr {
     PyValueError::new_err(format!("engine: there is no {name:?}; use \"window\" or \"reference\""))

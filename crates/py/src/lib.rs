@@ -7,6 +7,7 @@ mod columns;
 mod error;
 mod facts;
 mod laws;
+mod parquet;
 mod queues;
 
 use pyo3::prelude::*;
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
 /// The native half of elephan. See `_native.pyi` for the types.
 #[pymodule(gil_used = false)]
 mod _native {
-    use crate::{cards, columns, error, facts, laws, queues};
+    use crate::{cards, columns, error, facts, laws, parquet, queues};
     use error::{bad_engine, from_build, from_scenario};
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
@@ -24,6 +25,9 @@ mod _native {
 
     #[pymodule_export]
     use laws::{law_rounds, replay_law};
+
+    #[pymodule_export]
+    use parquet::parquet_file;
 
     #[pymodule_export]
     use queues::{queue_curve, queue_draws, replay_queue};
@@ -40,16 +44,18 @@ mod _native {
         cfg!(panic = "unwind")
     }
 
-    /// Reads a scenario file's text and returns its resolved canonical form as JSON.
+    /// Reads a scenario file's text; returns its resolved canonical form as JSON, the content hash of that, and what follows
+    /// from it as `describe` says it.
     #[pyfunction]
-    fn resolve(py: Python<'_>, text: &str) -> PyResult<String> {
-        py.detach(|| scenario::read(text).map(|s| s.canonical())).map_err(from_scenario)
+    fn resolve(py: Python<'_>, text: &str) -> PyResult<(String, String, String)> {
+        py.detach(|| scenario::read(text).map(|s| (s.canonical(), s.id(), facts::describe(&s).to_string())))
+            .map_err(from_scenario)
     }
 
     /// The content hash of a canonical scenario.
     #[pyfunction]
-    fn scenario_id(canonical: &str) -> PyResult<String> {
-        Ok(scenario::from_canonical(canonical).map_err(from_scenario)?.id())
+    fn scenario_id(py: Python<'_>, canonical: &str) -> PyResult<String> {
+        py.detach(|| scenario::from_canonical(canonical).map(|s| s.id())).map_err(from_scenario)
     }
 
     /// BLAKE3 of a text, hexadecimal: identity of what is asked beyond a plain run.
@@ -66,8 +72,9 @@ mod _native {
 
     /// What follows from a canonical scenario without running it, as JSON.
     #[pyfunction]
-    fn describe(canonical: &str) -> PyResult<String> {
-        Ok(facts::describe(&scenario::from_canonical(canonical).map_err(from_scenario)?).to_string())
+    fn describe(py: Python<'_>, canonical: &str) -> PyResult<String> {
+        py.detach(|| scenario::from_canonical(canonical).map(|s| facts::describe(&s).to_string()))
+            .map_err(from_scenario)
     }
 
     /// Reads a time such as `"10 ms"` and returns it in seconds.

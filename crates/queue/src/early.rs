@@ -5,8 +5,8 @@
 //! Differs from the source: an arrival at an idle server decays the average, then counts as a sample of 0, and a drop for
 //! lack of room restarts `count`, both as in ns-2.
 //! Differs from ns-2: packets missed while idle are not truncated to whole ones, nor forgotten once a packet was dropped
-//! then; the first packet at or above `min_th` has count 0, as in the source; a backlog of 0 or 1 is not exempt; in byte
-//! mode `count` counts packets.
+//! then; the first packet at or above `min_th` has count 0, as in the source; a backlog of 0 or 1 is exempt only
+//! where `least_backlog` says so; in byte mode `count` counts packets.
 //! Differs from Linux: in byte mode p is scaled with the size of the packet.
 
 mod params;
@@ -75,6 +75,7 @@ pub(crate) struct Early {
     packets_per_byte: f64,
     sizes_per_byte: f64,
     ecn: bool,
+    least_backlog: f64,
     chance: Stream,
     average: f64,
     /// Idle picoseconds, and packets that found the server idle, which the average does not know of yet: below `min_th`
@@ -101,6 +102,7 @@ impl Early {
             packets_per_byte: 1.0 / port.packet,
             sizes_per_byte: 1.0 / (s.avpkt * port.packet),
             ecn: s.ecn,
+            least_backlog: s.least_backlog,
             chance,
             average: 0.0,
             owed: (0, 0),
@@ -130,7 +132,8 @@ impl Early {
             Unit::Bytes => backlog.bytes.0 as f64 * self.packets_per_byte,
         };
         self.average = self.keep * self.average + self.weight * waiting;
-        let verdict = if self.average < self.curve.min_th { self.calm() } else { self.decide(packet) };
+        let spared = self.average < self.curve.min_th || waiting < self.least_backlog;
+        let verdict = if spared { self.calm() } else { self.decide(packet) };
         if idle_since.is_none() && !self.limit.has_room(backlog, packet) && !matches!(verdict, Verdict::Drop(_)) {
             // Whoever drops, the next early drop is spaced from here.
             self.count = self.count.min(0.0);
@@ -256,6 +259,7 @@ mod tests {
             count: Count::Wait,
             unit: Unit::Packets,
             ecn: false,
+            least_backlog: 0.0,
             avpkt: 1.0,
         }
     }
@@ -312,6 +316,18 @@ mod tests {
         }
         // Three draws were made, no more: the fourth number of the stream is next.
         assert!((rule.chance.unit() - 0.2032).abs() < 5e-5);
+    }
+
+    #[test]
+    fn spares_arrivals_that_find_too_little_waiting() {
+        let full = |least_backlog: f64| {
+            let mut rule = rule(&Settings { least_backlog, ..settings() }, 7);
+            rule.average = 100.0;
+            [0, 1, 2].map(|found| offer(&mut rule, found, 1000))
+        };
+        // An average far above twice max_th stays there for three packets, so only the backlog spares them.
+        assert_eq!(full(0.0), [FORCED, FORCED, FORCED]);
+        assert_eq!(full(2.0), [Verdict::Accept, Verdict::Accept, FORCED]);
     }
 
     #[test]

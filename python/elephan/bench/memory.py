@@ -81,7 +81,7 @@ def _main() -> None:
     from elephan.scenario import EXAMPLE  # noqa: PLC0415
 
     canonical = sys.stdin.read()
-    _native.simulate(_native.resolve(EXAMPLE), 0)
+    _native.simulate(_native.resolve(EXAMPLE)[0], 0)
     forget_peak()
     before = peak_rss_mb()
     _native.simulate(canonical, 0)

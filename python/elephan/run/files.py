@@ -26,6 +26,9 @@ SMALL = 512
 """Numbers below which columns are not compressed: a disk block holds them, and to start compressing costs more."""
 
 
+_KINDS = {np.dtype(kind).char for kind in (float, np.float32, np.uint64, np.uint32, bool, object)}
+"""Of columns in small tables."""
+
 _SCALAR = json.JSONEncoder(allow_nan=False)
 
 
@@ -205,7 +208,10 @@ def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> b
     -------
     bytes
     """
-    import pyarrow as pa  # noqa: PLC0415 (slow to import; only written results need it)
+    if _is_small(columns):
+        made_small = [(name, _names(column) if column.dtype == object else column) for name, column in columns.items()]
+        return _native.parquet_file(made_small, list(metadata.items()))
+    import pyarrow as pa  # noqa: PLC0415 (slow to import; only long results need it)
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     def made(column: Any) -> Any:
@@ -227,6 +233,18 @@ def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> b
         writer.add_key_value_metadata(dict(metadata))
         writer.write_table(table)
     return bytes(sink.getvalue())
+
+
+def _is_small(columns: Mapping[str, Any]) -> bool:
+    """Whether a table is one that the native half writes: few numbers and names, in NumPy's arrays."""
+    if not all(isinstance(column, np.ndarray) and column.dtype.char in _KINDS for column in columns.values()):
+        return False
+    return 0 < sum(len(column) for column in columns.values()) < SMALL
+
+
+def _names(column: Any) -> list[str | None]:
+    """A column of names, of which some may be absent."""
+    return [name if isinstance(name, str) else None for name in column.tolist()]
 
 
 def identity(scenario: Scenario) -> dict[str, str]:
@@ -369,20 +387,24 @@ def encode_columns(result: Result) -> Iterator[tuple[str, bytes]]:
     yield "scenario.toml", result.scenario.text.encode()
 
 
+_OF_GROUPS = {"group": "name", "traffic": "traffic", "law": "law"}
+"""Columns of flows that are facts of their group."""
+
+
 def _flows(result: Result) -> dict[str, Any]:
     """One row per replication and flow."""
     groups = result.scenario.groups
+    names = {key: np.array([g[fact] for g in groups], dtype=object) for key, fact in _OF_GROUPS.items()}
     columns: dict[str, list[Any]] = {"replication": [], "group": [], "traffic": [], "law": []}
     for replication, outcome in enumerate(result.outcomes):
         group = outcome.flows["group"]
         columns["replication"].append(np.full(group.size, replication, dtype=np.uint32))
-        for key, fact in (("group", "name"), ("traffic", "traffic"), ("law", "law")):
-            names = np.array([g[fact] for g in groups], dtype=object)
-            columns[key].append(names[group] if group.size else np.array([], dtype=object))
+        for key, of_groups in names.items():
+            columns[key].append(of_groups[group] if group.size else np.array([], dtype=object))
         for name, column in outcome.flows.items():
             if name != "group":
                 columns.setdefault(name, []).append(column)
-    return {name: np.concatenate(parts) for name, parts in columns.items()}
+    return _joined(columns)
 
 
 def _links(result: Result) -> dict[str, Any]:
@@ -395,7 +417,12 @@ def _links(result: Result) -> dict[str, Any]:
         columns["loss_ratio"].append(outcome.loss_ratios)
         for name, column in outcome.links.items():
             columns.setdefault(name, []).append(column)
-    return {name: np.concatenate(parts) for name, parts in columns.items()}
+    return _joined(columns)
+
+
+def _joined(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """Columns of which there are parts of each replication."""
+    return {name: parts[0] if len(parts) == 1 else np.concatenate(parts) for name, parts in columns.items()}
 
 
 def sample_columns(result: Result) -> dict[str, Any]:
@@ -472,7 +499,7 @@ def _transfers(result: Result, rows: str) -> dict[str, Any]:
             columns["group"].append(np.full(size, fact["name"], dtype=object))
             for name, column in transfers[rows].items():
                 columns.setdefault(name, []).append(column)
-    return {name: np.concatenate(parts) for name, parts in columns.items() if parts}
+    return _joined({name: parts for name, parts in columns.items() if parts})
 
 
 def _traces(result: Result) -> dict[str, Any]:
@@ -490,7 +517,7 @@ def _traces(result: Result) -> dict[str, Any]:
             for name, column in trace.items():
                 if name not in {"flow", "gauges"} and not name.startswith("drop_"):
                     columns.setdefault(name, []).append(column)
-    return {name: np.concatenate(parts) for name, parts in columns.items()}
+    return _joined(columns)
 
 
 def _packets(result: Result) -> dict[str, Any]:
@@ -504,4 +531,4 @@ def _packets(result: Result) -> dict[str, Any]:
             for name, column in trace.items():
                 if name not in {"link", "member"}:
                     columns.setdefault(name, []).append(column)
-    return {name: np.concatenate(parts) for name, parts in columns.items()}
+    return _joined(columns)

@@ -212,12 +212,9 @@ class Result:
 
     def _links(self, over: _Estimates) -> Iterator[dict[str, Any]]:
         outcomes, facts = self.outcomes, self.scenario.links
-        # Of each link and replication, by name.
-        columns = np.array([[*o.links.values()] for o in outcomes], dtype=float).transpose(1, 2, 0)
-        plain = dict(zip(outcomes[0].links, columns, strict=True))
-        drops = {cause: plain[f"drops_{cause}"] for cause in CAUSES}
-        marks = np.sum([plain[f"marks_{cause}"] for cause in CAUSES], axis=0)
-        loss_ratio = np.array([o.loss_ratios for o in outcomes]).T
+        # By name, of each link and replication; as plain numbers, since there are mostly few.
+        plain = {name: _by_link([o.links[name] for o in outcomes]) for name in outcomes[0].links}
+        loss_ratio = _by_link([o.loss_ratios for o in outcomes])
         histograms = [counts for o in outcomes for counts in o.histograms["backlog_packets"]]
         histograms += [o.delay_histogram(i) for o in outcomes for i in range(len(facts))]
         found = percentiles(histograms, [p / 100 for p in PERCENTILES])
@@ -236,15 +233,15 @@ class Result:
                 "backlog_packets": over(waiting),
                 "backlog_max_packets": over(plain["backlog_max_packets"][i]),
                 **{f"backlog_p{p}_packets": over(x[i]) for p, x in zip(PERCENTILES, backlogs, strict=True)},
-                "occupancy": over([occupancy(x, buffer) for x in waiting.tolist()]),
+                "occupancy": over([occupancy(x, buffer) for x in waiting]),
                 "queueing_delay_s": over(plain["queueing_delay_s"][i]),
                 **{f"queueing_delay_p{p}_s": over(1e-12 * x[i]) for p, x in zip(PERCENTILES, delays, strict=True)},
-                "idle_fraction": over(1.0 - plain["utilization"][i]),
+                "idle_fraction": over([1.0 - used for used in plain["utilization"][i]]),
                 "empty_fraction": over(plain["empty_fraction"][i]),
-                "drops": {cause: over(dropped[i]) for cause, dropped in drops.items()},
-                "marks": over(marks[i]),
+                "drops": {cause: over(plain[f"drops_{cause}"][i]) for cause in CAUSES},
+                "marks": over([sum(each) for each in zip(*(plain[f"marks_{c}"][i] for c in CAUSES), strict=True)]),
                 "loss_events": over(events),
-                "flows_hit_per_loss_event": over(list(map(flows_hit_per_loss_event, hit.tolist(), events.tolist()))),
+                "flows_hit_per_loss_event": over(list(map(flows_hit_per_loss_event, hit, events))),
             }
 
     def _groups(self, over: _Estimates) -> Iterator[dict[str, Any]]:
@@ -352,6 +349,11 @@ def buffer_packets(link: dict[str, Any]) -> float | None:
 
 _shares = lru_cache(maxsize=16)(maxmin_shares)
 """Most points of a sweep share them."""
+
+
+def _by_link(columns: Sequence[NDArray[Any]]) -> list[tuple[Any, ...]]:
+    """Numbers of the replications, link by link, of a column of each replication."""
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 class _Estimates:

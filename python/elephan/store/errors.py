@@ -19,6 +19,8 @@ _SHUT = {errno.EACCES, errno.EPERM, errno.EROFS}
 _ROOM = 1 << 20
 """What SQLite calls an I/O error on a disk with fewer bytes than this is a full disk: it maps what it cannot write."""
 
+_CLOSED = "Cannot operate on a closed database."
+
 FULL = "the disk is full; make room and give the same command again: nothing is lost"
 DAMAGED = "index.sqlite is damaged; elephan store verify --repair makes it again from the runs"
 
@@ -56,6 +58,9 @@ def told(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(_of_system(folder, error)) from None
     except sqlite3.Error as error:
+        if str(error) == _CLOSED:
+            message = f"store {folder}: is closed; open it again, or ask within the with statement"
+            raise StoreError(message) from None
         name = str(getattr(error, "sqlite_errorname", "") or "")
         if name.startswith("SQLITE_IOERR") and _is_full(folder):
             name = "SQLITE_FULL"

@@ -1,4 +1,9 @@
-"""Who is at work in a store. The system lets go of a lock when its process ends, however it ends."""
+"""Who is at work in a store. The system lets go of a lock when its process ends, however it ends.
+
+A lock belongs to whatever has its file open, and a forked process has all that its parent had: it would keep the locks
+of a parent that is killed. So those that Python forks let go of them at once. Other programs do so as they start, which
+takes them a moment: none is started from here while a lock is held.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +22,18 @@ if TYPE_CHECKING:
 
 LOCK = "lock"
 
+_held: set[int] = set()
+"""Files whose locks this process has."""
+
+
+def _leave_to_parent() -> None:
+    for handle in _held:
+        os.close(handle)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
+
 
 def hold(path: Path, *, alone: bool = False, wait: bool = True) -> int | None:
     """Lock a file, which is made if it is missing.
@@ -32,7 +49,7 @@ def hold(path: Path, *, alone: bool = False, wait: bool = True) -> int | None:
     Returns
     -------
     int or None
-        An open file, the lock with it; None if it cannot be had.
+        An open file, the lock with it, for `release`; None if it cannot be had.
 
     Raises
     ------
@@ -50,11 +67,24 @@ def hold(path: Path, *, alone: bool = False, wait: bool = True) -> int | None:
             return None
         try:
             if os.path.samestat(os.fstat(handle), path.stat()):
+                _held.add(handle)
                 return handle
         except FileNotFoundError:
             pass
         # While this one waited, the folder was absorbed or cleaned away.
         os.close(handle)
+
+
+def release(handle: int) -> None:
+    """Let go of a lock.
+
+    Parameters
+    ----------
+    handle : int
+        Of `hold`.
+    """
+    _held.discard(handle)
+    os.close(handle)
 
 
 def is_held(path: Path) -> bool:
@@ -71,7 +101,7 @@ def is_held(path: Path) -> bool:
     """
     handle = _seize(path)
     if handle is not None:
-        os.close(handle)
+        release(handle)
     return handle is None and path.exists()
 
 
@@ -86,6 +116,7 @@ def _seize(path: Path) -> int | None:
     except OSError:
         os.close(handle)
         return None
+    _held.add(handle)
     return handle
 
 
@@ -100,7 +131,7 @@ def discard(path: Path) -> None:
     if handle is not None:
         # Whoever has opened it meanwhile sees, once the lock is its own, that the file is gone.
         path.unlink(missing_ok=True)
-        os.close(handle)
+        release(handle)
 
 
 class Presence:
@@ -117,7 +148,7 @@ class Presence:
     """
 
     def __init__(self, store: Path) -> None:
-        self._count = 0
+        self._count, self._process = 0, os.getpid()
         self._lock: int | None = None
         self._store_lock = hold(store / LOCK)
         name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -145,7 +176,7 @@ class Presence:
         try:
             yield folder
         finally:
-            if folder.exists():
+            if os.path.exists(folder):  # noqa: PTH110 (a third of the time, once for each run)
                 shutil.rmtree(folder, ignore_errors=True)
 
     def settle(self, folder: Path, place: Path, *, replace: bool = True) -> bool:
@@ -165,7 +196,7 @@ class Presence:
             Whether the folder is in its place.
         """
         try:
-            folder.rename(place)
+            os.rename(folder, place)  # noqa: PTH104 (as above)
         except FileNotFoundError:
             place.parent.mkdir(parents=True, exist_ok=True)
             return self.settle(folder, place, replace=replace)
@@ -180,19 +211,21 @@ class Presence:
         return True
 
     def end(self, *, clean: bool = True) -> None:
-        """Let go of the locks.
+        """Let go of the locks; those of a process that forked this one are its own.
 
         Parameters
         ----------
         clean : bool
             Leave nothing behind.
         """
+        if os.getpid() != self._process:
+            return
         if clean:
             shutil.rmtree(self.folder, ignore_errors=True)
             self._lock_path.unlink(missing_ok=True)
         for handle in (self._lock, self._store_lock):
             if handle is not None:
-                os.close(handle)
+                release(handle)
         self._lock = self._store_lock = None
 
 

@@ -25,7 +25,7 @@ def here() -> dict[str, object]:
     >>> here()["written"]
     '...Z'
     """
-    return {"written": now(), **_of_process()}
+    return {"written": now(), **of_process()}
 
 
 def now() -> str:
@@ -58,7 +58,16 @@ def stamp(moment: datetime) -> str:
 
 
 @cache
-def _of_process() -> dict[str, object]:
+def of_process() -> dict[str, object]:
+    """Return what is the same for all runs of this process.
+
+    Git is asked for the commit, and until it has begun it has the locks that this process has (see
+    `elephan.store.locks`): a store asks for this before it takes any.
+
+    Returns
+    -------
+    dict
+    """
     found: dict[str, object] = {**provenance(), "host": platform.node(), "cores": os.cpu_count()}
     commit = _commit(Path(__file__).resolve().parents[3])
     return found if commit is None else found | {"commit": commit}

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 VERSION = 1
 """Of the schema, in ``PRAGMA user_version``."""
 
+APPLICATION = 0x656C6570
+"""In ``PRAGMA application_id``: "elep"."""
+
 STEPS: dict[int, str] = {}
 """SQL that brings an index of a version to the next one; a version without is made again from the folders."""
 
@@ -72,10 +75,11 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False, isolation_level=None)
     try:
+        check_version(connection, path)  # Before anything changes in a file that is perhaps another program's.
         connection.execute("PRAGMA page_size = 8192")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-    except sqlite3.Error:
+    except (sqlite3.Error, StoreError):
         connection.close()
         raise
     return quick(connection)
@@ -125,6 +129,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
             for statement in STEPS[older].split(";"):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
@@ -132,7 +137,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> int:
-    """Read the version of an index, and refuse a newer one.
+    """Read the version of an index, and refuse a newer one, and what is none.
 
     Parameters
     ----------
@@ -147,8 +152,14 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
     Raises
     ------
     StoreError
-        If it is newer than this elephan.
+        If it is newer than this elephan, or another program's.
     """
+    mark = connection.execute("PRAGMA application_id").fetchone()[0]
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    # The first stores had no mark.
+    if mark not in {0, APPLICATION} or (mark == 0 and tables and not {"runs", "points", "names"} <= tables):
+        message = f"store {path}: is the file of another program; give another folder"
+        raise StoreError(message)
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
         message = (

@@ -15,7 +15,7 @@ from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
 from elephan.store.locks import Presence
 from elephan.store.opening import open_to_read, open_to_write, take_in, usual
-from elephan.store.provenance import now
+from elephan.store.provenance import now, of_process
 from elephan.store.stored import Stored
 from elephan.store.table import Table
 
@@ -71,6 +71,7 @@ class Store:
             if readonly:
                 self.index = open_to_read(self.folder)
                 return
+            of_process()
             # First, so that no process that finds this one's folder takes it for a dead one's.
             self._presence = Presence(self.folder)
             try:
@@ -170,8 +171,8 @@ class Store:
             return known
         with told(self.folder):
             place = folders.place(self.folder, run_id)
-            is_there = place.exists()
-            sets = self._labels_of(run_id, place) + sets
+            is_there = os.path.exists(place)  # noqa: PTH110 (as below)
+            sets = self._labels_of(run_id, place, is_there=is_there) + sets
             with writing.made() as temporary:
                 written = folders.write(temporary, packed, run_id)
                 if sets:
@@ -545,11 +546,11 @@ class Store:
                 self.label(found, each)
         return found
 
-    def _labels_of(self, run_id: str, place: Path) -> list[Labels]:
+    def _labels_of(self, run_id: str, place: Path, *, is_there: bool) -> list[Labels]:
         """Labels of a run that is written again."""
         number = self.index.number(run_id)
         known = [] if number is None else self.index.sets(number)
-        return known + [labels for labels in folders.noted(place) if labels not in known]
+        return known + [labels for labels in (folders.noted(place) if is_there else ()) if labels not in known]
 
     def _wait(self, run_id: str, folder: folders.Folder, sets: list[Labels]) -> None:
         """Keep a row for the index until there are several, or until one follows late."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from elephan import _native
 from elephan.store import failures, folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE
-from elephan.store.locks import LOCK, discard, hold, leftovers
+from elephan.store.locks import LOCK, discard, hold, leftovers, release
 from elephan.store.opening import open_to_write, remove, take_in
 from elephan.store.provenance import stamp
 from elephan.store.tables import condition
@@ -382,7 +381,7 @@ def absorb(store: Store) -> None:
             # The next process of this shard may be at its door already: it finds its lock gone and makes a new one.
             shutil.rmtree(shard, ignore_errors=True)
         finally:
-            os.close(lock)
+            release(lock)
     with suppress(OSError):
         (store.folder / SHARDS).rmdir()
 

@@ -46,7 +46,7 @@ def __dir__() -> list[str]:
 
 
 def sweep(
-    sweep_or_base: Sweep | Scenario | str | Path,
+    sweep_or_base: Sweep | Scenario | Mapping[str, Any] | str | Path,
     *,
     over: Mapping[str, Any] | None = None,
     zip: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,  # noqa: A002 (the file's word)
@@ -69,8 +69,8 @@ def sweep(
 
     Parameters
     ----------
-    sweep_or_base : Sweep, Scenario or path
-        A sweep, a sweep file, or a scenario of which something varies.
+    sweep_or_base : Sweep, Scenario, mapping or path
+        A sweep, a sweep file or a mapping with its keys, or a scenario of which something varies.
     over, zip, cases
         What varies, as in `Sweep.of`; of a sweep, what varies besides.
     store : Store or path, optional

@@ -121,7 +121,7 @@ def plan(
             scenario = change(base, changes)
             key = Store.key(scenario, precision=precision or None, max_replications=max_replications)
             cost = expected_packets(scenario.facts, auto=scenario.warmup_rule == AUTO, precise=bool(precision))
-            left -= len(scenario.text) + len(scenario.canonical)
+            left -= len(scenario.text) + len(scenario.canonical) + len(scenario.described)
             made = _bare(scenario) if left > 0 else None
         except InputError as found:
             error = str(found)
@@ -131,10 +131,8 @@ def plan(
 
 
 def _bare(scenario: Scenario) -> Scenario:
-    """A copy without what a scenario works out and remembers but its id, so that this does not pile up."""
-    copy = replace(scenario)
-    vars(copy)["id"] = scenario.id
-    return copy
+    """A copy without what a scenario makes of itself when it is asked, so that this does not pile up."""
+    return replace(scenario).knowing(scenario.id, scenario.described)
 
 
 def change(base: Scenario, changes: Mapping[str, Value]) -> Scenario:

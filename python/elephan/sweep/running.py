@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,9 @@ def run_sweep(
     Swept
     """
     begun = time.perf_counter()
+    if workers is not None and workers < 1:
+        message = f"workers: {workers} run nothing; give 1 or more, or leave it out for as many as there are cores"
+        raise InputError(message)
     jobs = jobs_of(asked.points())
     if part is not None:
         jobs = share_of(jobs, *part)
@@ -138,12 +142,12 @@ def preview(
     return [(point, point.key in found) for job in jobs for point in job.points]
 
 
-def asked_of(given: Sweep | Scenario | str | Path) -> Sweep:
+def asked_of(given: Sweep | Scenario | Mapping[str, Any] | str | Path) -> Sweep:
     """Read what is to be swept.
 
     Parameters
     ----------
-    given : Sweep, Scenario or path
+    given : Sweep, Scenario, mapping or path
 
     Returns
     -------
@@ -151,6 +155,8 @@ def asked_of(given: Sweep | Scenario | str | Path) -> Sweep:
     """
     if isinstance(given, Sweep):
         return given
+    if isinstance(given, Mapping):
+        return Sweep.from_mapping(given)
     return Sweep.of(given) if isinstance(given, Scenario) else Sweep.from_file(given)
 
 

@@ -26,18 +26,18 @@ class Text(NamedTuple):
     origin: str
     warmup_rule: str
     id: str
+    described: str
 
     @classmethod
     def of(cls, scenario: Scenario) -> Text:
         """Take a scenario apart."""
-        return cls(scenario.text, scenario.canonical, scenario.origin, scenario.warmup_rule, scenario.id)
+        return cls(
+            scenario.text, scenario.canonical, scenario.origin, scenario.warmup_rule, scenario.id, scenario.described
+        )
 
     def scenario(self) -> Scenario:
         """Put it together again."""
-        *parts, known = self
-        scenario = Scenario(*parts)
-        vars(scenario)["id"] = known  # As if it had been asked for already.
-        return scenario
+        return Scenario(*self[:4]).knowing(*self[4:])
 
 
 class Settings(NamedTuple):

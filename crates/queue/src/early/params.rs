@@ -49,6 +49,8 @@ macro_rules! red_params {
                 unit: $crate::early::Unit = $crate::early::Unit::Packets, "";
                 /// Whether ECN-capable packets are marked where others are dropped early; forced drops stay drops.
                 ecn: bool = false, "";
+                /// Packets that must wait for an early or forced drop, whatever the average is; ns-2 has 2.
+                least_backlog: f64 = 0.0, "packets";
                 /// Packets of size avpkt that lift the average from 0 to min_th: gives w_q, as in tc; 0 for unused.
                 burst: f64 = 0.0, "packets";
                 /// Mean packet: the unit of idle time, and of size in byte mode; auto: the link's.
@@ -73,6 +75,7 @@ macro_rules! red_params {
                     count: self.count,
                     unit: self.unit,
                     ecn: self.ecn,
+                    least_backlog: self.least_backlog,
                     avpkt: self.avpkt.packets(),
                 }
             }
@@ -164,6 +167,7 @@ pub(crate) struct Settings {
     pub count: Count,
     pub unit: Unit,
     pub ecn: bool,
+    pub least_backlog: f64,
     pub avpkt: f64,
 }
 
@@ -182,6 +186,9 @@ impl Settings {
         if !(self.max_p > 0.0 && self.max_p <= 1.0) {
             return Err(ParamError::new("max_p", "must lie above 0 and be at most 1"));
         }
+        if !(self.least_backlog >= 0.0 && self.least_backlog.is_finite()) {
+            return Err(ParamError::new("least_backlog", "must be 0 or more packets"));
+        }
         Ok(())
     }
 
@@ -192,7 +199,7 @@ impl Settings {
 
     /// The words for `tc`, if Linux can say this.
     pub fn tc(&self, port: &Port, adaptive: bool) -> Option<String> {
-        if self.gentle || self.count == Count::Wait {
+        if self.gentle || self.count == Count::Wait || self.least_backlog > 0.0 {
             return None;
         }
         let log = (-libm::log2(self.w_q)).round() as u32;

@@ -193,8 +193,8 @@ def _traces(runs: Runs, buffer: int, word: str) -> tuple[Figure | Table, ...]:
 @FIGURES(
     "Figure 5",
     "Windows and queue of two flows, under-buffered",
-    paper="Two HighSpeed flows, the round trip of the first about twice that of the second. With a small buffer the "
-    "windows of both are cut often, the queue is mostly empty, and the second has the larger window.",
+    paper="Windows of two HighSpeed flows and the queue, over time. The round trip of the first is about twice that of "
+    "the second, which has the larger window and throughput. No number is given.",
     experiments=("two-flows",),
 )
 def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
@@ -205,8 +205,7 @@ def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
 @FIGURES(
     "Figure 6",
     "Windows and queue of two flows, over-buffered",
-    paper="The same two flows with a large buffer: the queue never empties, cuts are rarer, and the two are "
-    "less unequal.",
+    paper="The same two flows with an over-sized buffer: the second is ahead by less. No number is given.",
     experiments=("two-flows",),
 )
 def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
@@ -268,8 +267,8 @@ def _beside(row: dict[str, str], runs: Runs) -> tuple[Cell, ...]:
 @FIGURES(
     "ns-2",
     "The same settings in ns-2 2.35",
-    paper="The paper does not say so, but its simulations are in the manner of ns-2. These runs are not the paper's: "
-    "they tell what is ns-2's from what is ours.",
+    paper="Nothing: it names no version and no settings. These runs of ours tell what is ns-2's from what is "
+    "elephan's, one a row; intervals are those of five runs of elephan.",
     experiments=("as-ns2",),
 )
 def beside_ns2(runs: Runs) -> tuple[Figure | Table, ...]:

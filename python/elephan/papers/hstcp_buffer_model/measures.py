@@ -1,6 +1,6 @@
 """What the claims of the first paper are judged by.
 
-*Source*: Barman2004, Figures 3 to 8 and Sections II to V.
+*Source*: Barman2004, Figures 3 to 8, and the equations of Sections II to IV.
 """
 
 from __future__ import annotations

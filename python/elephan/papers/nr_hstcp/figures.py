@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +30,7 @@ FIGURES = Figures()
 RATES_BPS = np.geomspace(1e5, 1e10, 101)
 PAPER_MBPS = np.array([96.0, 43.0, 22.0, 13.0])
 """Rates that the paper reads at 4 s off its own curves."""
+NS2 = Path(__file__).with_name("ns2.csv")
 
 
 @FIGURES(
@@ -90,7 +93,7 @@ def _curves(law: fairness.Law, rtts: NDArray[np.float64]) -> tuple[Series, ...]:
     "Throughputs under HSTCP against the ratio of the round-trip times",
     paper="Above a ratio of 1.5 the flow of 75 ms clearly has the better of the other, and the standard flows get "
     "more, too, than the HSTCP flow of the longer way.",
-    experiments=("two-hops",),
+    experiments=("two-hops", "early"),
 )
 def figure3a(runs: Runs) -> Made:
     """HSTCP's runs, with what losses at equal times would give."""
@@ -102,6 +105,7 @@ def figure3a(runs: Runs) -> Made:
     return (
         _scatter("two-hops-hstcp", "HSTCP", points, fairness.highspeed, note),
         _table("HSTCP: means by the ratio of the round-trip times", points),
+        _beside_ns2(runs),
     )
 
 
@@ -191,3 +195,24 @@ def _table(title: str, points: Points) -> Table:
     heads = ("ratio", "runs", *(f"{label} [Mbit/s]" for _, label, _ in GROUPS), "first hop used [%]", "second [%]")
     note = f"All flows over both hops: {cell(total(points).to_json()).text} Mbit/s."
     return Table(title, heads, tuple(rows), note)
+
+
+def _beside_ns2(runs: Runs) -> Table:
+    """Our runs of the minutes that ns-2 was run for, and its rows."""
+    rows = []
+    for told in csv.DictReader(NS2.read_text(encoding="utf-8").splitlines()):
+        point = runs["early"].at(rtt=float(told["rtt_ms"]))
+        standard = np.hstack([point.flows("goodput_bps", group) for group in ("cross1", "cross2")])
+        goodputs = (point.flows("goodput_bps", "short"), point.flows("goodput_bps", "long"), standard)
+        ours = [cell(Measured(got.mean(axis=1) / 1e6).to_json()) for got in goodputs]
+        used = [cell(Measured(point.link("utilization", hop)).to_json(), 100) for hop in ("hop1", "hop2")]
+        theirs = [cell(float(told[name])) for name in ("short_mbps", "long_mbps", "standard_mbps")]
+        their_hops = [cell(float(told[name]), 100) for name in ("hop1_used", "hop2_used")]
+        rows += [
+            (cell(float(told["rtt_ms"])), cell("elephan"), *ours, *used),
+            (cell(float(told["rtt_ms"])), cell("ns-2 2.35"), *theirs, *their_hops),
+        ]
+    flows = ("75 ms [Mbit/s]", "the other [Mbit/s]", "a standard flow [Mbit/s]")
+    heads = ("RTT of the other [ms]", "simulator", *flows, "first hop used [%]", "second [%]")
+    note = "One run of ns-2 beside ours; the long flow is still falling from what slow start gave it."
+    return Table("HSTCP in ns-2 and here, from 70 to 150 s", heads, tuple(rows), note)
