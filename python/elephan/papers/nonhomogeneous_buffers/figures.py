@@ -114,7 +114,7 @@ def _sizes(runs: Runs, idle: float) -> Figure:
     series.append(Series("Gaussian window", flows, np.asarray(gaussian), colour="muted", dashed=True))
     if idle == 0.01:
         series.append(Series("paper", np.array([5.0]), np.array([205.0]), colour="ink", kind="points"))
-    said = ", ".join(f"{one.name} {one.y[1]:.0f}" for one in series if one.y.size > 1)
+    said = ", ".join(f"{one.name} {one.y[one.x == 5][0]:.0f}" for one in series)
     title = f"Buffer for {100 * idle:g} % idle time"
     flows_axis = Axis("flows", scale="log")
     return Figure(
@@ -122,7 +122,7 @@ def _sizes(runs: Runs, idle: float) -> Figure:
         title,
         f"{title} with five flows, in packets: {said}.",
         flows_axis,
-        Axis("buffer", "packets", low=0.0),
+        Axis("buffer", "packets", low=0.0, high=450.0),
         tuple(series),
         (Mark(400.0, "rate times mean round-trip time", axis="y"),),
         note="Of the draws the median, and the range of five.",
