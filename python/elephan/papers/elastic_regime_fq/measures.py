@@ -278,6 +278,19 @@ def background_lost(runs: Runs) -> Measured:
 
 
 @MEASURES
+def existing_losses(runs: Runs, *, queue: str = FAIR) -> Measured:
+    """Packets that existing flows lose in the 3 s after a new one starts, less so many under drop-tail; the most."""
+    found = []
+    for case in ("newreno", "highspeed"):
+        each = [_lost(runs["new-flow"].at(queue=q, case=case)) for q in (queue, FIFO)]
+        (old, background), (old_fifo, background_fifo) = each
+        said = f"{case}: the three old flows {old.mean:.0f} and {old_fifo.mean:.0f} under drop-tail"
+        said += f", the background {background.mean:.0f} and {background_fifo.mean:.0f}"
+        found.append((old + background - old_fifo - background_fifo).noted(said))
+    return largest(found)
+
+
+@MEASURES
 def flows_hit(runs: Runs, *, queue: str = FAIR) -> Measured:
     """Existing flows that lose a packet in the 3 s after a new one starts, less so many under drop-tail; the most."""
     found = []
@@ -405,6 +418,12 @@ def several(runs: Runs, flows: int, buffer: int = 20, case: str = "newreno", que
 
 def _steps(each: list[Measured], notes: Iterable[str]) -> list[Measured]:
     return [(b - a).noted(note) for a, b, note in zip(each, each[1:], notes, strict=False)]
+
+
+def _lost(point: Point) -> tuple[Measured, Measured]:
+    """Packets that the old flows lost, and the background."""
+    old, background = (point.flows("dropped", group=group).sum(axis=1) for group in ("old", "background"))
+    return Measured(old), Measured(background)
 
 
 def _hit(point: Point) -> tuple[Measured, Measured]:
