@@ -137,7 +137,7 @@ def test_a_needed_buffer_lies_between_the_simulated_ones() -> None:
         for b, share in shares.items()
     ]
     found = measures.MEASURES("needed target=0.75", runs_of("one-flow", *points))
-    assert found.samples == pytest.approx([np.sqrt(50 * 100)] * 2)  # type: ignore[union-attr]
+    assert found.samples == pytest.approx([np.sqrt(50 * 100)] * 2)
 
 
 def test_who_is_hit_by_a_new_flow_is_counted_by_flows() -> None:
@@ -153,7 +153,7 @@ def test_who_is_hit_by_a_new_flow_is_counted_by_flows() -> None:
         point(queue, case, lost) for case in ("newreno", "highspeed") for queue, lost in (("drop-tail", 3), ("fq", 0))
     ]
     found = measures.MEASURES("flows_hit", runs_of("new-flow", *points))
-    assert found.mean == -11.0  # type: ignore[union-attr]
+    assert found.mean == -11.0
 
 
 TINY: dict[str, dict[str, Any]] = {

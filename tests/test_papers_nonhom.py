@@ -81,27 +81,27 @@ def test_the_buffer_is_that_from_which_on_the_link_idles_no_longer() -> None:
     idle = {10: [0.005, 0.2], 40: [0.03, 0.1], 160: [0.01, 0.02], 420: [0.0, 0.02]}
     points = runs_of("long-lived", curve("long-lived", idle, flows=5, case="quantiles"))
     found = measures.MEASURES("buffer_for flows=5 case=quantiles", points)
-    first, second = found.samples  # type: ignore[union-attr]
+    first, second = found.samples
     assert first == pytest.approx(160.0)
     assert np.isnan(second), "420 packets are not enough, and no larger buffer was simulated"
     half = measures.MEASURES("buffer_for flows=5 case=quantiles idle=0.06", points)
     # Half of the way from 0.1 to 0.02, on the logarithmic scale of the buffers.
-    assert half.samples == pytest.approx([10.0, 80.0])  # type: ignore[union-attr]
+    assert half.samples == pytest.approx([10.0, 80.0])
 
 
 def test_of_draws_the_median_is_told() -> None:
     idle = {10: [0.05] * 3, 100: [0.009, 0.005, 0.0]}
     points = runs_of("long-lived", curve("long-lived", idle, flows=5, case="drawn"))
-    assert measures.MEASURES("buffer_for flows=5", points).note.startswith("median 77, from 63 to 95")  # type: ignore[union-attr]
+    assert measures.MEASURES("buffer_for flows=5", points).note.startswith("median 77, from 63 to 95")
 
 
 def test_users_are_compared_only_while_the_link_idles() -> None:
     few = curve("sessions", {10: [0.1], 40: [0.02], 400: [0.0]}, users=200, case="sack")
     many = curve("sessions", {10: [0.05], 40: [0.03], 400: [0.0]}, users=500, case="sack")
     found = measures.MEASURES("idle_order", runs_of("sessions", few + many))
-    assert (round(found.mean, 9), found.note) == (0.01, "40 packets")  # type: ignore[union-attr]
+    assert (round(found.mean, 9), found.note) == (0.01, "40 packets")
     steps = measures.MEASURES("idle_step", runs_of("sessions", few + many))
-    assert steps.mean == pytest.approx(-0.02)  # type: ignore[union-attr]
+    assert steps.mean == pytest.approx(-0.02)
 
 
 def test_every_figure_is_drawn_from_its_experiments(tmp_path: Path) -> None:

@@ -1,0 +1,98 @@
+"""The papers' folders are whole: every claim of the list is there, everything that is named exists and can be run."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from elephan.papers import PAPERS, Paper, papers
+from elephan.papers.experiments import sweep_of
+from elephan.papers.measures import parse
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs" / "reproduction"
+# The list that ids and values were copied from lies beside a checkout, where there is one.
+LIST = next(filter(Path.exists, (up / "shared/papers/claims.csv" for up in Path(__file__).resolve().parents)), None)
+
+EVERY = {paper.name: paper for paper in papers()}
+EXPERIMENTS = [(name, each) for name, paper in EVERY.items() for each in paper.experiments]
+
+
+def shown(paper: Paper) -> list[tuple[str, tuple[str, ...], str]]:
+    """Everything that is measured besides claims: where it stands, its experiments, its measure."""
+    found = [(f"count {each.says}", each.experiments, each.measure) for each in paper.counts]
+    found += [(f"open {one.id}", each.experiments, each.measure) for one in paper.open for each in one.shown]
+    found += [(one.title, each.experiments, each.measure) for one in paper.deviations for each in one.shown]
+    return found
+
+
+def test_all_papers_are_there() -> None:
+    assert tuple(EVERY) == PAPERS
+
+
+@pytest.mark.skipif(LIST is None, reason="no list of claims beside this checkout")
+def test_claims_are_those_of_the_list_and_none_is_missing() -> None:
+    assert LIST is not None
+    with LIST.open(encoding="utf-8", newline="") as file:
+        listed = {
+            row["id"]: (row["paper"], row["kind"], row["statement"], row["value"]) for row in csv.DictReader(file)
+        }
+    ours = {
+        claim.id: (claim.paper, claim.kind, claim.statement, claim.value)
+        for paper in EVERY.values()
+        for claim in paper.claims.values()
+    }
+    assert ours.keys() ^ listed.keys() == set()
+    assert {key for key in ours if ours[key] != listed[key]} == set()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_claims_name_measures_and_experiments_that_exist(name: str) -> None:
+    paper = EVERY[name]
+    used = [(claim.id, claim.experiments, claim.measure) for claim in paper.claims.values()] + shown(paper)
+    for where, experiments, measure in used:
+        assert set(experiments) <= paper.experiments.keys(), where
+        assert parse(measure)[0] in paper.measures, where
+    # Each claim says where it stands and why so much is accepted.
+    assert [claim.id for claim in paper.claims.values() if not (claim.figure and claim.reason)] == []
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_experiment_is_needed(name: str) -> None:
+    paper = EVERY[name]
+    used = {each for claim in paper.claims.values() for each in claim.experiments}
+    used |= {each for _, experiments, _ in shown(paper) for each in experiments}
+    used |= {each for exhibit in paper.figures for each in exhibit.experiments}
+    assert paper.experiments.keys() ^ used == set()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_deviations_speak_of_claims_and_rest_on_something(name: str) -> None:
+    paper = EVERY[name]
+    for deviation in paper.deviations:
+        assert set(deviation.claims) <= paper.claims.keys(), deviation.title
+        assert deviation.claims
+        assert deviation.why
+        assert deviation.needs
+        # A number that must be so, not one that is only looked at.
+        assert any(each.accept is not None for each in deviation.shown), deviation.title
+    spoken = [claim for deviation in paper.deviations for claim in deviation.claims]
+    assert sorted(spoken) == sorted(set(spoken))
+
+
+@pytest.mark.parametrize(("name", "experiment"), EXPERIMENTS)
+@pytest.mark.parametrize("quick", [False, True])
+def test_experiments_can_be_run(name: str, experiment: str, quick: bool) -> None:
+    paper = EVERY[name]
+    points = sweep_of(paper.experiments[experiment], quick=quick).points()
+    assert points
+    assert [point.error for point in points if point.error] == []
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_pages_have_every_claim_and_no_failure(name: str) -> None:
+    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([a-z]+\.[^`]+)` \|.*\| ([^|]+) \|$", text, flags=re.MULTILINE))
+    assert rows.keys() == EVERY[name].claims.keys()
+    assert {row.partition("]")[0].strip("[*") for row in rows.values()} <= {"pass", "deviation"}
