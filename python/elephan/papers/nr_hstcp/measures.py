@@ -34,15 +34,15 @@ SHORT_S = 0.075
 
 
 @MEASURES
-def every_four_seconds(_: Runs, rtt: float) -> Found:
+def every_four_seconds(_: Runs, rtt: float) -> float:
     """Rate [Mbit/s] of an HSTCP flow that loses every 4 s, by whole round trips."""
     return float(fairness.share(fairness.highspeed, 4.0, rtt, method="steps")) / 1e6
 
 
 @MEASURES
-def ratio_every_four_seconds(runs: Runs, short: float, long: float) -> Found:
+def ratio_every_four_seconds(runs: Runs, short: float, long: float) -> float:
     """Rate at one RTT over that at another."""
-    return float(every_four_seconds(runs, short)) / float(every_four_seconds(runs, long))
+    return every_four_seconds(runs, short) / every_four_seconds(runs, long)
 
 
 @MEASURES
