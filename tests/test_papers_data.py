@@ -8,7 +8,9 @@ import pytest
 
 from elephan.papers import PAPERS, Paper, papers
 from elephan.papers.experiments import sweep_of
+from elephan.papers.measured import number
 from elephan.papers.measures import parse
+from elephan.papers.runs import Runs
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "reproduction"
@@ -79,6 +81,18 @@ def test_deviations_speak_of_claims_and_rest_on_something(name: str) -> None:
         assert any(each.accept is not None for each in deviation.shown), deviation.title
     spoken = [claim for deviation in paper.deviations for claim in deviation.claims]
     assert sorted(spoken) == sorted(set(spoken))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_formulas_decide_holds_or_is_explained(name: str) -> None:
+    paper = EVERY[name]
+    explained = {claim for deviation in paper.deviations for claim in deviation.claims}
+    found = {
+        claim.id: claim.accept.holds(number(paper.measures(claim.measure, Runs())))
+        for claim in paper.claims.values()
+        if not claim.experiments
+    }
+    assert {key for key, holds in found.items() if not holds} <= explained
 
 
 @pytest.mark.parametrize(("name", "experiment"), EXPERIMENTS)

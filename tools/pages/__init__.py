@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 
-from pages import claims, cli, scenario
+from pages import cli, scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (
@@ -27,6 +27,7 @@ GUIDE = (
     "traffic-and-topologies",
     "statistics",
     "models",
+    "reproduction",
     "sweeps",
     "reports",
     "python",
@@ -50,7 +51,7 @@ def guide() -> str:
     return "\n".join(["```{toctree}", ":hidden:", ":caption: Guide", "", *(f"guide/{name}" for name in pages), "```"])
 
 
-PARTS = {"guide": guide, "cli": cli.reference, "scenario": scenario.reference, "claims": claims.tables}
+PARTS = {"guide": guide, "cli": cli.reference, "scenario": scenario.reference}
 
 
 def fill(_: Sphinx, page: str, source: list[str]) -> None:
