@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build test check check-rust check-python check-house bench survey survival docs bless clean
+.PHONY: help demo build test check check-rust check-python check-house check-papers bench survey reproduction survival docs bless clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -63,11 +63,17 @@ check-house: $(VENV)/.dev
 	$(PY) tools/notebooks.py --check
 	$(SITE)
 
+check-papers: $(VENV)/.dev ## every claim of the papers, judged in shortened runs (minutes)
+	$(BIN)/elephan reproduce --quick --store target/quick-reproduction
+
 bench: build ## the speed workloads, with the memory floor and the reference engine beside them
 	@$(BIN)/elephan bench
 
 survey: build ## simulate all over buffer x flows x RTT (some minutes), and compare every model to it
 	@$(PY) -m elephan.accuracy
+
+reproduction: $(VENV)/.dev ## every experiment of the papers in full (most of an hour, resumable), and docs/reproduction
+	$(BIN)/elephan reproduce --out target/reproduction --pages docs/reproduction
 
 survival: $(VENV)/.dev ## kill -9, a full disk, damage: what a sweep of 500 points must survive (root: small disks are mounted)
 	$(PY) tests/survival.py --points 500 --kills 20
