@@ -119,6 +119,7 @@ def _series(axes: Axes, series: Series, bars: list[Series]) -> None:
         markersize=3.5 if series.x.size <= 200 else 1.0,  # a scatter of very many stays one
         linewidth=1.2 if series.x.size <= 200 else 0.8,
         drawstyle="steps-post" if series.kind == "step" else "default",
+        rasterized=series.kind == "points" and series.x.size > MOST,
     )
 
 
