@@ -26,6 +26,11 @@ def test_a_new_law_is_one_file_and_one_registry_line() -> None:
     shutil.copytree(ROOT / "crates", folder / "crates", ignore=shutil.ignore_patterns("examples"))
     for name in ("Cargo.toml", "Cargo.lock", "rustfmt.toml", "clippy.toml"):
         shutil.copy2(ROOT / name, folder)
+    # Of another version: cargo would take what is built here for the crates of this checkout, and the other way round.
+    manifest = folder / "Cargo.toml"
+    whole, own = manifest.read_text(encoding="utf-8"), 'version = "0.1.0"\n'
+    assert whole.count(own) == 1
+    manifest.write_text(whole.replace(own, 'version = "0.1.0-example"\n'), encoding="utf-8")
     source = folder / "crates" / "law" / "src"
     registry = source / "lib.rs"
     written = max((ROOT / "CONTRIBUTING.md").stat().st_mtime_ns, registry.stat().st_mtime_ns)
