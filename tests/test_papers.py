@@ -1,6 +1,7 @@
 """Papers as data: what is accepted, how measures are called, what a verdict rests on; on a paper made up here."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -215,6 +216,12 @@ def test_differences_are_paired() -> None:
     assert (second - first).ci95 == pytest.approx(0.0, abs=1e-12)  # rounding only
     assert least([first, second]) is first
     assert largest([first, second]) is second
+    # What is no number decides, wherever it stands; and what cannot be paired is not.
+    unknown = Measured([float("nan")])
+    assert least([first, unknown]) is unknown
+    assert largest([first, unknown]) is unknown
+    with pytest.raises(ValueError, match="3 replications cannot be paired with 1"):
+        _ = first - unknown
 
 
 def test_a_point_is_found_by_what_its_label_begins_with(paper: Paper, tmp_path: Path) -> None:
@@ -228,7 +235,24 @@ def test_a_point_is_found_by_what_its_label_begins_with(paper: Paper, tmp_path: 
     assert flows.shape == (points.at(buffer=25).document["run"]["replications"], 2)
 
 
-def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument(paper: Paper, tmp_path: Path) -> None:
+def test_a_point_that_failed_leaves_its_claims_unjudged_and_no_others(paper: Paper, tmp_path: Path) -> None:
+    path = paper.folder / "experiments/buffers.toml"
+    path.write_text(path.read_text().replace('["5 packets", ', '["5 packets", "no buffer", '))
+    found = reproduce(store=tmp_path / "store")
+    assert [key for key, verdict in verdicts(found).items() if verdict != "not_run"] == ["toy.bound"]
+    assert "1 points failed" in found.judged["toy.full"].note
+
+
+def test_a_page_is_of_a_whole_paper(paper: Paper, tmp_path: Path) -> None:
+    with pytest.raises(elephan.InputError, match="ask for toy instead of some of its claims"):
+        write_pages(reproduce("toy.bound", store=tmp_path / "store"), tmp_path / "pages")
+    assert not (tmp_path / "pages").exists()
+    assert paper.name == "toy"
+
+
+def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument(
+    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     figures = Figures()
 
     @figures("Figure 1", "Use | and buffer", paper="It rises.", experiments=("buffers",))
@@ -243,10 +267,11 @@ def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument
     paper.__dict__["figures"] = figures
     paper.about["cite"] = "Barman2004"  # type: ignore[index]
     paper.about["title"] = "A toy"  # type: ignore[index]
+    monkeypatch.setattr(import_module("elephan.report.papers"), "PAPERS", ("toy",))
     index, page = write_pages(reproduce(store=tmp_path / "store"), tmp_path / "pages")
     assert "[A toy](toy.md) | 6 | 3 | 1 | 1 | 1 |" in index.read_text()
     text = page.read_text()
-    assert "| [Figure 1](#figure-1-use--and-buffer) | Use \\| and buffer | 2 met, 1 deviate" in text
+    assert "| [Figure 1](#figure-1-use--and-buffer) | Use \\| and buffer | 2 met, 1 not met for a shown reason" in text
     assert (tmp_path / "pages" / re.search(r"\((pictures/.*svg)\)", text)[1]).stat().st_size > 1000  # type: ignore[index]
     assert "[**deviation**](#deviation-1-it-is-not-so-small)" in text
     assert "### Deviation 1: it is not so small" in text

@@ -104,9 +104,11 @@ def test_experiments_can_be_run(name: str, experiment: str, quick: bool) -> None
     assert [point.error for point in points if point.error] == []
 
 
+@pytest.mark.skipif(not (PAGES / "README.md").exists(), reason="no full reproduction has been written yet")
 @pytest.mark.parametrize("name", EVERY)
 def test_pages_have_every_claim_and_no_failure(name: str) -> None:
     text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    assert "--quick" not in text  # shortened runs say that nothing is broken, not that a paper holds
     rows = dict(re.findall(r"^\| `([a-z]+\.[^`]+)` \|.*\| ([^|]+) \|$", text, flags=re.MULTILINE))
     assert rows.keys() == EVERY[name].claims.keys()
     assert {row.partition("]")[0].strip("[*") for row in rows.values()} <= {"pass", "deviation"}

@@ -68,7 +68,8 @@ def reproduce(
 ) -> None:
     """Run the experiments of published papers; give a verdict on every claim: pass, fail, or deviation with the reason.
 
-    Runs are kept in the store: a reproduction that is stopped goes on where it was. Exit code 1 if a claim failed.
+    Runs are kept in the store: a reproduction that is stopped goes on where it was. Exit code 1 if a claim
+    failed or could not be judged.
     """
     from elephan.papers import papers  # noqa: PLC0415 (--help does without NumPy)
     from elephan.papers import reproduce as judge  # noqa: PLC0415
@@ -76,9 +77,14 @@ def reproduce(
 
     check_out(out)
     check_out(pages)
+    asked = select(papers(), ids or ())
     if list_:
-        _show_list(select(papers(), ids or ()).values(), json=json)
+        _show_list(asked.values(), json=json)
         return
+    if pages is not None:
+        from elephan.report.papers import check_whole  # noqa: PLC0415 (Matplotlib is slow to import)
+
+        check_whole(papers(), asked)
     with ProgressLine("reproduce", quiet=quiet, of="points") as line:
 
         def watch(running: Running) -> None:
@@ -94,7 +100,7 @@ def reproduce(
         with writing(out):
             written.append(found.write(out))
     if pages is not None:
-        from elephan.report.papers import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
+        from elephan.report.papers import write_pages  # noqa: PLC0415 (as above)
 
         with writing(pages):
             written.extend(write_pages(found, pages))

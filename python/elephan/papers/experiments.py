@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from elephan.papers.runs import Point, Points, leading
+from elephan.papers.runs import Point, Points, same
 from elephan.store import Stored
 from elephan.sweep import Sweep, sweep
 from elephan.sweep.axes import CASE, Axis, Case, Cases
@@ -171,10 +171,7 @@ def _wanted(case: Case, only: Mapping[str, list[Any]]) -> bool:
 
 
 def _among(place: str, value: object, only: Mapping[str, list[Any]]) -> bool:
-    if place not in only:
-        return True
-    # What is not a number is equal to nothing, itself included.
-    return any(value == wanted or leading(value) == leading(wanted) for wanted in only[place])
+    return place not in only or any(same(value, wanted) for wanted in only[place])
 
 
 class _Watch:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from elephan.papers.runs import Runs
 
 Verdict = Literal["pass", "deviation", "fail", "not_run"]
+UNMEASURED = (ArithmeticError, LookupError, ValueError)
+"""What a measure raises where it finds too little to measure: its claims are not judged, and all others are."""
+
 VERDICTS: tuple[Verdict, ...] = ("pass", "deviation", "fail", "not_run")
 
 
@@ -135,8 +138,8 @@ def see(paper: Paper, shown: Shown, runs: Runs) -> Seen:
     """
     try:
         found: Found = paper.measures(shown.measure, runs.only(shown.experiments))
-    except NotRunError as error:
-        return Seen(shown, None, holds=False, note=str(error))
+    except UNMEASURED as error:
+        return Seen(shown, None, holds=False, note=_why(error))
     accept = shown.quick if runs.quick else shown.accept
     return Seen(shown, found, accept is None or accept.holds(measured.number(found)), _noted(found))
 
@@ -159,14 +162,11 @@ def judge(paper: Paper, claim: Claim, runs: Runs, argued: tuple[Argued, ...]) ->
     accept = claim.quick if runs.quick else claim.accept
     try:
         found: Found = paper.measures(claim.measure, runs.only(claim.experiments))
-    except NotRunError as error:
-        return Judged(claim, None, accept, "not_run", str(error))
-    except Exception as error:
-        error.add_note(f"while measuring {claim.id}: {claim.measure}")
-        raise
+    except UNMEASURED as error:
+        return Judged(claim, None, accept, "not_run", _why(error))
     note = _noted(found)
     if accept.holds(measured.number(found)):
-        return Judged(claim, found, accept, "pass", _doubted(note, found, accept))
+        return Judged(claim, found, accept, "pass", _doubted(note, found, claim, accept))
     for each in argued:
         if claim.id in each.deviation.claims:
             if each.holds:
@@ -184,12 +184,17 @@ def _joined(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
 
-def _doubted(note: str, found: Found, accept: Accept) -> str:
-    """Say of a sign whose interval holds zero that the runs do not tell it for sure."""
-    if accept.how == "sign" and isinstance(found, measured.Measured):
-        within = found.ci95
-        if within is not None and abs(found.mean) <= within:
-            return _joined(note, "within its interval of 0")
+def _why(error: Exception) -> str:
+    return str(error) if isinstance(error, NotRunError) else f"cannot be measured: {type(error).__name__}: {error}"
+
+
+def _doubted(note: str, found: Found, claim: Claim, accept: Accept) -> str:
+    """Say of an ordering whose interval holds what decides it that the runs do not tell it for sure."""
+    if claim.kind != "ordering" or not isinstance(found, measured.Measured) or found.ci95 is None:
+        return note
+    bound = 0.0 if accept.how == "sign" else accept.numbers[0] if accept.how in ("min", "max") else None
+    if bound is not None and abs(found.mean - bound) <= found.ci95:
+        return _joined(note, f"within its interval of {bound:g}")
     return note
 
 

@@ -62,17 +62,17 @@ class Measured:
         return estimate(self.samples).to_json()
 
     def __sub__(self, other: Measured | float) -> Measured:
-        return Measured(self.samples - _samples(other), self.note)
+        return Measured(self.samples - self._beside(other), self.note)
 
     def __add__(self, other: Measured | float) -> Measured:
-        return Measured(self.samples + _samples(other), self.note)
+        return Measured(self.samples + self._beside(other), self.note)
 
     def __mul__(self, factor: Measured | float) -> Measured:
-        return Measured(self.samples * _samples(factor), self.note)
+        return Measured(self.samples * self._beside(factor), self.note)
 
     def __truediv__(self, other: Measured | float) -> Measured:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return Measured(self.samples / _samples(other), self.note)
+            return Measured(self.samples / self._beside(other), self.note)
 
     def __neg__(self) -> Measured:
         return Measured(-self.samples, self.note)
@@ -80,13 +80,22 @@ class Measured:
     def __abs__(self) -> Measured:
         return Measured(np.abs(self.samples), self.note)
 
+    def _beside(self, other: Measured | float) -> NDArray[np.float64] | float:
+        """The samples of another quantity, of as many replications; a plain number is the same in all."""
+        if not isinstance(other, Measured):
+            return other
+        if other.samples.size != self.samples.size:
+            message = f"{self.samples.size} replications cannot be paired with {other.samples.size}"
+            raise ValueError(message)
+        return other.samples
+
 
 Found = Measured | float | bool
 """What a measure gives: something measured, a number of a formula, or whether something is so."""
 
 
 def least(each: Iterable[Measured]) -> Measured:
-    """Return the one with the smallest mean: what "at every buffer" is decided by.
+    """Return the one with the smallest mean: what "at every buffer" is decided by. One that is no number decides it.
 
     Parameters
     ----------
@@ -101,11 +110,11 @@ def least(each: Iterable[Measured]) -> Measured:
     >>> least([Measured(0.2, "at 50"), Measured(0.1, "at 100")]).note
     'at 100'
     """
-    return min(each, key=lambda one: one.mean)
+    return min(each, key=lambda one: _first_nan(one.mean, -np.inf))
 
 
 def largest(each: Iterable[Measured]) -> Measured:
-    """Return the one with the largest mean.
+    """Return the one with the largest mean. One that is no number decides it.
 
     Parameters
     ----------
@@ -115,7 +124,7 @@ def largest(each: Iterable[Measured]) -> Measured:
     -------
     Measured
     """
-    return max(each, key=lambda one: one.mean)
+    return max(each, key=lambda one: _first_nan(one.mean, np.inf))
 
 
 def mean(each: Iterable[Measured]) -> Measured:
@@ -170,5 +179,6 @@ def to_json(found: Found) -> Any:
     return float(found) if np.isfinite(found) else None
 
 
-def _samples(of: Measured | float) -> NDArray[np.float64] | float:
-    return of.samples if isinstance(of, Measured) else of
+def _first_nan(x: float, end: float) -> float:
+    """A number to sort by: what is none comes before all others."""
+    return end if np.isnan(x) else x

@@ -161,8 +161,8 @@ class Points:
         return len(self.points)
 
     def where(self, **labels: object) -> Points:
-        """Keep the points with these labels: equal, or a number that the label's text begins with."""
-        kept = tuple(p for p in self.points if all(_same(p.labels.get(name), x) for name, x in labels.items()))
+        """Keep the points with these labels: the same text, or a number that the label's text begins with."""
+        kept = tuple(p for p in self.points if all(same(p.labels.get(name), x) for name, x in labels.items()))
         return Points(self.name, kept, self.failed)
 
     def at(self, **labels: object) -> Point:
@@ -176,8 +176,7 @@ class Points:
         found = self.where(**labels).points
         if len(found) != 1:
             said = ", ".join(f"{name}={value}" for name, value in labels.items()) or "no labels"
-            why = f" ({self.failed[0]})" if self.failed else ""
-            message = f"{self.name}: {len(found)} points with {said}{why}"
+            message = f"{self.name}: {len(found)} points with {said}"
             raise NotRunError(message)
         return found[0]
 
@@ -204,7 +203,12 @@ class Runs:
         if name not in self.experiments:
             message = f"{name}: not run"
             raise NotRunError(message)
-        return self.experiments[name]
+        points = self.experiments[name]
+        if points.failed:
+            # What is said of every point would be said of fewer.
+            message = f"{name}: {len(points.failed)} points failed: {points.failed[0]}"
+            raise NotRunError(message)
+        return points
 
     def __contains__(self, name: object) -> bool:
         return name in self.experiments
@@ -237,7 +241,22 @@ def leading(value: object) -> float:
     return float(found[0]) if found else float("nan")
 
 
-def _same(label: object, wanted: object) -> bool:
+def same(label: object, wanted: object) -> bool:
+    """Tell whether a label is what is wanted: text by its text, a number by what the label is or begins with.
+
+    Parameters
+    ----------
+    label, wanted : object
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> same("50 ms", 50), same("50 ms", "50 s"), same("50 ms", "50 ms")
+    (True, False, True)
+    """
     if label is None:
         return wanted is None
     if isinstance(wanted, str | bool) or isinstance(label, bool):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.citations import CITATIONS
+from elephan.errors import InputError
+from elephan.papers import PAPERS
 from elephan.papers.judged import VERDICTS
 from elephan.pictures.figure import Figure
 from elephan.pictures.words import count, joined, number
@@ -18,7 +20,7 @@ from elephan.plots.style import save
 from elephan.run.files import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from elephan.papers import Paper, Reproduction
@@ -30,7 +32,7 @@ INDEX = "README.md"
 PICTURES = "pictures"
 
 MARKS = {"pass": "pass", "deviation": "**deviation**", "fail": "**FAIL**", "not_run": "*not run*"}
-SAID = {"pass": "met", "deviation": "deviate for a shown reason", "fail": "failed", "not_run": "not run"}
+SAID = {"pass": "met", "deviation": "not met for a shown reason", "fail": "failed", "not_run": "not run"}
 
 GENERATED = "<!-- Written by `elephan reproduce --pages`; what is changed here is lost. -->"
 
@@ -51,11 +53,40 @@ def write_pages(found: Reproduction, folder: Path) -> list[Path]:
 
     Raises
     ------
+    InputError
+        If only some claims of a paper were asked for.
     OSError
         If the folder cannot be written.
     """
-    pages = [write_text(folder / f"{paper.name}.md", _page(found, paper, folder)) for paper in found.papers]
-    return [write_text(folder / INDEX, _index(found)), *pages]
+    check_whole(found.papers, found.asked)
+    pages = []
+    for paper in found.papers:
+        for old in (folder / PICTURES).glob(f"{paper.prefix}-*.svg"):
+            old.unlink()
+        pages.append(write_text(folder / f"{paper.name}.md", _page(found, paper, folder)))
+    # The page that leads to them is about all.
+    return [*([write_text(folder / INDEX, _index(found))] if len(found.papers) == len(PAPERS) else []), *pages]
+
+
+def check_whole(papers: Iterable[Paper], asked: Collection[str]) -> None:
+    """Refuse pages of papers of which only some claims are asked for: they would replace the whole ones.
+
+    Parameters
+    ----------
+    papers : iterable of Paper
+    asked : collection of str
+        Ids of claims.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    for paper in papers:
+        mine = paper.claims.keys() & set(asked)
+        if mine and mine != paper.claims.keys():
+            message = f"--pages: a page is about a whole paper; ask for {paper.name} instead of some of its claims"
+            raise InputError(message)
 
 
 def _index(found: Reproduction) -> str:
@@ -65,6 +96,7 @@ def _index(found: Reproduction) -> str:
         "",
         GENERATED,
         "",
+        *_shortened(found),
         f"{count(len(found.judged), 'claim')} of {count(len(found.papers), 'paper')}: {_verdicts(total)}.",
         "",
         "*Pass*: within what is accepted, which is stated beside each claim with its reason. *Deviation*: the paper's",
@@ -94,11 +126,10 @@ def _index(found: Reproduction) -> str:
 def _page(found: Reproduction, paper: Paper, folder: Path) -> str:
     mine = {key: judged for key, judged in found.judged.items() if judged.claim.paper == paper.name}
     exhibits = found.exhibits(paper)
-    headings = {
-        key: _argument(i, argued)
-        for i, argued in enumerate(found.argued[paper.name], 1)
-        for key in argued.deviation.claims
-    }
+    needed = [
+        argued for argued in found.argued[paper.name] if any(_excused(mine, key) for key in argued.deviation.claims)
+    ]
+    headings = {key: _argument(i, argued) for i, argued in enumerate(needed, 1) for key in argued.deviation.claims}
     shown = {exhibit.place for exhibit in exhibits}
     elsewhere = list(dict.fromkeys(judged.claim.figure for judged in mine.values() if judged.claim.figure not in shown))
     lines = [
@@ -106,6 +137,7 @@ def _page(found: Reproduction, paper: Paper, folder: Path) -> str:
         "",
         GENERATED,
         "",
+        *_shortened(found),
         CITATIONS[paper.about["cite"]],
         "",
         str(paper.about.get("summary", "")).strip(),
@@ -127,7 +159,7 @@ def _page(found: Reproduction, paper: Paper, folder: Path) -> str:
         for place in elsewhere:
             title = "Numbers derived from its equations" if place == "derived" else place
             lines += [f"### {title}", "", *_claims([j for j in mine.values() if j.claim.figure == place], headings)]
-    lines += _deviations(found.argued[paper.name], mine, quick=found.quick)
+    lines += _deviations(needed, mine, quick=found.quick)
     lines += _open(found, paper)
     lines += _experiments(found, paper)
     return "\n".join(lines).rstrip() + "\n"
@@ -192,13 +224,10 @@ def _claims(every: Sequence[Judged], headings: dict[str, str]) -> list[str]:
 
 
 def _deviations(every: Sequence[Argued], mine: dict[str, Judged], *, quick: bool) -> list[str]:
-    """Those that some claim needs; one that is met needs no excuse."""
     lines: list[str] = []
     for i, argued in enumerate(every, 1):
-        of = [key for key in argued.deviation.claims if key in mine and mine[key].verdict != "pass"]
-        if not of:
-            continue
         deviation = argued.deviation
+        of = [key for key in deviation.claims if _excused(mine, key)]
         lines += [f"### {_argument(i, argued)}", ""]
         lines += [f"Of {joined([f'`{key}`' for key in of])}.", "", deviation.why.strip(), ""]
         if deviation.ns2:
@@ -209,6 +238,11 @@ def _deviations(every: Sequence[Argued], mine: dict[str, Judged], *, quick: bool
             *_seen(argued.seen, quick=quick),
         ]
     return ["## Deviations", "", *lines] if lines else []
+
+
+def _excused(mine: Mapping[str, Judged], key: str) -> bool:
+    """Whether a claim needs its explanation; one that is met does not."""
+    return key in mine and mine[key].verdict != "pass"
 
 
 def _argument(position: int, argued: Argued) -> str:
@@ -232,7 +266,9 @@ def _open(found: Reproduction, paper: Paper) -> list[str]:
         return []
     rows = []
     for each, seen in every:
-        shown = "; ".join(f"{one.shown.says}: {_found(one)}" for one in seen)
+        shown = "; ".join(
+            f"{one.shown.says}: {_found(one)}{'' if one.holds else ' (**not as expected**)'}" for one in seen
+        )
         rows.append([each.what, each.default, each.reason, f"{each.matters} {shown}".strip()])
     heads = ["not stated", "taken here", "because", "what hangs on it"]
     return ["## What the paper leaves open", "", *_table(heads, rows)]
@@ -251,8 +287,14 @@ def _experiments(found: Reproduction, paper: Paper) -> list[str]:
 
 def _command(ids: str, found: Reproduction) -> list[str]:
     words = " ".join(word for word in ("elephan reproduce", ids, "--quick" if found.quick else "") if word)
-    short = " Shortened runs with wider bands." if found.quick else ""
-    return [f"`{words}` makes it again, with elephan {_native.version()}.{short}"]
+    return [f"`{words}` makes it again, with elephan {_native.version()}."]
+
+
+def _shortened(found: Reproduction) -> list[str]:
+    """What nobody may overlook."""
+    if not found.quick:
+        return []
+    return ["**Shortened runs, judged in wider bands: they say that nothing is broken, not that the paper holds.**", ""]
 
 
 def _verdicts(counts: Mapping[Any, int]) -> str:
