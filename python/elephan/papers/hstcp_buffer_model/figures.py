@@ -174,7 +174,7 @@ def _traces(runs: Runs, buffer: int, word: str) -> tuple[Figure | Table, ...]:
             tuple(windows),
             (warmup,),
             link=name,
-            note=f"Of five replications the first. {rates}",
+            note=f"The first replication. {rates}",
         ),
         Figure(
             f"queue-{buffer}",
@@ -268,7 +268,7 @@ def _beside(row: dict[str, str], runs: Runs) -> tuple[Cell, ...]:
     "ns-2",
     "The same settings in ns-2 2.35",
     paper="Nothing: it names no version and no settings. These runs of ours tell what is ns-2's from what is "
-    "elephan's, one a row; intervals are those of five runs of elephan.",
+    "elephan's, one a row; intervals are those of elephan's replications.",
     experiments=("as-ns2",),
 )
 def beside_ns2(runs: Runs) -> tuple[Figure | Table, ...]:
