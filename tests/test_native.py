@@ -1,6 +1,10 @@
 """The bridge: its stub tells the truth, and its lock is free while it simulates."""
 
+import errno
+import json
+import math
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -86,3 +90,31 @@ def test_what_comes_with_a_canonical_form_follows_from_it() -> None:
     canonical, name, described = _native.resolve(EXAMPLE)
     assert name == _native.scenario_id(canonical)
     assert described == _native.describe(canonical)
+
+
+def test_a_document_is_written_as_json_would() -> None:
+    chance = random.Random(1)
+    # With numbers halfway between two shortest forms, of which measured rates are full: odd parts of powers of two.
+    numbers = [chance.uniform(-1, 1) * 10.0 ** chance.randint(-20, 25) for _ in range(5000)]
+    numbers += [chance.getrandbits(53) / 2 ** chance.randint(0, 60) for _ in range(5000)] + [0.0, -0.0, 5e-324, 1e16]
+    document: dict[str, Any] = {
+        "numbers": numbers,
+        "whole": [0, -5, 2**63, -(2**70), True, False, None],
+        'a "name"': {"texts": ("é\n\x00\x7f", "\U0001f600", ""), "empty": [{}, [], ()]},
+    }
+    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(part)}" for name, part in document.items())
+    assert _native.json_lines(document) == f"{{\n{lines}\n}}\n".encode()
+    for wrong in (math.nan, math.inf, {1}, {1: 2}):
+        with pytest.raises((TypeError, ValueError)):
+            _native.json_lines({"wrong": wrong})
+
+
+def test_a_folder_that_cannot_be_written_is_refused_as_by_the_system(tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    _native.write_folder(str(place), [("a", b"1"), ("b", b"")])
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == {"a": b"1", "b": b""}
+    with pytest.raises(FileExistsError) as there:
+        _native.write_folder(str(place), [])
+    assert (there.value.errno, there.value.filename) == (errno.EEXIST, str(place))
+    with pytest.raises(FileNotFoundError):
+        _native.write_folder(str(tmp_path / "no" / "run"), [])

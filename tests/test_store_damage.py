@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import elephan
+from elephan import _native
 from elephan.errors import InputError
 from elephan.run.result import Result
 from elephan.store import Store, folders, provenance, upkeep
@@ -322,7 +323,7 @@ def test_a_disk_that_fills_while_a_file_is_written_leaves_no_run(
 
     with Store(tmp_path) as store:
         with monkeypatch.context() as patched:
-            patched.setattr(folders, "note", full)
+            patched.setattr(_native, "write_folder", full)
             with pytest.raises(InputError, match="the disk is full"):
                 store.put(result, labels={"a": 1})
         assert list(folders.all_ids(tmp_path)) == []

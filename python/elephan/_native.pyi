@@ -10,6 +10,7 @@ __all__ = [
     "catalog",
     "describe",
     "digest",
+    "json_lines",
     "law_rounds",
     "memory_floor",
     "parquet_file",
@@ -26,6 +27,7 @@ __all__ = [
     "size_bytes",
     "unwinds",
     "version",
+    "write_folder",
 ]
 
 class _Outcome(TypedDict):
@@ -50,6 +52,8 @@ def schema() -> str: ...
 def parquet_file(
     columns: Sequence[tuple[str, NDArray[Any] | Sequence[str | None]]], metadata: Sequence[tuple[str, str]]
 ) -> bytes: ...
+def json_lines(parts: dict[str, Any]) -> bytes: ...
+def write_folder(folder: str, files: Sequence[tuple[str, bytes]]) -> None: ...
 def seconds(text: str) -> float: ...
 def rate_bps(text: str) -> int: ...
 def size_bytes(text: str) -> int: ...

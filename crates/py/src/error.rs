@@ -1,7 +1,8 @@
 //! Where Rust's errors become Python's: one function per room, and no message is written twice.
 
-use pyo3::PyErr;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::path::Path;
 
 pyo3::import_exception!(elephan.errors, ScenarioError);
 pyo3::import_exception!(elephan.errors, UnitError);
@@ -24,6 +25,23 @@ pub fn from_text(error: base::text::TextError) -> PyErr {
 /// Columns that are no table.
 pub fn from_parquet(error: ::parquet::errors::ParquetError) -> PyErr {
     PyValueError::new_err(format!("parquet: {error}"))
+}
+
+/// What the system refuses, with its number and the path, as Python says it.
+pub fn from_system(error: &std::io::Error, path: &Path) -> PyErr {
+    let said = error.to_string();
+    let reason = said.split(" (os error").next().unwrap_or_default().to_owned();
+    PyOSError::new_err((error.raw_os_error(), reason, path.as_os_str().to_owned()))
+}
+
+/// What JSON has no form for.
+pub fn bad_value(value: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("json: {} has no form", value.get_type()))
+}
+
+/// A number that is none, which JSON has no form for either.
+pub fn bad_number(number: f64) -> PyErr {
+    PyValueError::new_err(format!("json: {number} has no form"))
 }
 
 /// An engine that does not exist.

@@ -6,6 +6,8 @@ mod cards;
 mod columns;
 mod error;
 mod facts;
+mod files;
+mod json;
 mod laws;
 mod parquet;
 mod queues;
@@ -15,13 +17,19 @@ use pyo3::prelude::*;
 /// The native half of elephan. See `_native.pyi` for the types.
 #[pymodule(gil_used = false)]
 mod _native {
-    use crate::{cards, columns, error, facts, laws, parquet, queues};
+    use crate::{cards, columns, error, facts, files, json, laws, parquet, queues};
     use error::{bad_engine, from_build, from_scenario};
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
 
     #[pymodule_export]
     use cards::catalog;
+
+    #[pymodule_export]
+    use files::write_folder;
+
+    #[pymodule_export]
+    use json::json_lines;
 
     #[pymodule_export]
     use laws::{law_rounds, replay_law};

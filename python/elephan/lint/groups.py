@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,17 +62,17 @@ class Group:
     access_buffer: int | None
     tcp: dict[str, Any]
 
-    @property
+    @cached_property
     def rtt_s(self) -> float:
         """Middle of its base RTTs."""
         return (min(self.rtts_s) + max(self.rtts_s)) / 2
 
-    @property
+    @cached_property
     def bdp(self) -> float:
         """Segments of a flow that fill its share of its narrowest link."""
         return self.link.share_bps * self.rtt_s / 8 / self.packet_bytes
 
-    @property
+    @cached_property
     def window(self) -> float | None:
         """Segments in flight when the link drops: pipe and buffer full; None if its buffer has no limit.
 
@@ -82,12 +83,12 @@ class Group:
         waiting = self.link.queue_s if self.link.discipline == FULL_UNTIL_IT_DROPS else 0.0
         return self.link.share_bps * (self.rtt_s + waiting) / 8 / self.packet_bytes
 
-    @property
+    @cached_property
     def is_held_by_access(self) -> bool:
         """Whether its own access is no faster than its share of the link."""
         return self.access_rate_bps is not None and self.access_rate_bps <= self.link.share_bps
 
-    @property
+    @cached_property
     def is_held_by_receiver(self) -> bool:
         """Whether the receive window is below what it takes to make the link drop."""
         limit, window = self.tcp["receive_window"], self.window

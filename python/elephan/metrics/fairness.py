@@ -47,8 +47,8 @@ def jain(x: ArrayLike) -> float:
     (1.0, 0.25)
     """
     values = np.asarray(x, dtype=float)
-    squares = float(np.sum(values**2))
-    return float(np.sum(values)) ** 2 / (values.size * squares) if squares > 0 else float("nan")
+    squares = float((values**2).sum())
+    return float(values.sum()) ** 2 / (values.size * squares) if squares > 0 else float("nan")
 
 
 @metric(

@@ -5,6 +5,7 @@ Source: RFC 5166 for what is worth measuring; HdrHistogram for the bins.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -485,15 +486,15 @@ def percentiles(histograms: Sequence[ArrayLike], shares: Sequence[float]) -> NDA
            [ 1.,  1.],
            [nan, nan]])
     """
-    # All in one row: a rank is looked for behind what the histograms before it hold.
-    counted = np.concatenate([[0], *histograms], dtype=np.int64, casting="unsafe").cumsum()
-    bounds = np.cumsum([0, *(len(counts) for counts in histograms)])  # type: ignore[arg-type]
-    before = counted[bounds[:-1], None]
-    totals = counted[bounds[1:], None] - before
-    # A whole count: rounding must not ask for one more sample than there is.
-    ranks = np.maximum(np.ceil(np.asarray(shares) * totals - 1e-9).astype(np.int64), 1)
-    at = np.searchsorted(counted, before + ranks) - 1 - bounds[:-1, None]
-    return np.where(totals > 0, _all_middles()[np.where(totals > 0, at, 0)], np.nan)
+    found = np.full((len(histograms), len(shares)), np.nan)
+    for row, histogram in zip(found, histograms, strict=True):
+        counted = np.asarray(histogram, dtype=np.int64).cumsum()
+        total = int(counted[-1]) if counted.size else 0
+        if total:
+            # A whole count: rounding must not ask for one more sample than there is.
+            ranks = [max(math.ceil(share * total - 1e-9), 1) for share in shares]
+            row[:] = _all_middles()[counted.searchsorted(ranks)]
+    return found
 
 
 @metric(

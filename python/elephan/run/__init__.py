@@ -111,9 +111,12 @@ def run(
         outcomes.extend(more)
         return [[metric.measure(outcome) for metric in wanted] for outcome in more]
 
-    relative = [metric.relative for metric in wanted]
-    rows, met = sample_until(measure, relative=relative, first=first, step=STEP, most=most)
-    reached = Precision(wanted, rows, met) if wanted else None
+    reached = None
+    if wanted:
+        relative = [metric.relative for metric in wanted]
+        reached = Precision(wanted, *sample_until(measure, relative=relative, first=first, step=STEP, most=most))
+    else:
+        measure(range(first))
     if settled.replications != len(outcomes):
         settled = settled.override({"replications": len(outcomes)})
     return Result(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached)

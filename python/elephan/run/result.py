@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import isfinite
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from elephan.metrics import (
 )
 from elephan.run import shown
 from elephan.run.outcome import CAUSES, Outcome
-from elephan.stats import estimates
+from elephan.stats import estimates, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -215,10 +215,8 @@ class Result:
         # By name, of each link and replication; as plain numbers, since there are mostly few.
         plain = {name: _by_link([o.links[name] for o in outcomes]) for name in outcomes[0].links}
         loss_ratio = _by_link([o.loss_ratios for o in outcomes])
-        histograms = [counts for o in outcomes for counts in o.histograms["backlog_packets"]]
-        histograms += [o.delay_histogram(i) for o in outcomes for i in range(len(facts))]
-        found = percentiles(histograms, [p / 100 for p in PERCENTILES])
-        backlogs, delays = found.reshape(2, len(outcomes), len(facts), -1).transpose(0, 3, 2, 1)
+        backlogs = _percentiles([[o.histograms["backlog_packets"][i] for o in outcomes] for i in range(len(facts))])
+        delays = _percentiles([[o.delay_histogram(i) for o in outcomes] for i in range(len(facts))], 1e-12)
         for i, fact in enumerate(facts):
             buffer = buffer_packets(fact)
             hit, events, waiting = (plain[name][i] for name in ("flows_hit", "loss_events", "backlog_packets"))
@@ -232,10 +230,10 @@ class Result:
                 "loss_ratio": over(loss_ratio[i]),
                 "backlog_packets": over(waiting),
                 "backlog_max_packets": over(plain["backlog_max_packets"][i]),
-                **{f"backlog_p{p}_packets": over(x[i]) for p, x in zip(PERCENTILES, backlogs, strict=True)},
+                **{f"backlog_p{p}_packets": over(x) for p, x in zip(PERCENTILES, backlogs[i], strict=True)},
                 "occupancy": over([occupancy(x, buffer) for x in waiting]),
                 "queueing_delay_s": over(plain["queueing_delay_s"][i]),
-                **{f"queueing_delay_p{p}_s": over(1e-12 * x[i]) for p, x in zip(PERCENTILES, delays, strict=True)},
+                **{f"queueing_delay_p{p}_s": over(x) for p, x in zip(PERCENTILES, delays[i], strict=True)},
                 "idle_fraction": over([1.0 - used for used in plain["utilization"][i]]),
                 "empty_fraction": over(plain["empty_fraction"][i]),
                 "drops": {cause: over(plain[f"drops_{cause}"][i]) for cause in CAUSES},
@@ -247,13 +245,13 @@ class Result:
     def _groups(self, over: _Estimates) -> Iterator[dict[str, Any]]:
         # Of each replication, column and flow.
         columns = np.array([[o.flows[name] for name in OF_FLOWS] for o in self.outcomes], dtype=float)
-        begins = np.searchsorted(self._flow_groups, np.arange(len(self.scenario.groups) + 1))
+        begins = self._flow_groups.searchsorted(range(len(self.scenario.groups) + 1)).tolist()
         for g, fact in enumerate(self.scenario.groups):
             mine = columns[:, :, begins[g] : begins[g + 1]]
             sums = mine.sum(axis=2)
-            total, mean = (dict(zip(OF_FLOWS, x.T, strict=True)) for x in (sums, _means(mine, sums)))
+            total, mean = (dict(zip(OF_FLOWS, x.T.tolist(), strict=True)) for x in (sums, _means(mine, sums)))
             # Datagrams cannot time out: that is not the same as none that did.
-            never = np.full(len(self.outcomes), np.nan) if fact["law"] is None else None
+            never = [np.nan] * len(self.outcomes) if fact["law"] is None else None
             yield {
                 "name": fact["name"],
                 "law": fact["law"],
@@ -261,7 +259,7 @@ class Result:
                 "flows": fact["flows"],
                 "goodput_bps": over(total["goodput_bps"]),
                 "goodput_per_flow_bps": over(mean["goodput_bps"]),
-                "loss_ratio": over(list(map(ratio, total["dropped"].tolist(), total["sent"].tolist()))),
+                "loss_ratio": over(list(map(ratio, total["dropped"], total["sent"]))),
                 "cwnd_segments": over(mean["cwnd_segments"]),
                 "srtt_s": over(mean["srtt_s"]),
                 "timeouts": over(total["timeouts"] if never is None else never),
@@ -316,10 +314,9 @@ def fair_groups(groups: Sequence[dict[str, Any]], link: int | None = None) -> ND
     >>> fair_groups([{"sort": "transfer", "path": [0]}, {"sort": "datagrams", "path": [0, 1]}], link=1)
     array([False,  True])
     """
-    sorts = np.array([SORTS.index(group["sort"]) for group in groups])
-    here = np.array([link is None or link in group["path"] for group in groups])
-    counts: NDArray[np.bool_] = here & (sorts == sorts[here].min())
-    return counts
+    sorts = [SORTS.index(g["sort"]) if link is None or link in g["path"] else len(SORTS) for g in groups]
+    first = min(sorts)
+    return np.array([sort == first for sort in sorts])
 
 
 def buffer_packets(link: dict[str, Any]) -> float | None:
@@ -356,25 +353,60 @@ def _by_link(columns: Sequence[NDArray[Any]]) -> list[tuple[Any, ...]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
+FEW = 8
+"""Values below which NumPy adds one after the other, so that plain numbers give the same digits sooner."""
+
+
 class _Estimates:
-    """Estimates over replications that a document has places for already: all are made at once, which is faster."""
+    """Estimates over replications: of few at once, of many all together in the end, which is faster for each."""
 
     def __init__(self) -> None:
-        self.rows: list[ArrayLike] = []
+        self.rows: list[Sequence[float]] = []
         self.places: list[dict[str, float | None]] = []
 
-    def __call__(self, values: ArrayLike) -> dict[str, float | None]:
-        """Take the values of the replications; return what `fill` will fill."""
+    def __call__(self, values: Sequence[float]) -> dict[str, float | None]:
+        """Take the values of the replications; what is not a number stays null, as JSON has none."""
+        if len(values) < FEW:
+            return _of_few(values)
         self.rows.append(values)
         self.places.append({"mean": None, "ci95": None})
         return self.places[-1]
 
     def fill(self) -> None:
-        """Estimate; what is not a number stays null, as JSON has none."""
+        """Estimate what was left for the end."""
+        if not self.rows:
+            return
         for key, numbers in zip(("mean", "ci95"), estimates(np.array(self.rows, dtype=float)), strict=True):
             for place, number in zip(self.places, numbers.tolist(), strict=True):
                 if isfinite(number):
                     place[key] = number
+
+
+def _of_few(values: Sequence[float]) -> dict[str, float | None]:
+    """As `estimate`, with the same digits."""
+    known = [float(x) for x in values if isfinite(x)]
+    count = len(known)
+    if count < 2:
+        return {"mean": known[0] if known else None, "ci95": None}
+    mean = _added(known) / count
+    spread = sqrt(_added([(x - mean) * (x - mean) for x in known]) / (count - 1))
+    return {"mean": mean, "ci95": t_quantile(count - 1) * spread / sqrt(count)}
+
+
+def _added(values: Sequence[float]) -> float:
+    """One after the other: `sum` corrects its rounding in newer versions of Python."""
+    total = 0.0
+    for x in values:
+        total += x
+    return total
+
+
+def _percentiles(histograms: Sequence[Sequence[ArrayLike]], scale: float = 1.0) -> list[list[tuple[float, ...]]]:
+    """`PERCENTILES` of histograms by thing and replication, each with its replications: by thing and percentile."""
+    shares = [p / 100 for p in PERCENTILES]
+    found = scale * percentiles([counts for each in histograms for counts in each], shares)
+    rows = iter(found.tolist())
+    return [list(zip(*(next(rows) for _ in each), strict=True)) for each in histograms]
 
 
 def _transfers(replications: Sequence[dict[str, Any] | None], over: _Estimates) -> dict[str, Any] | None:
@@ -390,8 +422,8 @@ def _transfers(replications: Sequence[dict[str, Any] | None], over: _Estimates) 
         return over([one[total] / one[count] if one[count] else np.nan for one in known])
 
     def spread(name: str, counts: str, scale: float) -> dict[str, dict[str, float | None]]:
-        found = scale * percentiles([one[counts] for one in known], [p / 100 for p in PERCENTILES])
-        return {name.format(p): over(column) for p, column in zip(PERCENTILES, found.T, strict=True)}
+        (found,) = _percentiles([[one[counts] for one in known]], scale)
+        return {name.format(p): over(column) for p, column in zip(PERCENTILES, found, strict=True)}
 
     document: dict[str, Any] = {
         "opened": of("opened"),
@@ -415,7 +447,8 @@ def _transfers(replications: Sequence[dict[str, Any] | None], over: _Estimates) 
 def _means(x: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Means along the last axis of `x`, whose sums are known; what is not a number is left out."""
     means: NDArray[np.float64] = sums / max(x.shape[-1], 1)
-    for at in zip(*np.nonzero(~np.isfinite(sums)), strict=True):
+    unknown = ~np.isfinite(sums)
+    for at in zip(*np.nonzero(unknown), strict=True) if unknown.any() else ():
         known = x[at][np.isfinite(x[at])]
         means[at] = known.mean() if known.size else np.nan
     return means

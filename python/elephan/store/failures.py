@@ -9,6 +9,7 @@ from elephan import _native
 from elephan.run.files import write_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from elephan.store.index import Index
@@ -34,18 +35,21 @@ def keep(index: Index, store: Path, values: dict[str, str]) -> None:
         index.fail(**values)
 
 
-def forgive(index: Index, store: Path, key: str) -> None:
-    """Forget that a point had failed; within `Index.change`.
+def forgive(index: Index, store: Path, keys: Iterable[str]) -> None:
+    """Forget that points had failed; within `Index.change`.
 
     Parameters
     ----------
     index : Index
     store : Path
-    key : str
+    keys : iterable of str
     """
-    for (line,) in index.rows("SELECT labels FROM failures WHERE key = ?", (key,)):
-        _path(store, key, line).unlink(missing_ok=True)
-        index.rows("DELETE FROM failures WHERE key = ? AND labels = ?", (key, line))
+    if not index.rows("SELECT 1 FROM failures LIMIT 1"):
+        return
+    for key in keys:
+        for (line,) in index.rows("SELECT labels FROM failures WHERE key = ?", (key,)):
+            _path(store, key, line).unlink(missing_ok=True)
+            index.rows("DELETE FROM failures WHERE key = ? AND labels = ?", (key, line))
 
 
 def forget(index: Index, store: Path) -> None:

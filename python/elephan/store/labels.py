@@ -21,6 +21,8 @@ LARGEST = 2**63 - 1
 RESERVED = ("point", "run", "labels")
 """Columns that the index has beside those of labels."""
 
+_LINE = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -65,7 +67,7 @@ def as_line(labels: Labels) -> str:
     >>> as_line(as_labels({"b": 2, "a": True}))
     '{"a":true,"b":2}'
     """
-    return json.dumps(labels, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _LINE.encode(labels)
 
 
 def _name(name: object) -> str:

@@ -164,7 +164,19 @@ class Presence:
 
     @contextmanager
     def made(self) -> Iterator[Path]:
-        """Make a folder for a run that is being written; what is left of it in the end goes away.
+        """Make a folder for something that is half done; what is left of it in the end goes away.
+
+        Yields
+        ------
+        Path
+        """
+        with self.named() as folder:
+            folder.mkdir()
+            yield folder
+
+    @contextmanager
+    def named(self) -> Iterator[Path]:
+        """As `made`, of a folder that is still to be made.
 
         Yields
         ------
@@ -172,7 +184,6 @@ class Presence:
         """
         self._count += 1
         folder = Path(f"{self.folder}/{self._count}")
-        folder.mkdir()
         try:
             yield folder
         finally:

@@ -106,9 +106,9 @@ class Store:
         if not self._waiting:
             return
         with told(self.folder), self.index.change():
-            for run_id, (folder, sets) in self._waiting.items():
+            for folder, sets in self._waiting.values():
                 self.index.add(folder, sets)
-                failures.forgive(self.index, self.folder, run_id)
+            failures.forgive(self.index, self.folder, self._waiting)
         self._waiting.clear()
         self._flushed = time.monotonic()
 
@@ -173,10 +173,8 @@ class Store:
             place = folders.place(self.folder, run_id)
             is_there = os.path.exists(place)  # noqa: PTH110 (as below)
             sets = self._labels_of(run_id, place, is_there=is_there) + sets
-            with writing.made() as temporary:
-                written = folders.write(temporary, packed, run_id)
-                if sets:
-                    folders.note(temporary, *sets)
+            with writing.named() as temporary:
+                written = folders.write(temporary, packed, run_id, *sets)
                 if not writing.settle(temporary, place, replace=is_there):
                     # Another process was quicker. What it wrote stays: the index must not say one thing of the folder
                     # of the other.
@@ -185,7 +183,7 @@ class Store:
                         return known
                     writing.settle(temporary, place)
         self._wait(run_id, written, sets)
-        return self._stored(run_id)
+        return self._stored(run_id, place)
 
     def label(self, run: Stored | str, labels: Mapping[str, object]) -> None:
         """Add a set of labels to a run.
@@ -533,7 +531,7 @@ class Store:
         row = self.index.rows("SELECT sizes FROM runs WHERE id = ?", (run_id,))
         if row:
             return dict(json.loads(row[0][0]))
-        document = f"{folders.place(self.folder, run_id)}/{folders.DOCUMENT}"
+        document = f"{folders.where(self.folder, run_id)}/{folders.DOCUMENT}"
         if self.readonly or not os.path.exists(document):  # noqa: PTH110 (a third of the time, once for each run)
             return None
         return self._sizes(run_id) if take_in(self.index, self.folder, [run_id]) else None
@@ -558,14 +556,14 @@ class Store:
         if len(self._waiting) >= MOST or time.monotonic() - self._flushed >= LONGEST_S:
             self.flush()
 
-    def _stored(self, run_id: str) -> Stored:
+    def _stored(self, run_id: str, place: Path | None = None) -> Stored:
         def sets() -> list[Labels]:
             self.flush()
             with told(self.folder):
                 number = self.index.number(run_id)
                 return [] if number is None else self.index.sets(number)
 
-        return Stored(run_id, folders.place(self.folder, run_id), sets)
+        return Stored(run_id, place or folders.place(self.folder, run_id), sets)
 
     @property
     def presence(self) -> Presence:

@@ -138,7 +138,7 @@ def summarize(document: Mapping[str, Any]) -> Summary:
 def _measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -> dict[str, Any]:
     """Add every measured quantity in a part of the document to a row, however deep."""
     for name, value in values.items():
-        if not isinstance(value, dict):
+        if type(value) is not dict:
             continue
         full = before + name
         if "mean" in value:
