@@ -1,6 +1,5 @@
 """The gHSTCP and gARED paper as data: its tables, its claims, what they are judged by, and how traces are read."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from elephan.store import Stored
 
 PAPER = Paper.read("ghstcp-gared")
-LIST = next(filter(Path.exists, (up / "shared/papers/claims.csv" for up in Path(__file__).resolve().parents)), None)
 TABLES = {case: cells.table_of(case) for case in CASES}
 
 
@@ -160,26 +158,3 @@ def test_tables_have_the_senders_and_routers_of_their_cases() -> None:
             assert said.split(" ", 1)[1] == ", ".join(words[kind] for kind in kinds)
             assert resolved["links"][0]["queue"]["discipline"] == router
             assert TABLES[int(said.split()[0])] == table
-
-
-def test_the_list_of_claims_is_complete() -> None:
-    if LIST is None:
-        pytest.skip("the list of claims is not beside this checkout")
-    ids = [line.split(",", 1)[0] for line in LIST.read_text(encoding="utf-8").splitlines()[1:]]
-    wanted = [key for key in ids if key.startswith("ghstcp.") and not key.startswith("ghstcp.web")]
-    assert [key for key in PAPER.claims if not key.startswith("ghstcp.web")] == wanted
-
-
-def test_every_claim_and_every_argument_names_a_measure_and_experiments_that_exist() -> None:
-    arguments = [shown for each in PAPER.deviations for shown in each.shown]
-    arguments += [shown for each in PAPER.open for shown in each.shown]
-    asked = [(each.measure, each.experiments) for each in (*arguments, *PAPER.counts)]
-    for measure, experiments in [*asked, *((claim.measure, claim.experiments) for claim in PAPER.claims.values())]:
-        assert parse(measure)[0] in PAPER.measures, measure
-        assert set(experiments) <= PAPER.experiments.keys(), experiments
-
-
-def test_a_deviation_is_about_claims_that_exist_and_each_claim_has_one_at_most() -> None:
-    explained = [key for deviation in PAPER.deviations for key in deviation.claims]
-    assert set(explained) <= PAPER.claims.keys()
-    assert len(explained) == len(set(explained))
