@@ -40,7 +40,8 @@ WorkersOption = Annotated[
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
 StoreOption = Annotated[
-    Path | None, typer.Option("--store", metavar="DIR", help="The store; $ELEPHAN_STORE, else .elephan, unless said.")
+    Path | None,
+    typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
 ]
 KeepOption = Annotated[
     Path | None,

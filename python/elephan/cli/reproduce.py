@@ -12,6 +12,7 @@ from elephan.cli.common import (
     JsonOption,
     OutOption,
     QuietOption,
+    StoreOption,
     WorkersOption,
     check_out,
     fitted_table,
@@ -53,10 +54,7 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="Shorter runs, fewer seeds, wider bands: a few minutes.")
     ] = False,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
-    ] = None,
+    store: StoreOption = None,
     workers: WorkersOption = None,
     out: OutOption = None,
     pages: Annotated[

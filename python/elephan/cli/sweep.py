@@ -16,6 +16,7 @@ from elephan.cli.common import (
     ReplicationsOption,
     SeedOption,
     SetOption,
+    StoreOption,
     WorkersOption,
     check_out,
     fitted_table,
@@ -62,10 +63,7 @@ def sweep(
         typer.Option("--zip", metavar="A=VALUES;B=VALUES", help="Vary places together; repeatable."),
     ] = None,
     set_: SetOption = None,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
-    ] = None,
+    store: StoreOption = None,
     workers: WorkersOption = None,
     scheduler: Annotated[
         str | None,
