@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import Task
 
+    from elephan.sweep import Progress
+
 EVERY_S = 5.0
 """Between lines in a log [s]."""
 
@@ -107,3 +109,33 @@ class ProgressLine:
             left = (self.said - self.begun) / max(done, 1) * (total - done) if left_s is None else left_s
             known = f", about {left:.0f} s left" if done else ""
             say(f"{text}: {done} of {total} {self.of}{known}")
+
+
+class Watch:
+    """Hands the progress of sweeps to the display and remembers it for the case that they are stopped.
+
+    Parameters
+    ----------
+    line : ProgressLine
+    """
+
+    def __init__(self, line: ProgressLine) -> None:
+        self.line = line
+        self.last: Progress | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far it is."""
+        self.last = progress
+        failed = f"{progress.failed} failed" if progress.failed else ""
+        self.line.update(progress.done, progress.total, failed, progress.left_s)
+
+    def kept(self) -> str:
+        """Say how much the store has."""
+        if self.last is None:
+            return "nothing was run"
+        kept = self.last.done - self.last.failed
+        return f"{kept} of {self.last.total} points are kept"
+
+    def stopped(self) -> str:
+        """Say what an interrupt leaves."""
+        return f"interrupted: {self.kept()}; the same command goes on from there"

@@ -23,15 +23,15 @@ from elephan.cli.common import (
     shown,
     writing,
 )
-from elephan.cli.progress import ProgressLine
+from elephan.cli.progress import ProgressLine, Watch
+from elephan.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rich.table import Table
 
-    from elephan.papers import Claim, Reproduction
-    from elephan.papers.experiments import Running
+    from elephan.papers import Claim
 
 EXAMPLE = """Example:  elephan reproduce --quick
 elephan reproduce "hsbuf:Figure 3" --out reproduced/
@@ -71,7 +71,8 @@ def reproduce(
     """
     from elephan.papers import papers  # noqa: PLC0415 (--help does without NumPy)
     from elephan.papers import reproduce as judge  # noqa: PLC0415
-    from elephan.papers.reproduction import select  # noqa: PLC0415
+    from elephan.papers.reproduction import DOCUMENT, select  # noqa: PLC0415
+    from elephan.run.files import write_json  # noqa: PLC0415
 
     check_out(out)
     check_out(pages)
@@ -84,35 +85,36 @@ def reproduce(
 
         check_whole(papers(), asked)
     with ProgressLine("reproduce", quiet=quiet, of="points") as line:
-
-        def watch(running: Running) -> None:
-            line.update(running.done, running.total, running.experiment.name, running.left_s)
-
+        watch = Watch(line)
         try:
             found = judge(*(ids or ()), quick=quick, store=store, workers=workers, progress=watch)
         except KeyboardInterrupt:
-            message = "interrupted: what was run is kept; the same command goes on from there"
-            raise Interrupted(message) from None
+            raise Interrupted(watch.stopped()) from None
+        except InputError as error:
+            if watch.last is None:
+                raise
+            message = f"{error}; {watch.kept()}"
+            raise InputError(message) from None
+    document = found.to_json()
     written: list[Path] = []
     if out is not None:
         with writing(out):
-            written.append(found.write(out))
+            written.append(write_json(out / DOCUMENT, document))
     if pages is not None:
         from elephan.report.papers import write_pages  # noqa: PLC0415 (as above)
 
         with writing(pages):
             written.extend(write_pages(found, pages))
     if json:
-        print_json(found.to_json())
+        print_json(document)
     else:
-        _show(found)
+        _show(document)
         for path in written:
             say(f"wrote {path}")
     raise typer.Exit(0 if found.holds else 1)
 
 
-def _show(found: Reproduction) -> None:
-    document = found.to_json()
+def _show(document: Mapping[str, Any]) -> None:
     claims = document["claims"]
     shown_ = claims if len(claims) <= FEW else [each for each in claims if each["verdict"] != "pass"]
     if shown_:
@@ -124,7 +126,7 @@ def _show(found: Reproduction) -> None:
     print_lines(*(f"{each['says']}: {_number(each['measured'])}" for each in document["counts"]))
     runs = sum(each["points"] for each in document["experiments"])
     reused = sum(each["reused"] for each in document["experiments"])
-    say(f"{len(claims)} claims, {runs} points ({reused} were in the store), {found.wall_s:.0f} s")
+    say(f"{len(claims)} claims, {runs} points ({reused} were in the store), {document['wall_s']:.0f} s")
 
 
 def _table(claims: Sequence[Mapping[str, Any]]) -> Table:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elephan.papers.exhibits import Exhibit
-    from elephan.papers.experiments import Ran, Running
+    from elephan.papers.experiments import Ran
     from elephan.papers.paper import Claim, Experiment, Open
+    from elephan.sweep import Progress
 
 PAPERS = ("hstcp-buffer-model", "ghstcp-gared", "nonhomogeneous-buffers", "elastic-regime-fq", "nr-hstcp")
 """By the order in which they are read best."""
@@ -189,7 +190,7 @@ def reproduce(
     quick: bool = False,
     store: Store | str | Path | None = None,
     workers: int | None = None,
-    progress: Callable[[Running], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Reproduction:
     """Run the experiments of the papers and judge every claim.
 
@@ -207,7 +208,7 @@ def reproduce(
     workers : int, optional
         As many as there are cores.
     progress : callable, optional
-        Called with a `Running`.
+        Called with an `elephan.sweep.Progress`, of all experiments together.
 
     Returns
     -------
