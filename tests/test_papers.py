@@ -89,7 +89,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
     }
     toy = Paper(folder, about)
     toy.__dict__["measures"] = MEASURES
-    monkeypatch.setattr(reproduction, "papers", lambda: [toy])
+    monkeypatch.setattr(reproduction, "papers", lambda: (toy,))
     return toy
 
 
@@ -225,7 +225,7 @@ def test_differences_are_paired() -> None:
 
 
 def test_a_point_is_found_by_what_its_label_begins_with(paper: Paper, tmp_path: Path) -> None:
-    points = reproduce("toy.full", store=tmp_path / "store").runs(paper)["buffers"]
+    points = reproduce("toy.full", store=tmp_path / "store").runs[paper.name]["buffers"]
     assert points.at(buffer=25).labels == points.at(buffer="25 packets").labels
     with pytest.raises(NotRunError, match="0 points with buffer=2"):
         points.at(buffer=2)

@@ -115,7 +115,7 @@ def _index(found: Reproduction) -> str:
             ],
             numbers=True,
         ),
-        *(f"* {seen.shown.says}: {_found(seen)}" for paper in found.papers for seen in found.counts(paper)),
+        *(f"* {seen.shown.says}: {_found(seen)}" for paper in found.papers for seen in found.counts[paper.name]),
         "",
         *_command("", found),
         "",
@@ -144,7 +144,7 @@ def _page(found: Reproduction, paper: Paper, folder: Path) -> str:
         "",
         f"**{count(len(mine), 'claim')}: {_verdicts(found.summary[paper.name])}.**",
         "",
-        *(f"* {seen.shown.says}: {_found(seen)}" for seen in found.counts(paper)),
+        *(f"* {seen.shown.says}: {_found(seen)}" for seen in found.counts[paper.name]),
         "",
         *_command(paper.name, found),
         "",
@@ -186,7 +186,7 @@ def _anchor(heading: str) -> str:
 
 
 def _made(found: Reproduction, paper: Paper, exhibit: Exhibit, folder: Path) -> Iterator[str]:
-    for made in exhibit.make(found.runs(paper).only(exhibit.experiments)):
+    for made in exhibit.make(found.runs[paper.name].only(exhibit.experiments)):
         if isinstance(made, Figure):
             name = f"{paper.prefix}-{made.name}"
             save(draw(made), folder / PICTURES, name, (".svg",))
@@ -261,7 +261,7 @@ def _seen(every: Iterable[Seen], *, quick: bool) -> list[str]:
 
 
 def _open(found: Reproduction, paper: Paper) -> list[str]:
-    every = found.open(paper)
+    every = found.open[paper.name]
     if not every:
         return []
     rows = []
