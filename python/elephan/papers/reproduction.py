@@ -112,6 +112,12 @@ class Reproduction:
         return {paper.name: {v: verdicts.count((paper.name, v)) for v in VERDICTS} for paper in self.papers}
 
     @property
+    def only_wider(self) -> dict[str, int]:
+        """How many claims of each paper pass by the wider bands of shortened runs alone."""
+        papers = [judged.claim.paper for judged in self.judged.values() if judged.only_wider]
+        return {paper.name: papers.count(paper.name) for paper in self.papers}
+
+    @property
     def holds(self) -> bool:
         """Whether no claim failed and none was left out."""
         return all(judged.verdict in ("pass", "deviation") for judged in self.judged.values())
@@ -268,7 +274,9 @@ def select(every: Sequence[Paper], ids: Iterable[str]) -> dict[str, Claim]:
     for text in ids:
         found = {key for key, (paper, claim) in claims.items() if _meant(text, paper, claim)}
         if not found:
-            message = f'reproduce: no claim, paper or figure "{text}"{suggest(text, [*claims, *PAPERS])}'
+            known = [*claims, *(name for paper in every for name in (paper.name, *paper.places))]
+            hint = suggest(text, known, "elephan reproduce --list says which there are")
+            message = f'reproduce: no claim, paper or figure "{text}"; {hint}'
             raise InputError(message)
         wanted |= found
     return {key: claim for key, (_, claim) in claims.items() if not ids or key in wanted}
