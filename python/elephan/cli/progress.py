@@ -47,9 +47,12 @@ class ProgressLine:
 
     def __enter__(self) -> Self:
         if not self.quiet and sys.stderr.isatty():
-            from rich.console import Console  # noqa: PLC0415 (slow to import; only a terminal needs it)
+            from rich.console import Console, RenderableType  # noqa: PLC0415 (slow to import; only a terminal needs it)
+            from rich.constrain import Constrain  # noqa: PLC0415
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
             from rich.text import Text  # noqa: PLC0415
+
+            console = Console(stderr=True)
 
             class Left(TimeRemainingColumn):
                 """The time left, by who knows how long things take, or else by their number."""
@@ -62,13 +65,19 @@ class ProgressLine:
                     hours, minutes = divmod(minutes, 60)
                     return Text(f"{hours:d}:{minutes:02d}:{seconds:02d}", style="progress.remaining")
 
-            self.bar = Progress(
+            class Narrow(Progress):
+                """Leaves room for the ^C that a terminal puts behind it: what wraps is not wiped off."""
+
+                def get_renderable(self) -> RenderableType:
+                    return Constrain(super().get_renderable(), max(console.width - len("^C^C"), 1))
+
+            self.bar = Narrow(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=None),
                 MofNCompleteColumn(),
                 TextColumn("left"),
                 Left(elapsed_when_finished=True),
-                console=Console(stderr=True),
+                console=console,
                 transient=True,
                 expand=True,
             )
