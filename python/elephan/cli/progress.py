@@ -76,7 +76,7 @@ class ProgressLine:
                 BarColumn(bar_width=None),
                 MofNCompleteColumn(),
                 TextColumn("left"),
-                Left(elapsed_when_finished=True),
+                Left(),
                 console=console,
                 transient=True,
                 expand=True,
@@ -137,6 +137,11 @@ class Watch:
         self.last = progress
         failed = f"{progress.failed} failed" if progress.failed else ""
         self.line.update(progress.done, progress.total, failed, progress.left_s)
+
+    def after(self, what: str) -> None:
+        """Show what is done once everything has run."""
+        if self.last is not None:
+            self.line.update(self.last.done, self.last.total, what, 0.0)
 
     def kept(self) -> str:
         """Say how much the store has."""

@@ -89,7 +89,9 @@ def reproduce(
         watch = Watch(line)
         try:
             found = judge(*(ids or ()), quick=quick, store=store, workers=workers, progress=watch)
+            watch.after("judging")
             document = found.to_json()
+            watch.after("writing")
             written = _write(found, document, out, pages)
         except KeyboardInterrupt:
             raise Interrupted(watch.stopped()) from None
@@ -132,8 +134,8 @@ def _show(document: Mapping[str, Any]) -> None:
     print_lines(*(f"{each['says']}: {_number(each['measured'])}" for each in document["counts"]))
     runs = sum(each["points"] for each in document["experiments"])
     reused = sum(each["reused"] for each in document["experiments"])
-    wall = format_time(document["wall_s"])
-    say(f"{len(claims)} claims: {_verdicts(claims)}; {runs} points, {reused} of them in the store; {wall}")
+    took = f"{runs} points in {format_time(document['wall_s'])}, {reused} of them from the store"
+    say(f"{len(claims)} claims: {_verdicts(claims)}; {took}")
 
 
 def _by_paper(document: Mapping[str, Any]) -> Table:
