@@ -129,6 +129,7 @@ def test_only_what_a_claim_needs_is_run(paper: Paper) -> None:
         (1.3, "1.2", "abs 0.05"),
         (0.0, "> 0", "sign"),
         (0.1, "< 0", "sign"),
+        (0.0, "", "sign < 0"),
         (1.0, "", "so"),
         (9.0, "1", "factor 8"),
         (0.1, "", "min 0.2"),
@@ -148,7 +149,10 @@ def test_a_number_on_the_edge_of_its_rounding_is_accepted() -> None:
     assert Accept.read("abs 0.005", "0.985").holds(0.99)
 
 
-@pytest.mark.parametrize(("text", "value"), [("near 3", "1"), ("abs 3", "big"), ("sign", "0"), ("in 3", ""), ("", "")])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("near 3", "1"), ("abs 3", "big"), ("sign", "0"), ("sign", ""), ("sign < 0", "> 0"), ("in 3", ""), ("", "")],
+)
 def test_what_cannot_be_accepted_is_refused(text: str, value: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 (whichever number cannot be read)
         Accept.read(text, value)
