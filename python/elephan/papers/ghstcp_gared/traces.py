@@ -1,4 +1,4 @@
-"""What the windows of S2 and the queue do over time: falls to one segment, cuts, and when max_p follows the average.
+"""What the windows of S2 and the queue do over time: falls to one segment, cuts, and how long max_p rises while the average falls.
 
 *Source*: Figures 4 to 7 of Zhang, Hasegawa and Murata 2005, which show traces without numbers.
 """
@@ -26,9 +26,6 @@ TOGETHER = 1.0
 
 INTERVAL = 0.5
 """Between two looks of adaptive RED at its average [s]."""
-
-NEAR = 5.0
-"""So far from the average's peak max_p's raises have to do with it [s]: it is back in the band long before."""
 
 LOW = 2.0
 """Segments: a window after a timeout is one, and two a round trip later."""
@@ -76,12 +73,33 @@ def cuts(point: Point) -> list[set[int]]:
     return _together(time[1:], (cwnd[:, 1:] < DEEP * cwnd[:, :-1]) & (time[1:] > START))
 
 
-def lag(point: Point) -> float:
-    """Tell how long after the average's largest value max_p was raised for the last time, of what is near [s]."""
-    rows = queue(point)
-    time, peak = rows["time_s"], rows["time_s"][np.argmax(rows["queue_avg"])]
-    raised = time[1:][(np.diff(rows["queue_max_p"]) > 0) & (np.abs(time[1:] - peak) < NEAR)]
-    return float(raised[-1] - peak) if raised.size else float("nan")
+def lags(point: Point) -> list[Floats]:
+    """Find how long the average had been falling when max_p was last raised in each of its falls.
+
+    Parameters
+    ----------
+    point : Point
+        With its series, sampled oftener than the router looks.
+
+    Returns
+    -------
+    list of ndarray [s]
+        Of each replication the falls in which max_p was raised; empty where it was raised in none.
+    """
+    every = point.samples("links")
+    return [
+        _lags(*(every[name][every["replication"] == one] for name in ("time_s", "queue_avg", "queue_max_p")))
+        for one in np.unique(every["replication"])
+    ]
+
+
+def _lags(time: Floats, average: Floats, max_p: Floats) -> Floats:
+    falls = np.diff(average) < 0
+    began = np.flatnonzero(falls & ~np.insert(falls[:-1], 0, False))
+    raised = np.flatnonzero((np.diff(max_p) > 0) & falls & (time[1:] > START))
+    of = np.searchsorted(began, raised, side="right") - 1
+    last = np.flatnonzero(np.diff(of, append=-1))
+    return time[raised[last] + 1] - time[began[of[last]]]
 
 
 def _together(time: Floats, happens: NDArray[np.bool_]) -> list[set[int]]:
