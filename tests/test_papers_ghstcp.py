@@ -125,20 +125,43 @@ def test_a_cut_is_a_fall_by_a_tenth() -> None:
     assert traces.cuts(trace([cut, grown, cut])) == [{0, 2}]
 
 
-def test_the_lag_is_from_the_averages_peak_to_the_last_raise_near_it() -> None:
-    rows: dict[str, list[Any]] = {"time_s": [0.0, 0.5, 1.0, 1.5, 9.0], "queue_avg": [1.0, 9.0, 8.0, 2.0, 7.0]}
-    rows |= {
-        "queue_max_p": [0.1, 0.11, 0.12, 0.11, 0.12],
-        "replication": [0] * 5,
-        "kind": ["link"] * 5,
-        "name": ["x"] * 5,
-    }
-    assert traces.lag(point({}, samples=pa.table(rows))) == 0.5
+def router(average: list[float], max_p: list[float], every: float = 0.25) -> Point:
+    """A point whose router shows these from the start of what is looked at."""
+    time = traces.START + every * np.arange(1, len(average) + 1)
+    rows = {"time_s": time, "queue_avg": average, "queue_max_p": max_p}
+    return point({}, samples=pa.table(rows | {"replication": [0] * time.size, "kind": ["link"] * time.size}))
+
+
+def test_the_lag_is_from_each_peak_of_the_average_to_the_last_raise_in_its_fall() -> None:
+    average = [1.0, 5.0, 9.0, 8.0, 7.0, 6.0, 5.0, 8.0, 7.0, 6.0]
+    # Raised while it rises, twice while it falls, and as it begins to fall again: the last of each fall counts.
+    max_p = [0.10, 0.11, 0.11, 0.12, 0.12, 0.13, 0.12, 0.12, 0.13, 0.13]
+    [found] = traces.lags(router(average, max_p))
+    assert found.tolist() == [0.75, 0.25]
+    assert traces.lags(router(average, sorted(max_p, reverse=True)))[0].size == 0
+
+
+def test_raises_are_late_only_if_adaptive_red_is_late_and_gentle_adaptive_red_is_not() -> None:
+    average = [1.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0]
+    late, soon = [0.1] * 5 + [0.11] * 2, [0.1] + [0.11] * 6
+
+    def judged(adaptive: list[float], gentle: list[float]) -> bool:
+        points = [router(average, adaptive), router(average, gentle)]
+        names = ("adaptive RED", "gentle adaptive RED")
+        surges = Points("surges", tuple(Point({"case": n}, p.stored) for n, p in zip(names, points, strict=True)))
+        found = PAPER.measures("raises_late", Runs({"surges": surges}))
+        return PAPER.claims["ghstcp.fig7"].accept.holds(cast("float", number(found)))
+
+    assert judged(late, soon)
+    assert not judged(late, late)
+    assert not judged(soon, soon)
+    assert not judged([0.1] * 7, soon)
 
 
 @pytest.mark.parametrize("quick", [False, True])
 def test_every_point_of_the_dumbbells_experiments_is_a_scenario(*, quick: bool) -> None:
-    for experiment in (each for name, each in PAPER.experiments.items() if not name.startswith("web")):
+    dumbbells = (each for name, each in PAPER.experiments.items() if not name.startswith(("web", "surges")))
+    for experiment in dumbbells:
         points = sweep_of(experiment, quick=quick).points()
         assert points, experiment.name
         for one in points:
