@@ -171,12 +171,13 @@ def _windows(point: Point, case: int) -> Figure:
     time, cwnd = traces.windows(point)
     kept = (time >= SHOWN_S[0]) & (time <= SHOWN_S[1])
     lines = tuple(Series(f"flow {i + 1}", time[kept], one[kept], colour=colour(i)) for i, one in enumerate(cwnd))
-    cuts, resets = traces.cuts(point), traces.resets(point)
-    together = np.mean([len(flows) for flows in cuts]) if cuts else 0.0
+    cuts, chance = ([len(flows) for each in of(point) for flows in each] for of in (traces.cuts, traces.cuts_by_chance))
+    resets, length = [len(each) for each in traces.resets(point)], point.document["run"]["duration_s"]
     return Figure(
         f"windows-{case}",
         f"Case {case}: the windows of S2",
-        f"Flows are cut {together:.1f} at a time; to one segment they fall {len(resets)} times in the whole run.",
+        f"Flows are cut {np.mean(cuts or [0.0]):.1f} at a time, {np.mean(chance or [0.0]):.1f} would be by chance; "
+        f"to one segment they fall {np.mean(resets):.1f} times in a run of {length:.0f} s.",
         _TIME,
         _WINDOW,
         lines,
