@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.papers.ghstcp_gared import cells, traces, web_measures
-from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, index_of, measured, printed
-from elephan.papers.measured import Measured, largest, least, mean
+from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, difference, index_of, measured, printed
+from elephan.papers.ghstcp_gared.variants import claims, replaced
+from elephan.papers.measured import Found, Measured, largest, least, mean, number
 from elephan.papers.measures import Measures
 from elephan.theory import elastic, highspeed, reno, sawtooth
 from elephan.theory.fluid_queues import Red, with_pole
@@ -22,7 +23,7 @@ from elephan.theory.fluid_queues import Red, with_pole
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from elephan.papers.runs import Runs
+    from elephan.papers.runs import Point, Runs
 
 MEASURES = Measures()
 MEASURES.update(web_measures.MEASURES)
@@ -40,7 +41,7 @@ def cell(runs: Runs, of: str, case: int, delay: int) -> Measured:
 @MEASURES
 def varied(runs: Runs, experiment: str, of: str, case: int, delay: int = 50) -> Measured:
     """A cell with something else than the tables' settings; ``experiment`` says what."""
-    return OF[of](runs[experiment].at(case=case, delay=delay))
+    return OF[of](_of(runs, experiment, case, delay))
 
 
 @MEASURES
@@ -59,7 +60,7 @@ def below(runs: Runs, of: str, cases: Sequence[int], others: Sequence[int], but:
 @MEASURES
 def gap_at(runs: Runs, of: str, case: int, other: int, delay: int) -> Measured:
     """How much more a case has than another at one delay."""
-    return measured(runs, of, case, delay) - measured(runs, of, other, delay)
+    return difference(measured(runs, of, case, delay), measured(runs, of, other, delay))
 
 
 @MEASURES
@@ -79,7 +80,7 @@ def falls(runs: Runs, of: str, cases: Sequence[int]) -> Measured:
     """The step to the next longer delay that falls least, of all cases: negative if all fall."""
     steps = pairwise(DELAYS)
     return largest(
-        (measured(runs, of, case, after) - measured(runs, of, case, before)).noted(
+        difference(measured(runs, of, case, after), measured(runs, of, case, before)).noted(
             f"case {case}, {before} to {after} ms"
         )
         for before, after in steps
@@ -118,6 +119,56 @@ def groups_apart(runs: Runs, cases: Sequence[int], delay: int) -> float:
 def cuts_of(runs: Runs, group: str, case: int, delay: int) -> Measured:
     """How often the windows of a group are cut in the measured time, all flows together."""
     return Measured(cells.cell(runs, case, delay).flows("loss_events", group).sum(axis=1))
+
+
+# Missed claims under other values of what is not stated.
+
+
+@MEASURES
+def under(runs: Runs, claim: str, variant: str) -> Found:
+    """What a claim is judged by, with a variant's cells."""
+    found: Found = MEASURES(claims()[claim].measure, replaced(runs, variant))
+    return found
+
+
+@MEASURES
+def outside(runs: Runs, claim: str, by: Sequence[str]) -> Measured:
+    """How far the paper's number is from what lies between the tables' and the variants': 0 if it lies there."""
+    asked = claims()[claim]
+    ends = {"here": MEASURES(asked.measure, runs)} | {
+        variant: MEASURES(asked.measure, replaced(runs, variant)) for variant in by
+    }
+    numbers = [float(number(found)) for found in ends.values()]
+    value = float(asked.value)
+    miss = max(min(numbers) - value, value - max(numbers), 0.0)
+    return Measured(miss, ", ".join(f"{name} {x:.4g}" for name, x in zip(ends, numbers, strict=True)))
+
+
+@MEASURES
+def doubt(runs: Runs, claim: str) -> float:
+    """How far an ordering is from a tie, in half-widths of its 95 % interval."""
+    asked = claims()[claim]
+    if asked.kind != "ordering":
+        message = f"{claim}: is no ordering"
+        raise ValueError(message)
+    found = MEASURES(asked.measure, runs)
+    return abs(found.mean) / (found.ci95 or math.nan)
+
+
+@MEASURES
+def times(runs: Runs, experiment: str, what: str, group: str, case: int, delay: int = 50) -> float:
+    """How many times as often as in the tables something happens to a group: ``timeouts``, ``loss_events``."""
+    there, here = (
+        _a_second(point, what, group) for point in (_of(runs, experiment, case, delay), cells.cell(runs, case, delay))
+    )
+    return there / here
+
+
+@MEASURES
+def emptier(runs: Runs, experiment: str, case: int, delay: int = 50) -> float:
+    """By how much the share of time with an empty queue is above that of the tables."""
+    there, here = (_of(runs, experiment, case, delay), cells.cell(runs, case, delay))
+    return float(there.link("empty_fraction").mean() - here.link("empty_fraction").mean())
 
 
 # Figures 4 to 7, Section 5.
@@ -217,8 +268,18 @@ def weight(_: Runs, rate: float) -> float:
 def _differences(runs: Runs, of: str, case: int, other: int, but: int = 0) -> Iterator[Measured]:
     for delay in DELAYS:
         if delay != but:
-            gap = measured(runs, of, case, delay) - measured(runs, of, other, delay)
+            gap = difference(measured(runs, of, case, delay), measured(runs, of, other, delay))
             yield gap.noted(f"{case} and {other} at {delay} ms")
+
+
+def _of(runs: Runs, experiment: str, case: int, delay: int) -> Point:
+    return runs[experiment].at(case=case, delay=delay)
+
+
+def _a_second(point: Point, what: str, group: str) -> float:
+    run = point.document["run"]
+    measured_s = run["duration_s"] - run["warmup_s"]
+    return float(point.flows(what, group).sum(axis=1).mean() / measured_s)
 
 
 def _between(runs: Runs, case: int, delay: int) -> float:
