@@ -17,6 +17,7 @@ from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, difference, ind
 from elephan.papers.ghstcp_gared.variants import claims, replaced
 from elephan.papers.measured import Found, Measured, largest, least, mean, number
 from elephan.papers.measures import Measures
+from elephan.papers.runs import NotRunError
 from elephan.theory import elastic, highspeed, reno, sawtooth
 from elephan.theory.fluid_queues import Red, with_pole
 
@@ -127,19 +128,20 @@ def cuts_of(runs: Runs, group: str, case: int, delay: int) -> Measured:
 @MEASURES
 def under(runs: Runs, claim: str, variant: str) -> Found:
     """What a claim is judged by, with a variant's cells."""
-    found: Found = MEASURES(claims()[claim].measure, replaced(runs, variant))
+    measure = claims()[claim].measure
+    found: Found = MEASURES(measure, replaced(runs, variant))
+    if isinstance(found, Measured) and found.mean == MEASURES(measure, runs).mean:
+        message = f"{variant}: changes no cell of {claim}"
+        raise NotRunError(message)
     return found
 
 
 @MEASURES
 def outside(runs: Runs, claim: str, by: Sequence[str]) -> Measured:
     """How far the paper's number is from what lies between the tables' and the variants': 0 if it lies there."""
-    asked = claims()[claim]
-    ends = {"here": MEASURES(asked.measure, runs)} | {
-        variant: MEASURES(asked.measure, replaced(runs, variant)) for variant in by
-    }
+    ends = {"here": MEASURES(claims()[claim].measure, runs)} | {each: under(runs, claim, each) for each in by}
     numbers = [float(number(found)) for found in ends.values()]
-    value = float(asked.value)
+    value = float(claims()[claim].value)
     miss = max(min(numbers) - value, value - max(numbers), 0.0)
     return Measured(miss, ", ".join(f"{name} {x:.4g}" for name, x in zip(ends, numbers, strict=True)))
 
