@@ -149,12 +149,11 @@ def outside(runs: Runs, claim: str, by: Sequence[str]) -> Measured:
 @MEASURES
 def doubt(runs: Runs, claim: str) -> float:
     """How far an ordering is from a tie, in half-widths of its 95 % interval."""
-    asked = claims()[claim]
-    if asked.kind != "ordering":
+    found = MEASURES(claims()[claim].measure, runs)
+    if claims()[claim].kind != "ordering":
         message = f"{claim}: is no ordering"
         raise ValueError(message)
-    found = MEASURES(asked.measure, runs)
-    return abs(found.mean) / (found.ci95 or math.nan)
+    return abs(float(found.mean)) / (found.ci95 or math.nan)
 
 
 @MEASURES

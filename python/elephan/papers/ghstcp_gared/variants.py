@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from elephan.papers.paper import Paper
 from elephan.papers.runs import NotRunError, Points, Runs, same
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 @cache
 def claims() -> dict[str, Claim]:
     """Return the paper's claims by id."""
-    from elephan.papers.paper import Paper  # it is what imports the measures
-
     return Paper.read("ghstcp-gared").claims
 
 
