@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.metrics.fairness import jain
 from elephan.papers.ghstcp_gared import cells, traces, web_measures
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, difference, index_of, measured, printed
 from elephan.papers.ghstcp_gared.variants import claims, replaced
@@ -150,10 +151,10 @@ def outside(runs: Runs, claim: str, by: Sequence[str]) -> Measured:
 def doubt(runs: Runs, claim: str) -> float:
     """How far an ordering is from a tie, in half-widths of its 95 % interval."""
     found = MEASURES(claims()[claim].measure, runs)
-    if claims()[claim].kind != "ordering":
-        message = f"{claim}: is no ordering"
+    if claims()[claim].kind != "ordering" or not isinstance(found, Measured):
+        message = f"{claim}: has no sign that could be in doubt"
         raise ValueError(message)
-    return abs(float(found.mean)) / (found.ci95 or math.nan)
+    return abs(found.mean) / (found.ci95 or math.nan)
 
 
 @MEASURES
@@ -163,6 +164,13 @@ def times(runs: Runs, experiment: str, what: str, group: str, case: int, delay: 
         _a_second(point, what, group) for point in (_of(runs, experiment, case, delay), cells.cell(runs, case, delay))
     )
     return there / here
+
+
+@MEASURES
+def evener(runs: Runs, experiment: str, case: int, delay: int = 50) -> float:
+    """By how much Jain's index of S2's own flows is above that of the tables."""
+    there, here = (_even(point) for point in (_of(runs, experiment, case, delay), cells.cell(runs, case, delay)))
+    return there - here
 
 
 @MEASURES
@@ -275,6 +283,10 @@ def _differences(runs: Runs, of: str, case: int, other: int, but: int = 0) -> It
 
 def _of(runs: Runs, experiment: str, case: int, delay: int) -> Point:
     return runs[experiment].at(case=case, delay=delay)
+
+
+def _even(point: Point) -> float:
+    return float(np.mean([jain(rates) for rates in point.flows("goodput_bps", "S2")]))
 
 
 def _a_second(point: Point, what: str, group: str) -> float:
