@@ -11,7 +11,7 @@ import elephan
 from elephan.papers import Paper, reproduction
 from elephan.papers.accept import Accept
 from elephan.papers.exhibits import Figures
-from elephan.papers.measured import Measured, largest, least
+from elephan.papers.measured import Found, Measured, largest, least
 from elephan.papers.measures import parse
 from elephan.papers.reproduction import Reproduction, reproduce
 from elephan.papers.runs import NotRunError, Runs
@@ -19,6 +19,12 @@ from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
 from elephan.report.papers import write_pages
 from toy_paper import CLAIMS, MEASURES, toy_paper
+
+
+@MEASURES
+def named(runs: Runs, claim: str, half: float = -1.0, wrong: float = -1.0) -> Found:
+    assert "buffers" in runs
+    return {"toy.half": half, "toy.wrong": wrong}[claim]
 
 
 @pytest.fixture
@@ -67,6 +73,33 @@ def test_an_explanation_that_is_not_shown_does_not_count(paper: Paper, tmp_path:
     again = Paper(paper.folder, paper.about)
     argued = Reproduction((again,), ("toy.half",), {"toy": {}}, quick=False, wall_s=0.0).argued["toy"]
     assert [each.holds for each in argued] == [False]
+
+
+def test_an_explanation_may_have_to_be_shown_of_each_claim(paper: Paper, tmp_path: Path) -> None:
+    path = paper.folder / "deviations.toml"
+    text = path.read_text().replace('["toy.half"]', '["toy.h*", "toy.wrong"]')
+    each = '[[deviations.each]]\nsays = "{}"\nexperiments = ["buffers"]\nmeasure = "{}"\naccept = "{}"\n'
+    path.write_text(text + each.format("one and a half", "named claim={claim} half=1.5", "min 0"))
+    found = reproduce("toy.half", "toy.wrong", store=tmp_path / "store")
+    # What is said of both is so, but only one has what excuses it of its own.
+    assert verdicts(found) == {"toy.half": "deviation", "toy.wrong": "fail"}
+    assert "not shown of this claim" in found.judged["toy.wrong"].note
+    half, wrong = found.to_json()["claims"]
+    assert [(one["measured"], one["accept"], one["holds"]) for one in half["own"]] == [(1.5, "at least 0", True)]
+    assert [one["holds"] for one in wrong["own"]] == [False]
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(0.105, "deviation"), (0.12, "fail")])
+def test_one_check_of_a_claim_is_enough_and_may_accept_what_the_claim_does(
+    paper: Paper, tmp_path: Path, value: float, verdict: str
+) -> None:
+    path = paper.folder / "deviations.toml"
+    each = '[[deviations.each]]\nsays = "so"\nmeasure = "named claim={{claim}} wrong={}"\naccept = "{}"\n'
+    text = path.read_text().replace("toy.half", "toy.wrong")
+    path.write_text(text + each.format(-1, "min 0") + each.format(value, "as claimed"))
+    wrong = reproduce("toy.wrong", store=tmp_path / "store").judged["toy.wrong"]
+    # 0.1, within 0.01 of it.
+    assert (wrong.verdict, [one.holds for one in wrong.own]) == (verdict, [False, verdict == "deviation"])
 
 
 @pytest.mark.usefixtures("paper")
@@ -129,6 +162,7 @@ def test_only_what_a_claim_needs_is_run(paper: Paper) -> None:
         (1.3, "1.2", "abs 0.05"),
         (0.0, "> 0", "sign"),
         (0.1, "< 0", "sign"),
+        (0.0, "", "sign < 0"),
         (1.0, "", "so"),
         (9.0, "1", "factor 8"),
         (0.1, "", "min 0.2"),
@@ -148,7 +182,10 @@ def test_a_number_on_the_edge_of_its_rounding_is_accepted() -> None:
     assert Accept.read("abs 0.005", "0.985").holds(0.99)
 
 
-@pytest.mark.parametrize(("text", "value"), [("near 3", "1"), ("abs 3", "big"), ("sign", "0"), ("in 3", ""), ("", "")])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("near 3", "1"), ("abs 3", "big"), ("sign", "0"), ("sign", ""), ("sign < 0", "> 0"), ("in 3", ""), ("", "")],
+)
 def test_what_cannot_be_accepted_is_refused(text: str, value: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 (whichever number cannot be read)
         Accept.read(text, value)

@@ -130,7 +130,7 @@ class Reproduction:
         dict
         """
         return {
-            "claims": [judged.to_json() for judged in self.judged.values()],
+            "claims": [judged.to_json(quick=self.quick) for judged in self.judged.values()],
             "summary": self.summary,
             "counts": [
                 {"paper": name, **seen.to_json(quick=self.quick)}
@@ -303,7 +303,7 @@ def needs(paper: Paper, asked: Mapping[str, Claim]) -> list[Experiment]:
     names = {name for claim in mine for name in claim.experiments}
     for deviation in paper.deviations:
         if any(claim.id in deviation.claims for claim in mine):
-            names |= {name for shown in deviation.shown for name in shown.experiments}
+            names |= {name for shown in (*deviation.shown, *deviation.each) for name in shown.experiments}
     return [each for name, each in paper.experiments.items() if name in names]
 
 

@@ -228,12 +228,19 @@ def _claims(every: Sequence[Judged], headings: dict[str, str]) -> list[str]:
         mark = MARKS[judged.verdict]
         if judged.verdict == "deviation":
             mark = f"[{mark}](#{_anchor(headings[claim.id])})"
-        note = f" ({judged.note})" if judged.note and judged.verdict != "deviation" else ""
+        note = f" ({_beside(judged)})" if _beside(judged) else ""
         accepted = f"{judged.accept}: {claim.reason}" if claim.reason else str(judged.accept)
         if judged.only_wider:
             mark += f" in the wider band; not {claim.accept}"
         rows.append([f"`{claim.id}`", claim.statement, claim.value, _value(judged.found) + note, accepted, mark])
     return table(heads, rows, [False, False, True, True, False, False])
+
+
+def _beside(judged: Judged) -> str:
+    """What stands beside a claim's number: its note, or what excuses it."""
+    if judged.verdict != "deviation":
+        return judged.note
+    return "; ".join(f"{seen.shown.says}: {_found(seen)}" for seen in judged.own if seen.holds)
 
 
 def _deviations(every: Sequence[Argued], mine: dict[str, Judged], *, quick: bool) -> list[str]:

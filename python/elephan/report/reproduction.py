@@ -140,12 +140,18 @@ def _table(paper: str, claims: Sequence[Document]) -> Table:
             cell(claim["statement"]),
             *(_value(claim.get(key)) for key in ("expected", "measured", "tolerance")),
             cell(claim.get("reason") or None),
-            cell(claim.get("note") or None),
+            cell(_noted(claim) or None),
         )
         for claim in own
     )
     keys = tuple(BETWEEN.join((claim["verdict"], paper, str(claim["kind"]))) for claim in own)
     return Table(paper, heads, rows, keys=keys)
+
+
+def _noted(claim: Document) -> str:
+    """A claim's note, and what excuses it of its own."""
+    own = _shown([each for each in claim.get("own", ()) if each["holds"]])
+    return "; ".join(part for part in (claim.get("note"), own) if part)
 
 
 def _arguments(document: Document) -> tuple[Part, ...]:
