@@ -235,8 +235,8 @@ def _two_by_ns2(runs: Runs) -> Table:
         rows.append((cell(int(row["buffer_packets"])), cell(_while(row)), cell(int(row["seed"])), *pairs, cell(ahead)))
     heads = ("buffer [packets]", "measured [s]", "ns-2's seed", "80 ms, ns-2 [Mbit/s]", "ours", "40 ms, ns-2", "ours")
     note = (
-        "With the large buffer a flow is cut once in tens of seconds, so that a run holds few periods: where ns-2 has "
-        "the longer round trip ahead, none of its numbers tells how often. In elephan's replications the shorter one is."
+        "With the large buffer a flow is cut once in tens of seconds: a run holds few periods, and few runs of ns-2 do "
+        "not tell how often the longer round trip is ahead."
     )
     return Table("Two flows in ns-2 and here", (*heads, "our runs with 40 ms ahead"), tuple(rows), note)
 
