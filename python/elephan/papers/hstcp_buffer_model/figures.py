@@ -59,8 +59,10 @@ def _loss(point: Point) -> Measured:
 
 def _by_ns2(link: str, case: str, column: str) -> list[Series]:
     rows = [row for row in ns2() if row["case"] in (case, f"{case}-limit")]
+    if not rows:
+        return []
     x, y = (np.array([float(row[name]) for row in rows]) for name in ("buffer_packets", column))
-    return [Series("ns-2, a minute or less", x / LINKS[link].full, y, colour="ink", kind="points")] if rows else []
+    return [Series(f"ns-2, {_while(rows[0])} s", x / LINKS[link].full, y, colour="ink", kind="points")]
 
 
 def _of_model(queue: str, link: str, name: str, what: str) -> Series:
@@ -69,7 +71,7 @@ def _of_model(queue: str, link: str, name: str, what: str) -> Series:
 
 
 def _share(link: str) -> Axis:
-    return Axis(f"buffer / {LINKS[link].full:,} packets", scale="log", low=min(SHARES), high=1.0)
+    return Axis(f"buffer / {LINKS[link].full:,} packets", scale="log", low=0.9 * min(SHARES), high=1.1)
 
 
 def _used(queue: str, link: str, runs: Runs, more: tuple[Series, ...] = (), note: str = "") -> Figure:
@@ -90,15 +92,15 @@ def _used(queue: str, link: str, runs: Runs, more: tuple[Series, ...] = (), note
         f"Simulated utilization rises from {ours.y[0]:.2f} at the smallest buffer to {tenth:.2f} at a tenth and "
         f"{whole:.2f} at the whole; the model has {modelled(queue, link, 0.1).utilisation:.3f} at a tenth.",
         _share(link),
-        Axis("utilization", low=0.0, high=1.05),
+        Axis("utilization", scale="share", low=0.0, high=1.003),
         tuple(series),
         link=f"{queue}-{link}",
         note=note,
     )
 
 
-def _lost(queue: str, link: str, runs: Runs, printed: float) -> Figure:
-    """Loss against the buffer: lost packets, and how often flows notice."""
+def _lost(queue: str, link: str, runs: Runs, printed: float | None = None) -> Figure:
+    """Loss against the buffer: lost packets, and how often flows notice; beside what the paper prints, if it does."""
     points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
     packets = _measured("lost packets", link, points, _loss, "blue")
     events = _measured("loss events", link, points, loss_events, "green")
@@ -106,11 +108,12 @@ def _lost(queue: str, link: str, runs: Runs, printed: float) -> Figure:
         f"loss-{queue}-{link}",
         f"Loss, {SPEEDS[link]}, {QUEUES[queue]}",
         f"Of a packet that arrives {packets.y[0]:.1e} are lost at the smallest buffer and {packets.y[-1]:.1e} at the "
-        f"whole; flows notice a loss {events.y[-1]:.1e} times a packet there. The paper prints {printed:g}.",
+        f"whole; flows notice a loss {events.y[-1]:.1e} times a packet there."
+        + (f" The paper prints {printed:g}." if printed else ""),
         _share(link),
         Axis("losses per packet", scale="log"),
         (packets, events, _of_model(queue, link, "model", "loss"), *_by_ns2(link, f"{queue}-{link}", "loss_ratio")),
-        (Mark(printed, f"paper: {printed:g}", axis="y", role="wanted"),),
+        (Mark(printed, f"paper: {printed:g}", axis="y", role="wanted"),) if printed else (),
         link=f"{queue}-{link}",
     )
 
@@ -147,7 +150,7 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
 )
 def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     """Utilization and loss on the second link."""
-    return _used("droptail", "2g5", runs, (_step("2g5"),)), _lost("droptail", "2g5", runs, 1e-3)
+    return _used("droptail", "2g5", runs, (_step("2g5"),)), _lost("droptail", "2g5", runs)
 
 
 def _trace(point: Point, kind: str, column: str, index: int | None = None) -> tuple[np.ndarray, np.ndarray]:
