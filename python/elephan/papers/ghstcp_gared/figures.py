@@ -176,7 +176,7 @@ def _windows(point: Point, case: int) -> Figure:
     return Figure(
         f"windows-{case}",
         f"Case {case}: the windows of S2",
-        f"Flows are cut {np.mean(cuts or [0.0]):.1f} at a time, {np.mean(chance or [0.0]):.1f} would be by chance; "
+        f"Flows are cut {np.mean(cuts or [0]):.1f} at a time, {np.mean(chance or [0]):.1f} would be by chance; "
         f"to one segment they fall {np.mean(resets):.1f} times in a run of {length:.0f} s.",
         _TIME,
         _WINDOW,

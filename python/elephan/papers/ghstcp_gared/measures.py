@@ -131,7 +131,7 @@ def cut_together(runs: Runs, cases: Sequence[int]) -> Measured:
 
 @MEASURES
 def falls_to_one(runs: Runs) -> Measured:
-    """Figure 4: how often S2 times out together without SACK: with gentle HighSpeed TCP, or with HighSpeed TCP less that."""
+    """Figure 4: how often S2 times out together: with gentle HighSpeed TCP, or with HighSpeed TCP less that."""
     hstcp, gentle = (_resets(runs, case) for case in (8, 11))
     said = f"flows fall together {hstcp.mean:.1f} times with HighSpeed TCP, {gentle.mean:.1f} with gentle HighSpeed TCP"
     return least([gentle, hstcp - gentle]).noted(said)
@@ -139,7 +139,7 @@ def falls_to_one(runs: Runs) -> Measured:
 
 @MEASURES
 def cut_but_not_to_one(runs: Runs) -> Measured:
-    """Figure 5: share of runs in which no flow of S2 falls to one segment, and one more is cut at a time than by chance."""
+    """Figure 5: share of runs in which no flow of S2 falls to one, and a flow more is cut at a time than by chance."""
     fallen = [np.array([bool(each) for each in traces.resets(runs["traces"].at(case=case))]) for case in (9, 12)]
     alone = [_more_cut(runs, case).samples < 1 for case in (9, 12)]
     bad = np.any([*fallen, *alone], axis=0)
