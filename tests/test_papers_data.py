@@ -19,6 +19,8 @@ LIST = next(filter(Path.exists, (up / "shared/papers/claims.csv" for up in Path(
 
 EVERY = {paper.name: paper for paper in papers()}
 EXPERIMENTS = [(name, each) for name, paper in EVERY.items() for each in paper.experiments]
+MANY = 4
+"""Claims that one argument may be about without being shown of each: more would be told from a few cells."""
 
 
 def shown(paper: Paper) -> list[tuple[str, tuple[str, ...], str]]:
@@ -26,7 +28,12 @@ def shown(paper: Paper) -> list[tuple[str, tuple[str, ...], str]]:
     found = [(f"count {each.says}", each.experiments, each.measure) for each in paper.counts]
     found += [(f"open {one.id}", each.experiments, each.measure) for one in paper.open for each in one.shown]
     found += [(one.title, each.experiments, each.measure) for one in paper.deviations for each in one.shown]
-    return found
+    return found + [
+        (key, each.of(paper.claims[key]).experiments, each.of(paper.claims[key]).measure)
+        for one in paper.deviations
+        for key in one.claims
+        for each in one.each
+    ]
 
 
 def test_all_papers_are_there() -> None:
@@ -86,6 +93,11 @@ def test_deviations_speak_of_claims_and_rest_on_something(name: str) -> None:
         assert deviation.needs
         # A number that must be so, not one that is only looked at.
         assert any(each.accept is not None for each in deviation.shown), deviation.title
+        # What is shown of each claim differs from claim to claim, and can fail.
+        for each in deviation.each:
+            assert "{claim}" in each.measure, deviation.title
+            assert each.as_claimed or each.accept is not None, deviation.title
+        assert deviation.each or len(deviation.claims) <= MANY, deviation.title
     spoken = [claim for deviation in paper.deviations for claim in deviation.claims]
     assert sorted(spoken) == sorted(set(spoken))
 

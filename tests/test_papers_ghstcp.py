@@ -11,9 +11,10 @@ from elephan.papers import Paper
 from elephan.papers.experiments import sweep_of
 from elephan.papers.ghstcp_gared import cells, traces
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed
+from elephan.papers.judged import Argued, Seen, judge
 from elephan.papers.measured import Measured, number
 from elephan.papers.measures import parse
-from elephan.papers.runs import Point, Points, Runs
+from elephan.papers.runs import NotRunError, Point, Points, Runs
 from elephan.pictures.table import Table
 
 if TYPE_CHECKING:
@@ -45,6 +46,17 @@ def as_printed() -> Runs:
         labels = {"case": f"{case} Reno, HSTCP", "delay": f"{delay} ms"}
         points[cell.table].append(point(labels, flows=flows([cell.s1] * 5, [cell.s2] * 5)))
     return Runs({f"table{table}": Points(f"table{table}", tuple(every)) for table, every in points.items()})
+
+
+def some(*cells: tuple[str, int, int, float, list[float]]) -> Runs:
+    """Experiment, case, delay, what a flow of S1 has, and one of S2 in each replication [Mbit/s]."""
+    points: dict[str, list[Point]] = {}
+    for name, case, delay, s1, s2 in cells:
+        parts = [flows([s1] * 5, [one] * 5) for one in s2]
+        rows = pa.concat_tables([part.set_column(0, "replication", [[i] * 10]) for i, part in enumerate(parts)])
+        labels = {"case": f"{case} Reno, HSTCP", "delay": f"{delay} ms"}
+        points.setdefault(name, []).append(point(labels, flows=rows))
+    return Runs({name: Points(name, tuple(every)) for name, every in points.items()})
 
 
 def trace(cwnd: list[list[float]], every: float = 0.05) -> Point:
@@ -111,6 +123,62 @@ def test_an_ordering_is_judged_where_it_is_closest_to_failing(as_printed: Runs) 
     assert isinstance(found, Measured)
     assert found.note == "5 and 2 at 100 ms"
     assert found.mean == pytest.approx(72.177 - 60.923, abs=0.06)  # as throughputs with one decimal give it
+
+
+def test_a_claim_is_measured_again_with_the_cells_of_a_variant() -> None:
+    runs = some(
+        ("table3", 8, 25, 80.0, [300.0] * 2), ("table3", 9, 25, 80.0, [300.0]), ("classic", 8, 25, 50.0, [300.0])
+    )
+    assert number(PAPER.measures("under claim=ghstcp.T3.case8.25ms.util variant=classic", runs)) == 70
+    with pytest.raises(NotRunError, match=r"classic: changes no cell of ghstcp\.T3\.case9\.25ms\.util"):
+        PAPER.measures("under claim=ghstcp.T3.case9.25ms.util variant=classic", runs)
+    with pytest.raises(NotRunError, match="bytes: has no cell of table3"):
+        PAPER.measures(
+            "under claim=ghstcp.T3.case8.25ms.util variant=bytes",
+            some(("table3", 8, 25, 80.0, [300.0]), ("bytes", 9, 25, 80.0, [300.0])),
+        )
+
+
+def test_an_ordering_is_measured_again_though_a_variant_has_fewer_replications() -> None:
+    tables = [
+        (name, case, 50, 20.0, [one, one + 20]) for name, case, one in (("table1", 1, 400.0), ("table1", 2, 350.0))
+    ]
+    runs = some(*tables, ("access-buffer", 1, 50, 20.0, [300.0]))
+    assert PAPER.measures("gap_at of=s2 case=2 other=1 delay=50", runs).mean == pytest.approx(-50)
+    assert PAPER.measures("under claim=ghstcp.o.case2.s2 variant=access-buffer", runs).mean == pytest.approx(60)
+
+
+@pytest.mark.parametrize(("s2", "miss"), [(200.0, 0.0), (280.0, 0.0), (300.0, 70 - 66.891), (340.0, 76 - 66.891)])
+def test_a_number_lies_between_what_the_tables_and_a_variant_give_or_it_is_told_how_far(s2: float, miss: float) -> None:
+    # The paper's 66.891 %; the tables' settings give 76.
+    runs = some(("table3", 8, 25, 80.0, [300.0]), ("classic", 8, 25, 50.0, [s2]))
+    found = PAPER.measures("outside claim=ghstcp.T3.case8.25ms.util by=['classic']", runs)
+    assert found.mean == pytest.approx(miss)
+    assert found.note == f"here 76, classic {(50 + s2) / 5:.4g}"
+
+
+def test_an_ordering_is_in_doubt_while_a_tie_is_in_its_interval() -> None:
+    told, untold = (
+        some(("table1", 1, 50, 20.0, [400.0, 400.0, 400.0]), ("table1", 2, 50, 20.0, gaps))
+        for gaps in ([389.0, 390.0, 391.0], [395.0, 399.0, 403.0])
+    )
+    # Three values a step apart: a half-width of 4.303 / sqrt(3) = 2.48 steps.
+    assert PAPER.measures("doubt claim=ghstcp.o.case2.s2", told) == pytest.approx(10 / 2.484, rel=1e-3)
+    assert PAPER.measures("doubt claim=ghstcp.o.case2.s2", untold) == pytest.approx(1 / 9.937, rel=1e-3)
+    with pytest.raises(ValueError, match="no sign that could be in doubt"):
+        PAPER.measures("doubt claim=ghstcp.T1.case2.50ms.util", told)
+
+
+def test_no_missed_cell_is_excused_by_its_deviation_alone() -> None:
+    # A link that is nearly idle, with the tables' settings and under each variant: no reading explains that.
+    argued = tuple(Argued(one, (Seen(one.shown[0], True, holds=True),)) for one in PAPER.deviations)
+    variants = sorted({name for one in PAPER.deviations for each in one.each for name in each.experiments})
+    for (case, delay), cell in printed().items():
+        claim = PAPER.claims[f"ghstcp.T{cell.table}.case{case}.{delay}ms.util"]
+        others = [(name, case, delay, 5.0, [21.0]) for name in variants]
+        found = judge(PAPER, claim, some((f"table{cell.table}", case, delay, 5.0, [20.0]), *others), argued)
+        assert found.verdict == "fail", claim.id
+        assert "not shown of this claim" in found.note
 
 
 def test_flows_that_fall_within_a_second_fall_together() -> None:

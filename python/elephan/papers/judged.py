@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from elephan.papers import measured
@@ -81,6 +81,7 @@ class Argued:
             "ns2": deviation.ns2.strip(),
             "needs": deviation.needs.strip(),
             "shown": [each.to_json(quick=quick) for each in self.seen],
+            "each": [shown.says for shown in deviation.each],
             "holds": self.holds,
         }
 
@@ -97,6 +98,8 @@ class Judged:
     accept : Accept
     verdict : str
     note : str
+    own : tuple of Seen
+        Its own checks, if its deviation has some.
     """
 
     claim: Claim
@@ -104,8 +107,19 @@ class Judged:
     accept: Accept
     verdict: Verdict
     note: str
+    own: tuple[Seen, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    @property
+    def full_holds(self) -> bool | None:
+        """Whether what was found is within what is accepted of full runs; None if it was not run."""
+        return None if self.found is None else self.claim.accept.holds(measured.number(self.found))
+
+    @property
+    def only_wider(self) -> bool:
+        """Whether it passes by the wider band of shortened runs alone."""
+        return self.verdict == "pass" and not self.full_holds
+
+    def to_json(self, *, quick: bool = False) -> dict[str, Any]:
         """Return it as a document has it."""
         claim = self.claim
         return {
@@ -117,9 +131,12 @@ class Judged:
             "expected": _expected(claim.value),
             "measured": None if self.found is None else measured.to_json(self.found),
             "tolerance": str(self.accept),
+            "full_tolerance": str(claim.accept),
+            "full_holds": self.full_holds,
             "reason": claim.reason,
             "verdict": self.verdict,
             "note": self.note,
+            "own": [each.to_json(quick=quick) for each in self.own],
         }
 
 
@@ -169,11 +186,19 @@ def judge(paper: Paper, claim: Claim, runs: Runs, argued: tuple[Argued, ...]) ->
         return Judged(claim, found, accept, "pass", _doubted(note, found, claim, accept))
     for each in argued:
         if claim.id in each.deviation.claims:
-            if each.holds:
-                return Judged(claim, found, accept, "deviation", _joined(note, each.deviation.title))
-            untrue = next((s.shown.says for s in each.seen if not s.holds), "nothing")
-            return Judged(claim, found, accept, "fail", _joined(note, f"its explanation is not shown: {untrue}"))
+            return _excused(paper, Judged(claim, found, accept, "fail", note), each, runs)
     return Judged(claim, found, accept, "fail", note)
+
+
+def _excused(paper: Paper, missed: Judged, argued: Argued, runs: Runs) -> Judged:
+    """Judge a claim that is not met by what is shown of its deviation, and of itself."""
+    if not argued.holds:
+        untrue = next((s.shown.says for s in argued.seen if not s.holds), "nothing")
+        return replace(missed, note=_joined(missed.note, f"its explanation is not shown: {untrue}"))
+    own = tuple(see(paper, shown.of(missed.claim), runs) for shown in argued.deviation.each)
+    if own and not any(seen.holds for seen in own):
+        return replace(missed, note=_joined(missed.note, "its explanation is not shown of this claim"), own=own)
+    return replace(missed, verdict="deviation", note=_joined(missed.note, argued.deviation.title), own=own)
 
 
 def _noted(found: Found) -> str:

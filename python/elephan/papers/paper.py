@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +20,7 @@ from elephan.citations import CITATIONS
 from elephan.papers.accept import Accept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from elephan.papers.exhibits import Figures
     from elephan.papers.measures import Measures
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 HOME = Path(__file__).resolve().parent
 COLUMNS = ("id", "kind", "statement", "value", "figure", "experiments", "measure", "accept", "quick", "reason")
 """Of ``claims.csv``."""
+
+AS_CLAIMED = "as claimed"
+"""What a check of each claim accepts where it is what the claim accepts."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,8 @@ class Shown:
     measure : str
     accept, quick : Accept or None
         What must hold for the argument to stand; None where the number speaks for itself.
+    as_claimed : bool
+        Whether what is accepted of the claim that it is about must hold.
     """
 
     says: str
@@ -117,6 +123,26 @@ class Shown:
     measure: str
     accept: Accept | None
     quick: Accept | None
+    as_claimed: bool = False
+
+    def of(self, claim: Claim) -> Shown:
+        """Return what it is for one claim, whose id its measure asks for and whose experiments it needs, too.
+
+        Parameters
+        ----------
+        claim : Claim
+
+        Returns
+        -------
+        Shown
+        """
+        return replace(
+            self,
+            experiments=tuple(dict.fromkeys((*claim.experiments, *self.experiments))),
+            measure=self.measure.replace("{claim}", claim.id),
+            accept=claim.accept if self.as_claimed else self.accept,
+            quick=claim.quick if self.as_claimed else self.quick,
+        )
 
 
 @dataclass(frozen=True)
@@ -142,11 +168,13 @@ class Open:
 class Deviation:
     """Why the number of some claims is not met.
 
-    It counts only while everything in `shown` holds in the same reproduction.
+    It counts only while everything in `shown` holds in the same reproduction; if it has checks of `each` claim, only
+    for claims of which one of these holds, too.
 
     Parameters
     ----------
     claims : tuple of str
+        Their ids; the file may have patterns.
     title, why : str
         The mechanism, or the unstated parameter.
     ns2 : str
@@ -154,6 +182,7 @@ class Deviation:
     needs : str
         What would give the paper's number.
     shown : tuple of Shown
+    each : tuple of Shown
     """
 
     claims: tuple[str, ...]
@@ -162,6 +191,7 @@ class Deviation:
     ns2: str
     needs: str
     shown: tuple[Shown, ...]
+    each: tuple[Shown, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -220,6 +250,11 @@ class Paper:
         """Its claims by id, in the order of the files."""
         return {row["id"]: self._claim(row) for path in self._files("claims.csv") for row in _rows(path)}
 
+    @property
+    def places(self) -> list[str]:
+        """Where its claims stand, as they are asked for: ``"hsbuf:Figure 3"``."""
+        return list(dict.fromkeys(f"{self.prefix}:{claim.figure}" for claim in self.claims.values()))
+
     @cached_property
     def open(self) -> tuple[Open, ...]:
         """What it leaves open."""
@@ -231,7 +266,15 @@ class Paper:
         """Why some of its numbers are not met."""
         every = (each for path in self._files("deviations.toml") for each in _toml(path)["deviations"])
         return tuple(
-            Deviation(**{**each, "claims": tuple(each["claims"]), "shown": _shown(each["shown"])}) for each in every
+            Deviation(
+                **{
+                    **each,
+                    "claims": self._meant(each["claims"]),
+                    "shown": _shown(each["shown"]),
+                    "each": _shown(each.get("each", ())),
+                }
+            )
+            for each in every
         )
 
     def cards(self) -> list[dict[str, Any]]:
@@ -274,6 +317,11 @@ class Paper:
     def _files(self, ending: str) -> list[Path]:
         """The file of that name, then those of its parts."""
         return sorted(self.folder.glob(f"*{ending}"), key=lambda path: (len(path.name), path.name))
+
+    def _meant(self, patterns: Iterable[str]) -> tuple[str, ...]:
+        """The claims that patterns name; what names none is kept, for the tests to find."""
+        found = [[key for key in self.claims if fnmatchcase(key, text)] or [text] for text in patterns]
+        return tuple(dict.fromkeys(key for every in found for key in every))
 
     def _experiment(
         self,
@@ -321,7 +369,7 @@ class Paper:
 
 def _shown(every: Any) -> tuple[Shown, ...]:
     def accepted(text: str) -> Accept | None:
-        return Accept.read(text) if text else None
+        return Accept.read(text) if text not in ("", AS_CLAIMED) else None
 
     return tuple(
         Shown(
@@ -330,6 +378,7 @@ def _shown(every: Any) -> tuple[Shown, ...]:
             measure=each["measure"],
             accept=accepted(each.get("accept", "")),
             quick=accepted(each.get("quick") or each.get("accept", "")),
+            as_claimed=each.get("accept") == AS_CLAIMED,
         )
         for each in every
     )

@@ -155,6 +155,27 @@ def measured(runs: Runs, of: str, case: int, delay: int) -> Measured:
     return OF[of](cell(runs, case, delay))
 
 
+def difference(first: Measured, second: Measured) -> Measured:
+    """Return how much more one has than another: replication by replication, or of the means if one has fewer.
+
+    Parameters
+    ----------
+    first, second : Measured
+
+    Returns
+    -------
+    Measured
+
+    Examples
+    --------
+    >>> difference(Measured([3.0, 4.0]), Measured([1.0])).samples
+    array([2.5])
+    """
+    if first.samples.size == second.samples.size:
+        return first - second
+    return Measured(first.mean - second.mean)
+
+
 def index_of(first: float, second: float) -> float:
     """Return the max-min index of five flows with one throughput and five with another.
 

@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.metrics.fairness import jain
 from elephan.papers.ghstcp_gared import cells, traces, web_measures
-from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, index_of, measured, printed
-from elephan.papers.measured import Measured, largest, least
+from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, difference, index_of, measured, printed
+from elephan.papers.ghstcp_gared.variants import claims, replaced
+from elephan.papers.measured import Found, Measured, largest, least, number
 from elephan.papers.measures import Measures
+from elephan.papers.runs import NotRunError
 from elephan.theory import elastic, highspeed, reno, sawtooth
 from elephan.theory.fluid_queues import Red, with_pole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from elephan.papers.runs import Runs
+    from elephan.papers.runs import Point, Runs
 
 MEASURES = Measures()
 MEASURES.update(web_measures.MEASURES)
@@ -40,7 +43,7 @@ def cell(runs: Runs, of: str, case: int, delay: int) -> Measured:
 @MEASURES
 def varied(runs: Runs, experiment: str, of: str, case: int, delay: int = 50) -> Measured:
     """A cell with something else than the tables' settings; ``experiment`` says what."""
-    return OF[of](runs[experiment].at(case=case, delay=delay))
+    return OF[of](_of(runs, experiment, case, delay))
 
 
 @MEASURES
@@ -59,7 +62,7 @@ def below(runs: Runs, of: str, cases: Sequence[int], others: Sequence[int], but:
 @MEASURES
 def gap_at(runs: Runs, of: str, case: int, other: int, delay: int) -> Measured:
     """How much more a case has than another at one delay."""
-    return measured(runs, of, case, delay) - measured(runs, of, other, delay)
+    return difference(measured(runs, of, case, delay), measured(runs, of, other, delay))
 
 
 @MEASURES
@@ -79,7 +82,7 @@ def falls(runs: Runs, of: str, cases: Sequence[int]) -> Measured:
     """The step to the next longer delay that falls least, of all cases: negative if all fall."""
     steps = pairwise(DELAYS)
     return largest(
-        (measured(runs, of, case, after) - measured(runs, of, case, before)).noted(
+        difference(measured(runs, of, case, after), measured(runs, of, case, before)).noted(
             f"case {case}, {before} to {after} ms"
         )
         for before, after in steps
@@ -120,6 +123,63 @@ def cuts_of(runs: Runs, group: str, case: int, delay: int) -> Measured:
     return Measured(cells.cell(runs, case, delay).flows("loss_events", group).sum(axis=1))
 
 
+# Missed claims under other values of what is not stated.
+
+
+@MEASURES
+def under(runs: Runs, claim: str, variant: str) -> Found:
+    """What a claim is judged by, with a variant's cells."""
+    measure = claims()[claim].measure
+    found: Found = MEASURES(measure, replaced(runs, variant))
+    if isinstance(found, Measured) and found.mean == MEASURES(measure, runs).mean:
+        message = f"{variant}: changes no cell of {claim}"
+        raise NotRunError(message)
+    return found
+
+
+@MEASURES
+def outside(runs: Runs, claim: str, by: Sequence[str]) -> Measured:
+    """How far the paper's number is from what lies between the tables' and the variants': 0 if it lies there."""
+    ends = {"here": MEASURES(claims()[claim].measure, runs)} | {each: under(runs, claim, each) for each in by}
+    numbers = [float(number(found)) for found in ends.values()]
+    value = float(claims()[claim].value)
+    miss = max(min(numbers) - value, value - max(numbers), 0.0)
+    return Measured(miss, ", ".join(f"{name} {x:.4g}" for name, x in zip(ends, numbers, strict=True)))
+
+
+@MEASURES
+def doubt(runs: Runs, claim: str) -> float:
+    """How far an ordering is from a tie, in half-widths of its 95 % interval."""
+    found = MEASURES(claims()[claim].measure, runs)
+    if claims()[claim].kind != "ordering" or not isinstance(found, Measured):
+        message = f"{claim}: has no sign that could be in doubt"
+        raise ValueError(message)
+    return abs(found.mean) / (found.ci95 or math.nan)
+
+
+@MEASURES
+def times(runs: Runs, experiment: str, what: str, group: str, case: int, delay: int = 50) -> float:
+    """How many times as often as in the tables something happens to a group: ``timeouts``, ``loss_events``."""
+    there, here = (
+        _a_second(point, what, group) for point in (_of(runs, experiment, case, delay), cells.cell(runs, case, delay))
+    )
+    return there / here
+
+
+@MEASURES
+def evener(runs: Runs, experiment: str, case: int, delay: int = 50) -> float:
+    """By how much Jain's index of S2's own flows is above that of the tables."""
+    there, here = (_even(point) for point in (_of(runs, experiment, case, delay), cells.cell(runs, case, delay)))
+    return there - here
+
+
+@MEASURES
+def emptier(runs: Runs, experiment: str, case: int, delay: int = 50) -> float:
+    """By how much the share of time with an empty queue is above that of the tables."""
+    there, here = (_of(runs, experiment, case, delay), cells.cell(runs, case, delay))
+    return float(there.link("empty_fraction").mean() - here.link("empty_fraction").mean())
+
+
 # Figures 4 to 7, Section 5.
 
 
@@ -131,7 +191,7 @@ def cut_together(runs: Runs, cases: Sequence[int]) -> Measured:
 
 @MEASURES
 def falls_to_one(runs: Runs) -> Measured:
-    """Figure 4: how often S2 times out together: with gentle HighSpeed TCP, or with HighSpeed TCP less that."""
+    """Figure 4: how often S2 times out together without SACK, with gentle HighSpeed, or with HighSpeed less that."""
     hstcp, gentle = (_resets(runs, case) for case in (8, 11))
     said = f"flows fall together {hstcp.mean:.1f} times with HighSpeed TCP, {gentle.mean:.1f} with gentle HighSpeed TCP"
     return least([gentle, hstcp - gentle]).noted(said)
@@ -139,7 +199,7 @@ def falls_to_one(runs: Runs) -> Measured:
 
 @MEASURES
 def cut_but_not_to_one(runs: Runs) -> Measured:
-    """Figure 5: share of runs in which no flow of S2 falls to one, and a flow more is cut at a time than by chance."""
+    """Figure 5: share of runs where no flow of S2 falls to one segment, and one more is cut together than by chance."""
     fallen = [np.array([bool(each) for each in traces.resets(runs["traces"].at(case=case))]) for case in (9, 12)]
     alone = [_more_cut(runs, case).samples < 1 for case in (9, 12)]
     bad = np.any([*fallen, *alone], axis=0)
@@ -230,8 +290,22 @@ def weight(_: Runs, rate: float) -> float:
 def _differences(runs: Runs, of: str, case: int, other: int, but: int = 0) -> Iterator[Measured]:
     for delay in DELAYS:
         if delay != but:
-            gap = measured(runs, of, case, delay) - measured(runs, of, other, delay)
+            gap = difference(measured(runs, of, case, delay), measured(runs, of, other, delay))
             yield gap.noted(f"{case} and {other} at {delay} ms")
+
+
+def _of(runs: Runs, experiment: str, case: int, delay: int) -> Point:
+    return runs[experiment].at(case=case, delay=delay)
+
+
+def _even(point: Point) -> float:
+    return float(np.mean([jain(rates) for rates in point.flows("goodput_bps", "S2")]))
+
+
+def _a_second(point: Point, what: str, group: str) -> float:
+    run = point.document["run"]
+    measured_s = run["duration_s"] - run["warmup_s"]
+    return float(point.flows(what, group).sum(axis=1).mean() / measured_s)
 
 
 def _between(runs: Runs, case: int, delay: int) -> float:
