@@ -3,8 +3,6 @@
 import re
 from importlib import import_module
 from pathlib import Path
-from textwrap import dedent
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,40 +12,15 @@ from elephan.papers import Paper, reproduction
 from elephan.papers.accept import Accept
 from elephan.papers.exhibits import Figures
 from elephan.papers.measured import Found, Measured, largest, least
-from elephan.papers.measures import Measures, parse
-from elephan.papers.paper import COLUMNS
+from elephan.papers.measures import parse
 from elephan.papers.reproduction import Reproduction, reproduce
 from elephan.papers.runs import NotRunError, Runs
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
 from elephan.report.papers import write_pages
+from toy_paper import CLAIMS, MEASURES, toy_paper
 
-CLAIMS = [
-    "toy.rises,ordering,utilization rises with the buffer,> 0,Figure 1,buffers,rise,sign,,its sign",
-    "toy.full,numeric,utilization at 25 packets,1.0,Figure 1,buffers,used buffer=25,abs 0.2,,its rounding",
-    "toy.half,numeric,utilization at 5 packets,0.2,Figure 1,buffers,used buffer=5,abs 0.01,,its rounding",
-    "toy.wrong,numeric,utilization at 5 packets again,0.1,Figure 1,buffers,used buffer=5,abs 0.01,,its rounding",
-    "toy.bound,numeric,a product,400,Section 2,,product rate=4000,rel 0.01,,exact",
-    "toy.elsewhere,shape,asks for what it does not name,,Section 2,,used buffer=5,so,,none",
-]
 EACH = '[[deviations.each]]\nsays = "{}"\nmeasure = "named claim={{claim}} {}"\naccept = "{}"\n'
-MEASURES = Measures()
-
-
-@MEASURES
-def used(runs: Runs, buffer: int) -> Found:
-    return Measured(runs["buffers"].at(buffer=buffer).link("utilization"))
-
-
-@MEASURES
-def rise(runs: Runs) -> Found:
-    first, last = (Measured(runs["buffers"].at(buffer=b).link("utilization")) for b in (5, 25))
-    return last - first
-
-
-@MEASURES
-def product(_: Runs, rate: float) -> Found:
-    return 0.1 * rate
 
 
 @MEASURES
@@ -58,45 +31,8 @@ def named(runs: Runs, claim: str, half: float = -1.0, wrong: float = -1.0) -> Fo
 
 @pytest.fixture
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
-    """A paper of six claims: one holds of each sort, one is explained, one is not, one cannot be judged."""
-    folder = tmp_path / "toy"
-    (folder / "experiments").mkdir(parents=True)
-    (folder / "base.toml").write_text(elephan.EXAMPLE)
-    (folder / "experiments/buffers.toml").write_text(
-        'base = "../base.toml"\n[over]\n"links[0].buffer" = ["5 packets", "25 packets"]\n'
-    )
-    (folder / "claims.csv").write_text("\n".join([",".join(COLUMNS), *CLAIMS]) + "\n")
-    (folder / "deviations.toml").write_text(
-        dedent("""
-        [[deviations]]
-        claims = ["toy.half"]
-        title = "it is not so small"
-        why = "because"
-        ns2 = ""
-        needs = "none"
-        [[deviations.shown]]
-        says = "it is above 0.3"
-        experiments = ["buffers"]
-        measure = "used buffer=5"
-        accept = "min 0.3"
-        """)
-    )
-    (folder / "open.toml").write_text("open = []\n")
-    about: dict[str, Any] = {
-        "name": "toy",
-        "prefix": "toy",
-        "experiments": [
-            {
-                "name": "buffers",
-                "title": "buffers",
-                "names": {"buffer": "links[0].buffer"},
-                "quick": {"replications": 1, "set": {"duration": "2 s"}, "only": {"buffer": [25]}},
-            }
-        ],
-    }
-    toy = Paper(folder, about)
-    toy.__dict__["measures"] = MEASURES
-    monkeypatch.setattr(reproduction, "papers", lambda: [toy])
+    toy = toy_paper(tmp_path / "toy")
+    monkeypatch.setattr(reproduction, "papers", lambda: (toy,))
     return toy
 
 
@@ -177,6 +113,23 @@ def test_shortened_runs_keep_only_some_points(tmp_path: Path) -> None:
     assert found.to_json()["claims"][1]["measured"]["ci95"] is None
 
 
+def test_what_passes_by_the_wider_band_alone_says_so(paper: Paper, tmp_path: Path) -> None:
+    path = paper.folder / "claims.csv"
+    path.write_text(path.read_text().replace("abs 0.2,,", "abs 0.001,abs 0.2,"))
+    quick = reproduce("toy.full", "toy.bound", quick=True, store=tmp_path / "store")
+    claims = {claim["id"]: claim for claim in quick.to_json()["claims"]}
+    assert [claim["verdict"] for claim in claims.values()] == ["pass", "pass"]
+    full = claims["toy.full"]
+    bands = ("within 0.2 of it", "within 0.001 of it")
+    assert (full["tolerance"], full["full_tolerance"], full["full_holds"]) == (*bands, False)
+    assert claims["toy.bound"]["full_holds"] is True
+    assert quick.only_wider == {"toy": 1}
+    # The wider band is for shortened runs.
+    whole = reproduce("toy.full", store=tmp_path / "store")
+    assert verdicts(whole) == {"toy.full": "fail"}
+    assert whole.only_wider == {"toy": 0}
+
+
 @pytest.mark.usefixtures("paper")
 @pytest.mark.parametrize(
     ("text", "claims"),
@@ -209,6 +162,7 @@ def test_only_what_a_claim_needs_is_run(paper: Paper) -> None:
         (1.3, "1.2", "abs 0.05"),
         (0.0, "> 0", "sign"),
         (0.1, "< 0", "sign"),
+        (0.0, "", "sign < 0"),
         (1.0, "", "so"),
         (9.0, "1", "factor 8"),
         (0.1, "", "min 0.2"),
@@ -228,7 +182,10 @@ def test_a_number_on_the_edge_of_its_rounding_is_accepted() -> None:
     assert Accept.read("abs 0.005", "0.985").holds(0.99)
 
 
-@pytest.mark.parametrize(("text", "value"), [("near 3", "1"), ("abs 3", "big"), ("sign", "0"), ("in 3", ""), ("", "")])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("near 3", "1"), ("abs 3", "big"), ("sign", "0"), ("sign", ""), ("sign < 0", "> 0"), ("in 3", ""), ("", "")],
+)
 def test_what_cannot_be_accepted_is_refused(text: str, value: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 (whichever number cannot be read)
         Accept.read(text, value)
@@ -257,7 +214,7 @@ def test_differences_are_paired() -> None:
 
 
 def test_a_point_is_found_by_what_its_label_begins_with(paper: Paper, tmp_path: Path) -> None:
-    points = reproduce("toy.full", store=tmp_path / "store").runs(paper)["buffers"]
+    points = reproduce("toy.full", store=tmp_path / "store").runs[paper.name]["buffers"]
     assert points.at(buffer=25).labels == points.at(buffer="25 packets").labels
     with pytest.raises(NotRunError, match="0 points with buffer=2"):
         points.at(buffer=2)
@@ -282,9 +239,9 @@ def test_a_page_is_of_a_whole_paper(paper: Paper, tmp_path: Path) -> None:
     assert paper.name == "toy"
 
 
-def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument(
-    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def drawn(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> Paper:
+    """The paper with a figure, which needs both of its points."""
     figures = Figures()
 
     @figures("Figure 1", "Use | and buffer", paper="It rises.", experiments=("buffers",))
@@ -299,13 +256,23 @@ def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument
     paper.__dict__["figures"] = figures
     paper.about["cite"] = "Barman2004"  # type: ignore[index]
     paper.about["title"] = "A toy"  # type: ignore[index]
+    paper.about["counts"] = [{"says": "twice as many", "measure": "product rate=4000"}]  # type: ignore[index]
     monkeypatch.setattr(import_module("elephan.report.papers"), "PAPERS", ("toy",))
-    path = paper.folder / "deviations.toml"
+    return paper
+
+
+def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument(drawn: Paper, tmp_path: Path) -> None:
+    path = drawn.folder / "deviations.toml"
     text = path.read_text().replace('["toy.half"]', '["toy.half", "toy.wrong"]')
     path.write_text(text + EACH.format("none", "half=-1", "min 0") + EACH.format("one and a half", "half=1.5", "min 0"))
     index, page = write_pages(reproduce(store=tmp_path / "store"), tmp_path / "pages")
     assert "[A toy](toy.md) | 6 | 3 | 1 | 1 | 1 |" in index.read_text()
     text = page.read_text()
+    # First what came of it, then what was counted, then where to find the rest.
+    leading = ["# A toy", "**6 claims: 3 met, ", "* twice as many: 400", "| in the paper |", "## Figure 1"]
+    places = [text.index(each) for each in leading]
+    assert places == sorted(places)
+    assert "wider" not in text
     assert "| [Figure 1](#figure-1-use--and-buffer) | Use \\| and buffer | 2 met, 1 not met for a shown reason" in text
     assert (tmp_path / "pages" / re.search(r"\((pictures/.*svg)\)", text)[1]).stat().st_size > 1000  # type: ignore[index]
     assert "[**deviation**](#deviation-1-it-is-not-so-small)" in text
@@ -315,3 +282,17 @@ def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument
     assert "| it is above 0.3 |" in text
     # What stands at no figure is not lost.
     assert all(f"`{row.partition(',')[0]}`" in text for row in CLAIMS)
+
+
+def test_pages_of_shortened_runs_say_what_passes_by_wider_bands_alone(drawn: Paper, tmp_path: Path) -> None:
+    path = drawn.folder / "claims.csv"
+    path.write_text(path.read_text().replace("abs 0.2,,", "abs 0.001,abs 0.2,"))
+    index, page = write_pages(reproduce(quick=True, store=tmp_path / "store"), tmp_path / "pages")
+    assert "| paper | claims | pass | by wider bands only | deviation |" in index.read_text()
+    assert "[A toy](toy.md) | 6 | 2 | 1 | 0 | 0 | 4 |" in index.read_text()
+    said = "2 met (1 of them only within the wider bands of `--quick`)"
+    assert said in index.read_text()
+    assert f"**6 claims: {said} and 4 not run.**" in page.read_text()
+    assert "| pass in the wider band; not within 0.001 of it |" in page.read_text()
+    # What is not there cannot be drawn, and the page is written.
+    assert "*Not drawn:* buffers: 0 points with buffer=5" in page.read_text()

@@ -122,16 +122,29 @@ def test_what_it_mostly_is_does_not_depend_on_the_smallest_buffers() -> None:
     assert MEASURES("usual_loss experiment='droptail-1g'", runs).samples.tolist() == [1e-4, 1e-4]
 
 
-def test_time_near_reno_is_counted_after_the_warm_up() -> None:
-    windows = {0.1: [10.0, 50.0, 60.0], 0.005: [99.0, 30.0, 60.0], 0.001: [99.0, 30.0, 20.0]}
-    of = {
+def windows(of: dict[float, list[float]]) -> Runs:
+    """Two replications of the same windows by share; the first of each is before the warm-up."""
+    made = {
         share: {"time_s": [0.0, 1.0, 2.0] * 2, "replication": [0] * 3 + [1] * 3, "cwnd_segments": cwnd * 2}
-        for share, cwnd in windows.items()
+        for share, cwnd in of.items()
     }
-    assert set(of) == set(BELOW)
-    found = MEASURES("towards_reno experiment='droptail-1g'", points("droptail-1g", of))
-    assert found.samples.tolist() == [0.5, 0.5]
-    assert found.note == "below 38 segments: 0 % at 0.1, 50 % at 0.005, 1e+02 % at 0.001"
+    assert set(made) == set(BELOW)
+    return points("droptail-1g", made)
+
+
+def test_windows_go_towards_reno_if_each_smaller_buffer_has_smaller_ones() -> None:
+    ask, falling = "towards_reno experiment='droptail-1g'", {0.1: [1.0, 400, 400], 0.02: [1.0, 200, 200]}
+    runs = windows(falling | {0.005: [1.0, 120, 120], 0.001: [1.0, 30, 60]})
+    found = MEASURES(ask, runs)
+    assert found.samples == pytest.approx([0.4, 0.4])
+    assert found.note == "median windows: 400 at 0.1 (0 % below 38), 200 at 0.02 (0 % below 38), " + (
+        "120 at 0.005 (0 % below 38), 45 at 0.001 (50 % below 38)"
+    )
+    claim = PAPER.claims["hsbuf.concl.reno"]
+    assert judge(PAPER, claim, runs, ()).verdict == "pass"
+    # A step that leaves windows as they were, and windows that fall but never come near 38.
+    for wrong in ({0.005: [1.0, 200, 200], 0.001: [1.0, 30, 60]}, {0.005: [1.0, 120, 120], 0.001: [1.0, 60, 60]}):
+        assert judge(PAPER, claim, windows(falling | wrong), ()).verdict == "fail"
 
 
 def test_two_flows_are_compared_within_a_replication() -> None:
@@ -139,7 +152,43 @@ def test_two_flows_are_compared_within_a_replication() -> None:
     made = [Fake(labels={"buffer": f"{b} packets"}, columns={"goodput_bps": of}) for b, of in rates.items()]
     runs = Runs({"two-flows": Points("two-flows", tuple(made))})  # type: ignore[arg-type]
     assert MEASURES("fairer_with_more", runs).samples.tolist() == [4 - 1.25, 3 - 2]
-    assert MEASURES("shorter_gains", runs).samples.tolist() == [100.0, 300.0]
+    gains = MEASURES("shorter_gains", runs)
+    assert gains.samples.tolist() == [100.0, 300.0]
+    assert gains.note == "10000 packets: ahead in 2 of 2 runs"
+
+
+def test_a_loss_of_the_next_order_of_magnitude_is_not_the_one_printed() -> None:
+    for loss, verdict in ((1.3e-4, "fail"), (6e-4, "pass"), (3e-3, "fail")):
+        runs = points("droptail-1g", {share: {"loss_ratio": [loss, loss]} for share in SHARES})
+        assert judge(PAPER, PAPER.claims["hsbuf.dt1g.loss"], runs, ()).verdict == verdict
+
+
+def test_what_overflows_is_told_from_what_red_drops() -> None:
+    both = {
+        f"{queue}-2g5": Points(
+            f"{queue}-2g5",
+            (
+                Fake(
+                    labels={"buffer": "937 packets"},
+                    columns={"utilization": [used], "loss_ratio": [lost], "backlog_packets": [93.7]},
+                ),
+            ),  # type: ignore[arg-type]
+        )
+        for queue, used, lost in (("ared", 0.8, 1e-4), ("droptail", 0.9, 4e-4))
+    }
+    assert MEASURES("beyond_droptail link='2g5' share=0.15", Runs(both)).mean == pytest.approx(-0.1)
+    assert MEASURES("loss_over_droptail link='2g5' share=0.15", Runs(both)).mean == pytest.approx(0.25)
+    assert MEASURES("filled link='2g5' share=0.15", Runs(both)).mean == pytest.approx(0.1)
+
+
+def test_the_choice_that_loses_most_is_named() -> None:
+    made = [
+        Fake(labels={"buffer": "1250 packets", "case": case}, columns={"loss_ratio": [lost]})
+        for case, lost in (("newreno", 1e-4), ("jitter", 3e-4))
+    ]
+    runs = Runs({"senders-1g": Points("senders-1g", tuple(made))})  # type: ignore[arg-type]
+    found = MEASURES("most_lost experiment='senders-1g' buffer=1250", runs)
+    assert (found.mean, found.note) == (3e-4, "jitter")
 
 
 def test_flows_in_step_need_a_tenth_for_ninety_percent() -> None:
@@ -149,15 +198,47 @@ def test_flows_in_step_need_a_tenth_for_ninety_percent() -> None:
     assert fifth == pytest.approx(0.950, abs=0.01)
 
 
-def test_rows_of_ns2_have_a_point_of_ours_on_the_same_settings() -> None:
+def settings_of_a_row(row: dict[str, str]) -> dict[str, object]:
+    """What a row of ns-2 was run with, as a resolved scenario has it."""
+    link = LINKS.get(row["link"], LINKS["1g"])
+    return {
+        "buffer": int(row["buffer_packets"]),
+        "rate": 8000 * link.rate,
+        "window": (1e12 * float(row["warmup_s"]), 1e12 * float(row["duration_s"])),
+        "min_rto": 1e12 * float(row["min_rto_s"]),
+        "rtts": [1e12 * link.rtts[0], 1e12 * link.rtts[-1]] if row["link"] else [8e10, 4e10],
+        "queue": "ared" if row["queue"] == "adaptive RED" else "drop-tail",
+        "bottom": float(row["bottom"]) if row["bottom"] else None,
+        "thresholds": "thresholds" in row["settings"],
+    }
+
+
+def settings_of_ours(resolved: dict[str, Any]) -> dict[str, object]:
+    [link], [flows] = resolved["links"], resolved["flows"]
+    queue = link["queue"]
+    return {
+        "buffer": link["buffer"]["packets"],
+        "rate": link["rate_bps"],
+        "window": (resolved["warmup_ps"], resolved["duration_ps"]),
+        "min_rto": flows["tcp"]["min_rto_ps"],
+        "rtts": flows["rtt"].get("spread_ps") or flows["rtt"]["list_ps"],
+        "queue": queue["discipline"],
+        "bottom": queue.get("bottom"),
+        "thresholds": queue.get("max_th") == f"{link['buffer']['packets']} packets",
+    }
+
+
+def test_rows_of_ns2_have_a_point_of_ours_on_all_their_settings() -> None:
     there = {
-        (point.labels["case"], leading(point.labels["links[0].buffer"]))
+        (point.labels["case"], leading(point.labels["links[0].buffer"])): settings_of_ours(point.scenario.resolved)
         for point in sweep_of(PAPER.experiments["as-ns2"], quick=False).points()
     }
-    assert {(row["case"], float(row["buffer_packets"])) for row in ns2()} <= there
     for row in ns2():
-        if row["link"]:
+        assert there[row["case"], float(row["buffer_packets"])] == settings_of_a_row(row), row
+        if row["share"]:
             assert LINKS[row["link"]].packets(float(row["share"])) == int(row["buffer_packets"])
+    # Nothing is run beside ns-2 for which it was not.
+    assert there.keys() == {(row["case"], float(row["buffer_packets"])) for row in ns2()}
 
 
 def test_every_figure_is_drawn_from_its_experiments(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from elephan.papers.experiments import run
 from elephan.papers.judged import judge
 from elephan.papers.nonhomogeneous_buffers import measures
 from elephan.papers.nonhomogeneous_buffers.figures import FIGURES
+from elephan.papers.nonhomogeneous_buffers.patterns import left, patterns
 from elephan.papers.runs import Points, Runs
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
@@ -26,6 +27,16 @@ class Fake(SimpleNamespace):
 
     def link(self, column: str) -> Any:
         return np.asarray(self.columns[column], dtype=float)
+
+    def flows(self, column: str) -> Any:
+        return np.asarray(self.columns[column], dtype=float)
+
+    def samples(self, _: str) -> dict[str, Any]:
+        return {name: np.asarray(values) for name, values in self.columns.items()}
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return {"run": {"warmup_s": 0.0}}
 
 
 def curve(name: str, idle: dict[int, list[float]], **labels: object) -> list[Fake]:
@@ -45,6 +56,71 @@ def test_formulas_give_every_number_without_a_run() -> None:
     assert len(without) == 19
     for claim in without:
         assert judge(PAPER, claim, Runs(), ()).verdict == "pass", claim.id
+
+
+def verdict(claim: str, runs: Runs) -> str:
+    return judge(PAPER, PAPER.claims[claim], runs, ()).verdict
+
+
+def test_queues_that_patterns_leave_tell_the_bound_from_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    bound = measures._bound
+    # A tenth more than the bound, and the bound by the mean of the round-trip times: some pattern leaves less.
+    for wrong in (lambda b, r: 1.1 * bound(b, r), lambda b, r: bound(b, [sum(r) / len(r)])):
+        monkeypatch.setattr(measures, "_bound", wrong)
+        assert verdict("nonhom.qmin.suff", Runs()) == "fail"
+    # No pattern breaks a tenth less, but none attains it either.
+    monkeypatch.setattr(measures, "_bound", lambda b, r: 0.9 * bound(b, r))
+    assert verdict("nonhom.qmin.suff", Runs()) == "pass"
+    assert verdict("nonhom.qmin.tight", Runs()) == "fail"
+
+
+def test_a_queue_that_a_pattern_empties_above_the_product_breaks_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "_bound", lambda *_: 0.0)
+    monkeypatch.setattr(measures, "patterns", lambda _: [([0.1], 500.0, 0.0), ([0.1], 500.0, 50.0)])
+    assert verdict("nonhom.qmin.suff", Runs()) == "fail"
+
+
+def test_below_the_product_patterns_empty_the_queue() -> None:
+    found = [queue for _, _, queue in patterns((0.3, 0.9))]
+    # Not all do: the pattern must be bad enough.
+    assert 50 < sum(queue == 0 for queue in found) < 250
+    assert left([0.1], 500, [1.0], [True]) == pytest.approx(50)
+    assert left([0.1, 0.02], 500, [0.5, 0.5], [False, False]) == pytest.approx(500)
+
+
+def occupied(low: tuple[float, ...]) -> Runs:
+    """Backlogs that are under a tenth of the buffer for these shares of the time."""
+    many = 100
+    made = [
+        Fake(
+            labels={},
+            columns={
+                "time_s": np.arange(1, many + 1),
+                "replication": np.zeros(many),
+                "backlog_packets": np.where(np.arange(many) < share * many, 5, 50),
+            },
+        )
+        for share in low
+    ]
+    return runs_of("occupancy", made)
+
+
+def test_a_tail_that_stays_is_not_lighter() -> None:
+    assert verdict("nonhom.tail", occupied((0.3, 0.2, 0.1))) == "pass"
+    assert verdict("nonhom.tail", occupied((0.3, 0.2, 0.2))) == "fail"
+    assert verdict("nonhom.tail", occupied((0.2, 0.3, 0.1))) == "fail"
+
+
+def test_one_run_that_idles_above_its_product_breaks_the_rule_of_the_mean() -> None:
+    def runs(idle: list[float], rtts: list[float]) -> Runs:
+        [point] = curve("long-lived", {420: idle}, flows=2, case="drawn")
+        point.columns["base_rtt_s"] = [[rtt, rtt] for rtt in rtts]
+        return runs_of("long-lived", [point])
+
+    assert verdict("nonhom.mean", runs([0.0, 0.0005], [0.1, 0.1])) == "pass"
+    assert verdict("nonhom.mean", runs([0.0, 0.002], [0.1, 0.1])) == "fail"
+    # The product of a draw with a mean of 200 ms is larger than the buffer: nothing is said of it.
+    assert verdict("nonhom.mean", runs([0.0, 0.2], [0.1, 0.2])) == "pass"
 
 
 def test_the_buffer_is_that_from_which_on_the_link_idles_no_longer() -> None:

@@ -267,6 +267,16 @@ def test_claims_can_be_filtered_by_verdict_paper_and_kind(html: Callable[[str], 
     assert rows["Claims by paper and verdict"] == [["p1", "1", "1", "0", "0"], ["p2", "0", "0", "0", "1"]]
 
 
+def test_a_page_of_shortened_runs_says_what_passes_by_wider_bands_alone(tmp_path: Path) -> None:
+    claims = [CLAIMS[0] | {"full_holds": holds, "id": str(holds)} for holds in (True, False)]
+    document = {"claims": claims, "quick": True}
+    page = read(report(folder_of(tmp_path / "q", document, "reproduce.json"), tmp_path / "q.html").read_text())
+    said = "2 of 2 claims met, 1 of them only within the wider bands of --quick"
+    assert page.all("p", class_="headline")[0].text == said
+    assert [row[1] for row in tables(page)["p1"]] == ["pass", "pass (wider band)"]
+    assert "elephan reproduce p1 --quick --out" in page.all("section", id="reproduce")[0].all("code")[0].text
+
+
 def test_results_in_python_give_pages_too(tmp_path: Path) -> None:
     result = elephan.run(small(replications=2))
     page = read(report(result, tmp_path / "run.html").read_text())

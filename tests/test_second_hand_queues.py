@@ -214,6 +214,13 @@ CASES = {
         RED,
         forced=True,
     ),
+    "ared at arrivals": Case(
+        red("ared", 'interval = "100 ms"', 'looks = "arrivals"'),
+        lambda _: Ared(BUFFER, 4.0, 12.0, 0.02, 0.1, 0.1, clamp=False, wait=True, mean_packet=MEAN, arrivals=True),
+        red("ared", 'interval = "100 ms"'),
+        RED,
+        forced=True,
+    ),
     "ared left alone": Case(
         write("ared"),
         lambda _: Ared(100, clamp=False, wait=True, mean_packet=MEAN),
@@ -226,6 +233,13 @@ CASES = {
         red("gared", 'interval = "100 ms"', "top = 0.2"),
         lambda _: Gared(BUFFER, 4.0, 12.0, 0.02, 0.1, 0.1, 0.2, clamp=False, wait=True, mean_packet=MEAN),
         red("ared", 'interval = "100 ms"', "top = 0.2", "bottom = 0.0"),
+        RED,
+        forced=True,
+    ),
+    "gared at arrivals": Case(
+        red("gared", 'interval = "100 ms"', 'looks = "arrivals"'),
+        lambda _: Gared(BUFFER, 4.0, 12.0, 0.02, 0.1, 0.1, clamp=False, wait=True, mean_packet=MEAN, arrivals=True),
+        red("gared", 'interval = "100 ms"'),
         RED,
         forced=True,
     ),

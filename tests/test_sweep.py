@@ -17,25 +17,16 @@ from elephan.run import run as simulated
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
 from elephan.sweep import LostError, Progress, Sweep, Swept, execution, sweep, tasks
-from elephan.sweep.execution import batches, jobs_of, share_of
+from elephan.sweep.execution import Job, batches, jobs_of, share_of
+from elephan.sweep.tasks import Settings
+from stored_bytes import files, table
 
 BASE = Scenario.from_text(EXAMPLE, "base.toml").override({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
 OVER: dict[str, Any] = {"seed": [1, 2, 3, 4], "links[0].buffer": ["5 packets", "0.1 bdp", "0.5 bdp"]}
 
 
-def table(folder: Path) -> bytes:
-    """What a store answers, as bytes."""
-    with Store(folder) as store:
-        return store.export()
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    """What the runs in a store consist of, but for what tells when and where."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted((folder / "runs").rglob("*"))
-        if path.is_file() and path.name != "run.json"
-    }
+def jobs_in(*sweeps: Sweep) -> list[Job]:
+    return jobs_of((Settings.of(each, series=False), each.points()) for each in sweeps)
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +189,7 @@ def test_what_was_done_when_the_interrupt_came_is_kept(tmp_path: Path, monkeypat
 
 def test_the_longest_begin_first_and_short_ones_travel_together() -> None:
     over = {"duration": ["0.4 s", "100 s", "1 s", "50 s"], "seed": [1, 2, 3]}
-    jobs = jobs_of(Sweep.of(BASE, over=over).points())
+    jobs = jobs_in(Sweep.of(BASE, over=over))
     first = [job.points[0].labels["duration"] for job in jobs]
     assert first == ["100 s"] * 3 + ["50 s"] * 3 + ["1 s"] * 3 + ["0.4 s"] * 3
     made = batches(jobs, 2)
@@ -208,7 +199,7 @@ def test_the_longest_begin_first_and_short_ones_travel_together() -> None:
 
 
 def test_no_task_of_many_points_is_long_and_none_waits_for_the_end() -> None:
-    jobs = jobs_of(Sweep.of(BASE, over={"seed": "1..1000:1000lin"}).points())
+    jobs = jobs_in(Sweep.of(BASE, over={"seed": "1..1000:1000lin"}))
     made = batches(jobs, 2)
     assert max(map(len, made)) <= execution.MOST_POINTS
     assert all(sum(job.cost for job in task) <= execution.TASK for task in made)
@@ -241,7 +232,7 @@ def test_only_a_few_tasks_are_under_way_at_once(tmp_path: Path, monkeypatch: pyt
 
 def test_shards_are_disjoint_complete_and_about_as_long() -> None:
     over = {"duration": ["1 s", "2 s", "4 s", "8 s"], "seed": "1..30:30lin"}
-    jobs = jobs_of(Sweep.of(BASE, over=over).points())
+    jobs = jobs_in(Sweep.of(BASE, over=over))
     parts = [share_of(jobs, i, 3) for i in (1, 2, 3)]
     assert sorted(job.key for part in parts for job in part) == sorted(job.key for job in jobs)
     costs = [sum(job.cost for job in part) for part in parts]

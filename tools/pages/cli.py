@@ -7,7 +7,7 @@ from typing import Any
 import typer.main
 
 from elephan.cli import app
-from pages.markdown import code, table
+from elephan.pictures.markdown import code, table
 
 
 def reference() -> str:

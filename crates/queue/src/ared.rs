@@ -2,19 +2,23 @@
 //!
 //! Source: Floyd, Gummadi and Shenker 2001 ("Adaptive RED"), Figure 1; see `early.rs` for what all kinds of RED share.
 //! The bounds of `max_p` are tested before a step, as there, so that it may pass them by one step.
-//! Differs from ns-2: a clock, where ns-2 acts on the first arrival an `interval` after the last change; `bottom` is
-//! 0.01 at every rate.
+//! Differs from ns-2: by default a clock, where ns-2 looks at every arrival an `interval` after the last change or later
+//! (`looks`), and moves `max_p` before it decides on that packet, not after; `bottom` is 0.01 at every rate.
 //! Differs from Linux: `tc` can say it only with `gentle = false`, `count = "classic"` and the source's constants.
 
-use crate::early::{self, Early, Timer, red_params};
+use crate::early::{self, Early, Watch, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
 use base::{Card, ParamError, Span, Stream, Time};
+
+pub use crate::early::Looks;
 
 red_params! {
     /// Floyd, Gummadi and Shenker 2001.
     {
-        /// How often max_p is looked at.
+        /// How often max_p is looked at, or how far apart its changes are at least.
         interval: Span = Span::millis(500), "";
+        /// When max_p is looked at: "clock" (once an interval) or "arrivals" (each, an interval after the last change).
+        looks: Looks = Looks::Clock, "";
         /// The most that max_p rises by; a quarter of it if that is less.
         alpha: f64 = 0.01, "";
         /// What max_p falls by, as a factor.
@@ -34,7 +38,7 @@ red_params! {
 #[derive(Clone, Debug)]
 pub struct Ared {
     core: Early,
-    timer: Timer,
+    watch: Watch,
     steps: Steps,
     bottom: f64,
 }
@@ -46,7 +50,7 @@ impl Rule for Ared {
         aliases: &["ARED", "adaptive-red", "a-red"],
         title: "Adaptive RED",
         source: "Floyd, Gummadi and Shenker 2001",
-        differs: "max_p moves by a clock, in ns-2 at arrivals. Linux's form is gentle = false, count = \"classic\"; it \
+        differs: "max_p moves by a clock unless looks is \"arrivals\", as in ns-2. Linux's form is gentle = false, count = \"classic\"; it \
                   averages bytes and rounds w_q to a power of two.",
     };
     const SPELLINGS: &[(&str, &str)] = early::SPELLINGS;
@@ -61,16 +65,16 @@ impl Rule for Ared {
         }
         Ok(Self {
             core: Early::new(&p.settings(), port, chance)?,
-            timer: Timer::new(p.interval)?,
+            watch: Watch::new(p.interval, p.looks)?,
             steps: Steps::new(&p.settings(), (p.alpha, p.beta, p.top), (p.target_low, p.target_high))?,
             bottom: p.bottom,
         })
     }
 
     fn tc(p: &Params, port: &Port) -> Option<String> {
-        let Params { interval, alpha, beta, bottom, top, target_low, target_high, .. } = Params::default();
-        let ours = (interval, [alpha, beta, bottom, top, target_low, target_high]);
-        let theirs = (p.interval, [p.alpha, p.beta, p.bottom, p.top, p.target_low, p.target_high]);
+        let Params { interval, looks, alpha, beta, bottom, top, target_low, target_high, .. } = Params::default();
+        let ours = (interval, looks, [alpha, beta, bottom, top, target_low, target_high]);
+        let theirs = (p.interval, p.looks, [p.alpha, p.beta, p.bottom, p.top, p.target_low, p.target_high]);
         if ours == theirs { p.settings().tc(port, true) } else { None }
     }
 
@@ -82,25 +86,38 @@ impl Rule for Ared {
 impl Admission for Ared {
     #[inline]
     fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
-        self.core.admit(packet, backlog, idle_since)
+        let verdict = self.core.admit(packet, backlog, idle_since);
+        if self.watch.is_due(packet.arrived) {
+            self.look(packet.arrived, self.core.average());
+        }
+        verdict
     }
 
     fn next_wakeup(&self) -> Time {
-        self.timer.next
+        self.watch.next()
     }
 
     fn on_wakeup(&mut self, now: Time, _backlog: Backlog, idle_since: Option<Time>) {
-        let (average, max_p) = (self.core.average_at(now, idle_since), self.core.max_p());
-        if average > self.steps.high {
-            self.core.set_max_p(self.steps.up(max_p));
-        } else if average < self.steps.low && max_p > self.bottom {
-            self.core.set_max_p(self.steps.down(max_p));
-        }
-        self.timer.tick(now);
+        self.look(now, self.core.average_at(now, idle_since));
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.core.gauges(put);
+    }
+}
+
+impl Ared {
+    fn look(&mut self, now: Time, average: f64) {
+        let max_p = self.core.max_p();
+        let moved = if average > self.steps.high {
+            self.steps.up(max_p)
+        } else if average < self.steps.low && max_p > self.bottom {
+            self.steps.down(max_p)
+        } else {
+            max_p
+        };
+        self.core.set_max_p(moved);
+        self.watch.looked(now, moved != max_p);
     }
 }
 

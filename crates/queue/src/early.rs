@@ -11,7 +11,7 @@
 
 mod params;
 
-pub use params::{Count, Unit};
+pub use params::{Count, Looks, Unit};
 pub(crate) use params::{Open, SPELLINGS, Settings, red_params, weight_of_a_second};
 
 use crate::signal::signal;
@@ -190,6 +190,12 @@ impl Early {
         if time + samples == 0.0 { self.average } else { self.average * libm::exp(time + samples) }
     }
 
+    /// The average as the last packet left it; above the true one while the server idles, which only matters below `min_th`.
+    #[inline]
+    pub fn average(&self) -> f64 {
+        self.average
+    }
+
     pub fn max_p(&self) -> f64 {
         self.curve.max_p
     }
@@ -225,6 +231,40 @@ fn spaced(by: Count, count: f64, p_b: f64) -> f64 {
 pub(crate) struct Timer {
     interval: Span,
     pub next: Time,
+}
+
+/// When a kind of RED looks at its average to move `max_p`.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    timer: Timer,
+    looks: Looks,
+}
+
+impl Watch {
+    /// First after one interval.
+    pub fn new(interval: Span, looks: Looks) -> Result<Self, ParamError> {
+        Ok(Self { timer: Timer::new(interval)?, looks })
+    }
+
+    /// When the clock rings.
+    #[inline]
+    pub fn next(&self) -> Time {
+        if self.looks == Looks::Clock { self.timer.next } else { Time::NEVER }
+    }
+
+    /// Whether an arrival at `now` looks.
+    #[inline]
+    pub fn is_due(&self, now: Time) -> bool {
+        self.looks == Looks::Arrivals && now >= self.timer.next
+    }
+
+    /// There was a look at `now`, which moved `max_p` or not.
+    pub fn looked(&mut self, now: Time, moved: bool) {
+        // The clock goes on; arrivals look until one moves it.
+        if moved || self.looks == Looks::Clock {
+            self.timer.tick(now);
+        }
+    }
 }
 
 impl Timer {

@@ -2,18 +2,24 @@
 //!
 //! Source: Zhang, Hasegawa and Murata 2005 ("Performance Analysis and Improvement of HighSpeed TCP with TailDrop/RED
 //! Routers"), Section 5; "target" is the band of adaptive RED. `max_p` has no lower bound, and does not fall while the
-//! average is at or below `min_th`. What the source leaves open (`interval`, `top`, the first `max_p`) is as there.
+//! average is at or below `min_th`. What the source leaves open (`interval`, `top`, the first `max_p`) is as there, and so
+//! is when it looks: by a clock, or, as code made from ns-2's adaptive RED would, at arrivals (`looks`), where the average
+//! is compared with what the arrival before left.
 
 use crate::ared::Steps;
-use crate::early::{self, Early, Timer, red_params};
+use crate::early::{self, Early, Watch, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
 use base::{Card, ParamError, Span, Stream, Time};
+
+pub use crate::early::Looks;
 
 red_params! {
     /// Zhang, Hasegawa and Murata 2005; what it leaves open, from Floyd, Gummadi and Shenker 2001.
     {
-        /// How often max_p is looked at.
+        /// How often max_p is looked at, or how far apart its changes are at least.
         interval: Span = Span::millis(500), "";
+        /// When max_p is looked at: "clock" (once an interval) or "arrivals" (each, an interval after the last change).
+        looks: Looks = Looks::Clock, "";
         /// The most that max_p rises by; a quarter of it if that is less.
         alpha: f64 = 0.01, "";
         /// What max_p falls by, as a factor.
@@ -31,10 +37,10 @@ red_params! {
 #[derive(Clone, Debug)]
 pub struct Gared {
     core: Early,
-    timer: Timer,
+    watch: Watch,
     steps: Steps,
     min_th: f64,
-    /// The average at the previous tick.
+    /// The average at the previous look, or that the previous arrival left.
     old_average: f64,
 }
 
@@ -57,7 +63,7 @@ impl Rule for Gared {
         let settings = p.settings();
         Ok(Self {
             core: Early::new(&settings, port, chance)?,
-            timer: Timer::new(p.interval)?,
+            watch: Watch::new(p.interval, p.looks)?,
             steps: Steps::new(&settings, (p.alpha, p.beta, p.top), (p.target_low, p.target_high))?,
             min_th: settings.min_th,
             old_average: 0.0,
@@ -72,25 +78,40 @@ impl Rule for Gared {
 impl Admission for Gared {
     #[inline]
     fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
-        self.core.admit(packet, backlog, idle_since)
+        if !self.watch.is_due(packet.arrived) {
+            return self.core.admit(packet, backlog, idle_since);
+        }
+        self.old_average = self.core.average();
+        let verdict = self.core.admit(packet, backlog, idle_since);
+        self.look(packet.arrived, self.core.average());
+        verdict
     }
 
     fn next_wakeup(&self) -> Time {
-        self.timer.next
+        self.watch.next()
     }
 
     fn on_wakeup(&mut self, now: Time, _backlog: Backlog, idle_since: Option<Time>) {
-        let (average, max_p) = (self.core.average_at(now, idle_since), self.core.max_p());
-        if average > self.steps.high && average > self.old_average {
-            self.core.set_max_p(self.steps.up(max_p));
-        } else if self.min_th < average && average < self.steps.low && average < self.old_average {
-            self.core.set_max_p(self.steps.down(max_p));
-        }
-        self.old_average = average;
-        self.timer.tick(now);
+        self.look(now, self.core.average_at(now, idle_since));
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.core.gauges(put);
+    }
+}
+
+impl Gared {
+    fn look(&mut self, now: Time, average: f64) {
+        let max_p = self.core.max_p();
+        let moved = if average > self.steps.high && average > self.old_average {
+            self.steps.up(max_p)
+        } else if self.min_th < average && average < self.steps.low && average < self.old_average {
+            self.steps.down(max_p)
+        } else {
+            max_p
+        };
+        self.core.set_max_p(moved);
+        self.old_average = average;
+        self.watch.looked(now, moved != max_p);
     }
 }

@@ -40,7 +40,8 @@ WorkersOption = Annotated[
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
 StoreOption = Annotated[
-    Path | None, typer.Option("--store", metavar="DIR", help="The store; $ELEPHAN_STORE, else .elephan, unless said.")
+    Path | None,
+    typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
 ]
 KeepOption = Annotated[
     Path | None,
@@ -157,12 +158,14 @@ def report_defect(error: BaseException) -> None:
     )
 
 
-def check_out(out: Path | None) -> None:
+def check_out(out: Path | None, option: str = "--out") -> None:
     """Refuse a folder that cannot be written, before any work is done.
 
     Parameters
     ----------
     out : Path or None
+    option : str
+        That names it.
 
     Raises
     ------
@@ -174,18 +177,19 @@ def check_out(out: Path | None) -> None:
     existing = next(p for p in (out, *out.absolute().parents) if p.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         what = "is a file" if existing.is_file() else "cannot be written"
-        message = f"--out {out}: {existing} {what}; give a folder that can be made or written"
+        message = f"{option} {out}: {existing} {what}; give a folder that can be made or written"
         raise InputError(message)
 
 
 @contextmanager
-def writing(out: Path | None) -> Iterator[None]:
+def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
     """Say what the system refuses while results are written.
 
     Parameters
     ----------
     out : Path or None
-        What ``--out`` names.
+    option : str
+        That names it.
 
     Yields
     ------
@@ -202,7 +206,8 @@ def writing(out: Path | None) -> Iterator[None]:
         raise
     except OSError as error:
         reason = (error.strerror or str(error)).splitlines()[0]
-        message = f"--out {out}: {reason[:1].lower()}{reason[1:]}; give a folder that can be written, with room in it"
+        reason = f"{reason[:1].lower()}{reason[1:]}"
+        message = f"{option} {out}: {reason}; give a folder that can be written, with room in it"
         raise InputError(message) from None
 
 

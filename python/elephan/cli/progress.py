@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import Task
 
+    from elephan.sweep import Progress
+
 EVERY_S = 5.0
 """Between lines in a log [s]."""
 
@@ -45,9 +47,12 @@ class ProgressLine:
 
     def __enter__(self) -> Self:
         if not self.quiet and sys.stderr.isatty():
-            from rich.console import Console  # noqa: PLC0415 (slow to import; only a terminal needs it)
+            from rich.console import Console, RenderableType  # noqa: PLC0415 (slow to import; only a terminal needs it)
+            from rich.constrain import Constrain  # noqa: PLC0415
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
             from rich.text import Text  # noqa: PLC0415
+
+            console = Console(stderr=True)
 
             class Left(TimeRemainingColumn):
                 """The time left, by who knows how long things take, or else by their number."""
@@ -60,13 +65,19 @@ class ProgressLine:
                     hours, minutes = divmod(minutes, 60)
                     return Text(f"{hours:d}:{minutes:02d}:{seconds:02d}", style="progress.remaining")
 
-            self.bar = Progress(
+            class Narrow(Progress):
+                """Leaves room for the ^C that a terminal puts behind it: what wraps is not wiped off."""
+
+                def get_renderable(self) -> RenderableType:
+                    return Constrain(super().get_renderable(), max(console.width - len("^C^C"), 1))
+
+            self.bar = Narrow(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=None),
                 MofNCompleteColumn(),
                 TextColumn("left"),
-                Left(elapsed_when_finished=True),
-                console=Console(stderr=True),
+                Left(),
+                console=console,
                 transient=True,
                 expand=True,
             )
@@ -107,3 +118,38 @@ class ProgressLine:
             left = (self.said - self.begun) / max(done, 1) * (total - done) if left_s is None else left_s
             known = f", about {left:.0f} s left" if done else ""
             say(f"{text}: {done} of {total} {self.of}{known}")
+
+
+class Watch:
+    """Hands the progress of sweeps to the display and remembers it for the case that they are stopped.
+
+    Parameters
+    ----------
+    line : ProgressLine
+    """
+
+    def __init__(self, line: ProgressLine) -> None:
+        self.line = line
+        self.last: Progress | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far it is."""
+        self.last = progress
+        failed = f"{progress.failed} failed" if progress.failed else ""
+        self.line.update(progress.done, progress.total, failed, progress.left_s)
+
+    def after(self, what: str) -> None:
+        """Show what is done once everything has run."""
+        if self.last is not None:
+            self.line.update(self.last.done, self.last.total, what, 0.0)
+
+    def kept(self) -> str:
+        """Say how much the store has."""
+        if self.last is None:
+            return "nothing was run"
+        kept = self.last.done - self.last.failed
+        return f"{kept} of {self.last.total} points are kept"
+
+    def stopped(self) -> str:
+        """Say what an interrupt leaves."""
+        return f"interrupted: {self.kept()}; the same command goes on from there"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from elephan.cli.common import (
     JsonOption,
     OutOption,
     QuietOption,
+    StoreOption,
     WorkersOption,
     check_out,
     fitted_table,
@@ -22,7 +24,9 @@ from elephan.cli.common import (
     shown,
     writing,
 )
-from elephan.cli.progress import ProgressLine
+from elephan.cli.progress import ProgressLine, Watch
+from elephan.errors import InputError
+from elephan.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +34,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from elephan.papers import Claim, Reproduction
-    from elephan.papers.experiments import Running
 
 EXAMPLE = """Example:  elephan reproduce --quick
 elephan reproduce "hsbuf:Figure 3" --out reproduced/
@@ -53,10 +56,7 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="Shorter runs, fewer seeds, wider bands: a few minutes.")
     ] = False,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
-    ] = None,
+    store: StoreOption = None,
     workers: WorkersOption = None,
     out: OutOption = None,
     pages: Annotated[
@@ -76,7 +76,7 @@ def reproduce(
     from elephan.papers.reproduction import select  # noqa: PLC0415
 
     check_out(out)
-    check_out(pages)
+    check_out(pages, "--pages")
     asked = select(papers(), ids or ())
     if list_:
         _show_list(asked.values(), json=json)
@@ -86,47 +86,82 @@ def reproduce(
 
         check_whole(papers(), asked)
     with ProgressLine("reproduce", quiet=quiet, of="points") as line:
-
-        def watch(running: Running) -> None:
-            line.update(running.done, running.total, running.experiment.name, running.left_s)
-
+        watch = Watch(line)
         try:
             found = judge(*(ids or ()), quick=quick, store=store, workers=workers, progress=watch)
+            watch.after("judging")
+            document = found.to_json()
+            watch.after("writing")
+            written = _write(found, document, out, pages)
         except KeyboardInterrupt:
-            message = "interrupted: what was run is kept; the same command goes on from there"
-            raise Interrupted(message) from None
-    written: list[Path] = []
-    if out is not None:
-        with writing(out):
-            written.append(found.write(out))
-    if pages is not None:
-        from elephan.report.papers import write_pages  # noqa: PLC0415 (as above)
-
-        with writing(pages):
-            written.extend(write_pages(found, pages))
+            raise Interrupted(watch.stopped()) from None
+        except InputError as error:
+            if watch.last is None:
+                raise
+            message = f"{error}; {watch.kept()}"
+            raise InputError(message) from None
     if json:
-        print_json(found.to_json())
+        print_json(document)
     else:
-        _show(found)
+        _show(document)
         for path in written:
             say(f"wrote {path}")
     raise typer.Exit(0 if found.holds else 1)
 
 
-def _show(found: Reproduction) -> None:
-    document = found.to_json()
+def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, pages: Path | None) -> list[Path]:
+    from elephan.papers.reproduction import DOCUMENT  # noqa: PLC0415 (as above)
+    from elephan.run.files import write_json  # noqa: PLC0415
+
+    written: list[Path] = []
+    if out is not None:
+        with writing(out):
+            written.append(write_json(out / DOCUMENT, document))
+    if pages is not None:
+        from elephan.report.papers import write_pages  # noqa: PLC0415 (as above)
+
+        with writing(pages, "--pages"):
+            written.extend(write_pages(found, pages))
+    return written
+
+
+def _show(document: Mapping[str, Any]) -> None:
     claims = document["claims"]
     shown_ = claims if len(claims) <= FEW else [each for each in claims if each["verdict"] != "pass"]
     if shown_:
         print_tables(_table(shown_))
-    verdicts = list(next(iter(document["summary"].values())))
-    heads = ["paper", *(verdict.replace("_", " ") for verdict in verdicts)]
-    rows = [[paper, *(str(of[verdict]) for verdict in verdicts)] for paper, of in document["summary"].items()]
-    print_tables(fitted_table(heads, rows, [True, *([False] * len(verdicts))]))
+    print_tables(_by_paper(document))
     print_lines(*(f"{each['says']}: {_number(each['measured'])}" for each in document["counts"]))
     runs = sum(each["points"] for each in document["experiments"])
     reused = sum(each["reused"] for each in document["experiments"])
-    say(f"{len(claims)} claims, {runs} points ({reused} were in the store), {found.wall_s:.0f} s")
+    took = f"{runs} points in {format_time(document['wall_s'])}, {reused} of them from the store"
+    say(f"{len(claims)} claims: {_verdicts(claims)}; {took}")
+
+
+def _by_paper(document: Mapping[str, Any]) -> Table:
+    """How many claims of each paper have which verdict."""
+    verdicts = list(next(iter(document["summary"].values())))
+    heads = ["paper", *(verdict.replace("_", " ") for verdict in verdicts)]
+    rows = [[paper, *(str(of[verdict]) for verdict in verdicts)] for paper, of in document["summary"].items()]
+    if document["quick"]:
+        heads.insert(2, "by wider bands only")
+        for row in rows:
+            row.insert(2, str(sum(_only_wider(each) for each in document["claims"] if each["paper"] == row[0])))
+    return fitted_table(heads, rows, [True, *([False] * (len(heads) - 1))])
+
+
+def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
+    """How many have which verdict, and how many of those that are met are so only in shortened runs."""
+    counts = Counter(each["verdict"].replace("_", " ") for each in claims)
+    said = {verdict: f"{n} {verdict}" for verdict, n in counts.most_common()}
+    wider = sum(map(_only_wider, claims))
+    if wider:
+        said["pass"] += f", {wider} of them only within the wider bands of --quick"
+    return ", ".join(said.values())
+
+
+def _only_wider(claim: Mapping[str, Any]) -> bool:
+    return claim["verdict"] == "pass" and not claim["full_holds"]
 
 
 def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
@@ -134,7 +169,7 @@ def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
     rows = [
         [
             each["id"],
-            each["verdict"].replace("_", " "),
+            "pass (wider band)" if _only_wider(each) else each["verdict"].replace("_", " "),
             "" if each["expected"] is None else _number(each["expected"]),
             _number(each["measured"]),
             each["tolerance"],

@@ -16,6 +16,7 @@ from elephan.cli.common import (
     ReplicationsOption,
     SeedOption,
     SetOption,
+    StoreOption,
     WorkersOption,
     check_out,
     fitted_table,
@@ -27,7 +28,7 @@ from elephan.cli.common import (
     shown,
     writing,
 )
-from elephan.cli.progress import ProgressLine
+from elephan.cli.progress import ProgressLine, Watch
 from elephan.errors import InputError
 from elephan.units import format_number
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from elephan.sweep import Done, Point, Progress, Sweep, Swept
+    from elephan.sweep import Done, Point, Sweep, Swept
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
@@ -62,10 +63,7 @@ def sweep(
         typer.Option("--zip", metavar="A=VALUES;B=VALUES", help="Vary places together; repeatable."),
     ] = None,
     set_: SetOption = None,
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="DIR", help="Where runs are kept.", show_default="$ELEPHAN_STORE or .elephan"),
-    ] = None,
+    store: StoreOption = None,
     workers: WorkersOption = None,
     scheduler: Annotated[
         str | None,
@@ -112,7 +110,7 @@ def sweep(
         _show_preview(asked, preview(asked, store, part, series=series), json=json)
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line:
-        watch = _Watch(line)
+        watch = Watch(line)
         try:
             with _executor(scheduler) as executor:
                 swept = run_sweep(
@@ -151,28 +149,6 @@ def sweep(
         say(f"failed: {labelled(point.labels)}: {point.error}")
     say(_summary(swept))
     raise typer.Exit(1 if swept.failures else 0)
-
-
-class _Watch:
-    """Hands progress to the display and remembers it for the case that the sweep is stopped."""
-
-    def __init__(self, line: ProgressLine) -> None:
-        self.line = line
-        self.last: Progress | None = None
-
-    def __call__(self, progress: Progress) -> None:
-        self.last = progress
-        failed = f"{progress.failed} failed" if progress.failed else ""
-        self.line.update(progress.done, progress.total, failed, progress.left_s)
-
-    def kept(self) -> str:
-        if self.last is None:
-            return "nothing was run"
-        kept = self.last.done - self.last.failed
-        return f"{kept} of {self.last.total} points are kept"
-
-    def stopped(self) -> str:
-        return f"interrupted: {self.kept()}; the same command goes on from there"
 
 
 def _read_over(texts: list[str]) -> dict[str, Any]:

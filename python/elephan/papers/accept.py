@@ -1,7 +1,8 @@
 """What is accepted of a claim, written in a few words, and whether something found is so.
 
 ``min x``, ``max x``, ``in a..b`` bound what is found; ``abs x``, ``rel x`` and ``factor x`` are around the claim's
-value; ``sign`` wants what the value says (``> 0`` or ``< 0``); ``so`` wants True.
+value; ``sign`` wants what the value says (``> 0`` or ``< 0``), or what follows it where the claim has no value;
+``so`` wants True.
 """
 
 from __future__ import annotations
@@ -59,11 +60,12 @@ class Accept:
         how, _, rest = text.strip().partition(" ")
         if how == "so" and not rest:
             return cls(how)
-        if how == "sign" and not rest:
-            if value not in ("> 0", "< 0"):
-                message = f"a sign needs a value of '> 0' or '< 0', not {value!r}"
+        if how == "sign" and not (rest and value):
+            wanted = rest or value
+            if wanted not in ("> 0", "< 0"):
+                message = f"a sign needs a value of '> 0' or '< 0', not {wanted!r}"
                 raise ValueError(message)
-            return cls(how, (), 1.0 if value == "> 0" else -1.0)
+            return cls(how, (), 1.0 if wanted == "> 0" else -1.0)
         if how == "in":
             low, _, high = rest.partition("..")
             return cls(how, (float(low), float(high)))

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.papers.runs import Point, Points, same
 from elephan.store import Stored
-from elephan.sweep import Sweep, sweep
-from elephan.sweep.axes import CASE, Axis, Case, Cases
+from elephan.sweep import Sweep
+from elephan.sweep.axes import CASE, Axis, Cases
+from elephan.sweep.running import run_sweeps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from elephan.papers.paper import Experiment
     from elephan.store import Store
-    from elephan.sweep import Done, Progress
+    from elephan.sweep import Done, Progress, Swept
 
 
 @dataclass(frozen=True)
@@ -54,25 +55,6 @@ class Ran:
         }
 
 
-@dataclass(frozen=True)
-class Running:
-    """How far a reproduction is.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        The one that runs.
-    done, total : int
-        Points of all experiments.
-    left_s : float or None [s]
-    """
-
-    experiment: Experiment
-    done: int
-    total: int
-    left_s: float | None
-
-
 def sweep_of(experiment: Experiment, *, quick: bool) -> Sweep:
     """Return the sweep of an experiment.
 
@@ -105,9 +87,9 @@ def run(
     *,
     quick: bool = False,
     workers: int | None = None,
-    progress: Callable[[Running], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> list[Ran]:
-    """Run experiments that the store does not have.
+    """Run what the store does not have of experiments, the longest points of all first.
 
     Parameters
     ----------
@@ -116,32 +98,28 @@ def run(
     quick : bool
     workers : int, optional
     progress : callable, optional
+        Called with an `elephan.sweep.Progress` of all together.
 
     Returns
     -------
     list of Ran
         In the order given.
     """
-    sweeps = [(experiment, sweep_of(experiment, quick=quick)) for experiment in experiments]
-    watch = _Watch([sum(point.cost for point in asked.points()) for _, asked in sweeps], progress)
-    watch.total = sum(len(asked) for _, asked in sweeps)
-    found = []
-    for position, (experiment, asked) in enumerate(sweeps):
-        watch.begin(experiment, position)
-        swept = sweep(asked, store=store, workers=workers, series=experiment.series, progress=watch)
-        watch.end(len(swept.done))
-        points = [_point(experiment, done) for done in swept.points]
-        failed = tuple(str(done.error) for done in swept.failures)
-        runs = [point.document["run"] for point in points]
-        ran = Ran(
-            experiment,
-            Points(experiment.name, tuple(points), failed),
-            swept.reused,
-            sum(_spent(point.stored) for point in points),
-            sum(run["packets_delivered"] for run in runs),
-        )
-        found.append(ran)
-    return found
+    every = list(experiments)
+    asked = ((sweep_of(experiment, quick=quick), experiment.series) for experiment in every)
+    swept = run_sweeps(asked, store, workers=workers, progress=progress)
+    return [_ran(experiment, found) for experiment, found in zip(every, swept, strict=True)]
+
+
+def _ran(experiment: Experiment, swept: Swept) -> Ran:
+    points = [_point(experiment, done) for done in swept.points]
+    return Ran(
+        experiment,
+        Points(experiment.name, tuple(points), tuple(str(done.error) for done in swept.failures)),
+        swept.reused,
+        sum(_spent(point.stored) for point in points),
+        sum(point.document["run"]["packets_delivered"] for point in points),
+    )
 
 
 def _spent(stored: Stored) -> float:
@@ -159,39 +137,12 @@ def _kept(axes: Iterable[Axis | Cases], only: Mapping[str, list[Any]]) -> Iterab
     """Keep the rows and cases whose labels are wanted."""
     for axis in axes:
         if isinstance(axis, Cases):
-            inner = [replace(case, axes=tuple(_kept(case.axes, only))) for case in axis.cases if _wanted(case, only)]
-            yield Cases(tuple(inner))
+            cases = [case for case in axis.cases if _among(CASE, case.name, only)]
+            yield Cases(tuple(replace(case, axes=tuple(_kept(case.axes, only))) for case in cases))
         else:
             rows = [row for row in axis.rows if all(_among(p, x, only) for p, x in zip(axis.places, row, strict=True))]
             yield replace(axis, rows=tuple(rows))
 
 
-def _wanted(case: Case, only: Mapping[str, list[Any]]) -> bool:
-    return _among(CASE, case.name, only)
-
-
 def _among(place: str, value: object, only: Mapping[str, list[Any]]) -> bool:
     return place not in only or any(same(value, wanted) for wanted in only[place])
-
-
-class _Watch:
-    """Turns the progress of one sweep into that of all."""
-
-    def __init__(self, costs: list[float], tell: Callable[[Running], None] | None) -> None:
-        self.costs, self.tell = costs, tell
-        self.total = self.before = 0
-
-    def begin(self, experiment: Experiment, position: int) -> None:
-        self.experiment, self.position = experiment, position
-
-    def end(self, points: int) -> None:
-        self.before += points
-
-    def __call__(self, progress: Progress) -> None:
-        if self.tell is None:
-            return
-        after = sum(self.costs[self.position + 1 :])
-        here = progress.cost_total - progress.cost_done
-        per_cost = progress.seconds / progress.cost_done if progress.cost_done > 0 else None
-        left = None if per_cost is None else per_cost * (here + after)
-        self.tell(Running(self.experiment, self.before + progress.done, self.total, left))

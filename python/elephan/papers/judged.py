@@ -109,6 +109,16 @@ class Judged:
     note: str
     own: tuple[Seen, ...] = ()
 
+    @property
+    def full_holds(self) -> bool | None:
+        """Whether what was found is within what is accepted of full runs; None if it was not run."""
+        return None if self.found is None else self.claim.accept.holds(measured.number(self.found))
+
+    @property
+    def only_wider(self) -> bool:
+        """Whether it passes by the wider band of shortened runs alone."""
+        return self.verdict == "pass" and not self.full_holds
+
     def to_json(self, *, quick: bool = False) -> dict[str, Any]:
         """Return it as a document has it."""
         claim = self.claim
@@ -121,6 +131,8 @@ class Judged:
             "expected": _expected(claim.value),
             "measured": None if self.found is None else measured.to_json(self.found),
             "tolerance": str(self.accept),
+            "full_tolerance": str(claim.accept),
+            "full_holds": self.full_holds,
             "reason": claim.reason,
             "verdict": self.verdict,
             "note": self.note,

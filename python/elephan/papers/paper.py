@@ -250,6 +250,11 @@ class Paper:
         """Its claims by id, in the order of the files."""
         return {row["id"]: self._claim(row) for path in self._files("claims.csv") for row in _rows(path)}
 
+    @property
+    def places(self) -> list[str]:
+        """Where its claims stand, as they are asked for: ``"hsbuf:Figure 3"``."""
+        return list(dict.fromkeys(f"{self.prefix}:{claim.figure}" for claim in self.claims.values()))
+
     @cached_property
     def open(self) -> tuple[Open, ...]:
         """What it leaves open."""

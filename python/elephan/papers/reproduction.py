@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, suggest
 from elephan.papers import experiments as running
 from elephan.papers.judged import VERDICTS, Argued, Judged, Seen, judge, see
-from elephan.papers.paper import HOME, Paper
+from elephan.papers.paper import Paper
 from elephan.papers.runs import Runs
 from elephan.run.files import provenance, write_json
 from elephan.store import Store
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elephan.papers.exhibits import Exhibit
-    from elephan.papers.experiments import Ran, Running
+    from elephan.papers.experiments import Ran
     from elephan.papers.paper import Claim, Experiment, Open
+    from elephan.sweep import Progress
 
 PAPERS = ("hstcp-buffer-model", "ghstcp-gared", "nonhomogeneous-buffers", "elastic-regime-fq", "nr-hstcp")
 """By the order in which they are read best."""
@@ -55,7 +56,7 @@ class Reproduction:
     def judged(self) -> dict[str, Judged]:
         """Verdicts by claim."""
         return {
-            claim.id: judge(paper, claim, self.runs(paper), self.argued[paper.name])
+            claim.id: judge(paper, claim, self.runs[paper.name], self.argued[paper.name])
             for paper in self.papers
             for claim in paper.claims.values()
             if claim.id in self._wanted
@@ -66,49 +67,55 @@ class Reproduction:
         """By paper the deviations that concern what was asked."""
         return {
             paper.name: tuple(
-                Argued(each, tuple(see(paper, shown, self.runs(paper)) for shown in each.shown))
+                Argued(each, tuple(see(paper, shown, self.runs[paper.name]) for shown in each.shown))
                 for each in paper.deviations
                 if not self._wanted.isdisjoint(each.claims)
             )
             for paper in self.papers
         }
 
-    @property
+    @cached_property
     def _wanted(self) -> frozenset[str]:
         return frozenset(self.asked)
 
-    def runs(self, paper: Paper) -> Runs:
-        """Return the runs of a paper's experiments."""
-        return Runs({name: ran.points for name, ran in self.ran[paper.name].items()}, self.quick)
+    @cached_property
+    def runs(self) -> dict[str, Runs]:
+        """By paper the runs of its experiments."""
+        return {name: Runs({each: ran.points for each, ran in of.items()}, self.quick) for name, of in self.ran.items()}
 
     def exhibits(self, paper: Paper) -> list[Exhibit]:
         """Return the figures and tables of a paper whose experiments were all run."""
         return [each for each in paper.figures if set(each.experiments) <= self.ran[paper.name].keys()]
 
-    def open(self, paper: Paper) -> list[tuple[Open, tuple[Seen, ...]]]:
-        """Return what a paper leaves open, with what runs show of it, as far as they were made."""
-        runs = self.runs(paper)
-        return [
-            (
-                each,
-                tuple(
-                    see(paper, shown, runs) for shown in each.shown if set(shown.experiments) <= runs.experiments.keys()
-                ),
-            )
-            for each in paper.open
-        ]
+    @cached_property
+    def open(self) -> dict[str, list[tuple[Open, tuple[Seen, ...]]]]:
+        """By paper what it leaves open, with what runs show of it, as far as they were made."""
+        return {paper.name: [(each, self._shown(paper, each)) for each in paper.open] for paper in self.papers}
 
-    def counts(self, paper: Paper) -> list[Seen]:
-        """Return what is counted over many claims of a paper."""
-        return [
-            seen for seen in (see(paper, each, self.runs(paper)) for each in paper.counts) if seen.found is not None
-        ]
+    def _shown(self, paper: Paper, left: Open) -> tuple[Seen, ...]:
+        runs = self.runs[paper.name]
+        made = (shown for shown in left.shown if set(shown.experiments) <= runs.experiments.keys())
+        return tuple(see(paper, shown, runs) for shown in made)
+
+    @cached_property
+    def counts(self) -> dict[str, list[Seen]]:
+        """By paper what is counted over many of its claims, as far as their runs were made."""
+        every = {
+            paper.name: [see(paper, each, self.runs[paper.name]) for each in paper.counts] for paper in self.papers
+        }
+        return {name: [seen for seen in of if seen.found is not None] for name, of in every.items()}
 
     @property
     def summary(self) -> dict[str, dict[str, int]]:
         """How many claims of each paper have which verdict."""
         verdicts = [(judged.claim.paper, judged.verdict) for judged in self.judged.values()]
         return {paper.name: {v: verdicts.count((paper.name, v)) for v in VERDICTS} for paper in self.papers}
+
+    @property
+    def only_wider(self) -> dict[str, int]:
+        """How many claims of each paper pass by the wider bands of shortened runs alone."""
+        papers = [judged.claim.paper for judged in self.judged.values() if judged.only_wider]
+        return {paper.name: papers.count(paper.name) for paper in self.papers}
 
     @property
     def holds(self) -> bool:
@@ -126,9 +133,9 @@ class Reproduction:
             "claims": [judged.to_json(quick=self.quick) for judged in self.judged.values()],
             "summary": self.summary,
             "counts": [
-                {"paper": paper.name, **seen.to_json(quick=self.quick)}
-                for paper in self.papers
-                for seen in self.counts(paper)
+                {"paper": name, **seen.to_json(quick=self.quick)}
+                for name, every in self.counts.items()
+                for seen in every
             ],
             "deviations": [
                 {"paper": name, **argued.to_json(quick=self.quick)}
@@ -137,14 +144,14 @@ class Reproduction:
             ],
             "open": [
                 {
-                    "paper": paper.name,
+                    "paper": name,
                     "id": each.id,
                     "what": each.what,
                     "default": each.default,
                     "shown": [one.to_json(quick=self.quick) for one in seen],
                 }
-                for paper in self.papers
-                for each, seen in self.open(paper)
+                for name, every in self.open.items()
+                for each, seen in every
             ],
             "experiments": [ran.to_json() for every in self.ran.values() for ran in every.values()],
             "quick": self.quick,
@@ -174,14 +181,20 @@ class Reproduction:
         return {v: sum(of[v] for of in self.summary.values()) for v in VERDICTS}
 
 
-def papers() -> list[Paper]:
-    """Read all papers.
+@cache
+def papers() -> tuple[Paper, ...]:
+    """Read all papers, once.
 
     Returns
     -------
-    list of Paper
+    tuple of Paper
+
+    Examples
+    --------
+    >>> [paper.prefix for paper in papers()]
+    ['hsbuf', 'ghstcp', 'nonhom', 'elastic', 'nr']
     """
-    return [Paper.read(name) for name in PAPERS if (HOME / name.replace("-", "_") / "paper.toml").exists()]
+    return tuple(Paper.read(name) for name in PAPERS)
 
 
 def reproduce(
@@ -189,7 +202,7 @@ def reproduce(
     quick: bool = False,
     store: Store | str | Path | None = None,
     workers: int | None = None,
-    progress: Callable[[Running], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Reproduction:
     """Run the experiments of the papers and judge every claim.
 
@@ -207,7 +220,7 @@ def reproduce(
     workers : int, optional
         As many as there are cores.
     progress : callable, optional
-        Called with a `Running`.
+        Called with an `elephan.sweep.Progress`, of all experiments together.
 
     Returns
     -------
@@ -261,7 +274,9 @@ def select(every: Sequence[Paper], ids: Iterable[str]) -> dict[str, Claim]:
     for text in ids:
         found = {key for key, (paper, claim) in claims.items() if _meant(text, paper, claim)}
         if not found:
-            message = f'reproduce: no claim, paper or figure "{text}"{suggest(text, [*claims, *PAPERS])}'
+            known = [*claims, *(name for paper in every for name in (paper.name, *paper.places))]
+            hint = suggest(text, known, "elephan reproduce --list says which there are")
+            message = f'reproduce: no claim, paper or figure "{text}"; {hint}'
             raise InputError(message)
         wanted |= found
     return {key: claim for key, (_, claim) in claims.items() if not ids or key in wanted}

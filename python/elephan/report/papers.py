@@ -13,7 +13,9 @@ from elephan.citations import CITATIONS
 from elephan.errors import InputError
 from elephan.papers import PAPERS
 from elephan.papers.judged import VERDICTS
+from elephan.papers.runs import NotRunError
 from elephan.pictures.figure import Figure
+from elephan.pictures.markdown import line, table
 from elephan.pictures.words import count, joined, number
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
@@ -90,32 +92,34 @@ def check_whole(papers: Iterable[Paper], asked: Collection[str]) -> None:
 
 
 def _index(found: Reproduction) -> str:
-    total = {verdict: sum(of[verdict] for of in found.summary.values()) for verdict in VERDICTS}
+    heads = ["paper", "claims", *(verdict.replace("_", " ") for verdict in VERDICTS)]
+    rows = [
+        [
+            f"[{paper.title}]({paper.name}.md)",
+            str(sum(found.summary[paper.name].values())),
+            *(str(found.summary[paper.name][verdict]) for verdict in VERDICTS),
+        ]
+        for paper in found.papers
+    ]
+    if found.quick:
+        heads.insert(3, "by wider bands only")
+        for row, paper in zip(rows, found.papers, strict=True):
+            row.insert(3, str(found.only_wider[paper.name]))
+    every = found.judged.values()
     lines = [
         "# The papers, reproduced",
         "",
         GENERATED,
         "",
         *_shortened(found),
-        f"{count(len(found.judged), 'claim')} of {count(len(found.papers), 'paper')}: {_verdicts(total)}.",
+        f"{count(len(found.judged), 'claim')} of {count(len(found.papers), 'paper')}: {_verdicts(every)}.",
         "",
         "*Pass*: within what is accepted, which is stated beside each claim with its reason. *Deviation*: the paper's",
         "number is not met, and the reason is known, argued and shown by a run of the same reproduction. *Fail*: not",
         "met and not explained.",
         "",
-        *_table(
-            ["paper", "claims", *(verdict.replace("_", " ") for verdict in VERDICTS)],
-            [
-                [
-                    f"[{paper.title}]({paper.name}.md)",
-                    str(sum(found.summary[paper.name].values())),
-                    *(str(found.summary[paper.name][verdict]) for verdict in VERDICTS),
-                ]
-                for paper in found.papers
-            ],
-            numbers=True,
-        ),
-        *(f"* {seen.shown.says}: {_found(seen)}" for paper in found.papers for seen in found.counts(paper)),
+        *table(heads, rows, [False, *[True] * (len(heads) - 1)]),
+        *(each for paper in found.papers for each in _counts(found, paper) if each),
         "",
         *_command("", found),
         "",
@@ -138,13 +142,12 @@ def _page(found: Reproduction, paper: Paper, folder: Path) -> str:
         GENERATED,
         "",
         *_shortened(found),
+        f"**{count(len(mine), 'claim')}: {_verdicts(mine.values())}.**",
+        "",
+        *_counts(found, paper),
         CITATIONS[paper.about["cite"]],
         "",
         str(paper.about.get("summary", "")).strip(),
-        "",
-        f"**{count(len(mine), 'claim')}: {_verdicts(found.summary[paper.name])}.**",
-        "",
-        *(f"* {seen.shown.says}: {_found(seen)}" for seen in found.counts(paper)),
         "",
         *_command(paper.name, found),
         "",
@@ -165,15 +168,19 @@ def _page(found: Reproduction, paper: Paper, folder: Path) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _counts(found: Reproduction, paper: Paper) -> list[str]:
+    """What is counted over many claims."""
+    every = [f"* {seen.shown.says}: {_found(seen)}" for seen in found.counts[paper.name]]
+    return [*every, ""] if every else []
+
+
 def _contents(exhibits: Sequence[Exhibit], mine: dict[str, Judged]) -> list[str]:
     rows = []
     for exhibit in exhibits:
-        verdicts = [judged.verdict for judged in mine.values() if judged.claim.figure == exhibit.place]
-        counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
-        rows.append(
-            [f"[{exhibit.place}](#{_anchor(_heading(exhibit))})", exhibit.title, _verdicts(counts) if verdicts else ""]
-        )
-    return _table(["in the paper", "shows", "claims"], rows) if rows else []
+        own = [judged for judged in mine.values() if judged.claim.figure == exhibit.place]
+        link = f"[{exhibit.place}](#{_anchor(_heading(exhibit))})"
+        rows.append([link, exhibit.title, _verdicts(own) if own else ""])
+    return table(["in the paper", "shows", "claims"], rows) if rows else []
 
 
 def _heading(exhibit: Exhibit) -> str:
@@ -186,11 +193,16 @@ def _anchor(heading: str) -> str:
 
 
 def _made(found: Reproduction, paper: Paper, exhibit: Exhibit, folder: Path) -> Iterator[str]:
-    for made in exhibit.make(found.runs(paper).only(exhibit.experiments)):
+    try:
+        every = exhibit.make(found.runs[paper.name].only(exhibit.experiments))
+    except NotRunError as error:
+        yield from (f"*Not drawn:* {line(str(error))}", "")
+        return
+    for made in every:
         if isinstance(made, Figure):
             name = f"{paper.prefix}-{made.name}"
             save(draw(made), folder / PICTURES, name, (".svg",))
-            yield from (f"![{_line(made.alt)}]({PICTURES}/{name}.svg)", "")
+            yield from (f"![{line(made.alt)}]({PICTURES}/{name}.svg)", "")
             if made.note:
                 yield from (made.note, "")
             if made.table is not None:
@@ -199,12 +211,11 @@ def _made(found: Reproduction, paper: Paper, exhibit: Exhibit, folder: Path) -> 
             yield from _shown_table(made)
 
 
-def _shown_table(table: Table) -> Iterator[str]:
-    yield from (f"**{table.title}**", "")
-    aligned = ["--:" if numeric else "---" for numeric in table.numeric]
-    yield from _rows(table.heads, [[cell.text for cell in row] for row in table.rows], aligned)
-    if table.note:
-        yield from (table.note, "")
+def _shown_table(made: Table) -> Iterator[str]:
+    yield from (f"**{made.title}**", "")
+    yield from table(made.heads, [[cell.text for cell in row] for row in made.rows], made.numeric)
+    if made.note:
+        yield from (made.note, "")
 
 
 def _claims(every: Sequence[Judged], headings: dict[str, str]) -> list[str]:
@@ -219,8 +230,10 @@ def _claims(every: Sequence[Judged], headings: dict[str, str]) -> list[str]:
             mark = f"[{mark}](#{_anchor(headings[claim.id])})"
         note = f" ({_beside(judged)})" if _beside(judged) else ""
         accepted = f"{judged.accept}: {claim.reason}" if claim.reason else str(judged.accept)
+        if judged.only_wider:
+            mark += f" in the wider band; not {claim.accept}"
         rows.append([f"`{claim.id}`", claim.statement, claim.value, _value(judged.found) + note, accepted, mark])
-    return _rows(heads, rows, ["---", "---", "--:", "--:", "---", "---"])
+    return table(heads, rows, [False, False, True, True, False, False])
 
 
 def _beside(judged: Judged) -> str:
@@ -269,13 +282,12 @@ def _seen(every: Iterable[Seen], *, quick: bool) -> list[str]:
         accept = seen.shown.quick if quick else seen.shown.accept
         wanted = "" if accept is None else str(accept)
         rows.append([seen.shown.says, _found(seen), wanted, "yes" if seen.holds else "**no**"])
-    return (
-        _rows(["what a run shows", "measured", "must be", "is so"], rows, ["---", "--:", "---", "---"]) if rows else []
-    )
+    heads = ["what a run shows", "measured", "must be", "is so"]
+    return table(heads, rows, [False, True, False, False]) if rows else []
 
 
 def _open(found: Reproduction, paper: Paper) -> list[str]:
-    every = found.open(paper)
+    every = found.open[paper.name]
     if not every:
         return []
     rows = []
@@ -285,7 +297,7 @@ def _open(found: Reproduction, paper: Paper) -> list[str]:
         )
         rows.append([each.what, each.default, each.reason, f"{each.matters} {shown}".strip()])
     heads = ["not stated", "taken here", "because", "what hangs on it"]
-    return ["## What the paper leaves open", "", *_table(heads, rows)]
+    return ["## What the paper leaves open", "", *table(heads, rows)]
 
 
 def _experiments(found: Reproduction, paper: Paper) -> list[str]:
@@ -296,7 +308,7 @@ def _experiments(found: Reproduction, paper: Paper) -> list[str]:
         [f"`{each.experiment.name}`", each.experiment.title, str(len(each.points)), f"{each.packets / 1e6:,.0f}"]
         for each in ran
     ]
-    return ["## Experiments", "", *_table(["name", "what", "points", "million packets"], rows)]
+    return ["## Experiments", "", *table(["name", "what", "points", "million packets"], rows)]
 
 
 def _command(ids: str, found: Reproduction) -> list[str]:
@@ -311,8 +323,16 @@ def _shortened(found: Reproduction) -> list[str]:
     return ["**Shortened runs, judged in wider bands: they say that nothing is broken, not that the paper holds.**", ""]
 
 
-def _verdicts(counts: Mapping[Any, int]) -> str:
-    return joined([f"{number(n)} {SAID[verdict]}" for verdict, n in counts.items() if n]) or "none"
+def _verdicts(every: Collection[Judged]) -> str:
+    """How many have which verdict."""
+    verdicts = [judged.verdict for judged in every]
+    wider = sum(judged.only_wider for judged in every)
+    said = {
+        verdict: f"{number(verdicts.count(verdict))} {SAID[verdict]}" for verdict in VERDICTS if verdict in verdicts
+    }
+    if wider:
+        said["pass"] += f" ({number(wider)} of them only within the wider bands of `--quick`)"
+    return joined(list(said.values()))
 
 
 def _found(seen: Seen) -> str:
@@ -326,17 +346,5 @@ def _value(found: Any) -> str:
     if isinstance(found, bool):
         return "so" if found else "not so"
     mean, half = (found.mean, found.ci95) if hasattr(found, "mean") else (float(found), None)
-    return f"{mean:.4g}" if half is None else f"{mean:.4g} ± {half:.2g}"
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False) -> list[str]:
-    return _rows(heads, rows, ["---", *["--:" if numbers else "---"] * (len(heads) - 1)])
-
-
-def _rows(heads: Sequence[str], rows: Iterable[Sequence[str]], aligned: Sequence[str]) -> list[str]:
-    lines = [heads, aligned, *rows]
-    return ["| " + " | ".join(_line(text).replace("|", "\\|") for text in line) + " |" for line in lines] + [""]
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+    # As many digits as the verdict may hang on, whatever the interval.
+    return number(mean) if half is None else f"{number(mean)} ± {number(half, 2)}"

@@ -13,7 +13,7 @@ from elephan.run import default_workers
 from elephan.sweep.tasks import Reply, run_points, task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from elephan.sweep.points import Point
     from elephan.sweep.tasks import Settings
@@ -39,10 +39,13 @@ class Job:
     Parameters
     ----------
     points : tuple of Point
-        One or more.
+        One or more, of one sweep or of several.
+    settings : Settings
+        Of the first one's sweep; with the series if any of them is to have it.
     """
 
     points: tuple[Point, ...]
+    settings: Settings
 
     @property
     def key(self) -> str:
@@ -55,22 +58,28 @@ class Job:
         return self.points[0].cost
 
 
-def jobs_of(points: Sequence[Point]) -> list[Job]:
+def jobs_of(planned: Iterable[tuple[Settings, Sequence[Point]]]) -> list[Job]:
     """Gather points that are the same, the longest first.
 
     Parameters
     ----------
-    points : sequence of Point
+    planned : iterable of tuple of Settings and sequence of Point
+        One for each sweep.
 
     Returns
     -------
     list of Job
-        Those of the same length in the order of the sweep.
+        Those of the same length in the order of the sweeps.
     """
     same: dict[str, list[Point]] = {}
-    for point in points:
-        same.setdefault(point.key, []).append(point)
-    return sorted((Job(tuple(group)) for group in same.values()), key=lambda job: -job.cost)
+    asked: dict[str, Settings] = {}
+    for settings, points in planned:
+        for point in points:
+            same.setdefault(point.key, []).append(point)
+            first = asked.setdefault(point.key, settings)
+            if settings.series and not first.series:
+                asked[point.key] = first._replace(series=True)
+    return sorted((Job(tuple(group), asked[key]) for key, group in same.items()), key=lambda job: -job.cost)
 
 
 def share_of(jobs: Sequence[Job], number: int, of: int) -> list[Job]:
@@ -106,11 +115,20 @@ def batches(jobs: Sequence[Job], workers: int) -> list[list[Job]]:
     Returns
     -------
     list of list of Job
-        Each of about a tenth of a second, unless a single job is longer; the last ones are not longer than what
-        is left for each worker.
+        Each of one sweep and of about a tenth of a second, unless a single job is longer; the last ones are not longer
+        than what is left for each worker. In the order of their first jobs.
     """
     total = sum(job.cost for job in jobs)
     most = min(TASK, total / (4 * workers))
+    alike: dict[Settings, list[Job]] = {}
+    for job in jobs:
+        alike.setdefault(job.settings, []).append(job)
+    tasks = [task for group in alike.values() for task in _filled(group, most)]
+    return sorted(tasks, key=lambda task: -task[0].cost)
+
+
+def _filled(jobs: Sequence[Job], most: float) -> list[list[Job]]:
+    """Put jobs that follow each other into tasks of no more work than that, or of one job."""
     found: list[list[Job]] = []
     filled = math.inf
     for job in jobs:
@@ -140,7 +158,7 @@ def workers_of(executor: Any) -> int:
     return int(getattr(executor, "_max_workers", None) or default_workers())
 
 
-def execute(executor: Executor, jobs: Sequence[Job], settings: Settings, workers: int) -> Iterator[tuple[Job, Reply]]:
+def execute(executor: Executor, jobs: Sequence[Job], workers: int) -> Iterator[tuple[Job, Reply]]:
     """Run jobs and yield what became of them, as they come.
 
     Parameters
@@ -148,7 +166,6 @@ def execute(executor: Executor, jobs: Sequence[Job], settings: Settings, workers
     executor : Executor
     jobs : sequence of Job
         In the order in which they begin.
-    settings : Settings
     workers : int
 
     Yields
@@ -162,7 +179,7 @@ def execute(executor: Executor, jobs: Sequence[Job], settings: Settings, workers
     InputError
         If a worker cannot be used.
     """
-    queue = _Queue(executor, batches(jobs, workers), settings, PER_WORKER * workers)
+    queue = _Queue(executor, batches(jobs, workers), PER_WORKER * workers)
     try:
         while queue.submit():
             done, _ = wait(queue.running, return_when=FIRST_COMPLETED)
@@ -184,8 +201,8 @@ def execute(executor: Executor, jobs: Sequence[Job], settings: Settings, workers
 class _Queue:
     """Tasks that wait and tasks that run."""
 
-    def __init__(self, executor: Executor, tasks: list[list[Job]], settings: Settings, most: int) -> None:
-        self.executor, self.settings, self.most = executor, settings, most
+    def __init__(self, executor: Executor, tasks: list[list[Job]], most: int) -> None:
+        self.executor, self.most = executor, most
         self.waiting = deque(tasks)
         self.running: dict[Future[list[Reply]], list[Job]] = {}
         self.lost = ""
@@ -195,7 +212,7 @@ class _Queue:
         while self.waiting and not self.lost and len(self.running) < self.most:
             jobs = self.waiting.popleft()
             try:
-                future = self.executor.submit(run_points, task(self.settings, [job.points[0] for job in jobs]))
+                future = self.executor.submit(run_points, task(jobs[0].settings, [job.points[0] for job in jobs]))
             except RuntimeError as error:  # Broken, or shut down.
                 self.lost = _said(error)
             else:

@@ -49,13 +49,18 @@ class Progress:
 
 
 class Tally:
-    """Counts what a sweep does and tells it.
+    """Counts what sweeps do and tells it.
 
     Parameters
     ----------
     jobs : sequence of Job
     tell : callable or None
         Takes a `Progress`.
+
+    Attributes
+    ----------
+    packets_of : dict of str to int
+        Simulated for each job, by its key.
     """
 
     def __init__(self, jobs: Sequence[Job], tell: Callable[[Progress], None] | None) -> None:
@@ -65,7 +70,8 @@ class Tally:
         self._cost = 0.0
         self._points = self._reused = self._failed = 0
         self._begun = time.perf_counter()
-        self.packets = 0
+        self._packets = 0
+        self.packets_of: dict[str, int] = {}
 
     def reused(self, job: Job) -> None:
         """Count a job that the store had."""
@@ -91,11 +97,13 @@ class Tally:
         if packed is None:
             self._failed += len(job.points)
         else:
-            self.packets += int(packed.document["run"]["packets_delivered"])
+            packets = int(packed.document["run"]["packets_delivered"])
+            self.packets_of[job.key] = packets
+            self._packets += packets
         self._say()
 
     def _say(self) -> None:
         if self._tell is not None:
             seconds = time.perf_counter() - self._begun
             counts = (self._points, self._total, self._reused, self._failed)
-            self._tell(Progress(*counts, self._cost, self._cost_total, seconds, self.packets))
+            self._tell(Progress(*counts, self._cost, self._cost_total, seconds, self._packets))

@@ -20,10 +20,10 @@ from elephan.sweep.document import Sweep
 from elephan.sweep.execution import Job, execute, jobs_of, share_of, workers_of
 from elephan.sweep.progress import Tally
 from elephan.sweep.swept import Done, Swept
-from elephan.sweep.tasks import Settings, Text
+from elephan.sweep.tasks import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from elephan.sweep.points import Point
@@ -55,27 +55,67 @@ def run_sweep(
     -------
     Swept
     """
+    [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress)
+    return swept
+
+
+def run_sweeps(
+    every: Iterable[tuple[Sweep, bool]],
+    store: Store | str | Path | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    part: tuple[int, int] | None = None,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+) -> list[Swept]:
+    """Run every point of several sweeps, the longest of all first: no worker waits for the end of one of them.
+
+    A point that several have runs once, and carries the labels of each.
+
+    Parameters
+    ----------
+    every : iterable of tuple of Sweep and bool
+        Each with whether the series of its points are kept.
+    store, executor, workers, part, progress
+        As for `elephan.sweep.sweep`, of all together; `part` is the shard.
+
+    Returns
+    -------
+    list of Swept
+        In the order given; the time is that of all, a point's packets count in each that has it.
+
+    Raises
+    ------
+    InputError, LostError, KeyboardInterrupt
+        As there.
+    """
     begun = time.perf_counter()
     if workers is not None and workers < 1:
         message = f"workers: {workers} run nothing; give 1 or more, or leave it out for as many as there are cores"
         raise InputError(message)
-    jobs = jobs_of(asked.points())
+    planned = [(asked, Settings.of(asked, series=series), asked.points()) for asked, series in every]
+    jobs = jobs_of((settings, points) for _, settings, points in planned)
     if part is not None:
         jobs = share_of(jobs, *part)
-    settings = Settings(Text.of(asked.base), asked.precision, asked.max_replications, series)
     tally = Tally(jobs, progress)
     with _opened(store, part) as kept:
-        found, missing = _reuse(kept, jobs, tally, series=series)
+        found, missing = _reuse(kept, jobs, tally)
         if part is not None:
-            more, missing = _reuse_whole(folder_of(store), missing, tally, series=series)
+            more, missing = _reuse_whole(folder_of(store), missing, tally)
             found |= more
         wrong = [job for job in missing if job.points[0].error]
         failures = {job.key: _fail(kept, job, job.points[0].error) for job in wrong}
         tally.failed(wrong)
-        _run(kept, [job for job in missing if job.key not in failures], settings, executor, workers, tally, failures)
-    points = sorted((point for job in jobs for point in job.points), key=lambda point: point.index)
-    done = tuple(Done(p, found.get(p.key, kept.folder), p.key in found, failures.get(p.key)) for p in points)
-    return Swept(asked, done, kept.folder, time.perf_counter() - begun, tally.packets)
+        _run(kept, [job for job in missing if job.key not in failures], executor, workers, tally, failures)
+    mine = {job.key for job in jobs}
+    wall_s = time.perf_counter() - begun
+    swept = []
+    for asked, _, points in planned:
+        own = [point for point in points if point.key in mine]
+        done = tuple(Done(p, found.get(p.key, kept.folder), p.key in found, failures.get(p.key)) for p in own)
+        packets = sum(tally.packets_of.get(key, 0) for key in {point.key for point in own})
+        swept.append(Swept(asked, done, kept.folder, wall_s, packets))
+    return swept
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -131,7 +171,7 @@ def preview(
     InputError
         If none of the points is a scenario, or the store cannot be read.
     """
-    jobs = jobs_of(sweep.points())
+    jobs = jobs_of([(Settings.of(sweep, series=series), sweep.points())])
     if shard is not None:
         jobs = share_of(jobs, *shard)
     folder = folder_of(store)
@@ -185,12 +225,12 @@ def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> I
         yield opened
 
 
-def _reuse(store: Store, jobs: Sequence[Job], tally: Tally, *, series: bool) -> tuple[dict[str, Path], list[Job]]:
+def _reuse(store: Store, jobs: Sequence[Job], tally: Tally) -> tuple[dict[str, Path], list[Job]]:
     """Label what the store has; return the keys of that, with the store's folder, and the jobs that are missing."""
     reused: dict[str, Path] = {}
     missing = []
     for job in jobs:
-        found = None if job.points[0].error else store.find(job.key, series=series)
+        found = None if job.points[0].error else store.find(job.key, series=job.settings.series)
         if found is None:
             missing.append(job)
             continue
@@ -201,7 +241,7 @@ def _reuse(store: Store, jobs: Sequence[Job], tally: Tally, *, series: bool) -> 
     return reused, missing
 
 
-def _reuse_whole(folder: Path, jobs: Sequence[Job], tally: Tally, *, series: bool) -> tuple[dict[str, Path], list[Job]]:
+def _reuse_whole(folder: Path, jobs: Sequence[Job], tally: Tally) -> tuple[dict[str, Path], list[Job]]:
     """The same for a shard and the store around it, which it only reads: points that are there with their labels."""
     if not (folder / FILE).exists():
         return {}, list(jobs)
@@ -209,7 +249,7 @@ def _reuse_whole(folder: Path, jobs: Sequence[Job], tally: Tally, *, series: boo
     missing = []
     with Store(folder, readonly=True) as store:
         for job in jobs:
-            found = None if job.points[0].error else store.find(job.key, series=series)
+            found = None if job.points[0].error else store.find(job.key, series=job.settings.series)
             if found is None or not all(as_labels(point.labels) in found.labels for point in job.points):
                 missing.append(job)
                 continue
@@ -227,7 +267,6 @@ def _fail(store: Store, job: Job, error: str | None) -> str:
 def _run(
     store: Store,
     jobs: Sequence[Job],
-    settings: Settings,
     executor: Executor | None,
     workers: int | None,
     tally: Tally,
@@ -240,7 +279,7 @@ def _run(
     threads = None if executor is not None else ThreadPoolExecutor(workers or default_workers())
     pool: Any = executor or threads
     try:
-        for job, reply in execute(pool, jobs, settings, workers or workers_of(pool)):
+        for job, reply in execute(pool, jobs, workers or workers_of(pool)):
             if reply.packed is None:
                 failures[job.key] = _fail(store, job, reply.error)
                 tally.done(job, None)

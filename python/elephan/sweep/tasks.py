@@ -14,6 +14,7 @@ from elephan.sweep.points import change
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from elephan.sweep.document import Sweep
     from elephan.sweep.lists import Value
     from elephan.sweep.points import Point
 
@@ -49,6 +50,11 @@ class Settings(NamedTuple):
     series: bool
     version: str = _native.version()
     """Of the engine that asks; another one would give other results."""
+
+    @classmethod
+    def of(cls, sweep: Sweep, *, series: bool) -> Settings:
+        """Say what all points of a sweep share."""
+        return cls(Text.of(sweep.base), sweep.precision, sweep.max_replications, series)
 
 
 class Task(NamedTuple):

@@ -5,7 +5,8 @@ Queue Management", 2001, Fig. 1 and section 3, as Zhang, Hasegawa and
 Murata 2005 sum it up.
 
 Choices:
-* A real timer: the first update at `interval`, then at its multiples. ns-2 looks at arrivals only.
+* A real timer: the first update at `interval`, then at its multiples. ns-2 looks at arrivals only (`arrivals`): at each
+  that comes `interval` after the last change of max_p or later, after its own fate is decided.
 * The average read then has decayed if the server is idle; reading does not change it.
 * Fig. 1 tests max_p before the step only; the text says that it "is constrained to remain within" [0.01, 0.5]. Both
   are kept: a step is made where `bottom` < max_p < `top` allows it (strictly), and is cut at the bound
@@ -18,7 +19,8 @@ Choices:
 import math
 from collections.abc import Iterator
 
-from .packet import picoseconds
+from .discipline import Verdict
+from .packet import Packet, picoseconds
 from .red import Red
 
 
@@ -41,12 +43,14 @@ class Ared(Red):
         wait: bool = False,
         mean_packet: int = 1500,
         ecn: bool = False,
+        arrivals: bool = False,
     ) -> None:
         super().__init__(limit, math.nan, math.nan, math.nan, max_p, True, wait, "packets", mean_packet, None, ecn)
         self.given = (min_th, max_th, w_q)
         self.delay_target, self.clamp = delay_target, clamp
         self.top, self.bottom, self.beta = top, bottom, beta
         self.interval, self.updates = picoseconds(interval), 0
+        self.arrivals, self.changed = arrivals, 0
 
     def attach(self, rate: float, draws: Iterator[float]) -> None:
         super().attach(rate, draws)
@@ -59,8 +63,17 @@ class Ared(Red):
     def target(self, share: float) -> float:
         return self.min_th + share * (self.max_th - self.min_th)
 
-    def next_timer(self) -> int:
-        return (self.updates + 1) * self.interval
+    def next_timer(self) -> int | None:
+        return None if self.arrivals else (self.updates + 1) * self.interval
+
+    def rule(self, p: Packet, now: int) -> Verdict:
+        verdict = super().rule(p, now)
+        if self.arrivals and now - self.changed >= self.interval:
+            before = self.max_p
+            self.adapt(self.avg)
+            if self.max_p != before:
+                self.changed = now
+        return verdict
 
     def on_timer(self, now: int) -> None:
         self.updates += 1

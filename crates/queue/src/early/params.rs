@@ -18,6 +18,16 @@ base::words! {
 }
 
 base::words! {
+    /// When `max_p` is looked at.
+    pub enum Looks {
+        /// Once an interval, whether or not packets arrive.
+        Clock = "clock",
+        /// At each arrival that comes an interval after the last change or later, as ns-2 does.
+        Arrivals = "arrivals",
+    }
+}
+
+base::words! {
     /// What is averaged.
     pub enum Unit {
         /// Packets, all alike.

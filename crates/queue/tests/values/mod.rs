@@ -59,6 +59,8 @@ const WORDS: &[&str] = &[
     "random",
     "weighted",
     "time-shifted",
+    "clock",
+    "arrivals",
 ];
 
 /// How many parameters the longest list has, or more.

@@ -34,44 +34,53 @@ enum AnyLine {
 
 /// What a link must know of those who wait.
 trait Line {
-    /// What waits for service that begins at `from` or later; what began before is forgotten.
-    fn backlog_from(&mut self, from: u64) -> Backlog;
+    /// What waits for service that begins at `from` or later, of a link that is free at `free`; what began before is
+    /// forgotten.
+    fn backlog_from(&mut self, from: u64, free: u64) -> Backlog;
     /// A packet of `size` will begin service at `start`.
     fn join(&mut self, start: u64, size: u32);
     /// Totals without what those still waiting at `at` will do after it, and how the link stands; it is free at `free`.
     fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, Standing);
 }
 
-/// Those who wait all take as long: when the first begins, and how many they are.
+/// Those who wait all take as long: they begin at `free` less 1, 2 and so on of that time, so nobody need be remembered.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     size: u32,
     time: u64,
-    oldest: u64,
-    packets: u32,
+    /// 2^64 / `time`, rounded up: a product with it has the quotient in its upper half for up to `exact`.
+    per: u64,
+    exact: u64,
+}
+
+impl Clock {
+    fn new(size: u32, time: u64) -> Self {
+        let exact = if time > 1 { u64::MAX / time } else { 0 };
+        Self { size, time, per: exact + 1, exact }
+    }
+
+    /// How many begin within the last `over` before the link is free, at its start included.
+    #[inline]
+    fn within(&self, over: u64) -> u64 {
+        // Rounding up adds over (per time - 2^64) / 2^64 / time, less than the 1 / time that could lift the quotient.
+        let n = (u128::from(over) * u128::from(self.per) >> 64) as u64;
+        if over <= self.exact { n } else { over / self.time }
+    }
 }
 
 impl Line for Clock {
     #[inline]
-    fn backlog_from(&mut self, from: u64) -> Backlog {
-        while self.packets > 0 && self.oldest < from {
-            self.packets -= 1;
-            self.oldest += self.time;
-        }
-        Backlog { packets: self.packets, bytes: Bytes(u64::from(self.packets) * u64::from(self.size)) }
+    fn backlog_from(&mut self, from: u64, free: u64) -> Backlog {
+        let n = self.within(free.saturating_sub(from));
+        Backlog { packets: n as u32, bytes: Bytes(n * u64::from(self.size)) }
     }
 
     #[inline]
-    fn join(&mut self, start: u64, _size: u32) {
-        if self.packets == 0 {
-            self.oldest = start;
-        }
-        self.packets += 1;
-    }
+    fn join(&mut self, _start: u64, _size: u32) {}
 
     fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, Standing) {
         let over = free.saturating_sub(at);
-        let (n, mut totals) = (over / self.time, *totals);
+        let (n, mut totals) = (self.within(over), *totals);
         if n > 0 {
             totals.begun -= n;
             totals.begun_bytes -= n * u64::from(self.size);
@@ -92,7 +101,7 @@ struct Kept {
 }
 
 impl Line for Kept {
-    fn backlog_from(&mut self, from: u64) -> Backlog {
+    fn backlog_from(&mut self, from: u64, _free: u64) -> Backlog {
         while let Some(&(start, size)) = self.each.front()
             && start < from
         {
@@ -130,9 +139,7 @@ impl Fifo {
     /// `alone`: nothing but the queue drops here, and no packet carries a header.
     pub fn new(rule: AnyAdmission, service: &Service, limit: Limit, alone: bool) -> Self {
         let line = match (service, limit) {
-            (&Service::One(size, time), Limit::Packets(_) | Limit::Bytes(_)) => {
-                AnyLine::Clock(Clock { size, time, oldest: 0, packets: 0 })
-            }
+            (&Service::One(size, time), Limit::Packets(_) | Limit::Bytes(_)) => AnyLine::Clock(Clock::new(size, time)),
             // An unlimited queue may reach beyond the end of time: see `FAR`.
             _ => AnyLine::Kept(Kept::default()),
         };
@@ -304,14 +311,14 @@ fn serve_until_mark<const HASH: bool, const PLAIN: bool, A: Admission, L: Line>(
             if node.loss.is_some() && node.loses() {
                 if HASH {
                     let packet = Packet::new(rec.flow(), rec.seq(), 0, Time(now)).with(rec.flags());
-                    node.watch_arrival(&packet, line.backlog_from(now + 1).packets);
+                    node.watch_arrival(&packet, line.backlog_from(now + 1, free).packets);
                     node.watch_end(&packet, now, true, marks);
                 }
                 node.drop::<HASH>(rec, Cause::Injected, marks, shared);
                 continue;
             }
         }
-        let backlog = line.backlog_from(now + 1);
+        let backlog = line.backlog_from(now + 1, free);
         let (size, time) = if PLAIN { one } else { node.service_of(rec.flow(), rec.seq()) };
         let idle = free <= now;
         let mut tag = rec.tag;
@@ -383,9 +390,26 @@ impl Node {
             }
             if rule.next_wakeup() == at {
                 let idle_since = (self.free < at.0).then_some(Time(self.free));
-                rule.on_wakeup(at, line.backlog_from(at.0), idle_since);
+                rule.on_wakeup(at, line.backlog_from(at.0, self.free), idle_since);
             }
             self.next_mark = self.mark_after(at, rule.next_wakeup(), marks);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_divides_exactly() {
+        for time in [1, 2, 3, 7, 4_800_000, 12_345_678_901, u64::MAX / 3] {
+            let clock = Clock::new(1500, time);
+            let edges = [0, clock.exact, u64::MAX / 2].into_iter().flat_map(|at| [at, at.wrapping_sub(1), at + 1]);
+            let multiples = (0..1000).map(|n: u64| n.wrapping_mul(time)).flat_map(|at| [at, at.wrapping_sub(1)]);
+            for over in edges.chain(multiples) {
+                assert_eq!(clock.within(over), over / time, "{over} / {time}");
+            }
         }
     }
 }

@@ -308,11 +308,11 @@ def old_cuts(runs: Runs, *, case: str, queue: str) -> Measured:
 
 
 @MEASURES
-def most_waiting(runs: Runs) -> Measured:
-    """Flows with packets waiting at a fair scheduler that are exceeded in 1 of 1000 instants; at the worst capacity."""
+def most_waiting(runs: Runs, *, queue: str = FAIR) -> Measured:
+    """Flows with packets waiting that are exceeded in 1 of 1000 instants, at the worst capacity."""
     return largest(
         Measured(_waiting(point), f"at {point.labels['rate']}, with {point.labels['background']} flows besides")
-        for point in runs["backlogged"]
+        for point in runs["backlogged"].where(queue=queue)
     )
 
 

@@ -28,6 +28,9 @@ FIGURES = Figures()
 SHOWN_S = (50.0, 110.0)
 """What is shown of a trace: a minute after slow start's overshoot [s]."""
 
+SURGE_S = (74.0, 82.0)
+"""What is shown of the surges: the second one [s]."""
+
 _WINDOW = Axis("congestion window", "segments")
 _TIME = Axis("time", "s", low=SHOWN_S[0], high=SHOWN_S[1])
 
@@ -112,7 +115,7 @@ def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
 )
 def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
     """Draw the queue of case 21."""
-    rows = _shown(traces.queue(runs["traces"].at(case=21)))
+    rows = _between_s(traces.queue(runs["traces"].at(case=21)), SHOWN_S)
     empty = float(np.mean(rows["backlog_packets"] == 0))
     return (
         Figure(
@@ -134,40 +137,47 @@ def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
     "Figure 7",
     "The average queue and max_p under adaptive RED",
     paper="max_p goes on rising after the average queue has peaked; gentle adaptive RED is to stop that.",
-    experiments=("traces",),
+    experiments=("surges",),
 )
 def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
-    """Draw average and max_p of cases 21 and 27 from the start."""
-    names = {21: "adaptive RED", 27: "gentle adaptive RED"}
-    rows = {name: traces.queue(runs["traces"].at(case=case)) for case, name in names.items()}
-    axes = {"queue_avg": Axis("average queue", "packets"), "queue_max_p": Axis("max_p", scale="log")}
-    lags = ", ".join(f"{name} {traces.lag(runs['traces'].at(case=case)):.1f} s" for case, name in names.items())
+    """Draw average and max_p in one surge of datagrams."""
+    points = {str(point.labels["case"]): point for point in runs["surges"]}
+    rows = {name: _between_s(traces.queue(point), SURGE_S) for name, point in points.items()}
+    axes = {"queue_avg": Axis("average queue", "packets", low=0.0), "queue_max_p": Axis("max_p", scale="log")}
+    lags = ", ".join(f"{name} {_longest(point):.2f} s" for name, point in points.items())
+    time = Axis("time", "s", low=SURGE_S[0], high=SURGE_S[1])
     return tuple(
         Figure(
             f"ared-{column.removeprefix('queue_').replace('_', '-')}",
             axis.label,
-            f"From the average's largest value to the last raise of max_p near it: {lags}.",
-            Axis("time", "s"),
+            f"The longest that the average had been falling when max_p was raised, all surges: {lags}.",
+            time,
             axis,
             tuple(
                 Series(name, of["time_s"], of[column], colour=colour(i)) for i, (name, of) in enumerate(rows.items())
             ),
+            (Mark(5500.0, "upper end of the target", "y"),) if column == "queue_avg" else (),
             link="ared",
         )
         for column, axis in axes.items()
     )
 
 
+def _longest(point: Point) -> float:
+    return max(float(np.max(each, initial=0.0)) for each in traces.lags(point))
+
+
 def _windows(point: Point, case: int) -> Figure:
     time, cwnd = traces.windows(point)
     kept = (time >= SHOWN_S[0]) & (time <= SHOWN_S[1])
     lines = tuple(Series(f"flow {i + 1}", time[kept], one[kept], colour=colour(i)) for i, one in enumerate(cwnd))
-    cuts, resets = traces.cuts(point), traces.resets(point)
-    together = np.mean([len(flows) for flows in cuts]) if cuts else 0.0
+    cuts, chance = ([len(flows) for each in of(point) for flows in each] for of in (traces.cuts, traces.cuts_by_chance))
+    resets, length = [len(each) for each in traces.resets(point)], point.document["run"]["duration_s"]
     return Figure(
         f"windows-{case}",
         f"Case {case}: the windows of S2",
-        f"Flows are cut {together:.1f} at a time; to one segment they fall {len(resets)} times in the whole run.",
+        f"Flows are cut {np.mean(cuts or [0]):.1f} at a time, {np.mean(chance or [0]):.1f} would be by chance; "
+        f"to one segment they fall {np.mean(resets):.1f} times in a run of {length:.0f} s.",
         _TIME,
         _WINDOW,
         lines,
@@ -175,8 +185,8 @@ def _windows(point: Point, case: int) -> Figure:
     )
 
 
-def _shown(rows: dict[str, traces.Floats]) -> dict[str, traces.Floats]:
-    kept = (rows["time_s"] >= SHOWN_S[0]) & (rows["time_s"] <= SHOWN_S[1])
+def _between_s(rows: dict[str, traces.Floats], span: tuple[float, float]) -> dict[str, traces.Floats]:
+    kept = (rows["time_s"] >= span[0]) & (rows["time_s"] <= span[1])
     return {name: column[kept] for name, column in rows.items()}
 
 

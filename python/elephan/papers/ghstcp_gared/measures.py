@@ -16,7 +16,7 @@ from elephan.metrics.fairness import jain
 from elephan.papers.ghstcp_gared import cells, traces, web_measures
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, difference, index_of, measured, printed
 from elephan.papers.ghstcp_gared.variants import claims, replaced
-from elephan.papers.measured import Found, Measured, largest, least, mean, number
+from elephan.papers.measured import Found, Measured, largest, least, number
 from elephan.papers.measures import Measures
 from elephan.papers.runs import NotRunError
 from elephan.theory import elastic, highspeed, reno, sawtooth
@@ -184,35 +184,48 @@ def emptier(runs: Runs, experiment: str, case: int, delay: int = 50) -> float:
 
 
 @MEASURES
-def cut_together(runs: Runs, case: int) -> float:
-    """How many of the five flows of S2 are cut where one is."""
-    return _cut(runs, case)
+def cut_together(runs: Runs, cases: Sequence[int]) -> Measured:
+    """How many more of the five flows of S2 are cut where one is than by chance, in the case where it is least."""
+    return least(_more_cut(runs, case) for case in cases)
 
 
 @MEASURES
-def falls_to_one(runs: Runs) -> bool:
-    """Figure 4: without SACK flows of S2 time out together, with HighSpeed more often than with gentle HighSpeed."""
-    return _resets(runs, 8) > _resets(runs, 11) and _resets(runs, 8) >= 2
+def falls_to_one(runs: Runs) -> Measured:
+    """Figure 4: how often S2 times out together without SACK, with gentle HighSpeed, or with HighSpeed less that."""
+    hstcp, gentle = (_resets(runs, case) for case in (8, 11))
+    said = f"flows fall together {hstcp.mean:.1f} times with HighSpeed TCP, {gentle.mean:.1f} with gentle HighSpeed TCP"
+    return least([gentle, hstcp - gentle]).noted(said)
 
 
 @MEASURES
-def cut_but_not_to_one(runs: Runs) -> bool:
-    """Figure 5: with SACK no flow of S2 falls to one segment, and still two or more are cut at a time."""
-    fallen = any(traces.resets(runs["traces"].at(case=case)) for case in (9, 12))
-    return not fallen and min(_cut(runs, 9), _cut(runs, 12)) >= 2
+def cut_but_not_to_one(runs: Runs) -> Measured:
+    """Figure 5: share of runs where no flow of S2 falls to one segment, and one more is cut together than by chance."""
+    fallen = [np.array([bool(each) for each in traces.resets(runs["traces"].at(case=case))]) for case in (9, 12)]
+    alone = [_more_cut(runs, case).samples < 1 for case in (9, 12)]
+    bad = np.any([*fallen, *alone], axis=0)
+    return Measured(~bad, f"a flow falls in {np.sum(fallen)} of {np.size(fallen)} runs")
 
 
 @MEASURES
 def empty(runs: Runs, cases: Sequence[int], delay: int = 50) -> Measured:
-    """The share of time in which nothing waits at the bottleneck, the mean of cases."""
-    return mean(Measured(cells.cell(runs, case, delay).link("empty_fraction")) for case in cases)
+    """The share of time in which nothing waits at the bottleneck, in the case where it is least."""
+    each = {case: Measured(cells.cell(runs, case, delay).link("empty_fraction")) for case in cases}
+    said = ", ".join(f"{100 * one.mean:.1f} % in case {case}" for case, one in each.items())
+    return least(each.values()).noted(said)
 
 
 @MEASURES
-def raises_late(runs: Runs) -> bool:
-    """Figure 7: adaptive RED raises max_p after the average has peaked, gentle adaptive RED an interval at most."""
-    adaptive, gentle = (traces.lag(runs["traces"].at(case=case)) for case in (21, 27))
-    return adaptive > 0 and gentle <= traces.INTERVAL
+def raises_late(runs: Runs) -> Measured:
+    """Figure 7: how much longer than an interval the average falls when adaptive RED still raises max_p [s].
+
+    Or how much shorter it falls, at the longest, when gentle adaptive RED does, if that is less.
+    """
+    adaptive, gentle = (traces.lags(runs["surges"].at(case=case)) for case in ("adaptive RED", "gentle adaptive RED"))
+    mean_lag = Measured([float(np.mean(each)) if each.size else 0.0 for each in adaptive])
+    longest = Measured([float(np.max(each, initial=0.0)) for each in gentle])
+    said = f"{mean_lag.mean:.2f} s after the average's peak under adaptive RED, over {sum(map(len, adaptive))} falls"
+    said += f"; at most {longest.samples.max():.2f} s under gentle adaptive RED"
+    return least([mean_lag - traces.INTERVAL, -longest + traces.INTERVAL]).noted(said)
 
 
 # What formulas decide.
@@ -300,12 +313,20 @@ def _between(runs: Runs, case: int, delay: int) -> float:
     return abs(index_of(first, second) - printed()[case, delay].fair)
 
 
-def _resets(runs: Runs, case: int) -> int:
-    return sum(len(flows) for flows in traces.resets(runs["traces"].at(case=case)) if len(flows) > 1)
+def _resets(runs: Runs, case: int) -> Measured:
+    """How often two flows or more fall to one segment together."""
+    return Measured([sum(len(flows) > 1 for flows in one) for one in traces.resets(runs["traces"].at(case=case))])
 
 
-def _cut(runs: Runs, case: int) -> float:
-    return float(np.mean([len(flows) for flows in traces.cuts(runs["traces"].at(case=case))]))
+def _more_cut(runs: Runs, case: int) -> Measured:
+    """Flows cut where one is, less those that chance cuts."""
+    point = runs["traces"].at(case=case)
+    cut, chance = (Measured([_size(each) for each in of(point)]) for of in (traces.cuts, traces.cuts_by_chance))
+    return (cut - chance).noted(f"{cut.mean:.1f} at a time, {chance.mean:.1f} by chance, in case {case}")
+
+
+def _size(groups: list[set[int]]) -> float:
+    return float(np.mean([len(flows) for flows in groups])) if groups else float("nan")
 
 
 def _cells(runs: Runs, of: str) -> Iterator[tuple[Measured, float]]:

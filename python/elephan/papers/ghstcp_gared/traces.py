@@ -1,4 +1,4 @@
-"""What the windows of S2 and the queue do over time: falls to one segment, cuts, and when max_p follows the average.
+"""What the windows of S2 and the queue do over time: falls to one segment, cuts, raises of max_p.
 
 *Source*: Figures 4 to 7 of Zhang, Hasegawa and Murata 2005, which show traces without numbers.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -24,11 +24,11 @@ START = 50.0
 TOGETHER = 1.0
 """Flows that time out, or are cut, within this of one another do so together: the smallest timeout [s]."""
 
+SHIFTS = 20
+"""So often the cuts of flows are shifted for what chance gives: it is then known to a tenth of a flow."""
+
 INTERVAL = 0.5
 """Between two looks of adaptive RED at its average [s]."""
-
-NEAR = 5.0
-"""So far from the average's peak max_p's raises have to do with it [s]: it is back in the band long before."""
 
 LOW = 2.0
 """Segments: a window after a timeout is one, and two a round trip later."""
@@ -37,7 +37,7 @@ DEEP = 0.9
 """A window that falls below this share from one sample to the next was cut: HighSpeed gives up 0.1 at least."""
 
 
-def windows(point: Point, group: str = "S2") -> tuple[Floats, Floats]:
+def windows(point: Point, group: str = "S2", replication: int = 0) -> tuple[Floats, Floats]:
     """Return the windows of a group over time.
 
     Parameters
@@ -45,13 +45,14 @@ def windows(point: Point, group: str = "S2") -> tuple[Floats, Floats]:
     point : Point
         With its series.
     group : str
+    replication : int
 
     Returns
     -------
     time_s : ndarray, shape (samples,)
     cwnd_segments : ndarray, shape (flows, samples)
     """
-    rows = point.samples("flows", replication=0)
+    rows = point.samples("flows", replication)
     mine = rows["name"] == group
     flows = np.unique(rows["index"][mine])
     each = [mine & (rows["index"] == flow) for flow in flows]
@@ -64,24 +65,65 @@ def queue(point: Point) -> dict[str, Floats]:
     return {name: np.asarray(rows[name], dtype=float) for name in rows if name not in ("kind", "name")}
 
 
-def resets(point: Point) -> list[set[int]]:
-    """Find falls to one segment: the flows of each, those within a second of one another together."""
-    time, cwnd = windows(point)
-    return _together(time, (cwnd <= LOW) & (time > START))
+def resets(point: Point) -> list[list[set[int]]]:
+    """Find of each replication falls to one segment: the flows of each, those within a second together."""
+    return [_together(time, cwnd <= LOW) for time, cwnd in _every(point)]
 
 
-def cuts(point: Point) -> list[set[int]]:
-    """Find cuts of windows: the flows of each, those within a second of one another together."""
-    time, cwnd = windows(point)
-    return _together(time[1:], (cwnd[:, 1:] < DEEP * cwnd[:, :-1]) & (time[1:] > START))
+def cuts(point: Point) -> list[list[set[int]]]:
+    """Find of each replication cuts of windows: the flows of each, those within a second of one another together."""
+    return [_together(time[1:], _cut(cwnd)) for time, cwnd in _every(point)]
 
 
-def lag(point: Point) -> float:
-    """Tell how long after the average's largest value max_p was raised for the last time, of what is near [s]."""
-    rows = queue(point)
-    time, peak = rows["time_s"], rows["time_s"][np.argmax(rows["queue_avg"])]
-    raised = time[1:][(np.diff(rows["queue_max_p"]) > 0) & (np.abs(time[1:] - peak) < NEAR)]
-    return float(raised[-1] - peak) if raised.size else float("nan")
+def cuts_by_chance(point: Point) -> list[list[set[int]]]:
+    """Find the same with the cuts of each flow shifted in time by an amount of its own: as if flows did not meet."""
+    random = np.random.default_rng(1)
+    found = []
+    for time, cwnd in _every(point):
+        happens = _cut(cwnd)
+        shifted = ([np.roll(one, random.integers(one.size)) for one in happens] for _ in range(SHIFTS))
+        found.append([flows for one in shifted for flows in _together(time[1:], np.array(one))])
+    return found
+
+
+def lags(point: Point) -> list[Floats]:
+    """Find how long the average had been falling when max_p was last raised in each of its falls.
+
+    Parameters
+    ----------
+    point : Point
+        With its series, sampled oftener than the router looks.
+
+    Returns
+    -------
+    list of ndarray [s]
+        Of each replication the falls in which max_p was raised; empty where it was raised in none.
+    """
+    every = point.samples("links")
+    return [
+        _lags(*(every[name][every["replication"] == one] for name in ("time_s", "queue_avg", "queue_max_p")))
+        for one in np.unique(every["replication"])
+    ]
+
+
+def _lags(time: Floats, average: Floats, max_p: Floats) -> Floats:
+    falls = np.diff(average) < 0
+    began = np.flatnonzero(falls & ~np.insert(falls[:-1], 0, False))
+    raised = np.flatnonzero((np.diff(max_p) > 0) & falls & (time[1:] > START))
+    of = np.searchsorted(began, raised, side="right") - 1
+    last = np.flatnonzero(np.diff(of, append=-1))
+    return time[raised[last] + 1] - time[began[of[last]]]
+
+
+def _every(point: Point) -> Iterator[tuple[Floats, Floats]]:
+    """Windows after the start, of each replication."""
+    for replication in np.unique(point.samples("flows")["replication"]):
+        time, cwnd = windows(point, replication=int(replication))
+        yield time[time > START], cwnd[:, time > START]
+
+
+def _cut(cwnd: Floats) -> NDArray[np.bool_]:
+    return cwnd[:, 1:] < DEEP * cwnd[:, :-1]
 
 
 def _together(time: Floats, happens: NDArray[np.bool_]) -> list[set[int]]:

@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.metrics import jain
 from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, modelled, red_at, tail_at
 from elephan.papers.measured import Measured, largest, least
 from elephan.papers.measures import Measures
 from elephan.theory import hstcp
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
     from elephan.papers.runs import Point, Runs
 
 MEASURES = Measures()
-BELOW = (0.1, 0.005, 0.001)
+BELOW = (0.1, 0.02, 0.005, 0.001)
 """Shares through which the buffer falls when windows are looked at."""
 KNEE, SATURATED, NOISE = 0.2, 0.11, 0.01
 """What counts as a significant fall, as a marginal gain, and as noise [utilization]: those of the 1 Gbit/s claims."""
@@ -146,7 +151,24 @@ def loss(runs: Runs, experiment: str, share: float) -> Measured:
 @MEASURES
 def usual_loss(runs: Runs, experiment: str) -> Measured:
     """The median over the buffers: what it mostly is."""
-    return Measured(np.median([lost.samples for lost in curve(runs, experiment, column="loss_ratio").values()], axis=0))
+    return _median(curve(runs, experiment, column="loss_ratio").values())
+
+
+@MEASURES
+def usual_events(runs: Runs, experiment: str) -> Measured:
+    """The same of the losses that flows notice, per packet that arrived."""
+    return _median(loss_events(point(runs, experiment, share)) for share in curve(runs, experiment))
+
+
+def _median(each: Iterable[Measured]) -> Measured:
+    return Measured(np.median([one.samples for one in each], axis=0))
+
+
+@MEASURES
+def most_lost(runs: Runs, experiment: str, buffer: int) -> Measured:
+    """The loss ratio under the case that has the largest."""
+    points = runs[experiment].where(buffer=buffer)
+    return largest(Measured(at.link("loss_ratio"), str(at.labels["case"])) for at in points)
 
 
 @MEASURES
@@ -165,22 +187,41 @@ def events(runs: Runs, experiment: str, share: float) -> Measured:
 @MEASURES
 def time_below(runs: Runs, experiment: str, share: float, window: float = 38.0) -> Measured:
     """Share of the time, after the warm-up, that a flow's cwnd is below a window."""
+    return Measured([np.mean(windows < window) for windows in _windows(runs, experiment, share)])
+
+
+@MEASURES
+def typical_window(runs: Runs, experiment: str, share: float) -> Measured:
+    """The median of all flows' cwnd over the time after the warm-up [segments]."""
+    return Measured([np.median(windows) for windows in _windows(runs, experiment, share)])
+
+
+def _windows(runs: Runs, experiment: str, share: float) -> list[NDArray[np.float64]]:
+    """The samples of cwnd after the warm-up, by replication."""
     at = point(runs, experiment, share)
     samples = at.samples("flows")
     late = samples["time_s"] >= at.document["run"]["warmup_s"]
-    replications = np.unique(samples["replication"])
-    return Measured(
-        [np.mean(samples["cwnd_segments"][late & (samples["replication"] == r)] < window) for r in replications]
-    )
+    of = samples["replication"]
+    return [samples["cwnd_segments"][late & (of == replication)] for replication in np.unique(of)]
 
 
 @MEASURES
 def towards_reno(runs: Runs, experiment: str) -> Measured:
-    """The least that the share of time below 38 segments rises by as the buffer falls."""
+    """The least share of the median window that the next smaller buffer takes, if Reno's region is reached at last.
+
+    That is, if with the smallest buffer windows are below 38 segments for more of the time than with the largest of
+    these; else -1.
+    """
     below = [time_below(runs, experiment, share) for share in BELOW]
-    seen = ", ".join(f"{100 * one.mean:.2g} % at {share:g}" for share, one in zip(BELOW, below, strict=True))
-    rises = least(after - before for before, after in pairwise(below))
-    return rises.noted(f"below 38 segments: {seen}")
+    windows = [typical_window(runs, experiment, share) for share in BELOW]
+    seen = ", ".join(
+        f"{window.mean:.0f} at {share:g} ({100 * time.mean:.2g} % below 38)"
+        for share, window, time in zip(BELOW, windows, below, strict=True)
+    )
+    if (below[-1] - below[0]).mean <= 0:
+        return Measured(-1.0, f"median windows: {seen}")
+    falls = least((larger - smaller) / larger for larger, smaller in pairwise(windows))
+    return falls.noted(f"median windows: {seen}")
 
 
 # Two flows: Figures 5 and 6. The first has the longer round trip.
@@ -194,8 +235,13 @@ def _ratio(runs: Runs, buffer: int) -> Measured:
 @MEASURES
 def shorter_gains(runs: Runs) -> Measured:
     """What the flow with the shorter round trip has more [Mbit/s], at the buffer where it is least."""
-    rates = [runs["two-flows"].at(buffer=buffer).flows("goodput_bps") / 1e6 for buffer in (250, 10_000)]
-    return least(Measured(of[:, 1] - of[:, 0]) for of in rates)
+    return least(_ahead(runs, buffer) for buffer in (250, 10_000))
+
+
+def _ahead(runs: Runs, buffer: int) -> Measured:
+    rates = runs["two-flows"].at(buffer=buffer).flows("goodput_bps") / 1e6
+    more = rates[:, 1] - rates[:, 0]
+    return Measured(more, f"{buffer} packets: ahead in {(more > 0).sum()} of {more.size} runs")
 
 
 @MEASURES
@@ -222,9 +268,10 @@ def with_case(runs: Runs, experiment: str, case: str, buffer: int, what: str = "
 
 
 @MEASURES
-def bound_gains(runs: Runs, link: str, share: float) -> Measured:
-    """Utilization with the lower bound of max_p that ns-2.35 has, less that with 0.01."""
-    return curve(runs, "ared-bottom", link)[share] - _used(runs, f"ared-{link}", share)
+def evenness(runs: Runs, case: str, buffer: int) -> Measured:
+    """Jain's index of the rates of the ten flows on 1 Gbit/s."""
+    rates = runs["senders-1g"].at(case=case, buffer=buffer).flows("goodput_bps")
+    return Measured([jain(each) for each in rates])
 
 
 @MEASURES
@@ -234,9 +281,28 @@ def averaged(runs: Runs, w_q: float) -> Measured:
 
 
 @MEASURES
-def beyond_droptail(runs: Runs, link: str, share: float) -> Measured:
+def beyond_droptail(runs: Runs, link: str, share: float, experiment: str = "ared") -> Measured:
     """Utilization under Adaptive RED less that under drop-tail."""
-    return _used(runs, f"ared-{link}", share) - _used(runs, f"droptail-{link}", share)
+    return _column(runs, experiment, link, share, "utilization") - _used(runs, f"droptail-{link}", share)
+
+
+@MEASURES
+def loss_over_droptail(runs: Runs, link: str, share: float, experiment: str = "ared") -> Measured:
+    """Lost packets under Adaptive RED over those under drop-tail."""
+    return _column(runs, experiment, link, share, "loss_ratio") / loss(runs, f"droptail-{link}", share)
+
+
+@MEASURES
+def filled(runs: Runs, link: str, share: float) -> Measured:
+    """Mean queue under Adaptive RED as a share of the buffer."""
+    return _column(runs, "ared", link, share, "backlog_packets") / LINKS[link].packets(share)
+
+
+def _column(runs: Runs, experiment: str, link: str, share: float, column: str) -> Measured:
+    """A column of one share, of an experiment on each link or of one with cases for them."""
+    if experiment == "ared":
+        return curve(runs, f"ared-{link}", column=column)[share]
+    return curve(runs, experiment, link, column)[share]
 
 
 # What formulas decide.

@@ -11,6 +11,7 @@ import numpy as np
 
 from elephan.papers.exhibits import Figures
 from elephan.papers.nonhomogeneous_buffers import measures
+from elephan.papers.nonhomogeneous_buffers.patterns import MU
 from elephan.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table, cell
@@ -110,7 +111,7 @@ def _sizes(runs: Runs, idle: float) -> Figure:
     as_ns2 = np.array([float(n) for n in runs["variants"].labels("flows")])
     found = [measures.variant(runs, case=AS_NS2, flows=int(n), idle=idle).samples for n in as_ns2]
     series.append(_with_interval("drawn, plain Reno, minimum RTO 0.2 s", as_ns2, found, len(CASES)))
-    gaussian = rules.buffer_for_utilization(measures.MU * measures.MEAN_RTT, 1 - idle, flows)
+    gaussian = rules.buffer_for_utilization(MU * measures.MEAN_RTT, 1 - idle, flows)
     series.append(Series("Gaussian window", flows, np.asarray(gaussian), colour="muted", dashed=True))
     if idle == 0.01:
         series.append(Series("paper", np.array([5.0]), np.array([205.0]), colour="ink", kind="points"))

@@ -12,11 +12,12 @@ import numpy as np
 
 from elephan.papers.measured import Measured, largest, least
 from elephan.papers.measures import Measures
+from elephan.papers.nonhomogeneous_buffers.patterns import MU, left, patterns
 from elephan.papers.runs import leading
 from elephan.theory import elastic, reno, rules, sawtooth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 MEASURES = Measures()
 
-MU, MEAN_RTT = 4000.0, 0.1
-"""Rate of the link [packets/s]; mean round-trip time [s]."""
+MEAN_RTT = 0.1
+"""Mean round-trip time [s]."""
 
 THINK, SESSION = 2.0, 100.5
 """Mean time between sessions [s], mean size of one [packets]."""
@@ -43,26 +44,31 @@ def smallest_queue(_: Runs, *, buffer: float, rtts: list[float]) -> float:
 
 
 @MEASURES
-def never_idle(_: Runs) -> bool:
-    """Whether the fluid with three round-trip times, all cut together, never idles above the bound."""
-    return all(_in_step(buffer, (0.02, 0.05, 0.1)) > 1 - 1e-9 for buffer in (401, 1000))
+def least_left(_: Runs) -> float:
+    """What random patterns of losses leave in the queue less the bound, the least [packets]; buffers above (2)."""
+    found = [(queue, queue - _bound(buffer, rtts)) for rtts, buffer, queue in patterns((1.001, 3.0))]
+    # A queue that is empty contradicts (2), whatever the bound says.
+    return min(over if queue > 0 else -np.inf for queue, over in found)
 
 
 @MEASURES
 def longest_alone_empties(_: Runs) -> bool:
-    """Whether the longest flow alone, which is one of the patterns, idles the link below the bound and not above."""
-    return fluid(_, buffer=390) < 1 - 1e-5 < fluid(_, buffer=401)
+    """Whether the longest flow, with nearly all of the link, empties the queue below (2), and not above."""
+    rtts, shares = [0.02, 0.05, 0.1], [5e-4, 5e-4, 0.999]
+    below, above = (left(rtts, buffer, shares, losers=[True] * 3) for buffer in (390, 410))
+    return below == 0 < above
 
 
 @MEASURES
-def longest_alone_attains_the_bound(_: Runs) -> bool:
-    """Whether the window of the longest flow alone, halved, leaves just the bound in the queue."""
-    for buffer in (300.0, 700.0, 1000.0):
-        window = MU * 0.15 + buffer
-        left = max(window * (1 - float(reno().decrease(window))) - MU * 0.15, 0.0)
-        if abs(left - _bound(buffer, (0.02, 0.1, 0.15))) > 1e-9:
-            return False
-    return True
+def left_over_bound(_: Runs, *, share: float) -> float:
+    """What is left in the queue less the bound, the most of three buffers, as all flows lose [packets].
+
+    The flow with the longest round-trip time has a share of the link, the two others the rest.
+    """
+    rtts, shares = [0.02, 0.1, 0.15], [(1 - share) / 2, (1 - share) / 2, share]
+    return max(
+        left(rtts, buffer, shares, losers=[True] * 3) - _bound(buffer, rtts) for buffer in (620.0, 700.0, 1000.0)
+    )
 
 
 @MEASURES
@@ -159,12 +165,18 @@ def most_needed(runs: Runs, *, flows: int) -> Measured:
 
 @MEASURES
 def idle_above_mean_product(runs: Runs) -> Measured:
-    """Largest idle share of time at 420 packets, 5 % more than the rate times the mean round-trip time."""
-    return largest(
-        Measured(1 - point.link("utilization"), f"{point.labels['case']}, {point.labels['flows']} flows")
-        for point in runs["long-lived"].where(buffer=420)
-        if point.labels["case"] != "drawn"
-    )
+    """Largest idle share of time of any run whose buffer exceeds the rate times the mean of its round-trip times."""
+    found = []
+    for point in runs["long-lived"]:
+        products, idle = MU * point.flows("base_rtt_s").mean(axis=1), 1 - point.link("utilization")
+        buffer, of = leading(point.labels["buffer"]), f"{point.labels['case']}, {point.labels['flows']} flows"
+        found += [
+            Measured(one, f"{of}, {buffer:.0f} packets, product {product:.0f}")
+            for one, product in zip(idle, products, strict=True)
+            if buffer > product
+        ]
+    worst = largest(found)
+    return worst.noted(f"{len(found)} runs; most with {worst.note}")
 
 
 @MEASURES
@@ -283,11 +295,6 @@ def active_fall(runs: Runs) -> Measured:
 
 def _bound(buffer: float, rtts: Sequence[float]) -> float:
     return float(rules.smallest_queue(MU, list(rtts), buffer))
-
-
-def _in_step(buffer: float, rtts: Iterable[float]) -> float:
-    times = np.array(list(rtts))
-    return float(sawtooth.partial(reno(), MU, buffer, times, times.size).utilisation)
 
 
 def _crossings(points: Points, idle: float) -> list[float]:

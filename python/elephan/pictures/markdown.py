@@ -1,0 +1,74 @@
+"""Pieces of Markdown: tables, and texts that stay in their cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> list[str]:
+    r"""Write a table, and an empty line after it.
+
+    Parameters
+    ----------
+    heads : sequence of str
+    rows : iterable of sequences of str
+    numeric : sequence of bool
+        Which columns stand to the right; none by default.
+
+    Returns
+    -------
+    list of str
+        Lines.
+
+    Examples
+    --------
+    >>> table(["queue", "drops"], [["a | b", "3"]], [False, True])
+    ['| queue | drops |', '| --- | --: |', '| a \\| b | 3 |', '']
+    """
+    aligned = ["--:" if right else "---" for right in numeric or [False] * len(heads)]
+    return ["| " + " | ".join(cell(text) for text in row) + " |" for row in (heads, aligned, *rows)] + [""]
+
+
+def cell(text: str) -> str:
+    """Write a text so that it stays in its cell.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
+    return line(text).replace("|", "\\|")
+
+
+def line(text: str) -> str:
+    """Write a text in one line.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
+    return " ".join(text.split())
+
+
+def code(text: str) -> str:
+    """Write a text as code; nothing for nothing.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
+    return f"`{text}`" if text else ""

@@ -1,0 +1,102 @@
+"""``elephan reproduce`` as it is typed: what it says where, and what it leaves when it is stopped."""
+
+import json
+import re
+import sys
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import elephan.papers
+from conftest import Command
+from elephan.papers import Paper, reproduction
+from elephan.sweep import execution
+from toy_paper import toy_paper
+
+
+@pytest.fixture(autouse=True)
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
+    toy = toy_paper(tmp_path / "toy")
+    for where in (reproduction, elephan.papers):
+        monkeypatch.setattr(where, "papers", lambda: (toy,))
+    return toy
+
+
+def test_claims_are_a_table_and_a_line_sums_them_up(elephan: Command, tmp_path: Path) -> None:
+    done = elephan("reproduce", "--store", tmp_path / "store", "--quiet")
+    assert done.code == 1  # one fails, one cannot be judged
+    assert "toy.half" in done.out
+    assert "deviation" in done.out
+    assert "wider" not in done.out
+    assert done.err.startswith("6 claims: 3 pass, 1 deviation, 1 fail, 1 not run; 2 points in ")
+    assert done.err.endswith(", 0 of them from the store\n")
+
+
+def test_shortened_runs_say_how_many_claims_pass_by_wider_bands_alone(
+    elephan: Command, paper: Paper, tmp_path: Path
+) -> None:
+    path = paper.folder / "claims.csv"
+    path.write_text(path.read_text().replace("abs 0.2,,", "abs 0.001,abs 0.2,"))
+    words = ("reproduce", "--quick", "toy.full", "toy.bound", "--store", tmp_path / "store", "--quiet")
+    done = elephan(*words)
+    assert done.code == 0
+    assert "pass (wider band)" in done.out
+    assert "2 claims: 2 pass, 1 of them only within the wider bands of --quick; 1 points in " in done.err
+    [full, bound] = json.loads(elephan(*words, "--json").out)["claims"]
+    assert (full["verdict"], full["full_holds"], bound["full_holds"]) == ("pass", False, True)
+
+
+def test_the_list_says_what_is_claimed_and_runs_nothing(elephan: Command, tmp_path: Path) -> None:
+    done = elephan("reproduce", "--list", "--store", tmp_path / "store")
+    assert (done.code, done.err) == (0, "6 claims\n")
+    listed = json.loads(elephan("reproduce", "toy:Section 2", "--list", "--json").out)
+    assert [claim["id"] for claim in listed] == ["toy.bound", "toy.elsewhere"]
+    assert listed[0]["experiments"] == []
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["toy.bond"], 'reproduce: no claim, paper or figure "toy.bond"; did you mean "toy.bound"?'),
+        (["toy:Figure 9"], 'reproduce: no claim, paper or figure "toy:Figure 9"; did you mean "toy:Figure 1"?'),
+        (["birds"], 'reproduce: no claim, paper or figure "birds"; elephan reproduce --list says which there are'),
+        (["toy.bound", "--pages", "pages"], "--pages: a page is about a whole paper; ask for toy instead"),
+        (["--workers", "0"], "elephan reproduce: Invalid value for '--workers'"),
+        (["--out", "{toy}/claims.csv"], "--out {toy}/claims.csv: {toy}/claims.csv is a file"),
+        (["--pages", "{toy}/claims.csv"], "--pages {toy}/claims.csv: {toy}/claims.csv is a file"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(words: list[str], says: str, elephan: Command, paper: Paper) -> None:
+    done = elephan("reproduce", *(word.format(toy=paper.folder) for word in words))
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(says.format(toy=paper.folder))
+
+
+def test_what_was_interrupted_says_what_is_kept_and_goes_on(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(running: dict[Future[Any], Any], **_: Any) -> Any:
+        next(iter(running)).result()
+        raise KeyboardInterrupt
+
+    words = ("reproduce", "--store", tmp_path / "store", "--workers", 1, "--quiet")
+    with monkeypatch.context() as patched:
+        patched.setattr(execution, "wait", wait)
+        patched.setattr("elephan.cli.leave", sys.exit)  # it would leave this process
+        done = elephan(*words)
+    assert done.code == 130
+    stopped = re.fullmatch(r"interrupted: ([12]) of 2 points are kept; the same command goes on from there\n", done.err)
+    assert stopped
+    assert elephan(*words).err.endswith(f", {stopped[1]} of them from the store\n")
+
+
+def test_results_and_pages_are_written_and_said(elephan: Command, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = elephan("reproduce", "toy.bound", "--out", out, "--store", tmp_path / "store")
+    assert done.code == 0
+    assert f"wrote {out / 'reproduce.json'}" in done.err
+    document = json.loads((out / "reproduce.json").read_text())
+    assert [claim["id"] for claim in document["claims"]] == ["toy.bound"]

@@ -1,0 +1,79 @@
+"""A paper made up for tests: two buffers on one small link, and what may become of claims about them."""
+
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import elephan
+from elephan.papers import Paper
+from elephan.papers.measured import Found, Measured
+from elephan.papers.measures import Measures
+from elephan.papers.paper import COLUMNS
+from elephan.papers.runs import Runs
+
+CLAIMS = [
+    "toy.rises,ordering,utilization rises with the buffer,> 0,Figure 1,buffers,rise,sign,,its sign",
+    "toy.full,numeric,utilization at 25 packets,1.0,Figure 1,buffers,used buffer=25,abs 0.2,,its rounding",
+    "toy.half,numeric,utilization at 5 packets,0.2,Figure 1,buffers,used buffer=5,abs 0.01,,its rounding",
+    "toy.wrong,numeric,utilization at 5 packets again,0.1,Figure 1,buffers,used buffer=5,abs 0.01,,its rounding",
+    "toy.bound,numeric,a product,400,Section 2,,product rate=4000,rel 0.01,,exact",
+    "toy.elsewhere,shape,asks for what it does not name,,Section 2,,used buffer=5,so,,none",
+]
+MEASURES = Measures()
+
+
+@MEASURES
+def used(runs: Runs, buffer: int) -> Found:
+    return Measured(runs["buffers"].at(buffer=buffer).link("utilization"))
+
+
+@MEASURES
+def rise(runs: Runs) -> Found:
+    first, last = (Measured(runs["buffers"].at(buffer=b).link("utilization")) for b in (5, 25))
+    return last - first
+
+
+@MEASURES
+def product(_: Runs, rate: float) -> Found:
+    return 0.1 * rate
+
+
+def toy_paper(folder: Path) -> Paper:
+    """Write a paper of six claims: one holds of each sort, one is explained, one is not, one cannot be judged."""
+    (folder / "experiments").mkdir(parents=True)
+    (folder / "base.toml").write_text(elephan.EXAMPLE)
+    (folder / "experiments/buffers.toml").write_text(
+        'base = "../base.toml"\n[over]\n"links[0].buffer" = ["5 packets", "25 packets"]\n'
+    )
+    (folder / "claims.csv").write_text("\n".join([",".join(COLUMNS), *CLAIMS]) + "\n")
+    (folder / "deviations.toml").write_text(
+        dedent("""
+        [[deviations]]
+        claims = ["toy.half"]
+        title = "it is not so small"
+        why = "because"
+        ns2 = ""
+        needs = "none"
+        [[deviations.shown]]
+        says = "it is above 0.3"
+        experiments = ["buffers"]
+        measure = "used buffer=5"
+        accept = "min 0.3"
+        """)
+    )
+    (folder / "open.toml").write_text("open = []\n")
+    about: dict[str, Any] = {
+        "name": "toy",
+        "prefix": "toy",
+        "experiments": [
+            {
+                "name": "buffers",
+                "title": "buffers",
+                "names": {"buffer": "links[0].buffer"},
+                "quick": {"replications": 1, "set": {"duration": "2 s"}, "only": {"buffer": [25]}},
+            }
+        ],
+    }
+    toy = Paper(folder, about)
+    toy.__dict__["measures"] = MEASURES
+    return toy
