@@ -112,6 +112,14 @@ def within(runs: Runs, of: str, by: float) -> float:
 
 
 @MEASURES
+def close(runs: Runs, experiment: str, of: str, by: float, cases: Sequence[int]) -> float:
+    """How many cells of some cases are as close to the paper's in an experiment."""
+    every = [(case, delay) for case in cases for delay in DELAYS]
+    found = [abs(OF[of](_of(runs, experiment, *at)).mean - getattr(printed()[at], of)) for at in every]
+    return float(sum(miss <= by for miss in found))
+
+
+@MEASURES
 def groups_apart(runs: Runs, cases: Sequence[int], delay: int) -> float:
     """How far the index is from the paper's at most, in some cases, if the flows of each group had equal shares."""
     return max(_between(runs, case, delay) for case in cases)
