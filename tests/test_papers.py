@@ -20,6 +20,8 @@ from elephan.pictures.table import Table, cell
 from elephan.report.papers import write_pages
 from toy_paper import CLAIMS, MEASURES, toy_paper
 
+EACH = '[[deviations.each]]\nsays = "{}"\nmeasure = "named claim={{claim}} {}"\naccept = "{}"\n'
+
 
 @MEASURES
 def named(runs: Runs, claim: str, half: float = -1.0, wrong: float = -1.0) -> Found:
@@ -78,8 +80,7 @@ def test_an_explanation_that_is_not_shown_does_not_count(paper: Paper, tmp_path:
 def test_an_explanation_may_have_to_be_shown_of_each_claim(paper: Paper, tmp_path: Path) -> None:
     path = paper.folder / "deviations.toml"
     text = path.read_text().replace('["toy.half"]', '["toy.h*", "toy.wrong"]')
-    each = '[[deviations.each]]\nsays = "{}"\nexperiments = ["buffers"]\nmeasure = "{}"\naccept = "{}"\n'
-    path.write_text(text + each.format("one and a half", "named claim={claim} half=1.5", "min 0"))
+    path.write_text(text + EACH.format("one and a half", "half=1.5", "min 0"))
     found = reproduce("toy.half", "toy.wrong", store=tmp_path / "store")
     # What is said of both is so, but only one has what excuses it of its own.
     assert verdicts(found) == {"toy.half": "deviation", "toy.wrong": "fail"}
@@ -94,9 +95,8 @@ def test_one_check_of_a_claim_is_enough_and_may_accept_what_the_claim_does(
     paper: Paper, tmp_path: Path, value: float, verdict: str
 ) -> None:
     path = paper.folder / "deviations.toml"
-    each = '[[deviations.each]]\nsays = "so"\nmeasure = "named claim={{claim}} wrong={}"\naccept = "{}"\n'
     text = path.read_text().replace("toy.half", "toy.wrong")
-    path.write_text(text + each.format(-1, "min 0") + each.format(value, "as claimed"))
+    path.write_text(text + EACH.format("a", "wrong=-1", "min 0") + EACH.format("b", f"wrong={value}", "as claimed"))
     wrong = reproduce("toy.wrong", store=tmp_path / "store").judged["toy.wrong"]
     # 0.1, within 0.01 of it.
     assert (wrong.verdict, [one.holds for one in wrong.own]) == (verdict, [False, verdict == "deviation"])
@@ -261,8 +261,10 @@ def drawn(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> Paper:
     return paper
 
 
-@pytest.mark.usefixtures("drawn")
-def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument(tmp_path: Path) -> None:
+def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument(drawn: Paper, tmp_path: Path) -> None:
+    path = drawn.folder / "deviations.toml"
+    text = path.read_text().replace('["toy.half"]', '["toy.half", "toy.wrong"]')
+    path.write_text(text + EACH.format("none", "half=-1", "min 0") + EACH.format("one and a half", "half=1.5", "min 0"))
     index, page = write_pages(reproduce(store=tmp_path / "store"), tmp_path / "pages")
     assert "[A toy](toy.md) | 6 | 3 | 1 | 1 | 1 |" in index.read_text()
     text = page.read_text()
@@ -275,6 +277,8 @@ def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument
     assert (tmp_path / "pages" / re.search(r"\((pictures/.*svg)\)", text)[1]).stat().st_size > 1000  # type: ignore[index]
     assert "[**deviation**](#deviation-1-it-is-not-so-small)" in text
     assert "### Deviation 1: it is not so small" in text
+    assert "Of `toy.half`. **Not shown of `toy.wrong`.**" in text
+    assert re.search(r"`toy\.half`.* \(one and a half: 1\.5\) \|", text)
     assert "| it is above 0.3 |" in text
     # What stands at no figure is not lost.
     assert all(f"`{row.partition(',')[0]}`" in text for row in CLAIMS)

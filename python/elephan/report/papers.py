@@ -237,19 +237,26 @@ def _claims(every: Sequence[Judged], headings: dict[str, str]) -> list[str]:
 
 
 def _beside(judged: Judged) -> str:
-    """What stands beside a claim's number: its note, or what excuses it."""
+    """What stands beside a claim's number: its note, or the first of its own checks that excuses it."""
     if judged.verdict != "deviation":
         return judged.note
-    return "; ".join(f"{seen.shown.says}: {_found(seen)}" for seen in judged.own if seen.holds)
+    excuse = next((seen for seen in judged.own if seen.holds), None)
+    if excuse is None:
+        return ""
+    note = f", {excuse.note}" if excuse.note else ""
+    return f"{excuse.shown.says}: {_found(excuse)}{note}"
 
 
 def _deviations(every: Sequence[Argued], mine: dict[str, Judged], *, quick: bool) -> list[str]:
     lines: list[str] = []
     for i, argued in enumerate(every, 1):
         deviation = argued.deviation
-        of = [key for key in deviation.claims if _excused(mine, key)]
-        lines += [f"### {_argument(i, argued)}", ""]
-        lines += [f"Of {joined([f'`{key}`' for key in of])}.", "", deviation.why.strip(), ""]
+        missed = [mine[key] for key in deviation.claims if _excused(mine, key)]
+        of = [f"`{judged.claim.id}`" for judged in missed if judged.verdict == "deviation"]
+        left = [f"`{judged.claim.id}`" for judged in missed if judged.verdict != "deviation"]
+        said = [f"Of {joined(of)}."] if of else []
+        said += [f"**Not shown of {joined(left)}.**"] if left else []
+        lines += [f"### {_argument(i, argued)}", "", " ".join(said), "", deviation.why.strip(), ""]
         if deviation.ns2:
             lines += [f"*ns-2:* {deviation.ns2.strip()}", ""]
         lines += [
