@@ -95,7 +95,7 @@ def arrived(*streams: tuple[Any, list[float]]) -> dict[str, Any]:
 
 
 def test_bursts_have_gaps_between_them_a_rate_and_a_place_of_losses() -> None:
-    # Ten packets each 100 ms, every other one of another flow, at the rate of the link; the last of the second burst is lost.
+    # Ten packets each 100 ms, every other one of another flow, at the rate of the link; the last one of all is lost.
     burst = 2 * np.arange(10) * SERVICE
     times = np.concatenate([burst, 0.1 + burst])
     point = Fake(packets=arrived((times, [times[-1]]), (times + SERVICE, [])))
