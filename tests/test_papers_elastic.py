@@ -107,7 +107,7 @@ def test_bursts_have_gaps_between_them_a_rate_and_a_place_of_losses() -> None:
 
 def test_bursts_are_found_only_where_packets_are_not_as_poisson_packets_and_losses_are_late() -> None:
     random = np.random.default_rng(1)
-    background = [(random.uniform(0, 10, 600), []) for _ in range(50)]
+    background: list[tuple[Any, list[float]]] = [(random.uniform(0, 10, 600), []) for _ in range(50)]
     trips = np.arange(0, 10, 0.1)[:, None]
     # Thirty packets a round trip, every other packet time.
     striped = (trips + 2 * np.arange(30) * SERVICE).ravel()
