@@ -10,9 +10,11 @@ import pytest
 
 from elephan.papers import Paper
 from elephan.papers.elastic_regime_fq import measures
+from elephan.papers.elastic_regime_fq import packets as arrivals
 from elephan.papers.elastic_regime_fq.figures import FIGURES
 from elephan.papers.experiments import run
 from elephan.papers.judged import judge, see
+from elephan.papers.measured import Measured, number
 from elephan.papers.runs import Points, Runs
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
@@ -29,6 +31,12 @@ class Fake(SimpleNamespace):
 
     def flows(self, column: str, group: str) -> Any:
         return np.asarray(self.columns[f"{group}.{column}"], dtype=float)
+
+
+def holds(claim: str, runs: Runs) -> bool:
+    """Whether what a claim's measure finds in runs is accepted."""
+    asked = PAPER.claims[claim]
+    return asked.accept.holds(number(PAPER.measures(asked.measure, runs)))
 
 
 def runs_of(name: str, *points: Fake) -> Runs:
@@ -76,38 +84,142 @@ def test_losses_are_common_if_they_come_within_a_sample() -> None:
     assert np.isnan(measures._common(np.full((2, 60), 10.0)))
 
 
-def test_the_rate_within_a_burst_and_the_place_of_a_loss_are_those_of_packets() -> None:
-    # Ten packets at the link's rate each 100 ms; the last of the second burst is lost.
-    burst = np.arange(10) * measures.PACKET / measures.RATE
+SERVICE = measures.PACKET / measures.RATE
+
+
+def arrived(*streams: tuple[Any, list[float]]) -> dict[str, Any]:
+    """Packets of flows in the order of their arrival: of each its times, and when packets are lost."""
+    each = [packets(np.sort(times).tolist(), lost, flow) for flow, (times, lost) in enumerate(streams)]
+    order = np.argsort(np.concatenate([one["time_s"] for one in each]), kind="stable")
+    return {name: np.concatenate([one[name] for one in each])[order] for name in each[0]}
+
+
+def test_bursts_have_gaps_between_them_a_rate_and_a_place_of_losses() -> None:
+    # Ten packets each 100 ms, every other one of another flow, at the rate of the link; the last one of all is lost.
+    burst = 2 * np.arange(10) * SERVICE
     times = np.concatenate([burst, 0.1 + burst])
-    point = Fake(packets=packets(times.tolist(), lost=[times[-1]]))
-    # Ten in a span that has room for 12.5.
-    assert measures.peaks(point) == [pytest.approx(0.8)]  # type: ignore[arg-type]
-    assert measures.places(point) == [1.0]  # type: ignore[arg-type]
+    point = Fake(packets=arrived((times, [times[-1]]), (times + SERVICE, [])))
+    [seen] = arrivals.of_flow(point, SERVICE)  # type: ignore[arg-type]
+    assert (seen.rate, seen.own, seen.place, seen.middle) == pytest.approx((1.0, 0.5, 1.0, 0.5))
+    # Two bursts of 18 packet times in 100 ms, 18 packet times and the other flow's last packet.
+    assert seen.silent == pytest.approx(1 - 36 * SERVICE / (0.1 + 19 * SERVICE))
+
+
+def test_bursts_are_found_only_where_packets_are_not_as_poisson_packets_and_losses_are_late() -> None:
+    random = np.random.default_rng(1)
+    background: list[tuple[Any, list[float]]] = [(random.uniform(0, 10, 600), []) for _ in range(50)]
+    trips = np.arange(0, 10, 0.1)[:, None]
+    # Thirty packets a round trip, every other packet time.
+    striped = (trips + 2 * np.arange(30) * SERVICE).ravel()
+    spread = random.uniform(0, 10, 3000)
+
+    def point(times: Any, lost: Any) -> Runs:
+        return runs_of("bursts", Fake(labels={"queue": "drop-tail"}, packets=arrived((times, lost), *background)))
+
+    assert holds("elastic.f4", point(striped, striped[29::300].tolist()))
+    assert not holds("elastic.f4", point(striped, striped[15::300].tolist()))  # in the middle of bursts
+    assert not holds("elastic.f4", point(striped, []))  # nowhere
+    assert not holds("elastic.f4", point(spread, spread[::300].tolist()))
 
 
 def test_flows_wait_while_their_packets_do() -> None:
-    of = [
-        packets(np.linspace(0, 1, 50).tolist(), flow=flow, waited=wait) for flow, wait in ((0, 1.0), (1, 1.0), (2, 0.0))
-    ]
-    both = {name: np.concatenate([one[name] for one in of]) for name in of[0]}
-    order = np.argsort(both["time_s"], kind="stable")
-    point = Fake(packets={name: column[order] for name, column in both.items()})
-    assert measures._waiting(point) == [2.0]  # type: ignore[arg-type]
+    point = Fake(packets=waiting_flows(2))
+    assert arrivals.waiting(point) == [2.0]  # type: ignore[arg-type]
 
 
-def test_a_needed_buffer_lies_between_the_simulated_ones() -> None:
-    shares = {20: 0.4, 50: 0.7, 100: 0.8, 625: 1.0}
+def waiting_flows(flows: int) -> dict[str, Any]:
+    """So many flows whose packets wait as long as they are watched, and one whose packets do not."""
+    each = [packets(np.linspace(0, 1, 3).tolist(), flow=flow, waited=2.0) for flow in range(flows)]
+    each.append(packets(np.linspace(0, 1, 3).tolist(), flow=flows))
+    order = np.argsort(np.concatenate([one["time_s"] for one in each]), kind="stable")
+    return {name: np.concatenate([one[name] for one in each])[order] for name in each[0]}
+
+
+def test_hundreds_of_waiting_flows_are_not_thousands() -> None:
+    def runs(flows: int, other: int) -> Runs:
+        labels = {"queue": "fq", "rate": "2 Gbit/s", "background": 1600}
+        few = Fake(labels=labels | {"rate": "50 Mbit/s"}, packets=waiting_flows(30))
+        many = Fake(labels=labels, packets=waiting_flows(flows))
+        fifo = Fake(labels=labels | {"queue": "drop-tail"}, packets=waiting_flows(other))
+        return runs_of("backlogged", few, many, fifo)
+
+    assert holds("elastic.concl.fqn", runs(300, 1200))
+    assert not holds("elastic.concl.fqn", runs(1200, 300))
+
+
+def one_flow(**shares: dict[int, float]) -> Runs:
+    """Shares of the residual by case and buffer, two replications, drop-tail."""
     points = [
         Fake(
-            labels={"buffer": f"{b} packets", "case": "newreno", "queue": "drop-tail"},
+            labels={"buffer": f"{b} packets", "case": case, "queue": "drop-tail"},
             columns={"flows.goodput_bps": [[measures.RESIDUAL * share]] * 2},
             document={"links": [{"buffer_packets": b}]},
         )
-        for b, share in shares.items()
+        for case, by_buffer in shares.items()
+        for b, share in by_buffer.items()
     ]
-    found = measures.MEASURES("needed target=0.75", runs_of("one-flow", *points))
-    assert found.samples == pytest.approx([np.sqrt(50 * 100)] * 2)
+    return runs_of("one-flow", *points)
+
+
+def test_a_needed_buffer_lies_between_the_simulated_ones() -> None:
+    runs = one_flow(newreno={20: 0.4, 50: 0.7, 100: 0.8, 625: 1.0})
+    assert measures.MEASURES("needed target=0.75", runs).samples == pytest.approx([np.sqrt(50 * 100)] * 2)
+    assert measures.MEASURES("needed target=0.75 buffers=[20, 100, 625]", runs).samples.tolist() == [100, 100]
+    assert np.isnan(measures.MEASURES("needed target=0.99", one_flow(newreno={20: 0.4, 625: 0.9})).mean)
+    assert not holds("elastic.concl.100", runs)
+    assert holds("elastic.concl.100", one_flow(newreno={20: 0.4, 100: 0.7, 200: 0.8}))
+
+
+def test_highspeed_needs_less_only_if_it_does_for_every_target() -> None:
+    reno = {20: 0.4, 100: 0.75, 625: 1.0}
+    assert holds("elastic.concl.hstcp", one_flow(newreno=reno, highspeed={20: 0.4, 50: 0.75, 100: 0.9, 625: 1.0}))
+    assert not holds("elastic.concl.hstcp", one_flow(newreno=reno, highspeed={20: 0.4, 50: 0.75, 625: 0.95}))
+    assert not holds("elastic.concl.hstcp", one_flow(newreno=reno, highspeed=reno))
+
+
+@pytest.mark.parametrize(
+    ("fair", "fifo", "met"),
+    [(1.02, 3.5, True), (1.0, 3.5, False), (0.9, 3.5, False), (1.25, 1.3, False), (1.4, 4.0, False)],
+)
+def test_highspeed_is_slightly_ahead_and_nearer_than_before(fair: float, fifo: float, *, met: bool) -> None:
+    points = [
+        Fake(
+            labels={"queue": queue},
+            columns={"highspeed.goodput_bps": [[1e7 * ratio]] * 2, "newreno.goodput_bps": [[1e7]] * 2},
+        )
+        for queue, ratio in (("fq", fair), ("drop-tail", fifo))
+    ]
+    assert holds("elastic.f7.hr", runs_of("pair-625", *points)) == met
+
+
+@pytest.mark.parametrize(("wait", "met"), [(0.5e-3, True), (20e-3, False)])
+def test_a_delay_is_far_below_only_if_it_is_a_tenth(wait: float, *, met: bool) -> None:
+    points = [
+        Fake(labels={"queue": queue}, packets=packets([0.0, 1.0], flow=2, waited=waited))
+        for queue, waited in (("fq", wait), ("drop-tail", 60e-3))
+    ]
+    assert holds("elastic.f7.bgdelay", runs_of("pair-625", *points)) == met
+
+
+def test_a_load_consists_of_hundreds_of_thousands_of_flows_at_its_rate_alone() -> None:
+    assert holds("elastic.oc192", Runs())
+    accept = PAPER.claims["elastic.oc192"].accept
+    for rate in (2.5e9, 40e9):
+        found = PAPER.measures(f"unheld_flows rate={rate} load=0.5 per_flow=[20e3, 50e3]", Runs())
+        assert not accept.holds(number(found))
+
+
+@pytest.mark.parametrize(
+    ("common", "paced", "small", "met"),
+    [(0.2, 0.05, 0.04, True), (-0.1, 0.05, 0.04, False), (0.2, 0.0, 0.04, False), (0.2, 0.05, 0.01, False)],
+)
+def test_fair_queueing_helps_small_buffers_only_if_it_does_in_every_part(
+    monkeypatch: pytest.MonkeyPatch, common: float, paced: float, small: float, *, met: bool
+) -> None:
+    monkeypatch.setattr(measures, "desynchronised", lambda _, **__: Measured(common))
+    monkeypatch.setattr(measures, "paced", lambda _: Measured(paced))
+    monkeypatch.setattr(measures, "fair_gain", lambda _, buffer: Measured(small if buffer == 20 else 0.01))
+    assert holds("elastic.f7.desync", Runs()) == met
 
 
 def test_who_is_hit_by_a_new_flow_is_counted_by_flows() -> None:

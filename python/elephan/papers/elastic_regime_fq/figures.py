@@ -80,9 +80,9 @@ def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     arrived = runs["bursts"].at(queue=measures.FIFO).packets
     mine = (arrived["replication"] == 0) & (arrived["flow"] == 0)
     time, lost = arrived["time_s"][mine], arrived["dropped"][mine]
-    # Ten seconds before the first loss, and two after it.
-    end = (time[lost][0] if lost.any() else time[-1]) + 2
-    near = (time > end - 12) & (time < end)
+    # Three seconds before the first loss, and nine after it.
+    begin = (time[lost][0] if lost.any() else time[0]) - 3
+    near = (time > begin) & (time < begin + 12)
     time, lost = time[near], lost[near]
     # A base round trip and the time in service, so that a stripe without waiting stays where it is.
     within = 1e3 * ((time - time[0]) % 0.10016)
@@ -227,7 +227,8 @@ def _shown(point: Point, time_s: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _cwnd(name: str, title: str, traces: list[Trace], *, table: bool = True) -> Figure:
     series = tuple(Series(t.name, t.time_s, t.values, colour=colour(i)) for i, t in enumerate(traces))
-    means = ", ".join(f"{trace.name} {trace.values.mean():.0f}" for trace in traces)
+    names = [f"{trace.name} " if len(traces) > 1 else "" for trace in traces]
+    means = ", ".join(f"{name}{t.values.mean():.0f}" for name, t in zip(names, traces, strict=True))
     bdp = (BDP,) if max(trace.values.max() for trace in traces) > 400 else ()
     alt = f"{title}, 100 s; mean cwnd in segments: {means}."
     return Figure(name, title, alt, TIME, CWND, series, bdp, None if table else _means(title, traces))
@@ -259,13 +260,11 @@ def _shares(runs: Runs) -> Figure:
         ),
     ]
     fluid = [float(sawtooth.synchronised(reno(), 3125, b, 0.1, 1).utilisation) for b in buffers]
-    series.append(
-        Series("fluid, New Reno alone on the residual", buffers, np.array(fluid), colour="muted", dashed=True)
-    )
+    series.append(Series("fluid, New Reno without background", buffers, np.array(fluid), colour="muted", dashed=True))
     paper = Series("paper", np.array([20.0, 625.0]), np.array([0.4, 1.0]), colour="ink", kind="points")
     return Figure(
         "figure-3-shares",
-        "Share of the residual capacity against the buffer",
+        "Share of the residual",
         f"New Reno gets {series[0].y[0]:.2f} of the residual with 20 packets and {series[0].y[-1]:.2f} with 625; "
         "the paper says 0.40 and 1.",
         Axis("buffer", "packets", scale="log"),
@@ -303,10 +302,10 @@ def _gain(runs: Runs) -> Figure:
     )
     return Figure(
         "figure-6-gain",
-        "Share of one HighSpeed flow less that of one Reno flow",
+        "HighSpeed less Reno",
         f"HighSpeed gets {gains[0].mean:+.3f} of the residual more than New Reno with 20 packets; the paper says more.",
         Axis("buffer", "packets", scale="log"),
-        Axis("difference of shares"),
+        Axis("difference of shares of the residual"),
         series,
         (Mark(0.0, "alike", axis="y"),),
         note="The paper: above 0 at 20 packets.",

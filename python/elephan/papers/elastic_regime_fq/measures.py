@@ -350,11 +350,15 @@ def background_lost(runs: Runs) -> Measured:
 
 
 @MEASURES
-def existing_losses(runs: Runs, *, queue: str = FAIR) -> Measured:
-    """Packets that existing flows lose in the 3 s after a new one starts, less so many under drop-tail; the most."""
+def existing_losses(runs: Runs, *, queue: str = FAIR, cases: list[str] | None = None) -> Measured:
+    """Packets that existing flows lose in the 3 s after a new one starts, less so many under drop-tail; the most.
+
+    Of ``queue``, ``"head"`` is fair queueing that drops the head of the longest queue.
+    """
     found = []
-    for case in ("newreno", "highspeed"):
-        each = [_lost(runs["new-flow"].at(queue=q, case=case)) for q in (queue, FIFO)]
+    for case in cases or ("newreno", "highspeed"):
+        fair = {"case": f"{case}, head"} if queue == "head" else {"case": case, "queue": queue}
+        each = [_lost(runs["new-flow"].at(**one)) for one in (fair, {"case": case, "queue": FIFO})]
         (old, background), (old_fifo, background_fifo) = each
         said = f"{case}: the three old flows {old.mean:.0f} and {old_fifo.mean:.0f} under drop-tail"
         said += f", the background {background.mean:.0f} and {background_fifo.mean:.0f}"
