@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from elephan.papers import Paper
 from elephan.papers.experiments import run, sweep_of
 from elephan.papers.hstcp_buffer_model.figures import FIGURES, ns2
-from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled
+from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled, two_in_step
 from elephan.papers.hstcp_buffer_model.measures import BELOW, MEASURES
 from elephan.papers.judged import judge, see
 from elephan.papers.runs import Points, Runs, leading
@@ -189,6 +189,15 @@ def test_the_choice_that_loses_most_is_named() -> None:
     runs = Runs({"senders-1g": Points("senders-1g", tuple(made))})  # type: ignore[arg-type]
     found = MEASURES("most_lost experiment='senders-1g' buffer=1250", runs)
     assert (found.mean, found.note) == (3e-4, "jitter")
+
+
+def test_in_step_the_shorter_round_trip_is_ahead_and_less_so_with_a_larger_buffer() -> None:
+    small, large = two_in_step(250), two_in_step(10_000)
+    # With 10,000 packets nothing idles; with 250 a tenth does.
+    assert large.sum() == pytest.approx(LINKS["1g"].rate)
+    assert small.sum() < 0.95 * LINKS["1g"].rate
+    assert 1 < large[1] / large[0] < small[1] / small[0]
+    assert MEASURES("ratio_in_step buffer=10000", Runs()) == pytest.approx(large[1] / large[0])
 
 
 def test_flows_in_step_need_a_tenth_for_ninety_percent() -> None:

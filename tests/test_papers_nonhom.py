@@ -142,6 +142,14 @@ def test_of_draws_the_median_is_told() -> None:
     assert measures.MEASURES("buffer_for flows=5", points).note.startswith("median 77, from 63 to 95")
 
 
+def test_a_draw_that_no_buffer_suits_is_told_and_does_not_vanish() -> None:
+    idle = {10: [0.05, 0.05, 0.05], 100: [0.009, 0.005, 0.02]}
+    points = runs_of("variants", curve("variants", idle, flows=5, case="plain Reno"))
+    found = measures.MEASURES("typical_variant case='plain Reno'", points)
+    assert found.mean == pytest.approx(95, abs=0.5)
+    assert found.note == "from 77, 1 of 3 draws need more than the largest buffer"
+
+
 def test_users_are_compared_only_while_the_link_idles() -> None:
     few = curve("sessions", {10: [0.1], 40: [0.02], 400: [0.0]}, users=200, case="sack")
     many = curve("sessions", {10: [0.05], 40: [0.03], 400: [0.0]}, users=500, case="sack")

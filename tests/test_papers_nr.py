@@ -5,12 +5,15 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from elephan.papers import Paper, experiments
-from elephan.papers.runs import Runs, leading
+from elephan.papers.judged import judge
+from elephan.papers.runs import Points, Runs, leading
 from elephan.store import Store
 
 PAPER = Paper.read("nr-hstcp")
@@ -67,16 +70,63 @@ def test_a_window_grows_by_whole_segments_as_far_as_the_formula_says(doubling: R
         assert PAPER.measures(f"doubles_to packet='{packet} B'", doubling) == int(limit)
 
 
+def verdict(claim: str, runs: Runs) -> str:
+    return judge(PAPER, PAPER.claims[claim], runs, ()).verdict
+
+
 def test_the_short_way_takes_the_link_with_hstcp_and_does_not_with_nr_hstcp(two_hops: Runs) -> None:
-    # 14 and 2.5 at this rate: fewer losses than at 1 Gbit/s, so that NR-HSTCP is still converging.
-    assert PAPER.measures("times law=highspeed above=1.5", two_hops).mean > 6
-    assert PAPER.measures("times law='nr-hstcp' above=1.5", two_hops).mean < 4
+    # 13 and 2 at this rate: fewer losses than at 1 Gbit/s, so that NR-HSTCP is still converging.
+    assert PAPER.measures("share_ahead law=highspeed above=1.5 times=6", two_hops).mean == 1
+    assert PAPER.measures("share_alike law='nr-hstcp' above=1.5 within=4", two_hops).mean == 1
+    # What is accepted of NR-HSTCP tells the two apart.
+    assert PAPER.measures("share_alike law=highspeed above=1.5 within=4", two_hops).mean == 0
 
 
-def test_a_measure_says_in_how_many_runs_it_is_so(two_hops: Runs) -> None:
-    found = PAPER.measures("bias law=highspeed above=1.5", two_hops)
-    assert found.note.startswith("1 of 1 runs; least ")
-    assert found.note.endswith("at 157.58 ms")
+class Fake(SimpleNamespace):
+    """A run with these throughputs [Mbit/s]."""
+
+    def flows(self, _: str, group: str) -> Any:
+        return np.array([[1e6 * self.got[group]]])
+
+
+def shares(law: str, pairs: list[tuple[float, float]], standard: float = 60.0) -> Runs:
+    """Runs of a protocol with a ratio of the round-trip times of 2, by what the short and the long flow get."""
+    made = [
+        Fake(
+            labels={"law": law, "rtt": "150 ms"},
+            got={"short": short, "long": long, "cross1": standard, "cross2": standard},
+        )
+        for short, long in pairs
+    ]
+    return Runs({"two-hops": Points("two-hops", tuple(made))})  # type: ignore[arg-type]
+
+
+def test_two_wrongs_do_not_make_an_unbiased_mean() -> None:
+    # The mean of the ratios would be 1.1, the geometric one 1.
+    uneven = [(400.0, 80.0), (80.0, 400.0)] + [(240.0, 240.0)] * 18
+    assert verdict("nr.f3b.bias", shares("nr-hstcp", uneven)) == "fail"
+    assert verdict("nr.f3b.bias", shares("nr-hstcp", [(240.0, 150.0)] * 20)) == "pass"
+    found = PAPER.measures("share_alike law='nr-hstcp' above=1.5 within=2", shares("nr-hstcp", uneven))
+    assert found.mean == pytest.approx(0.9)
+    assert found.note.startswith("18 of 20 runs; ratios from 0.20 (at 150 ms) to 5.00 (at 150 ms); 75 ms ahead in 1,")
+
+
+def test_runs_that_are_the_other_way_count_one_by_one() -> None:
+    # One run far ahead would hide the others in a mean of differences.
+    few = [(900.0, 10.0)] + [(200.0, 210.0)] * 3
+    assert verdict("nr.f3a.bias", shares("highspeed", few)) == "fail"
+    assert verdict("nr.f3a.bias", shares("highspeed", [(500.0, 100.0)] * 4)) == "pass"
+
+
+def test_standard_flows_are_compared_run_by_run() -> None:
+    # On average the long flow has 45, less than the standard ones; in one run of four it has more.
+    few = [(700.0, 20.0)] * 3 + [(700.0, 120.0)]
+    # The claim is of ratios above 2.
+    runs = shares("highspeed", few)
+    for point in runs["two-hops"]:
+        point.labels["rtt"] = "200 ms"
+    assert verdict("nr.f3a.tcp", runs) == "fail"
+    assert PAPER.measures("share_below_standard law=highspeed above=2.0", runs).mean == 0.75
 
 
 def test_both_protocols_have_the_same_120_round_trip_times() -> None:

@@ -40,7 +40,8 @@ def section(path: str, command: Any) -> list[str]:
     if options:
         lines += table(["option", "default", "meaning"], [[_spelt(p), _default(p), meaning(p)] for p in options])
     if getattr(command, "epilog", None):
-        lines += ["For example:", "", "```", plain(command.epilog).removeprefix("Example:").strip(), "```", ""]
+        examples = command.epilog.removeprefix("Example:").strip()
+        lines += ["For example:", "", "```", *map(plain, examples.splitlines()), "```", ""]
     return lines
 
 

@@ -47,7 +47,7 @@ def reproduce(
     ids: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ID]...",
+            metavar="ID",
             help="Claims, beginnings of their ids (ghstcp.T1), papers (nr-hstcp) or places (hsbuf:Figure 3).",
             show_default="all",
         ),
@@ -68,8 +68,9 @@ def reproduce(
 ) -> None:
     """Run the experiments of published papers; give a verdict on every claim: pass, fail, or deviation with the reason.
 
-    Runs are kept in the store: a reproduction that is stopped goes on where it was. Exit code 1 if a claim
-    failed or could not be judged.
+    Runs are kept in the store: a reproduction that is stopped goes on where it was.
+
+    Exit code 1 if a claim failed or could not be judged.
     """
     from elephan.papers import papers  # noqa: PLC0415 (--help does without NumPy)
     from elephan.papers import reproduce as judge  # noqa: PLC0415

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elephan.metrics.links import utilization_series
-from elephan.papers.elastic_regime_fq import measures
+from elephan.papers.elastic_regime_fq import measures, packets
 from elephan.papers.exhibits import Figures
 from elephan.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
@@ -77,9 +77,9 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
 )
 def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     """Each packet by when it arrived and where in the round trip."""
-    packets = runs["bursts"].at(queue=measures.FIFO).packets
-    mine = (packets["replication"] == 0) & (packets["flow"] == 0)
-    time, lost = packets["time_s"][mine], packets["dropped"][mine]
+    arrived = runs["bursts"].at(queue=measures.FIFO).packets
+    mine = (arrived["replication"] == 0) & (arrived["flow"] == 0)
+    time, lost = arrived["time_s"][mine], arrived["dropped"][mine]
     # Ten seconds before the first loss, and two after it.
     end = (time[lost][0] if lost.any() else time[-1]) + 2
     near = (time > end - 12) & (time < end)
@@ -91,13 +91,10 @@ def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
         Series("arrived", time[~lost][every], within[~lost][every], kind="points", faint=True),
         Series("dropped", time[lost], within[lost], colour="vermilion", kind="points"),
     )
-    rate, place = (
-        float(np.mean(of(runs["bursts"].at(queue=measures.FIFO)))) for of in (measures.peaks, measures.places)
-    )
-    window = measures.window_at_loss(runs).mean
+    window, found = measures.window_at_loss(runs).mean, measures.bursts(runs).note
     alt = (
-        "One stripe of packets each round trip that widens until packets are lost. Within bursts "
-        f"{rate:.2f} of the link's rate; losses at {place:.2f} of their burst, at a cwnd of {window:.0f} segments."
+        "One stripe of packets each round trip that widens until packets are lost, beside Poisson packets of the same "
+        f"rate: {found}. Mean cwnd at losses: {window:.0f} segments."
     )
     return (
         Figure(
@@ -326,7 +323,7 @@ def _disciplines(runs: Runs) -> Table:
                 *(cell(measures.share(runs, buffer=20, case=case, queue=queue).to_json()) for case in LAWS),
                 cell(measures.advantage_ratio(runs, queue=queue).to_json()),
                 cell(estimate(pair.flows("dropped", group="background").sum(axis=1)).to_json()),
-                cell(estimate(measures.waits(pair)).to_json(), 1e3),
+                cell(estimate(packets.waits(pair)).to_json(), 1e3),
                 cell(measures.changes_of_leader(runs, queue=queue).to_json(), 100),
             )
         )

@@ -141,7 +141,7 @@ def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
 )
 def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
     """Draw average and max_p in one surge of datagrams."""
-    points = {str(point.labels["case"]): point for point in runs["surges"]}
+    points = {name: runs["surges"].at(case=name) for name in ("adaptive RED", "gentle adaptive RED")}
     rows = {name: _between_s(traces.queue(point), SURGE_S) for name, point in points.items()}
     axes = {"queue_avg": Axis("average queue", "packets", low=0.0), "queue_max_p": Axis("max_p", scale="log")}
     lags = ", ".join(f"{name} {_longest(point):.2f} s" for name, point in points.items())

@@ -231,10 +231,16 @@ def raises_late(runs: Runs) -> Measured:
     """
     adaptive, gentle = (traces.lags(runs["surges"].at(case=case)) for case in ("adaptive RED", "gentle adaptive RED"))
     mean_lag = Measured([float(np.mean(each)) if each.size else 0.0 for each in adaptive])
-    longest = Measured([float(np.max(each, initial=0.0)) for each in gentle])
+    longest = _longest(gentle)
     said = f"{mean_lag.mean:.2f} s after the average's peak under adaptive RED, over {sum(map(len, adaptive))} falls"
     said += f"; at most {longest.samples.max():.2f} s under gentle adaptive RED"
     return least([mean_lag - traces.INTERVAL, -longest + traces.INTERVAL]).noted(said)
+
+
+@MEASURES
+def longest_lag(runs: Runs, case: str) -> Measured:
+    """The longest that the average of a router had been falling when max_p was raised [s]."""
+    return _longest(traces.lags(runs["surges"].at(case=case)))
 
 
 # What formulas decide.
@@ -320,6 +326,10 @@ def _a_second(point: Point, what: str, group: str) -> float:
 def _between(runs: Runs, case: int, delay: int) -> float:
     first, second = (measured(runs, of, case, delay).mean for of in ("s1", "s2"))
     return abs(index_of(first, second) - printed()[case, delay].fair)
+
+
+def _longest(lags: Sequence[traces.Floats]) -> Measured:
+    return Measured([float(np.max(each, initial=0.0)) for each in lags])
 
 
 def _resets(runs: Runs, case: int) -> Measured:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.papers.exhibits import Figures
-from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled
+from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled, two_in_step
 from elephan.papers.hstcp_buffer_model.measures import loss_events
 from elephan.papers.measured import Measured
 from elephan.pictures.figure import Axis, Figure, Mark, Series
@@ -59,8 +59,10 @@ def _loss(point: Point) -> Measured:
 
 def _by_ns2(link: str, case: str, column: str) -> list[Series]:
     rows = [row for row in ns2() if row["case"] in (case, f"{case}-limit")]
+    if not rows:
+        return []
     x, y = (np.array([float(row[name]) for row in rows]) for name in ("buffer_packets", column))
-    return [Series("ns-2, a minute or less", x / LINKS[link].full, y, colour="ink", kind="points")] if rows else []
+    return [Series(f"ns-2, {_while(rows[0])} s", x / LINKS[link].full, y, colour="ink", kind="points")]
 
 
 def _of_model(queue: str, link: str, name: str, what: str) -> Series:
@@ -69,7 +71,7 @@ def _of_model(queue: str, link: str, name: str, what: str) -> Series:
 
 
 def _share(link: str) -> Axis:
-    return Axis(f"buffer / {LINKS[link].full:,} packets", scale="log", low=min(SHARES), high=1.0)
+    return Axis(f"buffer / {LINKS[link].full:,} packets", scale="log", low=0.9 * min(SHARES), high=1.1)
 
 
 def _used(queue: str, link: str, runs: Runs, more: tuple[Series, ...] = (), note: str = "") -> Figure:
@@ -90,15 +92,15 @@ def _used(queue: str, link: str, runs: Runs, more: tuple[Series, ...] = (), note
         f"Simulated utilization rises from {ours.y[0]:.2f} at the smallest buffer to {tenth:.2f} at a tenth and "
         f"{whole:.2f} at the whole; the model has {modelled(queue, link, 0.1).utilisation:.3f} at a tenth.",
         _share(link),
-        Axis("utilization", low=0.0, high=1.05),
+        Axis("utilization", scale="share", low=0.0, high=1.003),
         tuple(series),
         link=f"{queue}-{link}",
         note=note,
     )
 
 
-def _lost(queue: str, link: str, runs: Runs, printed: float) -> Figure:
-    """Loss against the buffer: lost packets, and how often flows notice."""
+def _lost(queue: str, link: str, runs: Runs, printed: float | None = None) -> Figure:
+    """Loss against the buffer: lost packets, and how often flows notice; beside what the paper prints, if it does."""
     points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
     packets = _measured("lost packets", link, points, _loss, "blue")
     events = _measured("loss events", link, points, loss_events, "green")
@@ -106,11 +108,12 @@ def _lost(queue: str, link: str, runs: Runs, printed: float) -> Figure:
         f"loss-{queue}-{link}",
         f"Loss, {SPEEDS[link]}, {QUEUES[queue]}",
         f"Of a packet that arrives {packets.y[0]:.1e} are lost at the smallest buffer and {packets.y[-1]:.1e} at the "
-        f"whole; flows notice a loss {events.y[-1]:.1e} times a packet there. The paper prints {printed:g}.",
+        f"whole; flows notice a loss {events.y[-1]:.1e} times a packet there."
+        + (f" The paper prints {printed:g}." if printed else ""),
         _share(link),
         Axis("losses per packet", scale="log"),
         (packets, events, _of_model(queue, link, "model", "loss"), *_by_ns2(link, f"{queue}-{link}", "loss_ratio")),
-        (Mark(printed, f"paper: {printed:g}", axis="y", role="wanted"),),
+        (Mark(printed, f"paper: {printed:g}", axis="y", role="wanted"),) if printed else (),
         link=f"{queue}-{link}",
     )
 
@@ -147,7 +150,7 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
 )
 def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     """Utilization and loss on the second link."""
-    return _used("droptail", "2g5", runs, (_step("2g5"),)), _lost("droptail", "2g5", runs, 1e-3)
+    return _used("droptail", "2g5", runs, (_step("2g5"),)), _lost("droptail", "2g5", runs)
 
 
 def _trace(point: Point, kind: str, column: str, index: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -234,9 +237,11 @@ def _two_by_ns2(runs: Runs) -> Table:
         )
         rows.append((cell(int(row["buffer_packets"])), cell(_while(row)), cell(int(row["seed"])), *pairs, cell(ahead)))
     heads = ("buffer [packets]", "measured [s]", "ns-2's seed", "80 ms, ns-2 [Mbit/s]", "ours", "40 ms, ns-2", "ours")
+    first, second = (8e-3 * rate for rate in two_in_step(10_000))
     note = (
-        "With the large buffer a flow is cut once in tens of seconds, so that a run holds few periods: where ns-2 has "
-        "the longer round trip ahead, none of its numbers tells how often. In elephan's runs the shorter is."
+        "With 10,000 packets both flows are cut at each overflow and shares move slowly: who leaves slow start ahead "
+        "stays there for a minute or two. A sawtooth of flows that are cut together, which has no start, has "
+        f"{first:.0f} and {second:.0f} Mbit/s."
     )
     return Table("Two flows in ns-2 and here", (*heads, "our runs with 40 ms ahead"), tuple(rows), note)
 

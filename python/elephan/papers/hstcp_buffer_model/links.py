@@ -75,3 +75,8 @@ def in_step(link: str, shares: tuple[float, ...] = SHARES) -> NDArray[np.float64
     on = LINKS[link]
     buffers = np.array([on.packets(share) for share in shares], dtype=float)
     return np.asarray(sawtooth.partial(highspeed(), on.rate, buffers, on.rtts, len(on.rtts)).utilisation)
+
+
+def two_in_step(buffer: float, rtts: tuple[float, float] = (0.08, 0.04)) -> NDArray[np.float64]:
+    """Return the rates of two flows on the first link that are both cut whenever the buffer is full [packets/s]."""
+    return np.asarray(sawtooth.partial(highspeed(), LINKS["1g"].rate, buffer, rtts, 2).rates, dtype=float).ravel()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.metrics import jain
-from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, modelled, red_at, tail_at
+from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, modelled, red_at, tail_at, two_in_step
 from elephan.papers.measured import Measured, largest, least
 from elephan.papers.measures import Measures
 from elephan.theory import hstcp
@@ -255,6 +255,13 @@ def ratio(runs: Runs, case: str, buffer: int) -> Measured:
     """Rate of the flow with the shorter round trip over that of the other, which the case is named by."""
     rates = runs["two-flows-open"].at(case=case, buffer=buffer).flows("goodput_bps")
     return Measured(rates[:, 1] / rates[:, 0])
+
+
+@MEASURES
+def ratio_in_step(_: Runs, buffer: int) -> float:
+    """That ratio for 80 and 40 ms if both flows are cut at each overflow."""
+    first, second = two_in_step(buffer)
+    return float(second / first)
 
 
 # With other settings: open points and what deviations rest on.

@@ -110,7 +110,13 @@ def _sizes(runs: Runs, idle: float) -> Figure:
             series.append(_with_interval(words, flows, found, i))
     as_ns2 = np.array([float(n) for n in runs["variants"].labels("flows")])
     found = [measures.variant(runs, case=AS_NS2, flows=int(n), idle=idle).samples for n in as_ns2]
-    series.append(_with_interval("drawn, plain Reno, minimum RTO 0.2 s", as_ns2, found, len(CASES)))
+    largest = max(leading(label) for label in runs["variants"].labels("buffer"))
+    # A draw that needs more than the largest buffer is shown there.
+    reached = np.array([np.where(np.isnan(one), largest, one) for one in found])
+    middle, low, high = (of(reached, axis=1) for of in (np.median, np.min, np.max))
+    words = "drawn, plain Reno, minimum RTO 0.2 s"
+    shade = colour(len(CASES))
+    series.append(Series(words, as_ns2, middle, low, high, shade, "both", interval="five draws"))
     gaussian = rules.buffer_for_utilization(MU * measures.MEAN_RTT, 1 - idle, flows)
     series.append(Series("Gaussian window", flows, np.asarray(gaussian), colour="muted", dashed=True))
     if idle == 0.01:
@@ -126,7 +132,7 @@ def _sizes(runs: Runs, idle: float) -> Figure:
         Axis("buffer", "packets", low=0.0, high=450.0),
         tuple(series),
         (Mark(400.0, "rate times mean round-trip time", axis="y"),),
-        note="Of the draws the median, and the range of five.",
+        note="Of the draws the median, and the range of five; one that needs more than the largest buffer is at it.",
     )
 
 
@@ -152,8 +158,8 @@ def _idle_curves(runs: Runs) -> Figure:
     said = ", ".join(f"{100 * one.y[3]:.1f} % with {one.name}" for one in series)
     return Figure(
         "figure-2-idle",
-        "Idle time of the link against the buffer",
-        f"With the fourth buffer: {said}.",
+        "Idle time of the link",
+        f"With {series[0].x[3]:.0f} packets: {said}.",
         BUFFER,
         Axis("idle", low=0.0),
         tuple(series),

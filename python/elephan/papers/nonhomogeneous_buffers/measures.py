@@ -117,10 +117,10 @@ def balance(_: Runs, *, users: int) -> float:
 
 
 @MEASURES
-def buffer_for(runs: Runs, *, flows: int, idle: float = 0.01, case: str = "drawn") -> Measured:
-    """Smallest buffer from which on the link idles so little [packets]."""
+def buffer_for(runs: Runs, *, flows: int, idle: float = 0.01, case: str = "drawn", waiting: bool = False) -> Measured:
+    """Smallest buffer from which on the link idles so little, or no packet waits so rarely [packets]."""
     points = runs["long-lived"].where(flows=flows, case=case)
-    found = Measured(_crossings(points, idle))
+    found = Measured(_crossings(points, idle, waiting=waiting))
     if case != "drawn":
         return found
     return found.noted(
@@ -190,6 +190,16 @@ def equal_need_more(runs: Runs, *, flows: int = 5) -> Measured:
 def variant(runs: Runs, *, case: str, flows: int = 5, idle: float = 0.01) -> Measured:
     """Smallest buffer for so little idle time with another choice of what is not stated [packets]."""
     return Measured(_crossings(runs["variants"].where(case=case, flows=flows), idle))
+
+
+@MEASURES
+def typical_variant(runs: Runs, *, case: str, flows: int = 5, idle: float = 0.01) -> Measured:
+    """The same as the median of the draws, of which some may need more than the largest buffer [packets]."""
+    found = variant(runs, case=case, flows=flows, idle=idle).samples
+    beyond = int(np.isnan(found).sum())
+    ends = f"from {np.nanmin(found):.0f}" + ("" if beyond else f" to {np.nanmax(found):.0f}")
+    more = f", {beyond} of {found.size} draws need more than the largest buffer" if beyond else ""
+    return Measured(np.median(np.where(np.isnan(found), np.inf, found)), ends + more)
 
 
 @MEASURES
@@ -297,10 +307,10 @@ def _bound(buffer: float, rtts: Sequence[float]) -> float:
     return float(rules.smallest_queue(MU, list(rtts), buffer))
 
 
-def _crossings(points: Points, idle: float) -> list[float]:
+def _crossings(points: Points, idle: float, *, waiting: bool = False) -> list[float]:
     """Of each replication the buffer from which on the link idles no longer, between simulated ones [packets]."""
     buffers = np.log([leading(point.labels["buffer"]) for point in points])
-    every = np.array([1 - point.link("utilization") for point in points])
+    every = np.array([point.link("empty_fraction") if waiting else 1 - point.link("utilization") for point in points])
     return [_crossing(buffers, one, idle) for one in every.T]
 
 

@@ -48,7 +48,7 @@ def figure1a(_: Runs) -> Made:
     return (
         Figure(
             "recovery-hstcp",
-            "HSTCP",
+            "Recovery time, HSTCP",
             "Four curves that rise with the rate and stay apart; 6.3 to 9.7 s at 1 Gbit/s.",
             Axis("rate", "Mbit/s", "log"),
             Axis("recovery time", "s", "log"),
@@ -71,7 +71,7 @@ def figure1b(_: Runs) -> Made:
     return (
         Figure(
             "recovery-nr-hstcp",
-            "NR-HSTCP",
+            "Recovery time, NR-HSTCP",
             "Four curves that are one above 12 Mbit/s; 7.4 s at 1 Gbit/s.",
             Axis("rate", "Mbit/s", "log"),
             Axis("recovery time", "s", "log"),
@@ -103,7 +103,7 @@ def figure3a(runs: Runs) -> Made:
         "overflow of the queue."
     )
     return (
-        _scatter("two-hops-hstcp", "HSTCP", points, fairness.highspeed, note),
+        _scatter("two-hops-hstcp", "Throughputs, HSTCP", points, fairness.highspeed, note),
         _table("HSTCP: means by the ratio of the round-trip times", points),
         _beside_ns2(runs),
     )
@@ -119,7 +119,7 @@ def figure3b(runs: Runs) -> Made:
     """NR-HSTCP's runs, with what losses at equal times would give."""
     points = protocol(runs, "nr-hstcp")
     return (
-        _scatter("two-hops-nr-hstcp", "NR-HSTCP", points, fairness.normalised, ""),
+        _scatter("two-hops-nr-hstcp", "Throughputs, NR-HSTCP", points, fairness.normalised, ""),
         _table("NR-HSTCP: means by the ratio of the round-trip times", points),
     )
 

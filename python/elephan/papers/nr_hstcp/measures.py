@@ -214,32 +214,40 @@ def protocol(runs: Runs, law: str, above: float = 0.0) -> Points:
 
 
 @MEASURES
-def bias(runs: Runs, law: str, above: float) -> Found:
-    """Throughput of the flow of 75 ms less that of the other [Mbit/s]."""
+def share_ahead(runs: Runs, law: str, above: float, times: float) -> Found:
+    """Share of runs in which the flow of 75 ms has more than so many times what the other has."""
     points = protocol(runs, law, above)
-    return _with_least(across(points, "short") - across(points, "long"), points)
+    return _share(_ratios(points) > times, _ratios(points), points)
 
 
 @MEASURES
-def standard_ahead(runs: Runs, law: str, above: float) -> Found:
-    """Throughput of a standard TCP flow less that of the long one [Mbit/s]."""
+def share_alike(runs: Runs, law: str, above: float, within: float) -> Found:
+    """Share of runs in which neither flow has more than so many times what the other has."""
+    points = protocol(runs, law, above)
+    ratios = _ratios(points)
+    ahead = f"75 ms ahead in {(ratios > 1).sum()}, on average {np.exp(np.log(ratios).mean()):.2f} times the other"
+    found = _share(abs(np.log(ratios)) <= np.log(within), ratios, points)
+    return found.noted(f"{found.note}; {ahead}")
+
+
+@MEASURES
+def share_below_standard(runs: Runs, law: str, above: float) -> Found:
+    """Share of runs in which the long flow has less than the standard TCP flows have on average."""
     points = protocol(runs, law, above)
     standard = (across(points, "cross1") + across(points, "cross2")) / 2
-    return _with_least(standard - across(points, "long"), points)
+    ratios = (standard / across(points, "long")).samples
+    return _share(ratios > 1, ratios, points)
 
 
-@MEASURES
-def times(runs: Runs, law: str, above: float) -> Found:
-    """Throughput of the flow of 75 ms over that of the other."""
-    points = protocol(runs, law, above)
-    return across(points, "short") / across(points, "long")
+def _ratios(points: Points) -> NDArray[np.float64]:
+    """Throughput of the flow of 75 ms over that of the other, by run."""
+    return (across(points, "short") / across(points, "long")).samples
 
 
-@MEASURES
-def share_of_times(runs: Runs, law: str, within: float) -> Found:
-    """Share of runs in which neither flow has more than so many times what the other has."""
-    found = np.log((across(protocol(runs, law), "short") / across(protocol(runs, law), "long")).samples)
-    return float((abs(found) <= np.log(within)).mean())
+def _share(so: NDArray[np.bool_], ratios: NDArray[np.float64], points: Points) -> Measured:
+    ends = (int(ratios.argmin()), int(ratios.argmax()))
+    seen = " to ".join(f"{ratios[at]:.2f} (at {points.points[at].labels['rtt']})" for at in ends)
+    return Measured(float(so.mean()), f"{so.sum()} of {so.size} runs; ratios from {seen}")
 
 
 @MEASURES
@@ -262,14 +270,6 @@ def total(points: Iterable[Point]) -> Measured:
     every = tuple(points)
     both = across(every, "short") + across(every, "long") + across(every, "cross1") + across(every, "cross2")
     return both * 2.0
-
-
-def _with_least(found: Measured, points: Points) -> Measured:
-    least = int(found.samples.argmin())
-    where = points.points[least].labels["rtt"]
-    return found.noted(
-        f"{(found.samples > 0).sum()} of {len(points)} runs; least {found.samples[least]:.0f} at {where}"
-    )
 
 
 # What the paper leaves open.
@@ -295,7 +295,7 @@ def times_by(runs: Runs, estimate: str) -> Found:
 
 def _typical_ratio(points: Points) -> float:
     """Geometric mean over the RTTs tried: they are too few, and too different, for an interval."""
-    return float(np.exp(np.mean(np.log((across(points, "short") / across(points, "long")).samples))))
+    return float(np.exp(np.mean(np.log(_ratios(points)))))
 
 
 @MEASURES

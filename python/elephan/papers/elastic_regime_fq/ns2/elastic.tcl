@@ -1,7 +1,8 @@
 # Permanent flows beside 25 Mbit/s of Poisson background on 50 Mbit/s for ns-2 2.35, first come first served or DRR.
 # Arguments: queue (DropTail or DRR), agent (Newreno or Sack1), windowOption_ (1 Reno, 8 HighSpeed), flows, buffer [packets],
 # seed, duration [s], measured from [s], start of one more flow [s] (0: none).
-# Prints goodput, utilization, what the background lost, window reductions, and the share of common reductions.
+# Prints goodput, utilization, what the background lost, packets that the permanent flows and the background lost at the link
+# (the one more of neither), window reductions, and the share of common reductions.
 lassign $argv queue agent option n buffer seed duration from later
 
 set ns [new Simulator]
@@ -32,6 +33,8 @@ $ns simplex-link $right $left 50Mb 40ms DropTail
 # DropTail keeps at most limit_ - 1 packets waiting.
 if {$queue eq "DropTail"} { $ns queue-limit $left $right [expr $buffer + 1] }
 set monitor [$ns monitor-queue $left $right ""]
+set drops [$ns makeflowmon Fid]
+$ns attach-fmon [$ns link $left $right] $drops
 
 # DRR's hash takes nodes 16 k - 1 and 16 k for one.
 proc host {} {
@@ -62,6 +65,7 @@ for {set i 0} {$i < 50} {incr i} {
     $ns duplex-link $host $left 1Gb 10ms DropTail
     set udp [new Agent/UDP]
     $udp set packetSize_ 1000
+    $udp set fid_ [expr 1000 + $i]
     set lost($i) [new Agent/LossMonitor]
     $ns attach-agent $host $udp
     $ns attach-agent $right $lost($i)
@@ -96,7 +100,7 @@ proc watch {} {
 $ns at 0.2 watch
 
 proc counters {} {
-    global n tcp sink lost monitor
+    global n tcp sink lost monitor drops
     set got {}
     set cuts 0
     for {set i 0} {$i < $n} {incr i} {
@@ -105,7 +109,13 @@ proc counters {} {
     }
     set gaps {}
     for {set i 0} {$i < 50} {incr i} { lappend gaps [$lost($i) set nlost_] }
-    return [list $got $cuts $gaps [$monitor set pdepartures_]]
+    set old 0
+    set background 0
+    foreach flow [$drops flows] {
+        if {[$flow set flowid_] < $n} { incr old [$flow set pdrops_] }
+        if {[$flow set flowid_] >= 1000} { incr background [$flow set pdrops_] }
+    }
+    return [list $got $cuts $gaps [$monitor set pdepartures_] $old $background]
 }
 $ns at $from { set first [counters] }
 $ns at $duration {
@@ -126,7 +136,8 @@ $ns at $duration {
         set before $at
     }
     puts "$argv | Mbit/s $rates | utilization [format %.4f [expr ([lindex $second 3] - [lindex $first 3]) * 8000.0 / 50e6 / $span]]\
- | background lost $gaps of $hit flows | cuts [expr [lindex $second 1] - [lindex $first 1]]\
+ | background lost $gaps of $hit flows\
+ | dropped [expr [lindex $second 4] - [lindex $first 4]] and [expr [lindex $second 5] - [lindex $first 5]] | cuts [expr [lindex $second 1] - [lindex $first 1]]\
  | common [format %.3f [expr $groups ? double($common) / $groups : 0]]"
     exit 0
 }

@@ -1,0 +1,155 @@
+"""Packets as they arrive at the bottleneck: bursts, losses within them, waits, and how many flows have packets waiting.
+
+Source: AugeRoberts2006, Figure 4 and Section 6, which have no numbers for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from elephan.papers.runs import Point
+
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+GAP = 5e-3
+"""What ends a burst [s]: a twentieth of the round trip. With 2 to 10 ms its rate is the same to a hundredth."""
+
+
+class Stripes(NamedTuple):
+    """Bursts of some of the packets of one replication.
+
+    Parameters
+    ----------
+    silent : float
+        Share of time between bursts.
+    rate : float
+        Of all packets that arrive during bursts, over the link's.
+    own : float
+        Of the packets themselves during bursts, over the link's.
+    place : float
+        Where in their burst losses lie, from 0 to 1; not a number without any.
+    middle : float
+        Where losses lay if each packet were lost with the same chance.
+    """
+
+    silent: float
+    rate: float
+    own: float
+    place: float
+    middle: float
+
+
+def of_flow(point: Point, packet: float) -> list[Stripes]:
+    """Return of each replication the bursts of the first flow.
+
+    Parameters
+    ----------
+    point : Point
+        With its packets.
+    packet : float [s]
+        Time of a packet in service.
+
+    Returns
+    -------
+    list of Stripes
+    """
+    return _each(point, lambda flow: flow == 0, packet)
+
+
+def of_poisson(point: Point, packet: float) -> list[Stripes]:
+    """Return the same of background streams that have as many packets as the flow: what chance makes of its rate.
+
+    Parameters
+    ----------
+    point : Point
+    packet : float [s]
+
+    Returns
+    -------
+    list of Stripes
+    """
+
+    def streams(flow: NDArray[np.int64]) -> Bools:
+        counts = np.bincount(flow)
+        together = np.cumsum(counts[1:])
+        return (flow > 0) & (flow <= 1 + int(np.argmin(np.abs(together - counts[0]))))
+
+    return _each(point, streams, packet)
+
+
+def waits(point: Point) -> list[float]:
+    """Return of each replication the mean wait of background packets beside two flows [s].
+
+    Parameters
+    ----------
+    point : Point
+
+    Returns
+    -------
+    list of float
+    """
+    packets = point.packets
+    mine = (packets["flow"] >= 2) & ~packets["dropped"]
+    replication, waited = packets["replication"][mine], packets["waited_s"][mine]
+    return [float(np.nanmean(waited[replication == one])) for one in np.unique(replication)]
+
+
+def waiting(point: Point) -> list[float]:
+    """Return of each replication the number of flows with packets waiting that 1 of 1000 instants exceed.
+
+    Parameters
+    ----------
+    point : Point
+
+    Returns
+    -------
+    list of float
+    """
+    packets = point.packets
+    found = []
+    for one in np.unique(packets["replication"]):
+        mine = (packets["replication"] == one) & ~packets["dropped"]
+        flow, arrived = packets["flow"][mine], packets["time_s"][mine]
+        left = arrived + packets["waited_s"][mine]
+        at = np.linspace(arrived[0], arrived[-1], 20_000)
+        counts = np.zeros(at.size)
+        for each in np.unique(flow):
+            own = flow == each
+            counts += np.searchsorted(arrived[own], at) > np.searchsorted(np.sort(left[own]), at)
+        found.append(float(np.quantile(counts, 0.999)))
+    return found
+
+
+def _each(point: Point, which: Callable[[NDArray[np.int64]], Bools], packet: float) -> list[Stripes]:
+    packets, found = point.packets, []
+    for one in np.unique(packets["replication"]):
+        mine = packets["replication"] == one
+        time, flow, dropped = (packets[name][mine] for name in ("time_s", "flow", "dropped"))
+        found.append(_stripes(time, dropped, which(flow), packet))
+    return found
+
+
+def _stripes(every: Floats, dropped: Bools, which: Bools, packet: float) -> Stripes:
+    """Of all arrivals in order, those that are looked at."""
+    time, lost = every[which], dropped[which]
+    first = np.flatnonzero(np.diff(time, prepend=-np.inf) > GAP)
+    last = np.append(first[1:], time.size) - 1
+    length = float((time[last] - time[first]).sum())
+    inside = np.searchsorted(every, time[last]) - np.searchsorted(every, time[first])
+    burst = np.repeat(np.arange(first.size), last - first + 1)
+    place = (np.arange(time.size) - first[burst]) / np.maximum(last - first, 1)[burst]
+    return Stripes(
+        1 - length / float(every[-1] - every[0]),
+        float(inside.sum()) * packet / length,
+        float((last - first).sum()) * packet / length,
+        float(place[lost].mean()) if lost.any() else float("nan"),
+        float(place.mean()),
+    )
