@@ -17,7 +17,7 @@ from elephan.papers.ghstcp_gared import cells, traces, web_measures
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, difference, index_of, measured, printed
 from elephan.papers.ghstcp_gared.variants import claims, replaced
 from elephan.papers.measured import Found, Measured, largest, least, number
-from elephan.papers.measures import Measures
+from elephan.papers.measures import Measures, parse
 from elephan.papers.runs import NotRunError
 from elephan.theory import elastic, highspeed, reno, sawtooth
 from elephan.theory.fluid_queues import Red, with_pole
@@ -113,9 +113,11 @@ def within(runs: Runs, of: str, by: float) -> float:
 
 
 @MEASURES
-def close(runs: Runs, experiment: str, of: str, by: float, cases: Sequence[int]) -> float:
+def close(
+    runs: Runs, experiment: str, of: str, by: float, cases: Sequence[int], delays: Sequence[int] = DELAYS
+) -> float:
     """How many cells of some cases are as close to the paper's in an experiment."""
-    every = [(case, delay) for case in cases for delay in DELAYS]
+    every = [(case, delay) for case in cases for delay in delays]
     found = [abs(OF[of](_of(runs, experiment, *at)).mean - getattr(printed()[at], of)) for at in every]
     return float(sum(miss <= by for miss in found))
 
@@ -157,13 +159,45 @@ def outside(runs: Runs, claim: str, by: Sequence[str]) -> Measured:
 
 
 @MEASURES
-def doubt(runs: Runs, claim: str) -> float:
-    """How far an ordering is from a tie, in half-widths of its 95 % interval."""
-    found = MEASURES(claims()[claim].measure, runs)
+def drawn(runs: Runs, claim: str, variant: str) -> Measured:
+    """How far the paper's number is from what the single runs of a variant give: 0 if it lies between them."""
+    found = under(runs, claim, variant)
+    if not isinstance(found, Measured):
+        message = f"{claim}: is not one number a run"
+        raise ValueError(message)
+    low, high, value = float(found.samples.min()), float(found.samples.max()), float(claims()[claim].value)
+    return Measured(max(low - value, value - high, 0.0), f"{low:.4g} to {high:.4g}")
+
+
+@MEASURES
+def evenly(runs: Runs, claim: str) -> float:
+    """The index of a cell if the flows of each group had equal shares."""
+    name, given = parse(claims()[claim].measure)
+    if name != "cell" or given["of"] != "fair":
+        message = f"{claim}: is not the index of a cell"
+        raise ValueError(message)
+    return index_of(*(measured(runs, of, given["case"], given["delay"]).mean for of in ("s1", "s2")))
+
+
+@MEASURES
+def doubt(runs: Runs, claim: str, variant: str = "") -> float:
+    """How far an ordering is from a tie, in half-widths of its 95 % interval, here or with a variant's cells."""
+    found = _ordering(runs, claim, variant)
+    return abs(found.mean) / (found.ci95 or math.nan)
+
+
+@MEASURES
+def ahead(runs: Runs, claim: str, variant: str) -> Measured:
+    """How far an ordering lies on the side that is claimed, with a variant's cells."""
+    return _ordering(runs, claim, variant) * (-1.0 if claims()[claim].value.startswith("<") else 1.0)
+
+
+def _ordering(runs: Runs, claim: str, variant: str = "") -> Measured:
+    found = under(runs, claim, variant) if variant else MEASURES(claims()[claim].measure, runs)
     if claims()[claim].kind != "ordering" or not isinstance(found, Measured):
         message = f"{claim}: has no sign that could be in doubt"
         raise ValueError(message)
-    return abs(found.mean) / (found.ci95 or math.nan)
+    return found
 
 
 @MEASURES
