@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from elephan import _native
-from elephan.plots.style import BLACK, COLOURS, GREY, Picture, house_style, legend_of, save
+from elephan.plots.style import BLACK, COLOURS, GREY, Picture, house_style, legend_of, save, written_out
 from elephan.theory.models.card import CI95
 from elephan.units import format_quantity, scaled
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -33,9 +31,6 @@ STYLES = ("-", (0, (4, 2)), ":", "-.")
 DECADES = 12
 """That a logarithmic axis shows at most: what is less often than that is never."""
 
-
-PLAIN, FEW = (0.1, 20_000), 150
-"""Numbers that are written out on a logarithmic axis, if its ends are no further apart than that ratio."""
 
 LINE = 100
 """Letters of a title on a line."""
@@ -156,21 +151,12 @@ def _legend(
 def _axes(axes: Axes, logarithmic: str, y: NDArray[np.float64]) -> None:
     if "x" in logarithmic:
         axes.set_xscale("log")
-        _plain(axes.xaxis)
+        written_out(axes.xaxis)
     if "y" in logarithmic:
         axes.set_yscale("log")
-        _plain(axes.yaxis)
+        written_out(axes.yaxis)
         if y.size and y.max() > y.min() * 10**DECADES:
             axes.set_ylim(y.max() / 10**DECADES, 4 * y.max())
-
-
-def _plain(axis: Axis) -> None:
-    """Write out the numbers of a logarithmic axis that shows few decades: 200 and not 2 x 10^2."""
-    low, high = axis.get_view_interval()
-    if low >= PLAIN[0] and high <= PLAIN[1] and high < FEW * low:
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter(NullFormatter())
 
 
 def _label(meaning: str, unit: str) -> str:

@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from elephan.pictures.thin import thin
 from elephan.plots.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
-from elephan.plots.style import Picture, house_style, legend_of
+from elephan.plots.style import Picture, house_style, legend_of, written_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,3 +163,5 @@ def _axis(axes: Axes, side: str, axis: Axis) -> None:
             own.set_tick_params(labelrotation=90)
     if axis.low is not None or axis.high is not None:
         limits(axis.low, axis.high)
+    if axis.scale == "log":
+        written_out(own)

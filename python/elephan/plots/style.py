@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from elephan import _native
 from elephan.plots.palette import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from elephan.run.result import Result
     from elephan.scenario import Scenario
@@ -44,6 +46,7 @@ __all__ = [
     "save",
     "sign",
     "title",
+    "written_out",
 ]
 
 STYLE = Path(__file__).with_name("elephan.mplstyle")
@@ -53,6 +56,9 @@ MOST_LINKS = 4
 
 LEGEND = 100
 """Letters that fit beside each other above a panel."""
+
+PLAIN, FEW = (0.1, 20_000), 150
+"""Numbers that are written out on a logarithmic axis, if its ends are no further apart than that ratio."""
 
 
 @contextmanager
@@ -144,6 +150,20 @@ def legend_of(axes: Axes, handles: Sequence[Artist], labels: Sequence[str]) -> N
         # A key is as wide as some eight letters.
         columns = min(4, len(labels), max(1, LEGEND // (8 + max(map(len, labels)))))
         axes.legend(handles, labels, loc="lower right", bbox_to_anchor=(1.0, 0.98), borderaxespad=0.0, ncols=columns)
+
+
+def written_out(axis: Axis) -> None:
+    """Write out the numbers of a logarithmic axis that shows few decades: 200 and not 2 x 10^2.
+
+    Parameters
+    ----------
+    axis : Axis
+    """
+    low, high = axis.get_view_interval()
+    if low >= PLAIN[0] and high <= PLAIN[1] and high < FEW * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter(NullFormatter())
 
 
 def busiest(result: Result) -> list[int]:

@@ -119,8 +119,12 @@ def _index(found: Reproduction) -> str:
         "met and not explained.",
         "",
         *table(heads, rows, [False, *[True] * (len(heads) - 1)]),
-        *(each for paper in found.papers for each in _counts(found, paper) if each),
-        "",
+        *(
+            line
+            for paper in found.papers
+            if found.counts[paper.name]
+            for line in (f"Of [{paper.title}]({paper.name}.md):", "", *_counts(found, paper))
+        ),
         *_command("", found),
         "",
     ]
