@@ -213,6 +213,12 @@ def test_differences_are_paired() -> None:
         _ = first - unknown
 
 
+def test_one_replication_without_a_number_leaves_none_as_the_verdict_has_it() -> None:
+    assert Measured([0.5, float("nan"), 0.7]).to_json() == {"mean": None, "ci95": None}
+    assert Measured([0.5, 0.7]).to_json() == {"mean": pytest.approx(0.6), "ci95": pytest.approx(12.706 * 0.1, rel=1e-4)}
+    assert Measured([0.5]).to_json() == {"mean": 0.5, "ci95": None}
+
+
 def test_a_point_is_found_by_what_its_label_begins_with(paper: Paper, tmp_path: Path) -> None:
     points = reproduce("toy.full", store=tmp_path / "store").runs[paper.name]["buffers"]
     assert points.at(buffer=25).labels == points.at(buffer="25 packets").labels

@@ -50,8 +50,8 @@ class Measured:
 
     @property
     def ci95(self) -> float | None:
-        """Half-width of its 95 % interval; None with one replication."""
-        return estimate(self.samples).ci95 if self.samples.size > 1 else None
+        """Half-width of its 95 % interval; None with one replication, or where the mean is none."""
+        return estimate(self.samples).ci95 if self.samples.size > 1 and not np.isnan(self.mean) else None
 
     def noted(self, note: str) -> Measured:
         """Return the same with a note."""
@@ -59,7 +59,7 @@ class Measured:
 
     def to_json(self) -> dict[str, float | None]:
         """Return ``{"mean", "ci95"}``; null for what is not a number."""
-        return estimate(self.samples).to_json()
+        return {"mean": None if np.isnan(self.mean) else self.mean, "ci95": self.ci95}
 
     def __sub__(self, other: Measured | float) -> Measured:
         return Measured(self.samples - self._beside(other), self.note)
