@@ -63,7 +63,7 @@ impl Clock {
     #[inline]
     fn within(&self, over: u64) -> u64 {
         // Rounding up adds over (per time - 2^64) / 2^64 / time, less than the 1 / time that could lift the quotient.
-        let n = (u128::from(over) * u128::from(self.per) >> 64) as u64;
+        let n = ((u128::from(over) * u128::from(self.per)) >> 64) as u64;
         if over <= self.exact { n } else { over / self.time }
     }
 }
