@@ -17,6 +17,8 @@ INSTALL = env -u CONDA_PREFIX VIRTUAL_ENV='$(CURDIR)/$(VENV)' PIP_DISABLE_PIP_VE
 # Every page and link of the documentation; what is generated is generated, and the notebooks show what they have.
 SITE    = $(PY) -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --fresh-env --jobs auto --quiet \
           --doctree-dir target/site-cache docs target/site
+APIDOC  = RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' \
+          cargo doc --workspace --no-deps --document-private-items --quiet
 QUIETLY = >$(LOG) 2>&1 || { cat $(LOG) >&2; exit 1; }
 CRATES  = $(shell find crates -name Cargo.toml -o -path '*/src/*' -name '*.rs')
 
@@ -48,6 +50,7 @@ check-rust: $(VENV)/.made
 	cargo fmt --all --check
 	rustfmt --check --edition 2024 --config-path . $(wildcard crates/law/src/*.rs crates/queue/src/*.rs crates/traffic/src/*.rs)
 	cargo clippy --workspace --all-targets -- -D warnings
+	$(APIDOC)
 
 check-python: $(VENV)/.dev
 	$(PY) -m ruff check
@@ -83,7 +86,7 @@ docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/inde
 	$(PY) tools/stubs.py
 	$(PY) tools/notebooks.py
 	$(SITE)
-	RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' cargo doc --workspace --no-deps --document-private-items
+	$(APIDOC)
 
 bless: $(VENV)/.dev ## take the present results as the new snapshots; review them as physics
 	INSTA_UPDATE=always cargo test --workspace

@@ -75,7 +75,7 @@ def test_mean_and_median_are_compared_by_replication(runs: Runs) -> None:
     hstcp, gentle = (
         runs["web-responses"].at(law=law).transfers("duration_s", "web") for law in ("highspeed", "ghstcp")
     )
-    found = MEASURES("web_faster of=quantile q=0.5", runs)
+    found = MEASURES("web_faster q=0.5", runs)
     assert found.samples.tolist() == [np.median(a) - np.median(b) for a, b in zip(hstcp, gentle, strict=True)]
     found = MEASURES("web_faster", runs)
     assert found.samples.tolist() == [a.mean() - b.mean() for a, b in zip(hstcp, gentle, strict=True)]

@@ -38,7 +38,9 @@ def run(path: Path) -> Any:
     with tempfile.TemporaryDirectory() as store:
         os.environ["ELEPHAN_STORE"] = store
         resources = {"metadata": {"path": str(path.parent)}}
-        NotebookClient(notebook, timeout=LIMIT_S, kernel_name="python3", resources=resources).execute()
+        NotebookClient(
+            notebook, timeout=LIMIT_S, kernel_name="python3", resources=resources, coalesce_streams=True
+        ).execute()
     return clean(notebook)
 
 

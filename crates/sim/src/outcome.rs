@@ -191,7 +191,7 @@ pub struct TransferOutcome {
     pub segments: u64,
     /// Sum of their durations, in picoseconds.
     pub duration_sum: u128,
-    /// Counts of durations in picoseconds, in the bins of [`bin`](crate::bin).
+    /// Counts of durations in picoseconds, in the bins of [`crate::histogram`].
     pub durations: Vec<u64>,
     /// Counts of durations over the shortest possible, in 1024ths, in the same bins.
     pub slowdowns: Vec<u64>,
