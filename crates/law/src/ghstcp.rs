@@ -8,9 +8,9 @@
 //! take two round trips. The sliding test looks at the last N on every ACK.
 
 use crate::highspeed::HighSpeed;
-use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw, highspeed, on_grid};
+use crate::{AckSample, CongestionEvent, Law, Needs, Step, WindowLaw, highspeed, on_grid};
 use base::param::ParamType;
-use base::{Card, ParamError, Span, Value};
+use base::{Card, ParamError, Span, Time, Value};
 use std::collections::VecDeque;
 
 mod trend;
@@ -76,6 +76,19 @@ base::params! {
     }
 }
 
+impl Params {
+    /// Those of its HighSpeed half.
+    pub(crate) fn highspeed(&self) -> highspeed::Params {
+        highspeed::Params {
+            low_window: self.low_window,
+            low_p: self.low_p,
+            high_window: self.high_window,
+            high_p: self.high_p,
+            high_decrease: self.high_decrease,
+        }
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Ghstcp {
@@ -105,13 +118,7 @@ impl Law for Ghstcp {
     };
 
     fn new(p: &Params) -> Result<Self, ParamError> {
-        let highspeed = HighSpeed::new(&highspeed::Params {
-            low_window: p.low_window,
-            low_p: p.low_p,
-            high_window: p.high_window,
-            high_p: p.high_p,
-            high_decrease: p.high_decrease,
-        })?;
+        let highspeed = HighSpeed::new(&p.highspeed())?;
         if p.z_threshold <= 0.0 {
             return Err(ParamError::new("z_threshold", "must be above 0"));
         }
@@ -156,6 +163,17 @@ impl WindowLaw for Ghstcp {
             (self.gain, self.below) = (on_grid(a / middle), middle + 0.5);
         }
         cwnd + self.gain * ack.acked
+    }
+
+    fn step(&self) -> Option<Step> {
+        let acks = self.test.left();
+        (acks > 0).then_some(Step { gain: self.gain, below: self.below, acks })
+    }
+
+    fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+        for (now, rtt) in samples {
+            self.test.take((now.0.saturating_sub(rtt.0), self.read(rtt)));
+        }
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
@@ -219,6 +237,18 @@ impl Test {
         (self.trend.count() == self.wanted).then(|| self.judge())
     }
 
+    /// Samples that may follow before something is decided: none if the next one begins a test or ends it, or if the
+    /// samples slide.
+    fn left(&self) -> u32 {
+        if self.ring.is_some() || self.trend.count() == 0 { 0 } else { self.wanted - 1 - self.trend.count() }
+    }
+
+    /// Takes one of these.
+    fn take(&mut self, sample: (u64, u64)) {
+        debug_assert!(self.trend.admits(sample), "round-trip times last no hour");
+        self.trend.add(sample);
+    }
+
     fn judge(&mut self) -> bool {
         if self.judged != self.wanted {
             self.judged = self.wanted;
@@ -255,7 +285,6 @@ mod tests {
     use super::*;
     use crate::rounds::{Path, rounds};
     use crate::{CongestionControl, Control, LawSpec, Signal, StartSpec};
-    use base::Time;
 
     fn law() -> Ghstcp {
         Ghstcp::new(&Params::default()).unwrap()

@@ -4,7 +4,7 @@
 //! [`SlowStart`] opens the window. [`Windowed`] joins the two into the [`CongestionControl`] that the transport drives.
 //! No packets, no sequence numbers, no clock: times arrive as arguments. Windows are real-valued, in segments.
 
-use base::{Header, Param, Span, Value};
+use base::{Header, Param, Span, Time, Value};
 
 #[macro_use]
 mod registry;
@@ -60,6 +60,8 @@ pub struct Step {
     pub gain: f64,
     /// The window must stay below this for the step to hold.
     pub below: f64,
+    /// ACKs for which it holds at most; `u32::MAX` if only the window matters.
+    pub acks: u32,
 }
 
 /// Windows and gains of the laws that only count are multiples of 2^-32 segments, so that adding a gain n times and
@@ -119,6 +121,11 @@ pub trait CongestionControl: Clone + std::fmt::Debug {
     }
     /// Takes `acks` such ACKs at once. Exactly the same as as many calls of [`Self::on_ack`].
     fn advance(&mut self, _step: Step, _acks: u32) {}
+    /// When they came and their round-trip times, after [`Self::advance`]: for those whose [`Needs::every_rtt`] is set.
+    /// All are to be taken from the iterator.
+    fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+        samples.for_each(drop);
+    }
     /// Segments per second at which it wants to send, spread evenly; `None` to send what the window allows at once.
     fn pacing_rate(&self) -> Option<f64> {
         None
@@ -155,6 +162,17 @@ pub trait WindowLaw: Clone + std::fmt::Debug {
     /// The window after this ACK, in congestion avoidance. Called only when [`Self::per_rtt`] answers `None`.
     fn avoid(&mut self, cwnd: f64, _ack: &AckSample) -> f64 {
         cwnd
+    }
+
+    /// For laws that hear every ACK and decide only at some of them: what the next ones do, each of which finds the window
+    /// full. What they say [`Self::hear_run`] hears later.
+    fn step(&self) -> Option<Step> {
+        None
+    }
+
+    /// The ACKs of a run that was taken as [`Self::step`] said, with their round-trip times.
+    fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+        samples.for_each(drop);
     }
 
     /// [`Self::on_sample`], then [`Self::avoid`] if the window was the limit: what an ACK in congestion avoidance does.

@@ -156,6 +156,14 @@ macro_rules! laws {
             fn hear(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
                 match self { $(Self::$name(law) => law.hear(cwnd, ack),)* }
             }
+            #[inline]
+            fn step(&self) -> Option<Step> {
+                match self { $(Self::$name(law) => law.step(),)* }
+            }
+            #[inline]
+            fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+                match self { $(Self::$name(law) => law.hear_run(samples),)* }
+            }
             fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
                 match self { $(Self::$name(law) => law.backoff(cwnd, event),)* }
             }
@@ -258,6 +266,10 @@ macro_rules! laws {
             #[inline]
             fn advance(&mut self, step: Step, acks: u32) {
                 match self { Self::Window(c) => c.advance(step, acks), Self::Own(c) => c.advance(step, acks) }
+            }
+            #[inline]
+            fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+                match self { Self::Window(c) => c.hear_run(samples), Self::Own(c) => c.hear_run(samples) }
             }
             #[inline]
             fn pacing_rate(&self) -> Option<f64> {

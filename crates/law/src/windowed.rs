@@ -7,6 +7,7 @@ use crate::{
     AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Needs, Opening, Signal, SlowStart, Step,
     WindowLaw, on_grid,
 };
+use base::{Span, Time};
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -15,8 +16,9 @@ pub struct Windowed<L, S> {
     start: S,
     cwnd: f64,
     ssthresh: f64,
-    /// The step that holds in the integer interval of the window; recomputed when the window leaves it.
-    step: Step,
+    /// What an ACK adds in the integer interval of the window, and where that ends; recomputed when the window leaves it.
+    gain: f64,
+    below: f64,
     /// Whether the law hears every ACK: its growth is not a matter of counting.
     measures: bool,
     /// Whether it hears the ACKs that begin a round trip.
@@ -29,8 +31,8 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
     pub fn new(law: L, start: S, initial_window: f64, ssthresh: f64) -> Self {
         let measures = law.per_rtt(initial_window).is_none();
         let hears_rounds = law.needs().rounds;
-        let step = Step { gain: 0.0, below: 0.0 };
-        let mut control = Self { law, start, cwnd: initial_window, ssthresh, step, measures, hears_rounds };
+        let (cwnd, gain, below) = (initial_window, 0.0, 0.0);
+        let mut control = Self { law, start, cwnd, ssthresh, gain, below, measures, hears_rounds };
         control.refresh();
         control
     }
@@ -39,7 +41,7 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
         self.cwnd < self.ssthresh
     }
 
-    /// Computes the step for the window's integer interval; `below` is NaN when the law does not only count, so that no
+    /// Computes gain and end of the window's integer interval; `below` is NaN when the law does not only count, so that no
     /// comparison with it holds.
     fn refresh(&mut self) {
         let floor = self.cwnd as u64 as f64;
@@ -51,12 +53,12 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
             let middle = floor + 0.5;
             self.law.per_rtt(middle).map(|a| a / middle)
         };
-        self.step = match gain {
+        (self.gain, self.below) = match gain {
             Some(gain) => {
                 let below = if self.in_slow_start() { (floor + 1.0).min(self.ssthresh) } else { floor + 1.0 };
-                Step { gain: on_grid(gain), below }
+                (on_grid(gain), below)
             }
-            None => Step { gain: 0.0, below: f64::NAN },
+            None => (0.0, f64::NAN),
         };
     }
 
@@ -64,11 +66,11 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
         // Window, gain and a whole number of ACKs: the sum is on the grid without rounding.
         if self.in_slow_start() {
             // Not beyond the threshold, as in Linux: a window of 2.9 kept after a timeout means two segments, not three.
-            self.cwnd = (self.cwnd + self.step.gain * acked.min(2.0)).min(self.ssthresh);
+            self.cwnd = (self.cwnd + self.gain * acked.min(2.0)).min(self.ssthresh);
         } else {
-            self.cwnd += self.step.gain * acked;
+            self.cwnd += self.gain * acked;
         }
-        if self.cwnd >= self.step.below {
+        if self.cwnd >= self.below {
             self.refresh();
         }
     }
@@ -96,7 +98,7 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         if !ack.cwnd_limited {
             return;
         }
-        if !self.step.below.is_nan() {
+        if !self.below.is_nan() {
             self.count(ack.acked);
             return;
         }
@@ -135,13 +137,21 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
 
     #[inline]
     fn step(&self) -> Option<Step> {
-        (self.step.below <= GRID_LIMIT).then_some(self.step)
+        if self.measures && !self.in_slow_start() {
+            return self.law.step().filter(|step| step.below <= GRID_LIMIT);
+        }
+        (self.below <= GRID_LIMIT).then_some(Step { gain: self.gain, below: self.below, acks: u32::MAX })
+    }
+
+    #[inline]
+    fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+        self.law.hear_run(samples);
     }
 
     #[inline]
     fn advance(&mut self, step: Step, acks: u32) {
         self.cwnd += step.gain * f64::from(acks);
-        debug_assert!(self.cwnd < step.below, "an advance stays inside its step");
+        debug_assert!(self.cwnd < step.below && acks <= step.acks, "an advance stays inside its step");
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {

@@ -3,7 +3,7 @@
 use base::{Span, Time};
 use law::{
     AckSample, CongestionControl, CongestionEvent, Control, Delivery, LAWS, LawSpec, Lost, MIN_SSTHRESH, STARTS,
-    Signal, StartSpec,
+    Signal, StartSpec, Step,
 };
 use proptest::prelude::*;
 
@@ -129,6 +129,15 @@ impl Path {
         };
         control.on_ack(&sample);
     }
+
+    /// ACKs taken at once.
+    fn run(&mut self, step: Step, acks: u32, control: &mut Control) {
+        control.advance(step, acks);
+        let (from, rtt) = (self.now, self.rtt);
+        control.hear_run((1..=u64::from(acks)).map(|i| (from + Span::micros(10 * i), rtt)));
+        self.delivered += u64::from(acks);
+        self.now += Span::micros(10 * u64::from(acks));
+    }
 }
 
 proptest! {
@@ -156,18 +165,16 @@ proptest! {
                             let begins = left == *n;
                             match stepped.step() {
                                 Some(step) if !begins && stepped.cwnd() + step.gain < step.below => {
-                                    stepped.advance(step, 1);
-                                    (path.now, path.delivered) = (path.now + Span::micros(10), path.delivered + 1);
+                                    path.run(step, 1, &mut stepped);
                                 }
                                 _ => path.ack(1.0, begins, &mut stepped),
                             }
                             left -= 1;
                             // Half of them several at a time, to see that multiplication and addition agree.
                             if let Some(step) = stepped.step()
-                                && left >= 7 && stepped.cwnd() + 7.0 * step.gain < step.below
+                                && left >= 7 && step.acks >= 7 && stepped.cwnd() + 7.0 * step.gain < step.below
                             {
-                                stepped.advance(step, 7);
-                                (path.now, path.delivered) = (path.now + Span::micros(70), path.delivered + 7);
+                                path.run(step, 7, &mut stepped);
                                 left -= 7;
                             }
                         }

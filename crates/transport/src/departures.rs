@@ -99,19 +99,36 @@ impl Departures {
         self.list.pop_front()
     }
 
-    /// The first segments are acknowledged one by one at `times`, each ACK releasing the next new segment. Returns the
-    /// smallest and the last round-trip time, and when the last of them had left.
-    pub fn take(&mut self, times: impl Iterator<Item = Time>) -> (Span, Span, Time) {
-        let (mut least, mut last, mut left) = (Span(u64::MAX), Span::ZERO, Time::ZERO);
-        for now in times {
-            if let Some(departure) = self.list.pop_front() {
-                left = departure.time();
-                last = now - left;
-                least = least.min(last);
-            }
-            self.list.push_back(Departure(now.0));
-            self.first += 1;
-        }
-        (least, last, left)
+    /// The first segments are acknowledged one by one at `times`, each ACK releasing the next new segment.
+    pub fn take<I: Iterator<Item = Time>>(&mut self, times: I) -> Taken<'_, I> {
+        Taken { departures: self, times, least: Span(u64::MAX), last: Span::ZERO, left: Time::ZERO }
+    }
+}
+
+/// Segments that are being acknowledged: when, and their round-trip times.
+pub struct Taken<'a, I> {
+    departures: &'a mut Departures,
+    times: I,
+    /// Smallest round-trip time so far.
+    pub least: Span,
+    /// The last one.
+    pub last: Span,
+    /// When the last segment had left.
+    pub left: Time,
+}
+
+impl<I: Iterator<Item = Time>> Iterator for Taken<'_, I> {
+    type Item = (Time, Span);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let now = self.times.next()?;
+        let list = &mut self.departures.list;
+        self.left = list.pop_front()?.time();
+        list.push_back(Departure(now.0));
+        self.departures.first += 1;
+        self.last = now - self.left;
+        self.least = self.least.min(self.last);
+        Some((now, self.last))
     }
 }

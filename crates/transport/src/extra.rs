@@ -158,7 +158,13 @@ impl<C: CongestionControl> Sender<C> {
     pub(crate) fn hear_steady(&mut self, last: Time, times: impl Iterator<Item = Time>) {
         let Some(extra) = self.extra.as_deref_mut() else { return };
         let Some(departures) = &mut extra.departures else { return };
-        let (least, latest, left) = departures.take(times);
+        let mut taken = departures.take(times);
+        if extra.every_rtt {
+            self.control.hear_run(&mut taken);
+        } else {
+            taken.by_ref().for_each(drop);
+        }
+        let (least, latest, left) = (taken.least, taken.last, taken.left);
         self.rtt.observe(least);
         self.rtt.observe(latest);
         if let Some(rack) = &mut extra.rack {

@@ -34,7 +34,7 @@ impl<C: CongestionControl> Sender<C> {
         while acks > 0 && cwnd + step.gain * f64::from(acks) >= step.below {
             acks -= 1;
         }
-        acks.min(self.timed - self.una).min(self.data_end - self.nxt)
+        acks.min(step.acks).min(self.timed - self.una).min(self.data_end - self.nxt)
     }
 
     /// Takes `acks` ACKs as [`Self::steady`] announced; they arrived at `times`, the last at `last`.
