@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import elephan
 from elephan.plots.run import draw_run
-from elephan.plots.style import MOST_LINKS, busiest
+from elephan.plots.style import MOST_LINKS, busiest, house_style, save
 from elephan.run.result import Result
 
 HOPS = 6
@@ -87,6 +88,16 @@ def test_pictures_are_the_same_each_time(tmp_path: Path) -> None:
     first, second = (draw_run(run(record), tmp_path / folder) for folder in ("a", "b"))
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
+
+
+def test_a_figure_saved_by_itself_is_the_same_each_time_too(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        with house_style():
+            figure = Figure()
+            figure.subplots().plot([1, 2], marker="o")
+        (tmp_path / folder).mkdir()
+        save(figure, tmp_path / folder, "line", (".svg",))
+    assert (tmp_path / "a/line.svg").read_bytes() == (tmp_path / "b/line.svg").read_bytes()
 
 
 def test_recorded_packets_are_a_table(tmp_path: Path) -> None:
