@@ -205,7 +205,7 @@ def save(figure: Figure, folder: Path, name: str, endings: tuple[str, ...] = (".
     paths = [folder / f"{name}{ending}" for ending in endings]
     for path in paths:
         with atomic(path) as temporary:
-            # Without a date, and with names that are no draws (the style says so), the same figure gives the same bytes.
+            # Without a date, and with names that are no draws (in the style), the same figure gives the same bytes.
             metadata = {"Date": None} if path.suffix == ".svg" else {}
             with house_style():
                 figure.savefig(temporary, metadata=metadata)
