@@ -1,8 +1,8 @@
 //! Short ways through the sender for ACKs that come in a row while nothing is lost, SACKed or marked: the same bits as
 //! `on_ack` would give, without looking for what cannot be there.
 //!
-//! Where the law counts (`law::Step`) a whole run is a few additions (`steady`). Where it hears every ACK, each costs the
-//! law and what it releases (`plain`).
+//! Where the law counts, or decides only at some ACKs (`law::Step`), a whole run is a few additions (`steady`). Where it
+//! hears every ACK, each costs the law and what it releases (`plain`).
 
 use crate::sender::UNTIMED;
 use crate::{Phase, Sender, Wire};

@@ -203,10 +203,10 @@ def save(figure: Figure, folder: Path, name: str, endings: tuple[str, ...] = (".
         If the folder cannot be written.
     """
     paths = [folder / f"{name}{ending}" for ending in endings]
-    for path in paths:
-        with atomic(path) as temporary:
-            # Without a date, and with names that are no draws (in the style), the same figure gives the same bytes.
-            metadata = {"Date": None} if path.suffix == ".svg" else {}
-            with house_style():
+    with house_style():
+        for path in paths:
+            with atomic(path) as temporary:
+                # Without a date, and with names that are no draws (in the style), the same figure gives the same bytes.
+                metadata = {"Date": None} if path.suffix == ".svg" else {}
                 figure.savefig(temporary, metadata=metadata)
     return paths
