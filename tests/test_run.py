@@ -1,6 +1,7 @@
 """Runs: the document, the columns, the files, and that neither workers nor engines change a byte."""
 
 import json
+import re
 import sys
 import threading
 from dataclasses import replace
@@ -13,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import elephan
+from elephan.errors import InputError
+from elephan.run import run_several
 from elephan.run.files import atomic, encode_json, encode_result, write_json
 from elephan.run.outcome import CAUSES, Outcome, simulate
 from elephan.run.parallel import Job, simulate_all
@@ -27,6 +30,21 @@ def scenario() -> elephan.Scenario:
 @pytest.fixture(scope="module")
 def result(scenario: elephan.Scenario) -> Result:
     return elephan.run(scenario, replications=3, series=True)
+
+
+def test_runs_in_one_call_are_those_of_run_and_one_that_cannot_be_is_told_by_itself(scenario: elephan.Scenario) -> None:
+    large = scenario.override({"duration": "900000 s", "links[0].rate": "100 Mbit/s"})
+    automatic = scenario.override({"warmup": "auto", "duration": "60 s"})
+    plain = [scenario.override({"replications": 2}), scenario.override({"seed": 7})]
+    found = run_several([plain[0], large, automatic, plain[1]], series=True)
+    assert isinstance(found[1], InputError)
+    with pytest.raises(InputError, match=re.escape(str(found[1]))):
+        elephan.run(large)
+    for one, asked in zip((found[0], found[2], found[3]), (plain[0], automatic, plain[1]), strict=True):
+        assert isinstance(one, Result)
+        alone = elephan.run(asked, series=True)
+        files, others = encode_result(replace(one, wall_s=0.0)), encode_result(replace(alone, wall_s=0.0))
+        assert files == others
 
 
 def test_the_document_has_the_promised_shape(result: Result) -> None:

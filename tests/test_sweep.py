@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -87,6 +87,11 @@ def test_failed_points_are_recorded_and_tried_again(tmp_path: Path, monkeypatch:
             raise RuntimeError(message)
         return real(scenario, **rest)
 
+    def run_several(scenarios: Sequence[Scenario], **rest: Any) -> Any:
+        return [run(scenario, **rest) for scenario in scenarios]
+
+    # Together they fail as one; then each by itself says whose fault it was.
+    monkeypatch.setattr(tasks, "run_several", run_several)
     monkeypatch.setattr(tasks, "run", run)
     over = {"seed": [1, 2, 3], "links[0].buffer": ["5 packets", "5 bpd"]}
     done = sweep(BASE, over=over, store=tmp_path)

@@ -87,6 +87,7 @@ def test_a_point_that_fails_is_told_to_its_own_sweep(tmp_path: Path, monkeypatch
             raise RuntimeError(message)
         return simulated(scenario, **rest)
 
+    monkeypatch.setattr(tasks, "run_several", lambda scenarios, **rest: [run(one, **rest) for one in scenarios])
     monkeypatch.setattr(tasks, "run", run)
     wrong = Sweep.of(BASE, over={"links[0].buffer": ["5 packets", "5 bpd"]})
     short, long, bad = run_sweeps([(SHORT, False), (LONG, False), (wrong, False)], tmp_path)

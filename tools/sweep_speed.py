@@ -1,7 +1,8 @@
 """Time what a sweep costs beside its simulations: ``python tools/sweep_speed.py [--runs N] [--dask]``.
 
 Many runs of a few milliseconds against the bare calls of the engine in the same process, and runs of about 20 ms on one
-worker and on two; with ``--dask`` also on two processes of a local cluster, whose table must be the same bytes.
+worker and on two, beside what the bare engine gains from a second thread on this machine; with ``--dask`` also on two
+processes of a local cluster, whose table must be the same bytes.
 """
 
 from __future__ import annotations
@@ -10,20 +11,24 @@ import argparse
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import TYPE_CHECKING, NamedTuple
 
 import elephan
-from elephan.run.outcome import simulate
+from elephan.run.outcome import simulate, simulate_several
 from elephan.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Executor
 
-SHORT, LONGER = "40 s", "240 s"
+SHORT, LONGER = "40 s", "480 s"
 """Of the example: a few milliseconds of simulation, and some twenty."""
+
+ROUNDS = 5
+"""Of the longer runs: other work on the machine comes and goes."""
 
 
 class Spent(NamedTuple):
@@ -63,6 +68,14 @@ def bare(duration: str, runs: int) -> None:
         simulate(base, replication)
 
 
+def bare_on_two(duration: str, runs: int) -> None:
+    """Simulate the same on two threads, each with one call for its half: what this machine's second core can give."""
+    base = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": duration})
+    halves = [[(base, number) for number in range(first, runs, 2)] for first in (0, 1)]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(simulate_several, halves))
+
+
 def say(what: str, took: Spent, runs: int) -> None:
     """Print a row of the table."""
     sys.stdout.write(f"{what:<44}{1e3 * took.wall_s / runs:9.2f} ms{1e3 * took.cpu_s / runs:9.2f} ms of CPU per run\n")
@@ -82,14 +95,22 @@ def overhead(runs: int, folder: Path) -> None:
 
 
 def scaling(runs: int, folder: Path) -> bytes:
-    """Longer runs on one worker and on two; return the table of the latter."""
-    say(f"{runs} longer runs, the engine alone", spent(lambda: bare(LONGER, runs)), runs)
-    took = {}
-    for workers in (1, 2):
-        took[workers] = spent(lambda workers=workers: swept(LONGER, runs, workers, folder / f"long-{workers}"))  # type: ignore[misc]
-        say(f"  sweep, {workers} worker{'s' * (workers > 1)}", took[workers], runs)
-    sys.stdout.write(f"  two workers are {took[1].wall_s / took[2].wall_s:.2f} times as fast as one\n")
-    return table_of(folder / "long-2")
+    """Longer runs on one worker and on two, the best of some rounds of each in turn; return the table of the latter."""
+    ways: dict[str, Callable[[int], None]] = {
+        "the engine alone": lambda _: bare(LONGER, runs),
+        "the engine alone, two threads": lambda _: bare_on_two(LONGER, runs),
+        "sweep, 1 worker": lambda number: swept(LONGER, runs, 1, folder / f"long-1-{number}"),
+        "sweep, 2 workers": lambda number: swept(LONGER, runs, 2, folder / f"long-2-{number}"),
+    }
+    sys.stdout.write(f"{runs} longer runs, the best of {ROUNDS}\n")
+    rounds = [[spent(lambda do=do, number=number: do(number)) for do in ways.values()] for number in range(ROUNDS)]  # type: ignore[misc]
+    best = [min(times) for times in zip(*rounds, strict=True)]
+    for what, took in zip(ways, best, strict=True):
+        say(f"  {what}", took, runs)
+    engine, halves, one, two = (took.wall_s for took in best)
+    gain, most = one / two, engine / halves
+    sys.stdout.write(f"  two workers are {gain:.2f} times as fast as one; the bare engine on two threads {most:.2f}\n")
+    return table_of(folder / "long-2-0")
 
 
 def on_dask(runs: int, folder: Path, expected: bytes) -> None:
@@ -113,15 +134,18 @@ def on_dask(runs: int, folder: Path, expected: bytes) -> None:
 def main() -> None:
     """Measure, and print a small table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=10_000, help="short runs; a tenth as many longer ones")
+    parser.add_argument(
+        "--runs", type=int, default=10_000, help="short runs; a twentieth as many longer ones, some times"
+    )
     parser.add_argument("--dask", action="store_true", help="also on two processes of a local Dask cluster")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         overhead(asked.runs, folder)
-        table = scaling(max(1, asked.runs // 10), folder)
+        longer = max(1, asked.runs // 20)
+        table = scaling(longer, folder)
         if asked.dask:
-            on_dask(max(1, asked.runs // 10), folder, table)
+            on_dask(longer, folder, table)
 
 
 if __name__ == "__main__":

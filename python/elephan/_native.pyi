@@ -24,6 +24,7 @@ __all__ = [
     "schema",
     "seconds",
     "simulate",
+    "simulate_several",
     "size_bytes",
     "unwinds",
     "version",
@@ -66,6 +67,9 @@ def simulate(
     series: bool = False,
     hash: bool = False,
 ) -> _Outcome: ...
+def simulate_several(
+    jobs: Sequence[tuple[str, int]], *, series: bool = False
+) -> list[tuple[dict[str, Any] | None, str | None, float]]: ...
 def memory_floor(packets: int, in_flight: int, flows: int) -> int: ...
 def law_rounds(
     control: str,

@@ -11,13 +11,14 @@ mod json;
 mod laws;
 mod parquet;
 mod queues;
+mod several;
 
 use pyo3::prelude::*;
 
 /// The native half of elephan. See `_native.pyi` for the types.
 #[pymodule(gil_used = false)]
 mod _native {
-    use crate::{cards, columns, error, facts, files, json, laws, parquet, queues};
+    use crate::{cards, columns, error, facts, files, json, laws, parquet, queues, several};
     use error::{bad_engine, from_build, from_scenario};
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
@@ -39,6 +40,9 @@ mod _native {
 
     #[pymodule_export]
     use queues::{queue_curve, queue_draws, replay_queue};
+
+    #[pymodule_export]
+    use several::simulate_several;
 
     /// Version of the engine.
     #[pyfunction]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from elephan.errors import InputError
 from elephan.run.parallel import Job, default_workers, simulate_all
 from elephan.scenario import AUTO, Scenario
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from elephan.run.precision import Wanted
     from elephan.run.result import Result
 
-__all__ = ["Job", "default_workers", "run", "simulate_all"]
+__all__ = ["Job", "default_workers", "run", "run_several", "simulate_all"]
 
 
 def run(
@@ -120,3 +121,50 @@ def run(
     if settled.replications != len(outcomes):
         settled = settled.override({"replications": len(outcomes)})
     return Result(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached)
+
+
+def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[Result | InputError]:
+    """Run scenarios one after the other in this thread, as `run` would each, with one turn at the lock for all.
+
+    Parameters
+    ----------
+    scenarios : sequence of Scenario
+        Short ones: nothing can interrupt them.
+    series : bool
+
+    Returns
+    -------
+    list of Result or InputError
+        Of each its result, or what is wrong with it.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> [result] = run_several([Scenario.from_text(EXAMPLE)])
+    >>> result.to_json()["links"] == run(Scenario.from_text(EXAMPLE)).to_json()["links"]
+    True
+    """
+    from elephan.run.outcome import simulate_several  # noqa: PLC0415 (as in `run`)
+    from elephan.run.result import Result  # noqa: PLC0415
+
+    found: list[Result | InputError] = []
+    together = [scenario for scenario in scenarios if scenario.warmup_rule != AUTO]
+    jobs = [(scenario, number) for scenario in together for number in range(scenario.replications)]
+    done = iter(simulate_several(jobs, series=series))
+    for scenario in scenarios:
+        if scenario.warmup_rule == AUTO:
+            found.append(_tried(scenario, series=series))
+            continue
+        mine = [next(done) for _ in range(scenario.replications)]
+        outcomes = tuple(outcome for outcome, _ in mine if not isinstance(outcome, InputError))
+        wrong = next((outcome for outcome, _ in mine if isinstance(outcome, InputError)), None)
+        took_s = sum(took for _, took in mine)
+        found.append(wrong or Result(scenario, outcomes, "window", took_s))
+    return found
+
+
+def _tried(scenario: Scenario, *, series: bool) -> Result | InputError:
+    try:
+        return run(scenario, workers=1, series=series)
+    except InputError as error:
+        return error

@@ -11,6 +11,8 @@ from elephan.errors import ScenarioError
 from elephan.scenario import AUTO
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -148,3 +150,31 @@ def simulate(
         raise ScenarioError(message)
     raw = _native.simulate(scenario.canonical, replication, engine=engine, series=series, hash=with_hash)
     return Outcome(**raw)
+
+
+def simulate_several(
+    jobs: Sequence[tuple[Scenario, int]], *, series: bool = False
+) -> list[tuple[Outcome | ScenarioError, float]]:
+    """Run replications one after the other in this thread; the interpreter's lock is released once, for all of them.
+
+    Parameters
+    ----------
+    jobs : sequence of tuple of Scenario and int
+        With the number of the replication. Those of one scenario should follow each other.
+    series : bool
+
+    Returns
+    -------
+    list of tuple of Outcome or ScenarioError, and float
+        Of each its outcome or what is wrong, and the time it took [s].
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> scenario = Scenario.from_text(EXAMPLE)
+    >>> [(outcome, _)] = simulate_several([(scenario, 1)])
+    >>> outcome.balance == simulate(scenario, 1).balance
+    True
+    """
+    rows = _native.simulate_several([(scenario.canonical, number) for scenario, number in jobs], series=series)
+    return [(ScenarioError(error or "") if raw is None else Outcome(**raw), took_s) for raw, error, took_s in rows]

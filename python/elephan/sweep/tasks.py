@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from elephan import _native
 from elephan.errors import InputError
-from elephan.run import run
+from elephan.run import run, run_several
 from elephan.scenario import Scenario
 from elephan.store import Packed, pack
 from elephan.sweep.points import change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from elephan.run.result import Result
     from elephan.sweep.document import Sweep
     from elephan.sweep.lists import Value
     from elephan.sweep.points import Point
+
+
+Made = TypeVar("Made")
 
 
 class Text(NamedTuple):
@@ -113,23 +117,55 @@ def run_points(given: Task) -> list[Reply]:
         )
         raise InputError(message)
     base = settings.base.scenario()
-    return [_run(settings, base, point) for point in given.points]
+    scenarios = [_tried(lambda point=point: _scenario(base, point)) for point in given.points]  # type: ignore[misc]
+    results = {} if settings.precision else _together(settings, [s for s in scenarios if isinstance(s, Scenario)])
+    return [_reply(settings, scenario, results) for scenario in scenarios]
 
 
-def _run(settings: Settings, base: Scenario, point: Text | dict[str, Value]) -> Reply:
+def _scenario(base: Scenario, point: Text | dict[str, Value]) -> Scenario:
+    return point.scenario() if isinstance(point, Text) else change(base, point)
+
+
+def _together(settings: Settings, scenarios: Sequence[Scenario]) -> dict[int, Result | InputError]:
+    """Results of several points, by the identity of their scenarios: the lock changes hands once for all."""
     try:
-        result = run(
-            point.scenario() if isinstance(point, Text) else change(base, point),
-            workers=1,
-            series=settings.series,
-            precision=settings.precision or None,
-            max_replications=settings.max_replications,
-        )
-        packed = pack(result)
+        found = run_several(scenarios, series=settings.series)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # A panic of the engine is no Exception. Whose it is shows when each runs by itself.
+        return {}
+    return {id(scenario): result for scenario, result in zip(scenarios, found, strict=True)}
+
+
+def _reply(settings: Settings, scenario: Scenario | Reply, results: dict[int, Result | InputError]) -> Reply:
+    if isinstance(scenario, Reply):
+        return scenario
+
+    def packed() -> Packed:
+        result = results.pop(id(scenario), None)
+        if result is None:
+            result = run(
+                scenario,
+                workers=1,
+                series=settings.series,
+                precision=settings.precision or None,
+                max_replications=settings.max_replications,
+            )
+        if isinstance(result, InputError):
+            raise result
+        return pack(result)
+
+    made = _tried(packed)
+    return made if isinstance(made, Reply) else Reply(made, None)
+
+
+def _tried(do: Callable[[], Made]) -> Made | Reply:
+    """What comes of it, or a reply that says what went wrong: the other points go on."""
+    try:
+        return do()
     except (KeyboardInterrupt, SystemExit):
         raise
     except InputError as error:
         return Reply(None, str(error))
-    except BaseException as error:  # A panic of the engine is no Exception; the other points go on.
+    except BaseException as error:  # As above.
         return Reply(None, f"internal error: {type(error).__name__}: {error}; a defect of elephan")
-    return Reply(packed, None)

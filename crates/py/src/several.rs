@@ -1,0 +1,54 @@
+//! Many replications in one call: a sweep of short runs hands the interpreter's lock over once for all of them.
+
+use crate::columns;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyDict;
+use sim::{Engine, Options, Outcome};
+use std::time::Instant;
+
+/// Columns of a replication or what is wrong with its scenario, and the seconds it took.
+type Done<'py> = (Option<Bound<'py, PyDict>>, Option<String>, f64);
+
+/// Runs replications of canonical scenarios one after the other, without the interpreter's lock.
+#[pyfunction]
+#[pyo3(signature = (jobs, *, series = false))]
+pub fn simulate_several(py: Python<'_>, jobs: Vec<(PyBackedStr, u32)>, series: bool) -> PyResult<Vec<Done<'_>>> {
+    let done = py.detach(|| {
+        let mut reader = Reader::default();
+        jobs.iter().map(|(canonical, replication)| reader.run(canonical, *replication, series)).collect::<Vec<_>>()
+    });
+    let mut list = Vec::with_capacity(done.len());
+    for (found, seconds) in done {
+        list.push(match found {
+            Ok(outcome) => (Some(columns::outcome(py, outcome)?), None, seconds),
+            Err(error) => (None, Some(error), seconds),
+        });
+    }
+    Ok(list)
+}
+
+/// The scenario read last: replications of one follow each other.
+#[derive(Default)]
+struct Reader<'a>(Option<(&'a str, scenario::Scenario)>);
+
+impl<'a> Reader<'a> {
+    #[expect(clippy::disallowed_methods, reason = "what a run took is told with it")]
+    fn run(&mut self, canonical: &'a str, replication: u32, series: bool) -> (Result<Outcome, String>, f64) {
+        let begun = Instant::now();
+        let outcome = self.read(canonical).and_then(|scenario| {
+            let options = Options { engine: Engine::Window, series, hash: false };
+            sim::simulate(scenario, replication, options).map_err(|error| error.to_string())
+        });
+        (outcome, begun.elapsed().as_secs_f64())
+    }
+
+    fn read(&mut self, canonical: &'a str) -> Result<&scenario::Scenario, String> {
+        if self.0.as_ref().is_none_or(|(known, _)| *known != canonical) {
+            let scenario = scenario::from_canonical(canonical).map_err(|error| error.to_string())?;
+            self.0 = Some((canonical, scenario));
+        }
+        let (_, scenario) = self.0.as_ref().expect("has just been read");
+        Ok(scenario)
+    }
+}
