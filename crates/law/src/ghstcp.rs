@@ -8,6 +8,7 @@
 //! take two round trips. The sliding test looks at the last N on every ACK.
 
 use crate::highspeed::HighSpeed;
+use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Step, WindowLaw, highspeed, on_grid};
 use base::param::ParamType;
 use base::{Card, ParamError, Span, Time, Value};
@@ -73,6 +74,8 @@ base::params! {
         window: Window = Window::Tumbling, "";
         /// Tick of the clock that measures round-trip times, which are cut to whole ticks; 0 s for an exact one.
         rtt_clock: Span = Span::ZERO, "";
+        /// Numbers it is computed in: floating ones ("exact") or the Linux kernel's whole ones ("kernel").
+        arithmetic: Arithmetic = Arithmetic::Exact, "";
     }
 }
 
@@ -85,6 +88,7 @@ impl Params {
             high_window: self.high_window,
             high_p: self.high_p,
             high_decrease: self.high_decrease,
+            arithmetic: self.arithmetic,
         }
     }
 }

@@ -6,11 +6,12 @@
 //! Differs from ns-2: there `low_p` is 1.5 / `low_window`^2, the first cut of a connection halves, and a window that
 //! falls below `low_window` is cut by a left-over factor.
 
+use crate::kernel::Arithmetic;
 use crate::{CongestionEvent, Law, Signal, WindowLaw};
 use base::{Card, ParamError};
 
 /// Least share given up on loss, for windows far above those the RFC speaks of.
-const MIN_DECREASE: f64 = 0.01;
+pub(crate) const MIN_DECREASE: f64 = 0.01;
 
 base::params! {
     /// RFC 3649, Section 5. Windows in segments, p in losses per packet.
@@ -25,6 +26,8 @@ base::params! {
         high_p: f64 = 1e-7, "losses/packet";
         /// Share of the window given up at `high_window`.
         high_decrease: f64 = 0.1, "";
+        /// Numbers it is computed in: floating ones ("exact") or the Linux kernel's whole ones ("kernel").
+        arithmetic: Arithmetic = Arithmetic::Exact, "";
     }
 }
 
@@ -97,23 +100,27 @@ impl HighSpeed {
     /// above `low_window` (Appendix B, too, starts from one).
     #[must_use]
     pub fn a(&self, w: f64) -> f64 {
-        if w <= self.low_window {
-            return 1.0;
-        }
-        let (ln_w, b) = (libm::log(w), self.b(w));
-        let p = libm::exp(self.ln_low_p + (ln_w - self.ln_low_window) * self.slope);
-        (w * w * p * 2.0 * b / (2.0 - b)).max(1.0)
+        if w <= self.low_window { 1.0 } else { self.line_of_a(w).max(1.0) }
     }
 
     /// Share of the window given up on loss at window `w`. The line goes on above `high_window`, as in Appendix B (0.09
     /// at 94717), but not to zero, which it would reach at 567,000.
     #[must_use]
     pub fn b(&self, w: f64) -> f64 {
-        if w <= self.low_window {
-            return 0.5;
-        }
+        if w <= self.low_window { 0.5 } else { self.line_of_b(w).max(MIN_DECREASE) }
+    }
+
+    /// a(w) as if there were no `low_window`.
+    pub(crate) fn line_of_a(&self, w: f64) -> f64 {
+        let (ln_w, b) = (libm::log(w), self.line_of_b(w).max(MIN_DECREASE));
+        let p = libm::exp(self.ln_low_p + (ln_w - self.ln_low_window) * self.slope);
+        w * w * p * 2.0 * b / (2.0 - b)
+    }
+
+    /// b(w) as if there were no `low_window`, and no least share.
+    pub(crate) fn line_of_b(&self, w: f64) -> f64 {
         let y = (libm::log(w) - self.ln_low_window) / self.ln_span;
-        (0.5 + (self.high_decrease - 0.5) * y).max(MIN_DECREASE)
+        0.5 + (self.high_decrease - 0.5) * y
     }
 }
 

@@ -9,6 +9,7 @@
 //! event, throughput is smoothed, time counts from the end of recovery. Differs from ns-3: there the smallest
 //! round-trip time, too, is forgotten at each event, and beta has no bounds.
 
+use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
 use base::{Card, ParamError, Span, Time};
 
@@ -32,6 +33,8 @@ base::params! {
         rtt_scaling: bool = false, "";
         /// Round-trip time at which scaling changes nothing.
         reference_rtt: Span = Span::millis(100), "";
+        /// Numbers it is computed in: floating ones ("exact") or the Linux kernel's whole ones ("kernel").
+        arithmetic: Arithmetic = Arithmetic::Exact, "";
     }
 }
 

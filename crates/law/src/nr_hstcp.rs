@@ -7,6 +7,7 @@
 //! Differs from the source: laws do not know packet sizes, so the flow's own is the parameter `mss`; a(w) takes b(w)
 //! for no less than 0.01 (it would vanish above 567000 segments); a timeout keeps one half.
 
+use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
 use base::param::ParamType;
 use base::{Card, ParamError, Span, Value};
@@ -70,6 +71,8 @@ base::params! {
         response_factor: f64 = 0.078, "losses/packet";
         /// Exponent of the response function.
         response_exponent: f64 = 1.2, "";
+        /// Numbers it is computed in: floating ones ("exact") or the Linux kernel's whole ones ("kernel").
+        arithmetic: Arithmetic = Arithmetic::Exact, "";
     }
 }
 
@@ -194,12 +197,12 @@ impl NrHstcp {
     }
 
     /// Equation 1, at any window.
-    fn b(&self, w: f64) -> f64 {
+    pub(crate) fn b(&self, w: f64) -> f64 {
         0.5 + self.slope * (libm::log(w) - self.ln_low_window)
     }
 
     /// Equations 2 and 3, at any window.
-    fn a(&self, w: f64) -> f64 {
+    pub(crate) fn a(&self, w: f64) -> f64 {
         // Below 1e-11 segments b would pass 2.
         let b = self.b(w).clamp(MIN_B, 1.9);
         self.response_factor * libm::pow(w, 2.0 - self.response_exponent) * 2.0 * b / (2.0 - b)

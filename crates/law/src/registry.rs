@@ -49,6 +49,8 @@ macro_rules! laws {
         #[derive(Clone, Debug)]
         pub enum AnyLaw {
             $(#[doc = concat!("See [`crate::", stringify!($module), "`].")] $name(crate::$module::$law),)*
+            /// One of them in the kernel's arithmetic: boxed, so that the others do not carry it.
+            Kernel(Box<crate::kernel::AnyTwin>),
         }
 
         /// Any of the controls that rule their window all by themselves.
@@ -126,6 +128,10 @@ macro_rules! laws {
             /// # Errors
             /// The first parameter out of range.
             pub fn build(&self, start: &StartSpec, initial_window: f64, ssthresh: f64) -> Result<Control, base::ParamError> {
+                if let Some(twin) = self.twin()? {
+                    let law = AnyLaw::Kernel(Box::new(twin));
+                    return Ok(Control::Window(Windowed::new(law, start.build()?, initial_window, ssthresh)));
+                }
                 Ok(match self {
                     $(Self::$name(p) => {
                         let law = AnyLaw::$name(<crate::$module::$law as Law>::new(p)?);
@@ -141,34 +147,34 @@ macro_rules! laws {
 
         impl WindowLaw for AnyLaw {
             fn needs(&self) -> Needs {
-                match self { $(Self::$name(law) => law.needs(),)* }
+                match self { $(Self::$name(law) => law.needs(),)* Self::Kernel(law) => law.needs() }
             }
             fn on_sample(&mut self, ack: &AckSample) {
-                match self { $(Self::$name(law) => law.on_sample(ack),)* }
+                match self { $(Self::$name(law) => law.on_sample(ack),)* Self::Kernel(law) => law.on_sample(ack) }
             }
             fn per_rtt(&self, w: f64) -> Option<f64> {
-                match self { $(Self::$name(law) => law.per_rtt(w),)* }
+                match self { $(Self::$name(law) => law.per_rtt(w),)* Self::Kernel(law) => law.per_rtt(w) }
             }
             fn avoid(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
-                match self { $(Self::$name(law) => law.avoid(cwnd, ack),)* }
+                match self { $(Self::$name(law) => law.avoid(cwnd, ack),)* Self::Kernel(law) => law.avoid(cwnd, ack) }
             }
             // One dispatch for both: laws that hear every ACK do little else.
             fn hear(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
-                match self { $(Self::$name(law) => law.hear(cwnd, ack),)* }
+                match self { $(Self::$name(law) => law.hear(cwnd, ack),)* Self::Kernel(law) => law.hear(cwnd, ack) }
             }
             #[inline]
             fn step(&self) -> Option<Step> {
-                match self { $(Self::$name(law) => law.step(),)* }
+                match self { $(Self::$name(law) => law.step(),)* Self::Kernel(_) => None }
             }
             #[inline]
             fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
-                match self { $(Self::$name(law) => law.hear_run(samples),)* }
+                match self { $(Self::$name(law) => law.hear_run(samples),)* Self::Kernel(_) => samples.for_each(drop) }
             }
             fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
-                match self { $(Self::$name(law) => law.backoff(cwnd, event),)* }
+                match self { $(Self::$name(law) => law.backoff(cwnd, event),)* Self::Kernel(law) => law.backoff(cwnd, event) }
             }
             fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
-                match self { $(Self::$name(law) => law.gauges(put),)* }
+                match self { $(Self::$name(law) => law.gauges(put),)* Self::Kernel(law) => law.gauges(put) }
             }
         }
 

@@ -6,6 +6,7 @@
 //! Differs from Linux and ns-3: there the gain is 1/50 per ACK, to make up for delayed ACKs (here every segment
 //! counts), Reno's growth reaches up to 50 segments and its halving is left out; ns-3 cuts from the data in flight.
 
+use crate::kernel::Arithmetic;
 use crate::{CongestionEvent, Law, Signal, WindowLaw};
 use base::{Card, ParamError};
 
@@ -18,6 +19,8 @@ base::params! {
         decrease: f64 = 0.125, "";
         /// Window up to which it is Reno.
         legacy_window: f64 = 16.0, "segments";
+        /// Numbers it is computed in: floating ones ("exact") or the Linux kernel's whole ones ("kernel").
+        arithmetic: Arithmetic = Arithmetic::Exact, "";
     }
 }
 

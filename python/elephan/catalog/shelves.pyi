@@ -24,6 +24,7 @@ class _LawsHighspeed(Entry):
         high_window: float | str = 83000.0,
         high_p: float | str = 1e-07,
         high_decrease: float | str = 0.1,
+        arithmetic: Any = "exact",
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
@@ -43,6 +44,7 @@ class _LawsGhstcp(Entry):
         window_factor: float | str = 1.0,
         window: Any = "tumbling",
         rtt_clock: Any = "0 s",
+        arithmetic: Any = "exact",
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
@@ -63,6 +65,7 @@ class _LawsNrHstcp(Entry):
         high_decrease: float | str = 0.1,
         response_factor: float | str = 0.078,
         response_exponent: float | str = 1.2,
+        arithmetic: Any = "exact",
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
@@ -82,6 +85,7 @@ class _LawsScalable(Entry):
         increase: float | str = 0.01,
         decrease: float | str = 0.125,
         legacy_window: float | str = 16.0,
+        arithmetic: Any = "exact",
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
@@ -105,6 +109,7 @@ class _LawsHtcp(Entry):
         throughput_change: float | str = 0.2,
         rtt_scaling: bool = False,
         reference_rtt: Any = "100 ms",
+        arithmetic: Any = "exact",
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
