@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build test check check-rust check-python check-house check-papers bench survey reproduction survival docs bless clean
+.PHONY: help demo build test check check-rust check-python check-house check-papers bench survey reproduction survival docs bpf bless clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -13,7 +13,12 @@ PIP  := $(PY) -m pip --quiet --disable-pip-version-check
 LOG  := $(VENV)/build.log
 # Builds and installs the package; silent unless it fails. An active environment must not catch what belongs into .venv.
 INSTALL = env -u CONDA_PREFIX VIRTUAL_ENV='$(CURDIR)/$(VENV)' PIP_DISABLE_PIP_VERSION_CHECK=1 \
-          $(PY) -m maturin develop --release
+          $(PY) -m maturin develop --release $(KERNEL)
+COMMA := ,
+# With the laws of the Linux kernel where the headers that their loader needs are there.
+HAS_KERNEL := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo yes)
+KERNEL  = $(if $(HAS_KERNEL),--features kernel)
+LOADER  = $(if $(HAS_KERNEL),--features elephan-bpf/load$(COMMA)elephan-py/kernel)
 # Every page and link of the documentation; what is generated is generated, and the notebooks show what they have.
 SITE    = $(PY) -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --fresh-env --jobs auto --quiet \
           --doctree-dir target/site-cache docs target/site
@@ -41,7 +46,7 @@ demo: build ## size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP; t
 build: $(VENV)/.built ## the package, ready as .venv/bin/elephan
 
 test: $(VENV)/.dev ## every test, Rust and Python
-	cargo test --workspace
+	cargo test --workspace $(LOADER)
 	$(PY) -m pytest -n logical --dist loadfile
 
 check: check-rust check-python check-house ## format, lints, types, the order of the rooms
@@ -49,7 +54,7 @@ check: check-rust check-python check-house ## format, lints, types, the order of
 check-rust: $(VENV)/.made
 	cargo fmt --all --check
 	rustfmt --check --edition 2024 --config-path . $(wildcard crates/law/src/*.rs crates/queue/src/*.rs crates/traffic/src/*.rs)
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --all-targets $(LOADER) -- -D warnings
 	$(APIDOC)
 
 check-python: $(VENV)/.dev
@@ -87,6 +92,12 @@ docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/inde
 	$(PY) tools/notebooks.py
 	$(SITE)
 	$(APIDOC)
+
+bpf: ## the laws of the kernel from bpf/, with clang and the headers of libbpf
+	cargo run --quiet -p elephan-bpf --example defaults >bpf/defaults.h
+	clang -g -O2 -target bpf -mcpu=v3 -Wall -Werror -ffile-prefix-map='$(CURDIR)=.' -c bpf/laws.bpf.c -o bpf/laws.bpf.o
+	llvm-strip -g bpf/laws.bpf.o
+	cd bpf && sha256sum *.h laws.bpf.c >laws.sha256
 
 bless: $(VENV)/.dev ## take the present results as the new snapshots; review them as physics
 	INSTA_UPDATE=always cargo test --workspace

@@ -1,0 +1,11 @@
+//! The laws in the Linux kernel: what the objects of `bpf/` are given, and (feature `load`) who loads them.
+//!
+//! Source: none. The only crate, with `emu`, that talks to the system.
+
+mod header;
+#[cfg(feature = "load")]
+pub mod loader;
+pub mod params;
+
+pub use header::header;
+pub use params::{LAWS, Params};

@@ -1,0 +1,318 @@
+//! Loads laws into the running kernel, and takes them out again.
+//!
+//! Source: libbpf's documentation of `struct_ops` links and of pinning. A law that is *held* goes with this process, also
+//! when it is killed; one that is *kept* is pinned below `/sys/fs/bpf/elephan` and stays until it is taken out.
+
+use crate::{LAWS, Params};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder};
+use std::ffi::CStr;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The object that `make bpf` builds.
+static OBJECT: &[u8] = include_bytes!("../../../bpf/laws.bpf.o");
+
+/// Where kept laws are pinned.
+const PINS: &str = "/sys/fs/bpf/elephan";
+/// What the kernel can choose from.
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+/// What the kernel knows of its own types.
+const TYPES: &str = "/sys/kernel/btf/vmlinux";
+
+/// How often to look whether a law is gone, every 10 ms.
+const WAITS: u32 = 300;
+
+/// What went wrong.
+#[derive(Debug)]
+pub enum Error {
+    /// No law of that name.
+    Unknown(String),
+    /// It is there already.
+    There(&'static str),
+    /// It is not there, or not by this hand.
+    NotThere(&'static str),
+    /// The kernel lacks what this needs, and what would mend it.
+    Lacking(&'static str, &'static str),
+    /// What libbpf or the system said while doing so.
+    Refused(String, String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(name) => {
+                let names: Vec<_> = LAWS.iter().map(|(name, _)| *name).collect();
+                write!(f, "{name}: is no law of the kernel's; there are {}", names.join(", "))
+            }
+            Self::There(name) => write!(f, "{name}: is loaded already; elephan kernel unload {name} takes it out"),
+            Self::NotThere(name) => write!(f, "{name}: is not loaded by elephan; elephan kernel list says what is"),
+            Self::Lacking(what, mend) => write!(f, "{what}; {mend}"),
+            Self::Refused(doing, said) => write!(f, "{doing}: {said}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A law in the kernel as long as this lives.
+pub struct Held {
+    link: Option<Link>,
+    object: Object,
+    /// Its number in [`LAWS`].
+    number: usize,
+}
+
+impl Held {
+    /// What its sockets have done.
+    ///
+    /// # Errors
+    /// If the kernel does not say.
+    pub fn counters(&self) -> Result<Counters, Error> {
+        let map = self.object.maps().find(|map| is(map.name(), "counters"));
+        counters(&map.ok_or_else(|| refused("counters", &"the object has none"))?, self.number)
+    }
+}
+
+/// What the sockets of a law have done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Connections.
+    pub connections: u64,
+    /// Losses, timeouts among them.
+    pub losses: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Tests of round-trip times (gHSTCP).
+    pub tests: u64,
+    /// Of these, such as found that they rise.
+    pub rising: u64,
+}
+
+/// Of a law: whether the kernel offers it, and whether it is kept by elephan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// In scenarios.
+    pub name: &'static str,
+    /// In the kernel.
+    pub called: &'static str,
+    /// Whether sockets can choose it.
+    pub offered: bool,
+    /// Whether it is pinned.
+    pub kept: bool,
+}
+
+/// Says what the kernel lacks to load laws, and what would mend it.
+///
+/// # Errors
+/// The first thing that it lacks.
+pub fn check() -> Result<(), Error> {
+    if !Path::new(TYPES).exists() {
+        return Err(Error::Lacking(
+            "the kernel does not describe its types (BTF)",
+            "use one built with CONFIG_DEBUG_INFO_BTF=y, as those of the distributions are",
+        ));
+    }
+    // SAFETY: asks a number.
+    #[expect(unsafe_code, reason = "a call of the C library")]
+    let user = unsafe { libc::geteuid() };
+    if user != 0 {
+        return Err(Error::Lacking("loading a law needs root", "run the command with sudo"));
+    }
+    Ok(())
+}
+
+/// Puts a law into the kernel for as long as this process holds it.
+///
+/// # Errors
+/// What hinders it.
+pub fn hold(name: &str, params: &Params) -> Result<Held, Error> {
+    let number = number(name)?;
+    check()?;
+    let (name, called) = LAWS[number];
+    if offered()?.iter().any(|other| other == called) {
+        return Err(Error::There(name));
+    }
+    let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(|e| refused("opening the object", &e))?;
+    let ops = ops_of(called);
+    for mut map in open.maps_mut() {
+        if is(map.name(), "params") {
+            map.set_initial_value(params.bytes()).map_err(|e| refused("setting parameters", &e))?;
+        }
+        let name = map.name().to_string_lossy().into_owned();
+        if LAWS.iter().any(|(_, called)| ops_of(called) == name) && name != ops {
+            map.set_autocreate(false).map_err(|e| refused("leaving out a law", &e))?;
+        }
+    }
+    for mut program in open.progs_mut() {
+        let name = program.name().to_string_lossy().into_owned();
+        program.set_autoload(name.starts_with(&format!("el_{ops}_")));
+    }
+    let mut object = open.load().map_err(|e| refused("loading into the kernel", &e))?;
+    let link = object
+        .maps_mut()
+        .find(|map| map.name() == ops.as_str())
+        .ok_or_else(|| refused("loading into the kernel", &"the object lacks the law"))?
+        .attach_struct_ops()
+        .map_err(|e| refused("registering the law", &e))?;
+    Ok(Held { link: Some(link), object, number })
+}
+
+/// Puts a law into the kernel until [`take_out`].
+///
+/// # Errors
+/// What hinders it; then nothing is left of it.
+pub fn keep(name: &str, params: &Params) -> Result<(), Error> {
+    let mut held = hold(name, params)?;
+    let folder = pins(LAWS[held.number].0);
+    let kept = pin(&mut held, &folder);
+    if kept.is_err() {
+        let _ = remove(&folder);
+    }
+    kept
+}
+
+fn pin(held: &mut Held, folder: &Path) -> Result<(), Error> {
+    mount()?;
+    fs::create_dir_all(folder).map_err(|e| refused("making a place in /sys/fs/bpf", &e))?;
+    for mut map in held.object.maps_mut() {
+        for what in ["params", "counters"] {
+            if is(map.name(), what) {
+                map.pin(folder.join(what)).map_err(|e| refused("pinning", &e))?;
+            }
+        }
+    }
+    if let Some(link) = &mut held.link {
+        link.pin(folder.join("link")).map_err(|e| refused("pinning the law", &e))?;
+    }
+    Ok(())
+}
+
+/// Takes a kept law out of the kernel: new sockets cannot choose it, those that have it keep it until they close.
+///
+/// # Errors
+/// If it is not kept, or the system refuses.
+pub fn take_out(name: &str) -> Result<(), Error> {
+    let (name, called) = LAWS[number(name)?];
+    check()?;
+    let folder = pins(name);
+    if !folder.exists() {
+        return Err(Error::NotThere(name));
+    }
+    remove(&folder).map_err(|e| refused("taking the law out", &e))?;
+    // The kernel lets go of it a moment later.
+    for _ in 0..WAITS {
+        if !offered()?.iter().any(|other| other == called) {
+            return Ok(());
+        }
+        wait();
+    }
+    Err(refused("taking the law out", &"the kernel still offers it; somebody else holds it"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "for the kernel")]
+fn wait() {
+    std::thread::sleep(Duration::from_millis(10));
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    // The link first: it is what registers the law.
+    for what in ["link", "params", "counters"] {
+        match fs::remove_file(folder.join(what)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    fs::remove_dir(folder)?;
+    // With the last of them.
+    let _ = fs::remove_dir(PINS);
+    Ok(())
+}
+
+/// The laws, and which of them are there.
+///
+/// # Errors
+/// If the kernel does not say.
+pub fn list() -> Result<Vec<State>, Error> {
+    let offered = offered()?;
+    let state = |&(name, called): &(&'static str, &'static str)| State {
+        name,
+        called,
+        offered: offered.iter().any(|other| other == called),
+        kept: pins(name).join("link").exists(),
+    };
+    Ok(LAWS.iter().map(state).collect())
+}
+
+/// What the sockets of a kept law have done since it was loaded.
+///
+/// # Errors
+/// If it is not kept, or the kernel does not say.
+pub fn show(name: &str) -> Result<Counters, Error> {
+    let number = number(name)?;
+    check()?;
+    let place = pins(LAWS[number].0).join("counters");
+    if !place.exists() {
+        return Err(Error::NotThere(LAWS[number].0));
+    }
+    counters(&MapHandle::from_pinned_path(&place).map_err(|e| refused("reading counters", &e))?, number)
+}
+
+fn counters(map: &impl MapCore, number: usize) -> Result<Counters, Error> {
+    const WORDS: usize = 5;
+    let found = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).map_err(|e| refused("reading counters", &e))?;
+    let bytes = found.ok_or_else(|| refused("reading counters", &"there are none"))?;
+    let mut words = bytes.chunks_exact(8).skip(WORDS * number).map(|word| {
+        let mut copy = [0; 8];
+        copy.copy_from_slice(word);
+        u64::from_ne_bytes(copy)
+    });
+    let mut next = || words.next().unwrap_or(0);
+    Ok(Counters { connections: next(), losses: next(), timeouts: next(), tests: next(), rising: next() })
+}
+
+/// Names of maps begin with that of the object.
+fn is(name: &std::ffi::OsStr, what: &str) -> bool {
+    name.to_string_lossy().ends_with(&format!(".{what}"))
+}
+
+/// What the law's operations are called in the object.
+fn ops_of(called: &str) -> String {
+    called.trim_start_matches("el_").replace("nrhstcp", "nr_hstcp")
+}
+
+fn number(name: &str) -> Result<usize, Error> {
+    let found = LAWS.iter().position(|(law, called)| *law == name || *called == name);
+    found.ok_or_else(|| Error::Unknown(name.into()))
+}
+
+fn pins(name: &str) -> PathBuf {
+    Path::new(PINS).join(name)
+}
+
+fn offered() -> Result<Vec<String>, Error> {
+    let text = fs::read_to_string(AVAILABLE).map_err(|e| refused("asking for the kernel's laws", &e))?;
+    Ok(text.split_whitespace().map(Into::into).collect())
+}
+
+/// Mounts the file system of pinned objects where the system has not, as other tools that pin do.
+fn mount() -> Result<(), Error> {
+    const PLACE: &CStr = c"/sys/fs/bpf";
+    let mounts = fs::read_to_string("/proc/self/mounts").map_err(|e| refused("asking what is mounted", &e))?;
+    if mounts.lines().any(|line| line.split(' ').skip(1).take(2).eq(["/sys/fs/bpf", "bpf"])) {
+        return Ok(());
+    }
+    // SAFETY: strings that end with a zero byte, and no data.
+    #[expect(unsafe_code, reason = "a call of the C library")]
+    let failed = unsafe { libc::mount(c"bpf".as_ptr(), PLACE.as_ptr(), c"bpf".as_ptr(), 0, std::ptr::null()) } != 0;
+    if failed {
+        return Err(refused("mounting /sys/fs/bpf", &io::Error::last_os_error()));
+    }
+    Ok(())
+}
+
+fn refused(doing: &str, said: &impl fmt::Display) -> Error {
+    Error::Refused(doing.into(), said.to_string())
+}

@@ -1,0 +1,141 @@
+//! The laws in the running kernel: what its compiler makes of them gives the bits of their twins; they come, are counted
+//! and go. Skipped, with the reason, where this machine cannot load laws.
+
+#![cfg(feature = "load")]
+
+mod vectors;
+
+use bpf::loader::{self, Error};
+use bpf::{LAWS, Params};
+use libbpf_rs::{MapCore, MapFlags, ObjectBuilder, ProgramInput};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use vectors::{Answer, Vector};
+
+/// Calls in a batch, as in `bpf/vectors.bpf.c`.
+const BATCH: usize = 256;
+
+/// Laws have one name in the whole kernel, so tests that load them take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Whether laws can be loaded here; says why not.
+fn ready() -> Option<MutexGuard<'static, ()>> {
+    if let Err(error) = loader::check() {
+        eprintln!("skipped: {error}");
+        return None;
+    }
+    Some(TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The program that answers calls, if there is a compiler for it.
+fn compiled() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
+    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vectors-{}.bpf.o", std::process::id()));
+    let built = Command::new("clang")
+        .args(["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-Wall", "-Werror", "-c"])
+        .arg(folder.join("vectors.bpf.c"))
+        .arg("-o")
+        .arg(&object)
+        .status();
+    let Ok(status) = built else {
+        eprintln!("skipped: clang is not installed");
+        return None;
+    };
+    assert!(status.success(), "vectors.bpf.c does not compile");
+    Some(object)
+}
+
+/// What the kernel's machine code says.
+fn run(object: &Path, params: &Params, list: &[Vector]) -> Vec<Answer> {
+    let mut open = ObjectBuilder::default().open_file(object).unwrap();
+    for mut map in open.maps_mut() {
+        if map.name().to_string_lossy().ends_with(".params") {
+            map.set_initial_value(params.bytes()).unwrap();
+        }
+    }
+    let object = open.load().unwrap();
+    let batch = object.maps().find(|map| map.name().to_string_lossy().ends_with(".batch")).unwrap();
+    let program = object.progs_mut().find(|program| program.name() == "el_run").unwrap();
+    let mut answers = Vec::new();
+    let key = 0_u32.to_ne_bytes();
+    for part in list.chunks(BATCH) {
+        let mut value = batch.lookup(&key, MapFlags::ANY).unwrap().unwrap();
+        value[..4].copy_from_slice(&(part.len() as u32).to_ne_bytes());
+        let asked: Vec<u8> = part.iter().flat_map(Vector::bytes).collect();
+        value[8..8 + asked.len()].copy_from_slice(&asked);
+        batch.update(&key, &value, MapFlags::ANY).unwrap();
+        let output = program.test_run(ProgramInput::default()).unwrap();
+        assert_eq!(output.return_value, 0);
+        let value = batch.lookup(&key, MapFlags::ANY).unwrap().unwrap();
+        let from = 8 + BATCH * part[0].bytes().len();
+        answers.extend(value[from..].chunks_exact(Answer::SIZE).take(part.len()).map(Answer::read));
+    }
+    answers
+}
+
+#[test]
+fn the_kernels_code_and_rust_agree_in_every_bit() {
+    let (Some(_turn), Some(object)) = (ready(), compiled()) else { return };
+    let list = vectors::random(100_000);
+    for make in [Params::default, vectors::other_params] {
+        let params = make();
+        let expected = vectors::twins(&params, &list);
+        vectors::assert_varied(&list, &expected);
+        let found = run(&object, &params, &list);
+        assert_eq!(found.len(), expected.len());
+        for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert_eq!(found, expected, "call {i}: {:?}", list[i]);
+        }
+    }
+    std::fs::remove_file(object).unwrap();
+}
+
+/// Whether sockets can choose a law.
+fn is_offered(law: &str) -> bool {
+    loader::list().unwrap().iter().any(|state| state.name == law && state.offered)
+}
+
+#[test]
+fn every_law_is_there_as_long_as_it_is_held() {
+    let Some(_turn) = ready() else { return };
+    for (law, called) in LAWS {
+        if is_offered(law) {
+            eprintln!("skipped: {called} is loaded by somebody else");
+            continue;
+        }
+        let held = loader::hold(law, &Params::default()).unwrap();
+        assert!(is_offered(law), "{law}");
+        assert_eq!(held.counters().unwrap(), loader::Counters::default());
+        assert!(matches!(loader::hold(law, &Params::default()), Err(Error::There(_))));
+        drop(held);
+        assert!(!is_offered(law), "{law}");
+    }
+}
+
+#[test]
+fn what_is_kept_stays_until_it_is_taken_out() {
+    let Some(_turn) = ready() else { return };
+    if is_offered("htcp") {
+        eprintln!("skipped: el_htcp is loaded by somebody else");
+        return;
+    }
+    loader::keep("htcp", &Params::default()).unwrap();
+    let state = loader::list().unwrap().into_iter().find(|state| state.name == "htcp").unwrap();
+    assert!(state.offered && state.kept);
+    assert_eq!(loader::show("el_htcp").unwrap().connections, 0);
+    assert!(matches!(loader::keep("htcp", &Params::default()), Err(Error::There(_))));
+    loader::take_out("htcp").unwrap();
+    assert!(!is_offered("htcp"));
+    assert!(matches!(loader::take_out("htcp"), Err(Error::NotThere(_))));
+    assert!(matches!(loader::show("htcp"), Err(Error::NotThere(_))));
+}
+
+#[test]
+fn a_name_that_is_none_is_told_which_there_are() {
+    let error = loader::hold("tahoe", &Params::default()).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "tahoe: is no law of the kernel's; there are highspeed, ghstcp, nr-hstcp, scalable, htcp"
+    );
+}

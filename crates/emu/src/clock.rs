@@ -1,0 +1,70 @@
+//! The clock of a run, and how a thread waits for it: the only place that reads one.
+//!
+//! Source: POSIX `clock_nanosleep`, `ppoll`, `sched_setscheduler`.
+
+#![expect(unsafe_code, reason = "waiting and priorities are calls of the C library")]
+
+use base::{Span, Time};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Nanoseconds after which a sleeping thread may still be left asleep, so that wake-ups can be joined: as few as possible.
+const SLACK_NS: libc::c_ulong = 1;
+
+/// Time since a start.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(Instant);
+
+impl Clock {
+    /// It is zero now.
+    #[expect(clippy::disallowed_methods, reason = "packets that are real come in real time")]
+    #[must_use]
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// What it shows.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        Time::ZERO + Span(u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX / 1000) * 1000)
+    }
+
+    /// Sleeps until `time`.
+    #[expect(clippy::disallowed_methods, reason = "as above")]
+    pub fn sleep_until(&self, time: Time) {
+        let left = time.since(self.now());
+        if left > Span::ZERO {
+            std::thread::sleep(Duration::from_nanos(left.0.div_ceil(1000)));
+        }
+    }
+
+    /// Sleeps until `time`, or until one of the files can be read.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn wait_until(&self, time: Time, files: [i32; 2]) -> io::Result<()> {
+        let left = Duration::from_nanos(time.since(self.now()).0.div_ceil(1000));
+        let limit = libc::timespec {
+            tv_sec: left.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        let mut list = files.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+        // SAFETY: two entries and a time, all of which outlive the call; no signals are masked.
+        let found = unsafe { libc::ppoll(list.as_mut_ptr(), 2, &raw const limit, std::ptr::null()) };
+        if found < 0 {
+            let error = io::Error::last_os_error();
+            return if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) };
+        }
+        Ok(())
+    }
+}
+
+/// Puts this thread before all that have no priority, and lets it wake up punctually; whether the system allowed it.
+#[must_use]
+pub fn hurry(priority: i32) -> bool {
+    // SAFETY: numbers only.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, SLACK_NS) };
+    let parameters = libc::sched_param { sched_priority: priority };
+    // SAFETY: parameters that outlive the call; 0 is this thread.
+    (unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters) }) == 0
+}

@@ -1,0 +1,14 @@
+//! A bottleneck for real packets: the simulator's link and disciplines between two network namespaces.
+//!
+//! Source: none. The only crate, with `bpf`, that reads a clock or opens a device.
+
+pub mod line;
+pub mod packet;
+pub mod record;
+
+#[cfg(target_os = "linux")]
+pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod relay;
+#[cfg(target_os = "linux")]
+pub mod tun;

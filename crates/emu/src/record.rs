@@ -1,0 +1,228 @@
+//! What is written down of a run: counters, samples of the queue, how late packets were, and whether that leaves the run
+//! valid.
+//!
+//! Source: none.
+
+use base::{Cause, Span, Time};
+
+/// Drops that are noted with their time; later ones are only counted.
+const MOST_DROPS: usize = 1 << 20;
+/// Causes of drops there are.
+pub const CAUSES: usize = Cause::Injected as usize + 1;
+/// Classes of lateness: below 1, 2, 4, … microseconds, the last without end.
+pub const CLASSES: usize = 24;
+
+/// The state of the link at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When.
+    pub time: Time,
+    /// Packets waiting.
+    pub backlog: u32,
+    /// Bytes that have begun service since the start.
+    pub begun: u64,
+}
+
+/// A packet that was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drop {
+    /// When.
+    pub time: Time,
+    /// Whose.
+    pub flow: u32,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// Counters of one span of time, as those of the simulator's links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that arrived at the link.
+    pub arrived: u64,
+    /// Packets that began service.
+    pub begun: u64,
+    /// Their bytes.
+    pub begun_bytes: u64,
+    /// Packets dropped, by cause.
+    pub drops: [u64; CAUSES],
+    /// Packets marked.
+    pub marked: u64,
+    /// Sum over the packets served of what they waited, in picoseconds.
+    pub waited: u128,
+    /// Most packets that waited.
+    pub most: u32,
+}
+
+/// How punctual a run was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Punctuality {
+    /// Packets delivered, by how late: class i is below 2^i microseconds.
+    pub late: [u64; CLASSES],
+    /// Latest of all.
+    pub latest: Span,
+    /// Longest time between two turns of the loop.
+    pub gap: Span,
+    /// Packets that a device did not take.
+    pub refused: u64,
+    /// Drops within a round trip of a pause longer than the limit.
+    pub suspect: u64,
+    /// All drops.
+    pub drops: u64,
+}
+
+impl Default for Punctuality {
+    fn default() -> Self {
+        Self { late: [0; CLASSES], latest: Span::ZERO, gap: Span::ZERO, refused: 0, suspect: 0, drops: 0 }
+    }
+}
+
+impl Punctuality {
+    /// A packet due at `due` was delivered at `now`.
+    pub fn delivered(&mut self, due: Time, now: Time) {
+        let late = now.since(due);
+        let micros = late.0 / 1_000_000;
+        let class = if micros == 0 { 0 } else { micros.ilog2() as usize + 1 };
+        self.late[class.min(CLASSES - 1)] += 1;
+        self.latest = self.latest.max(late);
+    }
+
+    /// Bound in microseconds below which this share of the packets was late; 0 without any.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> u64 {
+        let total: u64 = self.late.iter().sum();
+        let wanted = (share * total as f64).ceil() as u64;
+        let mut seen = 0;
+        for (class, count) in self.late.iter().enumerate() {
+            seen += count;
+            if seen >= wanted && total > 0 {
+                return 1 << class;
+            }
+        }
+        0
+    }
+
+    /// Why a run with this record must not be believed; `None` if it may. `rtt` is the shortest base round-trip time, and
+    /// `limit` what counts as punctual.
+    ///
+    /// What a loop that stands still can do is measured itself: it hands packets on late, to which senders answer in
+    /// bursts, and it reads what came meanwhile as one burst; either makes drops that no router would have made. One packet
+    /// in a hundred may be late, and one drop in twenty may follow a pause. One of a round trip is refused whatever came of
+    /// it: a second one would set off the probes and timers of senders.
+    #[must_use]
+    pub fn objection(&self, rtt: Span, limit: Span) -> Option<String> {
+        let millis = |span: Span| span.as_secs() * 1e3;
+        let late = self.later_than(limit);
+        if self.refused > 0 {
+            return Some(format!("a device refused {} packets", self.refused));
+        }
+        if self.gap > rtt {
+            let (gap, most) = (millis(self.gap), millis(rtt));
+            return Some(format!("the relay stood still for {gap:.1} ms, more than a round trip, {most:.1} ms"));
+        }
+        if late > 0.01 {
+            return Some(format!(
+                "{:.1} % of the packets were late by more than {:.1} ms",
+                100.0 * late,
+                millis(limit)
+            ));
+        }
+        (self.suspect * 20 > self.drops).then(|| {
+            let (suspect, drops, limit) = (self.suspect, self.drops, millis(limit));
+            format!("{suspect} of {drops} drops came within a round trip of a pause of more than {limit:.1} ms")
+        })
+    }
+
+    /// Share of the packets that were later than `limit`, its class of lateness included.
+    #[must_use]
+    pub fn later_than(&self, limit: Span) -> f64 {
+        let total: u64 = self.late.iter().sum();
+        // Class i is from 2^(i - 1) microseconds on; one that begins below the limit does not count.
+        let first = (limit.0 / Span::micros(1).0).max(1).next_power_of_two().ilog2() as usize + 1;
+        let late: u64 = self.late.iter().skip(first).sum();
+        if total == 0 { 0.0 } else { late as f64 / total as f64 }
+    }
+}
+
+/// All that is recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// Since the warm-up.
+    pub counters: Counters,
+    /// Of each flow since the warm-up.
+    pub flows: Vec<Counters>,
+    /// When the first data of each flow came.
+    pub firsts: Vec<Option<Time>>,
+    /// At equal distances since the start.
+    pub samples: Vec<Sample>,
+    /// The first of them since the start.
+    pub drops: Vec<Drop>,
+    /// Since the warm-up.
+    pub punctuality: Punctuality,
+    /// Until a round trip after the last pause that was too long.
+    pub shaken_until: Time,
+}
+
+impl Record {
+    /// Notes a drop.
+    pub fn dropped(&mut self, drop: Drop, counts: bool) {
+        if counts {
+            self.punctuality.drops += 1;
+            self.punctuality.suspect += u64::from(drop.time < self.shaken_until);
+        }
+        if self.drops.len() < MOST_DROPS {
+            self.drops.push(drop);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lateness_has_classes_and_quantiles() {
+        let mut p = Punctuality::default();
+        for (late, count) in [(0, 90), (3, 9), (900, 1)] {
+            for _ in 0..count {
+                p.delivered(Time::ZERO, Time::ZERO + Span::micros(late));
+            }
+        }
+        assert_eq!((p.quantile(0.5), p.quantile(0.99), p.quantile(1.0)), (1, 4, 1024));
+        assert_eq!(p.latest, Span::micros(900));
+        assert_eq!(Punctuality::default().quantile(0.5), 0);
+    }
+
+    #[test]
+    fn a_run_is_refused_for_what_a_pause_has_done() {
+        let (rtt, limit) = (Span::millis(100), Span::millis(5));
+        let late = |micros, count| {
+            let mut p = Punctuality { gap: Span::millis(9), drops: 200, suspect: 10, ..Punctuality::default() };
+            (0..1000)
+                .for_each(|i| p.delivered(Time::ZERO, Time::ZERO + Span::micros(if i < count { micros } else { 9 })));
+            p
+        };
+        // Classes are powers of two: 5 ms lie in the one that ends at 8.2 ms.
+        assert_eq!(late(8500, 10).objection(rtt, limit), None);
+        assert_eq!(late(8000, 900).objection(rtt, limit), None);
+        let said = "1.1 % of the packets were late by more than 5.0 ms";
+        assert_eq!(late(8500, 11).objection(rtt, limit).as_deref(), Some(said));
+        let burst = Punctuality { suspect: 11, ..late(9, 0) };
+        let said = "11 of 200 drops came within a round trip of a pause of more than 5.0 ms";
+        assert_eq!(burst.objection(rtt, limit).as_deref(), Some(said));
+        let paused = Punctuality { gap: Span::millis(101), ..late(9, 0) };
+        let said = "the relay stood still for 101.0 ms, more than a round trip, 100.0 ms";
+        assert_eq!(paused.objection(rtt, limit).as_deref(), Some(said));
+        let refused = Punctuality { refused: 3, ..late(9, 0) };
+        assert_eq!(refused.objection(rtt, limit).as_deref(), Some("a device refused 3 packets"));
+    }
+
+    #[test]
+    fn drops_after_a_pause_are_counted_apart() {
+        let mut record = Record { shaken_until: Time::ZERO + Span::millis(5), ..Record::default() };
+        let drop = |ms| Drop { time: Time::ZERO + Span::millis(ms), flow: 0, cause: Cause::Overflow };
+        record.dropped(drop(4), true);
+        record.dropped(drop(4), false);
+        record.dropped(drop(5), true);
+        assert_eq!((record.punctuality.suspect, record.punctuality.drops, record.drops.len()), (1, 2, 3));
+    }
+}

@@ -1,0 +1,87 @@
+//! A TUN device in a network namespace: what the namespace sends there is read here, a packet at a time, and back.
+//!
+//! Source: Linux, Documentation/networking/tuntap.rst. Without `IFF_VNET_HDR` the kernel cuts large segments and completes
+//! checksums before the device, so that each read is a packet as it would be on a wire.
+
+#![expect(unsafe_code, reason = "devices and namespaces are calls of the C library")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
+
+/// Longest packet that is read.
+pub const LONGEST: usize = 65_536;
+
+const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
+
+/// A device; it is gone when this is dropped.
+#[derive(Debug)]
+pub struct Tun(OwnedFd);
+
+impl Tun {
+    /// Makes the device `name` in the namespace at `namespace`, such as `/run/netns/client`.
+    ///
+    /// # Errors
+    /// What the system says: no such namespace, not permitted, a name that is taken.
+    pub fn new(namespace: &Path, name: &str) -> io::Result<Self> {
+        // A thread of its own enters the namespace, so that the caller stays where it is.
+        let inside = || {
+            let namespace = File::open(namespace)?;
+            // SAFETY: an open file, as long as the call.
+            check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) })?;
+            Self::here(name)
+        };
+        std::thread::scope(|scope| scope.spawn(inside).join().expect("does not panic"))
+    }
+
+    fn here(name: &str) -> io::Result<Self> {
+        let flags = libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC;
+        // SAFETY: a text that ends with a zero; what comes back is a file of ours, or refused.
+        let device = unsafe { OwnedFd::from_raw_fd(check(libc::open(c"/dev/net/tun".as_ptr(), flags))?) };
+        // SAFETY: zeros are a request without a name.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        if name.len() >= request.ifr_name.len() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name of the device is too long"));
+        }
+        for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
+            *place = byte.cast_signed();
+        }
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+        // SAFETY: an open device, and a request that outlives the call.
+        check(unsafe { libc::ioctl(device.as_raw_fd(), TUNSETIFF as _, &raw mut request) })?;
+        Ok(Self(device))
+    }
+
+    /// Reads a packet; `None` if there is none now.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
+        // SAFETY: a place of that length.
+        match check(unsafe { libc::read(self.0.as_raw_fd(), packet.as_mut_ptr().cast(), packet.len()) }) {
+            Ok(length) => Ok(Some(length as usize)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a packet; whether the device took it.
+    #[must_use]
+    pub fn write(&self, packet: &[u8]) -> bool {
+        // SAFETY: a packet of that length.
+        let written = unsafe { libc::write(self.0.as_raw_fd(), packet.as_ptr().cast(), packet.len()) };
+        usize::try_from(written) == Ok(packet.len())
+    }
+
+    /// For waiting until there is something to read.
+    #[must_use]
+    pub fn fd(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+}
+
+/// Numbers below zero are errors.
+fn check<N: PartialOrd + Default>(returned: N) -> io::Result<N> {
+    if returned < N::default() { Err(io::Error::last_os_error()) } else { Ok(returned) }
+}
