@@ -1,6 +1,7 @@
 """What the tests share: a small scenario in a file, and the command line called as a function."""
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,3 +40,13 @@ def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text("replications = 3\n" + EXAMPLE)
     return path
+
+
+@pytest.fixture
+def turn() -> Iterator[None]:
+    """Testbeds of several test processes take turns: a law has one name in the whole kernel, and time is real."""
+    import fcntl  # noqa: PLC0415 (only where there are testbeds)
+
+    with (Path(tempfile.gettempdir()) / "elephan-tests-of-testbeds").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 import sqlite3
 import time
 from pathlib import Path
@@ -225,6 +226,19 @@ def test_laws_need_the_kernels_types(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert linux.struct_ops().status == OK
 
 
+def test_whoever_has_no_laws_is_told_what_was_missing_when_it_was_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linux, "is_linux", lambda: True)
+    monkeypatch.setattr(_native, "kernel_built", lambda: False)
+    assert linux.laws().status == MISSING
+    assert linux.laws().mend.endswith("make -B build")
+    monkeypatch.setattr(_native, "kernel_built", lambda: True)
+    monkeypatch.setattr(_native, "kernel_check", lambda: None)
+    monkeypatch.setattr(_native, "kernel_laws", lambda: [("htcp", "el_htcp", True, True)])
+    assert linux.laws().found == "can be loaded; loaded now: el_htcp"
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "chrt" else name)
+    assert (linux.tools().status, linux.tools().found) == (MISSING, "without chrt")
+
+
 def test_congestion_controls_are_those_of_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(linux, "is_linux", lambda: True)
     monkeypatch.setattr(linux, "SYSCTLS", tmp_path)
@@ -245,5 +259,14 @@ def test_privileges_are_those_in_effect(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_other_systems_are_told_what_does_not_apply(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linux, "is_linux", lambda: False)
-    for look in (linux.kernel, linux.struct_ops, linux.controls, linux.tun, linux.namespaces, linux.privileges):
+    for look in (
+        linux.kernel,
+        linux.struct_ops,
+        linux.laws,
+        linux.tools,
+        linux.controls,
+        linux.tun,
+        linux.namespaces,
+        linux.privileges,
+    ):
         assert look().status == ELSEWHERE

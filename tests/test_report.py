@@ -12,6 +12,7 @@ import pytest
 
 import elephan
 from conftest import Command
+from elephan.compare import compare as ask
 from elephan.report import report
 from elephan.report.themes import THEMES
 from elephan.scenario import EXAMPLE, Scenario
@@ -19,6 +20,7 @@ from elephan.size import compare
 from elephan.store import Store
 from elephan.sweep import sweep
 from report_pages import Node, contrast, numbers, read, swept, tables
+from testbeds import beside
 
 HOSTILE = "</script><script>alert(1)</script>\"'<b>&amp;"
 MOST_BYTES = 3_000_000
@@ -75,10 +77,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     model["units"] = {"law": "", "buffer": "packets", "utilization": "1"}
     model["rows"] = [{"law": "reno", "buffer": 10.0 * i, "utilization": 0.1 * i} for i in range(1, 5)]
     folder_of(root / "model", model, "sawtooth.json")
+    alone = ask(scenario.override({"record": {"every": "50 ms"}}), real=False)
+    beside(alone, alone.simulated, f"replication 0: {HOSTILE}").write(root / "compare")
     return {path.name: path for path in root.iterdir()}
 
 
-KINDS = ("run", "size", "comparison", "sweep", "reproduce", "model")
+KINDS = ("run", "size", "comparison", "sweep", "reproduce", "model", "compare")
 
 
 @pytest.fixture(scope="module")

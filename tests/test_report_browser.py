@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 import elephan
+from elephan.compare import compare
 from elephan.report import report
 from elephan.scenario import EXAMPLE, Scenario
 from report_pages import swept
+from testbeds import beside
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
@@ -53,13 +55,18 @@ def test_what_a_page_asks_for_is_seen(tmp_path: Path) -> None:
     assert "CONSOLE" in said
 
 
-@pytest.mark.parametrize("kind", ["run", "sweep"])
+@pytest.mark.parametrize("kind", ["run", "sweep", "compare"])
 def test_a_page_opens_without_network_and_complaint(tmp_path: Path, kind: str) -> None:
     page = tmp_path / "page.html"
     if kind == "run":
         scenario = Scenario.from_text(EXAMPLE).with_(title=HOSTILE).override({"flows[0].name": HOSTILE})
         report(elephan.run(scenario, series=True), page)
         pictures = 6
+    elif kind == "compare":
+        scenario = Scenario.from_text(EXAMPLE).with_(title=HOSTILE).override({"record": {"every": "50 ms"}})
+        alone = compare(scenario, 1, real=False)
+        report(beside(alone, alone.simulated, f"replication 0: {HOSTILE}"), page)
+        pictures = 2
     else:
         (tmp_path / "sweep").mkdir()
         document = swept([f"1 {HOSTILE}", "2 packets"], [1, 4], HOSTILE)

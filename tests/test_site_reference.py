@@ -3,6 +3,7 @@
 import re
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ from typing import Any
 import pytest
 
 import elephan
+from elephan.compare import compare as ask
+from elephan.compare.several import Compared
 from elephan.size import compare, size
+from testbeds import faked
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
 WEB = """
@@ -42,7 +46,7 @@ def keys(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 def pattern(key: str) -> re.Pattern[str]:
     # Labels are places, which have brackets and dots.
-    return re.compile(re.escape(key).replace("NAME", r".+" if "labels" in key else r"[\w-]+"))
+    return re.compile(re.escape(key).replace("NAME", r".+" if "labels" in key else r"[\w-]+").replace("LAW", r"[\w-]+"))
 
 
 @cache
@@ -61,6 +65,16 @@ def documents(verb: str) -> list[dict[str, Any]]:
             over = {"links[0].buffer": ["9 packets", "no buffer"], "flows[0].count": [1, 2]}
             swept = elephan.sweep(scenario, over=over, store=folder, precision="50%")
             return [swept.to_json() | {"points": [_without_run(point.to_json()) for point in swept.points]}]
+    if verb == "elephan testbed run":
+        return [faked(elephan.run(scenario, 2), "replication 1: late").to_json()]
+    if verb == "elephan compare":
+        alone = ask(scenario.override({"record": {"every": "100 ms"}}), 1, real=False)
+        beside = replace(alone, tested=faked(alone.simulated))
+        # A run is described where it is, and so are rows.
+        other = replace(beside, tested=faked(alone.simulated, "replication 0: late"))
+        point = Compared(0, {"seed": 1}, other).to_json() | {"rows": []}
+        own = [found.to_json() | {"simulation": [], "testbed": []} for found in (alone, beside)]
+        return [*own, {"points": [point]}]
     made = compare(scenario, ["reno"], ["drop-tail", "fq"], lambda each: size(each, "utilization=0.8", replications=2))
     unmet = compare(scenario, ["reno"], ["codel"], lambda each: size(each, "utilization=0.9999", replications=1))
     return [made.to_json(), unmet.to_json()]
@@ -71,14 +85,24 @@ def _without_run(point: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in point.items() if key not in ("links", "groups", "fairness", "precision")}
 
 
-VERBS = ("elephan run", "elephan size", "elephan size --laws … --queues …", "elephan sweep")
+VERBS = (
+    "elephan run",
+    "elephan size",
+    "elephan size --laws … --queues …",
+    "elephan sweep",
+    "elephan testbed run",
+    "elephan compare",
+)
+BASE = {VERBS[2]: ("variants[].", VERBS[1]), VERBS[4]: ("", VERBS[0])}
+"""Documents that have the keys of another one, and where."""
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_key_of_a_document_has_a_row(verb: str) -> None:
     listed = rows(verb)
-    if verb == VERBS[2]:
-        listed = {f"variants[].{key}": kind for key, kind in rows("elephan size").items()} | listed
+    if verb in BASE:
+        place, other = BASE[verb]
+        listed = {f"{place}{key}": kind for key, kind in rows(other).items()} | listed
     found = [pattern(key) for key in listed]
     missing = {
         key

@@ -1,16 +1,25 @@
 """The native half of elephan: text and numbers in, JSON and NumPy columns out."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from os import PathLike
+from typing import Any, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Bottleneck",
+    "HeldLaw",
     "catalog",
     "describe",
     "digest",
     "json_lines",
+    "kernel_built",
+    "kernel_check",
+    "kernel_counters",
+    "kernel_laws",
+    "kernel_load",
+    "kernel_unload",
     "law_rounds",
     "memory_floor",
     "parquet_file",
@@ -102,3 +111,41 @@ def queue_curve(
     packet_bytes: float,
     buffer_packets: int | None = None,
 ) -> NDArray[np.float64]: ...
+def kernel_built() -> bool: ...
+def kernel_check() -> None: ...
+def kernel_load(control: str) -> None: ...
+def kernel_unload(name: str) -> None: ...
+def kernel_laws() -> list[tuple[str, str, bool, bool]]: ...
+def kernel_counters(name: str) -> dict[str, int]: ...
+
+@final
+class HeldLaw:
+    def __new__(cls, control: str) -> HeldLaw: ...
+    def counters(self) -> dict[str, int] | None: ...
+    def release(self) -> None: ...
+
+@final
+class Bottleneck:
+    def __new__(
+        cls,
+        canonical: str,
+        replication: int,
+        *,
+        client: tuple[PathLike[str], str],
+        server: tuple[PathLike[str], str],
+    ) -> Bottleneck: ...
+    def run(
+        self,
+        *,
+        warmup_s: float,
+        measured_s: float,
+        longest_s: float,
+        every_s: float,
+        wires_s: Sequence[tuple[float, float]],
+        first_port: int,
+        quantum_s: float,
+        priority: int,
+        limit_s: float,
+        shaken_s: float,
+    ) -> dict[str, Any]: ...
+    def stop(self) -> None: ...

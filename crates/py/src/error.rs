@@ -4,6 +4,7 @@ use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::Path;
 
+pyo3::import_exception!(elephan.errors, InputError);
 pyo3::import_exception!(elephan.errors, ScenarioError);
 pyo3::import_exception!(elephan.errors, UnitError);
 
@@ -20,6 +21,16 @@ pub fn from_build(error: sim::BuildError) -> PyErr {
 /// A quantity that cannot be read.
 pub fn from_text(error: base::text::TextError) -> PyErr {
     UnitError::new_err(error.to_string())
+}
+
+/// What keeps a law from the kernel.
+pub fn from_kernel(error: impl std::fmt::Display) -> PyErr {
+    InputError::new_err(error.to_string())
+}
+
+/// A parameter that the kernel's numbers cannot hold.
+pub fn from_params(error: base::ParamError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
 }
 
 /// Columns that are no table.

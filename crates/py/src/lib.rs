@@ -8,9 +8,11 @@ mod error;
 mod facts;
 mod files;
 mod json;
+mod kernel;
 mod laws;
 mod parquet;
 mod queues;
+mod relay;
 mod several;
 
 use pyo3::prelude::*;
@@ -18,7 +20,7 @@ use pyo3::prelude::*;
 /// The native half of elephan. See `_native.pyi` for the types.
 #[pymodule(gil_used = false)]
 mod _native {
-    use crate::{cards, columns, error, facts, files, json, laws, parquet, queues, several};
+    use crate::{cards, columns, error, facts, files, json, kernel, laws, parquet, queues, several};
     use error::{bad_engine, from_build, from_scenario};
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
@@ -33,6 +35,9 @@ mod _native {
     use json::json_lines;
 
     #[pymodule_export]
+    use kernel::{HeldLaw, kernel_built, kernel_check, kernel_counters, kernel_laws, kernel_load, kernel_unload};
+
+    #[pymodule_export]
     use laws::{law_rounds, replay_law};
 
     #[pymodule_export]
@@ -43,6 +48,10 @@ mod _native {
 
     #[pymodule_export]
     use several::simulate_several;
+
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::relay::Bottleneck;
 
     /// Version of the engine.
     #[pyfunction]

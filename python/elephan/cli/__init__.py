@@ -15,8 +15,10 @@ import typer
 from elephan.cli import (
     bench,
     catalog,
+    compare,
     completion,
     doctor,
+    kernel,
     lint,
     model,
     new,
@@ -27,6 +29,7 @@ from elephan.cli import (
     size,
     store,
     sweep,
+    testbed,
 )
 from elephan.cli.common import Interrupted, leave, report_defect, say
 from elephan.cli.help import Verb, Verbs, arrange
@@ -55,6 +58,9 @@ app.command("reproduce", epilog=reproduce.EXAMPLE, cls=Verb)(reproduce.reproduce
 app.command("new", epilog=new.EXAMPLE, cls=Verb)(new.new)
 app.command("report", epilog=report.EXAMPLE, cls=Verb)(report.report)
 app.add_typer(store.app)
+app.add_typer(testbed.app)
+app.command("compare", epilog=compare.EXAMPLE, cls=Verb)(compare.compare)
+app.add_typer(kernel.app)
 app.command("lint", epilog=lint.EXAMPLE, cls=Verb)(lint.lint)
 app.command("list", epilog=catalog.EXAMPLE, cls=Verb)(catalog.list_)
 app.command("schema", epilog=schema.EXAMPLE, cls=Verb)(schema.schema)

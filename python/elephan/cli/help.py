@@ -27,6 +27,11 @@ VERBS: dict[str, dict[str, str]] = {
         "sweep": "Run a scenario over lists of values; resumable.",
         "report": "Make one HTML page of a run, a sizing or a sweep.",
     },
+    "Real stacks": {
+        "testbed": "Run a scenario through the kernel's TCP on this machine.",
+        "compare": "A model, the simulator and the kernel, side by side.",
+        "kernel": "Put the laws into the running Linux kernel.",
+    },
     "Look things up": {
         "list": "Laws, queues, traffic, models, metrics: what there is.",
         "schema": "JSON Schema of scenario files, for editors.",

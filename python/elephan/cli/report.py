@@ -17,7 +17,9 @@ EXAMPLE = "Example:  elephan report sized/ --out answer.html --open"
 def report(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="What --out of run, size, model, sweep or reproduce wrote, or a store."),
+        typer.Argument(
+            metavar="DIR", help="What --out of run, size, model, sweep, compare or reproduce wrote, or a store."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The page.", show_default="DIR/report.html")

@@ -46,6 +46,7 @@ PROBES: tuple[Probe, ...] = (
     Probe(_WORK, "chromium", "tests of reports", installed.program("chromium", {"": "chromium"})),
     Probe(_LINUX, "kernel", "congestion control in BPF", linux.kernel),
     Probe(_LINUX, "struct_ops", "loading laws", linux.struct_ops),
+    Probe(_LINUX, "laws", "elephan kernel load, testbeds with our laws", linux.laws),
     Probe(_LINUX, "congestion controls", "comparing with the kernel's", linux.controls),
     Probe(_LINUX, "TUN", "a bottleneck in user space", linux.tun),
     Probe(_LINUX, "namespaces", "hosts on one machine", linux.namespaces),
@@ -53,6 +54,7 @@ PROBES: tuple[Probe, ...] = (
     Probe(_LINUX, "ip", "setting up hosts", installed.program("ip", {"": "iproute2", "dnf": "iproute"})),
     Probe(_LINUX, "iperf3", "real traffic", installed.program("iperf3", {"": "iperf3"})),
     Probe(_LINUX, "clang", "compiling laws", installed.program("clang", {"": "clang"})),
+    Probe(_LINUX, "setpriv, nsenter", "hosts that end with the command", linux.tools),
     Probe(_LINUX, "bpftool", "looking at loaded laws", installed.program("bpftool", {"": "bpftool", "pacman": "bpf"})),
 )
 """All of them, in the order in which they are shown."""

@@ -8,11 +8,14 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 import sys
 from pathlib import Path
 
-from elephan.doctor.finding import ELSEWHERE, LIMITED, MISSING, OK, Finding
+from elephan import _native
+from elephan.doctor.finding import ELSEWHERE, LIMITED, MISSING, OK, Finding, install
 from elephan.doctor.machine import read
+from elephan.errors import InputError
 
 STRUCT_OPS, LINKED = (5, 6), (6, 4)
 """Kernels from which a congestion control can be a BPF program, and from which it goes when its loader goes."""
@@ -65,6 +68,31 @@ def struct_ops() -> Finding:
     except OSError as error:
         return Finding(LIMITED, f"{BTF}: {error.strerror}")
     return Finding(OK, "BTF, with TCP's operations") if holds else Finding(MISSING, "BTF, but without TCP's operations")
+
+
+def laws() -> Finding:
+    """Whether this elephan was built with the laws of the kernel, and what hinders loading them now."""
+    if not is_linux():
+        return NOT_LINUX
+    if not _native.kernel_built():
+        packages = install({"": "libelf-devel zlib-devel", "apt-get": "pkg-config libelf-dev zlib1g-dev"})
+        return Finding(MISSING, "built without them: libelf and zlib were not there", f"{packages} && make -B build")
+    try:
+        _native.kernel_check()
+    except InputError as error:
+        return Finding(LIMITED, str(error))
+    there = [called for _, called, offered, _ in _native.kernel_laws() if offered]
+    return Finding(OK, f"can be loaded; loaded now: {' '.join(there) or 'none'}")
+
+
+def tools() -> Finding:
+    """Whether the small programs of util-linux and procps that a testbed calls are there."""
+    if not is_linux():
+        return NOT_LINUX
+    missing = [name for name in ("setpriv", "nsenter", "unshare", "chrt", "sysctl") if shutil.which(name) is None]
+    if missing:
+        return Finding(MISSING, f"without {', '.join(missing)}", install({"": "util-linux procps"}))
+    return Finding(OK, "and unshare, chrt, sysctl")
 
 
 def controls() -> Finding:

@@ -10,7 +10,7 @@ __all__ = ["report"]
 
 
 class Written(Protocol):
-    """What writes itself into a folder: a Result, an Answer, a Comparison, a Swept."""
+    """What writes itself into a folder: a Result, a Tested, an Answer, a Comparison of either kind, a Swept."""
 
     def write(self, folder: Path) -> object:
         """Write everything."""
@@ -21,8 +21,9 @@ def report(source: str | Path | Written, out: str | Path) -> Path:
 
     Parameters
     ----------
-    source : path, Result, Answer, Comparison or Swept
-        A folder that ``--out`` of a verb wrote, a store, or what `run`, `size`, `compare` or `sweep` gave.
+    source : path, Result, Tested, Answer, Comparison or Swept
+        A folder that ``--out`` of a verb wrote, a store, or what `run`, `size`, `compare` or `sweep` gave; or
+        `elephan.testbed.run` or `elephan.compare.compare`.
     out : path
         The HTML file. It appears whole or not at all.
 

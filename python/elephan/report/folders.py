@@ -18,6 +18,7 @@ KINDS = {
     "size.json": "size",
     "comparison.json": "comparison",
     "sweep.json": "sweep",
+    "compare.json": "origins",
     "reproduce.json": "reproduction",
     "index.sqlite": "store",
 }

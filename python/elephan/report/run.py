@@ -9,17 +9,18 @@ import numpy as np
 
 from elephan.metrics import utilization_series
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
-from elephan.pictures.numbers import course
 from elephan.pictures.table import Table, cell
 from elephan.pictures.thin import thin
 from elephan.pictures.words import count, joined, number, plain, with_unit
+from elephan.report.lines import MOST_POINTS, of_flows, points_each, spans
 from elephan.report.page import Command, Page, Part, Tile
+from elephan.report.punctual import punctuality, verdict
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.report.watched import Watched, watched
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -28,17 +29,8 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-SINGLE_LINES = 30
-"""With more flows in a group, their mean and range are shown instead of every one."""
-
-MOST_POINTS = 24_000
-"""Of all lines of one picture: more than a screen can tell apart, few enough for a page that is mailed."""
-
 MOST_LINKS = 4
 """More links than these in one picture cannot be told apart."""
-
-MOST_SAID = 6
-"""Of what one picture shows is said in words."""
 
 FINE = 400
 """With more bins of utilization than these, stretches of several round-trip times are shown."""
@@ -63,7 +55,9 @@ def page(folder: Path) -> Page:
     document = read_json(folder / "run.json")
     scenario = read_scenario(folder / "scenario.toml")
     run, links = document["run"], document["links"]
-    parts = []
+    # Of real stacks, which may be late; a simulation cannot.
+    tested = document.get("testbed")
+    parts = [] if tested is None else [punctuality(tested)]
     if (folder / "samples.parquet").exists():
         seen = watched(folder / "samples.parquet", run["warmup_s"])
         parts.append(Part("Over time", (_when(document),), over_time(document, scenario, seen)))
@@ -76,13 +70,14 @@ def page(folder: Path) -> Page:
     parts.append(Part("Flows", (), (), _groups(document)))
     loaded = [link for link, facts in zip(links, scenario.links, strict=True) if facts["flows"]] or links
     return Page(
-        kind="Run",
+        kind="Run" if tested is None else "Run on a testbed",
         title=scenario.title,
         question=("What happens on this network?", *_network(scenario)),
-        headline=_headline(loaded),
+        headline=_headline(loaded) if tested is None or tested["valid"] else "Not valid: the testbed was not punctual",
         sentence=_sentence(document, loaded),
+        tone="plain" if tested is None or tested["valid"] else "bad",
         tiles=_tiles(document, loaded),
-        notes=_precision(document),
+        notes=(*(() if tested is None else (verdict(tested),)), *_precision(document)),
         commands=tuple(
             Command(link["tc"], f"The queue of {link['name']} on Linux.") for link in loaded[:1] if link["tc"]
         ),
@@ -90,7 +85,7 @@ def page(folder: Path) -> Page:
         warnings=tuple(document["warnings"]),
         scenario=scenario.text,
         resolved=scenario.canonical,
-        reproduce=(Command(command(scenario), "The same numbers, from the scenario of this page."),),
+        reproduce=(_again(scenario, real=tested is not None),),
         provenance=(
             *origin(run),
             ("replications", str(run["replications"])),
@@ -127,6 +122,14 @@ def command(scenario: Scenario) -> str:
     settled = scenario.warmup_rule == "auto"
     more = f" --set {shlex.quote('warmup=auto')}" if settled else ""
     return f"elephan run scenario.toml{more} --out run/ --plot"
+
+
+def _again(scenario: Scenario, *, real: bool) -> Command:
+    if real:
+        return Command(
+            "sudo elephan testbed run scenario.toml --out run/", "Never quite the same: real packets are not."
+        )
+    return Command(command(scenario), "The same numbers, from the scenario of this page.")
 
 
 def _network(scenario: Scenario) -> tuple[str, ...]:
@@ -229,28 +232,22 @@ def over_time(document: Document, scenario: Scenario, seen: Watched) -> tuple[Fi
     ):
         series = _per_flow(document, seen, values)
         if series:
-            alt = f"{title} over {format_time(run['duration_s'])}. {_spans(series, axis.unit)}"
+            alt = f"{title} over {format_time(run['duration_s'])}. {spans(series, axis.unit)}"
             found.append(Figure(name, title, alt, time, axis, series, marks, link="time"))
     if seen.links:
         shown = _busiest(document, seen)
         backlog = _backlog(seen, shown)
-        alt = f"Backlog over {format_time(run['duration_s'])}. {_spans(backlog, 'packets')}"
+        alt = f"Backlog over {format_time(run['duration_s'])}. {spans(backlog, 'packets')}"
         axis = Axis("backlog", "packets", low=0.0)
         limits = _buffers(document, scenario, seen, shown)
         figure = Figure("backlog", "Backlog", alt, time, axis, backlog, (*marks, *limits), link="time")
         found.insert(1 if found else 0, figure)
         used = _utilization(scenario, seen, shown)
         if used:
-            alt = f"Utilization of each stretch of time. {_spans(used, '')}"
+            alt = f"Utilization of each stretch of time. {spans(used, '')}"
             axis = Axis("utilization", low=0.0, high=1.05)
             found.append(Figure("utilization", "Utilization", alt, time, axis, used, marks, link="time", height=220))
     return tuple(found)
-
-
-def _spans(series: Sequence[Series], unit: str) -> str:
-    """Say where lines go: each of a few, else all of one name together."""
-    names = list(dict.fromkeys(s.name for s in series))[:MOST_SAID]
-    return ". ".join(f"{name}: {course([s for s in series if s.name == name], unit)}" for name in names) + "."
 
 
 def _per_flow(document: Document, seen: Watched, values: NDArray[np.float64]) -> tuple[Series, ...]:
@@ -258,40 +255,14 @@ def _per_flow(document: Document, seen: Watched, values: NDArray[np.float64]) ->
     if not values.size or not np.isfinite(values).any():
         return ()
     laws = {group["name"]: group["law"] or "datagrams" for group in document["groups"]}
-    names = [name for name in laws if np.isfinite(values[seen.flows == name]).any()]
-    lines = sum(own if (own := int((seen.flows == name).sum())) <= SINGLE_LINES else 1 for name in names)
-    most = max(100, MOST_POINTS // max(1, lines))
+    parts = {name: values[seen.flows == name] for name in laws}
+    known = {name: rows for name, rows in parts.items() if np.isfinite(rows).any()}
+    most = points_each(list(known.values()))
     found: list[Series] = []
-    for k, name in enumerate(names):
-        rows = values[seen.flows == name]
-        rows = rows[np.isfinite(rows).any(axis=1)]
-        label = f"{name}: {count(rows.shape[0], f'{laws[name]} flow')}"
-        if (seen.flows == name).sum() <= SINGLE_LINES:
-            for i, row in enumerate(rows):
-                x, y = thin(seen.time_s, row, most)
-                found.append(Series(label, x, y, colour=colour(k), label=f"{name}, flow {i + 1}"))
-            continue
-        known = np.isfinite(rows).any(axis=0)
-        stretch = max(1, int(np.ceil(known.sum() / most * 3)))
-        x, mean, low, high = (
-            _stretched(part, stretch, how)
-            for part, how in (
-                (seen.time_s[known], np.min),
-                (np.nanmean(rows[:, known], axis=0), np.mean),
-                (np.nanmin(rows[:, known], axis=0), np.min),
-                (np.nanmax(rows[:, known], axis=0), np.max),
-            )
-        )
-        found.append(
-            Series(f"{label}, mean and range", x, mean, low, high, colour(k), label=f"{name}, mean", interval="range")
-        )
+    for k, (name, rows) in enumerate(known.items()):
+        label = f"{name}: {count(int(np.isfinite(rows).any(axis=1).sum()), f'{laws[name]} flow')}"
+        found += of_flows(label, name, seen.time_s, rows, colour(k), most)
     return tuple(found)
-
-
-def _stretched(values: NDArray[np.float64], stretch: int, how: Callable[..., Any]) -> NDArray[np.float64]:
-    """One value of each so many."""
-    starts = np.arange(0, values.size, stretch)
-    return np.array([how(values[start : start + stretch]) for start in starts])
 
 
 def _busiest(document: Document, seen: Watched) -> list[str]:
@@ -457,7 +428,17 @@ def drops_table(links: Sequence[Document]) -> Table:
     return Table("Packets dropped, by cause, with 95 % intervals", heads, rows)
 
 
-def _groups(document: Document) -> tuple[Table, ...]:
+def groups_table(groups: Sequence[Document]) -> Table:
+    """List what each group of flows did.
+
+    Parameters
+    ----------
+    groups : sequence of dict
+
+    Returns
+    -------
+    Table
+    """
     heads = (
         "group",
         "law",
@@ -485,8 +466,12 @@ def _groups(document: Document) -> tuple[Table, ...]:
             cell(group["loss_events"]),
             cell(group["timeouts"]),
         )
-        for group in document["groups"]
+        for group in groups
     )
+    return Table("Groups of flows, with 95 % intervals", heads, rows)
+
+
+def _groups(document: Document) -> tuple[Table, ...]:
     fair = document["fairness"]
     shares = Table(
         "Fairness, with 95 % intervals",
@@ -497,7 +482,7 @@ def _groups(document: Document) -> tuple[Table, ...]:
             (cell("ratio of goodputs, short against long RTT"), cell(fair["rtt_ratio"])),
         ),
     )
-    return (Table("Groups of flows, with 95 % intervals", heads, rows), *_transfers(document), shares)
+    return (groups_table(document["groups"]), *_transfers(document), shares)
 
 
 def _page_times(transfers: Document) -> tuple[Document, Document]:

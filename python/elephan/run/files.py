@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 from contextlib import contextmanager
 from json.encoder import encode_basestring_ascii as _string
 from math import isfinite
@@ -68,6 +69,48 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to write into that becomes `folder` when the block ends well, and vanishes otherwise.
+
+    Parameters
+    ----------
+    folder : Path
+        If it is there, it is given itself: what else is in it stays.
+
+    Yields
+    ------
+    Path
+        An empty one beside it, or `folder`.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with whole_folder(Path(parent) / "a") as folder:
+    ...         _ = (folder / "b.txt").write_text("whole")
+    ...     (Path(parent) / "a" / "b.txt").read_text()
+    'whole'
+    """
+    if folder.exists():
+        yield folder
+        return
+    temporary = folder.with_name(f".{folder.name}-{os.urandom(8).hex()}")
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+        temporary.replace(folder)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
         raise
 
 

@@ -1,0 +1,145 @@
+"""``elephan compare``: a model, the simulator and the kernel on one scenario."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli.common import (
+    JsonOption,
+    OutOption,
+    QuietOption,
+    ReplicationsOption,
+    ScenarioArgument,
+    SeedOption,
+    SetOption,
+    check_out,
+    fitted_table,
+    print_json,
+    print_tables,
+    say,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from elephan.compare import Comparison
+    from elephan.scenario import Scenario
+    from elephan.sweep.document import Sweep
+
+    Progress = Callable[[str], None] | None
+
+EXAMPLE = "Example:  elephan compare scenarios/testbed.toml --out compared/"
+
+
+def compare(
+    scenario: ScenarioArgument,
+    assignments: SetOption = None,
+    replications: ReplicationsOption = None,
+    seed: SeedOption = None,
+    out: OutOption = None,
+    no_testbed: Annotated[bool, typer.Option("--no-testbed", help="Model and simulation only: needs no root.")] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Ask an analytic model, the simulator and the kernel's TCP, and say how far they are apart.
+
+    Of a sweep file each point in its turn. Exit code 0, or 1 if a testbed was not punctual: then its numbers must not
+    be believed.
+    """
+    from elephan.scenario import parse_assignment  # noqa: PLC0415 (--help does without the extension)
+    from elephan.sweep.document import Sweep  # noqa: PLC0415
+
+    check_out(out)
+    changes = dict(parse_assignment(text) for text in assignments or [])
+    changes |= {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
+    sweep = Sweep.from_file(scenario)
+    sweep = sweep.changed(changes) if changes else sweep
+    progress = None if quiet or json else lambda what: say(f"compare: {what}")
+    if sweep.axes:
+        valid = _points(sweep, out, progress, real=not no_testbed, json=json)
+    else:
+        valid = _one(sweep.base, out, progress, real=not no_testbed, json=json)
+    raise typer.Exit(0 if valid else 1)
+
+
+def _one(scenario: Scenario, out: Path | None, progress: Progress, *, real: bool, json: bool) -> bool:
+    """Compare one scenario; whether the testbed was valid, if there was one."""
+    from elephan.compare import compare as ask  # noqa: PLC0415 (--help does without the extension)
+
+    compared = ask(scenario, None, None, progress, real=real)
+    written = [] if out is None else _write(compared, out)
+    if json:
+        print_json(compared.to_json())
+    else:
+        cells = [
+            [row.name, *(_number(value) for value in (row.model, row.simulation, row.testbed)), _gap(row)]
+            for row in compared.rows
+        ]
+        heads = ["", "model", "simulation", "testbed", "simulation less testbed"]
+        print_tables(fitted_table(heads, cells, [True, False, False, False, False]))
+        for path in written:
+            say(f"wrote {path}")
+    return _objected(compared, "")
+
+
+def _points(sweep: Sweep, out: Path | None, progress: Progress, *, real: bool, json: bool) -> bool:
+    """Compare all points of a sweep; whether every testbed was valid."""
+    from elephan.compare.several import SHOWN, compare_points  # noqa: PLC0415 (as above)
+    from elephan.run.files import write_json  # noqa: PLC0415
+
+    found, valid = [], True
+    for point in compare_points(sweep, progress, real=real):
+        found.append(point)
+        if out is not None:
+            _write(point.comparison, out / point.name)
+            with writing(out):
+                write_json(out / "points.json", {"points": [one.to_json() for one in found]})
+        valid &= _objected(point.comparison, f"{point.name}: ")
+    if json:
+        print_json({"points": [one.to_json() for one in found]})
+        return valid
+    names = list(dict.fromkeys(name for one in found for name in one.labels))
+    cells = []
+    for one in found:
+        rows = {row.name: row for row in one.comparison.rows}
+        values = [
+            [_number(rows[name].testbed), _gap(rows[name])] if real else [_number(rows[name].simulation)]
+            for name in SHOWN
+        ]
+        cells.append([*(str(one.labels.get(name, "")) for name in names), *(text for pair in values for text in pair)])
+    heads = [*names, *(head for title in SHOWN.values() for head in ((title, "gap") if real else (title,)))]
+    print_tables(fitted_table(heads, cells, [*[True] * len(names), *[False] * (len(heads) - len(names))]))
+    say("of the testbed; gap: simulation less testbed" if real else "of the simulation")
+    if out is not None:
+        say(f"wrote {out}: a folder of each point, and points.json")
+    return valid
+
+
+def _write(compared: Comparison, out: Path) -> list[Path]:
+    from elephan.plots.origins import draw_origins  # noqa: PLC0415 (Matplotlib is slow to import)
+
+    with writing(out):
+        return [*compared.write(out), *draw_origins(compared, out)]
+
+
+def _objected(compared: Comparison, where: str) -> bool:
+    """Say why a testbed is not valid; whether it is."""
+    tested = compared.tested
+    for objection in () if tested is None else tested.objections:
+        say(f"compare: {where}the testbed is not valid: {objection}")
+    return tested is None or tested.valid
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _gap(row: Any) -> str:
+    gap = row.gap("simulation")
+    if gap is None:
+        return ""
+    return f"{100 * gap:+.1f} %" if row.relative else f"{gap:+.4f}"

@@ -1,0 +1,81 @@
+"""``elephan kernel``: the laws in the running Linux kernel."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from elephan.cli.common import JsonOption, fitted_table, print_json, print_lines, print_tables, say
+from elephan.cli.help import Verb
+
+app = typer.Typer(
+    name="kernel",
+    no_args_is_help=True,
+    help="The laws in the running Linux kernel: load, list, count, take out. Needs root.",
+    epilog="Example:  elephan kernel load ghstcp",
+)
+
+LawArgument = Annotated[str, typer.Argument(metavar="LAW", help="As elephan list laws has it, or as the kernel does.")]
+
+
+@app.command("load", cls=Verb, epilog="Example:  elephan kernel load ghstcp --set z_threshold=2.5")
+def load(
+    law: LawArgument,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the law; repeatable."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Put a law into the kernel, where it stays until it is taken out."""
+    from elephan import kernel  # noqa: PLC0415 (--help does without the extension)
+    from elephan.scenario import parse_assignment  # noqa: PLC0415
+
+    loaded = kernel.load(law, **dict(parse_assignment(text) for text in assignments or []))
+    if json:
+        print_json(asdict(loaded))
+        return
+    say(f"{loaded.name}: sockets can choose {loaded.called}, as with iperf3 -C {loaded.called}")
+
+
+@app.command("unload", cls=Verb, epilog="Example:  elephan kernel unload ghstcp")
+def unload(law: LawArgument, json: JsonOption = False) -> None:
+    """Take a law out; sockets that have it keep it until they close."""
+    from elephan import kernel  # noqa: PLC0415
+
+    kernel.unload(law)
+    if json:
+        print_json({"unloaded": law})
+
+
+@app.command("list", cls=Verb, epilog="Example:  elephan kernel list")
+def list_(json: JsonOption = False) -> None:
+    """List the laws that the kernel can have, and which of them are there."""
+    from elephan import kernel  # noqa: PLC0415
+
+    rows = kernel.laws()
+    if json:
+        print_json([asdict(row) for row in rows])
+        return
+    cells = [[row.name, row.called, _state(row)] for row in rows]
+    print_tables(fitted_table(["law", "in the kernel", "state"], cells, [True] * 3))
+
+
+@app.command("show", cls=Verb, epilog="Example:  elephan kernel show ghstcp")
+def show(law: LawArgument, json: JsonOption = False) -> None:
+    """Count what the sockets of a loaded law have done."""
+    from elephan import kernel  # noqa: PLC0415
+
+    counted = asdict(kernel.counters(law))
+    if json:
+        print_json({"law": law, **counted})
+        return
+    print_lines(*(f"{name:<12} {value}" for name, value in counted.items()))
+
+
+def _state(row: Any) -> str:
+    if row.kept:
+        return "loaded"
+    return "there, by other hands" if row.offered else "not loaded"

@@ -1,0 +1,85 @@
+"""``elephan testbed``: a scenario through the kernel's TCP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elephan.cli.common import (
+    JsonOption,
+    OutOption,
+    QuietOption,
+    ReplicationsOption,
+    ScenarioArgument,
+    SeedOption,
+    SetOption,
+    check_out,
+    print_json,
+    print_lines,
+    say,
+    writing,
+)
+from elephan.cli.help import Verb
+
+app = typer.Typer(
+    name="testbed",
+    no_args_is_help=True,
+    help="A scenario on real stacks: the kernel's TCP, the simulator's queue in front of it. Needs root.",
+    epilog="Example:  elephan testbed run scenarios/testbed.toml",
+)
+
+
+@app.callback()
+def testbed() -> None:
+    """Keep `run` a verb of its own although it is the only one."""
+
+
+@app.command("run", cls=Verb, epilog="Example:  elephan testbed run scenarios/testbed.toml --dry-run")
+def run(
+    scenario: ScenarioArgument,
+    assignments: SetOption = None,
+    replications: ReplicationsOption = None,
+    seed: SeedOption = None,
+    out: OutOption = None,
+    attempts: Annotated[
+        int,
+        typer.Option("--attempts", metavar="N", min=1, max=10, help="Of a replication at most, until it is punctual."),
+    ] = 3,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print every command.")] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Run a scenario in real time between two hosts of this machine; the same document as a simulation.
+
+    Exit code 0 if the run was punctual, 1 if it was not: then its numbers must not be believed.
+    """
+    from elephan import testbed as room  # noqa: PLC0415 (--help does without the extension)
+    from elephan.cli.run import print_document  # noqa: PLC0415
+    from elephan.run.files import whole_folder  # noqa: PLC0415
+    from elephan.scenario import Scenario, parse_assignment  # noqa: PLC0415
+
+    check_out(out)
+
+    read = Scenario.from_file(Path(scenario))
+    if assignments:
+        read = read.override(dict(parse_assignment(text) for text in assignments))
+    if dry_run:
+        print_lines(*room.plan(read if seed is None else read.override({"seed": seed})).lines())
+        return
+    progress = None if quiet or json else lambda done, total: say(f"testbed: {done} of {total} replications")
+    tested = room.run(read, replications, seed, progress, attempts=attempts)
+    if out is not None:
+        with writing(out), whole_folder(out) as folder:
+            tested.write(folder)
+    if json:
+        print_json(tested.to_json())
+    else:
+        print_document(tested.result.to_json(), tested.result.scenario.groups)
+        for one in tested.punctuality:
+            late = f"late by up to {one['p99_us']} us at 99 %, {1e3 * one['latest_s']:.1f} ms at most"
+            say(f"testbed: {late}; stood still for {1e3 * one['gap_s']:.1f} ms at most; attempt {one['attempts']}")
+    for objection in tested.objections:
+        say(f"testbed: not valid: {objection}")
+    raise typer.Exit(0 if tested.valid else 1)

@@ -1,0 +1,247 @@
+"""Three answers to one scenario: an analytic model's, the simulator's, and the kernel's on a testbed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan import testbed
+from elephan.compare.teeth import Teeth, teeth
+from elephan.errors import InputError
+from elephan.run import run
+from elephan.scenario import Scenario
+from elephan.theory.laws import response
+from elephan.theory.models.bottleneck import bottleneck
+from elephan.theory.sawtooth import synchronised
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from elephan.run.result import Result
+    from elephan.testbed import Tested
+
+__all__ = ["Comparison", "Row", "Teeth", "compare", "teeth"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity, as each of the three has it.
+
+    Parameters
+    ----------
+    name, unit : str
+    model, simulation, testbed : float or None
+        None where it is not known.
+    relative : bool
+        Whether the gap is a share of the testbed's; else a difference.
+    """
+
+    name: str
+    unit: str
+    model: float | None
+    simulation: float | None
+    testbed: float | None
+    relative: bool
+
+    def gap(self, other: str) -> float | None:
+        """Say how far one of the others is from the testbed.
+
+        Parameters
+        ----------
+        other : str
+            ``"model"`` or ``"simulation"``.
+
+        Returns
+        -------
+        float or None
+        """
+        value = getattr(self, other)
+        if value is None or self.testbed is None or (self.relative and not self.testbed):
+            return None
+        return float(value / self.testbed - 1.0 if self.relative else value - self.testbed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row as JSON has it."""
+        gaps = {f"{other}_gap": self.gap(other) for other in ("model", "simulation")}
+        values = {"model": self.model, "simulation": self.simulation, "testbed": self.testbed}
+        kind = "relative" if self.relative else "absolute"
+        return {"name": self.name, "unit": self.unit, "gap_is": kind} | values | gaps
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` found.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    rows : tuple of Row
+    simulated : Result
+        With its series.
+    tested : Tested or None
+        None if no testbed was asked for.
+    """
+
+    scenario: Scenario
+    rows: tuple[Row, ...]
+    simulated: Result
+    tested: Tested | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan compare --json``.
+
+        Returns
+        -------
+        dict
+            ``scenario`` as a file, ``rows``, and the documents ``simulation`` and ``testbed``; None without one.
+        """
+        tested = None if self.tested is None else self.tested.to_json()
+        rows = [row.to_json() for row in self.rows]
+        own = {"scenario": self.scenario.text, "rows": rows}
+        return own | {"simulation": self.simulated.to_json(), "testbed": tested}
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """Write ``compare.json``, and each result with its series into a folder of its own.
+
+        Parameters
+        ----------
+        folder : Path or str
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+            The folders ``simulation`` and, if there is one, ``testbed``; then the document.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        from elephan.run.files import write_json  # noqa: PLC0415 (Arrow is slow to import)
+
+        folder = Path(folder)
+        found = [folder / "simulation"]
+        self.simulated.write(found[0])
+        if self.tested is not None:
+            found.append(folder / "testbed")
+            self.tested.write(found[1])
+        return [*found, write_json(folder / "compare.json", self.to_json())]
+
+
+def compare(
+    scenario: Scenario | Path | str,
+    replications: int | None = None,
+    seed: int | None = None,
+    progress: Callable[[str], None] | None = None,
+    *,
+    real: bool = True,
+) -> Comparison:
+    """Ask a model, the simulator and the kernel.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+        As `elephan.testbed.plan` takes it.
+    replications, seed : int, optional
+        Instead of what the file says.
+    progress : callable, optional
+        Called with what is being done.
+    real : bool
+        Whether to run the testbed, too; without it the rest is the same.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        As `elephan.testbed.run`.
+    """
+    read = scenario if isinstance(scenario, Scenario) else Scenario.from_file(scenario)
+    changes = {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
+    read = read.override(changes) if changes else read
+    if read.facts["every_s"] is None:
+        message = f'{read.origin}: record.every: windows are compared over time; give a time, such as "100 ms"'
+        raise InputError(message)
+    say = progress or (lambda _: None)
+    if real:
+        testbed.plan(read)  # What a testbed cannot do is said before anything is run.
+    say("simulation")
+    simulated = run(read, series=True)
+    if real:
+        say("testbed")
+    # With the warm-up that the simulation has, should it have found that itself.
+    tested = testbed.run(simulated.scenario) if real else None
+    model, simulation = _model(read), _measured(simulated)
+    real_one = None if tested is None else _measured(tested.result)
+    rows = tuple(
+        Row(name, unit, _known(model, name), _known(simulation, name), _known(real_one, name), relative)
+        for name, unit, relative in QUANTITIES
+    )
+    return Comparison(read, rows, simulated, tested)
+
+
+QUANTITIES = (
+    ("utilization", "1", False),
+    ("queueing_delay_s", "s", True),
+    ("loss_ratio", "1", True),
+    ("period_s", "s", True),
+    ("cwnd_high_segments", "segments", True),
+    ("cwnd_low_segments", "segments", True),
+    ("jain", "1", False),
+)
+"""Name, unit, and whether its gap is relative."""
+
+
+def _known(of: dict[str, float] | None, name: str) -> float | None:
+    value = None if of is None else of.get(name)
+    return value if value is not None and np.isfinite(value) else None
+
+
+def _measured(result: Result) -> dict[str, float]:
+    """Means over replications and flows, the same for a simulation and a testbed."""
+    document = result.to_json()
+    link = document["links"][0]
+    found = {name: link[name]["mean"] for name in ("utilization", "queueing_delay_s", "loss_ratio")}
+    found["jain"] = document["fairness"]["jain"]["mean"]
+    warmup_s, columns = result.scenario.facts["warmup_s"], []
+    for outcome in result.outcomes:
+        measured = outcome.samples["time_s"] >= warmup_s
+        delay_s = float(outcome.links["queueing_delay_s"][0])
+        for window, rtt_s in zip(outcome.samples["cwnd_segments"], outcome.flows["base_rtt_s"], strict=True):
+            one = teeth(outcome.samples["time_s"][measured], window[measured].astype(float), float(rtt_s) + delay_s)
+            columns.append((one.period_s, one.high, one.low))
+    names = ("period_s", "cwnd_high_segments", "cwnd_low_segments")
+    for name, values in zip(names, zip(*columns, strict=True), strict=True):
+        known = [value for value in values if np.isfinite(value)]
+        found[name] = float(np.mean(known)) if known else np.nan
+    return found
+
+
+def _model(scenario: Scenario) -> dict[str, float] | None:
+    """The sawtooth of equal flows; a cut takes a round trip to be heard of, and one to be mended."""
+    link = bottleneck(scenario, 0)
+    if link is None or link.buffer_packets is None or link.discipline != "drop-tail" or len(set(link.laws)) != 1:
+        return None
+    try:
+        law = response(link.law)
+        found = synchronised(law, link.rate, link.buffer_packets, link.mean_rtt_s, link.flows)
+        kept = 1.0 - float(law.decrease(np.array([(link.bdp + link.buffer_packets) / link.flows]))[0])
+    except InputError:
+        return None
+    high = (link.bdp + link.buffer_packets) / link.flows
+    rounds = 2 * (link.mean_rtt_s + link.buffer_packets / link.rate)
+    return {
+        "utilization": float(found.utilisation),
+        "queueing_delay_s": float(found.queue) / link.rate,
+        "loss_ratio": float(found.dropped),
+        "period_s": float(found.period) + rounds,
+        "cwnd_high_segments": high,
+        "cwnd_low_segments": kept * high,
+        "jain": 1.0,
+    }

@@ -1,0 +1,98 @@
+"""Comparisons of all points of a sweep, one after the other: a testbed takes its time, and the machine for itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.compare import Comparison, compare
+from elephan.errors import InputError
+from elephan.testbed import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from elephan.sweep.document import Sweep
+
+SHOWN = {
+    "utilization": "utilization",
+    "period_s": "period [s]",
+    "cwnd_high_segments": "cwnd, high",
+    "cwnd_low_segments": "low",
+}
+"""Quantities that the table of all points has, and their heads."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A point and its comparison.
+
+    Parameters
+    ----------
+    index : int
+        From 0.
+    labels : dict of str to value
+    comparison : Comparison
+    """
+
+    index: int
+    labels: dict[str, Any]
+    comparison: Comparison
+
+    @property
+    def name(self) -> str:
+        """For a folder: its number and its labels, in letters that any file system takes."""
+        values = "-".join(str(value) for value in self.labels.values())
+        return f"{self.index + 1:02d}-{re.sub(r'[^A-Za-z0-9.]+', '-', values).strip('-')}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the point as the document of all has it: labels, folder, quantities, and whether it is valid."""
+        tested = self.comparison.tested
+        return {
+            "labels": self.labels,
+            "folder": self.name,
+            "rows": [row.to_json() for row in self.comparison.rows],
+            "valid": None if tested is None else tested.valid,
+            "objections": [] if tested is None else list(tested.objections),
+        }
+
+
+def compare_points(
+    sweep: Sweep, progress: Callable[[str], None] | None = None, *, real: bool = True
+) -> Iterator[Compared]:
+    """Compare point by point; each is there as soon as it is done.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        Of scenarios that `elephan.testbed.plan` takes: this is looked at before the first is run.
+    progress : callable, optional
+        Called with what is being done.
+    real : bool
+        As `elephan.compare.compare` takes it.
+
+    Yields
+    ------
+    Compared
+
+    Raises
+    ------
+    InputError
+        What is wrong with a point, by its labels.
+    """
+    points = sweep.points()
+    for point in points:
+        try:
+            plan(point.scenario)
+        except InputError as error:
+            message = f"{_said(point.labels)}: {error}"
+            raise InputError(message) from None
+    for point in points:
+        if progress is not None:
+            progress(f"{point.index + 1} of {len(points)}: {_said(point.labels)}")
+        yield Compared(point.index, dict(point.labels), compare(point.scenario, real=real))
+
+
+def _said(labels: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in labels.items())

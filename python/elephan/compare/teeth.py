@@ -1,0 +1,86 @@
+"""The teeth of a window over time: how long, how high and how low they are, measured alike wherever they come from.
+
+*Source*: none; a cut is a fall of the sampled window by a share, once in a while.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+CUT = 0.07
+"""Share of the window whose loss is a cut: the least that a law here gives up is a tenth."""
+
+SETTLED = 3.0
+"""Round-trip times after a cut until recovery is over, and the window is what it was cut to."""
+
+
+@dataclass(frozen=True)
+class Teeth:
+    """The teeth of one window.
+
+    Parameters
+    ----------
+    cuts : int
+    period_s : float [s]
+        Mean time between cuts; NaN with less than two.
+    high, low : float [segments]
+        Mean window before a cut, and after recovery from it; NaN without any.
+    """
+
+    cuts: int
+    period_s: float
+    high: float
+    low: float
+
+
+def teeth(time_s: Floats, window: Floats, rtt_s: float) -> Teeth:
+    """Find the teeth of a window.
+
+    Parameters
+    ----------
+    time_s : ndarray, shape (samples,)
+    window : ndarray, shape (samples,) [segments]
+    rtt_s : float [s]
+        With the queue that it usually meets.
+
+    Returns
+    -------
+    Teeth
+
+    Examples
+    --------
+    >>> t = np.arange(0, 40, 0.1)
+    >>> teeth(t, 100 + 10 * (t % 10), 0.1)
+    Teeth(cuts=3, period_s=10.0, high=199.0, low=103.0)
+    """
+    known = np.isfinite(window)
+    time_s, window = time_s[known], window[known]
+    cuts, highs, lows = [], [], []
+    top, quiet_until = 0.0, -np.inf
+    for i in range(window.size):
+        if time_s[i] < quiet_until:
+            continue
+        if window[i] < (1.0 - CUT) * top:
+            cuts.append(float(time_s[i]))
+            highs.append(top)
+            quiet_until = time_s[i] + SETTLED * rtt_s
+            after = np.searchsorted(time_s, quiet_until)
+            if after < window.size:
+                lows.append(float(window[after]))
+                top = lows[-1]
+            continue
+        top = max(top, float(window[i]))
+    period = (cuts[-1] - cuts[0]) / (len(cuts) - 1) if len(cuts) > 1 else np.nan
+    return Teeth(len(cuts), float(period), _mean(highs), _mean(lows))
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")

@@ -1,0 +1,125 @@
+"""The laws in the running Linux kernel: loaded, listed, counted, taken out. Needs root, and Linux 6.4 or newer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from elephan import _native
+
+__all__ = ["Counters", "Law", "counters", "laws", "load", "unload"]
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law that the kernel can have.
+
+    Parameters
+    ----------
+    name : str
+        In scenarios.
+    called : str
+        In the kernel: what ``iperf3 -C`` and ``setsockopt(TCP_CONGESTION)`` take.
+    offered : bool
+        Whether sockets can choose it now.
+    kept : bool
+        Whether `load` put it there.
+    """
+
+    name: str
+    called: str
+    offered: bool
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What the sockets of a law have done since it was loaded.
+
+    Parameters
+    ----------
+    connections, losses, timeouts : int
+        Losses with the timeouts.
+    tests, rising : int
+        gHSTCP's tests of round-trip times, and those that found them rising.
+    """
+
+    connections: int
+    losses: int
+    timeouts: int
+    tests: int
+    rising: int
+
+
+def laws() -> list[Law]:
+    """List the laws that the kernel can have.
+
+    Returns
+    -------
+    list of Law
+
+    Raises
+    ------
+    InputError
+        If this elephan was built without them.
+    """
+    return [Law(*row) for row in _native.kernel_laws()]
+
+
+def load(law: str, **parameters: Any) -> Law:
+    """Put a law into the kernel; it stays until `unload`, or until the machine is started again.
+
+    Parameters
+    ----------
+    law : str
+    **parameters
+        As ``elephan list laws`` has them.
+
+    Returns
+    -------
+    Law
+
+    Raises
+    ------
+    InputError
+        If there is no such law or parameter, or this machine cannot load it: what would mend that.
+    """
+    # Texts, numbers and truth values are the same in JSON and TOML.
+    said = ", ".join(f"{name} = {json.dumps(value)}" for name, value in {"law": law, **parameters}.items())
+    _native.kernel_load(f"{{ {said} }}")
+    return next(one for one in laws() if law in {one.name, one.called})
+
+
+def unload(law: str) -> None:
+    """Take a law out: new sockets cannot choose it, those that have it keep it.
+
+    Parameters
+    ----------
+    law : str
+
+    Raises
+    ------
+    InputError
+        If `load` has not put it there.
+    """
+    _native.kernel_unload(law)
+
+
+def counters(law: str) -> Counters:
+    """Say what the sockets of a law have done since it was loaded.
+
+    Parameters
+    ----------
+    law : str
+
+    Returns
+    -------
+    Counters
+
+    Raises
+    ------
+    InputError
+        If `load` has not put it there.
+    """
+    return Counters(**_native.kernel_counters(law))

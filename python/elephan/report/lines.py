@@ -1,0 +1,123 @@
+"""Lines over time for pages: one of each flow, or the mean and the range of many, and words for where they go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.pictures.figure import Series
+from elephan.pictures.numbers import course
+from elephan.pictures.thin import thin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+SINGLE_LINES = 30
+"""With more flows in a group, their mean and range are shown instead of every one."""
+
+MOST_POINTS = 24_000
+"""Of all lines of one picture: more than a screen can tell apart, few enough for a page that is mailed."""
+
+LEAST_POINTS = 100
+"""Of each line, however many there are."""
+
+MOST_SAID = 6
+"""Of what one picture shows is said in words."""
+
+
+def points_each(groups: Sequence[Floats]) -> int:
+    """Say how many points each line of a picture has room for.
+
+    Parameters
+    ----------
+    groups : sequence of ndarray, shape (flows, samples)
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> points_each([np.zeros((2, 9)), np.zeros((50, 9))])
+    8000
+    """
+    lines = sum(own if (own := len(rows)) <= SINGLE_LINES else 1 for rows in groups)
+    return max(LEAST_POINTS, MOST_POINTS // max(1, lines))
+
+
+def of_flows(name: str, each: str, time_s: Floats, values: Floats, hue: str, most: int) -> list[Series]:
+    """Make the lines of a group of flows.
+
+    Parameters
+    ----------
+    name : str
+        In the legend.
+    each : str
+        What one line is called where a reader points at it, before the flow's number.
+    time_s : ndarray, shape (samples,) [s]
+    values : ndarray, shape (flows, samples)
+        Rows of which nothing is known are left out.
+    hue : str
+        The colour of all.
+    most : int
+        Points of a line.
+
+    Returns
+    -------
+    list of Series
+
+    Examples
+    --------
+    >>> two = of_flows("bulk: 2 flows", "bulk", np.array([0.0, 1.0]), np.array([[1.0, 2.0], [3.0, 4.0]]), "blue", 100)
+    >>> [series.label for series in two]
+    ['bulk, flow 1', 'bulk, flow 2']
+    """
+    rows = values[np.isfinite(values).any(axis=1)]
+    if len(values) <= SINGLE_LINES:
+        drawn = (thin(time_s, row, most) for row in rows)
+        return [Series(name, x, y, colour=hue, label=f"{each}, flow {i}") for i, (x, y) in enumerate(drawn, 1)]
+    known = np.isfinite(rows).any(axis=0)
+    stretch = max(1, int(np.ceil(known.sum() / most * 3)))
+    x, mean, low, high = (
+        _stretched(part, stretch, how)
+        for part, how in (
+            (time_s[known], np.min),
+            (np.nanmean(rows[:, known], axis=0), np.mean),
+            (np.nanmin(rows[:, known], axis=0), np.min),
+            (np.nanmax(rows[:, known], axis=0), np.max),
+        )
+    )
+    return [Series(f"{name}, mean and range", x, mean, low, high, hue, label=f"{each}, mean", interval="range")]
+
+
+def _stretched(values: Floats, stretch: int, how: Callable[..., Any]) -> Floats:
+    """One value of each so many."""
+    starts = np.arange(0, values.size, stretch)
+    return np.array([how(values[start : start + stretch]) for start in starts])
+
+
+def spans(series: Sequence[Series], unit: str) -> str:
+    """Say where lines go: each of a few, else all of one name together.
+
+    Parameters
+    ----------
+    series : sequence of Series
+    unit : str
+        Of their values.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> spans([Series("core", np.array([0.0, 1.0]), np.array([3.0, 5.0]))], "packets")
+    'core: between 3 and 5 packets, 4 on average.'
+    """
+    names = list(dict.fromkeys(s.name for s in series))[:MOST_SAID]
+    return ". ".join(f"{name}: {course([s for s in series if s.name == name], unit)}" for name in names) + "."

@@ -1,0 +1,385 @@
+"""The page of a comparison of origins: one scenario by a model, by the simulator, and by real stacks on a testbed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
+from elephan.pictures.table import Cell, Table, cell
+from elephan.pictures.thin import thin
+from elephan.pictures.words import NARROW, count, joined, number, with_unit
+from elephan.report.lines import MOST_POINTS, of_flows, points_each, spans
+from elephan.report.page import Command, Page, Part, Tile
+from elephan.report.punctual import punctuality, verdict
+from elephan.report.run import groups_table, links_table
+from elephan.report.sources import origin, read_json, set_up, why_warmup
+from elephan.report.watched import watched
+from elephan.scenario import Scenario
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from elephan.report.watched import Watched
+
+Document = dict[str, Any]
+
+MINUS = "\N{MINUS SIGN}"
+
+MOST_TILES = 6
+
+
+class Shown(NamedTuple):
+    """How a quantity is shown: its name, its unit, and what makes that of the document's; in sentences, which unit."""
+
+    title: str
+    unit: str
+    scale: float = 1.0
+    said: str = ""
+
+
+SHOWN = {
+    "utilization": Shown("utilization", "%", 100, "%"),
+    "queueing_delay_s": Shown("mean queueing delay", "ms", 1e3, "s"),
+    "loss_ratio": Shown("loss ratio", "%", 100, "%"),
+    "period_s": Shown("time between cuts", "s", 1, "s"),
+    "cwnd_high_segments": Shown("cwnd before a cut", "segments", 1, "segments"),
+    "cwnd_low_segments": Shown("cwnd after a cut", "segments", 1, "segments"),
+    "jain": Shown("Jain's index", ""),
+}
+
+
+def page(folder: Path) -> Page:
+    """Make the page of a folder that ``elephan compare --out`` wrote, or of what ``elephan compare --json`` printed.
+
+    Parameters
+    ----------
+    folder : Path
+        With ``compare.json``; pictures are made if the results are beside it.
+
+    Returns
+    -------
+    Page
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    document = read_json(folder / "compare.json")
+    rows: list[Document] = document["rows"]
+    simulation, testbed = document["simulation"], document["testbed"]
+    run, known = simulation["run"], None if testbed is None else testbed["testbed"]
+    # Documents of before it was in there have everything but the scenario.
+    scenario = Scenario.from_text(document["scenario"], "scenario.toml") if "scenario" in document else None
+    parts = [Part("Quantities", (), (), (quantities_table(document),))]
+    figures = over_time(document, folder)
+    if figures:
+        parts.append(Part("Over time", (_when(run),), figures))
+    if known is not None:
+        parts.append(punctuality(known))
+    parts.append(Part("Links and flows", (), (), _details(document)))
+    return Page(
+        kind="Model, simulation and testbed" if testbed else "Model and simulation",
+        title=run["scenario"],
+        question=(_question(document), *((set_up(scenario, scenario.links[0]),) if scenario else ())),
+        headline=_headline(document),
+        sentence=_sentence(document),
+        tone="bad" if known is not None and not known["valid"] else "plain",
+        tiles=tuple(_tiles(rows, _against(document)))[:MOST_TILES],
+        notes=tuple(_notes(document)),
+        parts=tuple(parts),
+        warnings=_warnings(simulation, testbed),
+        scenario=scenario.text if scenario else "",
+        resolved=scenario.canonical if scenario else "",
+        reproduce=(_command(real=testbed is not None),) if scenario else (),
+        provenance=_provenance(document, folder),
+    )
+
+
+def _halves(document: Document) -> dict[str, Document]:
+    """The documents of runs that there are."""
+    return {name: document[name] for name in ("simulation", "testbed") if document[name] is not None}
+
+
+def _against(document: Document) -> str:
+    """What the others are measured by: the testbed, else the simulation."""
+    return "simulation" if document["testbed"] is None else "testbed"
+
+
+def _others(document: Document) -> list[str]:
+    """Those that are measured: what knows at least one quantity."""
+    others = ("model", "simulation") if document["testbed"] is not None else ("model",)
+    return [other for other in others if any(row[other] is not None for row in document["rows"])]
+
+
+def _gap(row: Document, other: str, against: str) -> float | None:
+    """How far one is from what it is measured by; where that is the testbed, the document says so."""
+    if against == "testbed":
+        return row[f"{other}_gap"]  # type: ignore[no-any-return]
+    value, base = row[other], row[against]
+    relative = row["gap_is"] == "relative"
+    if value is None or base is None or (relative and not base):
+        return None
+    return float(value / base - 1.0 if relative else value - base)
+
+
+def _shown(row: Document) -> Shown:
+    """How a quantity is shown; one that this page does not know, as the document has it."""
+    unit = "" if row["unit"] == "1" else row["unit"]
+    return SHOWN.get(row["name"], Shown(row["name"], unit, 1.0, unit))
+
+
+def _size(row: Document, gap: float) -> str:
+    """A gap without its sign: a share of what it is measured by, points of a share, or a plain difference."""
+    if row["gap_is"] == "relative":
+        return f"{number(abs(100 * gap), 2)}{NARROW}%"
+    if _shown(row).unit == "%":
+        return f"{number(abs(100 * gap), 2)}{NARROW}points"
+    return number(abs(gap), 2)
+
+
+def _signed(row: Document, gap: float) -> str:
+    return f"{'+' if gap > 0 else MINUS if gap < 0 else ''}{_size(row, gap)}"
+
+
+def _worst(document: Document, other: str) -> tuple[Document, float] | None:
+    """The quantity in which one is farthest off: shares and differences of shares are of one kind."""
+    against = _against(document)
+    found = [(row, gap) for row in document["rows"] if (gap := _gap(row, other, against)) is not None]
+    return max(found, key=lambda pair: abs(pair[1]), default=None)
+
+
+def _question(document: Document) -> str:
+    if document["testbed"] is None:
+        return "How far is an analytic model from the simulator? The kernel was not asked."
+    return "How far are an analytic model and the simulator from the kernel's own TCP?"
+
+
+def _headline(document: Document) -> str:
+    against, others = _against(document), _others(document)
+    if document["testbed"] is not None and not document["testbed"]["testbed"]["valid"]:
+        return "Not valid: the testbed was not punctual"
+    other = "simulation" if against == "testbed" else "model"
+    found = _worst(document, other) if other in others else None
+    if found is None:
+        return "Nothing to compare with"
+    return f"{other.capitalize()} within {_size(*found)} of the {against}"
+
+
+def _sentence(document: Document) -> str:
+    against, others = _against(document), _others(document)
+    found = {other: worst for other in reversed(others) if (worst := _worst(document, other)) is not None}
+    said = [f"the {other} in {_shown(row).title} ({_signed(row, gap)})" for other, (row, gap) in found.items()]
+    far = f"Farthest from the {against} {'is' if len(said) == 1 else 'are'} {joined(said)}." if said else ""
+    if document["testbed"] is None:
+        return far or "No model speaks of this scenario, and no testbed was asked: there is the simulation alone."
+    return f"{verdict(document['testbed']['testbed'])} {far}".rstrip()
+
+
+def _tiles(rows: Sequence[Document], against: str) -> list[Tile]:
+    """What the others are measured by, and how far they are from it."""
+    found = []
+    for row in rows:
+        if row[against] is None:
+            continue
+        shown = _shown(row)
+        gaps = [
+            f"{other}{NARROW}{_signed(row, gap)}"
+            for other in ("simulation", "model")
+            if other != against and (gap := _gap(row, other, against)) is not None
+        ]
+        title = f"{shown.title[:1].upper()}{shown.title[1:]}"
+        found.append(Tile(title, with_unit(row[against], shown.said), ", ".join(gaps)))
+    return found
+
+
+def _notes(document: Document) -> list[str]:
+    said = []
+    if "model" in _others(document):
+        said.append(
+            "The model is the sawtooth of equal flows that lose together; a round trip until a loss is heard of, and "
+            "one until it is mended, are added to its period."
+        )
+    else:
+        said.append("No model speaks of this scenario: it takes a drop-tail buffer that flows of one law share alike.")
+    if document["testbed"] is not None:
+        said.append(
+            "The testbed has the kernel's own recovery (RACK and PRR, whatever the scenario says), 12 bytes more of "
+            "header in a segment (timestamps), and windows sampled ten times a second."
+        )
+    if document["simulation"]["run"]["replications"] == 1:
+        said.append("One replication: there is nothing to say how much of a gap is chance. More give intervals.")
+    return said
+
+
+def quantities_table(document: Document) -> Table:
+    """List each quantity as each of them has it, and the gaps.
+
+    Parameters
+    ----------
+    document : dict
+
+    Returns
+    -------
+    Table
+        Means with intervals where the document has them.
+    """
+    against, halves = _against(document), _halves(document)
+    others = [other for other in ("simulation", "model") if other != against]
+    measured = {name: _measured(half) for name, half in halves.items()}
+    rows = []
+    for row in document["rows"]:
+        shown = _shown(row)
+        values = [cell(row["model"], shown.scale)]
+        values += [cell(measured[name].get(row["name"], row[name]), shown.scale) for name in halves]
+        gaps = [_gap_cell(row, _gap(row, other, against)) for other in others]
+        rows.append((cell(shown.title), cell(shown.unit), *values, *gaps))
+    heads = ("quantity", "unit", "model", *halves, *(f"{other} less {against}" for other in others))
+    note = f"A gap is a share of what the {against} has; of utilization and Jain's index it is the difference (points: "
+    note += "hundredths)."
+    return Table("Quantities, with 95 % intervals where there are any", heads, tuple(rows), note)
+
+
+def _measured(half: Document) -> Document:
+    """What a run has with an interval."""
+    link = half["links"][0]
+    found = {name: link[name] for name in SHOWN if name in link}
+    return found | {"jain": half["fairness"]["jain"]}
+
+
+def _gap_cell(row: Document, gap: float | None) -> Cell:
+    return cell(None) if gap is None else Cell(_signed(row, gap), 100.0 * gap)
+
+
+def _when(run: Document) -> str:
+    words = "The first replication" if run["replications"] > 1 else "The replication"
+    words += f"; shaded: the warm-up of {format_time(run['warmup_s'])}" if run["warmup_s"] else ""
+    return f"{words}. Dashed: what the model says, and the buffer. The pictures are zoomed together along time."
+
+
+def over_time(document: Document, folder: Path) -> tuple[Figure, ...]:
+    """Make the pictures over time: windows, and the backlog of the first link.
+
+    Parameters
+    ----------
+    document : dict
+    folder : Path
+
+    Returns
+    -------
+    tuple of Figure
+        None where no series are beside the document.
+
+    Raises
+    ------
+    InputError
+        If they cannot be read, or are those of other runs.
+    """
+    seen = {name: found for name in _halves(document) if (found := _seen(document, folder, name)) is not None}
+    run = document["simulation"]["run"]
+    time = Axis("time", "s", low=0.0, high=run["duration_s"])
+    shade = (Mark(None, "warm-up", "x", "shade", 0.0, run["warmup_s"]),) if run["warmup_s"] else ()
+    figures = []
+    windows, backlog = _windows(seen), _backlog(seen)
+    if windows:
+        model = {row["name"]: row["model"] for row in document["rows"] if row["model"] is not None}
+        ends = {"highest": model.get("cwnd_high_segments"), "lowest": model.get("cwnd_low_segments")}
+        lines = {name: at for name, at in ends.items() if at is not None}
+        marks = tuple(Mark(at, f"model, {name}: {number(at)}", "y", "wanted") for name, at in lines.items())
+        alt = f"Congestion windows over {format_time(run['duration_s'])}. {spans(windows, 'segments')}"
+        said = joined(f"{number(at)} ({name})" for name, at in lines.items())
+        alt += f" Dashed: by the model {said} segments." if lines else ""
+        axis = Axis("cwnd", "segments", low=0.0)
+        figures.append(Figure("cwnd", "Congestion windows", alt, time, axis, windows, (*shade, *marks), link="time"))
+    if backlog:
+        link = document["simulation"]["links"][0]
+        alt = f"Backlog of {link['name']} over {format_time(run['duration_s'])}. {spans(backlog, 'packets')}"
+        axis, limit = Axis("backlog", "packets", low=0.0), link["buffer_packets"]
+        # A buffer far above what waits would flatten the picture.
+        near = limit is not None and limit <= 4 * max(float(np.nanmax(s.y, initial=0.0)) for s in backlog)
+        marks = (Mark(limit, f"buffer, {number(limit)} packets", "y", "wanted"),) if near else ()
+        figures.append(Figure("backlog", "Backlog", alt, time, axis, backlog, (*shade, *marks), link="time"))
+    return tuple(figures)
+
+
+def _seen(document: Document, folder: Path, name: str) -> Watched | None:
+    """The samples of one of the runs, if they are in the folder."""
+    path = folder / name / "samples.parquet"
+    if not path.exists():
+        return None
+    if read_json(folder / name / "run.json").get("run") != document[name]["run"]:
+        message = f"{folder / name}: is of another run than {folder / 'compare.json'}; compare again"
+        raise InputError(message)
+    return watched(path)
+
+
+def _windows(seen: Mapping[str, Watched]) -> tuple[Series, ...]:
+    known = {name: each for name, each in seen.items() if np.isfinite(each.cwnd_segments).any()}
+    most = points_each([each.cwnd_segments for each in known.values()])
+    found: list[Series] = []
+    for name, each in known.items():
+        rows = each.cwnd_segments
+        label = f"{name}: {count(int(np.isfinite(rows).any(axis=1).sum()), 'flow')}"
+        found += of_flows(label, name, each.time_s, rows, _hue(name), most)
+    return tuple(found)
+
+
+def _backlog(seen: Mapping[str, Watched]) -> tuple[Series, ...]:
+    most = MOST_POINTS // max(1, len(seen))
+    return tuple(
+        Series(name, *thin(each.time_s, each.backlog_packets[0], most), colour=_hue(name))
+        for name, each in seen.items()
+        if each.links
+    )
+
+
+def _hue(name: str) -> str:
+    """Each has its colour, whether the other is there or not."""
+    return colour(("simulation", "testbed").index(name))
+
+
+def _details(document: Document) -> tuple[Table, ...]:
+    """Links and groups of both, one under the other."""
+    halves = _halves(document)
+    links, groups = (
+        [row | {"name": f"{row['name']}, {name}"} for name, half in halves.items() for row in half[part]]
+        for part in ("links", "groups")
+    )
+    return links_table(links), groups_table(groups)
+
+
+def _warnings(simulation: Document, testbed: Document | None) -> tuple[dict[str, str], ...]:
+    """Each once, though it holds for both."""
+    every = [*simulation["warnings"], *(testbed["warnings"] if testbed else ())]
+    return tuple({(w["rule"], w["where"]): w for w in reversed(every)}.values())[::-1]
+
+
+def _command(*, real: bool) -> Command:
+    if real:
+        says = "Model and simulation give the same numbers; a testbed never quite, and it needs root."
+        return Command("sudo elephan compare scenario.toml --out compared/", says)
+    says = "The same numbers, from the scenario of this page."
+    return Command("elephan compare scenario.toml --no-testbed --out compared/", says)
+
+
+def _provenance(document: Document, folder: Path) -> tuple[tuple[str, str], ...]:
+    run, path = document["simulation"]["run"], folder / "simulation" / "run.json"
+    machine = read_json(path).get("provenance", {}) if path.exists() else {}
+    runs = {name: half["run"] for name, half in _halves(document).items()}
+    return (
+        *origin(run),
+        ("replications", str(run["replications"])),
+        *(
+            (name, f"{format_time(of['duration_s'])} each, {of['packets_delivered']:,} packets delivered in all")
+            for name, of in runs.items()
+        ),
+        ("warm-up", why_warmup(run)),
+        ("engine", run["engine"]),
+        *((name, str(value)) for name, value in machine.items() if name != "engine_version"),
+        *((f"time taken, {name}", format_time(of["wall_s"])) for name, of in runs.items()),
+    )

@@ -1,0 +1,94 @@
+"""How punctual a testbed was, on pages: the verdict in words, and what each replication's relay recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.pictures.table import Table, cell
+from elephan.pictures.words import count, plain
+from elephan.report.page import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HEADS = (
+    "replication",
+    "punctual",
+    "attempts",
+    "50 % within [us]",
+    "99 % within [us]",
+    "latest [ms]",
+    "longest pause [ms]",
+    "late [%]",
+    "drops",
+    "suspect",
+    "refused",
+    "priority",
+)
+
+
+def verdict(known: Mapping[str, Any]) -> str:
+    """Say whether a testbed's numbers may be believed, and why.
+
+    Parameters
+    ----------
+    known : mapping
+        Part ``testbed`` of a document.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> verdict({"valid": True, "objections": [], "punctuality": [{"p99_us": 64}, {"p99_us": 32}]})
+    'The testbed was punctual in all 2 replications, 99 % of the packets less than 64 us late: its numbers are valid.'
+    >>> verdict({"valid": False, "objections": ["replication 0: a device refused 3 packets"], "punctuality": [{}]})
+    'The testbed was not punctual, its numbers must not be believed: replication 0: a device refused 3 packets.'
+    """
+    if not known["valid"]:
+        return f"The testbed was not punctual, its numbers must not be believed: {'; '.join(known['objections'])}."
+    records = known["punctuality"]
+    often = "" if len(records) == 1 else f" in all {count(len(records), 'replication')}"
+    late = max(record["p99_us"] for record in records)
+    return f"The testbed was punctual{often}, 99 % of the packets less than {late} us late: its numbers are valid."
+
+
+def punctuality(known: Mapping[str, Any]) -> Part:
+    """Make the part of a page about a testbed's punctuality.
+
+    Parameters
+    ----------
+    known : mapping
+        Part ``testbed`` of a document.
+
+    Returns
+    -------
+    Part
+    """
+    records = known["punctuality"]
+    objected = tuple(objection.partition(":")[0] for objection in known["objections"])
+    rows = tuple(
+        (
+            cell(number),
+            cell(f"replication {number}" not in objected),
+            cell(record["attempts"]),
+            cell(record["p50_us"]),
+            cell(record["p99_us"]),
+            cell(record["latest_s"], 1e3),
+            cell(record["gap_s"], 1e3),
+            cell(record["later"], 100),
+            cell(record["drops"]),
+            cell(record["suspect"]),
+            cell(record["refused"]),
+            cell(record["hurried"]),
+        )
+        for number, record in enumerate(records)
+    )
+    limit = plain(max(record["limit_s"] for record in records), "s")
+    lead = "A relay that hands packets on late, or stands still and then reads many at once, does what no router does. "
+    lead += "It records that; a replication in which it mattered is tried again, and then makes the testbed not valid."
+    note = f"Late: by more than {limit}. Suspect: drops right after a pause of more than that. Refused: packets that a "
+    note += "device did not take. Priority: whether the relay ran before everything that has none. Replications count "
+    note += "from 0, as in the files; of several attempts the last one counts."
+    return Part("Punctuality", (lead,), (), (Table("Punctuality of the testbed", HEADS, rows, note),))

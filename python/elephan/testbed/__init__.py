@@ -1,0 +1,164 @@
+"""A scenario on real stacks: the kernel's TCP on two hosts of this machine, the simulator's link between them."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.errors import InputError
+from elephan.run.result import Result
+from elephan.scenario import Scenario
+from elephan.testbed.hosts import lacking
+from elephan.testbed.plan import PROGRAMS, Plan, plan
+from elephan.testbed.replication import replicate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+__all__ = ["Plan", "Tested", "plan", "run"]
+
+ENGINE = "testbed"
+
+DEVICES = Path("/dev/net/tun")
+"""Where TUN devices are made."""
+
+ATTEMPTS = 3
+"""At a replication, if it was not punctual."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A run on real stacks.
+
+    Parameters
+    ----------
+    result : Result
+        As of a simulation.
+    valid : bool
+        Whether every replication was punctual.
+    objections : tuple of str
+        Why a replication must not be believed.
+    punctuality : tuple of dict
+        Of each replication: ``p50_us``, ``p99_us``, ``latest_s``, ``gap_s``, ``refused``, ``hurried``; ``limit_s`` and
+        the share of packets that were ``later``; of its ``drops`` the ``suspect`` ones, after a pause; ``attempts``.
+    laws : tuple of dict
+        Of each replication what the sockets of each of elephan's laws counted, as `elephan.kernel.Counters`.
+    """
+
+    result: Result
+    valid: bool
+    objections: tuple[str, ...]
+    punctuality: tuple[dict[str, Any], ...]
+    laws: tuple[dict[str, dict[str, int]], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan testbed run --json``: that of a run, and what is known of its validity."""
+        document = self.result.to_json()
+        said = {
+            "valid": self.valid,
+            "objections": list(self.objections),
+            "punctuality": list(self.punctuality),
+            "laws": list(self.laws),
+        }
+        return document | {"origin": ENGINE, "testbed": said}
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """Write the files of a run; its document says what is known of its validity.
+
+        Parameters
+        ----------
+        folder : Path or str
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        from elephan.run.files import encode_columns, provenance, write_bytes, write_json  # noqa: PLC0415 (Arrow is slow)
+
+        folder = Path(folder)
+        written = [write_bytes(folder / name, content) for name, content in encode_columns(self.result)]
+        found = self.to_json() | {"resolved": self.result.scenario.resolved, "provenance": provenance()}
+        return [*written, write_json(folder / "run.json", found)]
+
+
+def run(
+    scenario: Scenario | Path | str,
+    replications: int | None = None,
+    seed: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    attempts: int = ATTEMPTS,
+) -> Tested:
+    """Run a scenario through the kernel's TCP, in real time.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+        One link, bulk transfers; see `plan`.
+    replications, seed : int, optional
+        Instead of what the file says.
+    progress : callable, optional
+        Called with (replications done, replications to do) after each.
+    attempts : int
+        How often a replication is run at most, until it is punctual.
+
+    Returns
+    -------
+    Tested
+
+    Raises
+    ------
+    InputError
+        If a testbed cannot have the scenario, or this machine cannot have a testbed: what would mend that.
+    """
+    read_one = scenario if isinstance(scenario, Scenario) else Scenario.from_file(scenario)
+    changes = {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
+    read_one = read_one.override(changes) if changes else read_one
+    plans = [plan(read_one, replication) for replication in range(read_one.replications)]
+    _check(laws=any(one.laws for one in plans))
+    begun = time.perf_counter()
+    outcomes, punctuality, objections, laws = [], [], [], []
+    for number, one in enumerate(plans):
+        attempt = 1
+        found, recorded = replicate(one)
+        while recorded["objection"] and attempt < attempts:
+            attempt += 1
+            found, recorded = replicate(one)
+        outcomes.append(found)
+        punctuality.append(recorded["punctuality"] | {"hurried": recorded["hurried"], "attempts": attempt})
+        laws.append(recorded["laws"])
+        if recorded["objection"]:
+            objections.append(f"replication {number}: {recorded['objection']}")
+        if progress is not None:
+            progress(number + 1, len(plans))
+    result = Result(read_one, tuple(outcomes), ENGINE, time.perf_counter() - begun)
+    return Tested(result, not objections, tuple(objections), tuple(punctuality), tuple(laws))
+
+
+def _check(*, laws: bool) -> None:
+    """Raise what this machine lacks, if `laws` also for loading them."""
+    if os.name != "posix" or not Path("/proc/self/ns/net").exists():
+        message = "testbed: needs Linux with network namespaces"
+        raise InputError(message)
+    if missing := lacking(PROGRAMS):
+        message = f"testbed: programs are missing: apt-get install {' '.join(missing)}"
+        raise InputError(message)
+    if os.geteuid() != 0:
+        message = "testbed: namespaces and devices need root: run it with sudo"
+        raise InputError(message)
+    if not DEVICES.exists():
+        message = f"testbed: there is no {DEVICES}: modprobe tun; a container is given it with --device {DEVICES}"
+        raise InputError(message)
+    if laws:
+        _native.kernel_check()

@@ -1,0 +1,224 @@
+"""Two hosts on this machine: network namespaces that live as long as a process each, and what runs inside of them.
+
+Whatever is started here is killed by the kernel when the thread that started it ends, even if it is killed: then the
+namespaces, their devices and routes are gone, too. Nothing has a name outside.
+
+*Source*: namespaces(7), prctl(2) ``PR_SET_PDEATHSIG``, nsenter(1), setpriv(1).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import ExitStack
+
+LISTENS = "0A"
+"""State of a socket in ``/proc/net/tcp``."""
+
+PATIENCE_S = 5.0
+"""For what takes milliseconds [s]."""
+
+SAME_PARENT = 'test "$PPID" = "$0" && exec "$@"'
+"""Of a shell whose first argument is a process: goes on only if that one started it."""
+
+
+class Host:
+    """A host of its own.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._holder: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Host:
+        self._holder = _start([*_bound(), "unshare", "--net", "sleep", "infinity"])
+        try:
+            self._arrive(self._holder)
+        except BaseException:  # Ctrl-C too: who does not get in does not leave either.
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._holder is not None:
+            end(self._holder)
+        self._holder = None
+
+    def _arrive(self, holder: subprocess.Popen[bytes]) -> None:
+        """Wait until the process has a namespace of its own."""
+        here, until = Path("/proc/self/ns/net").readlink(), time.monotonic() + PATIENCE_S
+        while not _elsewhere(self.namespace, here):
+            if holder.poll() is not None or time.monotonic() > until:
+                said = end(holder) or "not in time"
+                message = f"testbed: {self.name}: no network namespace ({said}); it needs root"
+                raise InputError(message)
+            time.sleep(0.002)
+
+    @property
+    def namespace(self) -> Path:
+        """Of the host, as a file."""
+        assert self._holder is not None, "inside of the with block"
+        return Path(f"/proc/{self._holder.pid}/ns/net")
+
+    def inside(self, command: Sequence[str]) -> list[str]:
+        """Return the command that runs another one here.
+
+        Parameters
+        ----------
+        command : sequence of str
+
+        Returns
+        -------
+        list of str
+        """
+        return [*_bound(), "nsenter", f"--net={self.namespace}", "--", *command]
+
+    def do(self, command: Sequence[str]) -> str:
+        """Run a command that ends soon.
+
+        Parameters
+        ----------
+        command : sequence of str
+
+        Returns
+        -------
+        str
+            What it prints.
+
+        Raises
+        ------
+        InputError
+            If it fails: what it says. Also if it does not end.
+        """
+        where = f"testbed: {self.name}: {' '.join(command)}"
+        try:
+            done = subprocess.run(
+                self.inside(command),
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE_S,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            message = f"{where}: has not ended after {PATIENCE_S:g} s"
+            raise InputError(message) from None
+        if done.returncode:
+            message = f"{where}: {(done.stderr or done.stdout).strip() or f'exit code {done.returncode}'}"
+            raise InputError(message)
+        return done.stdout
+
+    def listening(self) -> set[int]:
+        """Look on which ports somebody listens here.
+
+        Returns
+        -------
+        set of int
+        """
+        assert self._holder is not None, "inside of the with block"
+        found = set()
+        for name in ("tcp", "tcp6"):
+            table = Path(f"/proc/{self._holder.pid}/net/{name}")
+            for row in table.read_text().splitlines()[1:] if table.exists() else []:
+                _, local, _, state, *_ = row.split()
+                if state == LISTENS:
+                    found.add(int(local.rpartition(":")[2], 16))
+        return found
+
+    def start(self, command: Sequence[str], stack: ExitStack, out: IO[bytes]) -> subprocess.Popen[bytes]:
+        """Start a command that lasts.
+
+        Parameters
+        ----------
+        command : sequence of str
+        stack : ExitStack
+            Ends it.
+        out : file
+            What it prints goes there.
+
+        Returns
+        -------
+        Popen
+        """
+        process = _start(self.inside(command), out)
+        stack.callback(end, process)
+        return process
+
+
+def lacking(programs: dict[str, str]) -> list[str]:
+    """List the packages of programs that are not there.
+
+    Parameters
+    ----------
+    programs : dict of str to str
+        Package of each.
+
+    Returns
+    -------
+    list of str
+        Each once.
+    """
+    return list(dict.fromkeys(package for program, package in programs.items() if shutil.which(program) is None))
+
+
+def end(process: subprocess.Popen[bytes]) -> str:
+    """End a process, and wait until it is gone.
+
+    Parameters
+    ----------
+    process : Popen
+
+    Returns
+    -------
+    str
+        Its complaints.
+    """
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(PATIENCE_S / 5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if process.stderr is None or process.stderr.closed:
+        return ""
+    with process.stderr as complaints:
+        return complaints.read().decode(errors="replace").strip()
+
+
+def _bound() -> list[str]:
+    """What comes before every command: it ends with this process.
+
+    The kernel's promise holds from when it has been asked for it; who ended before that is no longer the parent.
+    """
+    return ["setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", SAME_PARENT, str(os.getpid())]
+
+
+def _elsewhere(namespace: Path, here: Path) -> bool:
+    """Whether a namespace is there, and another one."""
+    try:
+        return namespace.readlink() != here
+    except OSError:
+        return False
+
+
+def _start(command: Sequence[str], out: IO[bytes] | int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE)
+    except FileNotFoundError:
+        message = f"testbed: {command[0]} is not installed; elephan doctor says what is missing"
+        raise InputError(message) from None

@@ -1,0 +1,213 @@
+"""A run on real stacks in the form of a simulated one, so that the same documents, columns and pictures come of it.
+
+*Source*: the definitions of `elephan.metrics`. *Differs from a simulation*: windows and round-trip times are iperf3's,
+ten times a second, with the kernel's own smoothing; timeouts are not told apart; loss events are clusters of drops.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.metrics import bin_lowers
+from elephan.run.outcome import CAUSES, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from elephan.testbed.plan import Plan
+    from elephan.testbed.traffic import Said
+
+    Floats = NDArray[np.float64]
+
+
+def outcome(plan: Plan, recorded: dict[str, Any], said: Sequence[Said], begun_s: Sequence[float]) -> Outcome:
+    """Lay out what was recorded.
+
+    Parameters
+    ----------
+    plan : Plan
+    recorded : dict
+        Of the bottleneck.
+    said : sequence of Said
+        Of each flow.
+    begun_s : sequence of float
+        When each flow's transfer began [s].
+
+    Returns
+    -------
+    Outcome
+    """
+    facts = plan.scenario.facts
+    warmup_s, span_s = facts["warmup_s"], plan.duration_s - facts["warmup_s"]
+    grid = _grid(plan)
+    cwnd, srtt = (_sampled(grid, said, begun_s, name) for name in ("cwnd_segments", "srtt_s"))
+    links, samples, histograms = _links(plan, recorded, grid, span_s)
+    measured = grid >= warmup_s
+    flows: dict[str, NDArray[Any]] = {
+        "group": np.array([flow.group for flow in plan.flows], dtype=np.uint32),
+        "index": np.array([flow.index for flow in plan.flows], dtype=np.uint32),
+        "base_rtt_s": np.array([flow.rtt_s for flow in plan.flows]),
+        "start_s": np.array(begun_s, dtype=float),
+        "goodput_bps": np.array(
+            [_goodput(one, at, plan, warmup_s) for one, at in zip(said, begun_s, strict=True)], dtype=float
+        ),
+        "sent": _column(recorded["flows"], "arrived"),
+        "retransmitted": np.array(
+            [
+                _within(one.time_s + at, one.retransmitted, warmup_s, plan.duration_s)
+                for one, at in zip(said, begun_s, strict=True)
+            ]
+        ).astype(np.uint64),
+        "dropped": np.array([sum(flow["drops"]) for flow in recorded["flows"]], dtype=np.uint64),
+        "timeouts": np.full(len(plan.flows), np.nan),
+        "loss_events": _loss_events(plan, recorded, warmup_s),
+        "cwnd_segments": _mean(cwnd[:, measured]),
+        "srtt_s": _mean(srtt[:, measured]),
+        "finished_s": np.full(len(plan.flows), np.nan),
+    }
+    link = recorded["link"]
+    dropped = int(sum(link["drops"]))
+    balance = {
+        "sent": int(link["arrived"]),
+        "delivered": int(link["begun"]),
+        "dropped": dropped,
+        "in_flight": int(link["arrived"]) - int(link["begun"]) - dropped,
+    }
+    shown: dict[str, NDArray[Any]] = {
+        "time_s": grid,
+        "cwnd_segments": cwnd.astype(np.float32),
+        "srtt_s": srtt.astype(np.float32),
+        **samples,
+    }
+    none: list[dict[str, Any] | None] = [None] * len(plan.scenario.groups)
+    return Outcome(links, flows, shown, histograms, [{}], balance, [], [], none, 0)
+
+
+def _grid(plan: Plan) -> Floats:
+    every = plan.scenario.facts["every_s"] or 0.1
+    return np.arange(0.0, plan.duration_s, every)
+
+
+def _sampled(grid: Floats, said: Sequence[Said], begun_s: Sequence[float], name: str) -> Floats:
+    """What held at each instant, shape (flows, samples); NaN before a flow begins."""
+    rows = []
+    for one, at in zip(said, begun_s, strict=True):
+        place = np.searchsorted(one.time_s + at, grid, side="left")
+        values = np.append(getattr(one, name), np.nan)[np.minimum(place, one.time_s.size)]
+        rows.append(np.where(grid >= at, values, np.nan))
+    return np.array(rows)
+
+
+def _links(
+    plan: Plan, recorded: dict[str, Any], grid: Floats, span_s: float
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any], dict[str, list[NDArray[np.uint64]]]]:
+    link, sampled = recorded["link"], recorded["samples"]
+    time_s, backlog = sampled["time_s"], sampled["backlog_packets"]
+    fact = plan.scenario.links[0]
+    measured = time_s >= plan.scenario.facts["warmup_s"]
+    waiting = backlog[measured]
+    events, hit = _clusters(plan, recorded)
+    served = max(int(link["begun"]), 1)
+    found = {
+        "arrived": link["arrived"],
+        **{f"drops_{cause}": drops for cause, drops in zip(CAUSES, link["drops"], strict=True)},
+        **{f"marks_{cause}": link["marked"] if cause == "early" else 0 for cause in CAUSES},
+        "utilization": 8.0 * link["begun_bytes"] / (fact["rate_bps"] * span_s),
+        "backlog_packets": float(waiting.mean()) if waiting.size else 0.0,
+        "backlog_max_packets": link["most_packets"],
+        "queueing_delay_s": link["waited_s"] / served,
+        "empty_fraction": float((waiting == 0).mean()) if waiting.size else 1.0,
+        "loss_events": events,
+        "flows_hit": hit,
+    }
+    columns = {name: np.array([value]) for name, value in found.items()}
+    place = np.searchsorted(time_s, grid + 1e-9, side="right") - 1
+    place = np.clip(place, 0, max(time_s.size - 1, 0))
+    at_grid = {
+        "backlog_packets": backlog[place].astype(np.uint32)[np.newaxis],
+        "begun_bytes": sampled["begun_bytes"][place].astype(np.uint64)[np.newaxis],
+    }
+    packet_ps = 8e12 * plan.packet / fact["rate_bps"]
+    histograms = {
+        "backlog_packets": [_histogram(waiting)],
+        "drain_ps": [_histogram(np.rint(waiting * packet_ps))],
+        "delay_ps": [np.zeros(0, dtype=np.uint64)],
+    }
+    return columns, at_grid, histograms
+
+
+def _histogram(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Counts in the engine's bins."""
+    if not values.size:
+        return np.zeros(0, dtype=np.uint64)
+    lowers, count = bin_lowers(64), 64
+    while lowers[-1] <= values.max():
+        count += 32
+        lowers = bin_lowers(count)
+    bins = np.searchsorted(lowers, values, side="right") - 1
+    return np.bincount(bins).astype(np.uint64)
+
+
+def _clusters(plan: Plan, recorded: dict[str, Any]) -> tuple[int, int]:
+    """Loss events of the link, a mean round-trip time or more apart, and how many flows all of them hit."""
+    warmup_s, gap = plan.scenario.facts["warmup_s"], plan.scenario.links[0]["mean_rtt_s"]
+    time_s, flow = recorded["drops"]["time_s"], recorded["drops"]["flow"]
+    keep = (time_s >= warmup_s) & (time_s < plan.duration_s)
+    time_s, flow = time_s[keep], flow[keep]
+    if not time_s.size:
+        return 0, 0
+    events = _events(time_s, gap)
+    return int(events[-1]) + 1, len(set(zip(events.tolist(), flow.tolist(), strict=True)))
+
+
+def _events(time_s: Floats, gap: float) -> NDArray[np.int64]:
+    """Number of the event that each drop belongs to: one begins a gap or more after the last one began."""
+    found, began, number = [], -np.inf, -1
+    for at in time_s.tolist():
+        if at >= began + gap:
+            began, number = at, number + 1
+        found.append(number)
+    return np.array(found)
+
+
+def _loss_events(plan: Plan, recorded: dict[str, Any], warmup_s: float) -> NDArray[np.uint64]:
+    """Of each flow: a window's worth of drops is one."""
+    time_s, flow = recorded["drops"]["time_s"], recorded["drops"]["flow"]
+    queue_s = recorded["link"]["waited_s"] / max(recorded["link"]["begun"], 1)
+    found = []
+    for number, one in enumerate(plan.flows):
+        mine = time_s[(flow == number) & (time_s >= warmup_s) & (time_s < plan.duration_s)]
+        found.append(int(_events(mine, one.rtt_s + queue_s)[-1]) + 1 if mine.size else 0)
+    return np.array(found, dtype=np.uint64)
+
+
+def _goodput(said: Said, begun_s: float, plan: Plan, warmup_s: float) -> float:
+    """Wire size of what came in order, over the measured time [bit/s]."""
+    came = _within(said.received_s + begun_s, said.received_bytes, warmup_s, plan.duration_s)
+    return 8.0 * came * plan.packet / said.mss / (plan.duration_s - warmup_s)
+
+
+def _within(ends_s: Floats, amounts: Floats, since_s: float, until_s: float) -> float:
+    """Sum over a span of amounts of intervals that end at `ends_s`; of those at its ends the part inside."""
+    if not ends_s.size:
+        return 0.0
+    begins = np.concatenate([[2 * ends_s[0] - ends_s[1] if ends_s.size > 1 else ends_s[0] - 0.1], ends_s[:-1]])
+    length = np.maximum(ends_s - begins, 1e-9)
+    inside = np.clip(np.minimum(ends_s, until_s) - np.maximum(begins, since_s), 0.0, None)
+    return float((amounts * inside / length).sum())
+
+
+def _column(rows: Sequence[dict[str, Any]], name: str) -> NDArray[np.uint64]:
+    return np.array([row[name] for row in rows], dtype=np.uint64)
+
+
+def _mean(rows: Floats) -> Floats:
+    """Mean of each row over what is known."""
+    known = np.isfinite(rows)
+    total: Floats = np.where(known, rows, 0.0).sum(axis=1)
+    found: Floats = np.divide(total, known.sum(axis=1), out=np.full(len(rows), np.nan), where=known.any(axis=1))
+    return found

@@ -1,0 +1,246 @@
+"""One replication on real stacks: all is built, senders send while the relay relays, all is taken away."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+import time
+from contextlib import ExitStack
+from typing import IO, TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.errors import InputError
+from elephan.testbed.hosts import PATIENCE_S, Host, end
+from elephan.testbed.measured import outcome
+from elephan.testbed.plan import DEVICE, Flow, Plan
+from elephan.testbed.traffic import complaint, read
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from elephan.run.outcome import Outcome
+
+    Files = dict[int, IO[bytes]]
+
+PRIORITY = 10
+"""Of the relay, before everything that has none."""
+
+FAST_BPS, QUANTUM_S = 2e8, 1e-4
+"""Rate from which the relay wakes at equal steps instead of for each packet, and how far apart these are [s]."""
+
+SAMPLE_S = 1e-3
+"""Between samples of the backlog [s]."""
+
+GRACE_S = 5.0
+"""For senders to end by themselves [s]."""
+
+LOOK_S = 0.05
+"""Between two looks at the senders [s]."""
+
+
+def replicate(plan: Plan) -> tuple[Outcome, dict[str, Any]]:
+    """Run one replication.
+
+    Parameters
+    ----------
+    plan : Plan
+
+    Returns
+    -------
+    tuple of Outcome and dict
+        And what the relay recorded.
+
+    Raises
+    ------
+    InputError
+        What this machine cannot do, or what a sender or receiver complained of.
+    """
+    with ExitStack() as stack:
+        held = {control["law"]: _native.HeldLaw(_control(control)) for control in plan.laws}
+        for law in held.values():
+            stack.callback(law.release)
+        client, server = stack.enter_context(Host("client")), stack.enter_context(Host("server"))
+        relay = stack.enter_context(Relay(plan, client, server))
+        for host in (client, server):
+            for command in plan.host(server=host is server):
+                host.do(command)
+        # Files without names, so that they are gone with the process, too.
+        received: Files = {flow.port: stack.enter_context(tempfile.TemporaryFile()) for flow in plan.flows}
+        sent: Files = {flow.port: stack.enter_context(tempfile.TemporaryFile()) for flow in plan.flows}
+        receivers = _serve(plan, server, received, stack)
+        relay.start()
+        _send(plan, client, relay, sent, stack)
+        _hear_out(receivers)
+        recorded = relay.stop()
+        recorded["laws"] = {name: law.counters() for name, law in held.items()}
+        said = [read(_text(sent[flow.port]), _text(received[flow.port]), _name(flow)) for flow in plan.flows]
+    firsts = zip(recorded["first_s"], plan.flows, strict=True)
+    begun_s = [flow.start_s if first is None else first for first, flow in firsts]
+    return outcome(plan, recorded, said, begun_s), recorded
+
+
+class Relay:
+    """The link between two hosts, looked after by a thread. Its devices are gone after the with block.
+
+    Parameters
+    ----------
+    plan : Plan
+    client, server : Host
+        The namespaces get a device each.
+
+    Raises
+    ------
+    InputError
+        If the system refuses a device.
+    """
+
+    def __init__(self, plan: Plan, client: Host, server: Host) -> None:
+        self.failed = False
+        self._plan = plan
+        self._found: dict[str, Any] = {}
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        try:
+            self._bottleneck: _native.Bottleneck | None = _native.Bottleneck(
+                plan.scenario.canonical,
+                plan.replication,
+                client=(client.namespace, DEVICE),
+                server=(server.namespace, DEVICE),
+            )
+        except OSError as error:
+            message = (
+                f"testbed: no TUN device: {(error.strerror or str(error)).lower()}; it needs root and /dev/net/tun"
+            )
+            raise InputError(message) from None
+
+    def __enter__(self) -> Relay:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+        # The devices go with it; a traceback that somebody keeps would keep them, and with them the namespaces.
+        self._bottleneck = None
+
+    def start(self) -> None:
+        """Start to relay."""
+        thread = threading.Thread(target=self._run, name="relay")
+        # Known before it runs: Ctrl-C may come at once.
+        self._thread = thread
+        thread.start()
+
+    def stop(self) -> dict[str, Any]:
+        """Stop.
+
+        Returns
+        -------
+        dict
+            What was recorded.
+
+        Raises
+        ------
+        OSError
+            What the system said of a device.
+        """
+        self._end()
+        if self._error is not None:
+            raise self._error
+        return self._found
+
+    def _end(self) -> None:
+        if self._bottleneck is not None:
+            self._bottleneck.stop()
+        if self._thread is not None and self._thread.ident is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        plan, bottleneck = self._plan, self._bottleneck
+        assert bottleneck is not None, "inside of the with block"
+        fast = plan.scenario.links[0]["rate_bps"] > FAST_BPS
+        try:
+            self._found = bottleneck.run(
+                warmup_s=plan.scenario.facts["warmup_s"],
+                measured_s=plan.duration_s,
+                longest_s=plan.duration_s + 4 * GRACE_S,
+                every_s=SAMPLE_S,
+                wires_s=plan.wires_s,
+                first_port=plan.flows[0].port,
+                quantum_s=QUANTUM_S if fast else 0.0,
+                priority=PRIORITY,
+                limit_s=plan.limit_s,
+                shaken_s=max(flow.rtt_s for flow in plan.flows) + min(plan.drain_s, 1.0),
+            )
+        except BaseException as error:  # Told in the thread that waits.
+            self._error = error
+            self.failed = True
+
+
+def _serve(plan: Plan, server: Host, files: Files, stack: ExitStack) -> list[subprocess.Popen[bytes]]:
+    """Start the receivers, and wait until they listen: a sender that comes earlier is refused."""
+    receivers = {flow.port: server.start(plan.serve(flow), stack, files[flow.port]) for flow in plan.flows}
+    until = time.monotonic() + PATIENCE_S
+    while missing := receivers.keys() - server.listening():
+        for flow in plan.flows:
+            if flow.port in missing and receivers[flow.port].poll() is not None:
+                _raise(f"{_name(flow)}, receiver", receivers[flow.port], files[flow.port])
+        if time.monotonic() > until:
+            message = f"testbed: {len(missing)} of {len(receivers)} receivers do not listen after {PATIENCE_S:g} s"
+            raise InputError(message)
+        time.sleep(0.002)
+    return list(receivers.values())
+
+
+def _send(plan: Plan, client: Host, relay: Relay, files: Files, stack: ExitStack) -> None:
+    """Start each sender in its time, and wait for all of them; but not for ever, nor if one or the relay has failed."""
+    begun = time.monotonic()
+    until = begun + plan.duration_s + 2 * GRACE_S
+    later = sorted(plan.flows, key=lambda flow: flow.start_s, reverse=True)
+    running: dict[Flow, subprocess.Popen[bytes]] = {}
+    while (later or running) and not relay.failed and (now := time.monotonic()) < until:
+        while later and begun + later[-1].start_s <= now:
+            flow = later.pop()
+            running[flow] = client.start(plan.send(flow), stack, files[flow.port])
+        for flow, process in list(running.items()):
+            if process.poll() is not None:
+                del running[flow]
+                # iperf3 ends with 0 whatever happened, if it writes JSON.
+                if process.returncode or complaint(_text(files[flow.port])):
+                    _raise(f"{_name(flow)}, sender", process, files[flow.port])
+        if later or running:
+            due = begun + later[-1].start_s if later else until
+            time.sleep(min(LOOK_S, max(0.0, due - time.monotonic())))
+
+    # What was to be measured has been by now; they say so when they are ended.
+    for process in running.values():
+        end(process)
+
+
+def _hear_out(receivers: list[subprocess.Popen[bytes]]) -> None:
+    """Let receivers say what came: they end a little later than their senders."""
+    until = time.monotonic() + GRACE_S
+    while any(process.poll() is None for process in receivers) and time.monotonic() < until:
+        time.sleep(0.002)
+    for process in receivers:
+        end(process)
+
+
+def _raise(name: str, process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+    """Raise what a sender or receiver complained of."""
+    why = complaint(_text(said)) or f"exit code {process.returncode}"
+    message = f"testbed: {name}: iperf3: {why}"
+    raise InputError(message)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def _control(control: dict[str, Any]) -> str:
+    """A law as a scenario file says it; texts, numbers and truth values are the same in JSON and TOML."""
+    said = {name: value for name, value in control.items() if name != "slow_start"}
+    return "{ " + ", ".join(f"{name} = {json.dumps(value)}" for name, value in said.items()) + " }"
+
+
+def _name(flow: Flow) -> str:
+    return f"flow {flow.group}.{flow.index}"

@@ -1,0 +1,115 @@
+"""What iperf3 says of a flow: windows, round-trip times, bytes and retransmissions, over time.
+
+*Source*: iperf3(1), ``--json``; the kernel's ``tcp_info`` behind it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Said:
+    """One flow, an entry per interval, times from the start of the flow.
+
+    Parameters
+    ----------
+    time_s : ndarray, shape (intervals,)
+        Ends of the intervals [s].
+    cwnd_segments, srtt_s, retransmitted : ndarray, shape (intervals,)
+        At the sender, at the end of each interval; retransmissions within it.
+    received_s, received_bytes : ndarray, shape (others,)
+        Ends of the receiver's intervals, and what came within each [B].
+    mss : int [B]
+    """
+
+    time_s: NDArray[np.float64]
+    cwnd_segments: NDArray[np.float64]
+    srtt_s: NDArray[np.float64]
+    retransmitted: NDArray[np.float64]
+    received_s: NDArray[np.float64]
+    received_bytes: NDArray[np.float64]
+    mss: int
+
+
+def read(sender: str, receiver: str, name: str) -> Said:
+    """Read the documents of both ends.
+
+    Parameters
+    ----------
+    sender, receiver : str
+        JSON.
+    name : str
+        Of the flow, for messages.
+
+    Returns
+    -------
+    Said
+
+    Raises
+    ------
+    InputError
+        If either end failed: what it said.
+    """
+    sent, came = (_document(text, f"{name}, {end}") for text, end in ((sender, "sender"), (receiver, "receiver")))
+    streams = [interval["streams"][0] for interval in sent["intervals"]]
+    arrived = [interval["streams"][0] for interval in came["intervals"]]
+    mss = int(sent["start"]["tcp_mss_default"])
+
+    def column(rows: list[dict[str, Any]], key: str, scale: float = 1.0) -> NDArray[np.float64]:
+        return scale * np.array([row[key] for row in rows], dtype=float)
+
+    return Said(
+        column(streams, "end"),
+        column(streams, "snd_cwnd", 1 / mss),
+        column(streams, "rtt", 1e-6),
+        column(streams, "retransmits"),
+        column(arrived, "end"),
+        column(arrived, "bytes"),
+        mss,
+    )
+
+
+def complaint(text: str) -> str:
+    """Say what was wrong.
+
+    Parameters
+    ----------
+    text : str
+        What either end printed, or nothing.
+
+    Returns
+    -------
+    str
+        Empty if nothing was.
+
+    Examples
+    --------
+    >>> complaint('{"error": "unable to connect"}'), complaint('{"intervals": []}'), complaint("out of memory")
+    ('unable to connect', '', 'out of memory')
+    """
+    try:
+        return str(json.loads(text).get("error", ""))
+    except ValueError:
+        return " ".join(text.split())[:200]
+
+
+def _document(text: str, name: str) -> dict[str, Any]:
+    try:
+        document: dict[str, Any] = json.loads(text)
+    except ValueError:
+        message = f"testbed: {name}: iperf3 said nothing that can be read: {text.strip()[:200]!r}"
+        raise InputError(message) from None
+    if "error" in document and not document.get("intervals"):
+        message = f"testbed: {name}: iperf3: {document['error']}"
+        raise InputError(message)
+    return document

@@ -1,0 +1,47 @@
+"""``elephan compare`` without a testbed: a scenario, all points of a sweep; what a testbed cannot do is said first."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from elephan.compare.several import compare_points
+from elephan.errors import InputError
+from elephan.sweep.document import Sweep
+
+SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
+SHORT = ("--set", 'duration="20 s"', "--set", 'warmup="5 s"')
+
+
+def test_the_points_of_a_sweep_have_a_table_and_a_folder_each(elephan: Command, tmp_path: Path) -> None:
+    file, out = tmp_path / "sweep.toml", tmp_path / "out"
+    base = f"base = {json.dumps(str(SCENARIOS / 'testbed.toml'))}"
+    file.write_text(f'{base}\n[over]\n"flows[0].control.law" = ["reno", "highspeed"]\n')
+    done = elephan("compare", str(file), "--no-testbed", *SHORT, "--out", str(out))
+    assert done.code == 0, done.err
+    assert "highspeed" in done.out
+    assert "of the simulation" in done.err
+    points = json.loads((out / "points.json").read_text())["points"]
+    assert [point["folder"] for point in points] == ["01-reno", "02-highspeed"]
+    assert [point["valid"] for point in points] == [None, None]
+    for point in points:
+        own = json.loads((out / point["folder"] / "compare.json").read_text())
+        assert own["rows"] == point["rows"]
+        assert own["testbed"] is None
+    # The same seed: what is said of a point alone is the same.
+    alone = elephan("compare", str(SCENARIOS / "testbed.toml"), "--no-testbed", *SHORT, "--json")
+    assert json.loads(alone.out)["rows"] == points[1]["rows"]
+
+
+def test_the_scenarios_for_testbeds_are_such(elephan: Command) -> None:
+    for name in ("testbed.toml", "testbed-rtts.toml"):
+        assert "iperf3 --client" in elephan("testbed", "run", str(SCENARIOS / name), "--dry-run").out
+    for name, count in (("testbed-buffers.toml", 16), ("testbed-gared.toml", 2)):
+        assert len(Sweep.from_file(SCENARIOS / "sweeps" / name).points()) == count
+
+
+def test_a_point_that_no_testbed_can_have_is_named_before_any_is_run() -> None:
+    sweep = Sweep.from_file(SCENARIOS / "sweeps" / "testbed-gared.toml").changed({"links[0].rate": "10 Gbit/s"})
+    with pytest.raises(InputError, match=r"^links\[0\].queue.discipline ared: .*links\[0\].rate: on a testbed"):
+        next(compare_points(sweep))

@@ -1,0 +1,208 @@
+"""The testbed: what it plans without privileges, and, with them, real transfers that leave nothing behind."""
+
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import numpy as np
+import pytest
+
+import elephan
+from elephan import _native, testbed
+from elephan.compare import teeth
+from elephan.errors import InputError
+from elephan.run.result import Result
+from elephan.testbed.hosts import Host
+from elephan.testbed.measured import outcome
+from elephan.testbed.plan import OURS, PROMPT, plan
+from elephan.testbed.replication import Relay
+from elephan.testbed.traffic import Said
+from testbed_here import available, lawless, real
+
+SCENARIO = """
+title = "One flow"
+duration = "6 s"
+warmup = "3 s"
+[[links]]
+name = "bottleneck"
+rate = "50 Mbit/s"
+delay = "5 ms"
+buffer = "42 packets"
+[[flows]]
+name = "flow"
+path = ["bottleneck"]
+rtt = "10 ms"
+packet = "1500 B"
+control = { law = "LAW" }
+"""
+
+
+def scenario(law: str = "reno") -> elephan.Scenario:
+    """The example under a law."""
+    return elephan.Scenario.from_text(SCENARIO.replace("LAW", law))
+
+
+def test_a_dry_run_prints_every_command_and_does_nothing() -> None:
+    lines = plan(scenario("ghstcp")).lines()
+    assert lines[0] == "# put el_ghstcp into the kernel until the end"
+    text = "\n".join(lines)
+    for part in (
+        "unshare --net",
+        "tcp_no_metrics_save=1",
+        "mtu 1500 txqueuelen 20000 gso_max_segs 1 up",
+        "rto_min 1000ms",
+        "initcwnd 2",
+        "iperf3 --server --one-off",
+        "--congestion el_ghstcp --time 8",
+    ):
+        assert part in text, part
+    # Only addresses that are kept for documents, on hosts of its own.
+    assert not [line for line in lines if "iperf3" in line and not line.startswith("nsenter --net=")]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"flows[0].traffic": {"kind": "finite", "size": "1 MB"}}, "flows.traffic: on a testbed all is bulk"),
+        ({"duration": "700 s"}, "duration: on a testbed a run lasts at most 600 s"),
+        ({"links[0].rate": "10 Gbit/s"}, "links[0].rate: on a testbed the link has at most 2 Gbit/s"),
+        ({"flows[0].count": 40}, "flows.count: on a testbed there are at most 32 flows, not 40"),
+        ({"links[0].loss": {"random": 0.01}}, "links[0].loss: on a testbed nothing is lost on purpose"),
+    ],
+)
+def test_what_a_testbed_cannot_do_is_said(change: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said.replace("[", r"\[").replace("]", r"\]")):
+        plan(scenario().override(change))
+
+
+def test_a_law_that_the_kernel_lacks_is_refused_with_those_that_it_can_have() -> None:
+    with pytest.raises(InputError, match=r"this kernel has no fast; it can have highspeed, ghstcp"):
+        plan(scenario("fast"))
+
+
+def test_draws_are_those_of_a_simulation() -> None:
+    many = scenario().override({"flows[0].count": 5, "flows[0].start": {"from": "0 s", "to": "2 s"}})
+    simulated = elephan.run(many).outcomes[0].flows
+    flows = plan(many).flows
+    assert plan(many.override({"flows[0].start": "1500 ms"})).flows[0].start_s == 1.5
+    assert [flow.start_s for flow in flows] == simulated["start_s"].tolist()
+    assert [flow.rtt_s for flow in flows] == simulated["base_rtt_s"].tolist()
+
+
+def test_what_was_recorded_becomes_what_a_simulation_gives() -> None:
+    one = plan(scenario())
+    time_s = np.arange(0, 6, 0.001)
+    counted = {"arrived": 12_510, "begun": 12_500, "begun_bytes": 18_750_000, "marked": 0, "waited_s": 62.5}
+    recorded = {
+        "link": counted | {"drops": [10, 0, 0, 0, 0], "most_packets": 42},
+        "flows": [counted | {"drops": [10, 0, 0, 0, 0], "most_packets": 42}],
+        "samples": {
+            "time_s": time_s,
+            "backlog_packets": np.full(6000, 21),
+            "begun_bytes": (6.25e6 * time_s).astype(int),
+        },
+        # Two within a round trip, and one a second later; one before the measured time.
+        "drops": {"time_s": np.array([1.0, 4.0, 4.004, 5.0]), "flow": np.zeros(4, dtype=int)},
+    }
+    ends = np.arange(0.1, 6.05, 0.1)
+    said = Said(ends, np.full(60, 60.0), np.full(60, 0.015), np.ones(60), ends, np.full(60, 603_333.3), 1448)
+    found = outcome(one, recorded, [said], [0.0])
+    assert found.links["utilization"][0] == 1.0
+    assert (found.links["loss_events"][0], found.links["flows_hit"][0]) == (2, 2)
+    assert found.links["queueing_delay_s"][0] == 0.005
+    assert found.flows["loss_events"].tolist() == [2]
+    # 603,333 payload bytes in a tenth of a second are 50 Mbit/s of packets; half of the intervals are measured.
+    assert found.flows["goodput_bps"][0] == pytest.approx(5e7, rel=1e-3)
+    assert found.flows["retransmitted"][0] == 30
+    assert Result(one.scenario, (found,), "testbed", 1.0).to_json().keys() == elephan.run(scenario()).to_json().keys()
+    assert found.histograms["backlog_packets"][0][21] == 3000
+
+
+def test_teeth_of_a_window_that_is_cut_to_seven_tenths() -> None:
+    time_s = np.arange(0, 60, 0.05)
+    found = teeth(time_s, 70 + 30 * (time_s % 6) / 6, 0.1)
+    # A sample before the cut, and three round trips after it.
+    assert found.period_s == pytest.approx(6.0)
+    assert found.high == pytest.approx(100, abs=0.3)
+    assert found.low == pytest.approx(71.5, abs=0.3)
+    assert np.isnan(teeth(time_s, np.full(time_s.size, 5.0), 0.1).period_s)
+
+
+SIZE_B = 100_000_000
+RECEIVER = """
+import hashlib, socket
+s = socket.create_server(("192.0.2.2", 5201))
+s.settimeout(60)
+print("ready", flush=True)
+c, _ = s.accept()
+c.settimeout(60)
+h, n = hashlib.sha256(), 0
+while block := c.recv(1 << 20):
+    h.update(block)
+    n += len(block)
+print(h.hexdigest(), n)
+"""
+SENDER = """
+import hashlib, random, socket, sys
+s = socket.socket()
+s.settimeout(60)
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())
+s.connect(("192.0.2.2", 5201))
+data = random.Random(1).randbytes(int(sys.argv[2]))
+s.sendall(data)
+law = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+print(hashlib.sha256(data).hexdigest(), len(data), law.rstrip(bytes(1)).decode())
+"""
+
+
+@real
+@pytest.mark.parametrize("law", ["reno", *OURS])
+def test_every_law_moves_100_mb_intact(law: str) -> None:
+    called = OURS.get(law, law)
+    if law in OURS and lawless():
+        pytest.skip(f"laws cannot be loaded: {lawless()}")
+    if law in OURS and called in available():
+        pytest.skip(f"somebody else has {called} loaded")
+    # Half of a bandwidth-delay product of buffer, so that each law loses.
+    change = {"duration": "60 s", "links[0].rate": "1 Gbit/s", "links[0].buffer": "400 packets"}
+    one = plan(scenario(law).override(change))
+    with ExitStack() as stack:
+        held = _native.HeldLaw(f"{{ law = '{law}' }}") if law in OURS else None
+        if held is not None:
+            stack.callback(held.release)
+        client, server = stack.enter_context(Host("client")), stack.enter_context(Host("server"))
+        relay = stack.enter_context(Relay(one, client, server))
+        for host in (client, server):
+            for command in one.host(server=host is server):
+                host.do(command)
+        relay.start()
+        python = [*PROMPT, sys.executable, "-c"]
+        receiver = stack.enter_context(
+            subprocess.Popen(server.inside([*python, RECEIVER]), stdout=subprocess.PIPE, text=True)
+        )
+        stack.callback(receiver.kill)
+        assert receiver.stdout is not None
+        assert receiver.stdout.readline() == "ready\n"
+        sending = client.inside([*python, SENDER, called, str(SIZE_B)])
+        sent = subprocess.run(sending, capture_output=True, text=True, check=True, timeout=70).stdout.split()
+        received = receiver.communicate(timeout=70)[0].split()
+        recorded = relay.stop()
+        counted = held.counters() if held is not None else None
+    assert sent[1:] == [str(SIZE_B), called]
+    assert received == sent[:2]
+    # Something was lost and sent again.
+    assert recorded["drops"]["time_s"].size > 0
+    assert counted is None or (counted["connections"] >= 1 and counted["losses"] >= 1)
+
+
+@real
+def test_a_run_has_the_document_of_a_simulation_and_is_about_as_fast() -> None:
+    tested = testbed.run(scenario("cubic" if "cubic" in available() else "reno"))
+    document = tested.to_json()
+    assert document["origin"] == "testbed"
+    assert document["links"][0].keys() == elephan.run(scenario()).to_json()["links"][0].keys()
+    if not tested.valid:
+        pytest.skip(f"this machine was too busy: {tested.objections}")
+    # With a buffer of a bandwidth-delay product the link is full; packets of a slow start's overshoot are before it.
+    assert document["links"][0]["utilization"]["mean"] > 0.9
+    assert document["groups"][0]["goodput_bps"]["mean"] > 4.2e7

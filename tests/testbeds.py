@@ -1,0 +1,30 @@
+"""A testbed without one: what a simulation gave, with a made-up record of how punctual it was."""
+
+from dataclasses import replace
+from typing import Any
+
+from elephan.compare import Comparison, _known, _measured
+from elephan.run.result import Result
+from elephan.testbed import ENGINE, Tested
+
+
+def punctual(**changes: object) -> dict[str, Any]:
+    """The record of a replication on a quiet machine."""
+    late = {"late_us": [10, 80, 10], "p50_us": 2, "p99_us": 4, "latest_s": 3.5e-6, "gap_s": 2e-5, "later": 0.0}
+    drops = {"limit_s": 0.004, "suspect": 0, "drops": 17, "refused": 0, "hurried": True, "attempts": 1}
+    return late | drops | changes
+
+
+def beside(alone: Comparison, result: Result, *objections: str) -> Comparison:
+    """A comparison with a simulation in the testbed's place."""
+    found = _measured(result)
+    rows = tuple(replace(row, testbed=_known(found, row.name)) for row in alone.rows)
+    return replace(alone, rows=rows, tested=faked(result, *objections))
+
+
+def faked(result: Result, *objections: str) -> Tested:
+    """A simulation in a testbed's place; not valid if there are objections."""
+    records = tuple(punctual() for _ in result.outcomes)
+    counted = {"connections": 1, "losses": 3, "timeouts": 0, "tests": 40, "rising": 20}
+    laws = tuple({"ghstcp": counted} for _ in result.outcomes)
+    return Tested(replace(result, engine=ENGINE), not objections, objections, records, laws)
