@@ -14,9 +14,10 @@ LOG  := $(VENV)/build.log
 # Builds and installs the package; silent unless it fails. An active environment must not catch what belongs into .venv.
 INSTALL = env -u CONDA_PREFIX VIRTUAL_ENV='$(CURDIR)/$(VENV)' PIP_DISABLE_PIP_VERSION_CHECK=1 \
           $(PY) -m maturin develop --release $(KERNEL)
-COMMA := ,
-# With the laws of the Linux kernel where the headers that their loader needs are there.
+# With the laws of the Linux kernel where the headers that their loader needs are there; built again once they come.
 HAS_KERNEL := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo yes)
+BUILT_AS   := $(VENV)/.kernel-$(or $(HAS_KERNEL),no)
+COMMA      := ,
 KERNEL  = $(if $(HAS_KERNEL),--features kernel)
 LOADER  = $(if $(HAS_KERNEL),--features elephan-bpf/load$(COMMA)elephan-py/kernel)
 # Every page and link of the documentation; what is generated is generated, and the notebooks show what they have.
@@ -55,6 +56,7 @@ check-rust: $(VENV)/.made
 	cargo fmt --all --check
 	rustfmt --check --edition 2024 --config-path . $(wildcard crates/law/src/*.rs crates/queue/src/*.rs crates/traffic/src/*.rs)
 	cargo clippy --workspace --all-targets $(LOADER) -- -D warnings
+	$(if $(HAS_KERNEL),cargo clippy --package elephan-py --package elephan-bpf --all-targets -- -D warnings)
 	$(APIDOC)
 
 check-python: $(VENV)/.dev
@@ -116,7 +118,11 @@ $(VENV)/.made:
 	@$(PIP) install --upgrade 'pip>=25.1' 'maturin>=1.9,<2'
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.made pyproject.toml Cargo.toml Cargo.lock $(CRATES)
+$(BUILT_AS): $(VENV)/.made
+	@rm -f $(VENV)/.kernel-*
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.made $(BUILT_AS) pyproject.toml Cargo.toml Cargo.lock $(CRATES)
 	@echo 'building elephan (some minutes the first time)' >&2
 	@$(INSTALL) $(QUIETLY)
 	@touch $@

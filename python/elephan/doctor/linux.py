@@ -76,7 +76,7 @@ def laws() -> Finding:
         return NOT_LINUX
     if not _native.kernel_built():
         packages = install({"": "libelf-devel zlib-devel", "apt-get": "pkg-config libelf-dev zlib1g-dev"})
-        return Finding(MISSING, "built without them: libelf and zlib were not there", f"{packages} && make -B build")
+        return Finding(MISSING, "built without them: libelf and zlib were not there", f"{packages} && make build")
     try:
         _native.kernel_check()
     except InputError as error:
