@@ -34,6 +34,13 @@ def test_the_points_of_a_sweep_have_a_table_and_a_folder_each(elephan: Command, 
     assert json.loads(alone.out)["rows"] == points[1]["rows"]
 
 
+def test_the_model_of_equal_flows_keeps_quiet_about_unequal_ones(elephan: Command) -> None:
+    done = elephan("compare", str(SCENARIOS / "testbed-rtts.toml"), "--no-testbed", *SHORT, "--json")
+    rows = {row["name"]: row for row in json.loads(done.out)["rows"]}
+    assert {row["model"] for row in rows.values()} == {None}
+    assert rows["jain"]["simulation"] < 0.8
+
+
 def test_the_scenarios_for_testbeds_are_such(elephan: Command) -> None:
     for name in ("testbed.toml", "testbed-rtts.toml"):
         assert "iperf3 --client" in elephan("testbed", "run", str(SCENARIOS / name), "--dry-run").out

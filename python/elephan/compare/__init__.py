@@ -224,8 +224,11 @@ def _measured(result: Result) -> dict[str, float]:
 
 
 def _model(scenario: Scenario) -> dict[str, float] | None:
-    """The sawtooth of equal flows; a cut takes a round trip to be heard of, and one to be mended."""
+    """The sawtooth of equal flows, and only of such; a cut takes a round trip to be heard of, and one to be mended."""
     link = bottleneck(scenario, 0)
+    fact = scenario.links[0]
+    if fact["min_rtt_s"] != fact["max_rtt_s"]:
+        return None
     if link is None or link.buffer_packets is None or link.discipline != "drop-tail" or len(set(link.laws)) != 1:
         return None
     try:
