@@ -16,12 +16,13 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli import main
 from elephan.errors import InputError
-from elephan.run import files as _files  # noqa: F401 (imported once, before there are many processes)
 from elephan.testbed import Plan, replication
 from testbed_here import available
 
@@ -205,6 +206,19 @@ def free(law: str) -> bool:
     return law == "reno" or LAWS[law] not in available()
 
 
+def prepare(folder: Path) -> None:
+    """Import what the command line imports late.
+
+    Python loses a Ctrl-C that comes while a module's lock is let go; the next one counts.
+    """
+    import pyarrow.parquet  # noqa: F401, PLC0415
+
+    (folder / "dry.toml").write_text(SCENARIO.replace("LAW", "reno"))
+    with redirect_stdout(StringIO()), suppress(SystemExit):
+        main(["testbed", "run", str(folder / "dry.toml"), "--dry-run"])
+    (folder / "dry.toml").unlink()
+
+
 def run(cycles: int, seed: int, laws: list[str]) -> None:
     """All cycles, in an order of chance."""
     chance = random.Random(seed)
@@ -213,6 +227,7 @@ def run(cycles: int, seed: int, laws: list[str]) -> None:
     chance.shuffle(kinds)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        prepare(folder)
         (folder / "tmp").mkdir()
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder / "tmp")
         for number, kind in enumerate(kinds):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -117,6 +118,8 @@ class Host:
         except subprocess.TimeoutExpired:
             message = f"{where}: has not ended after {PATIENCE_S:g} s"
             raise InputError(message) from None
+        if done.returncode == -signal.SIGINT:  # Ctrl-C reached it first.
+            raise KeyboardInterrupt
         if done.returncode:
             message = f"{where}: {(done.stderr or done.stdout).strip() or f'exit code {done.returncode}'}"
             raise InputError(message)

@@ -65,6 +65,8 @@ SETTINGS = {
     "net.ipv4.tcp_rmem": f"4096 131072 {BUFFER_B}",
     "net.ipv4.tcp_wmem": f"4096 65536 {BUFFER_B}",
     "net.ipv4.tcp_fin_timeout": "1",
+    # Sockets of a killed sender give up soon: until then their network namespace lives, though no process is in it.
+    "net.ipv4.tcp_orphan_retries": "1",
 }
 """Of both hosts. The default law is set, since that of the machine may pace."""
 
