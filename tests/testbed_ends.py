@@ -52,6 +52,9 @@ LAWS = {"reno": "reno", "scalable": "el_scalable", "htcp": "el_htcp"}
 ENDS = {"end": 4, "error": 8, "interrupt": 10, "terminate": 8, "kill": 10}
 """Of 40 cycles."""
 
+URGED_S = 1.0
+"""After which a Ctrl-C is given again, if nothing came of it: what takes everything away takes less [s]."""
+
 SIGNALS = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
 LATEST_S = 0.4
 """Signals come until then, of which setting up takes about a half [s]."""
@@ -150,11 +153,12 @@ def cycle(kind: str, how: str, moment_s: float, law: str, folder: Path) -> dict[
     os.close(ready)
     os.read(listen, 1)
     os.close(listen)
+    send = os.killpg if how == "group" else os.kill
     if kind in SIGNALS:
         time.sleep(moment_s)
         # Ctrl-C reaches all that run in the terminal.
-        (os.killpg if how == "group" else os.kill)(process, SIGNALS[kind])
-    status = ended(process)
+        send(process, SIGNALS[kind])
+    status, again = ended(process, (lambda: send(process, signal.SIGINT)) if kind == "interrupt" else None)
     begun = time.monotonic()
     while (left := added(state(LAWS[law], temporary), before)) and time.monotonic() < begun + PATIENCE_S:
         reap()
@@ -177,22 +181,29 @@ def cycle(kind: str, how: str, moment_s: float, law: str, folder: Path) -> dict[
         "code": os.waitstatus_to_exitcode(status),
         "left": left,
         "waited_s": waited_s,
+        "again": again,
         "written": written,
         "files": files,
         "said": complaints,
     }
 
 
-def ended(process: int) -> int:
-    """Wait for a process, but not for ever; its status."""
-    until = time.monotonic() + RUNNING_S
-    while time.monotonic() < until:
+def ended(process: int, urge: Callable[[], object] | None) -> tuple[int, bool]:
+    """Wait for a process, but not for ever; its status, and whether it had to be urged.
+
+    Python loses a Ctrl-C that comes in a callback of C, as while modules are imported; whoever sits there tries again.
+    """
+    begun, urged = time.monotonic(), False
+    while time.monotonic() < begun + RUNNING_S:
         found, status = os.waitpid(process, os.WNOHANG)
         if found:
-            return status
+            return status, urged
+        if urge is not None and not urged and time.monotonic() > begun + URGED_S:
+            urge()
+            urged = True
         time.sleep(0.005)
     os.kill(process, signal.SIGKILL)
-    return os.waitpid(process, 0)[1]
+    return os.waitpid(process, 0)[1], urged
 
 
 def added(now: Iterable[str], before: Iterable[str]) -> list[str]:
