@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LISTENS = "0A"
 """State of a socket in ``/proc/net/tcp``."""
 
+GROUP_S = 0.2
+"""For a signal to reach all processes of a group [s]."""
+
 PATIENCE_S = 5.0
 """For what takes milliseconds [s]."""
 
@@ -120,6 +123,8 @@ class Host:
             raise InputError(message) from None
         if done.returncode == -signal.SIGINT:  # Ctrl-C reached it first.
             raise KeyboardInterrupt
+        if done.returncode == -signal.SIGTERM:  # So this; it is on its way here, too, if it was sent to the group.
+            time.sleep(GROUP_S)
         if done.returncode:
             message = f"{where}: {(done.stderr or done.stdout).strip() or f'exit code {done.returncode}'}"
             raise InputError(message)
