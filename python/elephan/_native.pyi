@@ -147,5 +147,6 @@ class Bottleneck:
         priority: int,
         limit_s: float,
         shaken_s: float,
+        awake: bool,
     ) -> dict[str, Any]: ...
     def stop(self) -> None: ...

@@ -30,6 +30,10 @@ fn ready() -> Option<MutexGuard<'static, ()>> {
 
 /// The program that answers calls, if there is a compiler for it.
 fn compiled() -> Option<PathBuf> {
+    if !Path::new("/usr/include/bpf/bpf_helpers.h").exists() {
+        eprintln!("skipped: the headers of libbpf are not installed");
+        return None;
+    }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
     let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vectors-{}.bpf.o", std::process::id()));
     let built = Command::new("clang")

@@ -7,6 +7,8 @@ pub mod packet;
 pub mod record;
 
 #[cfg(target_os = "linux")]
+pub mod awake;
+#[cfg(target_os = "linux")]
 pub mod clock;
 #[cfg(target_os = "linux")]
 pub mod relay;

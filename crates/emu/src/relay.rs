@@ -128,7 +128,7 @@ impl Relay<'_> {
         if flow < self.manner.flows { flow } else { 0 }
     }
 
-    /// Sleeps; returns until when it wanted to at most, or now if it was woken.
+    /// Sleeps until the line has something to do, or a device has where nothing is on the way; returns when the first was.
     fn wait(&self, clock: &Clock) -> io::Result<Time> {
         let (now, quantum) = (clock.now(), self.manner.quantum);
         let latest = (now + PATIENCE).min(self.manner.until);

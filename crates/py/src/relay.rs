@@ -4,6 +4,7 @@
 
 use crate::error::{from_scenario, from_system};
 use base::{Span, Stream, Time};
+use emu::awake::kept_awake;
 use emu::line::Line;
 use emu::record::{Counters, Record};
 use emu::relay::{Manner, Relayed, relay};
@@ -13,7 +14,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use queue::{AnyQueue, Link};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A bottleneck between two network namespaces: the first link of a scenario, and a wire for each flow.
@@ -22,7 +22,7 @@ pub struct Bottleneck {
     canonical: String,
     replication: u32,
     devices: (Tun, Tun),
-    stop: Arc<AtomicBool>,
+    stop: AtomicBool,
 }
 
 #[pymethods]
@@ -35,12 +35,12 @@ impl Bottleneck {
             Tun::new(namespace, name).map_err(|error| from_system(&error, namespace))
         };
         let devices = (open(&client)?, open(&server)?);
-        Ok(Self { canonical: canonical.into(), replication, devices, stop: Arc::new(AtomicBool::new(false)) })
+        Ok(Self { canonical: canonical.into(), replication, devices, stop: AtomicBool::new(false) })
     }
 
-    /// Relays packets until `stop`, and at most for `longest_s`; counts what happens from `warmup_s` to `measured_s`. The
-    /// lock of the interpreter is released meanwhile.
-    #[pyo3(signature = (*, warmup_s, measured_s, longest_s, every_s, wires_s, first_port, quantum_s, priority, limit_s, shaken_s))]
+    /// Relays packets until `stop`, and at most for `longest_s`; counts what happens from `warmup_s` to `measured_s`; keeps
+    /// processors `awake`. The lock of the interpreter is released meanwhile.
+    #[pyo3(signature = (*, warmup_s, measured_s, longest_s, every_s, wires_s, first_port, quantum_s, priority, limit_s, shaken_s, awake))]
     #[expect(clippy::too_many_arguments, reason = "all by keyword")]
     fn run<'py>(
         &self,
@@ -55,6 +55,7 @@ impl Bottleneck {
         priority: i32,
         limit_s: f64,
         shaken_s: f64,
+        awake: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let wires: Vec<_> = wires_s.iter().map(|&(to, back)| (Span::from_secs(to), Span::from_secs(back))).collect();
         let manner = Manner {
@@ -74,10 +75,13 @@ impl Bottleneck {
             let (client, server) = &self.devices;
             let stop = &self.stop;
             // A thread of its own, because it may get a priority.
-            std::thread::scope(|scope| {
-                let relaying = scope.spawn(|| relay(line, (client, server), &manner, stop));
-                relaying.join().expect("a relay does not panic")
-            })
+            let work = || {
+                std::thread::scope(|scope| {
+                    let relaying = scope.spawn(|| relay(line, (client, server), &manner, stop));
+                    relaying.join().expect("a relay does not panic")
+                })
+            };
+            if awake { kept_awake(work) } else { work() }
         });
         let relayed = relayed.map_err(|error| from_system(&error, &PathBuf::from("/dev/net/tun")))?;
         let rtt = wires_s.iter().map(|(to, back)| Span::from_secs(to + back)).min();

@@ -1,0 +1,107 @@
+//! Processors that do not go to sleep while something is measured.
+//!
+//! Source: sched(7). An idle processor that has gone to sleep comes late to the next packet, a virtual one, which its host
+//! has to give a place again, by milliseconds. What never has nothing to do never sleeps.
+
+#![expect(unsafe_code, reason = "which processors, and after whom, are calls of the C library")]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, available_parallelism};
+
+/// More processors are not kept awake: they would be slower for all the power that it takes.
+const MOST: usize = 16;
+
+/// Does some work while a thread on each processor of this process does nothing at all, after everything that has
+/// anything to do (`SCHED_IDLE`). None if a container has a share of the processors' time, which they would use up.
+pub fn kept_awake<R>(work: impl FnOnce() -> R) -> R {
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for processor in kept() {
+            let done = &done;
+            // Without a thread this processor sleeps, and is late as it would have been.
+            let _ = Builder::new().name("awake".into()).spawn_scoped(scope, move || {
+                // Never in anybody's way: else not at all.
+                if comes_last() && stays_on(processor) {
+                    while !done.load(Ordering::Relaxed) {}
+                }
+            });
+        }
+        let _end = End(&done);
+        work()
+    })
+}
+
+/// Says that it is over however the work ends.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Processors that are kept awake.
+fn kept() -> Vec<usize> {
+    let list = processors();
+    // What may be used at once, shares of containers included.
+    let usable = available_parallelism().map_or(0, usize::from);
+    if list.len() <= MOST.min(usable) { list } else { Vec::new() }
+}
+
+/// Those that this thread may run on.
+fn processors() -> Vec<usize> {
+    // SAFETY: a set of bits, for which all zeros are a value.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set outlives the call, which is told its size; 0 is this thread.
+    if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) } != 0 {
+        return Vec::new();
+    }
+    // SAFETY: only numbers that the set has room for.
+    (0..libc::CPU_SETSIZE as usize).filter(|&processor| unsafe { libc::CPU_ISSET(processor, &set) }).collect()
+}
+
+/// Puts this thread after all others; whether the system allowed it.
+fn comes_last() -> bool {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: parameters that outlive the call; 0 is this thread.
+    (unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) }) == 0
+}
+
+/// Keeps this thread on a processor; whether the system allowed it.
+fn stays_on(processor: usize) -> bool {
+    // SAFETY: a set of bits, for which all zeros are a value.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: a number that came out of such a set.
+    unsafe { libc::CPU_SET(processor, &mut set) };
+    // SAFETY: the set outlives the call, which is told its size; 0 is this thread.
+    (unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) }) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Threads of this process that keep a processor awake.
+    fn awake() -> usize {
+        let list = std::fs::read_dir("/proc/self/task").unwrap();
+        let names = list.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+        names.filter(|name| name.trim() == "awake").count()
+    }
+
+    /// Whether as many as that are there soon: the system takes its time to start and to end threads.
+    fn soon(count: usize) -> bool {
+        (0..2000).any(|_| {
+            #[expect(clippy::disallowed_methods, reason = "as above")]
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            awake() == count
+        })
+    }
+
+    #[test]
+    fn each_processor_has_a_thread_until_the_work_is_done() {
+        assert!(kept_awake(|| soon(kept().len())));
+        assert!(soon(0));
+        let panics = std::panic::catch_unwind(|| kept_awake(|| panic!("the work fails")));
+        assert!(panics.is_err() && soon(0));
+    }
+}
