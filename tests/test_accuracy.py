@@ -110,12 +110,19 @@ def test_a_model_has_the_errors_of_its_table(name: str) -> None:
     found = {_key(row): row for row in compared(MODELS[name], sampled)}
     expected = {key: row for key, row in table.items() if key in {_key(row) for row in sampled}}
     assert found.keys() == expected.keys()
+    # The last digit, and what solvers give on other machines; a hundredth of the finest level. Of the rest two of three
+    # digits.
+    used, share = 2e-4, 1e-2
+    if name == "fluid":
+        # It goes by tenths of a round trip. What rounds otherwise by 1e-15, as processors do, moves each of its three
+        # cuts by up to a step: of at least 450 steps the link is half used in three more or less; and each of three
+        # times of drops, which are about a round trip long, may be a tenth longer or shorter.
+        used, share = 3 * 0.5 / 450, 0.1
     for key, row in found.items():
-        # The last digit, and what solvers give on other machines; a hundredth of the finest level.
-        assert float(row["utilization"]) == pytest.approx(float(expected[key]["utilization"]), abs=2e-4)
+        assert float(row["utilization"]) == pytest.approx(float(expected[key]["utilization"]), abs=used)
         for what in MEASURES[1:]:
-            # Two of the three digits that are written; of what is nearly nothing a millionth, of a packet or a second.
-            assert number(row[what]) == pytest.approx(number(expected[key][what]), rel=1e-2, abs=1e-6, nan_ok=True)
+            # Of what is nearly nothing a millionth, of a packet or a second.
+            assert number(row[what]) == pytest.approx(number(expected[key][what]), rel=share, abs=1e-6, nan_ok=True)
 
 
 def _key(row: Row) -> tuple[str, ...]:
