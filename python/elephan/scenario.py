@@ -150,6 +150,34 @@ class Scenario:
         """
         return cls.from_text(_to_toml(mapping, origin), origin)
 
+    @classmethod
+    def of(cls, source: Scenario | Path | str, **changes: object) -> Scenario:
+        """Take a scenario, from its file unless it is read already, with some of what stands at its top changed.
+
+        Parameters
+        ----------
+        source : Scenario or path
+        **changes : object
+            What is None stays as the file has it.
+
+        Returns
+        -------
+        Scenario
+
+        Raises
+        ------
+        ScenarioError
+            As `from_file` and `override`.
+
+        Examples
+        --------
+        >>> Scenario.of(Scenario.from_text(EXAMPLE), replications=None, seed=7).seed
+        7
+        """
+        read = source if isinstance(source, Scenario) else cls.from_file(source)
+        known = {name: value for name, value in changes.items() if value is not None}
+        return read.override(known) if known else read
+
     def override(self, changes: Mapping[str, object]) -> Scenario:
         """Return a copy with some places of the file changed.
 

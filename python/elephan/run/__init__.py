@@ -80,12 +80,7 @@ def run(
     from elephan.stats import sample_until  # noqa: PLC0415
 
     begun = time.perf_counter()
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.from_file(scenario)
-    changes = {"replications": replications, "seed": seed}
-    changes = {key: value for key, value in changes.items() if value is not None}
-    if changes:
-        scenario = scenario.override(changes)
+    scenario = Scenario.of(scenario, replications=replications, seed=seed)
     wanted: tuple[Wanted, ...] = ()
     if precision is None:
         first = most = scenario.replications

@@ -355,13 +355,15 @@ def link_name(links: Sequence[dict[str, Any]], trace: Mapping[str, Any]) -> str:
     return str(link["name"]) if link["count"] == 1 else f"{link['name']}[{trace['member']}]"
 
 
-def write_result(result: Result, folder: Path) -> list[Path]:
+def write_result(result: Result, folder: Path, document: Mapping[str, Any] | None = None) -> list[Path]:
     """Write everything `Result.write` promises.
 
     Parameters
     ----------
     result : Result
     folder : Path
+    document : mapping, optional
+        What ``run.json`` has instead of the result's own.
 
     Returns
     -------
@@ -372,7 +374,8 @@ def write_result(result: Result, folder: Path) -> list[Path]:
     OSError
         If the folder cannot be written.
     """
-    return [write_bytes(folder / name, content) for name, content in _encoded(result)]
+    files = _encoded(result, result.to_json() if document is None else document)
+    return [write_bytes(folder / name, content) for name, content in files]
 
 
 def encode_result(result: Result) -> dict[str, bytes]:
@@ -394,13 +397,14 @@ def encode_result(result: Result) -> dict[str, bytes]:
     >>> list(encode_result(run(Scenario.from_text(EXAMPLE))))
     ['flows.parquet', 'links.parquet', 'scenario.toml', 'run.json']
     """
-    return dict(_encoded(result))
+    return dict(_encoded(result, result.to_json()))
 
 
-def _encoded(result: Result) -> Iterator[tuple[str, bytes]]:
+def _encoded(result: Result, document: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
     """Yield one file after the other, so that not all need be in memory at once."""
     yield from encode_columns(result)
-    yield "run.json", encode_json(result.to_json() | {"resolved": result.scenario.resolved, "provenance": provenance()})
+    found = {**document, "resolved": result.scenario.resolved, "provenance": provenance()}
+    yield "run.json", encode_json(found)
 
 
 def encode_columns(result: Result) -> Iterator[tuple[str, bytes]]:

@@ -96,11 +96,7 @@ def size(
     from elephan.size.search import Search  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.from_file(scenario)
-    changes = {"replications": replications, "seed": seed}
-    if any(value is not None for value in changes.values()):
-        scenario = scenario.override({key: value for key, value in changes.items() if value is not None})
+    scenario = Scenario.of(scenario, replications=replications, seed=seed)
     targets = parse_targets(target)
     if not 0.001 <= precision <= 1:
         message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"

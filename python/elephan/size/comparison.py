@@ -286,8 +286,7 @@ def compare(
     from elephan.size import size  # noqa: PLC0415 (that module offers this function, too)
 
     begun = time.perf_counter()
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.from_file(scenario)
+    scenario = Scenario.of(scenario)
     make_answer: Any = target if callable(target) else partial(size, **{"target": target, "link": link, **options})
     index = scenario.link_index(link)
     group = next((i for i, facts in enumerate(scenario.groups) if facts["law"] is not None), 0)

@@ -279,9 +279,7 @@ class Store:
         from elephan.scenario import Scenario  # noqa: PLC0415
 
         self._writing()
-        read = scenario if isinstance(scenario, Scenario) else Scenario.from_file(scenario)
-        changes = {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
-        read = read.override(changes) if changes else read
+        read = Scenario.of(scenario, replications=replications, seed=seed)
         asked = key(read, precision=precision, max_replications=max_replications, engine=engine)
         if (found := self.find(asked, series=series)) is not None:
             if labels:
