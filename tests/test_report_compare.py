@@ -11,9 +11,10 @@ import elephan
 from conftest import Command
 from elephan.compare import Comparison, compare
 from elephan.report import report
+from elephan.report.punctual import counted
 from elephan.scenario import EXAMPLE, Scenario
 from report_pages import Node, numbers, read, tables
-from testbeds import beside, faked, punctual
+from testbeds import DIFFERENT, beside, faked, punctual
 
 LATE = "replication 1: the relay stood still for 30.1 ms, more than half a round trip, 20.0 ms"
 QUANTITIES = "Quantities, with 95 % intervals where there are any"
@@ -111,6 +112,18 @@ def test_punctuality_is_said_of_each_replication(both: Comparison, tmp_path: Pat
     assert numbers(page, caption, 4) == [4, 2048]
     assert numbers(page, caption, 5) == pytest.approx([0.0035, 30.1])
     assert numbers(page, caption, 9) == [0, 3]
+
+
+def test_what_the_kernel_counted_and_did_otherwise_is_said(both: Comparison, tmp_path: Path) -> None:
+    page = page_of(both, tmp_path)
+    rows = tables(page)["Counted by the kernel"]
+    assert [row[:5] for row in rows[:2]] == [[str(i), "all senders", "9,000", "8,990", "12"] for i in range(2)]
+    assert [(row[1], *row[5:]) for row in rows[2:]] == [("ghstcp", "1", "3", "0", "40", "20")] * 2
+    assert f"Not as the scenario says: {DIFFERENT}." in page.text
+    # A document of before any of this was recorded.
+    assert both.tested is not None
+    known = both.tested.to_json()["testbed"]
+    assert counted({name: known[name] for name in ("valid", "objections", "punctuality")}) is None
 
 
 def test_a_testbed_that_was_late_is_not_to_be_believed(alone: Comparison, both: Comparison, tmp_path: Path) -> None:

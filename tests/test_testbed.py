@@ -12,6 +12,7 @@ from elephan import _native, testbed
 from elephan.compare import teeth
 from elephan.errors import InputError
 from elephan.run.result import Result
+from elephan.testbed.differences import differences
 from elephan.testbed.hosts import Host
 from elephan.testbed.measured import outcome
 from elephan.testbed.plan import OURS, PROMPT, plan
@@ -33,6 +34,7 @@ name = "flow"
 path = ["bottleneck"]
 rtt = "10 ms"
 packet = "1500 B"
+recovery = "rack"
 control = { law = "LAW" }
 """
 
@@ -73,6 +75,36 @@ def test_a_dry_run_prints_every_command_and_does_nothing() -> None:
 def test_what_a_testbed_cannot_do_is_said(change: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said.replace("[", r"\[").replace("]", r"\]")):
         plan(scenario().override(change))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"flows[0].recovery": "sack"}, 'recovery: Linux recovers as "rack" does, not as "sack"'),
+        ({"flows[0].control": {"law": "reno", "slow_start": "limited"}}, 'one that the simulator calls "classic"'),
+        ({"flows[0].control": {"law": "hybla", "slow_start": "classic"}}, 'one that the simulator calls "hybla-start"'),
+        ({"flows[0].control": "bbr"}, "control: Linux' bbr is the first version"),
+        ({"flows[0].control": "cubic"}, "control: Linux' cubic leaves slow start by HyStart"),
+        ({"flows[0].control": {"law": "bic", "decrease": 0.5}}, "control.decrease: Linux keeps its own"),
+        ({"flows[0].tcp": {"send_jitter": "1 ms"}}, "tcp.send_jitter: Linux cannot be told"),
+    ],
+)
+def test_where_linux_does_not_do_what_a_scenario_says_is_said(change: dict[str, object], said: str) -> None:
+    (found,) = differences(scenario().override(change), OURS)
+    assert found.startswith("flows[flow].")
+    assert said in found
+
+
+def test_what_linux_can_do_is_no_difference() -> None:
+    for control in (
+        "reno",
+        {"law": "hybla", "slow_start": "hybla-start"},
+        {"law": "highspeed", "high_decrease": 0.2},
+        {"law": "ghstcp", "arithmetic": "kernel"},
+    ):
+        assert differences(scenario().override({"flows[0].control": control}), OURS) == ()
+    sack = plan(scenario().override({"flows[0].recovery": "sack"}))
+    assert sack.lines()[0] == f"# not as the scenario says: {sack.differences[0]}"
 
 
 def test_a_law_that_the_kernel_lacks_is_refused_with_those_that_it_can_have() -> None:
@@ -203,6 +235,12 @@ def test_a_run_has_the_document_of_a_simulation_and_is_about_as_fast() -> None:
     document = tested.to_json()
     assert document["origin"] == "testbed"
     assert document["links"][0].keys() == elephan.run(scenario()).to_json()["links"][0].keys()
+    # Each segment is acknowledged, but for those dropped and those that a busy receiver merges; connections are opened
+    # and closed.
+    (acks,) = tested.acks
+    assert acks["sent"] / 4 < acks["received"] <= acks["sent"] + 20
+    assert 0 <= acks["merged"] < acks["received"]
+    assert [said for said in tested.differences if "HyStart" not in said] == []
     if not tested.valid:
         pytest.skip(f"this machine was too busy: {tested.objections}")
     # With a buffer of a bandwidth-delay product the link is full; packets of a slow start's overshoot are before it.

@@ -32,6 +32,17 @@ SetOption = Annotated[
     ),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Seed, instead of the file's.")]
+AttemptsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--attempts",
+        metavar="N",
+        min=1,
+        max=10,
+        help="At a replication on a testbed, until it is punctual.",
+        show_default="3",
+    ),
+]
 ReplicationsOption = Annotated[
     int | None, typer.Option("--replications", min=1, help="Independent runs, instead of the file's.")
 ]

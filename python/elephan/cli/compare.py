@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.cli.common import (
+    AttemptsOption,
     JsonOption,
     OutOption,
     QuietOption,
@@ -42,6 +43,7 @@ def compare(
     seed: SeedOption = None,
     out: OutOption = None,
     no_testbed: Annotated[bool, typer.Option("--no-testbed", help="Model and simulation only: needs no root.")] = False,
+    attempts: AttemptsOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -52,6 +54,7 @@ def compare(
     """
     from elephan.scenario import parse_assignment  # noqa: PLC0415 (--help does without the extension)
     from elephan.sweep.document import Sweep  # noqa: PLC0415
+    from elephan.testbed import ATTEMPTS  # noqa: PLC0415
 
     check_out(out)
     changes = dict(parse_assignment(text) for text in assignments or [])
@@ -60,17 +63,17 @@ def compare(
     sweep = sweep.changed(changes) if changes else sweep
     progress = None if quiet or json else lambda what: say(f"compare: {what}")
     if sweep.axes:
-        valid = _points(sweep, out, progress, real=not no_testbed, json=json)
+        valid = _points(sweep, out, progress, json=json, real=not no_testbed, attempts=attempts or ATTEMPTS)
     else:
-        valid = _one(sweep.base, out, progress, real=not no_testbed, json=json)
+        valid = _one(sweep.base, out, progress, json=json, real=not no_testbed, attempts=attempts or ATTEMPTS)
     raise typer.Exit(0 if valid else 1)
 
 
-def _one(scenario: Scenario, out: Path | None, progress: Progress, *, real: bool, json: bool) -> bool:
+def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool, **asked: Any) -> bool:
     """Compare one scenario; whether the testbed was valid, if there was one."""
     from elephan.compare import compare as ask  # noqa: PLC0415 (--help does without the extension)
 
-    compared = ask(scenario, None, None, progress, real=real)
+    compared = ask(scenario, None, None, progress, **asked)
     written = [] if out is None else _write(compared, out)
     if json:
         print_json(compared.to_json())
@@ -86,13 +89,13 @@ def _one(scenario: Scenario, out: Path | None, progress: Progress, *, real: bool
     return _objected(compared, "")
 
 
-def _points(sweep: Sweep, out: Path | None, progress: Progress, *, real: bool, json: bool) -> bool:
+def _points(sweep: Sweep, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int) -> bool:
     """Compare all points of a sweep; whether every testbed was valid."""
     from elephan.compare.several import SHOWN, compare_points  # noqa: PLC0415 (as above)
     from elephan.run.files import write_json  # noqa: PLC0415
 
     found, valid = [], True
-    for point in compare_points(sweep, progress, real=real):
+    for point in compare_points(sweep, progress, real=real, attempts=attempts):
         found.append(point)
         if out is not None:
             _write(point.comparison, out / point.name)
@@ -121,17 +124,23 @@ def _points(sweep: Sweep, out: Path | None, progress: Progress, *, real: bool, j
 
 def _write(compared: Comparison, out: Path) -> list[Path]:
     from elephan.plots.origins import draw_origins  # noqa: PLC0415 (Matplotlib is slow to import)
+    from elephan.run.files import whole_folder  # noqa: PLC0415 (as above)
 
-    with writing(out):
-        return [*compared.write(out), *draw_origins(compared, out)]
+    with writing(out), whole_folder(out) as folder:
+        written = [*compared.write(folder), *draw_origins(compared, folder)]
+    return [out / path.name for path in written]
 
 
 def _objected(compared: Comparison, where: str) -> bool:
-    """Say why a testbed is not valid; whether it is."""
+    """Say where a testbed differs, and why it is not valid; whether it is."""
     tested = compared.tested
-    for objection in () if tested is None else tested.objections:
+    if tested is None:
+        return True
+    for difference in tested.differences:
+        say(f"compare: {where}the testbed is not as the scenario says: {difference}")
+    for objection in tested.objections:
         say(f"compare: {where}the testbed is not valid: {objection}")
-    return tested is None or tested.valid
+    return tested.valid
 
 
 def _number(value: float | None) -> str:

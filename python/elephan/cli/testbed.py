@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from elephan.cli.common import (
+    AttemptsOption,
     JsonOption,
     OutOption,
     QuietOption,
@@ -43,10 +44,7 @@ def run(
     replications: ReplicationsOption = None,
     seed: SeedOption = None,
     out: OutOption = None,
-    attempts: Annotated[
-        int,
-        typer.Option("--attempts", metavar="N", min=1, max=10, help="Of a replication at most, until it is punctual."),
-    ] = 3,
+    attempts: AttemptsOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print every command.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -69,7 +67,7 @@ def run(
         print_lines(*room.plan(read if seed is None else read.override({"seed": seed})).lines())
         return
     progress = None if quiet or json else lambda done, total: say(f"testbed: {done} of {total} replications")
-    tested = room.run(read, replications, seed, progress, attempts=attempts)
+    tested = room.run(read, replications, seed, progress, attempts=attempts or room.ATTEMPTS)
     if out is not None:
         with writing(out), whole_folder(out) as folder:
             tested.write(folder)
@@ -80,6 +78,8 @@ def run(
         for one in tested.punctuality:
             late = f"late by up to {one['p99_us']} us at 99 %, {1e3 * one['latest_s']:.1f} ms at most"
             say(f"testbed: {late}; stood still for {1e3 * one['gap_s']:.1f} ms at most; attempt {one['attempts']}")
+    for difference in tested.differences:
+        say(f"testbed: not as the scenario says: {difference}")
     for objection in tested.objections:
         say(f"testbed: not valid: {objection}")
     raise typer.Exit(0 if tested.valid else 1)

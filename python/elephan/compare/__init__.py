@@ -139,6 +139,7 @@ def compare(
     progress: Callable[[str], None] | None = None,
     *,
     real: bool = True,
+    attempts: int = testbed.ATTEMPTS,
 ) -> Comparison:
     """Ask a model, the simulator and the kernel.
 
@@ -152,6 +153,8 @@ def compare(
         Called with what is being done.
     real : bool
         Whether to run the testbed, too; without it the rest is the same.
+    attempts : int
+        As `elephan.testbed.run` takes it.
 
     Returns
     -------
@@ -162,9 +165,7 @@ def compare(
     InputError
         As `elephan.testbed.run`.
     """
-    read = scenario if isinstance(scenario, Scenario) else Scenario.from_file(scenario)
-    changes = {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
-    read = read.override(changes) if changes else read
+    read = Scenario.of(scenario, replications=replications, seed=seed)
     if read.facts["every_s"] is None:
         message = f'{read.origin}: record.every: windows are compared over time; give a time, such as "100 ms"'
         raise InputError(message)
@@ -176,7 +177,7 @@ def compare(
     if real:
         say("testbed")
     # With the warm-up that the simulation has, should it have found that itself.
-    tested = testbed.run(simulated.scenario) if real else None
+    tested = testbed.run(simulated.scenario, attempts=attempts) if real else None
     model, simulation = _model(read), _measured(simulated)
     real_one = None if tested is None else _measured(tested.result)
     rows = tuple(

@@ -58,9 +58,7 @@ class Compared:
         }
 
 
-def compare_points(
-    sweep: Sweep, progress: Callable[[str], None] | None = None, *, real: bool = True
-) -> Iterator[Compared]:
+def compare_points(sweep: Sweep, progress: Callable[[str], None] | None = None, **asked: Any) -> Iterator[Compared]:
     """Compare point by point; each is there as soon as it is done.
 
     Parameters
@@ -69,8 +67,8 @@ def compare_points(
         Of scenarios that `elephan.testbed.plan` takes: this is looked at before the first is run.
     progress : callable, optional
         Called with what is being done.
-    real : bool
-        As `elephan.compare.compare` takes it.
+    **asked : object
+        ``real`` and ``attempts``, as `elephan.compare.compare` takes them.
 
     Yields
     ------
@@ -91,7 +89,7 @@ def compare_points(
     for point in points:
         if progress is not None:
             progress(f"{point.index + 1} of {len(points)}: {_said(point.labels)}")
-        yield Compared(point.index, dict(point.labels), compare(point.scenario, real=real))
+        yield Compared(point.index, dict(point.labels), compare(point.scenario, **asked))
 
 
 def _said(labels: dict[str, Any]) -> str:

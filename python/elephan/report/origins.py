@@ -13,7 +13,7 @@ from elephan.pictures.thin import thin
 from elephan.pictures.words import NARROW, count, joined, number, with_unit
 from elephan.report.lines import MOST_POINTS, of_flows, points_each, spans
 from elephan.report.page import Command, Page, Part, Tile
-from elephan.report.punctual import punctuality, verdict
+from elephan.report.punctual import counted, punctuality, verdict
 from elephan.report.run import groups_table, links_table
 from elephan.report.sources import origin, read_json, set_up, why_warmup
 from elephan.report.watched import watched
@@ -81,7 +81,7 @@ def page(folder: Path) -> Page:
     if figures:
         parts.append(Part("Over time", (_when(run),), figures))
     if known is not None:
-        parts.append(punctuality(known))
+        parts += [part for part in (punctuality(known), counted(known)) if part is not None]
     parts.append(Part("Links and flows", (), (), _details(document)))
     return Page(
         kind="Model, simulation and testbed" if testbed else "Model and simulation",
@@ -209,8 +209,7 @@ def _notes(document: Document) -> list[str]:
         said.append("No model speaks of this scenario: it takes a drop-tail buffer that flows of one law share alike.")
     if document["testbed"] is not None:
         said.append(
-            "The testbed has the kernel's own recovery (RACK and PRR, whatever the scenario says), 12 bytes more of "
-            "header in a segment (timestamps), and windows sampled ten times a second."
+            "The testbed has 12 bytes more of header in a segment (timestamps), and windows sampled ten times a second."
         )
     if document["simulation"]["run"]["replications"] == 1:
         said.append("One replication: there is nothing to say how much of a gap is chance. More give intervals.")

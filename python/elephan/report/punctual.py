@@ -1,4 +1,4 @@
-"""How punctual a testbed was, on pages: the verdict in words, and what each replication's relay recorded."""
+"""What is known of a testbed, on pages: the verdict in words, what relays recorded, what Linux counted."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ HEADS = (
     "refused",
     "priority",
 )
+
+ACKS = {"sent": "segments sent", "received": "ACKs received", "merged": "of these merged"}
+COUNTS = {name: name for name in ("connections", "losses", "timeouts", "tests", "rising")}
+"""What a document calls it, and a table."""
 
 
 def verdict(known: Mapping[str, Any]) -> str:
@@ -92,3 +96,37 @@ def punctuality(known: Mapping[str, Any]) -> Part:
     note += "device did not take. Priority: whether the relay ran before everything that has none. Replications count "
     note += "from 0, as in the files; of several attempts the last one counts."
     return Part("Punctuality", (lead,), (), (Table("Punctuality of the testbed", HEADS, rows, note),))
+
+
+def counted(known: Mapping[str, Any]) -> Part | None:
+    """Make the part of a page about what the kernel counted, and where it did not do what the scenario says.
+
+    Parameters
+    ----------
+    known : mapping
+        Part ``testbed`` of a document.
+
+    Returns
+    -------
+    Part or None
+        None if a document of an earlier version has nothing of it.
+    """
+    said = tuple(f"Not as the scenario says: {one}." for one in known.get("differences", ()))
+    acks, laws = known.get("acks") or (), known.get("laws") or ()
+    rows = [
+        (cell(number), cell("all senders"), *(cell(record[name]) for name in ACKS), *[cell(None)] * len(COUNTS))
+        for number, record in enumerate(acks)
+    ]
+    rows += [
+        (cell(number), cell(law), *[cell(None)] * len(ACKS), *(cell(found[name]) for name in COUNTS))
+        for number, record in enumerate(laws)
+        for law, found in record.items()
+    ]
+    if not rows and not said:
+        return None
+    note = (
+        "Merged: ACKs that came while the kernel was busy sending, so that laws heard several as one. Losses are those "
+    )
+    note += "that cut a window, timeouts included. Tests: gHSTCP's of round-trip times; rising: such as made it Reno."
+    heads = ("replication", "of", *ACKS.values(), *COUNTS.values())
+    return Part("What the kernel counted", said, (), (Table("Counted by the kernel", heads, tuple(rows), note),))

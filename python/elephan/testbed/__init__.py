@@ -48,6 +48,11 @@ class Tested:
         the share of packets that were ``later``; of its ``drops`` the ``suspect`` ones, after a pause; ``attempts``.
     laws : tuple of dict
         Of each replication what the sockets of each of elephan's laws counted, as `elephan.kernel.Counters`.
+    acks : tuple of dict
+        Of each replication the segments that senders ``sent``, the ACKs that they ``received``, and how many of these
+        the kernel had ``merged`` with others before a law heard of them.
+    differences : tuple of str
+        Where Linux did not do what the scenario says.
     """
 
     result: Result
@@ -55,6 +60,8 @@ class Tested:
     objections: tuple[str, ...]
     punctuality: tuple[dict[str, Any], ...]
     laws: tuple[dict[str, dict[str, int]], ...] = ()
+    acks: tuple[dict[str, int], ...] = ()
+    differences: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan testbed run --json``: that of a run, and what is known of its validity."""
@@ -64,6 +71,8 @@ class Tested:
             "objections": list(self.objections),
             "punctuality": list(self.punctuality),
             "laws": list(self.laws),
+            "acks": list(self.acks),
+            "differences": list(self.differences),
         }
         return document | {"origin": ENGINE, "testbed": said}
 
@@ -84,12 +93,9 @@ class Tested:
         OSError
             If the folder cannot be written.
         """
-        from elephan.run.files import encode_columns, provenance, write_bytes, write_json  # noqa: PLC0415 (Arrow is slow)
+        from elephan.run.files import write_result  # noqa: PLC0415 (Arrow is slow to import)
 
-        folder = Path(folder)
-        written = [write_bytes(folder / name, content) for name, content in encode_columns(self.result)]
-        found = self.to_json() | {"resolved": self.result.scenario.resolved, "provenance": provenance()}
-        return [*written, write_json(folder / "run.json", found)]
+        return write_result(self.result, Path(folder), self.to_json())
 
 
 def run(
@@ -122,13 +128,11 @@ def run(
     InputError
         If a testbed cannot have the scenario, or this machine cannot have a testbed: what would mend that.
     """
-    read_one = scenario if isinstance(scenario, Scenario) else Scenario.from_file(scenario)
-    changes = {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
-    read_one = read_one.override(changes) if changes else read_one
+    read_one = Scenario.of(scenario, replications=replications, seed=seed)
     plans = [plan(read_one, replication) for replication in range(read_one.replications)]
     _check(laws=any(one.laws for one in plans))
     begun = time.perf_counter()
-    outcomes, punctuality, objections, laws = [], [], [], []
+    outcomes, punctuality, objections, laws, acks = [], [], [], [], []
     for number, one in enumerate(plans):
         attempt = 1
         found, recorded = replicate(one)
@@ -138,12 +142,14 @@ def run(
         outcomes.append(found)
         punctuality.append(recorded["punctuality"] | {"hurried": recorded["hurried"], "attempts": attempt})
         laws.append(recorded["laws"])
+        acks.append(recorded["acks"])
         if recorded["objection"]:
             objections.append(f"replication {number}: {recorded['objection']}")
         if progress is not None:
             progress(number + 1, len(plans))
     result = Result(read_one, tuple(outcomes), ENGINE, time.perf_counter() - begun)
-    return Tested(result, not objections, tuple(objections), tuple(punctuality), tuple(laws))
+    told = tuple(objections), tuple(punctuality), tuple(laws), tuple(acks)
+    return Tested(result, not objections, *told, differences=plans[0].differences)
 
 
 def _check(*, laws: bool) -> None:

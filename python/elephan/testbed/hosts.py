@@ -147,6 +147,24 @@ class Host:
                     found.add(int(local.rpartition(":")[2], 16))
         return found
 
+    def counters(self) -> dict[str, int]:
+        """Read what the kernel counts of TCP here.
+
+        Returns
+        -------
+        dict of str to int
+            By the kernel's names, such as ``Tcp.OutSegs`` and ``TcpExt.TCPBacklogCoalesce``.
+        """
+        assert self._holder is not None, "inside of the with block"
+        found: dict[str, int] = {}
+        for name in ("snmp", "netstat"):
+            lines = Path(f"/proc/{self._holder.pid}/net/{name}").read_text().splitlines()
+            for heads, values in zip(lines[::2], lines[1::2], strict=True):
+                protocol, *names = heads.replace(":", ".", 1).split()
+                numbers = map(int, values.split()[1:])
+                found |= {protocol + one: number for one, number in zip(names, numbers, strict=True)}
+        return found
+
     def start(self, command: Sequence[str], stack: ExitStack, out: IO[bytes]) -> subprocess.Popen[bytes]:
         """Start a command that lasts.
 

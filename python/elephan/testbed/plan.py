@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.run.outcome import simulate
+from elephan.testbed.differences import differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,6 +173,11 @@ class Plan:
         controls = {group["control"]["law"]: group["control"] for group in self.scenario.resolved["flows"]}
         return [control for law, control in controls.items() if law in OURS]
 
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """Where Linux does not do what the scenario says."""
+        return differences(self.scenario, OURS)
+
     def host(self, *, server: bool) -> list[Command]:
         """Commands that set a host up, to be run inside of it.
 
@@ -219,7 +225,8 @@ class Plan:
     def lines(self) -> list[str]:
         """All commands in their order, as one would type them, with what elephan does itself as comments."""
         rate, queue = self.scenario.links[0]["rate_bps"], self.scenario.links[0]["discipline"]
-        found = [f"# put {OURS[control['law']]} into the kernel until the end" for control in self.laws]
+        found = [f"# not as the scenario says: {difference}" for difference in self.differences]
+        found += [f"# put {OURS[control['law']]} into the kernel until the end" for control in self.laws]
         found += ["# two hosts, each a network namespace of a process that ends with this one"]
         found += ["unshare --net sleep infinity  # client", "unshare --net sleep infinity  # server"]
         found += [f"# TUN device {DEVICE} in each; between them {rate / 1e6:g} Mbit/s, {queue}"]
