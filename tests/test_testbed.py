@@ -12,7 +12,7 @@ from elephan import _native, testbed
 from elephan.compare import teeth
 from elephan.errors import InputError
 from elephan.run.result import Result
-from elephan.testbed.differences import differences
+from elephan.testbed.differences import ALWAYS, differences
 from elephan.testbed.hosts import Host
 from elephan.testbed.measured import outcome
 from elephan.testbed.plan import OURS, PROMPT, plan
@@ -81,12 +81,16 @@ def test_what_a_testbed_cannot_do_is_said(change: dict[str, object], said: str) 
     ("change", "said"),
     [
         ({"flows[0].recovery": "sack"}, 'recovery: Linux recovers as "rack" does, not as "sack"'),
-        ({"flows[0].control": {"law": "reno", "slow_start": "limited"}}, 'one that the simulator calls "classic"'),
-        ({"flows[0].control": {"law": "hybla", "slow_start": "classic"}}, 'one that the simulator calls "hybla-start"'),
-        ({"flows[0].control": "bbr"}, "control: Linux' bbr is the first version"),
-        ({"flows[0].control": "cubic"}, "control: Linux' cubic leaves slow start by HyStart"),
-        ({"flows[0].control": {"law": "bic", "decrease": 0.5}}, "control.decrease: Linux keeps its own"),
-        ({"flows[0].tcp": {"send_jitter": "1 ms"}}, "tcp.send_jitter: Linux cannot be told"),
+        ({"flows[0].access": {"rate": "1 Gbit/s"}}, "access: a testbed has none"),
+        ({"flows[0].control": {"law": "reno", "slow_start": "limited"}}, 'Linux has "classic" under this law'),
+        ({"flows[0].control": {"law": "reno", "decrease": 0.7}}, "control.decrease: Linux' reno has no parameters"),
+        ({"flows[0].control": "bbr"}, "control: Linux has a bbr of its own"),
+        ({"flows[0].control": {"law": "cubic", "beta": 0.8}}, "control: Linux has a cubic of its own"),
+        ({"flows[0].tcp": {"ecn": "l4s"}}, "tcp.ecn: Linux has classic ECN here"),
+        ({"flows[0].tcp": {"delayed_ack": 2}}, "tcp.delayed_ack: Linux delays ACKs by rules of its own"),
+        ({"flows[0].tcp": {"initial_ssthresh": 50}}, "tcp.initial_ssthresh: a testbed does not set it"),
+        ({"flows[0].tcp": {"limited_transmit": False}}, "tcp.limited_transmit: a testbed does not set it"),
+        ({"flows[0].tcp": {"send_jitter": "1 ms"}}, "tcp.send_jitter: a testbed does not set it"),
     ],
 )
 def test_where_linux_does_not_do_what_a_scenario_says_is_said(change: dict[str, object], said: str) -> None:
@@ -98,13 +102,29 @@ def test_where_linux_does_not_do_what_a_scenario_says_is_said(change: dict[str, 
 def test_what_linux_can_do_is_no_difference() -> None:
     for control in (
         "reno",
-        {"law": "hybla", "slow_start": "hybla-start"},
         {"law": "highspeed", "high_decrease": 0.2},
         {"law": "ghstcp", "arithmetic": "kernel"},
     ):
         assert differences(scenario().override({"flows[0].control": control}), OURS) == ()
     sack = plan(scenario().override({"flows[0].recovery": "sack"}))
     assert sack.lines()[0] == f"# not as the scenario says: {sack.differences[0]}"
+
+
+def test_every_key_of_a_flow_is_done_by_a_testbed_refused_or_said() -> None:
+    # Whoever adds a key decides here which of these a testbed does with it.
+    flow = scenario().resolved["flows"][0]
+    done = {"name", "count", "path", "rtt", "packet_bytes", "start_ps"}
+    refused = {"return", "stop_ps", "traffic"}
+    assert flow.keys() == done | refused | {"recovery", "access", "control", "tcp"}
+    tcp_done = {"initial_window", "min_rto_ps", "ecn", "delayed_ack", "receive_window"}
+    # How long an ACK is delayed goes with delaying them at all.
+    assert flow["tcp"].keys() == tcp_done | ALWAYS.keys() | {"delayed_ack_timeout_ps"}
+
+
+def test_two_groups_have_their_differences_each() -> None:
+    sack = scenario().override({"flows[0].recovery": "sack"})
+    two = sack.with_(flows=[flow | {"name": name} for name, flow in zip("ab", 2 * sack.source["flows"], strict=True)])
+    assert [said[:8] for said in differences(two, OURS)] == ["flows[a]", "flows[b]"]
 
 
 def test_a_law_that_the_kernel_lacks_is_refused_with_those_that_it_can_have() -> None:
@@ -235,14 +255,12 @@ def test_a_run_has_the_document_of_a_simulation_and_is_about_as_fast() -> None:
     document = tested.to_json()
     assert document["origin"] == "testbed"
     assert document["links"][0].keys() == elephan.run(scenario()).to_json()["links"][0].keys()
-    # Each segment is acknowledged, but for those dropped and those that a busy receiver merges; connections are opened
-    # and closed.
-    (acks,) = tested.acks
-    assert acks["sent"] / 4 < acks["received"] <= acks["sent"] + 20
-    assert 0 <= acks["merged"] < acks["received"]
-    assert [said for said in tested.differences if "HyStart" not in said] == []
     if not tested.valid:
         pytest.skip(f"this machine was too busy: {tested.objections}")
+    # Each segment is acknowledged, but for those that a busy receiver answers at once; what is sent again is not in it
+    (acks,) = tested.acks
+    assert acks["sent"] / 4 < acks["received"] < 1.1 * acks["sent"]
+    assert 0 <= acks["merged"] < acks["received"]
     # With a buffer of a bandwidth-delay product the link is full; packets of a slow start's overshoot are before it.
     assert document["links"][0]["utilization"]["mean"] > 0.9
     assert document["groups"][0]["goodput_bps"]["mean"] > 4.2e7

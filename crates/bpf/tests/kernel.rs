@@ -30,12 +30,17 @@ fn ready() -> Option<MutexGuard<'static, ()>> {
 
 /// The program that answers calls, if there is a compiler for it.
 fn compiled() -> Option<PathBuf> {
-    if !Path::new("/usr/include/bpf/bpf_helpers.h").exists() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
+    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vectors-{}.bpf.o", std::process::id()));
+    // In a file of its own, since what is not found is no fault of the program's.
+    let probe = object.with_extension("probe.c");
+    std::fs::write(&probe, "#include <bpf/bpf_core_read.h>\n").unwrap();
+    let headers = Command::new("clang").args(["-target", "bpf", "-E", "-o", "/dev/null"]).arg(&probe).output();
+    std::fs::remove_file(&probe).unwrap();
+    if headers.is_ok_and(|tried| !tried.status.success()) {
         eprintln!("skipped: the headers of libbpf are not installed");
         return None;
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
-    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vectors-{}.bpf.o", std::process::id()));
     let built = Command::new("clang")
         .args(["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-Wall", "-Werror", "-c"])
         .arg(folder.join("vectors.bpf.c"))

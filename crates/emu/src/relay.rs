@@ -128,7 +128,8 @@ impl Relay<'_> {
         if flow < self.manner.flows { flow } else { 0 }
     }
 
-    /// Sleeps until the line has something to do, or a device has where nothing is on the way; returns when the first was.
+    /// Sleeps until the line has something to do or a device can be read (at equal steps while packets are on the way);
+    /// returns until when it meant to sleep at most.
     fn wait(&self, clock: &Clock) -> io::Result<Time> {
         let (now, quantum) = (clock.now(), self.manner.quantum);
         let latest = (now + PATIENCE).min(self.manner.until);

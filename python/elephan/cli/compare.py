@@ -69,11 +69,11 @@ def compare(
     raise typer.Exit(0 if valid else 1)
 
 
-def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool, **asked: Any) -> bool:
+def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int) -> bool:
     """Compare one scenario; whether the testbed was valid, if there was one."""
     from elephan.compare import compare as ask  # noqa: PLC0415 (--help does without the extension)
 
-    compared = ask(scenario, None, None, progress, **asked)
+    compared = ask(scenario, None, None, progress, real=real, attempts=attempts)
     written = [] if out is None else _write(compared, out)
     if json:
         print_json(compared.to_json())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.compare import Comparison, compare
 from elephan.errors import InputError
-from elephan.testbed import plan
+from elephan.testbed import ATTEMPTS, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,10 +55,13 @@ class Compared:
             "rows": [row.to_json() for row in self.comparison.rows],
             "valid": None if tested is None else tested.valid,
             "objections": [] if tested is None else list(tested.objections),
+            "differences": [] if tested is None else list(tested.differences),
         }
 
 
-def compare_points(sweep: Sweep, progress: Callable[[str], None] | None = None, **asked: Any) -> Iterator[Compared]:
+def compare_points(
+    sweep: Sweep, progress: Callable[[str], None] | None = None, *, real: bool = True, attempts: int = ATTEMPTS
+) -> Iterator[Compared]:
     """Compare point by point; each is there as soon as it is done.
 
     Parameters
@@ -67,8 +70,8 @@ def compare_points(sweep: Sweep, progress: Callable[[str], None] | None = None, 
         Of scenarios that `elephan.testbed.plan` takes: this is looked at before the first is run.
     progress : callable, optional
         Called with what is being done.
-    **asked : object
-        ``real`` and ``attempts``, as `elephan.compare.compare` takes them.
+    real, attempts : bool and int
+        As `elephan.compare.compare` takes them.
 
     Yields
     ------
@@ -89,7 +92,7 @@ def compare_points(sweep: Sweep, progress: Callable[[str], None] | None = None, 
     for point in points:
         if progress is not None:
             progress(f"{point.index + 1} of {len(points)}: {_said(point.labels)}")
-        yield Compared(point.index, dict(point.labels), compare(point.scenario, **asked))
+        yield Compared(point.index, dict(point.labels), compare(point.scenario, real=real, attempts=attempts))
 
 
 def _said(labels: dict[str, Any]) -> str:

@@ -13,7 +13,8 @@ from elephan.pictures.thin import thin
 from elephan.pictures.words import NARROW, count, joined, number, with_unit
 from elephan.report.lines import MOST_POINTS, of_flows, points_each, spans
 from elephan.report.page import Command, Page, Part, Tile
-from elephan.report.punctual import counted, punctuality, verdict
+from elephan.report.punctual import parts as testbed_parts
+from elephan.report.punctual import verdict
 from elephan.report.run import groups_table, links_table
 from elephan.report.sources import origin, read_json, set_up, why_warmup
 from elephan.report.watched import watched
@@ -81,7 +82,7 @@ def page(folder: Path) -> Page:
     if figures:
         parts.append(Part("Over time", (_when(run),), figures))
     if known is not None:
-        parts += [part for part in (punctuality(known), counted(known)) if part is not None]
+        parts += testbed_parts(known)
     parts.append(Part("Links and flows", (), (), _details(document)))
     return Page(
         kind="Model, simulation and testbed" if testbed else "Model and simulation",
@@ -206,11 +207,16 @@ def _notes(document: Document) -> list[str]:
             "one until it is mended, are added to its period."
         )
     else:
-        said.append("No model speaks of this scenario: it takes a drop-tail buffer that flows of one law share alike.")
+        said.append(
+            "No model speaks of this scenario: it takes a drop-tail buffer that flows of one law share alike, whose "
+            "growth is a function of the window."
+        )
     if document["testbed"] is not None:
         said.append(
             "The testbed has 12 bytes more of header in a segment (timestamps), and windows sampled ten times a second."
         )
+        if "differences" not in document["testbed"]["testbed"]:
+            said.append("Its recovery is the kernel's (RACK and PRR), whatever the scenario says.")
     if document["simulation"]["run"]["replications"] == 1:
         said.append("One replication: there is nothing to say how much of a gap is chance. More give intervals.")
     return said

@@ -58,6 +58,21 @@ def verdict(known: Mapping[str, Any]) -> str:
     return f"The testbed was punctual{often}, 99 % of the packets less than {late} us late: its numbers are valid."
 
 
+def parts(known: Mapping[str, Any]) -> list[Part]:
+    """Make the parts of a page about a testbed.
+
+    Parameters
+    ----------
+    known : mapping
+        Part ``testbed`` of a document.
+
+    Returns
+    -------
+    list of Part
+    """
+    return [part for part in (punctuality(known), counted(known)) if part is not None]
+
+
 def punctuality(known: Mapping[str, Any]) -> Part:
     """Make the part of a page about a testbed's punctuality.
 

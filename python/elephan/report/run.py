@@ -14,7 +14,8 @@ from elephan.pictures.thin import thin
 from elephan.pictures.words import count, joined, number, plain, with_unit
 from elephan.report.lines import MOST_POINTS, of_flows, points_each, spans
 from elephan.report.page import Command, Page, Part, Tile
-from elephan.report.punctual import counted, punctuality, verdict
+from elephan.report.punctual import parts as testbed_parts
+from elephan.report.punctual import verdict
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.report.watched import Watched, watched
 from elephan.units import format_rate, format_time
@@ -57,7 +58,7 @@ def page(folder: Path) -> Page:
     run, links = document["run"], document["links"]
     # Of real stacks, which may be late; a simulation cannot.
     tested = document.get("testbed")
-    parts = [] if tested is None else [part for part in (punctuality(tested), counted(tested)) if part is not None]
+    parts = [] if tested is None else testbed_parts(tested)
     if (folder / "samples.parquet").exists():
         seen = watched(folder / "samples.parquet", run["warmup_s"])
         parts.append(Part("Over time", (_when(document),), over_time(document, scenario, seen)))

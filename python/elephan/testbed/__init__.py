@@ -49,8 +49,8 @@ class Tested:
     laws : tuple of dict
         Of each replication what the sockets of each of elephan's laws counted, as `elephan.kernel.Counters`.
     acks : tuple of dict
-        Of each replication the segments that senders ``sent``, the ACKs that they ``received``, and how many of these
-        the kernel had ``merged`` with others before a law heard of them.
+        Of each replication the segments that senders ``sent``, each once, the ACKs that they ``received``, and how many
+        of these the kernel had ``merged`` with others before a law heard of them.
     differences : tuple of str
         Where Linux did not do what the scenario says.
     """

@@ -1,6 +1,7 @@
 """Where Linux does not do what a scenario says, so that nobody takes it for a gap between the kernel and the simulator.
 
-*Source*: tcp(7), ip-sysctl(7) and ip-route(8) for what can be set; RFC 8985 and RFC 6937 for what Linux recovers by.
+*Source*: tcp(7), ip-route(8) and the kernel's own page of ip-sysctl for what can be set; RFC 8985 and RFC 6937 for what
+Linux recovers by. What belongs to the whole machine, such as parameters of a module, is left alone.
 """
 
 from __future__ import annotations
@@ -15,17 +16,13 @@ if TYPE_CHECKING:
 RECOVERY = "rack"
 """The simulator's that is nearest to the kernel's."""
 
-OWN = {"initial_ssthresh": None, "limited_transmit": True, "send_jitter_ps": 0}
-"""Of ``tcp``, what a sender of Linux always has."""
-
-STARTS = {"hybla": "hybla-start", "vegas": "vegas-start"}
-"""Slow starts that Linux has under some laws; under the others it is the classic one."""
-
-OTHERWISE = {
-    "cubic": "Linux' cubic leaves slow start by HyStart, which the simulator does not have",
-    "bbr": "Linux' bbr is the first version, the simulator's the third",
+ALWAYS = {
+    "initial_ssthresh": None,
+    "limited_transmit": True,
+    "send_jitter_ps": 0,
+    "rto_granularity_ps": 1_000_000_000,
 }
-"""Laws that are not the same."""
+"""Of ``tcp``, what a testbed does not set."""
 
 
 def differences(scenario: Scenario, ours: Collection[str]) -> tuple[str, ...]:
@@ -35,12 +32,12 @@ def differences(scenario: Scenario, ours: Collection[str]) -> tuple[str, ...]:
     ----------
     scenario : Scenario
     ours : collection of str
-        Laws whose parameters elephan can set.
+        Laws that elephan brings along.
 
     Returns
     -------
     tuple of str
-        Each with its place in the file and what would be nearest; none if the kernel can do all of it.
+        Each with its place in the file; none if the kernel can do all of it.
 
     Examples
     --------
@@ -54,19 +51,29 @@ def differences(scenario: Scenario, ours: Collection[str]) -> tuple[str, ...]:
 
 
 def _of_flow(flow: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
-    control, tcp = flow["control"], flow["tcp"]
-    law = control["law"]
-    usual = Scenario.from_text(EXAMPLE).override({"flows[0].control": law}).resolved["flows"][0]["control"]
-    changed = [name for name in control if control[name] != usual.get(name)]
     if flow["recovery"] != RECOVERY:
         yield f'recovery: Linux recovers as "{RECOVERY}" does, not as "{flow["recovery"]}"'
-    if law in OTHERWISE:
-        yield f"control: {OTHERWISE[law]}"
-    elif control["slow_start"]["kind"] != (kind := STARTS.get(law, "classic")):
-        yield f'control.slow_start: under this law Linux has the one that the simulator calls "{kind}"'
-    for name in changed if law not in ours else ():
-        if name != "slow_start":
-            yield f"control.{name}: Linux keeps its own; a testbed sets parameters of {', '.join(sorted(ours))}"
-    for name, always in OWN.items():
+    if any(value is not None for value in flow["access"].values()):
+        yield "access: a testbed has none"
+    yield from _of_law(flow["control"], ours)
+    tcp = flow["tcp"]
+    if tcp["ecn"] == "l4s":
+        yield "tcp.ecn: Linux has classic ECN here"
+    if tcp["delayed_ack"] != 1:
+        yield "tcp.delayed_ack: Linux delays ACKs by rules of its own"
+    for name, always in ALWAYS.items():
         if tcp[name] != always:
-            yield f"tcp.{name.removesuffix('_ps')}: Linux cannot be told; leave it out"
+            yield f"tcp.{name.removesuffix('_ps')}: a testbed does not set it"
+
+
+def _of_law(control: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
+    law = control["law"]
+    if law not in ours and law != "reno":
+        yield f"control: Linux has a {law} of its own; elephan list laws --details says what the simulator's is"
+        return
+    if (kind := control["slow_start"]["kind"]) != "classic":
+        yield f'control.slow_start: Linux has "classic" under this law, not "{kind}"'
+    if law not in ours:
+        usual = Scenario.from_text(EXAMPLE).override({"flows[0].control": law}).resolved["flows"][0]["control"]
+        for name in (name for name in control if name != "slow_start" and control[name] != usual.get(name)):
+            yield f"control.{name}: Linux' {law} has no parameters"
