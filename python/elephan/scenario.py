@@ -18,7 +18,7 @@ from elephan.errors import ScenarioError, suggest
 from elephan.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.|$)")
 
@@ -175,7 +175,7 @@ class Scenario:
         7
         """
         read = source if isinstance(source, Scenario) else cls.from_file(source)
-        known = {name: value for name, value in changes.items() if value is not None}
+        known = parse_assignments(None, **changes)
         return read.override(known) if known else read
 
     def override(self, changes: Mapping[str, object]) -> Scenario:
@@ -426,6 +426,35 @@ packet = "1000 B"
 start  = { from = "0 s", to = "0.1 s" }
 """
 """A small scenario for examples."""
+
+
+def parse_assignments(texts: Iterable[str] | None, **more: object) -> dict[str, object]:
+    """Read what options change: assignments, and values that have an option of their own.
+
+    Parameters
+    ----------
+    texts : iterable of str, optional
+        As `parse_assignment` takes them.
+    **more : object
+        Put over them; what is None was not given.
+
+    Returns
+    -------
+    dict of str to value
+        As `Scenario.override` takes it.
+
+    Raises
+    ------
+    ScenarioError
+        As `parse_assignment`.
+
+    Examples
+    --------
+    >>> parse_assignments(["seed=3", "duration=9 s"], seed=7, replications=None)
+    {'seed': 7, 'duration': '9 s'}
+    """
+    given = {name: value for name, value in more.items() if value is not None}
+    return dict(parse_assignment(text) for text in texts or ()) | given
 
 
 def parse_assignment(text: str) -> tuple[str, object]:

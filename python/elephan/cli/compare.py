@@ -52,13 +52,12 @@ def compare(
     Of a sweep file each point in its turn. Exit code 0, or 1 if a testbed was not punctual: then its numbers must not
     be believed.
     """
-    from elephan.scenario import parse_assignment  # noqa: PLC0415 (--help does without the extension)
+    from elephan.scenario import parse_assignments  # noqa: PLC0415 (--help does without the extension)
     from elephan.sweep.document import Sweep  # noqa: PLC0415
     from elephan.testbed import ATTEMPTS  # noqa: PLC0415
 
     check_out(out)
-    changes = dict(parse_assignment(text) for text in assignments or [])
-    changes |= {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
+    changes = parse_assignments(assignments, replications=replications, seed=seed)
     sweep = Sweep.from_file(scenario)
     sweep = sweep.changed(changes) if changes else sweep
     progress = None if quiet or json else lambda what: say(f"compare: {what}")

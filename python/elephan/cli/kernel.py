@@ -31,9 +31,9 @@ def load(
 ) -> None:
     """Put a law into the kernel, where it stays until it is taken out."""
     from elephan import kernel  # noqa: PLC0415 (--help does without the extension)
-    from elephan.scenario import parse_assignment  # noqa: PLC0415
+    from elephan.scenario import parse_assignments  # noqa: PLC0415
 
-    loaded = kernel.load(law, **dict(parse_assignment(text) for text in assignments or []))
+    loaded = kernel.load(law, **parse_assignments(assignments))
     if json:
         print_json(asdict(loaded))
         return

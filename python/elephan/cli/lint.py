@@ -12,11 +12,11 @@ def lint(
 ) -> None:
     """Warn about what makes a scenario's numbers mean something else than intended; nothing is run."""
     from elephan.lint import lint as look  # noqa: PLC0415 (--help does without the extension)
-    from elephan.scenario import Scenario, parse_assignment  # noqa: PLC0415
+    from elephan.scenario import Scenario, parse_assignments  # noqa: PLC0415
 
     read = Scenario.from_file(scenario)
     if set_:
-        read = read.override(dict(parse_assignment(text) for text in set_))
+        read = read.override(parse_assignments(set_))
     warnings = look(read)
     if json:
         print_json({"scenario": read.title, "warnings": [warned.to_json() for warned in warnings]})

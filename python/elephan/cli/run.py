@@ -82,7 +82,7 @@ def run(
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     import elephan  # noqa: PLC0415 (--help does without NumPy)
     from elephan.lint import lint  # noqa: PLC0415
-    from elephan.scenario import parse_assignment  # noqa: PLC0415
+    from elephan.scenario import parse_assignments  # noqa: PLC0415
 
     check_out(out)
     if plot and out is None:
@@ -93,9 +93,7 @@ def run(
         raise InputError(message)
     most = _most(replications, precision, max_replications)
     read = elephan.Scenario.from_file(scenario)
-    changes: dict[str, object] = dict(parse_assignment(text) for text in set_ or [])
-    changes |= {name: value for name, value in (("replications", replications), ("seed", seed)) if value is not None}
-    if changes:
+    if changes := parse_assignments(set_, replications=replications, seed=seed):
         read = read.override(changes)
     if strict:
         warn(lint(read), strict=True)

@@ -82,7 +82,7 @@ def size(
     Exit code 0 if the targets are met (of a comparison: by what is recommended), 1 if not.
     """
     import elephan  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.scenario import parse_assignment  # noqa: PLC0415
+    from elephan.scenario import parse_assignments  # noqa: PLC0415
     from elephan.size import Comparison, compare  # noqa: PLC0415
     from elephan.size.targets import parse_targets  # noqa: PLC0415
 
@@ -97,7 +97,7 @@ def size(
         raise InputError(message)
     read = elephan.Scenario.from_file(scenario)
     if set_:
-        read = read.override(dict(parse_assignment(text) for text in set_))
+        read = read.override(parse_assignments(set_))
 
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _Watch(line)

@@ -267,7 +267,7 @@ def _existing(folder: Path | None) -> Store:
 
 
 def _labels(where: list[str] | None) -> dict[str, Any] | None:
-    from elephan.scenario import parse_assignment  # noqa: PLC0415 (--help does without the extension)
+    from elephan.scenario import parse_assignments  # noqa: PLC0415 (--help does without the extension)
 
     if not where:
         return None
@@ -275,7 +275,7 @@ def _labels(where: list[str] | None) -> dict[str, Any] | None:
         if "=" not in text:
             message = f'--where: "{text}" is not of the form LABEL=VALUE, such as "links[0].buffer=0.1 bdp"'
             raise InputError(message)
-    return dict(parse_assignment(text) for text in where)
+    return parse_assignments(where)
 
 
 def _age(text: str | None) -> float | None:

@@ -94,12 +94,12 @@ def sweep(
     If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.scenario import parse_assignment  # noqa: PLC0415
+    from elephan.scenario import parse_assignments  # noqa: PLC0415
     from elephan.sweep import Sweep, parse_shard, preview  # noqa: PLC0415
 
     check_out(out)
     asked = Sweep.from_file(sweep_file)
-    asked = asked.changed(dict(parse_assignment(text) for text in set_ or []))
+    asked = asked.changed(parse_assignments(set_))
     asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])
     if not asked.axes:
         message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'

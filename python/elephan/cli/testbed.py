@@ -56,13 +56,13 @@ def run(
     from elephan import testbed as room  # noqa: PLC0415 (--help does without the extension)
     from elephan.cli.run import print_document  # noqa: PLC0415
     from elephan.run.files import whole_folder  # noqa: PLC0415
-    from elephan.scenario import Scenario, parse_assignment  # noqa: PLC0415
+    from elephan.scenario import Scenario, parse_assignments  # noqa: PLC0415
 
     check_out(out)
 
     read = Scenario.from_file(Path(scenario))
     if assignments:
-        read = read.override(dict(parse_assignment(text) for text in assignments))
+        read = read.override(parse_assignments(assignments))
     if dry_run:
         print_lines(*room.plan(read if seed is None else read.override({"seed": seed})).lines())
         return
