@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +64,28 @@ class Writer:
         assert self.process.stdout.readline() == word + b"\n"
 
     def end(self, kill: bool = False) -> int:
+        if kill:
+            self.process.kill()
         with self.process as process:
-            if kill:
-                process.kill()
             return process.wait()
+
+
+Start = Callable[[int, int], list[Writer]]
+
+
+@pytest.fixture
+def start(tmp_path: Path, result: Result) -> Iterator[Start]:
+    """So many writers, each of so many runs; none outlives its test, however that ends."""
+    with contextlib.ExitStack() as stack:
+
+        def started(writers: int, runs: int) -> list[Writer]:
+            made = []
+            for _ in range(writers):
+                made.append(Writer(tmp_path, result, runs))
+                stack.callback(made[-1].end, kill=True)
+            return made
+
+        yield started
 
 
 @contextlib.contextmanager
@@ -83,10 +101,9 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path, result: Result) -> None:
+def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path, start: Start) -> None:
     reached = 0
-    writers = [Writer(tmp_path, result, 5000) for _ in range(3)]
-    for writer, delay_s in zip(writers, (0.0, 0.05, 0.3), strict=True):
+    for writer, delay_s in zip(start(3, 5000), (0.0, 0.05, 0.3), strict=True):
         writer.hear(b"ready")
         writer.send(b"%d\n" % reached)
         writer.hear(b"open")
@@ -150,9 +167,9 @@ def test_no_program_is_started_while_a_lock_is_held(
     assert held == [[]]
 
 
-def test_two_processes_write_at_the_same_time(tmp_path: Path, result: Result) -> None:
+def test_two_processes_write_at_the_same_time(tmp_path: Path, start: Start) -> None:
     # Each some runs that the other has too.
-    writers = [Writer(tmp_path, result, 120) for _ in range(2)]
+    writers = start(2, 120)
     for writer in writers:
         writer.hear(b"ready")
     for writer, first in zip(writers, (0, 60), strict=True):
@@ -164,6 +181,48 @@ def test_two_processes_write_at_the_same_time(tmp_path: Path, result: Result) ->
         assert store.table(columns=["i"]).arrow["i"].to_pylist() == list(range(180))
         assert store.verify() == []
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+TOGETHER = """
+import os, sys
+from pathlib import Path
+from elephan.store import Store, provenance
+from elephan.store.index import FILE
+
+provenance.of_process()  # It starts Git, which takes longer than what is to be met here.
+for i in range(24):
+    folder = Path(sys.argv[1], str(i))
+    folder.mkdir()
+    if i % 3:
+        (folder / FILE).write_bytes(b"no index " * 1000 * (i % 3 - 1))
+    gate, opened = os.pipe()
+    children = []
+    for _ in range(2 + i % 2):
+        if child := os.fork():
+            children.append(child)
+            continue
+        os.close(opened)
+        os.read(gate, 1)
+        with Store(folder) as store:
+            store.fail(str(os.getpid()), "", {}, "went wrong")
+        os._exit(0)
+    os.close(gate)
+    os.close(opened)
+    # Each ends by itself: one that was refused would have printed why.
+    ended = [os.waitpid(child, 0)[1] for child in children]
+    with Store(folder) as store:
+        kept = sorted(int(failure["key"]) for failure in store.failures())
+        assert (ended, kept, store.verify()) == ([0] * len(children), sorted(children), []), (i, ended, kept)
+    assert list((folder / "tmp").iterdir()) == []
+"""
+
+
+def test_processes_that_make_an_index_at_the_same_time_share_it(tmp_path: Path) -> None:
+    # SQLite refuses one of two at once, without waiting, where both make the file in place.
+    command = [sys.executable, "-c", TOGETHER, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(list(tmp_path.iterdir())) == 24
 
 
 def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -> None:

@@ -6,16 +6,20 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elephan.store import failures, folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE, Index
+from elephan.store.locks import LOCK, hold, release
 from elephan.store.schema import BUSY_S, VERSION, Older, check_version, connect, quick
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from elephan.store.locks import Presence
 
 VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
 """Where a store is unless said: what the environment names, else this in the working directory."""
@@ -39,44 +43,94 @@ def usual(folder: str | Path | None = None) -> Path:
     return Path(folder or os.environ.get(VARIABLE) or USUAL)
 
 
-def open_to_write(store: Path) -> Index:
+def open_to_write(store: Path, presence: Presence) -> Index:
     """Open the index of a store, or make it.
 
     Parameters
     ----------
     store : Path
+    presence : Presence
+        Where it is made.
 
     Returns
     -------
     Index
     """
-    path = store / FILE
-    is_new = not path.exists()
-    try:
-        index = Index(connect(path), path)
-        index.rows("SELECT max(run) FROM runs")
-    except (Older, sqlite3.DatabaseError) as error:
-        name = getattr(error, "sqlite_errorname", "")
-        if not isinstance(error, Older) and name not in {"SQLITE_NOTADB", "SQLITE_CORRUPT"}:
-            raise
-        remove(store)
-        is_new = True
-        index = Index(connect(path), path)
-    if is_new:
-        take_in(index, store, folders.all_ids(store))
-        failures.take_in(index, store)
+    index = _usable(store)
+    if index is None:
+        with _alone_making(store):
+            # Another process may have made it meanwhile.
+            index = _usable(store) or _make(store, presence)
     return index
 
 
-def remove(store: Path) -> None:
-    """Take an index away that cannot be used; all that it knows is in the folders.
+def make_again(store: Path, presence: Presence) -> Index:
+    """Make the index of a store from its folders, whatever is there.
 
     Parameters
     ----------
     store : Path
+    presence : Presence
+        Where it is made.
+
+    Returns
+    -------
+    Index
     """
-    for ending in ("", "-wal", "-shm"):
-        (store / f"{FILE}{ending}").unlink(missing_ok=True)
+    with _alone_making(store):
+        return _make(store, presence)
+
+
+@contextmanager
+def _alone_making(store: Path) -> Iterator[None]:
+    """Let one process at a time make an index; one that is killed leaves a file that goes with its other leftovers."""
+    path = store / "tmp" / f"index.{LOCK}"
+    lock = hold(path, alone=True)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        if lock is not None:
+            release(lock)
+
+
+def _usable(store: Path) -> Index | None:
+    """The index that is there; None if there is none, or it cannot be used."""
+    path = store / FILE
+    if not path.exists() or not path.stat().st_size:
+        return None
+    connection = None
+    try:
+        connection = connect(path)
+        index = Index(connection, path)
+        index.rows("SELECT max(run) FROM runs")
+    except (Older, StoreError, sqlite3.DatabaseError) as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, Older) or getattr(error, "sqlite_errorname", "") in {"SQLITE_NOTADB", "SQLITE_CORRUPT"}:
+            return None
+        raise
+    return index
+
+
+def _make(store: Path, presence: Presence) -> Index:
+    """Make an index beside its place and put it there whole.
+
+    SQLite refuses at once, without waiting, where two processes make one in place: neither can have the file alone,
+    as a new one's first change of its journal needs, while the other reads it.
+    """
+    path = store / FILE
+    with presence.made() as folder:
+        index = Index(connect(folder / FILE), path)
+        try:
+            take_in(index, store, folders.all_ids(store))
+            failures.take_in(index, store)
+        finally:
+            index.connection.close()
+        for ending in ("-wal", "-shm"):
+            (store / f"{FILE}{ending}").unlink(missing_ok=True)
+        (folder / FILE).replace(path)
+    return Index(connect(path), path)
 
 
 def open_to_read(store: Path) -> Index:

@@ -75,7 +75,7 @@ class Store:
             # First, so that no process that finds this one's folder takes it for a dead one's.
             self._presence = Presence(self.folder)
             try:
-                self.index = open_to_write(self.folder)
+                self.index = open_to_write(self.folder, self._presence)
                 upkeep.tidy(self)
             except BaseException:
                 self._presence.end()

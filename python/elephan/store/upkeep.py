@@ -14,7 +14,7 @@ from elephan.store import failures, folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE
 from elephan.store.locks import LOCK, discard, hold, leftovers, release
-from elephan.store.opening import open_to_write, remove, take_in
+from elephan.store.opening import make_again, take_in
 from elephan.store.provenance import stamp
 from elephan.store.tables import condition
 
@@ -98,8 +98,7 @@ def verify(store: Store, *, repair: bool) -> list[Problem]:
         problems.append(Problem("", FILE, "is damaged; the runs themselves are not concerned"))
         if repair:
             index.connection.close()
-            remove(store.folder)
-            index = store.index = open_to_write(store.folder)
+            index = store.index = make_again(store.folder, store.presence)
     sums = dict(index.rows("SELECT id, sha256 FROM runs"))
     bad: set[str] = set()
     there = list(folders.all_ids(store.folder))
