@@ -26,7 +26,8 @@ SITE    = $(PY) -m sphinx --builder html --fail-on-warning --keep-going --nitpic
 APIDOC  = RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' \
           cargo doc --workspace --no-deps --document-private-items --quiet
 QUIETLY = >$(LOG) 2>&1 || { cat $(LOG) >&2; exit 1; }
-CRATES  = $(shell find crates -name Cargo.toml -o -path '*/src/*' -name '*.rs')
+# What the extension module is built from.
+CRATES  = $(shell find crates -name Cargo.toml -o -path '*/src/*' -name '*.rs') bpf/laws.bpf.o
 
 # The first Python that is recent enough and can make an environment; or say make PYTHON=/path/to/python3.
 SUITS  := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
