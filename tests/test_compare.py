@@ -21,7 +21,7 @@ def test_the_points_of_a_sweep_have_a_table_and_a_folder_each(elephan: Command, 
     done = elephan("compare", str(file), "--no-testbed", *SHORT, "--out", str(out))
     assert done.code == 0, done.err
     assert "highspeed" in done.out
-    assert "of the simulation" in done.err
+    assert "of the simulation; gap: model less simulation" in done.err
     points = json.loads((out / "points.json").read_text())["points"]
     assert [point["folder"] for point in points] == ["01-reno", "02-highspeed"]
     assert [point["valid"] for point in points] == [None, None]
@@ -30,8 +30,17 @@ def test_the_points_of_a_sweep_have_a_table_and_a_folder_each(elephan: Command, 
         assert own["rows"] == point["rows"]
         assert own["testbed"] is None
     # The same seed: what is said of a point alone is the same.
-    alone = elephan("compare", str(SCENARIOS / "testbed.toml"), "--no-testbed", *SHORT, "--json")
-    assert json.loads(alone.out)["rows"] == points[1]["rows"]
+    command = ("compare", str(SCENARIOS / "testbed.toml"), "--no-testbed", *SHORT)
+    rows = json.loads(elephan(*command, "--json").out)["rows"]
+    assert rows == points[1]["rows"]
+    # Without a testbed the model is measured by the simulation, in the same places.
+    assert {(row["against"], row["testbed"], row["simulation_gap"]) for row in rows} == {("simulation", None, None)}
+    low = next(row for row in rows if row["name"] == "cwnd_low_segments")
+    assert low["model_gap"] == pytest.approx(low["model"] / low["simulation"] - 1)
+    said = elephan(*command).out
+    assert said.strip().split("\n")[0].split() == ["model", "simulation", "model", "less", "simulation"]
+    assert f"{100 * low['model_gap']:+.1f} %" in said
+    assert f"{100 * low['model_gap']:+.1f} %" in done.out
 
 
 def test_the_model_of_equal_flows_keeps_quiet_about_unequal_ones(elephan: Command) -> None:

@@ -20,7 +20,7 @@ def punctual(**changes: object) -> dict[str, Any]:
 def beside(alone: Comparison, result: Result, *objections: str) -> Comparison:
     """A comparison with a simulation in the testbed's place."""
     found = _measured(result)
-    rows = tuple(replace(row, testbed=_known(found, row.name)) for row in alone.rows)
+    rows = tuple(replace(row, testbed=_known(found, row.name), against="testbed") for row in alone.rows)
     return replace(alone, rows=rows, tested=faked(result, *objections))
 
 

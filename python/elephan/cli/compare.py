@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from elephan.compare import Comparison
+    from elephan.compare import Comparison, Row
     from elephan.scenario import Scenario
     from elephan.sweep.document import Sweep
 
@@ -77,12 +77,12 @@ def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool
     if json:
         print_json(compared.to_json())
     else:
-        cells = [
-            [row.name, *(_number(value) for value in (row.model, row.simulation, row.testbed)), _gap(row)]
-            for row in compared.rows
-        ]
-        heads = ["", "model", "simulation", "testbed", "simulation less testbed"]
-        print_tables(fitted_table(heads, cells, [True, False, False, False, False]))
+        # What is measured by something comes before it.
+        shown = ["model", "simulation", *(["testbed"] if real else [])]
+        other, against = shown[-2:]
+        cells = [[row.name, *(_number(getattr(row, one)) for one in shown), _gap(row, other)] for row in compared.rows]
+        heads = ["", *shown, f"{other} less {against}"]
+        print_tables(fitted_table(heads, cells, [True, *[False] * (len(heads) - 1)]))
         for path in written:
             say(f"wrote {path}")
     return _objected(compared, "")
@@ -105,17 +105,15 @@ def _points(sweep: Sweep, out: Path | None, progress: Progress, *, json: bool, r
         print_json({"points": [one.to_json() for one in found]})
         return valid
     names = list(dict.fromkeys(name for one in found for name in one.labels))
+    other, against = ("simulation", "testbed") if real else ("model", "simulation")
     cells = []
     for one in found:
         rows = {row.name: row for row in one.comparison.rows}
-        values = [
-            [_number(rows[name].testbed), _gap(rows[name])] if real else [_number(rows[name].simulation)]
-            for name in SHOWN
-        ]
+        values = [(_number(getattr(rows[name], against)), _gap(rows[name], other)) for name in SHOWN]
         cells.append([*(str(one.labels.get(name, "")) for name in names), *(text for pair in values for text in pair)])
-    heads = [*names, *(head for title in SHOWN.values() for head in ((title, "gap") if real else (title,)))]
+    heads = [*names, *(head for title in SHOWN.values() for head in (title, "gap"))]
     print_tables(fitted_table(heads, cells, [*[True] * len(names), *[False] * (len(heads) - len(names))]))
-    say("of the testbed; gap: simulation less testbed" if real else "of the simulation")
+    say(f"of the {against}; gap: {other} less {against}")
     if out is not None:
         say(f"wrote {out}: a folder of each point, and points.json")
     return valid
@@ -146,8 +144,8 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
 
 
-def _gap(row: Any) -> str:
-    gap = row.gap("simulation")
+def _gap(row: Row, other: str) -> str:
+    gap = row.gap(other)
     if gap is None:
         return ""
     return f"{100 * gap:+.1f} %" if row.relative else f"{gap:+.4f}"

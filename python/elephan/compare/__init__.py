@@ -36,7 +36,9 @@ class Row:
     model, simulation, testbed : float or None
         None where it is not known.
     relative : bool
-        Whether the gap is a share of the testbed's; else a difference.
+        Whether the gap is a share of what is measured by; else a difference.
+    against : str
+        What the others are measured by: ``"testbed"``, or ``"simulation"`` where no testbed was asked for.
     """
 
     name: str
@@ -45,9 +47,10 @@ class Row:
     simulation: float | None
     testbed: float | None
     relative: bool
+    against: str
 
     def gap(self, other: str) -> float | None:
-        """Say how far one of the others is from the testbed.
+        """Say how far one of the others is from what it is measured by.
 
         Parameters
         ----------
@@ -58,17 +61,17 @@ class Row:
         -------
         float or None
         """
-        value = getattr(self, other)
-        if value is None or self.testbed is None or (self.relative and not self.testbed):
+        value, base = getattr(self, other), getattr(self, self.against)
+        if other == self.against or value is None or base is None or (self.relative and not base):
             return None
-        return float(value / self.testbed - 1.0 if self.relative else value - self.testbed)
+        return float(value / base - 1.0 if self.relative else value - base)
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON has it."""
         gaps = {f"{other}_gap": self.gap(other) for other in ("model", "simulation")}
         values = {"model": self.model, "simulation": self.simulation, "testbed": self.testbed}
         kind = "relative" if self.relative else "absolute"
-        return {"name": self.name, "unit": self.unit, "gap_is": kind} | values | gaps
+        return {"name": self.name, "unit": self.unit, "gap_is": kind, "against": self.against} | values | gaps
 
 
 @dataclass(frozen=True)
@@ -180,8 +183,9 @@ def compare(
     tested = testbed.run(simulated.scenario, attempts=attempts) if real else None
     model, simulation = _model(read), _measured(simulated)
     real_one = None if tested is None else _measured(tested.result)
+    against = "testbed" if real else "simulation"
     rows = tuple(
-        Row(name, unit, _known(model, name), _known(simulation, name), _known(real_one, name), relative)
+        Row(name, unit, _known(model, name), _known(simulation, name), _known(real_one, name), relative, against)
         for name, unit, relative in QUANTITIES
     )
     return Comparison(read, rows, simulated, tested)

@@ -118,17 +118,6 @@ def _others(document: Document) -> list[str]:
     return [other for other in others if any(row[other] is not None for row in document["rows"])]
 
 
-def _gap(row: Document, other: str, against: str) -> float | None:
-    """How far one is from what it is measured by; where that is the testbed, the document says so."""
-    if against == "testbed":
-        return row[f"{other}_gap"]  # type: ignore[no-any-return]
-    value, base = row[other], row[against]
-    relative = row["gap_is"] == "relative"
-    if value is None or base is None or (relative and not base):
-        return None
-    return float(value / base - 1.0 if relative else value - base)
-
-
 def _shown(row: Document) -> Shown:
     """How a quantity is shown; one that this page does not know, as the document has it."""
     unit = "" if row["unit"] == "1" else row["unit"]
@@ -150,8 +139,7 @@ def _signed(row: Document, gap: float) -> str:
 
 def _worst(document: Document, other: str) -> tuple[Document, float] | None:
     """The quantity in which one is farthest off: shares and differences of shares are of one kind."""
-    against = _against(document)
-    found = [(row, gap) for row in document["rows"] if (gap := _gap(row, other, against)) is not None]
+    found = [(row, gap) for row in document["rows"] if (gap := row[f"{other}_gap"]) is not None]
     return max(found, key=lambda pair: abs(pair[1]), default=None)
 
 
@@ -192,7 +180,7 @@ def _tiles(rows: Sequence[Document], against: str) -> list[Tile]:
         gaps = [
             f"{other}{NARROW}{_signed(row, gap)}"
             for other in ("simulation", "model")
-            if other != against and (gap := _gap(row, other, against)) is not None
+            if (gap := row[f"{other}_gap"]) is not None
         ]
         title = f"{shown.title[:1].upper()}{shown.title[1:]}"
         found.append(Tile(title, with_unit(row[against], shown.said), ", ".join(gaps)))
@@ -242,7 +230,7 @@ def quantities_table(document: Document) -> Table:
         shown = _shown(row)
         values = [cell(row["model"], shown.scale)]
         values += [cell(measured[name].get(row["name"], row[name]), shown.scale) for name in halves]
-        gaps = [_gap_cell(row, _gap(row, other, against)) for other in others]
+        gaps = [_gap_cell(row, row[f"{other}_gap"]) for other in others]
         rows.append((cell(shown.title), cell(shown.unit), *values, *gaps))
     heads = ("quantity", "unit", "model", *halves, *(f"{other} less {against}" for other in others))
     note = f"A gap is a share of what the {against} has; of utilization and Jain's index it is the difference (points: "
