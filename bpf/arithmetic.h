@@ -85,7 +85,9 @@ static inline u64 el_curve_at(const struct el_curve *curve, u64 w)
 	log = el_log2(w);
 	shift = log - 4;
 	i = 16 * (log - EL_LOWEST) + (u32)(w >> shift) - 16;
-	/* Never; but the verifier wants to see it. */
+	/* Never; but the verifier wants to see it, of the number that both knots are found with: up to Linux 6.12 it knows
+	 * nothing of i + 1 where that is computed from what i was. */
+	__asm__("" : "+r"(i));
 	if (i >= EL_KNOTS - 1)
 		return curve->at[EL_KNOTS - 1];
 	part = w & ((1ull << shift) - 1);

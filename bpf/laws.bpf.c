@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The laws as congestion controls of Linux (struct_ops, kernel 6.4 or newer): thin hooks around the arithmetic of the
+ * The laws as congestion controls of Linux (struct_ops, 6.4 or newer; tried to 7.3): thin hooks around the arithmetic of the
  * headers, which are tested without a kernel. A law gets its name, its state in the socket and its parameters below.
  *
  * Differs from the simulator: the kernel's slow start hands on what it does not use, recovery is the kernel's (PRR),

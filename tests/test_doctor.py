@@ -208,7 +208,7 @@ def test_the_mount_nearest_to_a_path_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "status"), [("5.4.0-1", MISSING), ("5.15.0", LIMITED), ("6.4.0", OK), ("10.1-rc1", OK)]
+    ("release", "status"), [("5.4.0-1", LIMITED), ("6.1.0-50", LIMITED), ("6.4.0", OK), ("10.1-rc1", OK)]
 )
 def test_old_kernels_take_no_laws(monkeypatch: pytest.MonkeyPatch, release: str, status: str) -> None:
     monkeypatch.setattr(linux, "is_linux", lambda: True)
@@ -221,8 +221,10 @@ def test_laws_need_the_kernels_types(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(linux, "BTF", tmp_path / "vmlinux")
     assert linux.struct_ops().status == MISSING
     (tmp_path / "vmlinux").write_bytes(b"sock\0tcp_sock\0")
-    assert linux.struct_ops().found == "BTF, but without TCP's operations"
+    assert "which Linux has since 6.4" in linux.struct_ops().found
     (tmp_path / "vmlinux").write_bytes(b"sock\0bpf_struct_ops_tcp_congestion_ops\0")
+    assert linux.struct_ops().status == MISSING
+    (tmp_path / "vmlinux").write_bytes(b"sock\0bpf_struct_ops_tcp_congestion_ops\0bpf_struct_ops_link\0")
     assert linux.struct_ops().status == OK
 
 

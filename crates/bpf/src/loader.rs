@@ -22,6 +22,9 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// What the kernel knows of its own types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
+/// One of these: what registers a law for as long as somebody holds it, since Linux 6.4.
+const LINK: &[u8] = b"\0bpf_struct_ops_link\0";
+
 /// How often to look whether a law is gone, every 10 ms.
 const WAITS: u32 = 300;
 
@@ -109,11 +112,14 @@ pub struct State {
 /// # Errors
 /// The first thing that it lacks.
 pub fn check() -> Result<(), Error> {
-    if !Path::new(TYPES).exists() {
+    let Ok(types) = fs::read(TYPES) else {
         return Err(Error::Lacking(
             "the kernel does not describe its types (BTF)",
             "use one built with CONFIG_DEBUG_INFO_BTF=y, as those of the distributions are",
         ));
+    };
+    if !types.windows(LINK.len()).any(|here| here == LINK) {
+        return Err(Error::Lacking("the kernel cannot hold a law", "use Linux 6.4 or newer"));
     }
     // SAFETY: asks a number.
     #[expect(unsafe_code, reason = "a call of the C library")]

@@ -17,11 +17,11 @@ from elephan.doctor.finding import ELSEWHERE, LIMITED, MISSING, OK, Finding, ins
 from elephan.doctor.machine import read
 from elephan.errors import InputError
 
-STRUCT_OPS, LINKED = (5, 6), (6, 4)
-"""Kernels from which a congestion control can be a BPF program, and from which it goes when its loader goes."""
+LINKED = (6, 4)
+"""Linux from which a congestion control can be a BPF program that goes when its loader goes."""
 
-OPERATIONS = b"bpf_struct_ops_tcp_congestion_ops"
-"""A type that the kernel's own description holds if congestion controls can be BPF programs."""
+TYPES = (b"bpf_struct_ops_tcp_congestion_ops", b"bpf_struct_ops_link")
+"""What the kernel's own description holds if it can have such ones."""
 
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21, "CAP_SYS_NICE": 23, "CAP_BPF": 39}
 """Bits that the kernel part needs, in the order of their numbers."""
@@ -50,10 +50,8 @@ def kernel() -> Finding:
     release = platform.release()
     match = re.match(r"(\d+)\.(\d+)", release)
     version = (int(match[1]), int(match[2])) if match else (0, 0)
-    if version < STRUCT_OPS:
-        return Finding(MISSING, f"{release}; congestion control in BPF needs 5.6")
     if version < LINKED:
-        return Finding(LIMITED, f"{release}; from 6.4 a law goes when its loader goes")
+        return Finding(LIMITED, f"{release}; laws need what Linux has since 6.4, unless a distribution has brought it")
     return Finding(OK, release)
 
 
@@ -64,10 +62,12 @@ def struct_ops() -> Finding:
     if not BTF.exists():
         return Finding(MISSING, f"no {BTF}: the kernel was built without its types (CONFIG_DEBUG_INFO_BTF)")
     try:
-        holds = OPERATIONS in BTF.read_bytes()
+        types = BTF.read_bytes()
     except OSError as error:
         return Finding(LIMITED, f"{BTF}: {error.strerror}")
-    return Finding(OK, "BTF, with TCP's operations") if holds else Finding(MISSING, "BTF, but without TCP's operations")
+    if all(name in types for name in TYPES):
+        return Finding(OK, "BTF, with TCP's operations and links of them")
+    return Finding(MISSING, "BTF, but without links of TCP's operations, which Linux has since 6.4")
 
 
 def laws() -> Finding:
