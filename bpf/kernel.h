@@ -70,7 +70,7 @@ struct ack_sample {
 } EL_KERNEL;
 
 /* Values of the kernel's interface. */
-enum { EL_CA_OPEN = 0, EL_NON_RESTRICTED = 1, EL_AF_INET6 = 10 };
+enum { EL_CA_OPEN = 0, EL_NON_RESTRICTED = 1, EL_AF_INET6 = 10, EL_INFINITE = 0x7fffffff };
 
 /* Members are matched by name; those that are missing stay empty. */
 struct tcp_congestion_ops {

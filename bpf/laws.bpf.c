@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The laws as congestion controls of Linux (struct_ops, 6.4 or newer; tried to 7.3): thin hooks around the arithmetic of the
- * headers, which are tested without a kernel. A law gets its name, its state in the socket and its parameters below.
+ * The laws as congestion controls of Linux (struct_ops, kernel 6.4 or newer; tried on 6.12 to 7.3): thin hooks around
+ * the arithmetic of the headers, which are tested without a kernel. A law gets its name, its state in the socket and its
+ * parameters below.
  *
  * Differs from the simulator: the kernel's slow start hands on what it does not use, recovery is the kernel's (PRR),
  * and undo after a spurious loss is Reno's.
@@ -31,6 +32,7 @@ struct el_counters {
 	u64 timeouts;
 	u64 tests; /* gHSTCP: of round-trip times */
 	u64 rising; /* of these, with the verdict that they rise */
+	u64 strays; /* thresholds that were not theirs */
 };
 
 struct el_counters el_counters[EL_LAWS] SEC(".data.counters");
@@ -45,6 +47,23 @@ static __always_inline struct tcp_sock *el_tcp(struct sock *sk)
 static __always_inline void *el_state(struct sock *sk)
 {
 	return ((struct inet_connection_sock *)sk)->icsk_ca_priv;
+}
+
+/* A law has let the window be so high. */
+static __always_inline void el_let(const struct tcp_sock *tp, u32 *highest)
+{
+	if (tp->snd_cwnd > *highest)
+		*highest = tp->snd_cwnd;
+}
+
+/* Whether the threshold is one that no law gave: beyond twice the highest window. A kernel that passes over a program
+ * takes for it what lies on the stack. The highest window takes its place. */
+static __always_inline int el_strayed(struct tcp_sock *tp, const u32 *highest)
+{
+	if (tp->snd_ssthresh == EL_INFINITE || tp->snd_ssthresh >> 1 <= *highest)
+		return 0;
+	tp->snd_ssthresh = *highest;
+	return 1;
 }
 
 /* Bytes on the wire of a full segment. */
@@ -93,10 +112,21 @@ static __always_inline void el_set_cwnd(struct tcp_sock *tp, u32 cwnd)
 	tp->snd_cwnd = cwnd < tp->snd_cwnd_clamp ? cwnd : tp->snd_cwnd_clamp;
 }
 
-/* The hooks that all laws have. A state is zero at first. */
+/* The hooks that all laws have. A state is zero at first; behind it is the highest window so far. */
 #define EL_HOOKS(number, law)										\
-	_Static_assert(sizeof(struct el_##law) <= sizeof(((struct inet_connection_sock *)0)->icsk_ca_priv),	\
+	struct el_##law##_socket {									\
+		struct el_##law state;									\
+		u32 highest;										\
+	};												\
+													\
+	_Static_assert(sizeof(struct el_##law##_socket) <=						\
+			       sizeof(((struct inet_connection_sock *)0)->icsk_ca_priv),		\
 		       "the state fits into the socket");						\
+													\
+	static __always_inline u32 *el_##law##_highest(struct sock *sk)					\
+	{												\
+		return &((struct el_##law##_socket *)el_state(sk))->highest;				\
+	}												\
 													\
 	static __always_inline const struct el_##law##_params *el_##law##_of(void)			\
 	{												\
@@ -107,8 +137,13 @@ static __always_inline void el_set_cwnd(struct tcp_sock *tp, u32 cwnd)
 	void BPF_PROG(el_##law##_init, struct sock *sk)							\
 	{												\
 		struct el_##law *state = el_state(sk);							\
+		u32 *highest = el_##law##_highest(sk);							\
+		struct tcp_sock *tp = el_tcp(sk);							\
 													\
 		__builtin_memset(state, 0, sizeof(*state));						\
+		/* The kernel may remember a threshold of an earlier connection. */			\
+		*highest = tp->snd_ssthresh == EL_INFINITE ? 0 : tp->snd_ssthresh;			\
+		el_let(tp, highest);									\
 		EL_COUNT(number, connections);								\
 	}												\
 													\
@@ -116,17 +151,22 @@ static __always_inline void el_set_cwnd(struct tcp_sock *tp, u32 cwnd)
 	void BPF_PROG(el_##law##_cong_avoid, struct sock *sk, __u32 ack, __u32 acked)			\
 	{												\
 		struct tcp_sock *tp = el_tcp(sk);							\
+		u32 *highest = el_##law##_highest(sk);							\
 		struct el_signal heard;									\
 													\
+		if (el_strayed(tp, highest))								\
+			EL_COUNT(number, strays);							\
 		if (!el_is_limited(sk))									\
 			return;										\
 		if (tp->snd_cwnd < tp->snd_ssthresh) {							\
 			acked = tcp_slow_start(tp, acked);						\
+			el_let(tp, highest);								\
 			if (!acked)									\
 				return;									\
 		}											\
 		heard = el_heard(sk, acked, 0);								\
 		el_set_cwnd(tp, el_##law##_avoid(el_##law##_of(), el_state(sk), tp->snd_cwnd, &heard));	\
+		el_let(tp, highest);									\
 	}												\
 													\
 	SEC("struct_ops")										\
@@ -134,6 +174,8 @@ static __always_inline void el_set_cwnd(struct tcp_sock *tp, u32 cwnd)
 	{												\
 		struct el_signal heard = el_heard(sk, 0, 0);						\
 													\
+		if (el_strayed(el_tcp(sk), el_##law##_highest(sk)))					\
+			EL_COUNT(number, strays);							\
 		EL_COUNT(number, losses);								\
 		return el_##law##_backoff(el_##law##_of(), el_state(sk), el_tcp(sk)->snd_cwnd, &heard);	\
 	}												\
@@ -189,6 +231,8 @@ void BPF_PROG(el_ghstcp_pkts_acked, struct sock *sk, const struct ack_sample *sa
 	struct el_signal heard;
 	u32 tested;
 
+	if (el_strayed(el_tcp(sk), el_ghstcp_highest(sk)))
+		EL_COUNT(EL_GHSTCP, strays);
 	if (sample->rtt_us <= 0 || !el_is_avoiding(sk) ||
 	    BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state) != EL_CA_OPEN)
 		return;
@@ -210,6 +254,8 @@ void BPF_PROG(el_htcp_pkts_acked, struct sock *sk, const struct ack_sample *samp
 {
 	struct el_signal heard = el_heard(sk, 0, sample->rtt_us);
 
+	if (el_strayed(el_tcp(sk), el_htcp_highest(sk)))
+		EL_COUNT(EL_HTCP, strays);
 	el_htcp_sample(el_htcp_of(), el_state(sk), el_tcp(sk)->snd_cwnd, &heard);
 }
 

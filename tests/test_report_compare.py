@@ -118,7 +118,7 @@ def test_what_the_kernel_counted_and_did_otherwise_is_said(both: Comparison, tmp
     page = page_of(both, tmp_path)
     rows = tables(page)["Counted by the kernel"]
     assert [row[:5] for row in rows[:2]] == [[str(i), "all senders", "9,000", "8,990", "12"] for i in range(2)]
-    assert [(row[1], *row[5:]) for row in rows[2:]] == [("ghstcp", "1", "3", "0", "40", "20")] * 2
+    assert [(row[1], *row[5:]) for row in rows[2:]] == [("ghstcp", "1", "3", "0", "40", "20", "0")] * 2
     assert f"Not as the scenario says: {DIFFERENT}." in page.text
     # A document of before any of this was recorded.
     assert both.tested is not None
@@ -129,7 +129,7 @@ def test_what_the_kernel_counted_and_did_otherwise_is_said(both: Comparison, tmp
 def test_a_testbed_that_was_late_is_not_to_be_believed(alone: Comparison, both: Comparison, tmp_path: Path) -> None:
     assert both.tested is not None
     page = page_of(beside(alone, both.tested.result, LATE), tmp_path)
-    assert headline(page) == "Not valid: the testbed was not punctual"
+    assert headline(page) == "The testbed is not valid"
     assert f"must not be believed: {LATE}." in page.all("p", class_="sentence")[0].text
     assert page.all("section", id="answer")[0].attributes["class"] == "answer bad"
 
@@ -209,7 +209,7 @@ def test_a_run_on_a_testbed_says_whether_it_is_valid(
 ) -> None:
     page = read(report(faked(alone.simulated, *objections), tmp_path / "run.html").read_text())
     assert len(tables(page)["Punctuality of the testbed"]) == 2
-    assert headline(page).startswith("Not valid" if objections else "core is ")
+    assert headline(page).startswith("The testbed is not valid" if objections else "core is ")
     assert ("must not be believed" in page.all("section", id="answer")[0].text) == bool(objections)
     line = page.all("section", id="reproduce")[0].all("code")[0].text
     assert line == "sudo elephan testbed run scenario.toml --out run/"

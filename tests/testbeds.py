@@ -27,7 +27,7 @@ def beside(alone: Comparison, result: Result, *objections: str) -> Comparison:
 def faked(result: Result, *objections: str) -> Tested:
     """A simulation in a testbed's place; not valid if there are objections."""
     records = tuple(punctual() for _ in result.outcomes)
-    counted = {"connections": 1, "losses": 3, "timeouts": 0, "tests": 40, "rising": 20}
+    counted = {"connections": 1, "losses": 3, "timeouts": 0, "tests": 40, "rising": 20, "strays": 0}
     laws = tuple({"ghstcp": counted} for _ in result.outcomes)
     acks = tuple({"sent": 9000, "received": 8990, "merged": 12} for _ in result.outcomes)
     return Tested(replace(result, engine=ENGINE), not objections, objections, records, laws, acks, (DIFFERENT,))

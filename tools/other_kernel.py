@@ -1,10 +1,10 @@
 """Try the laws of the kernel on other kernels, in QEMU.
 
-``tools/other_kernel.py VMLINUZ [VMLINUZ ...]`` boots each, without a disk or a network, and runs crates/bpf/tests/kernel.rs
-there: every law is loaded and taken out, and what the kernel's compiler makes of them is compared with Rust. Needs what
-these tests need, and (Debian) qemu-system-x86, busybox-static and cpio. A kernel is its compressed image, as
-distributions have it in /boot; its modules are not used. Less than a minute each. One line per kernel; exit 1 if any
-fails.
+``tools/other_kernel.py VMLINUZ [VMLINUZ ...]`` boots each, without a disk or a network, and runs there
+crates/bpf/tests/kernel.rs: every law is loaded and taken out, and what the kernel's compiler makes of them is compared
+with Rust. Needs what these tests need, and (Debian) qemu-system-x86, busybox-static and cpio. A kernel is its
+compressed image, as distributions have it in /boot; its modules are not used. Less than a minute each. One line per
+kernel; exit 1 if any fails.
 
 *Source*: the kernel's documentation of initramfs (early userspace).
 """

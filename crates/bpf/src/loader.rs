@@ -92,6 +92,8 @@ pub struct Counters {
     pub tests: u64,
     /// Of these, such as found that they rise.
     pub rising: u64,
+    /// Thresholds beyond twice the highest window: the kernel had passed over the law.
+    pub strays: u64,
 }
 
 /// Of a law: whether the kernel offers it, and whether it is kept by elephan.
@@ -267,7 +269,7 @@ pub fn show(name: &str) -> Result<Counters, Error> {
 }
 
 fn counters(map: &impl MapCore, number: usize) -> Result<Counters, Error> {
-    const WORDS: usize = 5;
+    const WORDS: usize = 6;
     let found = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).map_err(|e| refused("reading counters", &e))?;
     let bytes = found.ok_or_else(|| refused("reading counters", &"there are none"))?;
     let mut words = bytes.chunks_exact(8).skip(WORDS * number).map(|word| {
@@ -276,7 +278,7 @@ fn counters(map: &impl MapCore, number: usize) -> Result<Counters, Error> {
         u64::from_ne_bytes(copy)
     });
     let mut next = || words.next().unwrap_or(0);
-    Ok(Counters { connections: next(), losses: next(), timeouts: next(), tests: next(), rising: next() })
+    Ok(Counters { connections: next(), losses: next(), timeouts: next(), tests: next(), rising: next(), strays: next() })
 }
 
 /// Names of maps begin with that of the object.

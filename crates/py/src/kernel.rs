@@ -63,6 +63,7 @@ fn as_dict(py: Python<'_>, counters: loader::Counters) -> PyResult<Bound<'_, PyD
     dict.set_item("timeouts", counters.timeouts)?;
     dict.set_item("tests", counters.tests)?;
     dict.set_item("rising", counters.rising)?;
+    dict.set_item("strays", counters.strays)?;
     Ok(dict)
 }
 
@@ -106,6 +107,7 @@ mod absent {
         pub timeouts: u64,
         pub tests: u64,
         pub rising: u64,
+        pub strays: u64,
     }
 
     pub struct State {

@@ -39,7 +39,7 @@ AttemptsOption = Annotated[
         metavar="N",
         min=1,
         max=10,
-        help="Runs of a replication on a testbed at most, until it is punctual.",
+        help="Runs of a replication on a testbed at most, until it is valid.",
         show_default="3",
     ),
 ]

@@ -49,7 +49,7 @@ def compare(
 ) -> None:
     """Ask an analytic model, the simulator and the kernel's TCP, and say how far they are apart.
 
-    Of a sweep file each point in its turn. Exit code 0, or 1 if a testbed was not punctual: then its numbers must not
+    Of a sweep file each point in its turn. Exit code 0, or 1 if a testbed was not valid: then its numbers must not
     be believed.
     """
     from elephan.scenario import parse_assignments  # noqa: PLC0415 (--help does without the extension)

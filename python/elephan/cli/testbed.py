@@ -51,7 +51,7 @@ def run(
 ) -> None:
     """Run a scenario in real time between two hosts of this machine; the same document as a simulation.
 
-    Exit code 0 if the run was punctual, 1 if it was not: then its numbers must not be believed.
+    Exit code 0 if the run is valid, 1 if it is not: then its numbers must not be believed.
     """
     from elephan import testbed as room  # noqa: PLC0415 (--help does without the extension)
     from elephan.cli.run import print_document  # noqa: PLC0415

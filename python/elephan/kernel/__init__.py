@@ -43,6 +43,8 @@ class Counters:
         Losses with the timeouts.
     tests, rising : int
         gHSTCP's tests of round-trip times, and those that found them rising.
+    strays : int
+        Thresholds (`ssthresh`) beyond twice the highest window: the kernel had passed over the law.
     """
 
     connections: int
@@ -50,6 +52,7 @@ class Counters:
     timeouts: int
     tests: int
     rising: int
+    strays: int
 
 
 def laws() -> list[Law]:

@@ -152,7 +152,7 @@ def _question(document: Document) -> str:
 def _headline(document: Document) -> str:
     against, others = _against(document), _others(document)
     if document["testbed"] is not None and not document["testbed"]["testbed"]["valid"]:
-        return "Not valid: the testbed was not punctual"
+        return "The testbed is not valid"
     other = "simulation" if against == "testbed" else "model"
     found = _worst(document, other) if other in others else None
     if found is None:

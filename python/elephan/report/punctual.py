@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 HEADS = (
     "replication",
-    "punctual",
+    "valid",
     "attempts",
     "50 % within [us]",
     "99 % within [us]",
@@ -27,7 +27,7 @@ HEADS = (
 )
 
 ACKS = {"sent": "segments sent", "received": "ACKs received", "merged": "of these merged"}
-COUNTS = {name: name for name in ("connections", "losses", "timeouts", "tests", "rising")}
+COUNTS = {name: name for name in ("connections", "losses", "timeouts", "tests", "rising", "strays")}
 """What a document calls it, and a table."""
 
 
@@ -48,10 +48,10 @@ def verdict(known: Mapping[str, Any]) -> str:
     >>> verdict({"valid": True, "objections": [], "punctuality": [{"p99_us": 64}, {"p99_us": 32}]})
     'The testbed was punctual in all 2 replications, 99 % of the packets less than 64 us late: its numbers are valid.'
     >>> verdict({"valid": False, "objections": ["replication 0: a device refused 3 packets"], "punctuality": [{}]})
-    'The testbed was not punctual, its numbers must not be believed: replication 0: a device refused 3 packets.'
+    'The testbed is not valid, its numbers must not be believed: replication 0: a device refused 3 packets.'
     """
     if not known["valid"]:
-        return f"The testbed was not punctual, its numbers must not be believed: {'; '.join(known['objections'])}."
+        return f"The testbed is not valid, its numbers must not be believed: {'; '.join(known['objections'])}."
     records = known["punctuality"]
     often = "" if len(records) == 1 else f" in all {count(len(records), 'replication')}"
     late = max(record["p99_us"] for record in records)
@@ -133,15 +133,14 @@ def counted(known: Mapping[str, Any]) -> Part | None:
         for number, record in enumerate(acks)
     ]
     rows += [
-        (cell(number), cell(law), *[cell(None)] * len(ACKS), *(cell(found[name]) for name in COUNTS))
+        (cell(number), cell(law), *[cell(None)] * len(ACKS), *(cell(found.get(name)) for name in COUNTS))
         for number, record in enumerate(laws)
         for law, found in record.items()
     ]
     if not rows and not said:
         return None
-    note = (
-        "Merged: ACKs that came while the kernel was busy sending, so that laws heard several as one. Losses are those "
-    )
-    note += "that cut a window, timeouts included. Tests: gHSTCP's of round-trip times; rising: such as made it Reno."
+    note = "Merged: ACKs that came while the kernel was busy sending, so that laws heard several as one. Losses are "
+    note += "those that cut a window, timeouts included. Tests: gHSTCP's of round-trip times; rising: such as made it "
+    note += "Reno. Strays: thresholds that no law gave, beyond twice the highest window."
     heads = ("replication", "of", *ACKS.values(), *COUNTS.values())
     return Part("What the kernel counted", said, (), (Table("Counted by the kernel", heads, tuple(rows), note),))

@@ -74,7 +74,7 @@ def page(folder: Path) -> Page:
         kind="Run" if tested is None else "Run on a testbed",
         title=scenario.title,
         question=("What happens on this network?", *_network(scenario)),
-        headline=_headline(loaded) if tested is None or tested["valid"] else "Not valid: the testbed was not punctual",
+        headline=_headline(loaded) if tested is None or tested["valid"] else "The testbed is not valid",
         sentence=_sentence(document, loaded),
         tone="plain" if tested is None or tested["valid"] else "bad",
         tiles=_tiles(document, loaded),

@@ -28,7 +28,7 @@ DEVICES = Path("/dev/net/tun")
 """Where TUN devices are made."""
 
 ATTEMPTS = 3
-"""At a replication, if it was not punctual."""
+"""At a replication, if it was not valid."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Tested:
     result : Result
         As of a simulation.
     valid : bool
-        Whether every replication was punctual.
+        Whether every replication was punctual, and every law was asked.
     objections : tuple of str
         Why a replication must not be believed.
     punctuality : tuple of dict
@@ -117,7 +117,7 @@ def run(
     progress : callable, optional
         Called with (replications done, replications to do) after each.
     attempts : int
-        How often a replication is run at most, until it is punctual.
+        How often a replication is run at most, until it is valid.
 
     Returns
     -------

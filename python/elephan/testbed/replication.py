@@ -75,10 +75,36 @@ def replicate(plan: Plan) -> tuple[Outcome, dict[str, Any]]:
         recorded = relay.stop()
         recorded["acks"] = _acks(client.counters())
         recorded["laws"] = {name: law.counters() for name, law in held.items()}
+        recorded["objection"] = strayed(recorded["laws"]) or recorded["objection"]
         said = [read(_text(sent[flow.port]), _text(received[flow.port]), _name(flow)) for flow in plan.flows]
     firsts = zip(recorded["first_s"], plan.flows, strict=True)
     begun_s = [flow.start_s if first is None else first for first, flow in firsts]
     return outcome(plan, recorded, said, begun_s), recorded
+
+
+def strayed(laws: dict[str, dict[str, int]]) -> str:
+    """Say whether the kernel passed over a law.
+
+    It then takes for the threshold what lies on the stack, and a burst follows. Seen on a kernel that its vendor had
+    made run no programs of others while process 1 is the current one, not even in interrupts.
+
+    Parameters
+    ----------
+    laws : dict
+        By name what each counted.
+
+    Returns
+    -------
+    str
+        An objection; empty if there is none.
+
+    Examples
+    --------
+    >>> strayed({"highspeed": {"strays": 0}, "ghstcp": {"strays": 1}})
+    'ghstcp: 1 ssthresh that no law gave: the kernel passed over its program'
+    """
+    found = [f"{name}: {counted['strays']} ssthresh" for name, counted in laws.items() if counted["strays"]]
+    return f"{', '.join(found)} that no law gave: the kernel passed over its program" if found else ""
 
 
 class Relay:
