@@ -278,7 +278,14 @@ fn counters(map: &impl MapCore, number: usize) -> Result<Counters, Error> {
         u64::from_ne_bytes(copy)
     });
     let mut next = || words.next().unwrap_or(0);
-    Ok(Counters { connections: next(), losses: next(), timeouts: next(), tests: next(), rising: next(), strays: next() })
+    Ok(Counters {
+        connections: next(),
+        losses: next(),
+        timeouts: next(),
+        tests: next(),
+        rising: next(),
+        strays: next(),
+    })
 }
 
 /// Names of maps begin with that of the object.
