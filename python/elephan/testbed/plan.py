@@ -74,6 +74,10 @@ SETTINGS = {
 PROMPT = ("chrt", "--rr", "5")
 """Before a sender or receiver: it comes before the rest of the machine, in turns with its like, and after the relay."""
 
+OWN_FILES = 'mount -t tmpfs none "${TMPDIR:=/tmp}" 2>/dev/null; export TMPDIR; exec "$@"'
+APART = ("unshare", "--mount", "sh", "-c", OWN_FILES, "sh")
+"""Before iperf3: it makes a file for temporary ones and removes it at once; killed in between, it would leave it."""
+
 PROGRAMS = {
     "ip": "iproute2",
     "nsenter": "util-linux",
@@ -203,13 +207,15 @@ class Plan:
 
     def serve(self, flow: Flow) -> Command:
         """Command of a flow's server."""
-        return (*PROMPT, "iperf3", "--server", "--one-off", "--json", "--interval", "0.1", "--port", str(flow.port))
+        options = ("--server", "--one-off", "--json", "--interval", "0.1", "--port", str(flow.port))
+        return (*APART, *PROMPT, "iperf3", *options)
 
     def send(self, flow: Flow) -> Command:
         """Command of a flow's sender."""
         seconds = math.ceil(self.duration_s - flow.start_s) + AFTER_S
         where = ("--client", SERVER, "--port", str(flow.port), "--connect-timeout", "5000")
         return (
+            *APART,
             *PROMPT,
             "iperf3",
             *where,
