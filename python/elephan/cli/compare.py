@@ -77,7 +77,7 @@ def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool
     if json:
         print_json(compared.to_json())
     else:
-        # Each but the last is measured by a later one; the last but one is shown with its gap to the last.
+        # The last column is the gap between the two before it.
         shown = ["model", "simulation", *(["testbed"] if real else [])]
         other, against = shown[-2:]
         cells = [[row.name, *(_number(getattr(row, one)) for one in shown), _gap(row, other)] for row in compared.rows]
