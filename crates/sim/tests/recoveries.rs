@@ -1,7 +1,7 @@
 //! What a recovery is worth where the buffer is a hundredth of the pipe: ten HighSpeed flows under SACK, PRR and RACK-TLP.
 //!
 //! Source: the first paper's long link (`scenarios/hstcp-1g.toml`) with 125 packets, where ns-2's Sack1 leaves 0.17 to 0.22
-//! of it used; RFC 6675, RFC 6937 (Section 1: what goes wrong without), RFC 8985. Not timeouts are what PRR spares: after a
+//! of it used; RFC 6675, RFC 9937 (Section 1: what goes wrong without), RFC 8985. Not timeouts are what PRR spares: after a
 //! reduction by b the pipe must first drain to the new window, so SACK is silent for a share b of the round trip and then
 //! sends one segment per ACK; the window comes out as one block, and stays one. PRR spreads it over all of the round trip.
 
