@@ -8,6 +8,8 @@
 
 use law::{LAWS, LawSpec, STARTS, StartSpec};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use scenario::Scenario;
 use sim::{Engine, Options, Outcome, TraceRow, simulate};
 use transport::Recovery;
@@ -72,7 +74,8 @@ impl Path {
 struct Life {
     /// Longest time without progress of the cumulative ACK, in seconds.
     pause: f64,
-    /// Largest share lost in twenty full round trips after the first twenty, of what a full link carries and what is lost.
+    /// Largest share lost in twenty full round trips, of what a full link carries and what is lost. Without the first hundred: a
+    /// slow start that overshoots tenfold (Hybla's does) is given back by an eighth a recovery.
     loss: f64,
     /// In-order delivery over what the link carried.
     useful: f64,
@@ -103,7 +106,10 @@ impl Life {
         };
         let drops = count(&mut trace.drops.iter().map(|drop| drop.0.as_secs()));
         let carried = path.mbit * 1e6 / 12_000.0 * span;
-        let loss = drops.iter().skip(1).fold(0.0f64, |most, &lost| most.max(lost / (lost + carried)));
+        let loss = drops
+            .iter()
+            .skip(if bins > 10 { 5 } else { 1 })
+            .fold(0.0f64, |most, &lost| most.max(lost / (lost + carried)));
         let useful = outcome.flows[0].goodput_bps / (outcome.links[0].utilization * path.mbit * 1e6);
         Self { pause, loss, useful }
     }
@@ -148,17 +154,18 @@ fn longest_pause(path: &Path) -> f64 {
     20.0 * path.full_rtt() + 7.0 * f64::max(0.2, path.full_rtt())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
-
-    #[test]
-    fn every_sender_gets_on(path in path()) {
+/// The same paths every time; `LIVES=5000` tries more of them.
+#[test]
+fn every_sender_gets_on() {
+    let lives = std::env::var("LIVES").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..lives {
+        let path = path().new_tree(&mut runner).expect("no filters").current();
         let life = Life::of(&path, &path.run());
         // FAST keeps 200 packets waiting, or loses what the buffer does not hold of them in every round trip.
         let (loss, useful) = if path.law == "fast" { (0.4, 0.7) } else { (0.15, 0.8) };
-        prop_assert!(life.pause < longest_pause(&path), "{path:?}: {life:?}");
-        prop_assert!(life.loss < loss, "{path:?}: {life:?}");
-        prop_assert!(life.useful > useful, "{path:?}: {life:?}");
+        let is_alive = life.pause < longest_pause(&path) && life.loss < loss && life.useful > useful;
+        assert!(is_alive, "{path:?}: {life:?}");
     }
 }
 
