@@ -217,3 +217,22 @@ fn the_sender_that_flooded_at_ten_gigabits_does_not() {
         assert!(life.loss < 0.02 && life.useful > 0.95, "{path:?}: {life:?}");
     }
 }
+
+#[test]
+fn xcp_gets_on_where_the_narrow_link_does_not_speak_it() {
+    // The sender's own link is a tenth of the router's, which grants what it has to spare, for ever.
+    for recovery in ["reno", "newreno", "sack", "prr", "rack"] {
+        let text = format!(
+            "duration = \"30 s\"\nwarmup = \"10 s\"\nreplications = 1\nseed = 1\n\
+             [[links]]\nname = \"link\"\nrate = \"100 Mbit/s\"\nbuffer = \"1000 packets\"\nqueue = {{ discipline = \"xcp\" }}\n\
+             [[flows]]\nname = \"f\"\npath = [\"link\"]\nrtt = \"50 ms\"\npacket = \"1500 B\"\ncontrol = {{ law = \"xcp\" }}\n\
+             access = {{ rate = \"10 Mbit/s\", buffer = \"1000 packets\" }}\nrecovery = \"{recovery}\"\n"
+        );
+        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
+        let outcome =
+            simulate(&scenario, 0, Options { engine: Engine::Window, series: false, hash: false }).expect("small");
+        let goodput = outcome.flows[0].goodput_bps;
+        // Of 10 Mbit/s: 5.1 and more. Where grants counted while losses were repaired: 1 to 5 kbit/s, under `rack` 13 Mbit/s.
+        assert!(goodput > 4e6, "{recovery}: {goodput}");
+    }
+}
