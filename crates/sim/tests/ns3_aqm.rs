@@ -33,7 +33,7 @@ const NS3: [(&str, u32, Row, Row); 5] = [
 ];
 
 /// ns-3's thresholds are 5 and 15 packets, without the one in the device, which its discipline does not see and ours does: one
-/// more here. Gentle, max_p 1/50, weight 0.002. There is no run of `X` with RED; of ns-3's own Reno, own run, three seeds.
+/// more here. Gentle, `max_p` 1/50, weight 0.002. There is no run of `X` with RED; of ns-3's own Reno, own run, three seeds.
 const RED: &str = "discipline = \"red\", min_th = \"6 packets\", max_th = \"16 packets\", max_p = 0.02, w_q = 0.002";
 const RED_OWN: Row = row(0.9818, 6.6, 3.89e-3);
 const ARED: &str = "discipline = \"ared\", min_th = \"6 packets\", max_th = \"16 packets\", w_q = 0.002";
