@@ -36,6 +36,14 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
     return toy
 
 
+def test_where_a_claim_is_from_is_one_of_four(paper: Paper) -> None:
+    assert {key: claim.origin for key, claim in paper.claims.items()}["toy.bound"] == "formula"
+    path = paper.folder / "claims.csv"
+    path.write_text(path.read_text().replace(",stated,utilization at 5", ",guessed,utilization at 5"))
+    with pytest.raises(ValueError, match=r"toy\.half: origin 'guessed'; must be stated, derived, formula, misprint"):
+        _ = Paper(paper.folder, paper.about).claims
+
+
 def verdicts(found: Reproduction) -> dict[str, str]:
     return {key: judged.verdict for key, judged in found.judged.items()}
 

@@ -60,6 +60,15 @@ def test_claims_are_those_of_the_list_and_none_is_missing() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
+def test_what_no_packet_decides_is_not_taken_for_the_papers_word(name: str) -> None:
+    for claim in EVERY[name].claims.values():
+        if claim.figure == "derived":
+            assert claim.origin == "derived", claim.id
+        elif not claim.experiments:
+            assert claim.origin in ("formula", "misprint"), claim.id
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_claims_name_measures_and_experiments_that_exist(name: str) -> None:
     paper = EVERY[name]
     used = [(claim.id, claim.experiments, claim.measure) for claim in paper.claims.values()] + shown(paper)

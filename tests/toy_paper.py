@@ -12,12 +12,12 @@ from elephan.papers.paper import COLUMNS
 from elephan.papers.runs import Runs
 
 CLAIMS = [
-    "toy.rises,ordering,utilization rises with the buffer,> 0,Figure 1,buffers,rise,sign,,its sign",
-    "toy.full,numeric,utilization at 25 packets,1.0,Figure 1,buffers,used buffer=25,abs 0.2,,its rounding",
-    "toy.half,numeric,utilization at 5 packets,0.2,Figure 1,buffers,used buffer=5,abs 0.01,,its rounding",
-    "toy.wrong,numeric,utilization at 5 packets again,0.1,Figure 1,buffers,used buffer=5,abs 0.01,,its rounding",
-    "toy.bound,numeric,a product,400,Section 2,,product rate=4000,rel 0.01,,exact",
-    "toy.elsewhere,shape,asks for what it does not name,,Section 2,,used buffer=5,so,,none",
+    "toy.rises,ordering,stated,utilization rises with the buffer,> 0,Figure 1,buffers,rise,sign,,its sign",
+    "toy.full,numeric,stated,utilization at 25 packets,1.0,Figure 1,buffers,used buffer=25,abs 0.2,,its rounding",
+    "toy.half,numeric,stated,utilization at 5 packets,0.2,Figure 1,buffers,used buffer=5,abs 0.01,,its rounding",
+    "toy.wrong,numeric,stated,utilization at 5 packets again,0.1,Figure 1,buffers,used buffer=5,abs 0.01,,its rounding",
+    "toy.bound,numeric,formula,a product,400,Section 2,,product rate=4000,rel 0.01,,exact",
+    "toy.elsewhere,shape,stated,asks for what it does not name,,Section 2,,used buffer=5,so,,none",
 ]
 MEASURES = Measures()
 

@@ -198,6 +198,7 @@ def _show_list(claims: Iterable[Claim], *, json: bool) -> None:
                 "id": claim.id,
                 "paper": claim.paper,
                 "kind": claim.kind,
+                "origin": claim.origin,
                 "figure": claim.figure,
                 "statement": claim.statement,
                 "expected": claim.value or None,

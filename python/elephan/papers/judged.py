@@ -126,6 +126,7 @@ class Judged:
             "id": claim.id,
             "paper": claim.paper,
             "kind": claim.kind,
+            "origin": claim.origin,
             "statement": claim.statement,
             "figure": claim.figure,
             "expected": _expected(claim.value),

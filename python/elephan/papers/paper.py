@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from elephan.citations import CITATIONS
 from elephan.papers.accept import Accept
@@ -26,8 +26,26 @@ if TYPE_CHECKING:
     from elephan.papers.measures import Measures
 
 HOME = Path(__file__).resolve().parent
-COLUMNS = ("id", "kind", "statement", "value", "figure", "experiments", "measure", "accept", "quick", "reason")
+COLUMNS = (
+    "id",
+    "kind",
+    "origin",
+    "statement",
+    "value",
+    "figure",
+    "experiments",
+    "measure",
+    "accept",
+    "quick",
+    "reason",
+)
 """Of ``claims.csv``."""
+
+Origin = Literal["stated", "derived", "formula", "misprint"]
+ORIGINS: tuple[Origin, ...] = ("stated", "derived", "formula", "misprint")
+"""Where a claim is from: the paper's own words, numbers or figures, judged from packets; a number that we made of its
+equations or inferred from its text; one of its own that its formulas alone decide, so that no packet is sent; one that
+it prints in error."""
 
 AS_CLAIMED = "as claimed"
 """What a check of each claim accepts where it is what the claim accepts."""
@@ -43,6 +61,8 @@ class Claim:
     paper : str
     kind : str
         ``"numeric"``, ``"ordering"`` or ``"shape"``.
+    origin : str
+        One of `ORIGINS`.
     statement : str
     value : str
         As the paper has it; empty for shapes.
@@ -61,6 +81,7 @@ class Claim:
     id: str
     paper: str
     kind: str
+    origin: Origin
     statement: str
     value: str
     figure: str
@@ -346,6 +367,9 @@ class Paper:
         )
 
     def _claim(self, row: Mapping[str, str]) -> Claim:
+        if row["origin"] not in ORIGINS:
+            message = f"{self.name}: {row['id']}: origin {row['origin']!r}; must be {', '.join(ORIGINS)}"
+            raise ValueError(message)
         try:
             accept = Accept.read(row["accept"], row["value"])
             quick = Accept.read(row["quick"] or row["accept"], row["value"])
@@ -356,6 +380,7 @@ class Paper:
             id=row["id"],
             paper=self.name,
             kind=row["kind"],
+            origin=cast("Origin", row["origin"]),
             statement=row["statement"],
             value=row["value"],
             figure=row["figure"],
