@@ -1,15 +1,17 @@
-"""The printed intervals of the second paper, the nulls beside them, and its pictures."""
+"""The printed intervals of the second paper, the nulls beside them, its pictures, and what is judged further."""
 
 import numpy as np
 import pytest
 
-from elephan.papers.ghstcp_gared import concept_figures, intervals, table_pictures
+from elephan.papers import Paper
+from elephan.papers.ghstcp_gared import concept_figures, further_measures, intervals, table_pictures
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed, table_of
 from elephan.papers.ghstcp_gared.intervals import NULLS, Interval
 from elephan.papers.runs import NotRunError, Points, Runs
 from elephan.pictures.figure import Figure
 from test_papers_ghstcp import some
 
+PAPER = Paper.read("ghstcp-gared")
 SPREAD = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
 
 
@@ -103,3 +105,40 @@ def test_networks_are_drawn_from_the_scenarios() -> None:
     assert isinstance(clusters, Figure)
     assert "2.5 Gbit/s, 50 ms, 10000 packets" in dumbbell.alt
     assert "1000 clients, 100 to 155 Mbit/s" in clusters.alt
+
+
+def thresholds(at_chance: list[float], strict: float) -> Runs:
+    """S1's throughput with each of the thresholds, and in both laws' own cells [Mbit/s]."""
+    cells = [("z-threshold", 7, 50, s1, [400.0, 401.0]) for s1 in (*at_chance, strict)]
+    made = some(*cells).experiments["z-threshold"].points
+    zs = [z for z in further_measures.THRESHOLDS if z != further_measures.PAPERS] + [1000.0]
+    for point, z in zip(made, zs, strict=True):
+        point.labels["z"] = z
+    tables = some(("table1", 4, 50, 15.0, [400.0, 401.0]), ("table2", 7, 50, 55.0, [400.0, 401.0]))
+    return Runs(dict(tables.experiments) | {"z-threshold": Points("z-threshold", made)})
+
+
+def test_a_threshold_that_decides_as_much_as_the_law_is_told_from_one_that_does_not() -> None:
+    claim = PAPER.claims["ghstcp.z.insensitive"]
+    measure = claim.measure.replace("of=fair", "of=s1")
+    assert claim.accept.holds(PAPER.measures(measure, thresholds([55.0, 55.5, 54.5], 15.0)).mean)
+    assert not claim.accept.holds(PAPER.measures(measure, thresholds([70.0, 60.0, 35.0], 15.0)).mean)
+
+
+def test_a_law_that_ignores_its_threshold_fails() -> None:
+    claim = PAPER.claims["ghstcp.z.limit"]
+    measure = claim.measure.replace("of=fair", "of=s1")
+    assert claim.accept.holds(PAPER.measures(measure, thresholds([55.0] * 3, 15.0)).mean)
+    assert not claim.accept.holds(PAPER.measures(measure, thresholds([55.0] * 3, 55.0)).mean)
+
+
+def test_every_further_ordering_fails_the_opposite_sign_and_a_tie() -> None:
+    asked = {"other-laws", "vegas", "z-threshold", "unequal-delays"}
+    mine = [c for c in PAPER.claims.values() if asked & set(c.experiments) and c.kind == "ordering"]
+    assert len(mine) == 16
+    for claim in mine:
+        side = -1.0 if claim.value.startswith("<") else 1.0
+        for accept in (claim.accept, claim.quick):
+            assert accept.holds(side)
+            assert not accept.holds(0.0)
+            assert not accept.holds(-side)

@@ -13,6 +13,7 @@ from elephan.papers.exhibits import Figures
 from elephan.papers.ghstcp_gared import (
     cells,
     concept_figures,
+    further_figures,
     table_pictures,
     traces,
     web_figures,
@@ -252,3 +253,4 @@ for _table, (_title, _paper) in _TABLES.items():
 FIGURES.update(table_pictures.FIGURES)
 FIGURES.update(concept_figures.FIGURE_9)
 FIGURES.update(web_figures.FIGURES)
+FIGURES.update(further_figures.FIGURES)

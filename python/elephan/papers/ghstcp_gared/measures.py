@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.metrics.fairness import jain
-from elephan.papers.ghstcp_gared import cells, intervals, traces, web_measures
+from elephan.papers.ghstcp_gared import cells, further_measures, intervals, traces, web_measures
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, difference, index_of, measured, printed
 from elephan.papers.ghstcp_gared.variants import claims, replaced
 from elephan.papers.measured import Found, Measured, largest, least, number
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MEASURES = Measures()
 MEASURES.update(web_measures.MEASURES)
 MEASURES.update(intervals.MEASURES)
+MEASURES.update(further_measures.MEASURES)
 
 
 # Tables 1 to 6.
