@@ -63,7 +63,7 @@ def ns2() -> dict[tuple[int, int], dict[str, list[float]]]:
     return found
 
 
-def pictures(runs: Runs, table: int) -> Made:
+def pictures(runs: Runs, table: int) -> tuple[Figure, ...]:
     """Draw a table: utilization and fairness, every case at every delay.
 
     Parameters
