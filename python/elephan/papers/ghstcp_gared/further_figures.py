@@ -12,7 +12,7 @@ import numpy as np
 from elephan.papers.exhibits import Figures
 from elephan.papers.ghstcp_gared import cells
 from elephan.papers.ghstcp_gared.cells import DELAYS, OF, measured
-from elephan.papers.ghstcp_gared.further_measures import AT, LAWS, other_law, unequal
+from elephan.papers.ghstcp_gared.further_measures import AT, LAWS, PAPERS, delays, other_law, threshold, unequal
 from elephan.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table
@@ -21,9 +21,13 @@ from elephan.pictures.table import cell as entry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from elephan.papers.exhibits import Made
     from elephan.papers.measured import Measured
     from elephan.papers.runs import Runs
+
+    Floats = NDArray[np.float64]
 
 FIGURES = Figures()
 
@@ -36,15 +40,18 @@ HEADS = ("TCP's share of the link [%]", "max-min index", "S1 [Mbit/s]", "S2 [Mbi
     "Scalable TCP, XCP and Vegas",
     paper="The paper names them, and says that Scalable TCP is less fair than HighSpeed TCP. Its sentences on XCP and "
     "Vegas are not in what we have of it; what is judged here is what each is known for.",
-    experiments=("table1", "table2", "other-laws", "vegas"),
+    experiments=("table1", "table2", "scalable", "xcp", "vegas"),
 )
 def other_laws(runs: Runs) -> Made:
     """Draw the index of case 4 with each law, and tell the throughputs."""
-    delays = [delay for delay in DELAYS if runs["other-laws"].where(delay=delay).points]
+    every = delays(runs, "scalable")
     rows = {
-        "HighSpeed TCP (case 4)": [{of: measured(runs, of, 4, delay) for of in OF} for delay in delays],
-        "gentle HighSpeed TCP (case 7)": [{of: measured(runs, of, 7, delay) for of in OF} for delay in delays],
-        **{law: [{of: OF[of](other_law(runs, law, delay)) for of in OF} for delay in delays] for law in LAWS},
+        "HighSpeed TCP (case 4)": [{of: measured(runs, of, 4, delay) for of in OF} for delay in every],
+        "gentle HighSpeed TCP (case 7)": [{of: measured(runs, of, 7, delay) for of in OF} for delay in every],
+        **{
+            name: [{of: OF[of](other_law(runs, law, delay)) for of in OF} for delay in every]
+            for law, name in LAWS.items()
+        },
     }
     series = tuple(
         _points(name, i, len(rows), [one["fair"] for one in each]) for i, (name, each) in enumerate(rows.items())
@@ -52,17 +59,17 @@ def other_laws(runs: Runs) -> Made:
     least = {name: min(one["fair"].mean for one in each) for name, each in rows.items()}
     picture = Figure(
         "other-laws",
-        "Case 4 of Table 1 with other laws",
+        "The index with other laws",
         f"The least index: {', '.join(f'{name} {x:.2f}' for name, x in least.items())}.",
-        Axis("delay one way [ms]", scale="names", names=tuple(str(delay) for delay in delays)),
+        Axis("delay one way [ms]", scale="names", names=tuple(str(delay) for delay in every)),
         INDEX,
         series,
-        note="XCP: all ten flows, at a router that speaks it. The others share a drop-tail queue with the Reno of S1.",
+        note="XCP: all ten flows, at queues that speak it. The others share a drop-tail queue with the Reno of S1.",
     )
     table = [
         (entry(name), entry(delay), *(entry(one[of].to_json()) for of in ("util", "fair", "s1", "s2")))
         for name, each in rows.items()
-        for delay, one in zip(delays, each, strict=True)
+        for delay, one in zip(every, each, strict=True)
     ]
     return (picture, Table("With other laws", ("law", "delay [ms]", *HEADS), tuple(table)), _vegas(runs))
 
@@ -85,27 +92,39 @@ def _vegas(runs: Runs) -> Table:
 )
 def thresholds(runs: Runs) -> Made:
     """Draw the index and the throughput of S1 against the threshold."""
-    points = runs["z-threshold"].points
-    z = np.array([leading(point.labels["z"]) for point in points])
+    own = {leading(point.labels["z"]): point for point in runs["z-threshold"].points} | {
+        PAPERS: threshold(runs, PAPERS)
+    }
+    z = np.array(sorted(own))
+    ends = np.array([z[0], z[-1]])
     made = []
-    for of, name, axis in (("fair", "index", INDEX), ("s1", "s1", Axis("throughput of a flow of S1", "Mbit/s"))):
-        every = [OF[of](point) for point in points]
-        mean, half = (np.array(part) for part in zip(*((m.mean, m.ci95 or 0.0) for m in every), strict=True))
-        plain = measured(runs, of, 4, AT)
+    for of, axis in (("fair", INDEX), ("s1", Axis("throughput of S1", "Mbit/s"))):
+        gentle, plain = _line([OF[of](own[x]) for x in z]), _line([measured(runs, of, 4, AT)] * 2)
         made.append(
             Figure(
-                f"z-{name}",
-                f"{axis.label[0].upper()}{axis.label[1:]}",
-                f"{mean[0]:.3g} at {z[0]:g}, {mean[-1]:.3g} at {z[-1]:g}; HighSpeed TCP has {plain.mean:.3g}.",
+                f"z-{of}",
+                f"Case 7 at {AT} ms: {axis.label}",
+                f"{gentle[0][0]:.3g} with a threshold of {z[0]:g}, {gentle[0][-1]:.3g} with {z[-1]:g}; "
+                f"HighSpeed TCP has {plain[0][0]:.3g}.",
                 Axis("threshold of Z", scale="log"),
                 axis,
-                (Series("gentle HighSpeed TCP", z, mean, mean - half, mean + half, kind="both"),),
-                (Mark(3.09, "3.09, the paper's", "x", "wanted"), Mark(plain.mean, "HighSpeed TCP (case 4)", "y")),
+                (
+                    Series("gentle HighSpeed TCP", z, *gentle, kind="both"),
+                    Series("HighSpeed TCP (case 4)", ends, *plain, colour="vermilion", dashed=True),
+                ),
                 link="z",
                 height=280,
+                note=f"Lines and band: 95 %. The threshold of the paper is {PAPERS}." if of == "fair" else "",
             )
         )
     return tuple(made)
+
+
+def _line(each: Sequence[Measured]) -> tuple[Floats, Floats, Floats]:
+    """Means, and both ends of their intervals."""
+    mean = np.array([one.mean for one in each])
+    half = np.array([one.ci95 or 0.0 for one in each])
+    return mean, mean - half, mean + half
 
 
 @FIGURES(
@@ -148,5 +167,4 @@ def unequal_delays(runs: Runs) -> Made:
 def _points(name: str, which: int, of: int, each: Sequence[Measured]) -> Series:
     """Points side by side at the places 0, 1, 2 and so on."""
     x = np.arange(len(each), dtype=np.float64) + 0.18 * (which - (of - 1) / 2)
-    mean, half = (np.array(part) for part in zip(*((one.mean, one.ci95 or 0.0) for one in each), strict=True))
-    return Series(name, x, mean, mean - half, mean + half, colour=colour(which), kind="points")
+    return Series(name, x, *_line(each), colour=colour(which), kind="points")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 MEASURES = Measures()
 
-LAWS = {"Scalable": "Reno, Scalable", "XCP": "XCP, XCP"}
-"""Cases of ``other-laws`` by what stands in the place of HighSpeed TCP."""
+LAWS = {"scalable": "Scalable TCP", "xcp": "XCP"}
+"""Experiments with another law in the place of HighSpeed TCP, and its name."""
 
 PAPERS = 3.09
 """The paper's threshold."""
@@ -32,7 +32,7 @@ AT = 50
 
 def other_law(runs: Runs, law: str, delay: int) -> Point:
     """Return the runs of a law of `LAWS`."""
-    return runs["other-laws"].at(case=LAWS[law], delay=delay)
+    return runs[law].at(delay=delay)
 
 
 def threshold(runs: Runs, z: float) -> Point:
@@ -49,15 +49,14 @@ def unequal(runs: Runs, of: str, case: int) -> Measured:
 
 
 def _beside(runs: Runs, law: str, of: str, case: int) -> Iterator[Measured]:
-    for delay in _delays(runs):
+    for delay in delays(runs, law):
         gap = difference(OF[of](other_law(runs, law, delay)), measured(runs, of, case, delay))
         yield gap.noted(f"at {delay} ms")
 
 
-def _delays(runs: Runs) -> Sequence[int]:
-    """Those that were run: shortened runs have one."""
-    delays = runs["other-laws"].labels("delay")
-    return [delay for delay in DELAYS if any(str(each).split()[0] == str(delay) for each in delays)]
+def delays(runs: Runs, law: str) -> Sequence[int]:
+    """Return those that were run: shortened runs have one."""
+    return [delay for delay in DELAYS if runs[law].where(delay=delay).points]
 
 
 @MEASURES
@@ -76,7 +75,7 @@ def law_above(runs: Runs, law: str, of: str, case: int) -> Measured:
 def law_loses(runs: Runs, law: str) -> Measured:
     """The largest share of packets that are lost at the bottleneck with a law [%]."""
     return largest(
-        Measured(100 * other_law(runs, law, delay).link("loss_ratio"), f"at {delay} ms") for delay in _delays(runs)
+        Measured(100 * other_law(runs, law, delay).link("loss_ratio"), f"at {delay} ms") for delay in delays(runs, law)
     )
 
 
