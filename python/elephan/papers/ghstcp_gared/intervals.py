@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from elephan.papers.ghstcp_gared import nulls
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, RATE, printed, table_of, util
 from elephan.papers.measures import Measures
 from elephan.papers.runs import NotRunError
@@ -104,21 +105,21 @@ def constant(cells: Cells) -> Cells:
     target = theirs()
     best = {}
     for sack in (False, True):
-        mine = [at for at in cells if with_sack(at[0]) is sack]
+        mine = [at for at in cells if nulls.has_sack(at[0]) is sack]
         tried = sorted({target[at].mean for at in mine})
         score = [sum(Interval(one, cells[at].half).meets(target[at]) for at in mine) for one in tried]
         best[sack] = tried[int(np.argmax(score))]
-    return {at: Interval(best[with_sack(at[0])], cells[at].half) for at in cells}
+    return {at: Interval(best[nulls.has_sack(at[0])], cells[at].half) for at in cells}
 
 
 def wrong_law(cells: Cells) -> Cells:
     """Each cell the one with gentle HighSpeed TCP for HighSpeed TCP, or the other way; case 2 for case 1."""
-    return _moved(cells, lambda case, delay: (_other_law(case), delay))
+    return _moved(cells, lambda case, delay: (nulls.wrong_law(case)[0], delay))
 
 
 def wrong_queue(cells: Cells) -> Cells:
-    """Each cell the one of the same senders at the next kind of router; case 8 for case 1."""
-    return _moved(cells, lambda case, delay: (8 if case == 1 else (case + 4) % 30 + 2, delay))
+    """Each cell the one of the same senders at the next router; case 2 for case 1, which one router had."""
+    return _moved(cells, lambda case, delay: (_next(nulls.wrong_queue(case), case), delay))
 
 
 def wrong_delay(cells: Cells) -> Cells:
@@ -130,21 +131,8 @@ def _moved(cells: Cells, of: Callable[[int, int], tuple[int, int]]) -> Cells:
     return {at: Interval(cells[of(*at)].mean, cells[at].half) for at in cells}
 
 
-def _other_law(case: int) -> int:
-    if case == 1:
-        return 2
-    return case + 3 if (case - 2) % 6 < 3 else case - 3
-
-
-def with_sack(case: int) -> bool:
-    """Whether the fast flows of a case have SACK.
-
-    Examples
-    --------
-    >>> [case for case in range(1, 11) if with_sack(case)]
-    [3, 4, 6, 7, 9, 10]
-    """
-    return case > 1 and (case - 2) % 3 > 0
+def _next(others: list[int], case: int) -> int:
+    return min((other for other in others if other > case), default=min(others, default=2))
 
 
 NULLS: dict[str, Callable[[Cells], Cells]] = {
@@ -184,39 +172,22 @@ def rank_correlation(cells: Cells) -> float:
     return float(np.corrcoef(here, there)[0, 1])
 
 
-def _of(runs: Runs, which: str, null: str) -> Cells:
-    cells = ours(runs, which)
-    return NULLS[null](cells) if null else cells
-
-
 @MEASURES
-def intervals_meet(runs: Runs, which: str = "exact", null: str = "") -> float:
-    """In how many of the 93 cells our interval of utilization, or that of a null, meets the printed one."""
-    return float(meeting(_of(runs, which, null)))
-
-
-@MEASURES
-def intervals_agree(runs: Runs, which: str = "exact", null: str = "") -> float:
-    """In how many of the 93 cells the difference is within its own 95 % interval: 88 if both had the same mean."""
-    return float(agreeing(_of(runs, which, null)))
-
-
-@MEASURES
-def times_as_wide(runs: Runs, which: str = "exact") -> float:
+def times_as_wide(runs: Runs) -> float:
     """How many times as wide as ours the printed interval is, in the middle cell."""
-    return float(np.median(ratios(ours(runs, which))))
+    return float(np.median(ratios(ours(runs))))
 
 
 @MEASURES
-def widths_by_chance(runs: Runs, which: str = "exact") -> float:
+def widths_by_chance(runs: Runs) -> float:
     """In how many of the 93 cells the widths are as close as those of five runs of one thing are in 19 pairs of 20."""
-    return float(np.sum(np.abs(np.log(ratios(ours(runs, which)))) <= math.log(BY_CHANCE)))
+    return float(np.sum(np.abs(np.log(ratios(ours(runs)))) <= math.log(BY_CHANCE)))
 
 
 @MEASURES
-def widths_together(runs: Runs, which: str = "exact") -> float:
+def widths_together(runs: Runs) -> float:
     """Spearman's correlation of the printed widths and ours."""
-    return rank_correlation(ours(runs, which))
+    return rank_correlation(ours(runs))
 
 
 def by_cell(runs: Runs) -> Iterator[tuple[tuple[int, int], Interval, Interval, Interval | None]]:

@@ -16,6 +16,7 @@ import numpy as np
 from elephan.papers.exhibits import Figures
 from elephan.papers.ghstcp_gared import intervals
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, printed, table_of
+from elephan.papers.ghstcp_gared.nulls import has_sack
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Cell, Table
 from elephan.pictures.table import cell as entry
@@ -228,7 +229,7 @@ def _widths(runs: Runs) -> Figure:
     here, there = intervals.ours(runs), intervals.theirs()
     series = []
     for name, sack, colour in (("SACK on the fast flows", True, "blue"), ("no SACK on them", False, "vermilion")):
-        at = [each for each in there if intervals.with_sack(each[0]) is sack]
+        at = [each for each in there if has_sack(each[0]) is sack]
         x, y = (np.array([of[each].half for each in at]) for of in (here, there))
         series.append(Series(name, x, y, colour=colour, kind="points"))
     ends = np.array([0.001, 10.0])
