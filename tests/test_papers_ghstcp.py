@@ -16,6 +16,7 @@ from elephan.papers.judged import Argued, Seen, judge
 from elephan.papers.measured import Measured, number
 from elephan.papers.measures import parse
 from elephan.papers.runs import NotRunError, Point, Points, Runs
+from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 
 if TYPE_CHECKING:
@@ -129,9 +130,11 @@ def test_counts_how_many_cells_are_close(as_printed: Runs) -> None:
 
 
 def test_a_table_has_ours_beside_the_papers_for_each_case_and_delay(as_printed: Runs) -> None:
-    made = {exhibit.place: exhibit.make(as_printed) for exhibit in PAPER.figures if exhibit.place.startswith("Table")}
+    made = {exhibit.place: exhibit.make(as_printed) for exhibit in PAPER.figures if exhibit.place.startswith("Table ")}
     assert list(made) == [f"Table {table}" for table in range(1, 7)]
-    for table, [drawn] in enumerate(made.values(), 1):
+    for table, [*pictures, drawn] in enumerate(made.values(), 1):
+        named = [picture.name for picture in pictures if isinstance(picture, Figure)]
+        assert named == [f"table-{table}-utilization", f"table-{table}-fairness"]
         assert isinstance(drawn, Table)
         assert len(drawn.rows) == len(DELAYS) * list(TABLES.values()).count(table)
         for row in drawn.rows:
@@ -317,7 +320,9 @@ def test_every_point_of_the_dumbbells_experiments_is_a_scenario(*, quick: bool) 
         points = sweep_of(experiment, quick=quick).points()
         assert points, experiment.name
         for one in points:
-            [link], groups = one.scenario.links, one.scenario.groups
+            [link, *others], groups = one.scenario.links, one.scenario.groups
+            # The access links of XCP speak it, too.
+            assert len(others) == (experiment.name == "xcp")
             assert link["rate_bps"] == cells.RATE
             assert [group["flows"] for group in groups] == [5, 5, 1]
 

@@ -162,6 +162,7 @@ def _moves(point: Point, name: str, which: int, colours: dict[str, str]) -> Figu
         (Mark(TARGET[0], "target", "x"), Mark(TARGET[1], "", "x"), Mark(0.0, "", "y")),
         link="moves",
         height=260,
+        note="In the surges of Figure 7, both looking twice a second by a clock." if which else "",
     )
 
 
