@@ -1,4 +1,4 @@
-"""The second paper's simulator, as inferred: one setting for all six tables, which moves nothing but what it declares; and its cuts."""
+"""The second paper's simulator, as inferred: one setting for six tables, moving only what it declares; and its cuts."""
 
 import csv
 import json
@@ -41,7 +41,7 @@ def test_profile_has_the_tables_cells_and_changes_only_what_it_declares(table: i
     assert [point.labels for point in profile] == [point.labels for point in tables]
     for exact, inferred in zip(tables, profile, strict=True):
         found = set(different(json.loads(exact.scenario.canonical), json.loads(inferred.scenario.canonical)))
-        declared = {UDP}
+        declared: set[tuple[str, Any, Any]] = {UDP}
         declared |= {CUT} if exact.labels["case"] != "1 Reno, Reno" else set()
         declared |= {SPACING} if table > 2 else set()
         declared |= {FIRST_MAX_P} if table == 6 else set()
