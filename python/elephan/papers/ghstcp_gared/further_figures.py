@@ -61,7 +61,7 @@ def other_laws(runs: Runs) -> Made:
         "other-laws",
         "The index with other laws",
         f"The least index: {', '.join(f'{name} {x:.2f}' for name, x in least.items())}.",
-        Axis("delay one way [ms]", scale="names", names=tuple(str(delay) for delay in every)),
+        Axis("delay one way [ms]", scale="names", low=-0.5, high=len(every) - 0.5, names=tuple(map(str, every))),
         INDEX,
         series,
         note="XCP: all ten flows, at queues that speak it. The others share a drop-tail queue with the Reno of S1.",
