@@ -9,6 +9,7 @@ from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed, table_of
 from elephan.papers.ghstcp_gared.intervals import NULLS, Interval
 from elephan.papers.runs import NotRunError, Points, Runs
 from elephan.pictures.figure import Figure
+from elephan.plots.pictures import draw
 from test_papers_ghstcp import some
 
 PAPER = Paper.read("ghstcp-gared")
@@ -141,3 +142,10 @@ def test_every_further_ordering_fails_the_opposite_sign_and_a_tie() -> None:
             assert accept.holds(side)
             assert not accept.holds(0.0)
             assert not accept.holds(-side)
+
+
+def test_names_of_several_lines_stand_upright() -> None:
+    drawn = draw(table_pictures.pictures(runs(), 6)[0])
+    labels = drawn.axes[0].get_xticklabels()
+    assert sum(len(label.get_text()) for label in labels) > 90
+    assert {label.get_rotation() for label in labels} == {0.0}
