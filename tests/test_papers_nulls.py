@@ -205,7 +205,10 @@ def test_a_share_of_a_gap_has_a_lower_end() -> None:
     assert closed(ours, Measured([3.5] * 5), value)[0] == pytest.approx(0.5)
     # A gap that is none for sure has no lower end.
     assert closed(Measured([8.0, 3.0, 6.5, 4.0, 7.0]), Measured([5.2] * 5), value)[1] is None
-    assert closed(8.0, 5.3, value) == (pytest.approx(0.9), None)
+    # Formulas have no interval.
+    share, lower = closed(8.0, 5.3, value)
+    assert share == pytest.approx(0.9)
+    assert lower is None
     # Orders of magnitude: from a hundred times it to ten times it is a half.
     assert closed(100.0, 10.0, 1.0, logarithmic=True)[0] == pytest.approx(0.5)
     assert closed(ours, Measured([5.0] * 4), value) == (None, None)
