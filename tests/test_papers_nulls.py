@@ -142,6 +142,18 @@ def test_an_ordering_in_a_band_that_takes_the_opposite_sign_is_uninformative(pap
     assert verdict(found, "toy.either") == ("uninformative", [("opposite", 1, 1), ("flat", 2, 2)])
 
 
+def test_a_number_is_held_against_those_of_other_points(paper: Paper, tmp_path: Path) -> None:
+    row = "toy.{},numeric,stated,is used,{},Figure 1,buffers,used buffer=25,{},,wide"
+    with_claim(paper, row.format("any", "1", "abs 0.9"))
+    with_claim(paper, row.format("none", "0", "abs 2"))
+    found = reproduce("toy.any", "toy.full", "toy.none", store=tmp_path / "store")
+    assert verdict(found, "toy.any") == ("uninformative", [("another point", 2, 2)])
+    tried = verdict(found, "toy.full")[1]
+    assert tried == [("another point", 1, 2)]
+    # "None" is what a world says in which nothing matters.
+    assert verdict(found, "toy.none") == ("pass", [])
+
+
 def test_what_looks_at_one_point_has_no_flat_null(paper: Paper, tmp_path: Path) -> None:
     with_claim(paper, "toy.one,shape,stated,is used,,Figure 1,buffers,used buffer=25,min 0.1,,low")
     found = reproduce("toy.one", store=tmp_path / "store")
