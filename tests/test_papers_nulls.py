@@ -17,6 +17,8 @@ from elephan.papers.judged import Judged, judge, standing
 from elephan.papers.measured import Measured, largest, least
 from elephan.papers.reproduction import Reproduction, reproduce
 from elephan.papers.runs import Point, Points, Runs
+from elephan.papers.words import bands
+from elephan.report.papers import _bands
 from toy_paper import toy_paper
 
 GHSTCP = Paper.read("ghstcp-gared")
@@ -242,3 +244,22 @@ def test_the_lower_end_decides_not_the_mean() -> None:
     sign = Accept.read("sign", "> 0")
     assert explain(sign, -ours, ours, met=True, seeds=5, valued=False).explains
     assert not explain(sign, -ours, -ours, met=False, seeds=5, valued=False).explains
+
+
+def test_what_bands_are_worth_is_said_on_pages_and_on_a_terminal() -> None:
+    made = {"claims": ("a",) * 93, "whole": True, "ours": 3, "variant": 22}
+    worse = nulls.Power("cells", nulls={"constant": 23.0, "wrong queue": 4.75}, **made)  # type: ignore[arg-type]
+    better = nulls.Power("indices", nulls={"constant": 2.0}, **made | {"variant": None})  # type: ignore[arg-type]
+    page = _bands([worse, better])
+    assert (
+        page[0]
+        == "| claims that pass in the same bands | of | ours | its one variant | constant | wrong queue | so ours is |"
+    )
+    assert "| cells | 93 | 3 | 22 | 23 | 4.75 | **uninformative** |" in page
+    assert "| indices | 93 | 3 |  | 2 |  | informative |" in page
+    assert bands([worse.to_json(), better.to_json()]) == [
+        "cells: ours 3 of 93, its one variant 22; nulls: constant 23, wrong queue 4.75; uninformative",
+        "indices: ours 3 of 93; nulls: constant 2",
+    ]
+    # Of a part of a family nothing is said.
+    assert _bands([nulls.Power("cells", ("a",), False, 1, None, {})]) == []
