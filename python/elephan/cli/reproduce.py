@@ -145,15 +145,16 @@ def _show(document: Mapping[str, Any], *, every: bool) -> None:
     said, apart = headline(document["origins"])
     print_lines(f"{said}.", *([f"Counted apart: {apart}."] if apart else []))
     print_lines(*bands([each for each in document["power"] if each["whole"]]))
-    changed = document["changed"]
+    changed = [each for each in document["changed"] if each["was"] is not None]
     for each in changed[:FEW]:
-        say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was']) if each['was'] else 'not known'}")
+        say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was'])}")
     if len(changed) > FEW:
         say(f"and {len(changed) - FEW} more verdicts that are not what they were")
+    new = len(document["changed"]) - len(changed)
     runs = sum(each["points"] for each in document["experiments"])
     reused = sum(each["reused"] for each in document["experiments"])
     took = f"{runs} points in {format_time(document['wall_s'])}, {reused} of them from the store"
-    same = "no verdict has changed" if not changed else f"{len(changed)} verdicts have changed"
+    same = f"{len(changed) or 'no'} verdicts have changed" + (f", {new} were not known" if new else "")
     say(f"{len(claims)} claims: {_verdicts(claims)}; {same}; {took}")
 
 

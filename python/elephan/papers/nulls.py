@@ -7,6 +7,7 @@
 * **opposite**, for orderings: what was found, with its sign turned.
 * **flat**, for shapes and orderings over a sweep: a world in which what is varied changes nothing. All points have the
   data of one, and it passes if it does so with each of several points in that place.
+* **another point**, for numbers that are alone: the same, so that the number is that of some other point.
 
 A band that a null passes as often as ours says nothing of ours: its claims, where met, are *uninformative*. Of claims
 in a family numbers of claims are compared, of a claim alone whether the null passes, each time it is tried.
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from elephan.papers.measured import Found
     from elephan.papers.paper import Claim, Family, Paper
 
-CONSTANT, OPPOSITE, FLAT = "constant", "opposite", "flat"
+CONSTANT, OPPOSITE, FLAT, ANOTHER = "constant", "opposite", "flat", "another point"
 
 WORLDS = 5
 """Points that are tried in the place of all others: the first, the last, and those between at even distances."""
@@ -133,7 +134,8 @@ def tried(paper: Paper, judged: Judged, runs: Runs) -> tuple[Tried, ...]:
     if claim.kind == "ordering" and accept.how in ("sign", "min", "max"):
         turned = -judged.found if not isinstance(judged.found, bool) else not judged.found
         found.append(Tried(OPPOSITE, int(_passes(claim, accept, turned)), 1))
-    flat = _flat(paper, claim, accept, runs)
+    # A cell of a family has nulls that say more.
+    flat = None if found and claim.kind == "numeric" else _flat(paper, claim, accept, runs)
     return (*found, flat) if flat is not None else tuple(found)
 
 
@@ -247,7 +249,8 @@ def _measured(paper: Paper, measure: str, runs: Runs) -> Found | None:
 
 def _flat(paper: Paper, claim: Claim, accept: Accept, runs: Runs) -> Tried | None:
     """A world in which nothing that is varied matters; None where the claim says so itself, or compares nothing."""
-    if claim.kind == "numeric" or accept.how not in ("sign", "min", "max", "so") or claim.value in (">= 0", "<= 0"):
+    number = claim.kind == "numeric"
+    if claim.value in (">= 0", "<= 0", "0") or not (number or accept.how in ("sign", "min", "max", "so")):
         return None
     mine = runs.only(claim.experiments)
     first = next(iter(mine.experiments.values()), None)
@@ -259,9 +262,9 @@ def _flat(paper: Paper, claim: Claim, accept: Accept, runs: Runs) -> Tried | Non
         looked: set[int] = set()
         world = Runs(dict(_filled(mine.experiments.values(), first, which, looked)), runs.quick)
         found = _measured(paper, claim.measure, world)
-        if found is not None and len(looked) > 1:
+        if found is not None and (number or len(looked) > 1):
             passed.append(_passes(claim, accept, found))
-    return Tried(FLAT, sum(passed), len(passed)) if passed else None
+    return Tried(ANOTHER if number else FLAT, sum(passed), len(passed)) if passed else None
 
 
 def _filled(every: Iterable[Points], source: Points, which: int, looked: set[int]) -> Iterable[tuple[str, Points]]:

@@ -58,7 +58,7 @@ NULLS = (
     "*constant*: the one number for all cells with SACK, and the one for all without, that passes most. *wrong law*,",
     "*queue*, *delay*: our own cell of another case in the band of this one; of several each counts in part. Beside",
     "single claims: of orderings *opposite* is what was found with its sign turned, of shapes and orderings over a",
-    "sweep *flat* is a world in which what is varied changes nothing.",
+    "sweep *flat* is a world in which what is varied changes nothing; of numbers *another point* takes this place.",
 )
 
 GENERATED = "<!-- Written by `elephan reproduce --pages`; what is changed here is lost. -->"

@@ -114,12 +114,6 @@ def within(runs: Runs, of: str, by: float, tables: str = "table", *, sack: bool 
     return float(sum(abs(ours.mean - theirs) <= by for ours, theirs in _cells(runs, of, cases, tables)))
 
 
-@MEASURES
-def cuts_of(runs: Runs, group: str, case: int, delay: int) -> Measured:
-    """How often the windows of a group are cut in the measured time, all flows together."""
-    return Measured(cells.cell(runs, case, delay).flows("loss_events", group).sum(axis=1))
-
-
 # Claims in the paper's simulator as inferred; other values of what is not stated.
 
 
@@ -132,19 +126,22 @@ def in_profile(runs: Runs, claim: str) -> Found:
 
 
 @MEASURES
+def close(
+    runs: Runs, experiment: str, of: str, by: float, cases: Sequence[int], delays: Sequence[int] = DELAYS
+) -> float:
+    """How many cells of some cases are as close to the paper's in an experiment."""
+    every = [(case, delay) for case in cases for delay in delays]
+    found = [abs(OF[of](_of(runs, experiment, *at)).mean - getattr(printed()[at], of)) for at in every]
+    return float(sum(miss <= by for miss in found))
+
+
+@MEASURES
 def times(runs: Runs, experiment: str, what: str, group: str, case: int, delay: int = 50) -> float:
     """How many times as often as in the tables something happens to a group: ``timeouts``, ``loss_events``."""
     there, here = (
         _a_second(point, what, group) for point in (_of(runs, experiment, case, delay), cells.cell(runs, case, delay))
     )
     return there / here
-
-
-@MEASURES
-def emptier(runs: Runs, experiment: str, case: int, delay: int = 50) -> float:
-    """By how much the share of time with an empty queue is above that of the tables."""
-    there, here = (_of(runs, experiment, case, delay), cells.cell(runs, case, delay))
-    return float(there.link("empty_fraction").mean() - here.link("empty_fraction").mean())
 
 
 # Figures 4 to 7, Section 5.
