@@ -145,7 +145,7 @@ def test_a_rule_is_silent_next_to_where_it_fires(rule: str, changes: Changes) ->
 
 def test_every_rule_is_tried_both_ways() -> None:
     # What needs a run is tried below.
-    assert {rule.name for rule in RULES} - {"no-chance"} == set(FIRES) == set(SILENT)
+    assert {rule.name for rule in RULES} - {"no-chance", "little-goodput"} == set(FIRES) == set(SILENT)
 
 
 def test_groups_that_share_a_link_are_held_against_each_other() -> None:
@@ -189,7 +189,8 @@ def test_slow_access_is_harmless_where_others_fill_the_link() -> None:
 def document(**means: float) -> dict[str, Any]:
     return {
         "run": {"replications": 1},
-        "groups": [{name: {"mean": mean, "ci95": None} for name, mean in means.items()}],
+        "links": [{"utilization": {"mean": None, "ci95": None}}],
+        "groups": [{name: {"mean": mean, "ci95": None} for name, mean in ({"goodput_bps": None} | means).items()}],
     }
 
 
@@ -209,6 +210,31 @@ def test_replications_without_chance_are_seen_in_their_results() -> None:
     assert elephan.run(fixed).warnings[-1].rule == "no-chance"
     for other in (short, fixed.with_(replications=1), fixed.override({"flows[bulk].tcp": {"send_jitter": "0.8 ms"}})):
         assert "no-chance" not in [warned.rule for warned in elephan.run(other).warnings]
+
+
+@pytest.mark.parametrize(
+    ("utilization", "goodput_bps", "warns"),
+    # Of 10 Mbit/s. The first is what a sender that floods has: a full link, a fiftieth of it useful.
+    [(1.0, 0.2e6, True), (1.0, 6.9e6, True), (1.0, 7.1e6, False), (0.5, 3.6e6, False), (0.1, 0.0, False)],
+)
+def test_a_busy_link_that_delivers_little_is_seen(utilization: float, goodput_bps: float, *, warns: bool) -> None:
+    found = document(loss_events=100.0, cwnd_segments=50.0, goodput_bps=goodput_bps)
+    found["links"] = [{"utilization": {"mean": utilization, "ci95": None}}]
+    assert ("little-goodput" in rules({}, found)) is warns
+
+
+def test_where_acks_or_later_drops_count_nothing_is_said_of_goodput() -> None:
+    found = document(loss_events=100.0, cwnd_segments=50.0, goodput_bps=0.0)
+    found["links"] = 2 * [{"utilization": {"mean": 1.0, "ci95": None}}]
+    more = '[[links]]\nname = "last"\nrate = "10 Mbit/s"\nbuffer = "5 packets"\n\n[[flows]]'
+    two = elephan.Scenario.from_text(CLEAN.replace("[[flows]]", more))
+    in_a_row = two.override({"flows[bulk].path": ["core", "last"]})
+    other = CLEAN[CLEAN.index("[[flows]]") :].replace("bulk", "back").replace('["core"]', '["last"]\nreturn = ["core"]')
+    opposite = elephan.Scenario.from_text(CLEAN.replace("[[flows]]", more) + other)
+    found["groups"] *= 2
+    for scenario in (in_a_row, opposite):
+        where = [each.where for each in lint(scenario, found) if each.rule == "little-goodput"]
+        assert where == ["links[last]"]
 
 
 def test_the_sawtooth_of_reno_takes_half_a_window_of_round_trips() -> None:

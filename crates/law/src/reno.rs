@@ -31,7 +31,8 @@ impl Law for Reno {
         aliases: &["TcpLinuxReno", "standard", "aimd"],
         title: "Reno (standard TCP)",
         source: "RFC 5681",
-        differs: "The cut is taken from cwnd, as in ns-2 and Linux, not from the data in flight.",
+        differs: "The cut is taken from cwnd, as in ns-2 and Linux, not from the data in flight. In ns-3.37 the ACK that ends a \
+                  recovery also grows the window, by 2.2 segments on average; RFC 6582 and RFC 5681 have no such growth.",
     };
 
     fn new(p: &Params) -> Result<Self, ParamError> {

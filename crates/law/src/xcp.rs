@@ -3,7 +3,8 @@
 //!
 //! Source: Katabi, Handley and Rohrs 2002, Sections 3.2 and 3.3.
 //! Differs from the source: it asks for as much as it can get while its window holds it back, and for nothing more
-//! otherwise, where the paper's application knows the rate it wants. Where no router on the path speaks XCP it is Reno.
+//! otherwise, where the paper's application knows the rate it wants. Where no router on the path speaks XCP it is Reno. While a
+//! loss is repaired grants lift the window to ssthresh at most: the paper's paths have no narrow link but XCP's own.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
 use base::{Card, Header, ParamError, Span};
@@ -24,6 +25,8 @@ pub struct Xcp {
     ssthresh: f64,
     /// Whether a router has answered: paths do not change, so one always will.
     answered: bool,
+    /// Whether a loss is being repaired.
+    repairing: bool,
     /// Whether the window is what holds the sender back, as far as the last ACK told.
     limited: bool,
 }
@@ -42,7 +45,14 @@ impl Controller for Xcp {
         if p.decrease <= 0.0 || p.decrease >= 1.0 {
             return Err(ParamError::new("decrease", "must lie strictly between 0 and 1"));
         }
-        Ok(Self { decrease: p.decrease, cwnd: initial_window, ssthresh: f64::INFINITY, answered: false, limited: true })
+        Ok(Self {
+            decrease: p.decrease,
+            cwnd: initial_window,
+            ssthresh: f64::INFINITY,
+            answered: false,
+            repairing: false,
+            limited: true,
+        })
     }
 }
 
@@ -57,7 +67,8 @@ impl CongestionControl for Xcp {
         self.answered |= feedback.is_finite();
         // A window that is not used must not grow (RFC 7661).
         if feedback < 0.0 || (limited && feedback.is_finite()) {
-            self.cwnd = (self.cwnd + feedback).max(1.0);
+            let most = if self.repairing { self.ssthresh.max(self.cwnd) } else { f64::INFINITY };
+            self.cwnd = (self.cwnd + feedback).clamp(1.0, most);
         }
     }
 
@@ -79,8 +90,13 @@ impl CongestionControl for Xcp {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
+        self.repairing = event.signal != Signal::Ecn;
         self.ssthresh = ((1.0 - self.decrease) * self.cwnd).max(MIN_SSTHRESH);
         self.cwnd = if event.signal == Signal::Timeout { 1.0 } else { self.ssthresh };
+    }
+
+    fn on_recovered(&mut self) {
+        self.repairing = false;
     }
 
     fn collapse(&mut self) {
@@ -131,6 +147,17 @@ mod tests {
         assert_eq!((xcp.cwnd(), xcp.header(Span::millis(250)).feedback), (11.0, 0.0));
         xcp.on_feedback(-3.0, false);
         assert_eq!(xcp.cwnd(), 8.0);
+    }
+
+    #[test]
+    fn grants_lift_the_window_to_ssthresh_at_most_while_a_loss_is_repaired() {
+        let mut xcp = xcp();
+        ack(&mut xcp, 0.0);
+        xcp.on_congestion(&CongestionEvent::plain(Time::ZERO, Signal::Timeout, Span::millis(100)));
+        assert_eq!(ack(&mut xcp, 3.0), 4.0);
+        assert_eq!(ack(&mut xcp, 3.0), 5.0, "ssthresh");
+        xcp.on_recovered();
+        assert_eq!(ack(&mut xcp, 3.0), 8.0);
     }
 
     #[test]

@@ -128,6 +128,7 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(deliveries) = &mut extra.deliveries {
             deliveries.tell(self.board.holes(edge, self.board.edge()), now, &mut self.control);
         }
+        news.lost = self.board.has_lost_above(edge);
         let sacked_after = extra.rack.as_ref().map_or(self.board.sacked(), Rack::sacked);
         if let Some(departures) = &mut extra.departures
             && news.acked > 0
@@ -173,14 +174,16 @@ impl<C: CongestionControl> Sender<C> {
         self.settle(last, true);
     }
 
-    /// Tells the control which segments RACK has taken for lost.
-    pub(crate) fn tell_lost(&mut self, now: Time) {
-        let Some(extra) = self.extra.as_deref_mut() else { return };
-        let Some(rack) = &mut extra.rack else { return };
+    /// Tells the control which segments RACK has taken for lost; returns whether there were any.
+    pub(crate) fn tell_lost(&mut self, now: Time) -> bool {
+        let Some(extra) = self.extra.as_deref_mut() else { return false };
+        let Some(rack) = &mut extra.rack else { return false };
+        let any = !rack.newly_lost.is_empty();
         if let Some(deliveries) = &mut extra.deliveries {
             deliveries.tell(rack.newly_lost.iter().copied(), now, &mut self.control);
         }
         rack.newly_lost.clear();
+        any
     }
 
     /// The timer expired: tells the control of every segment that counts as lost by that, and did not before.

@@ -13,7 +13,7 @@ pub enum Recovery {
     NewReno,
     /// Scoreboard and pipe (RFC 2018, RFC 6675).
     Sack,
-    /// The same losses, repaired in proportion to what arrives (RFC 6937).
+    /// The same losses, repaired in proportion to what arrives (RFC 9937).
     Prr,
     /// Losses told by time, probes for the tail (RFC 8985), repaired as by PRR.
     Rack,
@@ -26,8 +26,8 @@ impl Recovery {
         (Self::Reno, "reno", "Reno: fast recovery, one hole per recovery", "RFC 5681"),
         (Self::NewReno, "newreno", "NewReno: partial acknowledgements", "RFC 6582"),
         (Self::Sack, "sack", "SACK: scoreboard and pipe", "RFC 2018, RFC 6675"),
-        (Self::Prr, "prr", "SACK with proportional rate reduction", "RFC 6675, RFC 6937"),
-        (Self::Rack, "rack", "RACK-TLP with proportional rate reduction", "RFC 8985, RFC 6937"),
+        (Self::Prr, "prr", "SACK with proportional rate reduction", "RFC 6675, RFC 9937"),
+        (Self::Rack, "rack", "RACK-TLP with proportional rate reduction", "RFC 8985, RFC 9937"),
     ];
 
     /// What it does otherwise than its source, Linux or ns-2.
@@ -41,7 +41,7 @@ impl Recovery {
                  has it."
             }
             Self::Prr => {
-                "The slow-start bound always holds; RFC 9937 and Linux keep it for ACKs that advance without new losses."
+                "A lost retransmission means a timeout. Linux divides by the cwnd before the reduction, not by what was outstanding."
             }
             Self::Rack => {
                 "Reordering is never seen, because no path here reorders one flow; no DSACK, no F-RTO. A fast retransmit and \

@@ -1,47 +1,53 @@
 //! Proportional rate reduction: how much a recovery may send on each ACK, so that it ends with ssthresh in the network
 //! and is clocked by what arrives all the way there.
 //!
-//! Source: RFC 6937, Section 3, with the slow-start reduction bound (PRR-SSRB).
-//! Differs from RFC 9937, which replaces it, and from Linux: there the slow-start bound holds only on ACKs that move
-//! snd.una without new losses ("safe" ones), otherwise the conservative one; segments SACKed before the recovery do not
-//! count as in flight; an ACK that delivers nothing releases nothing.
+//! Source: RFC 9937, Section 6. Below ssthresh a recovery sends what was delivered (PRR-CRB), and one segment more
+//! (PRR-SSRB) only on a "safe" ACK: one that moves snd.una and shows no further loss.
+//! Differs from RFC 6937, which it obsoletes: there every ACK below ssthresh releases one segment more than it delivers.
+//! Where ssthresh exceeds what path and buffer hold, that keeps the buffer full and loses the same segments for ever.
+//! Differs from Linux: it divides by the cwnd before the reduction, not by `RecoverFS`; the same where cwnd was full.
 
 /// The state of one recovery. Everything counts segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prr {
-    /// `RecoverFS`: outstanding when the recovery began.
+    /// `RecoverFS`: outstanding when the recovery began, without what had been SACKed before the ACK that began it.
     flight: u32,
     /// `prr_delivered`.
     delivered: u32,
     /// `prr_out`.
     out: u32,
-    /// What this ACK still allows.
-    pub room: u32,
+    /// How many may be in the network.
+    pub cwnd: u32,
 }
 
 impl Prr {
-    /// A recovery begins with `flight` segments outstanding.
+    /// A recovery begins with `flight` segments to be delivered in it, `in_flight` of them in the network now.
     #[must_use]
-    pub fn new(flight: u32) -> Self {
-        Self { flight: flight.max(1), delivered: 0, out: 0, room: 0 }
+    pub fn new(flight: u32, in_flight: u32) -> Self {
+        Self { flight: flight.max(1), delivered: 0, out: 0, cwnd: in_flight }
     }
 
-    /// An ACK reports `delivered` segments as arrived and leaves `pipe` in the network.
-    pub fn on_ack(&mut self, delivered: u32, pipe: u32, ssthresh: u32) {
+    /// An ACK reports `delivered` segments as arrived and leaves `in_flight` in the network; `safe` says whether it moved
+    /// snd.una without showing a further loss. An ACK that delivers nothing changes nothing.
+    pub fn on_ack(&mut self, delivered: u32, in_flight: u32, ssthresh: u32, safe: bool) {
+        if delivered == 0 {
+            return;
+        }
         self.delivered += delivered;
-        self.room = if pipe > ssthresh {
+        let count = if in_flight > ssthresh {
             let share = (u64::from(self.delivered) * u64::from(ssthresh)).div_ceil(u64::from(self.flight));
             (share as u32).saturating_sub(self.out)
         } else {
-            let bound = self.delivered.saturating_sub(self.out).max(delivered) + 1;
-            (ssthresh - pipe).min(bound)
+            let conserved = self.delivered.saturating_sub(self.out).max(delivered);
+            (ssthresh - in_flight).min(conserved + u32::from(safe))
         };
+        // Nothing sent yet: the fast retransmit leaves in any case.
+        self.cwnd = in_flight + if self.out == 0 { count.max(1) } else { count };
     }
 
     /// A segment leaves.
     pub fn on_transmit(&mut self) {
         self.out += 1;
-        self.room = self.room.saturating_sub(1);
     }
 }
 
@@ -49,43 +55,73 @@ impl Prr {
 mod tests {
     use super::*;
 
-    #[test]
-    fn sends_one_for_two_while_halving() {
-        // RFC 6937, Section 4, first example: 20 segments in flight, one lost, ssthresh one half. Of the 19 that arrive
-        // every second releases one, beginning with the fast retransmit, until ssthresh is reached: from there one for
-        // one.
-        let mut prr = Prr::new(20);
-        let (mut pipe, mut sent) = (19, Vec::new());
-        for ack in 0..19 {
-            pipe -= 1;
-            prr.on_ack(1, pipe, 10);
-            if prr.room > 0 {
-                assert_eq!(prr.room, 1, "one at a time");
-                prr.on_transmit();
-                pipe += 1;
-                sent.push(ack);
-            }
+    /// Answers one ACK that delivers a segment: sends all that the window allows; returns how many.
+    fn answer(prr: &mut Prr, in_flight: &mut u32, safe: bool) -> u32 {
+        *in_flight -= 1;
+        prr.on_ack(1, *in_flight, 10, safe);
+        let room = prr.cwnd.saturating_sub(*in_flight);
+        for _ in 0..room {
+            prr.on_transmit();
         }
-        assert_eq!(sent, [0, 2, 4, 6, 8, 10, 12, 14, 17, 18]);
-        assert_eq!(pipe, 10, "ends at ssthresh");
+        *in_flight += room;
+        room
     }
 
     #[test]
-    fn catches_up_to_ssthresh_after_a_burst_of_losses() {
-        // Section 4, second example: 15 of 20 lost. The pipe is below ssthresh at once: each ACK releases its own and
-        // one more.
-        let mut prr = Prr::new(20);
-        let (mut pipe, mut sent) = (5, 0);
-        for _ in 0..5 {
-            pipe -= 1;
-            prr.on_ack(1, pipe, 10);
-            assert!(prr.room <= 2, "slow start at most");
-            while prr.room > 0 {
-                prr.on_transmit();
-                pipe += 1;
-                sent += 1;
-            }
+    fn sends_one_for_two_while_halving() {
+        // RFC 9937, Section 8, first example: 20 segments, the first is lost, ssthresh is half. Limited transmit sends two
+        // on the first two duplicate ACKs; the third begins the recovery, with 18 in the network. The windows that the
+        // pseudocode of Section 6 gives from that ACK on, by hand.
+        let mut prr = Prr::new(20, 18);
+        let mut in_flight = 19;
+        let (mut windows, mut sent) = (Vec::new(), Vec::new());
+        for ack in 3..=22 {
+            let left = answer(&mut prr, &mut in_flight, false);
+            windows.push(prr.cwnd);
+            sent.extend(std::iter::repeat_n(ack, left as usize));
         }
-        assert_eq!((sent, pipe), (10, 10));
+        assert_eq!(windows, [19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11, 10, 10, 10, 10]);
+        assert_eq!(sent, [3, 5, 7, 9, 11, 13, 15, 17, 20, 21, 22]);
+        assert_eq!(in_flight, 10, "ends at ssthresh");
+    }
+
+    #[test]
+    fn conserves_packets_after_a_burst_of_losses() {
+        // Second example: the first 15 of 20 are lost. Duplicate ACKs do not move snd.una, so each releases its own and no
+        // more: windows of 5, one retransmission for each. RFC 6937 released two for each.
+        let mut prr = Prr::new(20, 4);
+        let mut in_flight = 5;
+        for _ in 17..=19 {
+            assert_eq!(answer(&mut prr, &mut in_flight, false), 1);
+            assert_eq!(prr.cwnd, 5);
+        }
+    }
+
+    #[test]
+    fn catches_up_on_safe_acks_alone() {
+        let (mut prr, mut in_flight) = (Prr::new(20, 4), 5);
+        answer(&mut prr, &mut in_flight, false);
+        assert_eq!(answer(&mut prr, &mut in_flight, true), 2, "slow start");
+        assert_eq!(answer(&mut prr, &mut in_flight, false), 1, "a further loss");
+        while in_flight < 10 {
+            answer(&mut prr, &mut in_flight, true);
+        }
+        assert_eq!(answer(&mut prr, &mut in_flight, true), 1, "ssthresh is the end of it");
+    }
+
+    #[test]
+    fn an_ack_that_delivers_nothing_releases_nothing() {
+        let (mut prr, mut in_flight) = (Prr::new(20, 4), 5);
+        answer(&mut prr, &mut in_flight, false);
+        let before = prr.cwnd;
+        prr.on_ack(0, in_flight, 10, true);
+        assert_eq!(prr.cwnd, before);
+    }
+
+    #[test]
+    fn sends_the_fast_retransmit_where_the_share_is_nothing() {
+        let mut prr = Prr::new(20, 10);
+        prr.on_ack(1, 10, 10, false);
+        assert_eq!(prr.cwnd, 11);
     }
 }

@@ -1,6 +1,6 @@
 //! The sender under RACK-TLP: when it looks for losses, how it repairs them, and the tail-loss probe.
 //!
-//! Source: RFC 8985, Sections 6 and 7; RFC 6937 for how much may be sent meanwhile.
+//! Source: RFC 8985, Sections 6 and 7; RFC 9937 for how much may be sent meanwhile.
 
 use crate::departures::Departure;
 use crate::rack::Rack;
@@ -20,8 +20,8 @@ impl<C: CongestionControl> Sender<C> {
         self.extra.as_ref().and_then(|extra| extra.rack.as_ref()).map_or(0, Rack::sacked)
     }
 
-    /// Marks what is lost by now.
-    pub(crate) fn detect(&mut self, now: Time) {
+    /// Marks what is lost by now; returns whether something was that was not before.
+    pub(crate) fn detect(&mut self, now: Time) -> bool {
         let (range, recovering) = ((self.una, self.nxt), self.phase != Phase::Open);
         let times = (self.rtt.srtt(), self.rtt.min());
         if let Some(extra) = self.extra.as_deref_mut()
@@ -29,7 +29,7 @@ impl<C: CongestionControl> Sender<C> {
         {
             rack.detect(now, range, recovering, times, departures);
         }
-        self.tell_lost(now);
+        self.tell_lost(now)
     }
 
     /// Begins to repair, if anything is lost: the fast retransmit.

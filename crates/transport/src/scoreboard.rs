@@ -147,6 +147,12 @@ impl Scoreboard {
         (from..to).filter(|&seq| self.runs.find(seq).is_none())
     }
 
+    /// Whether a hole at or above `from` counts as lost.
+    #[must_use]
+    pub fn has_lost_above(&self, from: u32) -> bool {
+        self.next_hole(from) < self.edge
+    }
+
     /// Whether the hole at `seq` was sent again in this recovery.
     #[must_use]
     pub fn is_resent(&self, seq: u32) -> bool {

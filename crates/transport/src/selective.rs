@@ -1,7 +1,7 @@
 //! Recovery with selective acknowledgements, sending what the pipe leaves room for (`sack`) or in proportion to what
 //! arrives (`prr`). What RACK shares with them is here, too.
 //!
-//! Source: RFC 6675, Section 5; Section 5.1 after a timeout; RFC 6937, Section 3.
+//! Source: RFC 6675, Section 5; Section 5.1 after a timeout; RFC 9937, Section 6.
 
 use crate::prr::Prr;
 use crate::sender::News;
@@ -13,14 +13,12 @@ impl<C: CongestionControl> Sender<C> {
     /// After the bookkeeping of `on_ack`, which found `sacked` segments newly SACKed.
     pub(crate) fn on_sack(&mut self, news: News, sacked: u32, wire: &mut impl Wire) {
         let progress = news.acked > 0;
-        if self.recovery == Recovery::Rack {
-            self.detect(news.now);
-        }
+        let lost = if self.recovery == Recovery::Rack { self.detect(news.now) } else { news.lost };
         let recovered = self.recover.is_none_or(|recover| self.una >= recover);
         match self.phase {
             Phase::Recovery if recovered => self.leave_recovery(),
             Phase::Recovery => {
-                self.proportion(news.delivered);
+                self.proportion(news.delivered, progress && !lost);
                 return;
             }
             Phase::Loss => {
@@ -60,27 +58,30 @@ impl<C: CongestionControl> Sender<C> {
         }
         self.enter_recovery(now);
         self.dupacks = 0;
-        let flight = self.nxt - self.una;
+        // What this recovery delivers: what was SACKed before it does not count, what this ACK reports does.
+        let (flight, in_flight) = (self.nxt - self.una - self.sacked() + delivered, self.in_flight());
         if let Some(prr) = self.extra.as_mut().and_then(|extra| extra.prr.as_mut()) {
-            *prr = Prr::new(flight);
+            *prr = Prr::new(flight, in_flight);
         }
-        self.proportion(delivered);
+        // It shows losses, so it is not safe.
+        self.proportion(delivered, false);
     }
 
-    /// PRR's share of this ACK, which reported `delivered` segments.
-    fn proportion(&mut self, delivered: u32) {
+    /// PRR's share of this ACK, which reported `delivered` segments; `safe` as there.
+    fn proportion(&mut self, delivered: u32, safe: bool) {
         let (pipe, ssthresh) = (self.in_flight(), self.control.ssthresh() as u32);
         if let Some(prr) = self.extra.as_mut().and_then(|extra| extra.prr.as_mut()) {
-            prr.on_ack(delivered, pipe, ssthresh);
+            prr.on_ack(delivered, pipe, ssthresh, safe);
         }
     }
 
     /// Segments that may leave now while losses are repaired.
     pub(crate) fn room(&self) -> u32 {
-        match self.extra.as_ref().and_then(|extra| extra.prr) {
-            Some(prr) if self.phase == Phase::Recovery => prr.room,
-            _ => self.window().saturating_sub(self.in_flight()),
-        }
+        let window = match self.extra.as_ref().and_then(|extra| extra.prr) {
+            Some(prr) if self.phase == Phase::Recovery => prr.cwnd,
+            _ => self.window(),
+        };
+        window.saturating_sub(self.in_flight())
     }
 
     /// Section 5, step C: while there is room, the segment that `NextSeg` chooses.

@@ -49,7 +49,7 @@ pub struct Counters {
 
 /// What an acknowledgement told, before any recovery has made something of it.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "four things that an ACK may tell besides numbers")]
+#[expect(clippy::struct_excessive_bools, reason = "five things that an ACK may tell besides numbers")]
 pub(crate) struct News {
     pub now: Time,
     /// Segments newly acknowledged.
@@ -66,6 +66,8 @@ pub(crate) struct News {
     pub round_start: bool,
     /// Segments that it reported as arrived, cumulatively or selectively.
     pub delivered: u32,
+    /// Whether it made the scoreboard take further segments for lost; RACK says so itself, later.
+    pub lost: bool,
     /// Whether it told that a tail-loss probe put right a loss that nobody else had noticed.
     pub probe_repaired: bool,
 }
@@ -210,6 +212,7 @@ impl<C: CongestionControl> Sender<C> {
             rtt,
             round_start,
             delivered: 0,
+            lost: false,
             probe_repaired: false,
         };
         let sacked = if self.extra.is_some() {
@@ -330,8 +333,12 @@ impl<C: CongestionControl> Sender<C> {
     /// Segments that have reached the receiver, as the sender knows.
     #[must_use]
     pub fn delivered(&self) -> u64 {
-        let sacked = if self.recovery == Recovery::Rack { self.rack_sacked() } else { self.board.sacked() };
-        u64::from(self.una - self.base) + u64::from(sacked)
+        u64::from(self.una - self.base) + u64::from(self.sacked())
+    }
+
+    /// SACKed segments above `una`.
+    pub(crate) fn sacked(&self) -> u32 {
+        if self.recovery == Recovery::Rack { self.rack_sacked() } else { self.board.sacked() }
     }
 
     /// The congestion control.

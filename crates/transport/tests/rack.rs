@@ -1,4 +1,4 @@
-//! RACK-TLP and proportional rate reduction against the sentences of RFC 8985 and RFC 6937.
+//! RACK-TLP and proportional rate reduction against the sentences of RFC 8985 and RFC 9937.
 
 mod common;
 

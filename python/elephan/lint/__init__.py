@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan.lint import (
+    little_goodput,
     nic_queue,
     no_chance,
     phase_locked,
@@ -39,6 +40,7 @@ _MODULES: tuple[HasRule, ...] = (
     thresholds,
     nic_queue,
     no_chance,
+    little_goodput,
 )
 
 RULES: tuple[Rule, ...] = tuple(module.RULE for module in _MODULES)

@@ -159,7 +159,8 @@ def _axis(axes: Axes, side: str, axis: Axis) -> None:
         own.set_major_formatter(FuncFormatter(lambda u, _: f"{u:g}"))
     elif axis.scale == "names":
         own.set_ticks(range(len(axis.names)), labels=axis.names)
-        if sum(map(len, axis.names)) > 90 and side == "x":  # they would touch
+        in_lines = any("\n" in name for name in axis.names)
+        if sum(map(len, axis.names)) > 90 and side == "x" and not in_lines:  # they would touch
             own.set_tick_params(labelrotation=90)
     if axis.low is not None or axis.high is not None:
         limits(axis.low, axis.high)

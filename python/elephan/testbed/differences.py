@@ -1,6 +1,6 @@
 """Where Linux does not do what a scenario says, so that nobody takes it for a gap between the kernel and the simulator.
 
-*Source*: tcp(7), ip-route(8) and the kernel's own page of ip-sysctl for what can be set; RFC 8985 and RFC 6937 for what
+*Source*: tcp(7), ip-route(8) and the kernel's own page of ip-sysctl for what can be set; RFC 8985 and RFC 9937 for what
 Linux recovers by. What belongs to the whole machine, such as parameters of a module, is left alone.
 """
 

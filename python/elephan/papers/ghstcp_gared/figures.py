@@ -1,4 +1,4 @@
-"""Figures 1, 2 and 4 to 7 and Tables 1 to 6, ours beside the paper's; those on web traffic are in ``web_figures.py``.
+"""Figures 1, 2 and 4 to 7 and Tables 1 to 6, ours beside the paper's; the other figures are in files of their own.
 
 *Source*: Zhang, Hasegawa and Murata 2005. Of its traces no numbers are known; each exhibit says what they show.
 """
@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.papers.exhibits import Figures
-from elephan.papers.ghstcp_gared import cells, traces, web_figures
+from elephan.papers.ghstcp_gared import (
+    cells,
+    concept_figures,
+    further_figures,
+    table_pictures,
+    traces,
+    web_figures,
+)
 from elephan.papers.ghstcp_gared.cells import DELAYS, OF, printed
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table
@@ -83,6 +90,9 @@ def figure2(_: Runs) -> tuple[Figure | Table, ...]:
             (*lines, stated),
         ),
     )
+
+
+FIGURES.update(concept_figures.FIGURE_3)
 
 
 @FIGURES(
@@ -163,6 +173,9 @@ def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
     )
 
 
+FIGURES.update(concept_figures.FIGURE_8)
+
+
 def _longest(point: Point) -> float:
     return max(float(np.max(each, initial=0.0)) for each in traces.lags(point))
 
@@ -209,10 +222,11 @@ _PAIRS = {"util": "U [%]", "fair": "index", "s1": "S1 [Mbit/s]", "s2": "S2 [Mbit
 
 
 def _register(table: int, title: str, paper: str) -> None:
-    @FIGURES(f"Table {table}", title, paper=paper, experiments=(f"table{table}",))
+    @FIGURES(f"Table {table}", title, paper=paper, experiments=(f"table{table}", f"profile-table{table}"))
     def made(runs: Runs) -> tuple[Figure | Table, ...]:
         mine = sorted({case for case, _ in printed() if cells.table_of(case) == table})
         return (
+            *table_pictures.pictures(runs, table),
             Table(
                 f"Table {table}: {title}",
                 (*_HEADS, *(head for name in _PAIRS.values() for head in (name, "paper"))),
@@ -236,4 +250,7 @@ for _table, (_title, _paper) in _TABLES.items():
     _register(_table, _title, _paper)
 
 
+FIGURES.update(table_pictures.FIGURES)
+FIGURES.update(concept_figures.FIGURE_9)
 FIGURES.update(web_figures.FIGURES)
+FIGURES.update(further_figures.FIGURES)

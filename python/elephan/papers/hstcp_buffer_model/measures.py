@@ -125,9 +125,12 @@ def distance(runs: Runs, experiment: str, least_share: float, case: str = "") ->
 
 
 @MEASURES
-def red_distance(runs: Runs, least_share: float) -> Measured:
+def red_distance(runs: Runs, least_share: float, experiment: str = "") -> Measured:
     """How far RED's fixed point is from Adaptive RED, on the link and at the buffer where it is farthest."""
-    return largest(distance(runs, f"ared-{link}", least_share) for link in LINKS)
+    return largest(
+        distance(runs, experiment, least_share, link) if experiment else distance(runs, f"ared-{link}", least_share)
+        for link in LINKS
+    )
 
 
 @MEASURES

@@ -1,0 +1,52 @@
+"""Links that are busy with what is delivered twice, or never."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.lint.rule import Finding, Rule, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LEAST = 0.7
+"""Of what a link carries. Recoveries without SACK deliver a seventh twice at most on random links (tests of `sim`); what
+waits behind a hole when the measured time ends is a window, and seldom a tenth of a run."""
+
+BUSY = 0.2
+"""Utilization below which the question does not arise."""
+
+
+def _check(study: Study) -> Iterator[Finding]:
+    document = study.document
+    if document is None:
+        return
+    groups = study.scenario.groups
+    acks = {link for group in groups for link in group["return"]}
+    for index, link in enumerate(study.scenario.links):
+        crossing = [i for i, group in enumerate(groups) if index in group["path"]]
+        last = all(groups[i]["path"][-1] == index for i in crossing)
+        # What this link carries can be dropped by a later one, and ACKs are no goodput.
+        if not crossing or not last or index in acks:
+            continue
+        utilization = document["links"][index]["utilization"]["mean"]
+        goodput = [document["groups"][i]["goodput_bps"]["mean"] for i in crossing]
+        if utilization is None or utilization < BUSY or None in goodput:
+            continue
+        share = sum(goodput) / (utilization * link["rate_bps"] * link["count"])
+        if share < LEAST:
+            yield Finding(
+                f"links[{link['name']}]",
+                f"only {share:.0%} of what it carried was delivered in order for the first time",
+                "look at loss, timeouts and recovery of the flows there; a longer run tells whether it lasts",
+            )
+
+
+RULE = Rule(
+    "little-goodput",
+    "A link is busy, but little of what it carries is new and in order",
+    "Floyd and Fall 1999, Promoting the use of end-to-end congestion control (congestion collapse, Section 3)",
+    "Utilization counts every packet, retransmissions of what arrived before included. Where senders flood, a link is "
+    "full and nobody gets anything: utilization alone calls that good.",
+    _check,
+)

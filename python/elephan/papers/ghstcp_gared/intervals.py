@@ -1,0 +1,198 @@
+"""The intervals that Tables 1 to 6 print, beside ours: whether they meet, how wide they are, and what a null scores.
+
+*Source*: Zhang2005, Tables 1 to 6: half-widths of the 95 % interval of the total throughput [Mbit/s]. Of how many runs,
+or of which parts of one, is not said; none is printed for the index. A null has our own widths, cell by cell: what
+it is short of is its means alone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from elephan.papers.ghstcp_gared import nulls
+from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, RATE, printed, table_of, util
+from elephan.papers.measures import Measures
+from elephan.papers.runs import NotRunError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from elephan.papers.runs import Point, Runs
+
+    Floats = NDArray[np.float64]
+    Cells = dict[tuple[int, int], "Interval"]
+
+MEASURES = Measures()
+
+POINT = RATE / 1e6 / 100
+"""One point of utilization [Mbit/s]."""
+
+BY_CHANCE = 3.1
+"""A ratio that the half-widths of two sets of five runs of one thing exceed, either way, once in twenty times: the
+square root of 9.6, the 97.5 % point of F with 4 and 4 degrees of freedom."""
+
+SETS = {"exact": "table", "profile": "profile-table"}
+"""What is held against the paper, the exact laws and its simulator as inferred: how their experiments begin."""
+
+
+class Interval(NamedTuple):
+    """Utilization by TCP [%]: its mean and the half-width of its 95 % interval."""
+
+    mean: float
+    half: float
+
+    def meets(self, other: Interval) -> bool:
+        """Whether the two have a number in common."""
+        return abs(self.mean - other.mean) <= self.half + other.half
+
+    def agrees(self, other: Interval) -> bool:
+        """Whether the difference is within its own 95 % interval: so in 95 of 100 pairs that estimate one thing."""
+        return abs(self.mean - other.mean) <= math.hypot(self.half, other.half)
+
+
+def theirs() -> Cells:
+    """Return what the paper prints, in points of utilization."""
+    return {at: Interval(cell.util, cell.ci_mbps / POINT) for at, cell in printed().items()}
+
+
+def interval(point: Point) -> Interval:
+    """Return the utilization of a cell of ours with its interval.
+
+    Raises
+    ------
+    NotRunError
+        If it was run once only.
+    """
+    found = util(point)
+    if found.ci95 is None:
+        message = "one run has no interval"
+        raise NotRunError(message)
+    return Interval(found.mean, found.ci95)
+
+
+def ours(runs: Runs, which: str = "exact") -> Cells:
+    """Return our 93 cells.
+
+    Parameters
+    ----------
+    runs : Runs
+    which : str
+        One of `SETS`.
+
+    Raises
+    ------
+    NotRunError
+        If a cell was not run, or once only.
+    """
+    return {
+        (case, delay): interval(runs[f"{SETS[which]}{table_of(case)}"].at(case=case, delay=delay))
+        for case in CASES
+        for delay in DELAYS
+    }
+
+
+# Nulls: cells of ours in the wrong places. Each keeps the widths of the cell that it stands for.
+
+
+def constant(cells: Cells) -> Cells:
+    """Two numbers for all cells, with SACK on the fast flows and without: those that meet the paper's most often."""
+    target = theirs()
+    best = {}
+    for sack in (False, True):
+        mine = [at for at in cells if nulls.has_sack(at[0]) is sack]
+        tried = sorted({target[at].mean for at in mine})
+        score = [sum(Interval(one, cells[at].half).meets(target[at]) for at in mine) for one in tried]
+        best[sack] = tried[int(np.argmax(score))]
+    return {at: Interval(best[nulls.has_sack(at[0])], cells[at].half) for at in cells}
+
+
+def wrong_law(cells: Cells) -> Cells:
+    """Each cell the one with gentle HighSpeed TCP for HighSpeed TCP, or the other way; case 2 for case 1."""
+    return _moved(cells, lambda case, delay: (nulls.wrong_law(case)[0], delay))
+
+
+def wrong_queue(cells: Cells) -> Cells:
+    """Each cell the one of the same senders at the next router; case 2 for case 1, which one router had."""
+    return _moved(cells, lambda case, delay: (_next(nulls.wrong_queue(case), case), delay))
+
+
+def wrong_delay(cells: Cells) -> Cells:
+    """Each cell the one at the next longer delay, and the shortest for the longest."""
+    return _moved(cells, lambda case, delay: (case, DELAYS[(DELAYS.index(delay) + 1) % len(DELAYS)]))
+
+
+def _moved(cells: Cells, of: Callable[[int, int], tuple[int, int]]) -> Cells:
+    return {at: Interval(cells[of(*at)].mean, cells[at].half) for at in cells}
+
+
+def _next(others: list[int], case: int) -> int:
+    return min((other for other in others if other > case), default=min(others, default=2))
+
+
+NULLS: dict[str, Callable[[Cells], Cells]] = {
+    "two constants": constant,
+    "wrong law": wrong_law,
+    "wrong queue": wrong_queue,
+    "wrong delay": wrong_delay,
+}
+
+
+# Statistics of all cells.
+
+
+def meeting(cells: Cells) -> int:
+    """In how many cells the intervals meet."""
+    return sum(cells[at].meets(other) for at, other in theirs().items())
+
+
+def agreeing(cells: Cells) -> int:
+    """In how many cells the difference is within its 95 % interval."""
+    return sum(cells[at].agrees(other) for at, other in theirs().items())
+
+
+def inside(cells: Cells) -> int:
+    """In how many cells our mean lies in the printed interval."""
+    return sum(abs(cells[at].mean - other.mean) <= other.half for at, other in theirs().items())
+
+
+def ratios(cells: Cells) -> Floats:
+    """How many times as wide as ours the printed interval is, cell by cell."""
+    return np.array([other.half / cells[at].half for at, other in theirs().items()])
+
+
+def rank_correlation(cells: Cells) -> float:
+    """Whether the cells that are uncertain in the paper are so here: Spearman's correlation of the widths."""
+    here, there = (rankdata([of[at].half for at in theirs()]) for of in (cells, theirs()))
+    return float(np.corrcoef(here, there)[0, 1])
+
+
+@MEASURES
+def times_as_wide(runs: Runs) -> float:
+    """How many times as wide as ours the printed interval is, in the middle cell."""
+    return float(np.median(ratios(ours(runs))))
+
+
+@MEASURES
+def widths_by_chance(runs: Runs) -> float:
+    """In how many of the 93 cells the widths are as close as those of five runs of one thing are in 19 pairs of 20."""
+    return float(np.sum(np.abs(np.log(ratios(ours(runs)))) <= math.log(BY_CHANCE)))
+
+
+@MEASURES
+def widths_together(runs: Runs) -> float:
+    """Spearman's correlation of the printed widths and ours."""
+    return rank_correlation(ours(runs))
+
+
+def by_cell(runs: Runs) -> Iterator[tuple[tuple[int, int], Interval, Interval, Interval | None]]:
+    """Give each cell: the paper's, ours, and that of its simulator as inferred, where it was run."""
+    profile = ours(runs, "profile") if all(f"{SETS['profile']}{table}" in runs for table in range(1, 7)) else {}
+    here = ours(runs)
+    for at, other in theirs().items():
+        yield at, other, here[at], profile.get(at)
