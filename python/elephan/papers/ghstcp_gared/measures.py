@@ -132,6 +132,16 @@ def in_profile(runs: Runs, claim: str) -> Found:
 
 
 @MEASURES
+def close(
+    runs: Runs, experiment: str, of: str, by: float, cases: Sequence[int], delays: Sequence[int] = DELAYS
+) -> float:
+    """How many cells of some cases are as close to the paper's in an experiment."""
+    every = [(case, delay) for case in cases for delay in delays]
+    found = [abs(OF[of](_of(runs, experiment, *at)).mean - getattr(printed()[at], of)) for at in every]
+    return float(sum(miss <= by for miss in found))
+
+
+@MEASURES
 def times(runs: Runs, experiment: str, what: str, group: str, case: int, delay: int = 50) -> float:
     """How many times as often as in the tables something happens to a group: ``timeouts``, ``loss_events``."""
     there, here = (
