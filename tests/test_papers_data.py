@@ -52,11 +52,12 @@ def test_claims_are_those_of_the_list_and_none_is_missing() -> None:
         for paper in EVERY.values()
         for claim in paper.claims.values()
     }
-    assert ours.keys() ^ listed.keys() == set()
-    assert {key for key in ours if ours[key] != listed[key]} == set()
+    # What was found to be missing from the list since stands in files of its own.
+    assert listed.keys() - ours.keys() == set()
+    assert {key for key in listed if ours[key] != listed[key]} == set()
     # In the order of the list, paper by paper; the web's have a file of their own, which comes after.
     by_file = sorted(listed, key=lambda key: (PAPERS.index(listed[key][0]), key.startswith("ghstcp.web.")))
-    assert list(ours) == by_file
+    assert [key for key in ours if key in listed] == by_file
 
 
 @pytest.mark.parametrize("name", EVERY)
