@@ -338,3 +338,6 @@ def _disciplines(runs: Runs) -> Table:
         "four HighSpeed: 10 s with another flow well ahead [%]",
     )
     return Table("Drop-tail and fair queueing", heads, tuple(rows))
+
+
+FIGURES.update(regimes_figures.CONTROLS)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from elephan.papers.runs import Point, Runs
 
 FIGURES = Figures()
+CONTROLS = Figures()
+"""What comes after the paper's own figures."""
 PACKETS_BEFORE_S, PACKETS_AFTER_S = 3.0, 9.0
 """What of Figure 4 is drawn about the first loss."""
 ROUND_S = 0.10016
@@ -141,7 +143,7 @@ def _overload(runs: Runs) -> Table:
     return Table("Overload: flows in progress", heads, tuple(rows), note)
 
 
-@FIGURES(
+@CONTROLS(
     "Packet-pair",
     "Packet-pair rate control under both disciplines",
     paper="Named as a control that fair queueing makes possible: two packets that leave back to back tell a flow its "

@@ -163,7 +163,7 @@ def _completion(point: Point) -> Measured:
 
 
 @MEASURES
-def pair_over_newreno(runs: Runs, *, queue: str) -> Found:
+def pair_over_newreno(runs: Runs, *, queue: str) -> Measured:
     """Goodput of a packet-pair flow over that of a New Reno flow beside it, 100 packets."""
     point = runs["packet-pair"].at(case="newreno", queue=queue)
     first, second = (Measured(point.flows("goodput_bps", group=group).sum(axis=1)) for group in _PAIR)
@@ -199,7 +199,7 @@ def pair_gain(runs: Runs, *, buffer: int, queue: str = FAIR) -> Found:
 
 
 @MEASURES
-def pair_background_lost(runs: Runs, *, queue: str) -> Found:
+def pair_background_lost(runs: Runs, *, queue: str) -> Measured:
     """Share of background packets dropped beside packet-pair, the largest of all runs."""
     every = [*runs["packet-pair"].where(queue=queue), *runs["packet-pair-alone"].where(queue=queue)]
     return largest(
@@ -218,7 +218,7 @@ _PAIR = ("highspeed", "newreno")
 
 
 @MEASURES
-def background_hit(runs: Runs, *, queue: str = FIFO) -> Found:
+def background_hit(runs: Runs, *, queue: str = FIFO) -> Measured:
     """Share of lost background packets that come within the flow's bursts less the share of all background packets.
 
     0 if what is lost is a matter of chance.
