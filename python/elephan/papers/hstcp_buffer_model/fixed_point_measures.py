@@ -22,7 +22,6 @@ from elephan.theory.fixed_points import Thresholds, blocking, droptail, occupanc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elephan.papers.measured import Found
     from elephan.papers.runs import Runs
 
     Floats = NDArray[np.float64]
@@ -134,19 +133,19 @@ def crossings(setting: Setting) -> int:
 
 
 @MEASURES
-def fewest_fixed_points(_: Runs) -> Found:
+def fewest_fixed_points(_: Runs) -> float:
     """The least number of fixed points of any setting."""
     return float(min(crossings(each) for each in settings()))
 
 
 @MEASURES
-def most_fixed_points(_: Runs) -> Found:
+def most_fixed_points(_: Runs) -> float:
     """The largest number of fixed points of any setting."""
     return float(max(crossings(each) for each in settings()))
 
 
 @MEASURES
-def least_fall(_: Runs) -> Found:
+def least_fall(_: Runs) -> float:
     """The least by which the logarithm of what is offered falls from a load to the next, over all settings.
 
     Above 0 it falls at each, and no setting has a second fixed point between those loads. The step at which HighSpeed
@@ -184,13 +183,13 @@ def slope(link: str, buffer: int) -> float:
 
 
 @MEASURES
-def contracts_at(_: Runs, *, buffer: int) -> Found:
+def contracts_at(_: Runs, *, buffer: int) -> bool:
     """Whether plain substitution draws nearer to the fixed point of both links with a buffer."""
     return all(abs(slope(link, buffer)) < 1 for link in LINKS)
 
 
 @MEASURES
-def largest_contracting(_: Runs) -> Found:
+def largest_contracting(_: Runs) -> float:
     """The largest buffer up to which plain substitution draws nearer to the fixed point of both links [packets].
 
     Or that of the figures' smallest share, beyond which nobody needs to look.
