@@ -74,7 +74,7 @@ check-house: $(VENV)/.dev
 	$(PY) tools/notebooks.py --check
 	$(SITE)
 
-check-papers: $(VENV)/.dev ## every claim of the papers, judged in shortened runs (minutes)
+check-papers: $(VENV)/.dev ## every measure of the papers in shortened runs (minutes), held against what they gave before
 	$(BIN)/elephan reproduce --quick --store target/quick-reproduction
 
 bench: build ## the speed workloads, with the memory floor and the reference engine beside them
@@ -84,7 +84,7 @@ survey: build ## simulate all over buffer x flows x RTT (some minutes), and comp
 	@$(PY) -m elephan.accuracy
 
 reproduction: $(VENV)/.dev ## every experiment of the papers in full (most of an hour, resumable), and docs/reproduction
-	$(BIN)/elephan reproduce --out target/reproduction --pages docs/reproduction
+	$(BIN)/elephan reproduce --out target/reproduction --pages docs/reproduction --bless
 
 survival: $(VENV)/.dev ## kill -9, a full disk, damage: what a sweep of 500 points must survive (root: small disks are mounted)
 	$(PY) tests/survival.py --points 500 --kills 20

@@ -12,7 +12,9 @@ import pytest
 import elephan.papers
 from conftest import Command
 from elephan.papers import Paper, reproduction
+from elephan.papers.nulls import Power
 from elephan.sweep import execution
+from test_site_reference import keys, rows
 from toy_paper import toy_paper
 
 
@@ -26,26 +28,61 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
 
 def test_claims_are_a_table_and_a_line_sums_them_up(elephan: Command, tmp_path: Path) -> None:
     done = elephan("reproduce", "--store", tmp_path / "store", "--quiet")
-    assert done.code == 1  # one fails, one cannot be judged
+    assert done.code == 1  # one cannot be judged
     assert "toy.half" in done.out
     assert "deviation" in done.out
-    assert "wider" not in done.out
-    assert done.err.startswith("6 claims: 3 pass, 1 deviation, 1 fail, 1 not run; 2 points in ")
+    stated = "5 statements: 2 met, 1 not met, explained by one variant, 1 not met and not explained and 1 not run."
+    assert stated in " ".join(done.out.split())
+    assert "Counted apart: 1 statement that a formula alone decides (1 met)." in done.out
+    said = "6 claims: 3 pass, 1 deviation, 1 fail, 1 not run; no verdicts have changed, 6 were not known; 2 points in "
+    assert done.err.startswith(said)
     assert done.err.endswith(", 0 of them from the store\n")
 
 
-def test_shortened_runs_say_how_many_claims_pass_by_wider_bands_alone(
+def test_a_fail_that_is_known_is_no_error_and_a_verdict_that_changes_is(
+    elephan: Command, paper: Paper, tmp_path: Path
+) -> None:
+    words = ("reproduce", "toy.wrong", "toy.full", "--store", tmp_path / "store", "--quiet")
+    assert elephan(*words).code == 1
+    blessed = elephan(*words, "--bless")
+    assert blessed.code == 0
+    path = paper.folder / "verdicts.csv"
+    assert f"wrote {path}" in blessed.err
+    rows = dict.fromkeys(paper.claims, ",") | {"toy.wrong": "fail,", "toy.full": "pass,"}
+    assert path.read_text() == "\n".join(["id,verdict,quick", *(f"{key},{row}" for key, row in rows.items()), ""])
+    known = elephan(*words)
+    assert (known.code, "no verdicts have changed; " in known.err) == (0, True)
+    # Of shortened runs the file has a column of its own.
+    assert elephan("reproduce", "toy.full", "--quick", "--bless", "--store", tmp_path / "store", "--quiet").code == 0
+    assert "toy.full,pass,pass\n" in path.read_text()
+    path.write_text(path.read_text().replace("toy.wrong,fail", "toy.wrong,pass"))
+    changed = elephan(*words)
+    assert changed.code == 1
+    assert "toy.wrong: fail, was pass" in changed.err
+    [row] = json.loads(elephan(*words, "--json").out)["changed"]
+    assert row == {"id": "toy.wrong", "was": "pass", "now": "fail"}
+
+
+def test_of_many_claims_a_screen_has_papers_and_bands_and_the_missed_are_asked_for(
     elephan: Command, paper: Paper, tmp_path: Path
 ) -> None:
     path = paper.folder / "claims.csv"
+    row = "toy.n{},numeric,stated,the same,0.1,Figure 1,buffers,used buffer=5,abs 0.01,,none\n"
+    path.write_text(path.read_text() + "".join(row.format(n) for n in range(60)))
+    words = ("reproduce", "--store", tmp_path / "store", "--quiet")
+    done = elephan(*words)
+    assert "toy.n59" not in done.out
+    assert len((done.out + done.err).splitlines()) <= 15
+    assert "toy.n59" in elephan(*words, "--claims").out
+
+
+def test_shortened_runs_say_ran(elephan: Command, paper: Paper, tmp_path: Path) -> None:
+    path = paper.folder / "claims.csv"
     path.write_text(path.read_text().replace("abs 0.2,,", "abs 0.001,abs 0.2,"))
     words = ("reproduce", "--quick", "toy.full", "toy.bound", "--store", tmp_path / "store", "--quiet")
-    done = elephan(*words)
-    assert done.code == 0
-    assert "pass (wider band)" in done.out
-    assert "2 claims: 2 pass, 1 of them only within the wider bands of --quick; 1 points in " in done.err
+    assert "2 claims: 1 ran, 1 pass; no verdicts have changed, 2 were not known; 1 points in " in elephan(*words).err
     [full, bound] = json.loads(elephan(*words, "--json").out)["claims"]
-    assert (full["verdict"], full["full_holds"], bound["full_holds"]) == ("pass", False, True)
+    assert (full["verdict"], full["full_holds"], bound["full_holds"]) == ("ran", False, True)
 
 
 def test_the_list_says_what_is_claimed_and_runs_nothing(elephan: Command, tmp_path: Path) -> None:
@@ -95,8 +132,23 @@ def test_what_was_interrupted_says_what_is_kept_and_goes_on(
 
 def test_results_and_pages_are_written_and_said(elephan: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = elephan("reproduce", "toy.bound", "--out", out, "--store", tmp_path / "store")
+    done = elephan("reproduce", "toy.bound", "--out", out, "--store", tmp_path / "store", "--bless")
     assert done.code == 0
     assert f"wrote {out / 'reproduce.json'}" in done.err
     document = json.loads((out / "reproduce.json").read_text())
     assert [claim["id"] for claim in document["claims"]] == ["toy.bound"]
+
+
+def test_every_key_of_the_document_has_a_row_in_the_reference(elephan: Command, tmp_path: Path) -> None:
+    document = json.loads(elephan("reproduce", "--json", "--store", tmp_path / "store").out)
+    document["power"] = [Power("cells", ("a",), whole=True, ours=1, variant=1, nulls={"constant": 1.0}).to_json()]
+    document["power"][0]["paper"] = "toy"
+    listed = rows("elephan reproduce")
+    holes = {"NAME": r"\w+", "ORIGIN": r"\w+", "VERDICT": r"\w+", "NULL": r".+"}
+    known = []
+    for key in map(re.escape, listed):
+        for hole, what in holes.items():
+            key = key.replace(hole, what)
+        known.append(re.compile(key))
+    missing = {key for key, _ in keys(document) if not any(each.fullmatch(key) for each in known)}
+    assert {key for key in missing if not key.startswith("provenance")} == set()

@@ -11,6 +11,7 @@ from elephan.papers import Paper
 from elephan.papers.experiments import sweep_of
 from elephan.papers.ghstcp_gared import cells, traces
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed
+from elephan.papers.ghstcp_gared.nulls import has_sack, wrong_law, wrong_queue
 from elephan.papers.judged import Argued, Seen, judge
 from elephan.papers.measured import Measured, number
 from elephan.papers.measures import parse
@@ -22,6 +23,23 @@ if TYPE_CHECKING:
 
 PAPER = Paper.read("ghstcp-gared")
 TABLES = {case: cells.table_of(case) for case in CASES}
+
+
+def _names() -> dict[int, tuple[str, str, str]]:
+    """By case the slow senders, the fast ones and the router, as the sweep files name them."""
+    found = {}
+    for table in range(1, 7):
+        for label in dict.fromkeys(
+            str(one.labels["case"]) for one in sweep_of(PAPER.experiments[f"table{table}"], quick=False).points()
+        ):
+            case, _, pair = label.partition(" ")
+            slow, fast = pair.split(", ")
+            # Tables 1 and 2 have one router for two laws.
+            found[int(case)] = (slow, fast, f"table{max(table, 2)}")
+    return found
+
+
+NAMES = _names()
 
 
 def flows(s1: list[float], s2: list[float]) -> Any:
@@ -56,6 +74,7 @@ def some(*cells: tuple[str, int, int, float, list[float]]) -> Runs:
         rows = pa.concat_tables([part.set_column(0, "replication", [[i] * 10]) for i, part in enumerate(parts)])
         labels = {"case": f"{case} Reno, HSTCP", "delay": f"{delay} ms"}
         points.setdefault(name, []).append(point(labels, flows=rows))
+        points[name][-1].stored.document = {"run": {"replications": len(s2)}}  # type: ignore[misc]
     return Runs({name: Points(name, tuple(every)) for name, every in points.items()})
 
 
@@ -99,7 +118,9 @@ def test_the_papers_own_numbers_pass_every_claim_about_its_tables(as_printed: Ru
         if claim.experiments and all(name.startswith("table") for name in claim.experiments) and key != "ghstcp.fig6":
             found = PAPER.measures(claim.measure, as_printed.only(claim.experiments))
             slack = 0.003 if key.startswith("ghstcp.o.g.fair") else 0.0
-            assert claim.accept.holds(cast("float", number(found)) + slack if slack else number(found)), key
+            # Throughputs worked out have one decimal: 0.02 % of utilization.
+            accept = claim.accept.beside(0.02)
+            assert accept.holds(cast("float", number(found)) + slack if slack else number(found)), key
 
 
 def test_counts_how_many_cells_are_close(as_printed: Runs) -> None:
@@ -125,87 +146,69 @@ def test_an_ordering_is_judged_where_it_is_closest_to_failing(as_printed: Runs) 
     assert found.mean == pytest.approx(72.177 - 60.923, abs=0.06)  # as throughputs with one decimal give it
 
 
-def test_a_claim_is_measured_again_with_the_cells_of_a_variant() -> None:
+def test_a_claim_is_measured_again_with_all_cells_of_the_profile() -> None:
     runs = some(
-        ("table3", 8, 25, 80.0, [300.0] * 2), ("table3", 9, 25, 80.0, [300.0]), ("classic", 8, 25, 50.0, [300.0])
+        *(("table3", case, 25, 80.0, [300.0]) for case in (8, 9)),
+        *(("profile-table3", case, 25, 50.0, [300.0]) for case in (8, 9)),
     )
-    assert number(PAPER.measures("under claim=ghstcp.T3.case8.25ms.util variant=classic", runs)) == 70
-    with pytest.raises(NotRunError, match=r"classic: changes no cell of ghstcp\.T3\.case9\.25ms\.util"):
-        PAPER.measures("under claim=ghstcp.T3.case9.25ms.util variant=classic", runs)
-    with pytest.raises(NotRunError, match="bytes: has no cell of table3"):
-        PAPER.measures(
-            "under claim=ghstcp.T3.case8.25ms.util variant=bytes",
-            some(("table3", 8, 25, 80.0, [300.0]), ("bytes", 9, 25, 80.0, [300.0])),
-        )
+    assert number(PAPER.measures("in_profile claim=ghstcp.T3.case8.25ms.util", runs)) == 70
+    # Not one cell of a table and another of the profile: an ordering over two tables needs both from the profile.
+    with pytest.raises(NotRunError, match="profile-table1: not run"):
+        PAPER.measures("in_profile claim=ghstcp.o.T3.util.9v3", runs)
 
 
-def test_an_ordering_is_measured_again_though_a_variant_has_fewer_replications() -> None:
-    tables = [
-        (name, case, 50, 20.0, [one, one + 20]) for name, case, one in (("table1", 1, 400.0), ("table1", 2, 350.0))
-    ]
-    runs = some(*tables, ("access-buffer", 1, 50, 20.0, [300.0]))
-    assert PAPER.measures("gap_at of=s2 case=2 other=1 delay=50", runs).mean == pytest.approx(-50)
-    assert PAPER.measures("under claim=ghstcp.o.case2.s2 variant=access-buffer", runs).mean == pytest.approx(60)
-
-
-@pytest.mark.parametrize(("s2", "miss"), [(200.0, 0.0), (280.0, 0.0), (300.0, 70 - 66.891), (340.0, 76 - 66.891)])
-def test_a_number_lies_between_what_the_tables_and_a_variant_give_or_it_is_told_how_far(s2: float, miss: float) -> None:
-    # The paper's 66.891 %; the tables' settings give 76.
-    runs = some(("table3", 8, 25, 80.0, [300.0]), ("classic", 8, 25, 50.0, [s2]))
-    found = PAPER.measures("outside claim=ghstcp.T3.case8.25ms.util by=['classic']", runs)
-    assert found.mean == pytest.approx(miss)
-    assert found.note == f"here 76, classic {(50 + s2) / 5:.4g}"
-
-
-def test_an_ordering_is_in_doubt_while_a_tie_is_in_its_interval() -> None:
-    told, untold = (
-        some(("table1", 1, 50, 20.0, [400.0, 400.0, 400.0]), ("table1", 2, 50, 20.0, gaps))
-        for gaps in ([389.0, 390.0, 391.0], [395.0, 399.0, 403.0])
-    )
-    # Three values a step apart: a half-width of 4.303 / sqrt(3) = 2.48 steps.
-    assert PAPER.measures("doubt claim=ghstcp.o.case2.s2", told) == pytest.approx(10 / 2.484, rel=1e-3)
-    assert PAPER.measures("doubt claim=ghstcp.o.case2.s2", untold) == pytest.approx(1 / 9.937, rel=1e-3)
-    with pytest.raises(ValueError, match="no sign that could be in doubt"):
-        PAPER.measures("doubt claim=ghstcp.T1.case2.50ms.util", told)
-
-
-def test_an_ordering_under_a_variant_counts_on_the_side_that_is_claimed() -> None:
-    tables = [(name, case, delay, 80.0, [300.0]) for name, case in (("table5", 21), ("table6", 27)) for delay in DELAYS]
-    runs = some(*tables, *(("gared-low", 27, delay, 80.0, [310.0]) for delay in DELAYS))
-    for key, side in (("ghstcp.o.T6.util.27v21", 1), ("ghstcp.o.T6.fairH.27v21", -1)):
-        there = PAPER.measures(f"under claim={key} variant=gared-low", runs).mean
-        assert PAPER.measures(f"ahead claim={key} variant=gared-low", runs).mean == side * there != 0
-    with pytest.raises(ValueError, match="no sign that could be in doubt"):
-        PAPER.measures("ahead claim=ghstcp.T6.case27.50ms.util variant=gared-low", runs)
-
-
-def test_a_number_that_is_a_draw_lies_between_single_runs() -> None:
-    def miss(each: list[float]) -> float:
-        runs = some(("table1", 1, 50, 90.0, [400.0]), ("short", 1, 50, 90.0, each))
-        return float(PAPER.measures("drawn claim=ghstcp.T1.case1.50ms.util variant=short", runs).mean)
-
-    # Five flows of 90 and of s2 Mbit/s on 2.5 Gbit/s: 58 to 96 %, and 78 to 96 %, beside the paper's 75.634 %.
-    assert miss([200.0, 390.0]) == 0
-    assert miss([300.0, 390.0]) == pytest.approx(78 - 75.634)
-
-
-def test_an_index_with_equal_shares_in_each_group_is_that_of_their_means() -> None:
-    runs = some(("table1", 1, 100, 99.0, [320.8]))
-    assert PAPER.measures("evenly claim=ghstcp.T1.case1.100ms.fair", runs) == pytest.approx(0.989, abs=5e-4)
-    with pytest.raises(ValueError, match="not the index of a cell"):
-        PAPER.measures("evenly claim=ghstcp.T1.case1.100ms.util", runs)
-
-
-def test_no_missed_cell_is_excused_by_its_deviation_alone() -> None:
-    # A link that is nearly idle, with the tables' settings and under each variant: no reading explains that.
-    argued = tuple(Argued(one, (Seen(one.shown[0], True, holds=True),)) for one in PAPER.deviations)
-    variants = sorted({name for one in PAPER.deviations for each in one.each for name in each.experiments})
+def test_no_missed_cell_is_excused_by_a_profile_that_leaves_the_link_as_idle() -> None:
+    argued = tuple(Argued(one, tuple(Seen(shown, True, holds=True) for shown in one.shown)) for one in PAPER.deviations)
     for (case, delay), cell in printed().items():
         claim = PAPER.claims[f"ghstcp.T{cell.table}.case{case}.{delay}ms.util"]
-        others = [(name, case, delay, 5.0, [21.0]) for name in variants]
-        found = judge(PAPER, claim, some((f"table{cell.table}", case, delay, 5.0, [20.0]), *others), argued)
+        both = [
+            (f"{name}table{cell.table}", case, delay, 5.0, [20.0, 20.5, 21.0, 21.5, 22.0]) for name in ("", "profile-")
+        ]
+        found = judge(PAPER, claim, some(*both), argued)
         assert found.verdict == "fail", claim.id
-        assert "not shown of this claim" in found.note
+        assert "not explained by the paper's simulator as inferred" in found.note
+
+
+def test_a_missed_cell_is_a_deviation_if_the_profile_closes_most_of_its_gap() -> None:
+    argued = tuple(Argued(one, tuple(Seen(shown, True, holds=True) for shown in one.shown)) for one in PAPER.deviations)
+    claim = PAPER.claims["ghstcp.T5.case21.50ms.util"]
+    target = float(claim.value) * 5 - 50
+
+    def verdict(*s2: float) -> str:
+        ours = ("table5", 21, 50, 50.0, [target + 40 + i for i in range(5)])
+        return judge(PAPER, claim, some(ours, ("profile-table5", 21, 50, 50.0, list(s2))), argued).verdict
+
+    assert verdict(*(target + 2 + i for i in range(5))) == "deviation"
+    # Overshooting is a gap, too; half of it is not enough; neither is all of it with an interval as wide as it.
+    assert verdict(*(target - 40 + i for i in range(5))) == "fail"
+    assert verdict(*(target + 20 + i for i in range(5))) == "fail"
+    assert verdict(*(target + 40 * i for i in range(-2, 3))) == "fail"
+
+
+def test_the_bands_of_the_tables_are_the_papers_intervals() -> None:
+    for (case, delay), cell in printed().items():
+        claim = PAPER.claims[f"ghstcp.T{cell.table}.case{case}.{delay}ms.util"]
+        assert claim.accept.how == "interval"
+        assert claim.accept.numbers[0] == pytest.approx(100e6 * cell.ci_mbps / cells.RATE, rel=1e-3)
+
+
+def test_columns_of_constants_are_cells_with_sack_and_without() -> None:
+    assert [case for case in CASES if has_sack(case)] == [case for case in CASES if NAMES[case][1].endswith("+SACK")]
+
+
+def test_wrong_cells_differ_in_one_thing() -> None:
+    for case in CASES:
+        kinds = {other: NAMES[other] for other in (case, *wrong_law(case), *wrong_queue(case))}
+        law, senders = kinds[case][1].removesuffix("+SACK").removeprefix("g"), kinds[case][1].endswith("+SACK")
+        for other in wrong_law(case):
+            there = kinds[other]
+            assert (there[0], there[1].endswith("+SACK"), there[2]) == (kinds[case][0], senders, kinds[case][2]), case
+            assert there[1] != kinds[case][1]
+            assert case == 1 or there[1].removesuffix("+SACK").removeprefix("g") == law
+        queues = [kinds[other][2] for other in wrong_queue(case)]
+        assert all(kinds[other][:2] == kinds[case][:2] for other in wrong_queue(case))
+        assert len({*queues, kinds[case][2]}) == len(queues) + 1
+        assert len(queues) == (0 if case == 1 else 4)
 
 
 def test_flows_that_fall_within_a_second_fall_together() -> None:
@@ -297,7 +300,7 @@ def test_raises_are_late_only_if_adaptive_red_is_late_and_gentle_adaptive_red_is
 
     def judged(adaptive: list[float], gentle: list[float]) -> bool:
         points = [router(average, adaptive), router(average, gentle)]
-        names = ("adaptive RED", "gentle adaptive RED")
+        names = ("adaptive RED, arrivals", "gentle adaptive RED, arrivals")
         surges = Points("surges", tuple(Point({"case": n}, p.stored) for n, p in zip(names, points, strict=True)))
         return holds("ghstcp.fig7", Runs({"surges": surges}))
 

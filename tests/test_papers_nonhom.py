@@ -95,9 +95,9 @@ def occupied(low: tuple[float, ...]) -> Runs:
         Fake(
             labels={},
             columns={
-                "time_s": np.arange(1, many + 1),
-                "replication": np.zeros(many),
-                "backlog_packets": np.where(np.arange(many) < share * many, 5, 50),
+                "time_s": np.tile(np.arange(1, many + 1), 2),
+                "replication": np.repeat([0, 1], many),
+                "backlog_packets": np.tile(np.where(np.arange(many) < share * many, 5, 50), 2),
             },
         )
         for share in low

@@ -104,7 +104,7 @@ def shares(law: str, pairs: list[tuple[float, float]], standard: float = 60.0) -
 def test_two_wrongs_do_not_make_an_unbiased_mean() -> None:
     # The mean of the ratios would be 1.1, the geometric one 1.
     uneven = [(400.0, 80.0), (80.0, 400.0)] + [(240.0, 240.0)] * 18
-    assert verdict("nr.f3b.bias", shares("nr-hstcp", uneven)) == "fail"
+    assert verdict("nr.f3b.bias", shares("nr-hstcp", uneven * 20)) == "fail"
     assert verdict("nr.f3b.bias", shares("nr-hstcp", [(240.0, 150.0)] * 20)) == "pass"
     found = PAPER.measures("share_alike law='nr-hstcp' above=1.5 within=2", shares("nr-hstcp", uneven))
     assert found.mean == pytest.approx(0.9)
@@ -114,13 +114,16 @@ def test_two_wrongs_do_not_make_an_unbiased_mean() -> None:
 def test_runs_that_are_the_other_way_count_one_by_one() -> None:
     # One run far ahead would hide the others in a mean of differences.
     few = [(900.0, 10.0)] + [(200.0, 210.0)] * 3
-    assert verdict("nr.f3a.bias", shares("highspeed", few)) == "fail"
+    assert verdict("nr.f3a.bias", shares("highspeed", few * 5)) == "fail"
+    # Nineteen of twenty is the limit: twenty runs do not tell.
+    most = [(200.0, 210.0)] + [(500.0, 100.0)] * 19
+    assert verdict("nr.f3a.bias", shares("highspeed", most)) == "undecided"
     assert verdict("nr.f3a.bias", shares("highspeed", [(500.0, 100.0)] * 4)) == "pass"
 
 
 def test_standard_flows_are_compared_run_by_run() -> None:
     # On average the long flow has 45, less than the standard ones; in one run of four it has more.
-    few = [(700.0, 20.0)] * 3 + [(700.0, 120.0)]
+    few = ([(700.0, 20.0)] * 3 + [(700.0, 120.0)]) * 20
     # The claim is of ratios above 2.
     runs = shares("highspeed", few)
     for point in runs["two-hops"]:

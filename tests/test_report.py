@@ -27,11 +27,25 @@ MOST_BYTES = 3_000_000
 """What still goes through a mail server."""
 
 CLAIMS: list[dict[str, Any]] = [
-    {"id": "p1-7", "paper": "p1", "kind": "figure", "statement": "92 % at 1250 packets", "expected": 0.92}
+    {
+        "id": "p1-7",
+        "origin": "stated",
+        "paper": "p1",
+        "kind": "figure",
+        "statement": "92 % at 1250 packets",
+        "expected": 0.92,
+    }
     | {"measured": {"mean": 0.924, "ci95": 0.008}, "tolerance": 0.02, "verdict": "pass", "note": ""},
-    {"id": "p1-8", "paper": "p1", "kind": "table", "statement": "fair <always>", "expected": "fair"}
+    {
+        "id": "p1-8",
+        "origin": "misprint",
+        "paper": "p1",
+        "kind": "table",
+        "statement": "fair <always>",
+        "expected": "fair",
+    }
     | {"measured": 0.6, "tolerance": None, "verdict": "deviation", "note": "one seed"},
-    {"id": "p2-1", "paper": "p2", "kind": "figure", "statement": "never", "expected": [1, 2]}
+    {"id": "p2-1", "origin": "stated", "paper": "p2", "kind": "figure", "statement": "never", "expected": [1, 2]}
     | {"measured": None, "tolerance": None, "verdict": "not_run", "note": ""},
 ]
 
@@ -260,24 +274,28 @@ def test_a_large_sweep_still_fits(tmp_path: Path) -> None:
 def test_claims_can_be_filtered_by_verdict_paper_and_kind(html: Callable[[str], str]) -> None:
     page = read(html("reproduce"))
     keys = [row.attributes["data-keys"].split("\x1f") for row in page.all("tr") if "data-keys" in row.attributes]
-    assert keys == [[c["verdict"], c["paper"], c["kind"]] for c in CLAIMS]
-    assert page.all("p", class_="headline")[0].text == "1 of 2 claims met"
+    assert keys == [[c["verdict"], c["paper"], c["kind"], c["origin"]] for c in CLAIMS]
+    assert page.all("p", class_="headline")[0].text == "2 statements: 1 met and 1 not run"
     rows = tables(page)
-    assert rows["p1"][0][5:7] == ["0.92", "0.924 ± 0.008"]
+    assert rows["p1"][0][6:8] == ["0.92", "0.924 ± 0.008"]
     assert rows["Why numbers are not met"][0][-1].endswith(": 0.5 (not as it must be)")
     assert [row[-1] for row in rows["Values that are not stated"]] == [""] or len(
         rows["Values that are not stated"]
     ) == 1
-    assert rows["Claims by paper and verdict"] == [["p1", "1", "1", "0", "0"], ["p2", "0", "0", "0", "1"]]
+    assert rows["Claims by paper and verdict"] == [
+        ["p1", "1", "1", "0", "0", "0", "0", "0"],
+        ["p2", "0", "0", "0", "0", "0", "0", "1"],
+    ]
 
 
-def test_a_page_of_shortened_runs_says_what_passes_by_wider_bands_alone(tmp_path: Path) -> None:
-    claims = [CLAIMS[0] | {"full_holds": holds, "id": str(holds)} for holds in (True, False)]
-    document = {"claims": claims, "quick": True}
+def test_a_page_of_shortened_runs_says_that_they_ran_and_what_changed(tmp_path: Path) -> None:
+    claims = [CLAIMS[0] | {"verdict": verdict, "id": verdict} for verdict in ("pass", "ran")]
+    changed = [{"id": "ran", "was": "pass", "now": "ran"}]
+    document = {"claims": claims, "quick": True, "changed": changed}
     page = read(report(folder_of(tmp_path / "q", document, "reproduce.json"), tmp_path / "q.html").read_text())
-    said = "2 of 2 claims met, 1 of them only within the wider bands of --quick"
-    assert page.all("p", class_="headline")[0].text == said
-    assert [row[1] for row in tables(page)["p1"]] == ["pass", "pass (wider band)"]
+    assert page.all("p", class_="headline")[0].text == "2 statements: 1 met and 1 ran"
+    assert "ran: ran, was pass" in page.all("main")[0].text
+    assert [row[1] for row in tables(page)["p1"]] == ["pass", "ran"]
     assert "elephan reproduce p1 --quick --out" in page.all("section", id="reproduce")[0].all("code")[0].text
 
 

@@ -39,8 +39,8 @@ EXAMPLE = """Example:  elephan reproduce --quick
 elephan reproduce "hsbuf:Figure 3" --out reproduced/
 elephan reproduce nr-hstcp --list"""
 
-FEW = 60
-"""Claims that are all shown; of more, those that are not met."""
+FEW = 8
+"""Claims that are all shown, and verdicts that changed; of more, those that are asked for."""
 
 
 def reproduce(
@@ -54,7 +54,11 @@ def reproduce(
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Only say which claims there are.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Shorter runs, fewer seeds, wider bands: a few minutes.")
+        bool, typer.Option("--quick", help="Shorter runs, fewer seeds: does every measure run? A few minutes.")
+    ] = False,
+    claims: Annotated[bool, typer.Option("--claims", help="Show each claim that is not met, however many.")] = False,
+    bless: Annotated[
+        bool, typer.Option("--bless", help="Take these verdicts as those that later runs are held against.")
     ] = False,
     store: StoreOption = None,
     workers: WorkersOption = None,
@@ -66,11 +70,11 @@ def reproduce(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run the experiments of published papers; give a verdict on every claim: pass, fail, or deviation with the reason.
+    """Run the experiments of published papers; give a verdict on every claim, and say what the verdict is worth.
 
     Runs are kept in the store: a reproduction that is stopped goes on where it was.
 
-    Exit code 1 if a claim failed or could not be judged.
+    Exit code 1 if a verdict is not what it was (a fail that is known is not one), or if a claim could not be judged.
     """
     from elephan.papers import papers  # noqa: PLC0415 (--help does without NumPy)
     from elephan.papers import reproduce as judge  # noqa: PLC0415
@@ -94,6 +98,8 @@ def reproduce(
             document = found.to_json()
             watch.after("writing")
             written = _write(found, document, out, pages)
+            if bless:
+                written.extend(found.bless())
         except KeyboardInterrupt:
             raise Interrupted(watch.stopped()) from None
         except InputError as error:
@@ -104,10 +110,10 @@ def reproduce(
     if json:
         print_json(document)
     else:
-        _show(document)
-        for path in written:
+        _show(document, every=claims)
+        for path in written[:FEW]:
             say(f"wrote {path}")
-    raise typer.Exit(0 if found.holds else 1)
+    raise typer.Exit(0 if found.holds or (bless and not _unjudged(document)) else 1)
 
 
 def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, pages: Path | None) -> list[Path]:
@@ -126,43 +132,52 @@ def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, p
     return written
 
 
-def _show(document: Mapping[str, Any]) -> None:
+def _show(document: Mapping[str, Any], *, every: bool) -> None:
+    """Show what fits on a screen: papers, the headline, what the bands are worth, what changed."""
+    from elephan.papers.words import bands, headline  # noqa: PLC0415 (as above)
+
     claims = document["claims"]
-    shown_ = claims if len(claims) <= FEW else [each for each in claims if each["verdict"] != "pass"]
-    if shown_:
-        print_tables(_table(shown_))
-    print_tables(_by_paper(document))
-    print_lines(*(f"{each['says']}: {_number(each['measured'])}" for each in document["counts"]))
+    missed = [each for each in claims if each["verdict"] not in ("pass", "ran")]
+    if len(claims) <= FEW or every:
+        print_tables(_table(claims if len(claims) <= FEW else missed))
+    if len(claims) > FEW:
+        print_tables(_by_paper(document))
+    said, apart = headline(document["origins"])
+    print_lines(f"{said}.", *([f"Counted apart: {apart}."] if apart else []))
+    print_lines(*bands([each for each in document["power"] if each["whole"]]))
+    changed = [each for each in document["changed"] if each["was"] is not None]
+    for each in changed[:FEW]:
+        say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was'])}")
+    if len(changed) > FEW:
+        say(f"and {len(changed) - FEW} more verdicts that are not what they were")
+    new = len(document["changed"]) - len(changed)
     runs = sum(each["points"] for each in document["experiments"])
     reused = sum(each["reused"] for each in document["experiments"])
     took = f"{runs} points in {format_time(document['wall_s'])}, {reused} of them from the store"
-    say(f"{len(claims)} claims: {_verdicts(claims)}; {took}")
+    same = f"{len(changed) or 'no'} verdicts have changed" + (f", {new} were not known" if new else "")
+    say(f"{len(claims)} claims: {_verdicts(claims)}; {same}; {took}")
+
+
+def _plain(verdict: str) -> str:
+    return verdict.replace("_", " ")
+
+
+def _unjudged(document: Mapping[str, Any]) -> bool:
+    return any(each["verdict"] == "not_run" for each in document["claims"])
 
 
 def _by_paper(document: Mapping[str, Any]) -> Table:
-    """How many claims of each paper have which verdict."""
-    verdicts = list(next(iter(document["summary"].values())))
-    heads = ["paper", *(verdict.replace("_", " ") for verdict in verdicts)]
-    rows = [[paper, *(str(of[verdict]) for verdict in verdicts)] for paper, of in document["summary"].items()]
-    if document["quick"]:
-        heads.insert(2, "by wider bands only")
-        for row in rows:
-            row.insert(2, str(sum(_only_wider(each) for each in document["claims"] if each["paper"] == row[0])))
-    return fitted_table(heads, rows, [True, *([False] * (len(heads) - 1))])
+    """How many claims of each paper have which verdict, without verdicts that none has."""
+    papers = document["summary"]
+    verdicts = [v for v in next(iter(papers.values())) if any(of[v] for of in papers.values())]
+    rows = [[paper, *(str(of[verdict]) for verdict in verdicts)] for paper, of in papers.items()]
+    return fitted_table(["paper", *map(_plain, verdicts)], rows, [True, *([False] * len(verdicts))])
 
 
 def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
-    """How many have which verdict, and how many of those that are met are so only in shortened runs."""
-    counts = Counter(each["verdict"].replace("_", " ") for each in claims)
-    said = {verdict: f"{n} {verdict}" for verdict, n in counts.most_common()}
-    wider = sum(map(_only_wider, claims))
-    if wider:
-        said["pass"] += f", {wider} of them only within the wider bands of --quick"
-    return ", ".join(said.values())
-
-
-def _only_wider(claim: Mapping[str, Any]) -> bool:
-    return claim["verdict"] == "pass" and not claim["full_holds"]
+    """How many have which verdict."""
+    counts = Counter(_plain(each["verdict"]) for each in claims)
+    return ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
 
 
 def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
@@ -170,7 +185,7 @@ def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
     rows = [
         [
             each["id"],
-            "pass (wider band)" if _only_wider(each) else each["verdict"].replace("_", " "),
+            _plain(each["verdict"]),
             "" if each["expected"] is None else _number(each["expected"]),
             _number(each["measured"]),
             each["tolerance"],

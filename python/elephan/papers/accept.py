@@ -1,18 +1,29 @@
 """What is accepted of a claim, written in a few words, and whether something found is so.
 
 ``min x``, ``max x``, ``in a..b`` bound what is found; ``abs x``, ``rel x`` and ``factor x`` are around the claim's
-value; ``sign`` wants what the value says (``> 0`` or ``< 0``), or what follows it where the claim has no value;
-``so`` wants True.
+value; ``interval x`` is, too: x is the half-width of the paper's own interval, and ours is added to it; ``sign`` wants
+what the value says (``> 0`` or ``< 0``), or what follows it where the claim has no value; ``so`` wants True.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Literal
+
+Standing = Literal["met", "undecided", "contradicted"]
+"""What an interval says of a claim: all of it is accepted, some of it, nothing of it."""
 
 EDGE = 1 + 1e-9
 """How far rounding may take what lies on the edge of a tolerance: "1.25" of "1.2" is half of its last digit."""
 
-_PLAIN = {"min": "at least {}", "max": "at most {}", "abs": "within {} of it", "factor": "within a factor of {}"}
+_PLAIN = {
+    "min": "at least {}",
+    "max": "at most {}",
+    "abs": "within {} of it",
+    "factor": "within a factor of {}",
+    "interval": "within {} and our interval of it",
+}
 
 
 @dataclass(frozen=True)
@@ -71,9 +82,9 @@ class Accept:
             return cls(how, (float(low), float(high)))
         if how in ("min", "max"):
             return cls(how, (float(rest),))
-        if how in ("abs", "rel", "factor"):
+        if how in ("abs", "rel", "factor", "interval"):
             return cls(how, (float(rest),), float(value))
-        message = f"{text!r}: must be min x, max x, abs x, rel x, factor x, in a..b, sign or so"
+        message = f"{text!r}: must be min x, max x, abs x, rel x, factor x, interval x, in a..b, sign or so"
         raise ValueError(message)
 
     def holds(self, found: float | bool) -> bool:
@@ -91,15 +102,67 @@ class Accept:
             return found is True
         if self.how == "sign":
             return self.value * found > 0
+        low, high = self.bounds
+        return low <= found <= high
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The ends of what is accepted; a sign accepts neither end. What is so has none: not a number."""
+        if self.how == "so":
+            return math.nan, math.nan
+        if self.how == "sign":
+            return (0.0, math.inf) if self.value > 0 else (-math.inf, 0.0)
         if self.how == "in":
-            return self.numbers[0] <= found <= self.numbers[1]
+            return self.numbers[0], self.numbers[1]
         [number] = self.numbers
         if self.how in ("min", "max"):
-            return found >= number if self.how == "min" else found <= number
+            return (number, math.inf) if self.how == "min" else (-math.inf, number)
         if self.how == "factor":
-            return self.value / number <= found <= self.value * number
-        within = number if self.how == "abs" else number * abs(self.value)
-        return abs(found - self.value) <= within * EDGE
+            return self.value / number, self.value * number
+        within = (number * abs(self.value) if self.how == "rel" else number) * EDGE
+        return self.value - within, self.value + within
+
+    def beside(self, ci95: float | None) -> Accept:
+        """Return what is accepted of something with an interval: a paper's interval is widened by ours.
+
+        Parameters
+        ----------
+        ci95 : float or None
+            Half-width of ours.
+
+        Returns
+        -------
+        Accept
+            Which is used for its nulls, too, whatever their intervals are.
+        """
+        if self.how != "interval":
+            return self
+        return Accept("abs", (self.numbers[0] + (ci95 or 0.0),), self.value)
+
+    def standing(self, mean: float, ci95: float) -> Standing:
+        """Tell what a 95 % interval says of it.
+
+        Parameters
+        ----------
+        mean, ci95 : float
+            Its middle and its half-width.
+
+        Returns
+        -------
+        str
+            ``"met"``, ``"undecided"`` or ``"contradicted"``; what is not a number contradicts.
+
+        Examples
+        --------
+        >>> [Accept.read("sign", "> 0").standing(mean, 0.2) for mean in (0.3, 0.1, -0.3)]
+        ['met', 'undecided', 'contradicted']
+        """
+        ends = [self.holds(mean - ci95), self.holds(mean + ci95)]
+        if all(ends):
+            return "met"
+        # One end may be accepted, or the middle of an interval wider than what is.
+        low, high = self.bounds
+        return "undecided" if any(ends) or mean - ci95 < low < high < mean + ci95 else "contradicted"
 
     def __str__(self) -> str:
         if self.how == "so":

@@ -1,24 +1,38 @@
-"""The verdict on a claim: what was found of it, whether that is accepted, and if not, whether the reason is shown."""
+"""The verdict on a claim: what was found, what its interval says, and if it is not met, what one variant explains.
+
+Full runs: *pass*, *undecided* (an ordering or a shape whose interval holds the limit), *deviation* (not met, and one
+variant explains it), *fail*; what nulls pass as often as ours becomes *uninformative* (`elephan.papers.nulls`).
+Shortened runs say *ran*, and *pass* or *fail* only where they have power: where what full runs met is judged in the
+same band, by an interval if it is an ordering.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from elephan.papers import measured
+from elephan.papers.explained import Explained, explain
+from elephan.papers.measured import Measured
 from elephan.papers.runs import NotRunError
 
 if TYPE_CHECKING:
-    from elephan.papers.accept import Accept
+    from elephan.papers.accept import Accept, Standing
     from elephan.papers.measured import Found
+    from elephan.papers.nulls import Tried
     from elephan.papers.paper import Claim, Deviation, Paper, Shown
     from elephan.papers.runs import Runs
 
-Verdict = Literal["pass", "deviation", "fail", "not_run"]
+Verdict = Literal["pass", "deviation", "fail", "undecided", "uninformative", "ran", "not_run"]
 UNMEASURED = (ArithmeticError, LookupError, ValueError)
 """What a measure raises where it finds too little to measure: its claims are not judged, and all others are."""
 
-VERDICTS: tuple[Verdict, ...] = ("pass", "deviation", "fail", "not_run")
+VERDICTS: tuple[Verdict, ...] = ("pass", "deviation", "fail", "undecided", "uninformative", "ran", "not_run")
+
+MET: frozenset[str] = frozenset(("pass", "uninformative"))
+"""Verdicts of full runs after which shortened ones that miss the band say that something has changed."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +69,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Argued:
-    """A deviation with what supports it in this reproduction.
+    """What is known of claims that are not met, with what runs of this reproduction show of it.
 
     Parameters
     ----------
@@ -68,8 +82,8 @@ class Argued:
 
     @property
     def holds(self) -> bool:
-        """Whether everything that it rests on is so; one that rests on nothing does not hold."""
-        return bool(self.seen) and all(each.holds for each in self.seen)
+        """Whether everything that it rests on is so; what no variant is named for explains nothing."""
+        return self.deviation.variant is not None and all(each.holds for each in self.seen)
 
     def to_json(self, *, quick: bool) -> dict[str, Any]:
         """Return it as a document has it."""
@@ -80,8 +94,8 @@ class Argued:
             "why": deviation.why.strip(),
             "ns2": deviation.ns2.strip(),
             "needs": deviation.needs.strip(),
+            "variant": None if deviation.variant is None else deviation.variant.says,
             "shown": [each.to_json(quick=quick) for each in self.seen],
-            "each": [shown.says for shown in deviation.each],
             "holds": self.holds,
         }
 
@@ -96,10 +110,15 @@ class Judged:
     found : Found or None
         None if it was not run.
     accept : Accept
+        With our interval, if the paper's is accepted.
     verdict : str
     note : str
-    own : tuple of Seen
-        Its own checks, if its deviation has some.
+    standing : str or None
+        What is found of it before anything is explained: ``"met"``, ``"undecided"`` or ``"contradicted"``.
+    variant : Explained or None
+        What the one variant of its table or figure says of it, whatever the verdict.
+    nulls : tuple of Tried
+        What passes in its band besides.
     """
 
     claim: Claim
@@ -107,19 +126,18 @@ class Judged:
     accept: Accept
     verdict: Verdict
     note: str
-    own: tuple[Seen, ...] = ()
+    standing: Standing | None = None
+    variant: Explained | None = None
+    nulls: tuple[Tried, ...] = ()
 
     @property
     def full_holds(self) -> bool | None:
         """Whether what was found is within what is accepted of full runs; None if it was not run."""
-        return None if self.found is None else self.claim.accept.holds(measured.number(self.found))
+        if self.found is None:
+            return None
+        return bool(self.claim.accept.beside(interval(self.found)).holds(measured.number(self.found)))
 
-    @property
-    def only_wider(self) -> bool:
-        """Whether it passes by the wider band of shortened runs alone."""
-        return self.verdict == "pass" and not self.full_holds
-
-    def to_json(self, *, quick: bool = False) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as a document has it."""
         claim = self.claim
         return {
@@ -135,9 +153,11 @@ class Judged:
             "full_tolerance": str(claim.accept),
             "full_holds": self.full_holds,
             "reason": claim.reason,
+            "standing": self.standing,
             "verdict": self.verdict,
             "note": self.note,
-            "own": [each.to_json(quick=quick) for each in self.own],
+            "variant": None if self.variant is None else self.variant.to_json(),
+            "nulls": [each.to_json() for each in self.nulls],
         }
 
 
@@ -162,8 +182,8 @@ def see(paper: Paper, shown: Shown, runs: Runs) -> Seen:
     return Seen(shown, found, accept is None or accept.holds(measured.number(found)), _noted(found))
 
 
-def judge(paper: Paper, claim: Claim, runs: Runs, argued: tuple[Argued, ...]) -> Judged:
-    """Judge a claim.
+def judge(paper: Paper, claim: Claim, runs: Runs, argued: tuple[Argued, ...], known: str = "") -> Judged:
+    """Judge a claim, before what nulls pass is known.
 
     Parameters
     ----------
@@ -171,39 +191,126 @@ def judge(paper: Paper, claim: Claim, runs: Runs, argued: tuple[Argued, ...]) ->
     claim : Claim
     runs : Runs
     argued : tuple of Argued
-        The paper's deviations.
+        What is known of the paper's claims.
+    known : str
+        The verdict of full runs, for shortened ones; empty if there is none.
 
     Returns
     -------
     Judged
     """
-    accept = claim.quick if runs.quick else claim.accept
+    short = runs.quick and bool(claim.experiments)
     try:
         found: Found = paper.measures(claim.measure, runs.only(claim.experiments))
     except UNMEASURED as error:
-        return Judged(claim, None, accept, "not_run", _why(error))
+        return Judged(claim, None, claim.quick if short else claim.accept, "not_run", _why(error))
+    accept = (claim.quick if short else claim.accept).beside(interval(found))
+    stands = standing(claim, accept, found)
     note = _noted(found)
-    if accept.holds(measured.number(found)):
-        return Judged(claim, found, accept, "pass", _doubted(note, found, claim, accept))
+    if short:
+        return _shortened(Judged(claim, found, accept, "ran", note, stands), known)
+    if stands == "undecided":
+        note = _joined(note, _undecided(found))
+    verdict: Verdict = {"met": "pass", "undecided": "undecided"}.get(stands, "fail")  # type: ignore[assignment]
     for each in argued:
         if claim.id in each.deviation.claims:
-            return _excused(paper, Judged(claim, found, accept, "fail", note), each, runs)
-    return Judged(claim, found, accept, "fail", note)
+            return _explained(paper, Judged(claim, found, accept, verdict, note, stands), each, runs)
+    return Judged(claim, found, accept, verdict, note, stands)
 
 
-def _excused(paper: Paper, missed: Judged, argued: Argued, runs: Runs) -> Judged:
-    """Judge a claim that is not met by what is shown of its deviation, and of itself."""
-    if not argued.holds:
-        untrue = next((s.shown.says for s in argued.seen if not s.holds), "nothing")
-        return replace(missed, note=_joined(missed.note, f"its explanation is not shown: {untrue}"))
-    own = tuple(see(paper, shown.of(missed.claim), runs) for shown in argued.deviation.each)
-    if own and not any(seen.holds for seen in own):
-        return replace(missed, note=_joined(missed.note, "its explanation is not shown of this claim"), own=own)
-    return replace(missed, verdict="deviation", note=_joined(missed.note, argued.deviation.title), own=own)
+def standing(claim: Claim, accept: Accept, found: Found) -> Standing:
+    """Tell what was found says of a claim: orderings and shapes by interval, each of their parts, else by the mean.
+
+    Parameters
+    ----------
+    claim : Claim
+    accept : Accept
+    found : Found
+
+    Returns
+    -------
+    str
+        Undecided, too, if it was run once: there is no interval then.
+    """
+    if not (isinstance(found, Measured) and claim.experiments and claim.kind in ("ordering", "shape")):
+        return "met" if accept.holds(measured.number(found)) else "contradicted"
+    if accept.how == "so" or np.isnan(found.mean):
+        return "contradicted"
+    if any(part.ci95 is None for part in found.every):
+        return "undecided"
+    parts = [accept.standing(part.mean, part.ci95 or 0.0) for part in found.every]
+    return next((each for each in ("contradicted", "undecided") if each in parts), "met")
+
+
+def interval(found: Found) -> float | None:
+    """Return the half-width of the interval of what was found, where it has one.
+
+    Parameters
+    ----------
+    found : Found
+
+    Returns
+    -------
+    float or None
+    """
+    return found.ci95 if isinstance(found, Measured) else None
+
+
+def _shortened(ran: Judged, known: str) -> Judged:
+    """Say of shortened runs what they can tell."""
+    claim, found = ran.claim, ran.found
+    assert found is not None
+    inside = bool(ran.accept.holds(measured.number(found)))
+    verdict: Verdict = "ran"
+    if not inside and known in MET:
+        verdict = "fail"
+    elif claim.quick == claim.accept and ran.standing == "met" and (not known or known == "pass"):
+        verdict = "pass"
+    said = "" if inside or verdict == "fail" else "outside what is accepted of shortened runs"
+    return Judged(claim, found, ran.accept, verdict, _joined(ran.note, said), ran.standing)
+
+
+def _explained(paper: Paper, judged: Judged, argued: Argued, runs: Runs) -> Judged:
+    """Hold a claim against its variant, which explains it or leaves it as it is."""
+    variant = argued.deviation.variant
+    said, verdict = judged.note, judged.verdict
+    found = None if variant is None else _varied(paper, judged, argued, runs)
+    if verdict == "fail":
+        if found is not None and found.explains and argued.holds:
+            verdict, said = "deviation", _joined(said, argued.deviation.title)
+        elif found is not None and found.explains:
+            untrue = next(seen.shown.says for seen in argued.seen if not seen.holds)
+            said = _joined(said, f"not explained: it is not so that {untrue}")
+        else:
+            said = _joined(said, f"not explained{f' by {variant.says}: {found.note}' if variant and found else ''}")
+    return Judged(judged.claim, judged.found, judged.accept, verdict, said, judged.standing, found)
+
+
+def _varied(paper: Paper, judged: Judged, argued: Argued, runs: Runs) -> Explained:
+    """What the variant of an argument says of a claim."""
+    variant, claim = argued.deviation.variant, judged.claim
+    assert variant is not None
+    assert judged.found is not None
+    measure, names = variant.of(claim)
+    try:
+        found: Found = paper.measures(measure, runs.only(tuple(dict.fromkeys((*claim.experiments, *names)))))
+        points = [point for name in names or claim.experiments for point in runs[name]]
+    except UNMEASURED as error:
+        return Explained(None, holds=False, note=_why(error))
+    seeds = min((int(point.document["run"]["replications"]) for point in points), default=None)
+    met = standing(claim, claim.accept.beside(interval(found)), found) == "met"
+    return explain(judged.accept, judged.found, found, met=met, seeds=seeds, valued=claim.kind == "numeric")
+
+
+def _undecided(found: Found) -> str:
+    """Which of its parts leaves it open."""
+    if not isinstance(found, Measured) or found.ci95 is None:
+        return "no interval tells"
+    return "its interval holds the limit"
 
 
 def _noted(found: Found) -> str:
-    return found.note if isinstance(found, measured.Measured) else ""
+    return found.note if isinstance(found, Measured) else ""
 
 
 def _joined(*notes: str) -> str:
@@ -212,16 +319,6 @@ def _joined(*notes: str) -> str:
 
 def _why(error: Exception) -> str:
     return str(error) if isinstance(error, NotRunError) else f"cannot be measured: {type(error).__name__}: {error}"
-
-
-def _doubted(note: str, found: Found, claim: Claim, accept: Accept) -> str:
-    """Say of an ordering whose interval holds what decides it that the runs do not tell it for sure."""
-    if claim.kind != "ordering" or not isinstance(found, measured.Measured) or found.ci95 is None:
-        return note
-    bound = 0.0 if accept.how == "sign" else accept.numbers[0] if accept.how in ("min", "max") else None
-    if bound is not None and abs(found.mean - bound) <= found.ci95:
-        return _joined(note, f"within its interval of {bound:g}")
-    return note
 
 
 def _expected(value: str) -> float | str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from elephan.stats import estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -28,6 +28,11 @@ class Measured:
         Or a single number.
     note : str
         What is worth knowing about it, such as where the least of several was found.
+    parts : tuple of Measured
+        All of which it is the least or the largest: what is said "at every delay" has to hold of each.
+    half : float, optional
+        Half-width of its 95 % interval [its unit] where samples do not give it: of a slope; 0 of what is counted over
+        all runs together, such as the worst of them.
 
     Examples
     --------
@@ -38,10 +43,16 @@ class Measured:
 
     samples: NDArray[np.float64]
     note: str
+    parts: tuple[Measured, ...]
+    half: float | None
 
-    def __init__(self, samples: ArrayLike, note: str = "") -> None:
+    def __init__(
+        self, samples: ArrayLike, note: str = "", parts: tuple[Measured, ...] = (), half: float | None = None
+    ) -> None:
         object.__setattr__(self, "samples", np.atleast_1d(np.asarray(samples, dtype=float)))
         object.__setattr__(self, "note", note)
+        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "half", half)
 
     @property
     def mean(self) -> float:
@@ -51,18 +62,25 @@ class Measured:
     @property
     def ci95(self) -> float | None:
         """Half-width of its 95 % interval; None with one replication, or where the mean is none."""
+        if self.half is not None:
+            return self.half
         return estimate(self.samples).ci95 if self.samples.size > 1 and not np.isnan(self.mean) else None
 
     def noted(self, note: str) -> Measured:
         """Return the same with a note."""
-        return Measured(self.samples, note)
+        return Measured(self.samples, note, self.parts, self.half)
+
+    @property
+    def every(self) -> tuple[Measured, ...]:
+        """Its parts, or itself where it has none."""
+        return self.parts or (self,)
 
     def to_json(self) -> dict[str, float | None]:
         """Return ``{"mean", "ci95"}``; null for what is not a number."""
-        return {"mean": None if np.isnan(self.mean) else self.mean, "ci95": self.ci95}
+        return {"mean": None if np.isnan(self.mean) else self.mean, "ci95": None if self.half == 0 else self.ci95}
 
     def __sub__(self, other: Measured | float) -> Measured:
-        return Measured(self.samples - self._beside(other), self.note)
+        return Measured(self.samples - self._beside(other), self.note, half=self._both(other))
 
     def __add__(self, other: Measured | float) -> Measured:
         return Measured(self.samples + self._beside(other), self.note)
@@ -75,10 +93,15 @@ class Measured:
             return Measured(self.samples / self._beside(other), self.note)
 
     def __neg__(self) -> Measured:
-        return Measured(-self.samples, self.note)
+        return Measured(-self.samples, self.note, tuple(-part for part in self.parts), self.half)
 
     def __abs__(self) -> Measured:
         return Measured(np.abs(self.samples), self.note)
+
+    def _both(self, other: Measured | float) -> float | None:
+        """The half-width of a difference of two that have one each, which are not paired."""
+        theirs = other.half if isinstance(other, Measured) else 0.0
+        return None if self.half is None or theirs is None else float(np.hypot(self.half, theirs))
 
     def _beside(self, other: Measured | float) -> NDArray[np.float64] | float:
         """The samples of another quantity, of as many replications; a plain number is the same in all."""
@@ -110,7 +133,7 @@ def least(each: Iterable[Measured]) -> Measured:
     >>> least([Measured(0.2, "at 50"), Measured(0.1, "at 100")]).note
     'at 100'
     """
-    return min(each, key=lambda one: _first_nan(one.mean, -np.inf))
+    return _of_all(each, lambda every: min(every, key=lambda one: _first_nan(one.mean, -np.inf)))
 
 
 def largest(each: Iterable[Measured]) -> Measured:
@@ -124,7 +147,7 @@ def largest(each: Iterable[Measured]) -> Measured:
     -------
     Measured
     """
-    return max(each, key=lambda one: _first_nan(one.mean, np.inf))
+    return _of_all(each, lambda every: max(every, key=lambda one: _first_nan(one.mean, np.inf)))
 
 
 def mean(each: Iterable[Measured]) -> Measured:
@@ -177,6 +200,13 @@ def to_json(found: Found) -> Any:
     if isinstance(found, bool | np.bool_):
         return bool(found)
     return float(found) if np.isfinite(found) else None
+
+
+def _of_all(each: Iterable[Measured], chosen: Callable[[Sequence[Measured]], Measured]) -> Measured:
+    """One of several, with all that it was chosen from; those that were so chosen themselves stand for theirs."""
+    every = list(each)
+    one = chosen(every)
+    return Measured(one.samples, one.note, tuple(part for whole in every for part in whole.every), one.half)
 
 
 def _first_nan(x: float, end: float) -> float:

@@ -1,26 +1,27 @@
 """A paper as data: what it claims, the experiments that judge it, what it leaves open, and why some numbers differ.
 
 Everything lies in the paper's folder: ``paper.toml``, ``experiments/``, ``claims.csv``, ``open.toml``,
-``deviations.toml`` (claims, open points and deviations may be spread over several files: ``web_claims.csv``), and the
-functions ``measures.py`` and ``figures.py`` that turn runs into numbers and pictures.
+``deviations.toml`` (claims, open points and deviations may be spread over several files: ``web_claims.csv``),
+``nulls.toml`` and ``nulls.py`` (which claims are held against which nulls together), ``verdicts.csv`` (those that later
+runs are held against), and the functions ``measures.py`` and ``figures.py`` that turn runs into numbers and pictures.
 """
 
 from __future__ import annotations
 
 import csv
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from elephan.citations import CITATIONS
 from elephan.papers.accept import Accept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from elephan.papers.exhibits import Figures
     from elephan.papers.measures import Measures
@@ -46,9 +47,6 @@ ORIGINS: tuple[Origin, ...] = ("stated", "derived", "formula", "misprint")
 """Where a claim is from: the paper's own words, numbers or figures, judged from packets; a number that we made of its
 equations or inferred from its text; one of its own that its formulas alone decide, so that no packet is sent; one that
 it prints in error."""
-
-AS_CLAIMED = "as claimed"
-"""What a check of each claim accepts where it is what the claim accepts."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +133,6 @@ class Shown:
     measure : str
     accept, quick : Accept or None
         What must hold for the argument to stand; None where the number speaks for itself.
-    as_claimed : bool
-        Whether what is accepted of the claim that it is about must hold.
     """
 
     says: str
@@ -144,10 +140,28 @@ class Shown:
     measure: str
     accept: Accept | None
     quick: Accept | None
-    as_claimed: bool = False
 
-    def of(self, claim: Claim) -> Shown:
-        """Return what it is for one claim, whose id its measure asks for and whose experiments it needs, too.
+
+@dataclass(frozen=True)
+class Variant:
+    """The same measures in other runs: with one other value of what a paper does not state.
+
+    Parameters
+    ----------
+    says : str
+        What is other, in a few words: one variant is one text.
+    experiments : tuple of str
+        ``{experiment}`` stands for each of the claim's.
+    measure : str
+        ``{claim}`` stands for its id.
+    """
+
+    says: str
+    experiments: tuple[str, ...]
+    measure: str
+
+    def of(self, claim: Claim) -> tuple[str, tuple[str, ...]]:
+        """Return what measures a claim in the variant, and the experiments that this needs.
 
         Parameters
         ----------
@@ -155,15 +169,33 @@ class Shown:
 
         Returns
         -------
-        Shown
+        measure : str
+        experiments : tuple of str
         """
-        return replace(
-            self,
-            experiments=tuple(dict.fromkeys((*claim.experiments, *self.experiments))),
-            measure=self.measure.replace("{claim}", claim.id),
-            accept=claim.accept if self.as_claimed else self.accept,
-            quick=claim.quick if self.as_claimed else self.quick,
-        )
+        every = [
+            name.replace("{experiment}", each)
+            for name in self.experiments
+            for each in (claim.experiments if "{experiment}" in name else ("",))
+        ]
+        return self.measure.replace("{claim}", claim.id), tuple(dict.fromkeys(every))
+
+
+@dataclass(frozen=True)
+class Family:
+    """Claims whose bands are one: what a null passes of them says what they are worth together.
+
+    Parameters
+    ----------
+    name : str
+    claims : tuple of str
+        Their ids.
+    nulls : tuple of str
+        ``"constant"``, or names of the paper's `alternatives`.
+    """
+
+    name: str
+    claims: tuple[str, ...]
+    nulls: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -189,8 +221,8 @@ class Open:
 class Deviation:
     """Why the number of some claims is not met.
 
-    It counts only while everything in `shown` holds in the same reproduction; if it has checks of `each` claim, only
-    for claims of which one of these holds, too.
+    A claim that is not met is a *deviation* if `variant` explains it (`elephan.papers.explained`) while everything in
+    `shown` holds in the same reproduction; else it fails, and this says what is known of it.
 
     Parameters
     ----------
@@ -203,7 +235,8 @@ class Deviation:
     needs : str
         What would give the paper's number.
     shown : tuple of Shown
-    each : tuple of Shown
+    variant : Variant or None
+        The one whose runs may explain the claims; None where nothing is known that would.
     """
 
     claims: tuple[str, ...]
@@ -212,7 +245,7 @@ class Deviation:
     ns2: str
     needs: str
     shown: tuple[Shown, ...]
-    each: tuple[Shown, ...] = ()
+    variant: Variant | None = None
 
 
 @dataclass(frozen=True)
@@ -291,12 +324,27 @@ class Paper:
                 **{
                     **each,
                     "claims": self._meant(each["claims"]),
-                    "shown": _shown(each["shown"]),
-                    "each": _shown(each.get("each", ())),
+                    "shown": _shown(each.get("shown", ())),
+                    "variant": _variant(each.get("variant")),
                 }
             )
             for each in every
         )
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """Claims that are held against nulls together; the others are alone."""
+        every = (each for path in self._files("nulls.toml") for each in _toml(path)["families"])
+        return tuple(Family(each["name"], self._meant(each["claims"]), tuple(each["nulls"])) for each in every)
+
+    @cached_property
+    def alternatives(self) -> Mapping[str, Callable[[Claim], Sequence[str]]]:
+        """By the name of a null the measures that a claim would have if it were so; none for most claims."""
+        return self._module("nulls").ALTERNATIVES if (self.folder / "nulls.py").exists() else {}
+
+    def column(self, claim: Claim) -> str:
+        """Name the column that a claim's number stands in, if a constant is to be taken for each of several."""
+        return self._module("nulls").column(claim) if (self.folder / "nulls.py").exists() else ""
 
     def cards(self) -> list[dict[str, Any]]:
         """Return a card of each experiment, as ``elephan list experiments --json`` has it."""
@@ -380,7 +428,7 @@ class Paper:
             id=row["id"],
             paper=self.name,
             kind=row["kind"],
-            origin=cast("Origin", row["origin"]),
+            origin=row["origin"],
             statement=row["statement"],
             value=row["value"],
             figure=row["figure"],
@@ -392,9 +440,13 @@ class Paper:
         )
 
 
+def _variant(each: Mapping[str, Any] | None) -> Variant | None:
+    return None if each is None else Variant(each["says"], tuple(each.get("experiments", ())), each["measure"])
+
+
 def _shown(every: Any) -> tuple[Shown, ...]:
     def accepted(text: str) -> Accept | None:
-        return Accept.read(text) if text not in ("", AS_CLAIMED) else None
+        return Accept.read(text) if text else None
 
     return tuple(
         Shown(
@@ -403,7 +455,6 @@ def _shown(every: Any) -> tuple[Shown, ...]:
             measure=each["measure"],
             accept=accepted(each.get("accept", "")),
             quick=accepted(each.get("quick") or each.get("accept", "")),
-            as_claimed=each.get("accept") == AS_CLAIMED,
         )
         for each in every
     )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, suggest
+from elephan.papers import committed, nulls
 from elephan.papers import experiments as running
+from elephan.papers.committed import Known
 from elephan.papers.judged import VERDICTS, Argued, Judged, Seen, judge, see
-from elephan.papers.paper import Paper
+from elephan.papers.paper import ORIGINS, Paper
 from elephan.papers.runs import Runs
 from elephan.run.files import provenance, write_json
 from elephan.store import Store
@@ -19,8 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from elephan.papers.committed import Change
     from elephan.papers.exhibits import Exhibit
     from elephan.papers.experiments import Ran
+    from elephan.papers.nulls import Power
     from elephan.papers.paper import Claim, Experiment, Open
     from elephan.sweep import Progress
 
@@ -55,12 +60,67 @@ class Reproduction:
     @cached_property
     def judged(self) -> dict[str, Judged]:
         """Verdicts by claim."""
-        return {
-            claim.id: judge(paper, claim, self.runs[paper.name], self.argued[paper.name])
-            for paper in self.papers
-            for claim in paper.claims.values()
-            if claim.id in self._wanted
-        }
+        return {key: one for paper in self.papers for key, one in self._powered[paper.name][0].items()}
+
+    @cached_property
+    def power(self) -> dict[str, list[Power]]:
+        """By paper what the bands of its families of claims are worth."""
+        return {name: power for name, (_, power) in self._powered.items()}
+
+    @cached_property
+    def _powered(self) -> dict[str, tuple[dict[str, Judged], list[Power]]]:
+        return {paper.name: self._weighed(paper) for paper in self.papers}
+
+    def _weighed(self, paper: Paper) -> tuple[dict[str, Judged], list[Power]]:
+        """The verdicts of a paper after its claims were held against nulls."""
+        runs, argued, known = self.runs[paper.name], self.argued[paper.name], self.known[paper.name]
+        judged = {}
+        for claim in paper.claims.values():
+            if claim.id in self._wanted:
+                one = judge(paper, claim, runs, argued, known.get(claim.id, Known()).full)
+                judged[claim.id] = replace(one, nulls=nulls.tried(paper, one, runs))
+        power, constants = nulls.families(paper, judged)
+        judged = {key: replace(one, nulls=(*constants.get(key, ()), *one.nulls)) for key, one in judged.items()}
+        of = {key: each for each in power for key in each.claims}
+        return {key: self._sized(one, of.get(key), known.get(key, Known())) for key, one in judged.items()}, power
+
+    def _sized(self, one: Judged, power: Power | None, known: Known) -> Judged:
+        """Take the word *pass* from what nulls pass as often."""
+        if one.verdict != "pass":
+            return one
+        if power is None:
+            name = nulls.empty(one)
+            note = f"passes as well: {name}" if name else ""
+        elif power.whole:
+            best = max(power.nulls, key=lambda name: power.nulls[name], default="")
+            note = "" if power.informative else f"{best} passes as many of {power.family}"
+        else:
+            # Of a part of a family nobody can tell; what full runs of all of it told stands.
+            note = "as full runs of all of its family tell" if known.full == "uninformative" else ""
+        if not note:
+            return one
+        said = "; ".join(part for part in (one.note, note) if part)
+        return replace(one, verdict="ran" if self.quick else "uninformative", note=said)
+
+    @cached_property
+    def known(self) -> dict[str, dict[str, Known]]:
+        """By paper the verdicts that these are held against."""
+        return {paper.name: committed.read(paper) for paper in self.papers}
+
+    @cached_property
+    def changed(self) -> list[Change]:
+        """The verdicts that are not those of before."""
+        known = {key: one for of in self.known.values() for key, one in of.items()}
+        return committed.changes(known, self.judged.values(), quick=self.quick)
+
+    def bless(self) -> list[Path]:
+        """Write the verdicts as those that later runs are held against.
+
+        Returns
+        -------
+        list of Path
+        """
+        return [committed.write(paper, self.judged, quick=self.quick) for paper in self.papers]
 
     @cached_property
     def argued(self) -> dict[str, tuple[Argued, ...]]:
@@ -108,19 +168,19 @@ class Reproduction:
     @property
     def summary(self) -> dict[str, dict[str, int]]:
         """How many claims of each paper have which verdict."""
-        verdicts = [(judged.claim.paper, judged.verdict) for judged in self.judged.values()]
-        return {paper.name: {v: verdicts.count((paper.name, v)) for v in VERDICTS} for paper in self.papers}
+        verdicts = Counter((judged.claim.paper, judged.verdict) for judged in self.judged.values())
+        return {paper.name: {v: verdicts[paper.name, v] for v in VERDICTS} for paper in self.papers}
 
     @property
-    def only_wider(self) -> dict[str, int]:
-        """How many claims of each paper pass by the wider bands of shortened runs alone."""
-        papers = [judged.claim.paper for judged in self.judged.values() if judged.only_wider]
-        return {paper.name: papers.count(paper.name) for paper in self.papers}
+    def origins(self) -> dict[str, dict[str, int]]:
+        """How many claims from each origin have which verdict: only the papers' own words are what they state."""
+        verdicts = Counter((judged.claim.origin, judged.verdict) for judged in self.judged.values())
+        return {origin: {v: verdicts[origin, v] for v in VERDICTS} for origin in ORIGINS}
 
     @property
     def holds(self) -> bool:
-        """Whether no claim failed and none was left out."""
-        return all(judged.verdict in ("pass", "deviation") for judged in self.judged.values())
+        """Whether every verdict is what it was, a fail that is known included, and no claim was left out."""
+        return not self.changed and all(judged.verdict != "not_run" for judged in self.judged.values())
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan reproduce --json``.
@@ -130,8 +190,11 @@ class Reproduction:
         dict
         """
         return {
-            "claims": [judged.to_json(quick=self.quick) for judged in self.judged.values()],
+            "claims": [judged.to_json() for judged in self.judged.values()],
             "summary": self.summary,
+            "origins": self.origins,
+            "power": [{"paper": name, **each.to_json()} for name, every in self.power.items() for each in every],
+            "changed": [change.to_json() for change in self.changed],
             "counts": [
                 {"paper": name, **seen.to_json(quick=self.quick)}
                 for name, every in self.counts.items()
@@ -214,7 +277,7 @@ def reproduce(
         Claims, beginnings of their ids (``"ghstcp.T1"``), papers (``"nr-hstcp"``) or places in a paper
         (``"hsbuf:Figure 3"``); all by default.
     quick : bool
-        Shorter runs with fewer seeds, and what they can tell: wider bands.
+        Shorter runs with fewer seeds, and what they can tell: that every measure ran, and little more.
     store : Store or path, optional
         ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory.
     workers : int, optional
@@ -303,7 +366,10 @@ def needs(paper: Paper, asked: Mapping[str, Claim]) -> list[Experiment]:
     names = {name for claim in mine for name in claim.experiments}
     for deviation in paper.deviations:
         if any(claim.id in deviation.claims for claim in mine):
-            names |= {name for shown in (*deviation.shown, *deviation.each) for name in shown.experiments}
+            names |= {name for shown in deviation.shown for name in shown.experiments}
+        if deviation.variant is not None:
+            every = (deviation.variant.of(claim)[1] for claim in mine if claim.id in deviation.claims)
+            names |= {name for of in every for name in of}
     return [each for name, each in paper.experiments.items() if name in names]
 
 

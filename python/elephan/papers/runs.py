@@ -36,11 +36,36 @@ class Point:
 
     labels: dict[str, Any]
     stored: Stored
+    of: Point | None = field(default=None, repr=False, compare=False)
+    """Whose data it has, if only its labels are its own."""
+    looked: set[int] | None = field(default=None, repr=False, compare=False)
+    """Where it notes itself when somebody looks at its data."""
 
-    @cached_property
+    def under(self, labels: dict[str, Any], looked: set[int] | None = None) -> Point:
+        """Return the same data under other labels: a world in which what varies is something else.
+
+        Parameters
+        ----------
+        labels : dict
+        looked : set of int, optional
+            Where it notes itself when somebody looks at the data.
+
+        Returns
+        -------
+        Point
+        """
+        return Point(labels, self.stored, self.of or self, looked)
+
+    @property
     def document(self) -> dict[str, Any]:
         """The document of ``elephan run --json``."""
-        return self.stored.document
+        return self._data._document
+
+    @property
+    def _data(self) -> Point:
+        if self.looked is not None:
+            self.looked.add(id(self))
+        return self.of or self
 
     def link(self, column: str, name: str | None = None) -> NDArray[np.float64]:
         """Return a column of ``links.parquet``.
@@ -55,7 +80,7 @@ class Point:
         -------
         ndarray, shape (replications,)
         """
-        links = self._links
+        links = self._data._links
         mine = links["link"] == (links["link"][0] if name is None else name)
         return np.asarray(links[column][mine], dtype=float)
 
@@ -72,7 +97,7 @@ class Point:
         -------
         ndarray, shape (replications, flows)
         """
-        flows = self._flows
+        flows = self._data._flows
         mine = np.ones(len(flows["group"]), dtype=bool) if group is None else flows["group"] == group
         values = np.asarray(flows[column][mine], dtype=float)
         return values.reshape(len(np.unique(flows["replication"])), -1)
@@ -92,7 +117,7 @@ class Point:
         dict of str to ndarray
             Columns of ``samples.parquet``.
         """
-        samples = self._samples
+        samples = self._data._samples
         mine = samples["kind"] == kind.removesuffix("s")
         if replication is not None:
             mine &= samples["replication"] == replication
@@ -111,13 +136,22 @@ class Point:
         list of ndarray
             One per replication.
         """
-        mine = self._transfers["group"] == group
-        of, values = self._transfers["replication"][mine], self._transfers[column][mine]
+        transfers = self._data._transfers
+        mine = transfers["group"] == group
+        of, values = transfers["replication"][mine], transfers[column][mine]
         return [np.asarray(values[of == replication], dtype=float) for replication in np.unique(of)]
 
-    @cached_property
+    @property
     def packets(self) -> dict[str, NDArray[Any]]:
         """Packets as they arrived at links, if the scenario has them recorded: columns of ``packets.parquet``."""
+        return self._data._packets
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return self.stored.document
+
+    @cached_property
+    def _packets(self) -> dict[str, NDArray[Any]]:
         return _columns(self.stored.packets())
 
     @cached_property

@@ -6,6 +6,7 @@ A reader of a paper finds each figure and table by its number, sees ours, and wh
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
@@ -13,10 +14,12 @@ from elephan.citations import CITATIONS
 from elephan.errors import InputError
 from elephan.papers import PAPERS
 from elephan.papers.judged import VERDICTS
+from elephan.papers.paper import ORIGINS
 from elephan.papers.runs import NotRunError
+from elephan.papers.words import MEANS, SAID, headline, tally
 from elephan.pictures.figure import Figure
 from elephan.pictures.markdown import line, table
-from elephan.pictures.words import count, joined, number
+from elephan.pictures.words import joined, number
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
 from elephan.run.files import write_text
@@ -28,13 +31,35 @@ if TYPE_CHECKING:
     from elephan.papers import Paper, Reproduction
     from elephan.papers.exhibits import Exhibit
     from elephan.papers.judged import Argued, Judged, Seen
+    from elephan.papers.nulls import Power
     from elephan.pictures.table import Table
 
 INDEX = "README.md"
 PICTURES = "pictures"
 
-MARKS = {"pass": "pass", "deviation": "**deviation**", "fail": "**FAIL**", "not_run": "*not run*"}
-SAID = {"pass": "met", "deviation": "not met for a shown reason", "fail": "failed", "not_run": "not run"}
+MARKS = {
+    "pass": "pass",
+    "deviation": "**deviation**",
+    "fail": "**FAIL**",
+    "undecided": "undecided",
+    "uninformative": "*uninformative*",
+    "ran": "ran",
+    "not_run": "*not run*",
+}
+
+SOURCES = {
+    "stated": "the papers' words, numbers and figures",
+    "derived": "made here from their equations or text",
+    "formula": "decided by formulas alone",
+    "misprint": "printed in error",
+}
+
+NULLS = (
+    "*constant*: the one number for all cells with SACK, and the one for all without, that passes most. *wrong law*,",
+    "*queue*, *delay*: our own cell of another case in the band of this one; of several each counts in part. Beside",
+    "single claims: of orderings *opposite* is what was found with its sign turned, of shapes and orderings over a",
+    "sweep *flat* is a world in which what is varied changes nothing; of numbers *another point* takes this place.",
+)
 
 GENERATED = "<!-- Written by `elephan reproduce --pages`; what is changed here is lost. -->"
 
@@ -92,33 +117,17 @@ def check_whole(papers: Iterable[Paper], asked: Collection[str]) -> None:
 
 
 def _index(found: Reproduction) -> str:
-    heads = ["paper", "claims", *(verdict.replace("_", " ") for verdict in VERDICTS)]
-    rows = [
-        [
-            f"[{paper.title}]({paper.name}.md)",
-            str(sum(found.summary[paper.name].values())),
-            *(str(found.summary[paper.name][verdict]) for verdict in VERDICTS),
-        ]
-        for paper in found.papers
-    ]
-    if found.quick:
-        heads.insert(3, "by wider bands only")
-        for row, paper in zip(rows, found.papers, strict=True):
-            row.insert(3, str(found.only_wider[paper.name]))
-    every = found.judged.values()
     lines = [
         "# The papers, reproduced",
         "",
         GENERATED,
         "",
         *_shortened(found),
-        f"{count(len(found.judged), 'claim')} of {count(len(found.papers), 'paper')}: {_verdicts(every)}.",
-        "",
-        "*Pass*: within what is accepted, which is stated beside each claim with its reason. *Deviation*: the paper's",
-        "number is not met, and the reason is known, argued and shown by a run of the same reproduction. *Fail*: not",
-        "met and not explained.",
-        "",
-        *table(heads, rows, [False, *[True] * (len(heads) - 1)]),
+        *_headline(found.origins),
+        *_by_origin(found),
+        *_meanings(found.judged.values()),
+        *_by_paper(found),
+        *_bands([each for every in found.power.values() for each in every]),
         *(
             line
             for paper in found.papers
@@ -131,11 +140,80 @@ def _index(found: Reproduction) -> str:
     return "\n".join(lines)
 
 
+def _headline(origins: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Only the papers' own words count as what they state."""
+    stated, apart = headline(origins)
+    return [f"**{stated}.**", "", *([f"Counted apart: {apart}.", ""] if apart else [])]
+
+
+def _meanings(every: Iterable[Judged]) -> list[str]:
+    """What the verdicts that there are mean."""
+    given = {judged.verdict for judged in every}
+    return [*(f"* *{SAID[verdict]}*: {MEANS[verdict]}" for verdict in MEANS if verdict in given), ""]
+
+
+def _by_origin(found: Reproduction) -> list[str]:
+    """How many claims of each origin have which verdict."""
+    verdicts = [v for v in VERDICTS if any(of[v] for of in found.origins.values())]
+    rows = [
+        [SOURCES[origin], *(str(n) for n in (sum(of.values()), *(of[v] for v in verdicts)))]
+        for origin, of in found.origins.items()
+        if any(of.values())
+    ]
+    heads = ["from", "claims", *(verdict.replace("_", " ") for verdict in verdicts)]
+    return table(heads, rows, [False, *[True] * (len(heads) - 1)])
+
+
+def _by_paper(found: Reproduction) -> list[str]:
+    """How many of each paper's own statements have which verdict, and how many claims are counted apart."""
+    stated: dict[str, Counter[str]] = {paper.name: Counter() for paper in found.papers}
+    apart: Counter[str] = Counter()
+    for judged in found.judged.values():
+        if judged.claim.origin == "stated":
+            stated[judged.claim.paper][judged.verdict] += 1
+        else:
+            apart[judged.claim.paper] += 1
+    verdicts = [v for v in VERDICTS if any(of[v] for of in stated.values())]
+    rows = [
+        [
+            f"[{paper.title}]({paper.name}.md)",
+            str(sum(stated[paper.name].values())),
+            *(str(stated[paper.name][verdict]) for verdict in verdicts),
+            str(apart[paper.name]),
+        ]
+        for paper in found.papers
+    ]
+    heads = ["paper", "statements", *(verdict.replace("_", " ") for verdict in verdicts), "counted apart"]
+    return table(heads, rows, [False, *[True] * (len(heads) - 1)])
+
+
+def _bands(every: Sequence[Power]) -> list[str]:
+    """What passes in the bands of families besides."""
+    whole = [each for each in every if each.whole]
+    if not whole:
+        return []
+    names = list(dict.fromkeys(name for each in whole for name in each.nulls))
+    variant = ["its one variant"] if any(each.variant is not None for each in whole) else []
+    heads = ["claims that pass in the same bands", "of", "ours", *variant, *names, "so ours is"]
+    rows = [
+        [
+            each.family,
+            str(len(each.claims)),
+            str(each.ours),
+            *(["" if each.variant is None else str(each.variant)] if variant else []),
+            *(number(each.nulls[name]) if name in each.nulls else "" for name in names),
+            "informative" if each.informative else "**uninformative**",
+        ]
+        for each in whole
+    ]
+    return [*table(heads, rows, [False, *[True] * (len(heads) - 2), False]), *NULLS, ""]
+
+
 def _page(found: Reproduction, paper: Paper, folder: Path) -> str:
     mine = {key: judged for key, judged in found.judged.items() if judged.claim.paper == paper.name}
     exhibits = found.exhibits(paper)
     needed = [
-        argued for argued in found.argued[paper.name] if any(_excused(mine, key) for key in argued.deviation.claims)
+        argued for argued in found.argued[paper.name] if any(_missed(mine, key) for key in argued.deviation.claims)
     ]
     headings = {key: _argument(i, argued) for i, argued in enumerate(needed, 1) for key in argued.deviation.claims}
     shown = {exhibit.place for exhibit in exhibits}
@@ -146,8 +224,9 @@ def _page(found: Reproduction, paper: Paper, folder: Path) -> str:
         GENERATED,
         "",
         *_shortened(found),
-        f"**{count(len(mine), 'claim')}: {_verdicts(mine.values())}.**",
-        "",
+        *_headline(_origins(mine.values())),
+        *_meanings(mine.values()),
+        *_bands(found.power[paper.name]),
         *_counts(found, paper),
         CITATIONS[paper.about["cite"]],
         "",
@@ -225,42 +304,76 @@ def _shown_table(made: Table) -> Iterator[str]:
 def _claims(every: Sequence[Judged], headings: dict[str, str]) -> list[str]:
     if not every:
         return []
-    heads = ["claim", "says", "paper", "ours", "accepted", "verdict"]
+    heads = ["claim", "says", "paper", "ours", "accepted", "nulls", "verdict"]
+    varied = any(judged.variant is not None and judged.variant.found is not None for judged in every)
+    if varied:
+        heads.insert(4, "variant")
     rows = []
     for judged in every:
         claim = judged.claim
         mark = MARKS[judged.verdict]
-        if judged.verdict == "deviation":
+        if judged.verdict in ("deviation", "fail") and claim.id in headings:
             mark = f"[{mark}](#{_anchor(headings[claim.id])})"
-        note = f" ({_beside(judged)})" if _beside(judged) else ""
+        if claim.origin != "stated":
+            mark += f" ({claim.origin})"
+        note = f" ({judged.note})" if judged.note and judged.verdict != "deviation" else ""
         accepted = f"{judged.accept}: {claim.reason}" if claim.reason else str(judged.accept)
-        if judged.only_wider:
-            mark += f" in the wider band; not {claim.accept}"
-        rows.append([f"`{claim.id}`", claim.statement, claim.value, _value(judged.found) + note, accepted, mark])
-    return table(heads, rows, [False, False, True, True, False, False])
+        row = [
+            f"`{claim.id}`",
+            claim.statement,
+            claim.value,
+            _value(judged.found) + note,
+            accepted,
+            _nulls(judged),
+            mark,
+        ]
+        if varied:
+            row.insert(4, _closed(judged))
+        rows.append(row)
+    return table(heads, rows, [False, False, *[True] * (3 if varied else 2), False, False, False])
 
 
-def _beside(judged: Judged) -> str:
-    """What stands beside a claim's number: its note, or the first of its own checks that excuses it."""
-    if judged.verdict != "deviation":
-        return judged.note
-    excuse = next((seen for seen in judged.own if seen.holds), None)
-    if excuse is None:
+def _nulls(judged: Judged) -> str:
+    """Which nulls pass in a claim's band, of those that were tried."""
+    passed = [
+        each.name if each.tried == 1 else f"{each.name} {each.passed} of {each.tried}"
+        for each in judged.nulls
+        if each.passed
+    ]
+    return ", ".join(passed) if passed else "none" if judged.nulls else ""
+
+
+def _closed(judged: Judged) -> str:
+    """What the variant of a claim gives, and how much of the gap it closes."""
+    variant = judged.variant
+    if variant is None or variant.found is None:
         return ""
-    note = f", {excuse.note}" if excuse.note else ""
-    return f"{excuse.shown.says}: {_found(excuse)}{note}"
+    said = _value(variant.found)
+    if judged.standing == "contradicted" and variant.share is not None:
+        sure = "" if variant.lower is None else f", {100 * variant.lower:.0f} % for sure"
+        said += f" (closes {100 * variant.share:.0f} %{sure})"
+    return said
+
+
+def _origins(every: Iterable[Judged]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {origin: dict.fromkeys(VERDICTS, 0) for origin in ORIGINS}
+    for judged in every:
+        found[judged.claim.origin][judged.verdict] += 1
+    return found
 
 
 def _deviations(every: Sequence[Argued], mine: dict[str, Judged], *, quick: bool) -> list[str]:
     lines: list[str] = []
     for i, argued in enumerate(every, 1):
         deviation = argued.deviation
-        missed = [mine[key] for key in deviation.claims if _excused(mine, key)]
+        missed = [mine[key] for key in deviation.claims if _missed(mine, key)]
         of = [f"`{judged.claim.id}`" for judged in missed if judged.verdict == "deviation"]
         left = [f"`{judged.claim.id}`" for judged in missed if judged.verdict != "deviation"]
-        said = [f"Of {joined(of)}."] if of else []
-        said += [f"**Not shown of {joined(left)}.**"] if left else []
+        said = [f"Explains {joined(of)}."] if of else []
+        said += [f"**Leaves unexplained {joined(left)}.**"] if left else []
         lines += [f"### {_argument(i, argued)}", "", " ".join(said), "", deviation.why.strip(), ""]
+        if deviation.variant is not None:
+            lines += [f"*The one variant:* {deviation.variant.says}.", ""]
         if deviation.ns2:
             lines += [f"*ns-2:* {deviation.ns2.strip()}", ""]
         lines += [
@@ -268,16 +381,16 @@ def _deviations(every: Sequence[Argued], mine: dict[str, Judged], *, quick: bool
             "",
             *_seen(argued.seen, quick=quick),
         ]
-    return ["## Deviations", "", *lines] if lines else []
+    return ["## What is not met, and what is known of it", "", *lines] if lines else []
 
 
-def _excused(mine: Mapping[str, Judged], key: str) -> bool:
-    """Whether a claim needs its explanation; one that is met does not."""
-    return key in mine and mine[key].verdict != "pass"
+def _missed(mine: Mapping[str, Judged], key: str) -> bool:
+    """Whether a claim needs an explanation; one that is met does not."""
+    return key in mine and mine[key].verdict in ("deviation", "fail", "not_run")
 
 
 def _argument(position: int, argued: Argued) -> str:
-    return f"Deviation {position}: {argued.deviation.title}"
+    return f"{position}. {argued.deviation.title}"
 
 
 def _seen(every: Iterable[Seen], *, quick: bool) -> list[str]:
@@ -324,19 +437,13 @@ def _shortened(found: Reproduction) -> list[str]:
     """What nobody may overlook."""
     if not found.quick:
         return []
-    return ["**Shortened runs, judged in wider bands: they say that nothing is broken, not that the paper holds.**", ""]
+    return ["**Shortened runs: they say that every measure runs, not that the paper holds.**", ""]
 
 
 def _verdicts(every: Collection[Judged]) -> str:
     """How many have which verdict."""
-    verdicts = [judged.verdict for judged in every]
-    wider = sum(judged.only_wider for judged in every)
-    said = {
-        verdict: f"{number(verdicts.count(verdict))} {SAID[verdict]}" for verdict in VERDICTS if verdict in verdicts
-    }
-    if wider:
-        said["pass"] += f" ({number(wider)} of them only within the wider bands of `--quick`)"
-    return joined(list(said.values()))
+    verdicts = Counter(judged.verdict for judged in every)
+    return tally({verdict: verdicts[verdict] for verdict in VERDICTS})
 
 
 def _found(seen: Seen) -> str:

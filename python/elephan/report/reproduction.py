@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.papers.words import MEANS, SAID, bands, headline
 from elephan.pictures.figure import Axis, Figure, Series
 from elephan.pictures.table import Cell, Table, cell
-from elephan.pictures.words import count, joined, number
+from elephan.pictures.words import count, joined
 from elephan.report.page import Command, Filter, Page, Part
 from elephan.report.sources import made_by, read_json
 from elephan.units import format_time
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 VERDICTS = {
-    "pass": ("met", "green"),
-    "deviation": ("deviate for a known reason", "orange"),
-    "fail": ("failed", "vermilion"),
-    "not_run": ("not run", "muted"),
+    "pass": "green",
+    "deviation": "orange",
+    "fail": "vermilion",
+    "undecided": "sky",
+    "uninformative": "purple",
+    "ran": "blue",
+    "not_run": "muted",
 }
-"""What claims with a verdict did, and its colour."""
+"""The colours of verdicts."""
 
 BETWEEN = "\x1f"
 """Between the keys that rows are filtered by."""
@@ -52,31 +56,31 @@ def page(folder: Path) -> Page:
     papers = list(dict.fromkeys(str(claim["paper"]) for claim in claims))
     counts = {paper: {v: _counted(claims, paper, v) for v in _verdicts(claims)} for paper in papers}
     total = {verdict: sum(of[verdict] for of in counts.values()) for verdict in _verdicts(claims)}
-    judged = len(claims) - total.get("not_run", 0)
     filters = (
         Filter("Verdict", tuple(total)),
         Filter("Paper", tuple(papers)),
         Filter("Kind", tuple(dict.fromkeys(str(claim["kind"]) for claim in claims))),
+        Filter("Origin", tuple(dict.fromkeys(str(claim.get("origin")) for claim in claims))),
     )
-    said = [f"{count(n, 'claim')} {VERDICTS.get(v, (v,))[0]}" for v, n in total.items() if n]
-    wider = sum(map(_only_wider, claims))
-    only = f", {number(wider)} of them only within the wider bands of --quick" if wider else ""
+    stated, apart = headline(document.get("origins") or _origins(claims))
     wall = document.get("wall_s")
     quick = bool(document.get("quick"))
-    shortened = ["Shortened runs: they say that nothing is broken, not that the papers hold."] if quick else []
+    shortened = ["Shortened runs: they say that every measure runs, not that the papers hold."] if quick else []
+    changed = document.get("changed", ())
     again = f"elephan reproduce {' '.join(papers)}{' --quick' if quick else ''} --out reproduced/"
     return Page(
         kind="Reproduction",
         title=f"Claims of {count(len(papers), 'paper')}",
         question=("Do the published experiments hold?",),
-        headline=f"{total.get('pass', 0)} of {count(judged, 'claim')} met{only}",
-        sentence=f"Of {count(len(claims), 'claim')}: {joined(said)}.",
-        tone="bad" if total.get("fail") else "good",
+        headline=stated,
+        sentence=f"Counted apart: {apart}." if apart else f"{count(len(claims), 'claim')}.",
+        tone="bad" if changed or total.get("not_run") else "good",
         notes=(
+            *(f"{each['id']}: {each['now']}, was {each['was'] or 'not known'}" for each in changed),
+            *bands(document.get("power", ())),
             *(f"{each['says']}: {_value(each['measured']).text}" for each in document.get("counts", ())),
             *shortened,
-            "A deviation: the paper's number is not met, and the reason is known, written down and shown by a run.",
-            "Failed: not met, and not explained.",
+            *(f"{SAID[verdict].capitalize()}: {MEANS[verdict]}" for verdict in MEANS if total.get(verdict)),
         ),
         parts=(
             Part("Verdicts", (), (_figure(counts),)),
@@ -103,9 +107,13 @@ def _counted(claims: Sequence[Mapping[str, Any]], paper: str, verdict: str) -> i
     return sum(str(claim["paper"]) == paper and claim["verdict"] == verdict for claim in claims)
 
 
-def _only_wider(claim: Mapping[str, Any]) -> bool:
-    """Whether it passes by the wider band of shortened runs alone."""
-    return bool(claim["verdict"] == "pass" and claim.get("full_holds") is False)
+def _origins(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """How many claims from each origin have which verdict."""
+    found: dict[str, dict[str, int]] = {}
+    for claim in claims:
+        of = found.setdefault(str(claim.get("origin", "stated")), dict.fromkeys(_verdicts(claims), 0))
+        of[str(claim["verdict"])] += 1
+    return found
 
 
 def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
@@ -115,7 +123,7 @@ def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
     for verdict in next(iter(counts.values()), {}):
         y = np.array([float(counts[paper][verdict]) for paper in papers])
         if y.any():
-            colour = VERDICTS.get(verdict, ("", "ink"))[1]
+            colour = VERDICTS.get(verdict, "ink")
             series.append(Series(verdict.replace("_", " "), np.arange(float(y.size)), y, colour=colour, kind="bars"))
     for paper in papers:
         each = [f"{n} {verdict.replace('_', ' ')}" for verdict, n in counts[paper].items() if n]
@@ -130,47 +138,60 @@ def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
 
 def _table(paper: str, claims: Sequence[Document]) -> Table:
     own = [claim for claim in claims if str(claim["paper"]) == paper]
-    heads = ("id", "verdict", "kind", "where", "statement", "expected", "measured", "accepted", "why so much", "note")
+    heads = (
+        *("id", "verdict", "kind", "origin", "where", "statement"),
+        *("expected", "measured", "accepted", "why so much", "nulls that pass", "note"),
+    )
     rows = tuple(
         (
             cell(claim["id"]),
-            cell("pass (wider band)" if _only_wider(claim) else str(claim["verdict"]).replace("_", " ")),
+            cell(str(claim["verdict"]).replace("_", " ")),
             cell(claim["kind"]),
+            cell(claim.get("origin")),
             cell(claim.get("figure") or None),
             cell(claim["statement"]),
             *(_value(claim.get(key)) for key in ("expected", "measured", "tolerance")),
             cell(claim.get("reason") or None),
+            cell(_nulls(claim) or None),
             cell(_noted(claim) or None),
         )
         for claim in own
     )
-    keys = tuple(BETWEEN.join((claim["verdict"], paper, str(claim["kind"]))) for claim in own)
+    keys = tuple(BETWEEN.join((claim["verdict"], paper, str(claim["kind"]), str(claim.get("origin")))) for claim in own)
     return Table(paper, heads, rows, keys=keys)
 
 
+def _nulls(claim: Document) -> str:
+    """Which nulls pass in its band."""
+    return ", ".join(f"{each['name']} {each['passed']}/{each['tried']}" for each in claim.get("nulls", ()))
+
+
 def _noted(claim: Document) -> str:
-    """A claim's note, and what excuses it of its own."""
-    own = _shown([each for each in claim.get("own", ()) if each["holds"]])
-    return "; ".join(part for part in (claim.get("note"), own) if part)
+    """A claim's note, and how much of its gap the variant closes."""
+    variant = claim.get("variant") or {}
+    share, low = variant.get("share"), variant.get("share_lower")
+    closed = "" if share is None else f"the variant closes {100 * share:.0f} % of the gap"
+    closed += "" if share is None or low is None else f", {100 * low:.0f} % for sure"
+    return "; ".join(part for part in (claim.get("note"), closed) if part)
 
 
 def _arguments(document: Document) -> tuple[Part, ...]:
     """Why numbers are not met, and what the papers leave open, each with what runs show of it."""
     deviations, left = document.get("deviations", ()), document.get("open", ())
     parts = (
-        Part("Deviations", (), (), (_deviations(deviations),)),
+        Part("What is not met, and what is known of it", (), (), (_deviations(deviations),)),
         Part("What the papers leave open", (), (), (_open(left),)),
     )
     return tuple(part for part, every in zip(parts, (deviations, left), strict=True) if every)
 
 
 def _deviations(every: Sequence[Document]) -> Table:
-    heads = ("paper", "claims", "what", "why", "ns-2", "what would give the paper's number", "shown")
+    heads = ("paper", "claims", "what", "why", "ns-2", "what would give the paper's number", "the one variant", "shown")
     rows = tuple(
         (
             cell(each["paper"]),
             cell(" ".join(each["claims"])),
-            *(cell(each[key] or None) for key in ("title", "why", "ns2", "needs")),
+            *(cell(each.get(key) or None) for key in ("title", "why", "ns2", "needs", "variant")),
             cell(_shown(each["shown"])),
         )
         for each in every

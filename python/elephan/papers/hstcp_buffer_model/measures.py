@@ -31,6 +31,8 @@ BELOW = (0.1, 0.02, 0.005, 0.001)
 """Shares through which the buffer falls when windows are looked at."""
 KNEE, SATURATED, NOISE = 0.2, 0.11, 0.01
 """What counts as a significant fall, as a marginal gain, and as noise [utilization]: those of the 1 Gbit/s claims."""
+FULL = 0.99
+"""Utilization from which on a link is full: a larger buffer has nothing to add, and noise decides what a step is."""
 SHORT = 0.03
 """What shortened runs may miss these by: one seed, and windows that are still growing."""
 
@@ -101,9 +103,20 @@ def gain(runs: Runs, experiment: str, share: float, over: float) -> Measured:
 
 
 @MEASURES
-def smallest_step(runs: Runs, experiment: str, case: str = "") -> Measured:
-    """The least that the next larger buffer adds to the utilization."""
-    return least(_steps(curve(runs, experiment, case)))
+def rises(runs: Runs, experiment: str) -> Measured:
+    """What the next larger buffer adds to the utilization, the least of all steps: above 0 if it rises throughout.
+
+    Steps of a link that is full count with what noise may take, so that they are below 0 only if more is lost.
+    """
+    return _least_rise(curve(runs, experiment).values())
+
+
+def _least_rise(every: Iterable[Measured]) -> Measured:
+    steps = pairwise(list(every))
+    return least(
+        ((after - before) + (NOISE if before.mean >= FULL else 0.0)).noted(f"step to {after.note}")
+        for before, after in steps
+    )
 
 
 @MEASURES
@@ -128,18 +141,27 @@ def distance(runs: Runs, experiment: str, least_share: float, case: str = "") ->
 
 
 @MEASURES
-def red_distance(runs: Runs, least_share: float) -> Measured:
+def red_distance(runs: Runs, least_share: float, experiment: str = "") -> Measured:
     """How far RED's fixed point is from Adaptive RED, on the link and at the buffer where it is farthest."""
-    return largest(distance(runs, f"ared-{link}", least_share) for link in LINKS)
+    return largest(
+        distance(runs, experiment, least_share, link) if experiment else distance(runs, f"ared-{link}", least_share)
+        for link in LINKS
+    )
 
 
 @MEASURES
 def goodput_rises(runs: Runs, experiment: str) -> Measured:
-    """What the smallest step adds to the flows' rate, as a share of the link."""
+    """What the next larger buffer adds to the flows' rate, the least of all steps, as a share of the link.
+
+    Or by how much the rate with the smallest buffer is below half of that with the largest: slow is not only slower.
+    """
     link = LINKS[_link(experiment)]
-    at = [point(runs, experiment, share) for share in curve(runs, experiment)]
-    rates = [Measured(each.flows("goodput_bps").sum(axis=1)) for each in at]
-    return least((after - before) / (8000 * link.rate) for before, after in pairwise(rates))
+    shares = curve(runs, experiment)
+    at = [point(runs, experiment, share) for share in shares]
+    rates = [Measured(each.flows("goodput_bps").sum(axis=1)) / (8000 * link.rate) for each in at]
+    named = [rate.noted(used.note) for rate, used in zip(rates, shares.values(), strict=True)]
+    slow = (named[-1] * 0.5 - named[0]).noted("the smallest buffer, below half of the largest's")
+    return least([_least_rise(named), slow])
 
 
 # Loss.

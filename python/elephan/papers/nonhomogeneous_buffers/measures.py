@@ -178,7 +178,8 @@ def idle_above_mean_product(runs: Runs) -> Measured:
             if buffer > product
         ]
     worst = largest(found)
-    return worst.noted(f"{len(found)} runs; most with {worst.note}")
+    # Each single run counts: there is nothing that it is the mean of.
+    return Measured(worst.samples, f"{len(found)} runs; most with {worst.note}", half=0.0)
 
 
 @MEASURES
@@ -353,4 +354,6 @@ def _idle(runs: Runs, users: int) -> list[Measured]:
 def _active(points: Points) -> list[Measured]:
     """Means over replications: the document has no more of them."""
     every = [point.document["groups"][0]["transfers"]["open"] for point in points]
-    return [Measured(one["mean"], "" if one["ci95"] is None else f"± {one['ci95']:.1f}") for one in every]
+    return [
+        Measured(one["mean"], "" if one["ci95"] is None else f"± {one['ci95']:.1f}", half=one["ci95"]) for one in every
+    ]

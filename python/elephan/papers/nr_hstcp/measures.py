@@ -249,7 +249,7 @@ def _ratios(points: Points) -> NDArray[np.float64]:
 def _share(so: NDArray[np.bool_], ratios: NDArray[np.float64], points: Points) -> Measured:
     ends = (int(ratios.argmin()), int(ratios.argmax()))
     seen = " to ".join(f"{ratios[at]:.2f} (at {points.points[at].labels['rtt']})" for at in ends)
-    return Measured(float(so.mean()), f"{so.sum()} of {so.size} runs; ratios from {seen}")
+    return Measured(so.astype(float), f"{so.sum()} of {so.size} runs; ratios from {seen}")
 
 
 @MEASURES
@@ -258,7 +258,12 @@ def trend(runs: Runs, law: str) -> Found:
     points = protocol(runs, law)
     rtt = np.array([leading(point.labels["rtt"]) for point in points])
     got = across(points, "long").samples
-    return float(np.polyfit(rtt, got, 1)[0] * 175 / got.mean())
+    off = rtt - rtt.mean()
+    slope = float(off @ got / (off @ off))
+    left = got - got.mean() - slope * off
+    # 1.96: of more than a hundred runs.
+    half = 1.96 * float(np.sqrt(left @ left / (rtt.size - 2) / (off @ off)))
+    return Measured(slope * 175 / got.mean(), half=half * 175 / got.mean())
 
 
 @MEASURES

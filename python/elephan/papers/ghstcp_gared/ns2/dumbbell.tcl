@@ -1,21 +1,26 @@
 # The dumbbell of the tables in ns-2 2.35: five senders on 100 Mbit/s and five on 1 Gbit/s share 2.5 Gbit/s.
 # Arguments: tcp1, option1 (1 Reno, 8 HighSpeed), tcp2, option2, queue (DropTail, RED, ARED), delay [ms], duration [s], seed, then
-# key=value: max_p, min_rto [s], udp [Mbit/s], wait, access (packets), bytes, tick [s], dupfrac, bottom.
+# key=value: max_p, min_rto [s], udp [Mbit/s], wait, access (packets), bytes, tick [s], dupfrac, bottom, decrease (high_decrease_),
+# max_ssthresh, precision, exitfr, window, cuts [s], plugin (era.so, for "era-reno"), peak [Mbit/s] and on [s]
+# of UDP in bursts.
 # Prints, every 50 s, U [% of 2.5 Gbit/s], the max-min index and the groups' mean goodput [Mbit/s] since the print before.
 lassign $argv tcp1 option1 tcp2 option2 queue delay duration seed
-array set o {max_p 0.1 min_rto 1 udp 50 wait true access 10000 bytes false tick 0.01 dupfrac 1000000000 bottom 0.01 buffer 10001 overhead 0 singledup 1 bugfix true}
+array set o {max_p 0.1 min_rto 1 udp 50 wait true access 10000 bytes false tick 0.01 dupfrac 1000000000 bottom 0.01 buffer 10001 overhead 0 singledup 1 bugfix true decrease 0.1 max_ssthresh 0 precision true exitfr true window 1000000 cuts 0 plugin {} peak 0 on 0.5}
 foreach arg [lrange $argv 8 end] { lassign [split $arg =] key value; set o($key) $value }
 
 set ns [new Simulator]
 ns-random $seed
-Agent/TCP set window_ 1000000
+if {$o(plugin) != ""} { load $o(plugin) era }
+Agent/TCP set window_ $o(window)
 Agent/TCP set packetSize_ 1460
 Agent/TCP set useHeaders_ true
 Agent/TCP set low_window_ 38
 Agent/TCP set high_window_ 83000
 Agent/TCP set high_p_ 1e-7
-Agent/TCP set high_decrease_ 0.1
-Agent/TCP set max_ssthresh_ 0
+Agent/TCP set high_decrease_ $o(decrease)
+Agent/TCP set max_ssthresh_ $o(max_ssthresh)
+Agent/TCP set precisionReduce_ $o(precision)
+Agent/TCP set exitFastRetrans_ $o(exitfr)
 Agent/TCP set singledup_ $o(singledup)
 Agent/TCP set bugFix_ $o(bugfix)
 Agent/TCP set minrto_ $o(min_rto)
@@ -56,8 +61,9 @@ for {set i 0} {$i < 10} {incr i} {
     $ns duplex-link $host($i) $left [expr $group == 1 ? 1e8 : 1e9] 0.2ms DropTail
     $ns queue-limit $host($i) $left $o(access)
     set kind [set tcp$group]
-    set tcp($i) [expr {$kind == "sack" ? [new Agent/TCP/Sack1] : [new Agent/TCP/Reno]}]
-    set sink [expr {$kind == "sack" ? [new Agent/TCPSink/Sack1] : [new Agent/TCPSink]}]
+    array set classes {sack Sack1 reno Reno era-reno EraReno}
+    set tcp($i) [new Agent/TCP/$classes($kind)]
+    set sink [expr {[string match *sack $kind] ? [new Agent/TCPSink/Sack1] : [new Agent/TCPSink]}]
     $tcp($i) set windowOption_ [set option$group]
     $tcp($i) set fid_ $i
     $ns attach-agent $host($i) $tcp($i)
@@ -75,13 +81,19 @@ if {$o(udp) > 0} {
     $ns attach-agent $left $udp
     $ns attach-agent $right $null
     $ns connect $udp $null
-    set poisson [new Application/Traffic/Exponential]
-    $poisson set packetSize_ 1500
-    $poisson set burst_time_ 0
-    $poisson set idle_time_ [expr 12000.0 / ($o(udp) * 1e6)]
-    $poisson set rate_ 1000Gb
-    $poisson attach-agent $udp
-    $ns at 0 "$poisson start"
+    set source [new Application/Traffic/Exponential]
+    $source set packetSize_ 1500
+    if {$o(peak) > 0} {
+        $source set burst_time_ $o(on)
+        $source set idle_time_ [expr $o(on) * (1.0 * $o(peak) / $o(udp) - 1)]
+        $source set rate_ $o(peak)Mb
+    } else {
+        $source set burst_time_ 0
+        $source set idle_time_ [expr 12000.0 / ($o(udp) * 1e6)]
+        $source set rate_ 1000Gb
+    }
+    $source attach-agent $udp
+    $ns at 0 "$source start"
 }
 proc report {every} {
     global ns tcp acked monitor
@@ -102,6 +114,24 @@ proc report {every} {
         [expr $x * $x / 10 / $xx] [expr [lindex $sums 0] / 5] [expr [lindex $sums 1] / 5] $timeouts $cuts [$monitor set pdrops_] $each]
     flush stdout
     $ns at [expr [$ns now] + $every] "report $every"
+}
+# What S2's windows were before and after each cut, seen every so often: "cut", time, flow, before, after, timeouts so far.
+proc watch {every} {
+    global ns tcp seen window
+    for {set i 5} {$i < 10} {incr i} {
+        set cuts [$tcp($i) set ncwndcuts_]
+        set now [$tcp($i) set cwnd_]
+        if {$cuts != $seen($i)} {
+            puts [format "cut %.3f %d %d %.1f %.1f %d" [$ns now] $i [expr $cuts - $seen($i)] $window($i) $now [$tcp($i) set nrexmit_]]
+            set seen($i) $cuts
+        }
+        set window($i) $now
+    }
+    $ns at [expr [$ns now] + $every] "watch $every"
+}
+if {$o(cuts) > 0} {
+    for {set i 5} {$i < 10} {incr i} { set seen($i) 0; set window($i) 0 }
+    $ns at $o(cuts) "watch $o(cuts)"
 }
 $ns at 50 "report 50"
 $ns at [expr $duration + 0.001] "exit 0"

@@ -1,0 +1,147 @@
+"""The verdicts that later runs are held against, of full and of shortened ones: a paper's ``verdicts.csv``.
+
+A verdict that changes is what a check has to tell; a *fail* that is known is not. ``elephan reproduce --bless`` writes
+them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError
+from elephan.run.files import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from elephan.papers.judged import Judged
+    from elephan.papers.paper import Paper
+
+FILE = "verdicts.csv"
+COLUMNS = ("id", "verdict", "quick")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was judged of a claim before.
+
+    Parameters
+    ----------
+    full, quick : str
+        Verdicts of full and of shortened runs; empty if there are none.
+    """
+
+    full: str = ""
+    quick: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A verdict that is not what it was.
+
+    Parameters
+    ----------
+    id, was, now : str
+        ``was`` is empty for a claim that had none.
+    """
+
+    id: str
+    was: str
+    now: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a document has it."""
+        return {"id": self.id, "was": self.was or None, "now": self.now}
+
+
+def read(paper: Paper) -> dict[str, Known]:
+    """Read the verdicts of a paper.
+
+    Parameters
+    ----------
+    paper : Paper
+
+    Returns
+    -------
+    dict of str to Known
+        By claim; empty if there is no file.
+
+    Raises
+    ------
+    ValueError
+        If its columns are others.
+    """
+    path = paper.folder / FILE
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            message = f"{path.name}: its columns must be {', '.join(COLUMNS)}"
+            raise ValueError(message)
+        return {row["id"]: Known(row["verdict"], row["quick"]) for row in reader}
+
+
+def changes(known: Mapping[str, Known], judged: Iterable[Judged], *, quick: bool) -> list[Change]:
+    """Compare verdicts with those that are known.
+
+    Parameters
+    ----------
+    known : mapping of str to Known
+    judged : iterable of Judged
+    quick : bool
+        Of shortened runs.
+
+    Returns
+    -------
+    list of Change
+        One per claim whose verdict is another, or is new.
+    """
+    found = []
+    for one in judged:
+        before = known.get(one.claim.id, Known())
+        was = before.quick if quick else before.full
+        if was != one.verdict:
+            found.append(Change(one.claim.id, was, one.verdict))
+    return found
+
+
+def write(paper: Paper, judged: Mapping[str, Judged], *, quick: bool) -> Path:
+    """Write the verdicts of a paper; those of claims that were not judged, and of the other kind of runs, stay.
+
+    Parameters
+    ----------
+    paper : Paper
+    judged : mapping of str to Judged
+    quick : bool
+        Of shortened runs.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written.
+    """
+    before = read(paper)
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for key in paper.claims:
+        known = before.get(key, Known())
+        verdict = judged[key].verdict if key in judged else None
+        full = known.full if quick or verdict is None else verdict
+        short = verdict if quick and verdict is not None else known.quick
+        rows.writerow((key, full, short))
+    path = paper.folder / FILE
+    try:
+        return write_text(path, text.getvalue())
+    except OSError as error:
+        message = f"--bless: {path}: {error.strerror}"
+        raise InputError(message) from None

@@ -1,0 +1,173 @@
+"""How much of the gap between the paper's number and ours one variant closes, with the interval that decides it.
+
+A claim that is not met is explained if the runs of *one* variant, the same for a whole table or figure, with five seeds
+or more, close at least 70 % of its gap: the lower end of the 95 % interval of the share decides, not its mean. Where
+the paper's value is V, ours x and the variant's y, a share s is closed if (1 - s) |x - V| - |y - V| is not below 0.
+Both signs of y - V make this two conditions that are linear in what each replication gives, so that each has a t
+interval of paired differences; the lower end is the largest s at which neither interval reaches below 0 (Fieller's
+argument for a ratio, E. C. Fieller, J. Royal Stat. Soc. B 16, 1954). A claim without a value, an ordering or a shape,
+is explained if the variant meets it, by its interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.papers import measured
+from elephan.papers.measured import Measured
+from elephan.stats import estimate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elephan.papers.accept import Accept
+    from elephan.papers.measured import Found
+
+NEEDED = 0.7
+"""Share of the gap that must be closed: what is left is then less than half of what is explained."""
+
+SEEDS = 5
+"""Of the variant, at least: an interval of two or three runs is too wide, or by chance too narrow, to say anything."""
+
+_LOWEST = -1e3
+"""A share below which nobody looks: the variant is farther from the paper than ours, by a thousand gaps."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What a variant says of a claim.
+
+    Parameters
+    ----------
+    found : Found or None
+        The claim's measure in the variant; None if it was not run.
+    holds : bool
+        Whether the claim is met there, as far as its interval tells.
+    seeds : int or None
+        Replications of the variant; None where no runs decide.
+    share, lower : float or None
+        Of the gap that it closes: by the means, and at the lower end of the 95 % interval. None where there is no gap,
+        or no number to be apart from.
+    explains : bool
+    note : str
+        Why not, in a few words.
+    """
+
+    found: Found | None
+    holds: bool
+    seeds: int | None = None
+    share: float | None = None
+    lower: float | None = None
+    explains: bool = False
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a document has it."""
+        return {
+            "measured": None if self.found is None else measured.to_json(self.found),
+            "holds": self.holds,
+            "seeds": self.seeds,
+            "share": self.share,
+            "share_lower": self.lower,
+            "explains": self.explains,
+            "note": self.note,
+        }
+
+
+def explain(accept: Accept, ours: Found, theirs: Found, *, met: bool, seeds: int | None, valued: bool) -> Explained:
+    """Tell how much of a gap a variant closes, and whether that is enough.
+
+    Parameters
+    ----------
+    accept : Accept
+        What is accepted of the claim.
+    ours, theirs : Found
+        The claim's measure, here and in the variant.
+    met : bool
+        Whether the claim is met in the variant, by its interval where it has one.
+    seeds : int or None
+        Replications of the variant; None where formulas decide.
+    valued : bool
+        Whether the claim has a number that ours is apart from.
+
+    Returns
+    -------
+    Explained
+    """
+    enough = seeds is None or seeds >= SEEDS
+    few = "" if enough else f"{seeds} seeds, of {SEEDS} that are needed"
+    if not valued or accept.how not in ("abs", "rel", "factor", "interval"):
+        note = few or ("" if met else "not met there, either")
+        return Explained(theirs, met, seeds, explains=met and enough, note=note)
+    share, lower = closed(ours, theirs, accept.value, logarithmic=accept.how == "factor")
+    decisive = share if seeds is None else lower
+    explains = enough and decisive is not None and decisive >= NEEDED
+    note = few
+    if not note and not explains:
+        note = (
+            "its runs leave no interval" if decisive is None else f"less than {100 * NEEDED:.0f} % of the gap for sure"
+        )
+    return Explained(theirs, met, seeds, share, lower, explains, note)
+
+
+def closed(ours: Found, theirs: Found, value: float, *, logarithmic: bool = False) -> tuple[float | None, float | None]:
+    """Return the share of a gap that is closed: by the means, and the lower end of its 95 % interval.
+
+    Parameters
+    ----------
+    ours, theirs : Found
+        Numbers, or measured replication by replication with the same random numbers.
+    value : float
+        The paper's.
+    logarithmic : bool
+        Take the gap between logarithms: for orders of magnitude.
+
+    Returns
+    -------
+    share, lower : float or None
+        None where there is no gap, no number, or (the lower end) no interval.
+
+    Examples
+    --------
+    >>> closed(Measured([8.0, 8.2, 7.8]), Measured([5.1, 5.0, 4.9]), 5.0)[0]
+    1.0
+    """
+    here, there = (_samples(found) for found in (ours, theirs))
+    if logarithmic:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            here, there, value = np.log(here), np.log(there), float(np.log(value))
+    gap, left = here - value, there - value
+    if gap.size != left.size or gap.mean() == 0 or not (np.isfinite(gap).all() and np.isfinite(left).all()):
+        return None, None
+    gap = gap * np.sign(gap.mean())
+    share = float(1 - abs(left.mean()) / gap.mean())
+    return share, _lower(gap, left, share) if gap.size > 1 else None
+
+
+def _lower(gap: NDArray[np.float64], left: NDArray[np.float64], share: float) -> float | None:
+    """The largest share at which neither of both intervals reaches below 0, by bisection; None if there is none."""
+
+    def certain(s: float) -> bool:
+        return all(_lowest((1 - s) * gap - sign * left) >= 0 for sign in (1.0, -1.0))
+
+    low, high = _LOWEST, share
+    if certain(high):
+        return high
+    if not certain(low):
+        return None  # nobody can tell that there is a gap
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if certain(middle) else (low, middle)
+    return low
+
+
+def _lowest(samples: NDArray[np.float64]) -> float:
+    of = estimate(samples)
+    return float(of.mean) - float(of.ci95 or 0.0)
+
+
+def _samples(found: Found) -> NDArray[np.float64]:
+    return found.samples if isinstance(found, Measured) else np.array([float(found)])

@@ -1,0 +1,119 @@
+"""Nulls of Tables 1 to 6: what our own cells of another law, another queue or another delay pass in a cell's band.
+
+Cases 2 to 31 are five routers times two laws times three pairs of recoveries, in this order; case 1 is Reno alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.papers.ghstcp_gared.cells import DELAYS
+from elephan.papers.measures import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from elephan.papers.paper import Claim
+
+FIRST, PAIRS, ROUTERS = 2, 3, 5
+"""The first case with a law that is compared, pairs of recoveries of one law, routers."""
+
+
+def wrong_law(case: int) -> list[int]:
+    """Return the case with gentle HighSpeed for HighSpeed, or the reverse; Reno's with HighSpeed.
+
+    Parameters
+    ----------
+    case : int
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> wrong_law(2), wrong_law(7), wrong_law(9), wrong_law(1)
+    ([5], [4], [12], [2])
+    """
+    if case < FIRST:
+        return [FIRST]
+    return [case + PAIRS if (case - FIRST) // PAIRS % 2 == 0 else case - PAIRS]
+
+
+def wrong_queue(case: int) -> list[int]:
+    """Return the cases with the same senders at the other routers; none for Reno alone, which one router had.
+
+    Parameters
+    ----------
+    case : int
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> wrong_queue(9), wrong_queue(1)
+    ([3, 15, 21, 27], [])
+    """
+    if case < FIRST:
+        return []
+    senders = FIRST + (case - FIRST) % (2 * PAIRS)
+    return [other for i in range(ROUTERS) if (other := senders + 2 * PAIRS * i) != case]
+
+
+def _cell(claim: Claim) -> tuple[str, int, int] | None:
+    """What of which case and delay a claim is about, if it is about a cell."""
+    name, given = parse(claim.measure)
+    return (given["of"], given["case"], given["delay"]) if name == "cell" else None
+
+
+def _cases(of: Callable[[int], Iterable[int]]) -> Callable[[Claim], Sequence[str]]:
+    def measures(claim: Claim) -> list[str]:
+        cell = _cell(claim)
+        if cell is None:
+            return []
+        what, case, delay = cell
+        return [f"cell of={what} case={other} delay={delay}" for other in of(case)]
+
+    return measures
+
+
+def _delays(claim: Claim) -> list[str]:
+    cell = _cell(claim)
+    if cell is None:
+        return []
+    what, case, delay = cell
+    return [f"cell of={what} case={case} delay={other}" for other in DELAYS if other != delay]
+
+
+ALTERNATIVES: Mapping[str, Callable[[Claim], Sequence[str]]] = {
+    "wrong law": _cases(wrong_law),
+    "wrong queue": _cases(wrong_queue),
+    "wrong delay": _delays,
+}
+
+
+def column(claim: Claim) -> str:
+    """Name the column that a constant is taken for: cells with SACK on the fast group, and cells without."""
+    cell = _cell(claim)
+    return "" if cell is None else "SACK" if has_sack(cell[1]) else "none"
+
+
+def has_sack(case: int) -> bool:
+    """Tell whether the fast group of a case has SACK.
+
+    Parameters
+    ----------
+    case : int
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> [case for case in range(1, 8) if has_sack(case)]
+    [3, 4, 6, 7]
+    """
+    return case >= FIRST and (case - FIRST) % PAIRS != 0

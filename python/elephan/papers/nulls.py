@@ -1,0 +1,275 @@
+"""What would pass in a claim's band besides: nulls, judged from the same runs in the same band.
+
+* **constant**, for a family of numbers: the one number for each column that passes most of its claims. It was fitted to
+  the papers' numbers and knows nothing else.
+* **alternatives** that a paper's ``nulls.py`` names, such as the *wrong law*, *queue* or *delay*: our own cell of
+  another case, of which some or all pass.
+* **opposite**, for orderings: what was found, with its sign turned.
+* **flat**, for shapes and orderings over a sweep: a world in which what is varied changes nothing. All points have the
+  data of one, and it passes if it does so with each of several points in that place.
+* **another point**, for numbers that are alone: the same, so that the number is that of some other point.
+
+A band that a null passes as often as ours says nothing of ours: its claims, where met, are *uninformative*. Of claims
+in a family numbers of claims are compared, of a claim alone whether the null passes, each time it is tried.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.papers.judged import UNMEASURED, standing
+from elephan.papers.runs import Points, Runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from elephan.papers.accept import Accept
+    from elephan.papers.judged import Judged
+    from elephan.papers.measured import Found
+    from elephan.papers.paper import Claim, Family, Paper
+
+CONSTANT, OPPOSITE, FLAT, ANOTHER = "constant", "opposite", "flat", "another point"
+
+WORLDS = 5
+"""Points that are tried in the place of all others: the first, the last, and those between at even distances."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A null of one claim.
+
+    Parameters
+    ----------
+    name : str
+    passed, tried : int
+        How often it passed, of how many times that it could be tried.
+    """
+
+    name: str
+    passed: int
+    tried: int
+
+    @property
+    def always(self) -> bool:
+        """Whether it passed each time."""
+        return self.passed == self.tried
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a document has it."""
+        return {"name": self.name, "passed": self.passed, "tried": self.tried}
+
+
+@dataclass(frozen=True)
+class Power:
+    """What the bands of a family are worth.
+
+    Parameters
+    ----------
+    family : str
+    claims : tuple of str
+    whole : bool
+        Whether all of the family was judged: of fewer nobody can tell.
+    ours : int
+        Claims that are met.
+    variant : int or None
+        Claims that the variant of their tables meets, where there is one.
+    nulls : dict of str to float
+        Claims that each null passes; one that may be tried several times counts in parts.
+    """
+
+    family: str
+    claims: tuple[str, ...]
+    whole: bool
+    ours: int
+    variant: int | None
+    nulls: dict[str, float]
+
+    @property
+    def informative(self) -> bool:
+        """Whether ours passes more often than every null."""
+        return all(self.ours > passed for passed in self.nulls.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a document has it."""
+        return {
+            "family": self.family,
+            "claims": len(self.claims),
+            "whole": self.whole,
+            "ours": self.ours,
+            "variant": self.variant,
+            "nulls": dict(self.nulls),
+            "informative": self.informative if self.whole else None,
+        }
+
+
+def tried(paper: Paper, judged: Judged, runs: Runs) -> tuple[Tried, ...]:
+    """Try the nulls that one claim alone can be held against.
+
+    Parameters
+    ----------
+    paper : Paper
+    judged : Judged
+        Was run.
+    runs : Runs
+        All of the paper's.
+
+    Returns
+    -------
+    tuple of Tried
+        None for what a formula decides.
+    """
+    claim, accept = judged.claim, judged.accept
+    if not claim.experiments or judged.found is None:
+        return ()
+    found = []
+    for name, measures in _alternatives(paper, claim).items():
+        each = [_measured(paper, measure, runs) for measure in measures]
+        known = [one for one in each if one is not None]
+        if known:
+            found.append(Tried(name, sum(_passes(claim, accept, one) for one in known), len(known)))
+    if claim.kind == "ordering" and accept.how in ("sign", "min", "max"):
+        turned = -judged.found if not isinstance(judged.found, bool) else not judged.found
+        found.append(Tried(OPPOSITE, int(_passes(claim, accept, turned)), 1))
+    # A cell of a family has nulls that say more.
+    flat = None if found and claim.kind == "numeric" else _flat(paper, claim, accept, runs)
+    return (*found, flat) if flat is not None else tuple(found)
+
+
+def families(paper: Paper, judged: Mapping[str, Judged]) -> tuple[list[Power], dict[str, tuple[Tried, ...]]]:
+    """Compare ours with the nulls of each family.
+
+    Parameters
+    ----------
+    paper : Paper
+    judged : mapping of str to Judged
+        With what was tried of each claim.
+
+    Returns
+    -------
+    list of Power
+    dict of str to tuple of Tried
+        What the best constants pass, by claim.
+    """
+    every: list[Power] = []
+    constants: dict[str, tuple[Tried, ...]] = {}
+    for family in paper.families:
+        mine = {key: judged[key] for key in family.claims if key in judged and judged[key].found is not None}
+        if not mine:
+            continue
+        passed: dict[str, float] = {}
+        if CONSTANT in family.nulls:
+            fitted = _constants(paper, mine)
+            constants |= {key: (Tried(CONSTANT, int(held), 1),) for key, held in fitted.items()}
+            passed[CONSTANT] = sum(fitted.values())
+        for name in family.nulls:
+            shares = [t.passed / t.tried for one in mine.values() for t in one.nulls if t.name == name]
+            if shares:
+                passed[name] = float(sum(shares))
+        every.append(_power(family, mine, passed))
+    return every, constants
+
+
+def _power(family: Family, mine: Mapping[str, Judged], passed: dict[str, float]) -> Power:
+    variants = [one.variant.holds for one in mine.values() if one.variant is not None and one.variant.found is not None]
+    return Power(
+        family.name,
+        family.claims,
+        len(mine) == len(family.claims),
+        sum(one.standing == "met" for one in mine.values()),
+        sum(variants) if variants else None,
+        passed,
+    )
+
+
+def empty(judged: Judged) -> str:
+    """Name the null that leaves a claim alone without power: one that passes whenever it is tried; none is empty.
+
+    Parameters
+    ----------
+    judged : Judged
+
+    Returns
+    -------
+    str
+    """
+    return next((each.name for each in judged.nulls if each.always), "")
+
+
+def best_constant(bands: Sequence[tuple[float, float]]) -> float:
+    """Return the number that lies in the most bands; the least of those, and one that an end of a band is.
+
+    Parameters
+    ----------
+    bands : sequence of tuple of float
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> best_constant([(0.0, 1.0), (0.5, 2.0), (0.75, 0.8)])
+    0.75
+    """
+    ends = sorted({low for low, _ in bands if np.isfinite(low)} | {high for _, high in bands if np.isfinite(high)})
+    return max(ends, key=lambda x: sum(low <= x <= high for low, high in bands))
+
+
+def _constants(paper: Paper, mine: Mapping[str, Judged]) -> dict[str, bool]:
+    """Whether each claim is met by the best constant of its column."""
+    columns: dict[str, list[str]] = defaultdict(list)
+    for key, one in mine.items():
+        columns[paper.column(one.claim)].append(key)
+    held: dict[str, bool] = {}
+    for keys in columns.values():
+        best = best_constant([mine[key].accept.bounds for key in keys])
+        held |= {key: bool(mine[key].accept.holds(best)) for key in keys}
+    return {key: held[key] for key in mine}
+
+
+def _alternatives(paper: Paper, claim: Claim) -> dict[str, Sequence[str]]:
+    return {name: measures for name, of in paper.alternatives.items() if (measures := of(claim))}
+
+
+def _passes(claim: Claim, accept: Accept, found: Found) -> bool:
+    return standing(claim, accept, found) == "met"
+
+
+def _measured(paper: Paper, measure: str, runs: Runs) -> Found | None:
+    try:
+        found: Found = paper.measures(measure, runs)
+    except UNMEASURED:
+        return None
+    return found
+
+
+def _flat(paper: Paper, claim: Claim, accept: Accept, runs: Runs) -> Tried | None:
+    """A world in which nothing that is varied matters; None where the claim says so itself, or compares nothing."""
+    number = claim.kind == "numeric"
+    if claim.value in (">= 0", "<= 0", "0") or not (number or accept.how in ("sign", "min", "max", "so")):
+        return None
+    mine = runs.only(claim.experiments)
+    first = next(iter(mine.experiments.values()), None)
+    if first is None or len(first) < 2:
+        return None
+    at = sorted({round(i) for i in np.linspace(0, len(first) - 1, WORLDS)})
+    passed = []
+    for which in at:
+        looked: set[int] = set()
+        world = Runs(dict(_filled(mine.experiments.values(), first, which, looked)), runs.quick)
+        found = _measured(paper, claim.measure, world)
+        if found is not None and (number or len(looked) > 1):
+            passed.append(_passes(claim, accept, found))
+    return Tried(ANOTHER if number else FLAT, sum(passed), len(passed)) if passed else None
+
+
+def _filled(every: Iterable[Points], source: Points, which: int, looked: set[int]) -> Iterable[tuple[str, Points]]:
+    """Experiments whose points all have the data of one."""
+    one = source.points[which]
+    for points in every:
+        filled = tuple(one.under(point.labels, looked) for point in points)
+        yield points.name, Points(points.name, filled, points.failed)

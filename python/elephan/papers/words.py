@@ -1,0 +1,107 @@
+"""Verdicts and origins in words: the same on pages, in reports and on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.pictures.words import count, joined, number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SAID = {
+    "pass": "met",
+    "deviation": "not met, explained by one variant",
+    "fail": "not met and not explained",
+    "undecided": "undecided",
+    "uninformative": "uninformative",
+    "ran": "ran",
+    "not_run": "not run",
+}
+
+MEANS = {
+    "pass": "within what is accepted; an ordering or a shape with all of its 95 % interval.",
+    "deviation": "runs of one variant, the same for the whole table or figure, with five seeds or more, close at least "
+    "70 % of the gap to the paper, by the lower end of the share's interval.",
+    "fail": "not met, and no one variant explains it; what is known of it is said.",
+    "undecided": "an ordering or a shape whose 95 % interval holds the limit: the runs do not tell.",
+    "uninformative": "met, in a band that a null passes as often: that says nothing of ours.",
+    "ran": "shortened runs measured it, and say no more.",
+}
+"""What a verdict says, where it is explained."""
+
+APART = {
+    "derived": ("number derived here from its equations or text", "numbers derived here from their equations or text"),
+    "formula": ("statement that a formula alone decides", "statements that formulas alone decide"),
+    "misprint": ("misprint", "misprints"),
+}
+"""What is no statement that packets judge, one and several."""
+
+
+def headline(origins: Mapping[str, Mapping[str, int]]) -> tuple[str, str]:
+    """Say how many of the papers' own statements have which verdict, and what is counted apart.
+
+    Parameters
+    ----------
+    origins : mapping of str to mapping of str to int
+        By origin and verdict.
+
+    Returns
+    -------
+    str
+        Without a full stop.
+    str
+        Empty if there is nothing else.
+
+    Examples
+    --------
+    >>> headline({"stated": {"pass": 3, "fail": 1}, "misprint": {"deviation": 1}})[0]
+    '4 statements: 3 met and 1 not met and not explained'
+    >>> headline({"stated": {"pass": 3, "fail": 1}, "misprint": {"deviation": 1}})[1]
+    '1 misprint (1 not met, explained by one variant)'
+    """
+    stated = origins.get("stated", {})
+    first = f"{count(sum(stated.values()), 'statement')}: {tally(stated) or 'none'}"
+    apart = [
+        f"{number(n)} {words[n != 1]} ({tally(origins[origin])})"
+        for origin, words in APART.items()
+        if (n := sum(origins.get(origin, {}).values()))
+    ]
+    return first, joined(apart)
+
+
+def tally(verdicts: Mapping[str, int]) -> str:
+    """Say how many have which verdict.
+
+    Parameters
+    ----------
+    verdicts : mapping of str to int
+
+    Returns
+    -------
+    str
+    """
+    return joined([f"{number(n)} {SAID.get(verdict, verdict)}" for verdict, n in verdicts.items() if n])
+
+
+def bands(families: Sequence[Mapping[str, object]]) -> list[str]:
+    """Say what the bands of families are worth, a line each.
+
+    Parameters
+    ----------
+    families : sequence of mapping
+        ``power`` of the document.
+
+    Returns
+    -------
+    list of str
+    """
+    lines = []
+    for each in families:
+        nulls = each["nulls"]
+        assert isinstance(nulls, dict)
+        passed = ", ".join(f"{name} {value:.4g}" for name, value in nulls.items())
+        variant = "" if each["variant"] is None else f", its one variant {each['variant']}"
+        mark = "" if each["informative"] is not False else "; uninformative"
+        lines.append(f"{each['family']}: ours {each['ours']} of {each['claims']}{variant}; nulls: {passed}{mark}")
+    return lines
