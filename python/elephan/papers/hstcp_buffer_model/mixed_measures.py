@@ -49,14 +49,13 @@ def hops_gain(runs: Runs, *, share: float, over: float) -> Found:
 
 
 @MEASURES
-def long_path_behind(runs: Runs) -> Found:
-    """What a flow over one bottleneck gets over what one over all three gets, the least over buffers [1]."""
-    found = []
-    for point in runs["three-hops"]:
-        long = Measured(point.flows("goodput_bps", "long").mean(axis=1))
-        cross = least(Measured(point.flows("goodput_bps", f"cross{i}").mean(axis=1)) for i in (1, 2, 3))
-        found.append((cross / long).noted(point.labels["buffer"]))
-    return least(found)
+def long_path_gets(runs: Runs, *, share: float) -> Found:
+    """What a flow over all three bottlenecks gets over what one over a single one gets, the most of the three [1]."""
+    point = at_share(runs, "three-hops", share)
+    long, *cross = (
+        Measured(point.flows("goodput_bps", group).mean(axis=1)) for group in ("long", "cross1", "cross2", "cross3")
+    )
+    return largest((long / one).noted(hop) for one, hop in zip(cross, HOPS, strict=True))
 
 
 @MEASURES
