@@ -56,7 +56,7 @@ def test_what_a_formula_decides_holds_but_for_one_number(claim: Any) -> None:
 
 
 def test_the_number_that_does_not_hold_is_explained_by_runs(doubling: Runs) -> None:
-    [deviation] = PAPER.deviations
+    deviation = PAPER.deviations[0]
     assert deviation.claims == ("nr.limit.576",)
     for shown in deviation.shown:
         assert shown.accept is not None

@@ -95,6 +95,14 @@ def segments_bias_less(runs: Runs, *, counts: str) -> Found:
     return least(found)
 
 
+@MEASURES
+def smaller_loses_oftener(runs: Runs, *, law: str, counts: str) -> Found:
+    """Loss events of the flow of 576 bytes over those of the flow of 1500."""
+    point = runs["segments"].where(case=law, buffer=_room(counts)).at(packet=576)
+    small, large = (Measured(point.flows("loss_events", group).sum(axis=1)) for group in ("long", "short"))
+    return small / large
+
+
 def _room(counts: str) -> str:
     return {"packets": PACKETS, "bytes": BYTES}[counts]
 
