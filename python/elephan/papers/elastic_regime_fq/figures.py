@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elephan.metrics.links import utilization_series
-from elephan.papers.elastic_regime_fq import measures, packets
+from elephan.papers.elastic_regime_fq import measures, packets, regimes_figures
 from elephan.papers.exhibits import Figures
 from elephan.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from elephan.papers.runs import Point, Runs
 
 FIGURES = Figures()
+FIGURES.update(regimes_figures.FIGURES)
 
 SPAN = 100.0
 """What the traces show from the end of the warm-up on, as the paper does [s]."""
@@ -106,6 +107,7 @@ def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
             series,
             note=f"{alt} Every fifth packet is drawn, and every dropped one.",
         ),
+        regimes_figures.background_stripes(runs),
     )
 
 
@@ -336,3 +338,6 @@ def _disciplines(runs: Runs) -> Table:
         "four HighSpeed: 10 s with another flow well ahead [%]",
     )
     return Table("Drop-tail and fair queueing", heads, tuple(rows))
+
+
+FIGURES.update(regimes_figures.CONTROLS)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.metrics.fairness import jain
-from elephan.papers.elastic_regime_fq import packets
+from elephan.papers.elastic_regime_fq import packets, regimes_measures
 from elephan.papers.measured import Measured, largest, least
 from elephan.papers.measures import Measures
 from elephan.theory import elastic
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from elephan.papers.runs import Point, Runs
 
 MEASURES = Measures()
+MEASURES.update(regimes_measures.MEASURES)
 
 RESIDUAL = 25e6
 """What the background leaves [bit/s]."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.papers.exhibits import Figures
+from elephan.papers.hstcp_buffer_model import concept_figures, mixed_figures
 from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled, two_in_step
 from elephan.papers.hstcp_buffer_model.measures import loss_events
 from elephan.papers.measured import Measured
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from elephan.pictures.table import Cell
 
 FIGURES = Figures()
+FIGURES.update(concept_figures.FIGURES)
 SPEEDS = {"1g": "1 Gbit/s", "2g5": "2.5 Gbit/s"}
 QUEUES = {"droptail": "drop-tail", "ared": "Adaptive RED"}
 
@@ -74,8 +77,23 @@ def _share(link: str) -> Axis:
     return Axis(f"buffer / {LINKS[link].full:,} packets", scale="log", low=0.9 * min(SHARES), high=1.1)
 
 
-def _used(queue: str, link: str, runs: Runs, more: tuple[Series, ...] = (), note: str = "") -> Figure:
-    """Utilization against the buffer."""
+def _used(queue: str, link: str, runs: Runs, more: tuple[Series, ...] = (), note: str = "") -> tuple[Figure, Figure]:
+    """Utilization against the buffer: on linear axes, whose shares end at 1 as the paper's do, and on ours."""
+    told = _told(queue, link, runs, more, note)
+    linear = replace(
+        told,
+        name=f"{told.name}-linear",
+        x=Axis(told.x.label, low=0.0, high=1.03),
+        y=Axis(told.y.label, low=0.0, high=1.03),
+        link="",
+        note="On linear axes, for the paper's curves. The next picture has the same with a logarithmic axis of buffers "
+        "and one of utilizations that tells 0.9, 0.95 and 0.99 apart.",
+    )
+    return linear, told
+
+
+def _told(queue: str, link: str, runs: Runs, more: tuple[Series, ...], note: str) -> Figure:
+    """Utilization against the buffer, small buffers and full links told apart."""
     model = "model: M/M/1/K" if queue == "droptail" else "model: RED"
     points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
     ours = _measured("simulated", link, points, _utilization, "blue")
@@ -138,7 +156,7 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
         "whenever the buffer is full follows the runs from a share of 0.05; below it bursts overflow the buffer long "
         "before the link is full."
     )
-    return _used("droptail", "1g", runs, (_step("1g"), paper), note), _lost("droptail", "1g", runs, 1e-3)
+    return *_used("droptail", "1g", runs, (_step("1g"), paper), note), _lost("droptail", "1g", runs, 1e-3)
 
 
 @FIGURES(
@@ -150,7 +168,7 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
 )
 def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     """Utilization and loss on the second link."""
-    return _used("droptail", "2g5", runs, (_step("2g5"),)), _lost("droptail", "2g5", runs)
+    return *_used("droptail", "2g5", runs, (_step("2g5"),)), _lost("droptail", "2g5", runs)
 
 
 def _trace(point: Point, kind: str, column: str, index: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -255,7 +273,7 @@ def _adaptive(runs: Runs, link: str, printed: float) -> tuple[Figure | Table, ..
         _other(runs, "ared-bottom", link, "max_p may fall as in ns-2.35", "green"),
         _other(runs, "ared-thresholds", link, "thresholds 0.4 and 1 of the buffer", "orange"),
     )
-    return _used("ared", link, runs, more), _lost("ared", link, runs, printed)
+    return *_used("ared", link, runs, more), _lost("ared", link, runs, printed)
 
 
 @FIGURES(
@@ -323,3 +341,6 @@ def beside_ns2(runs: Runs) -> tuple[Figure | Table, ...]:
     heads = ("case", "buffer [packets]", "measured [s]", "ns-2's settings", *(head for pair in both for head in pair))
     rows = tuple(filter(None, (_beside(row, runs) for row in ns2())))
     return (Table("ns-2 and elephan on the same settings", heads, rows),)
+
+
+FIGURES.update(mixed_figures.FIGURES)

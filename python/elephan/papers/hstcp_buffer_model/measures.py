@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.metrics import jain
+from elephan.papers.hstcp_buffer_model import fixed_point_measures, mixed_measures
 from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, modelled, red_at, tail_at, two_in_step
 from elephan.papers.measured import Measured, largest, least
 from elephan.papers.measures import Measures
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from elephan.papers.runs import Point, Runs
 
 MEASURES = Measures()
+MEASURES.update(fixed_point_measures.MEASURES)
+MEASURES.update(mixed_measures.MEASURES)
 BELOW = (0.1, 0.02, 0.005, 0.001)
 """Shares through which the buffer falls when windows are looked at."""
 KNEE, SATURATED, NOISE = 0.2, 0.11, 0.01

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.papers.exhibits import Figures
-from elephan.papers.nonhomogeneous_buffers import measures
+from elephan.papers.nonhomogeneous_buffers import concept_figures, measures
 from elephan.papers.nonhomogeneous_buffers.patterns import MU
 from elephan.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from elephan.papers.runs import Point, Points, Runs
 
 FIGURES = Figures()
+FIGURES.update(concept_figures.FIGURES)
 
 CASES = {"drawn": "drawn", "quantiles": "quantiles of the law", "equal": "all 100 ms"}
 AS_NS2 = "plain Reno, minimum RTO of 0.2 s"

@@ -12,6 +12,7 @@ import numpy as np
 
 from elephan.papers.measured import Measured, largest, least
 from elephan.papers.measures import Measures
+from elephan.papers.nonhomogeneous_buffers import many_measures
 from elephan.papers.nonhomogeneous_buffers.patterns import MU, left, patterns
 from elephan.papers.runs import leading
 from elephan.theory import elastic, reno, rules, sawtooth
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from elephan.papers.runs import Points, Runs
 
 MEASURES = Measures()
+MEASURES.update(many_measures.MEASURES)
 
 MEAN_RTT = 0.1
 """Mean round-trip time [s]."""

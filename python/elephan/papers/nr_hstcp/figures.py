@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 
 from elephan.papers.exhibits import Figures
 from elephan.papers.measured import Measured
+from elephan.papers.nr_hstcp import fairness_figures
 from elephan.papers.nr_hstcp.measures import EXAMPLE_S, SHORT_S, across, protocol, total
 from elephan.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series
@@ -88,6 +89,9 @@ def _curves(law: fairness.Law, rtts: NDArray[np.float64]) -> tuple[Series, ...]:
     )
 
 
+FIGURES.update(fairness_figures.NETWORK)
+
+
 @FIGURES(
     "Figure 3a",
     "Throughputs under HSTCP against the ratio of the round-trip times",
@@ -104,6 +108,7 @@ def figure3a(runs: Runs) -> Made:
     )
     return (
         _scatter("two-hops-hstcp", "Throughputs, HSTCP", points, fairness.highspeed, note),
+        *fairness_figures.by_hop(runs, "highspeed"),
         _table("HSTCP: means by the ratio of the round-trip times", points),
         _beside_ns2(runs),
     )
@@ -120,6 +125,7 @@ def figure3b(runs: Runs) -> Made:
     points = protocol(runs, "nr-hstcp")
     return (
         _scatter("two-hops-nr-hstcp", "Throughputs, NR-HSTCP", points, fairness.normalised, ""),
+        *fairness_figures.by_hop(runs, "nr-hstcp"),
         _table("NR-HSTCP: means by the ratio of the round-trip times", points),
     )
 
@@ -216,3 +222,6 @@ def _beside_ns2(runs: Runs) -> Table:
     heads = ("RTT of the other [ms]", "simulator", *flows, "first hop used [%]", "second [%]")
     note = "One run of ns-2 beside ours; the long flow is still falling from what slow start gave it."
     return Table("HSTCP in ns-2 and here, from 70 to 150 s", heads, tuple(rows), note)
+
+
+FIGURES.update(fairness_figures.FIGURES)

@@ -11,6 +11,7 @@ import numpy as np
 
 from elephan.papers.measured import Measured
 from elephan.papers.measures import Measures
+from elephan.papers.nr_hstcp import fairness_measures
 from elephan.papers.runs import leading
 from elephan.theory import fairness
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from elephan.papers.runs import Point, Points, Runs
 
 MEASURES = Measures()
+MEASURES.update(fairness_measures.MEASURES)
 EXAMPLE_S = np.array([0.0875, 0.1, 0.1125, 0.125])
 """Round-trip times of the paper's example and of its curves for HSTCP."""
 RATES_BPS = np.geomspace(1e6, 1e10, 60)

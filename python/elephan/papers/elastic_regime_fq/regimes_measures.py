@@ -1,0 +1,269 @@
+"""What the claims about the three regimes of a link, packet-pair, and the background's packets are judged by.
+
+Source: AugeRoberts2006: transparent, elastic and overloaded links (Section 2), packet-pair as a control that fair
+queueing makes possible, and the packets of Figure 4. *Differs from the source*: it sends no packet for any of these
+but those of the figure; loads, sizes and durations are chosen here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.papers.elastic_regime_fq.packets import GAP
+from elephan.papers.measured import Measured, largest, least
+from elephan.papers.measures import Measures
+from elephan.papers.runs import leading
+from elephan.theory import elastic
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elephan.papers.measured import Found
+    from elephan.papers.runs import Point, Runs
+
+MEASURES = Measures()
+
+LINK_MBPS = 50.0
+RESIDUAL_MBPS = 25.0
+"""What the background leaves [Mbit/s]."""
+
+FIFO, FAIR = "drop-tail", "fq"
+CAPPED, FREE = "1 Mbit/s", "1 Gbit/s"
+"""What flows of the transparent regime may send at most, and flows that the link holds back."""
+
+
+# Transparent.
+
+
+@MEASURES
+def simulated_loss(runs: Runs, *, rate: float, buffer: int) -> Found:
+    """Loss of Poisson packets of exponential sizes at a rate [Mbit/s]; noted is what 5 % more load gives."""
+    points = runs["transparent-packets"]
+    found = Measured(points.at(rate=rate, buffer=buffer).link("loss_ratio"))
+    more = points.where(rate=47.5, buffer=buffer)
+    if rate == 47.5 or not len(more):
+        return found
+    beyond = Measured(more.points[0].link("loss_ratio"))
+    return found.noted(f"M/M/1/K: {exact_loss(rate, buffer):.2g}; at 95 % of the link {beyond.mean:.2g}")
+
+
+@MEASURES
+def off_exact(runs: Runs) -> Found:
+    """How far losses are from M/M/1/K with one packet in service, relative, where they are farthest.
+
+    Of points at which thousands of packets are lost, which 100 packets at 90 % are not.
+    """
+    found = []
+    for point in runs["transparent-packets"]:
+        rate, buffer = (leading(point.labels[name]) for name in ("rate", "buffer"))
+        if (rate, buffer) == (45.0, 100.0):
+            continue
+        exact, bound = exact_loss(rate, buffer), float(elastic.loss(rate / LINK_MBPS, buffer))
+        lost = Measured(point.link("loss_ratio"))
+        said = f"{rate:g} Mbit/s, {buffer:.0f} packets: {lost.mean:.2g}, M/M/1/K {exact:.2g}, rho^n {bound:.2g}"
+        found.append((lost / exact - 1.0).noted(said))
+    return max(found, key=lambda one: abs(one.mean))
+
+
+def exact_loss(rate: float, buffer: float) -> float:
+    """Return the loss of M/M/1/K at a rate [Mbit/s]; a buffer of n packets waits beside the one in service."""
+    return float(elastic.loss(rate / LINK_MBPS, buffer + 1, "M/M/1/K"))
+
+
+@MEASURES
+def transparent_gain(runs: Runs) -> Found:
+    """What fair queueing gains for flows of at most 1 Mbit/s over what it gains for flows that the link holds back.
+
+    Gains are shares of the mean completion time under drop-tail. Where it gains for neither, this is no number.
+    """
+    capped, free = (-(_completion_ratio(runs, access) - 1.0) for access in (CAPPED, FREE))
+    return (capped / free).noted(f"{100 * capped.mean:.2g} % and {100 * free.mean:.2g} %")
+
+
+@MEASURES
+def scheduling_helps(runs: Runs) -> Found:
+    """By how much fair queueing shortens the mean completion time of flows that the link holds back [1]."""
+    return -(_completion_ratio(runs, FREE) - 1.0)
+
+
+def _completion_ratio(runs: Runs, access: str) -> Measured:
+    fair, fifo = (
+        Measured([times.mean() for times in point.transfers("duration_s", "flows")])
+        for point in (runs["transparent"].at(queue=queue, access=access) for queue in (FAIR, FIFO))
+    )
+    return fair / fifo
+
+
+# Overload.
+
+
+@MEASURES
+def grows(runs: Runs) -> Found:
+    """By how much more flows in progress grow with time at a load of 1.2 than at 0.8, the least of both disciplines.
+
+    Growth is the mean number of 20 to 220 s over that of 20 to 70 s: 2.7 if it grows evenly from the start, 1 if it has
+    a law that stays.
+    """
+    found = []
+    for queue in (FIFO, FAIR):
+        numbers = [
+            _open(runs["overload"].at(case=case, queue=queue, duration=duration))
+            for case in ("load 1.2", "load 0.8")
+            for duration in (220, 70)
+        ]
+        late, early, later, earlier = numbers
+        said = f"{queue}: from {early:.0f} to {late:.0f} flows, and from {earlier:.0f} to {later:.0f}"
+        found.append(Measured((late / early) / (later / earlier), said))
+    return least(found).noted("; ".join(one.note for one in found))
+
+
+@MEASURES
+def growth_over_fluid(runs: Runs) -> Found:
+    """Flows that are added in a second of overload over those of a fluid that loses nothing, first come first served.
+
+    The fluid adds what arrives less what the link carries, in flows of the mean size.
+    """
+    point = runs["overload"].at(case="load 1.2", queue=FIFO, duration=220)
+    run, flows = point.document["run"], point.document["groups"][0]["transfers"]
+    measured = run["duration_s"] - run["warmup_s"]
+    # Growing from the start, the mean number is that of the middle of what is measured.
+    per_second = _open(point) / (run["warmup_s"] + measured / 2)
+    fluid = flows["opened"]["mean"] / measured * (1 - 1 / 1.2)
+    return Measured(per_second / fluid, f"{per_second:.1f} and {fluid:.1f} flows a second")
+
+
+@MEASURES
+def refused(runs: Runs) -> Found:
+    """Share of the flows that find no place, where there are 100; the farther discipline from what is too much."""
+    found = []
+    for queue in (FIFO, FAIR):
+        flows = runs["overload"].at(case="load 1.2, 100 places", queue=queue, duration=220).document["groups"][0]
+        opened, turned = (flows["transfers"][name]["mean"] for name in ("opened", "refused"))
+        found.append(Measured(turned / (opened + turned), queue))
+    return max(found, key=lambda one: abs(one.mean - (1 - 1 / 1.2)))
+
+
+@MEASURES
+def admitted_take(runs: Runs) -> Found:
+    """Mean completion time of flows that found one of 100 places over that without a limit, the most of both."""
+    found = []
+    for queue in (FIFO, FAIR):
+        limited, free = (
+            _completion(runs["overload"].at(case=case, queue=queue, duration=220))
+            for case in ("load 1.2, 100 places", "load 1.2")
+        )
+        found.append((limited / free).noted(f"{queue}: {limited.mean:.2f} and {free.mean:.1f} s"))
+    return largest(found)
+
+
+def _open(point: Point) -> float:
+    """Flows in progress, mean over time and replications."""
+    return float(point.document["groups"][0]["transfers"]["open"]["mean"])
+
+
+def _completion(point: Point) -> Measured:
+    """Mean time from the opening of a flow to its end [s]: the document has it with its interval only."""
+    return Measured(point.document["groups"][0]["transfers"]["completion_time_s"]["mean"])
+
+
+# Packet-pair.
+
+
+@MEASURES
+def pair_over_newreno(runs: Runs, *, queue: str) -> Measured:
+    """Goodput of a packet-pair flow over that of a New Reno flow beside it, 100 packets."""
+    point = runs["packet-pair"].at(case="newreno", queue=queue)
+    first, second = (Measured(point.flows("goodput_bps", group=group).sum(axis=1)) for group in _PAIR)
+    return (first / second).noted(f"{first.mean / 1e6:.1f} and {second.mean / 1e6:.1f} Mbit/s")
+
+
+@MEASURES
+def fair_queueing_tames(runs: Runs) -> Found:
+    """Logarithm of that ratio under drop-tail less under fair queueing."""
+    fifo, fair = (pair_over_newreno(runs, queue=queue) for queue in (FIFO, FAIR))
+    return Measured(np.log(fifo.samples) - np.log(fair.samples), f"{fifo.mean:.0f} and {fair.mean:.2f} times")
+
+
+@MEASURES
+def pair_of_pairs(runs: Runs, *, queue: str) -> Found:
+    """Larger over smaller goodput of two packet-pair flows, 100 packets."""
+    point = runs["packet-pair"].at(case="packet-pair", queue=queue)
+    both = np.array([point.flows("goodput_bps", group=group).sum(axis=1) for group in _PAIR])
+    return Measured(both.max(axis=0) / both.min(axis=0))
+
+
+@MEASURES
+def pair_gain(runs: Runs, *, buffer: int, queue: str = FAIR) -> Found:
+    """Share of the residual of one packet-pair flow less that of one New Reno flow under fair queueing."""
+    pair, newreno = (
+        Measured(point.flows("goodput_bps", group="flows").sum(axis=1) / (1e6 * RESIDUAL_MBPS))
+        for point in (
+            runs["packet-pair-alone"].at(buffer=buffer, queue=queue),
+            runs["one-flow"].at(buffer=buffer, queue=queue, case="newreno"),
+        )
+    )
+    return (pair - newreno).noted(f"{pair.mean:.2f} and {newreno.mean:.2f} of the residual")
+
+
+@MEASURES
+def pair_background_lost(runs: Runs, *, queue: str) -> Measured:
+    """Share of background packets dropped beside packet-pair, the largest of all runs."""
+    every = [*runs["packet-pair"].where(queue=queue), *runs["packet-pair-alone"].where(queue=queue)]
+    return largest(
+        Measured(
+            point.flows("dropped", group="background").sum(axis=1) / point.flows("sent", group="background").sum(axis=1)
+        )
+        for point in every
+    )
+
+
+_PAIR = ("highspeed", "newreno")
+"""Groups of pair.toml, whatever laws they have here."""
+
+
+# The background's packets of Figure 4.
+
+
+@MEASURES
+def background_hit(runs: Runs, *, queue: str = FIFO) -> Measured:
+    """Share of lost background packets that come within the flow's bursts less the share of all background packets.
+
+    0 if what is lost is a matter of chance.
+    """
+    every = within_bursts(runs["bursts"].at(queue=queue))
+    # A replication that loses none of the background has nothing to say.
+    told = [(lost, kept) for lost, kept in every if lost.size]
+    count = sum(lost.size for lost, _ in told)
+    said = f"{np.concatenate([lost for lost, _ in told]).mean():.2f} of {count} lost" if told else "none lost"
+    within = f"{np.mean([share for _, share in every]):.2f} of all"
+    return Measured([lost.mean() - share for lost, share in told] or [np.nan], f"{said}, {within}")
+
+
+def within_bursts(point: Point) -> list[tuple[NDArray[np.bool_], float]]:
+    """Tell of each lost background packet whether it came within a burst of the flow, and how many of all did.
+
+    Parameters
+    ----------
+    point : Point
+        With its packets.
+
+    Returns
+    -------
+    list of tuple of ndarray of bool and float
+        Of each replication its lost packets one by one, and the share of all.
+    """
+    packets, found = point.packets, []
+    for one in np.unique(packets["replication"]):
+        mine = packets["replication"] == one
+        time, flow, dropped = (packets[name][mine] for name in ("time_s", "flow", "dropped"))
+        of_flow, background = time[flow == 0], flow > 0
+        after = np.searchsorted(of_flow, time)
+        inside = (after > 0) & (after < of_flow.size)
+        nearest = np.where(inside, of_flow[np.clip(after, 0, of_flow.size - 1)], np.inf)
+        before = np.where(inside, of_flow[np.maximum(after - 1, 0)], -np.inf)
+        # Between two packets of one burst.
+        within = nearest - before <= GAP
+        found.append((within[background & dropped], float(within[background].mean())))
+    return found

@@ -1,0 +1,128 @@
+"""Figures 1 and 2 of the first paper in our terms: the window between two losses, the network, and the fixed point.
+
+*Source*: Barman2004, Sections II and III. What the two sketches draw is not in our digest of the paper, which has no
+number of them: these are pictures of what the sections that hold them say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.papers.exhibits import Figures
+from elephan.papers.hstcp_buffer_model.fixed_point_measures import LOADS, Setting, offered, slope
+from elephan.papers.hstcp_buffer_model.links import LINKS, tail_at
+from elephan.pictures.figure import Axis, Figure, Mark, Series
+from elephan.pictures.table import Table, cell
+from elephan.theory import hstcp
+
+if TYPE_CHECKING:
+    from elephan.papers.exhibits import Made
+    from elephan.papers.runs import Runs
+
+FIGURES = Figures()
+LOSS, RTT = 1e-5, 0.12
+"""Of the sketch: about the loss at which ten flows fill the first link, and its mean round trip [s]."""
+PERIODS = 3
+PACKETS = (12, 125, 1250)
+"""Buffers whose fixed points are drawn [packets]."""
+
+
+@FIGURES(
+    "Figures 1 and 2",
+    "The window between two losses, and the network",
+    paper="Sketches without a number. The window falls to (1 - b) of its peak at a loss and climbs back until the next "
+    "one; senders and receivers lie on either side of one link between two routers.",
+)
+def sketches(_: Runs) -> Made:
+    """The window as a fluid, in closed form and exactly, and who sends over what."""
+    exact = hstcp.exact(LOSS, RTT)
+    closed = hstcp.closed_form(LOSS, RTT)
+    top, share = float(exact.period.peak), float(exact.period.decrease)
+    once = np.linspace(0.0, float(closed.duration), 101)
+    approximate = hstcp.window(once, LOSS, RTT)
+    spans = (exact.t[-1], once[-1])
+    figure = Figure(
+        "window",
+        "Window of one HighSpeed flow",
+        f"The window climbs from {top * (1 - share):.0f} to {top:.0f} segments in {spans[0]:.1f} s by the exact "
+        f"equation, and in {spans[1]:.1f} s by the closed form.",
+        Axis("time", "s", low=0.0),
+        Axis("cwnd", "segments", low=0.0, high=2000.0),
+        (
+            _repeated("exact equation", exact.t, exact.window, "blue", until=spans[1]),
+            Series("closed form", once, approximate, colour="vermilion", dashed=True),
+        ),
+        (
+            Mark(top, f"peak w(p) = {top:.0f}", axis="y"),
+            Mark(top * (1 - share), "(1 - b) w(p)", axis="y", role="wanted"),
+        ),
+        note=f"A loss in {1 / LOSS:,.0f} segments and a round trip of {1e3 * RTT:.0f} ms. The closed form holds b at "
+        "its least value, so that the climb takes too long; its throughput is right to half a percent.",
+    )
+    return figure, _network()
+
+
+def _repeated(name: str, t: np.ndarray, window: np.ndarray, colour: str, until: float) -> Series:
+    """A period again and again, with a gap in the line where the window falls."""
+    times = int(np.ceil(until / t[-1]))
+    x = np.concatenate([t + i * t[-1] for i in range(times)])
+    y = np.tile(window, times)
+    return Series(name, x[x <= until], y[x <= until], colour=colour)
+
+
+def _network() -> Table:
+    rows = tuple(
+        (
+            cell(name),
+            cell(len(on.rtts)),
+            cell(8e-3 * on.rate),
+            cell(f"{1e3 * min(on.rtts):g} to {1e3 * max(on.rtts):g}"),
+            cell(on.full),
+        )
+        for name, on in zip(("Figures 3 and 7", "Figures 4 and 8"), LINKS.values(), strict=True)
+    )
+    heads = ("figures", "HighSpeed flows", "link [Mbit/s, 1000 B]", "round trips [ms]", "whole buffer [packets]")
+    return Table("Senders, one link between two routers, receivers", heads, rows)
+
+
+@FIGURES(
+    "Section 3",
+    "The fixed point: that there is one, and that it is the only one",
+    paper="A load at which flows and queue agree exists; whether it is unique is left to the size of the buffer.",
+)
+def fixed_points(_: Runs) -> Made:
+    """What flows offer against the load that is assumed, and how steeply at the fixed point."""
+    series = [
+        Series(
+            f"K = {size:,}",
+            LOADS,
+            np.clip(offered(Setting("1g", 10, size, None)), 0.0, 9.0),
+            colour=shade,
+        )
+        for size, shade in zip(PACKETS, ("blue", "green", "purple"), strict=True)
+    ]
+    series.append(Series("as assumed", LOADS, LOADS, colour="ink", dashed=True))
+    at = {size: tail_at("1g", size / LINKS["1g"].full) for size in PACKETS}
+    roots = np.array([point.load for point in at.values()])
+    series.append(Series("fixed points", roots, roots, colour="vermilion", kind="points"))
+    said = ", ".join(f"{point.load:.3f} with {size}" for size, point in at.items())
+    sizes = (1, 2, 3, 5, *PACKETS)
+    rows = tuple((cell(size), *(cell(slope(link, size)) for link in LINKS)) for size in sizes)
+    heads = ("buffer [packets]", "slope, 1 Gbit/s", "slope, 2.5 Gbit/s")
+    note = (
+        "Substituting what is offered for what was assumed draws nearer to the fixed point only where the slope lies "
+        "between -1 and 1: with a buffer of one packet. With all others it runs away from the only one there is."
+    )
+    return (
+        Figure(
+            "fixed-points",
+            "What ten flows offer, 1 Gbit/s",
+            f"Each curve falls and crosses the line once: at a load of {said} packets.",
+            Axis("assumed load", low=0.2, high=1.2),
+            Axis("offered load", low=0.0, high=2.0),
+            tuple(series),
+        ),
+        Table("Slope of the curve at the fixed point, in logarithms", heads, rows, note),
+    )

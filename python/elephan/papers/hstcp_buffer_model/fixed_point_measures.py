@@ -1,0 +1,198 @@
+"""Whether flows and queue agree at one load, and whether plain substitution finds it: the first paper's fixed points.
+
+*Source*: Barman2004, Sections III and IV, which claim that a fixed point exists and leave its uniqueness to the size of
+the buffer. Here what the flows offer at an assumed load is worked out again, apart from the solver of
+`elephan.theory.fixed_points`, over loads from a ten-thousandth to a hundred capacities: where it falls at every step
+from above the load to below it, there is one fixed point and no other. *Differs from the source*: above a loss of 1e-3,
+of which it says nothing, flows are Reno; where the two laws meet, the rate jumps up by 0.2 %, which is not looked at.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from elephan.papers.hstcp_buffer_model.links import LINKS
+from elephan.papers.measures import Measures
+from elephan.theory import hstcp
+from elephan.theory.fixed_points import Thresholds, blocking, droptail, occupancy
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elephan.papers.runs import Runs
+
+    Floats = NDArray[np.float64]
+
+MEASURES = Measures()
+
+LOADS = np.geomspace(1e-4, 100.0, 241)
+"""Assumed loads [capacities of the link]."""
+FLOWS = (1, 10, 100)
+"""How many share the link, with its round trips spread over them."""
+P_MAX = (0.01, 0.1, 1.0)
+"""Of RED, whose value the paper does not give."""
+RED_SIZES = (5, 2500)
+"""Buffers that RED is looked at with [packets]: its chain has a state for each, and its thresholds need a few."""
+LOW_P = 1e-3
+"""Loss above which flows are Reno."""
+LEAST_LOSS = 1e-100
+"""Below it the closed form is not asked: a load that loses so little is one that flows exceed by far."""
+
+
+class Setting(NamedTuple):
+    """A link with its flows and its queue.
+
+    Parameters
+    ----------
+    link : str
+    flows : int
+    buffer : int [packets]
+    p_max : float or None
+        Of RED with thresholds at 0.4 of the buffer and at the buffer; None for drop-tail.
+    """
+
+    link: str
+    flows: int
+    buffer: int
+    p_max: float | None
+
+    @property
+    def rtts(self) -> Floats:
+        """Of its flows, over the range of the link's [s]."""
+        of = LINKS[self.link].rtts
+        return np.linspace(min(of), max(of), self.flows) if self.flows > 1 else np.array([np.mean(of)])
+
+    def __str__(self) -> str:
+        queue = "drop-tail" if self.p_max is None else f"RED to {self.p_max:g}"
+        return f"{self.link}, {self.flows} flows, {self.buffer} packets, {queue}"
+
+
+@cache
+def settings() -> tuple[Setting, ...]:
+    """Return what is looked at: both links, 1 to 100 flows, buffers from one packet to twice the link's product."""
+    found = []
+    for link, on in LINKS.items():
+        sizes = sorted({int(size) for size in np.geomspace(1, 2 * on.full, 12)})
+        for flows in FLOWS:
+            found += [Setting(link, flows, size, None) for size in sizes]
+            some = [size for size in sizes if RED_SIZES[0] <= size <= RED_SIZES[1]]
+            found += [Setting(link, flows, size, p_max) for size in some for p_max in P_MAX]
+    return tuple(found)
+
+
+def queue(setting: Setting) -> tuple[Floats, Floats]:
+    """Return the loss at each load, and the mean number that accepted arrivals find [packets]."""
+    if setting.p_max is None:
+        return blocking(LOADS, setting.buffer), occupancy(LOADS, max(setting.buffer - 1, 0))
+    return _red(setting.buffer, setting.p_max)
+
+
+@cache
+def offered(setting: Setting) -> Floats:
+    """Return what the flows offer where the queue is that of each load [capacities].
+
+    Parameters
+    ----------
+    setting : Setting
+
+    Returns
+    -------
+    ndarray, shape of `LOADS`
+        Not a number where the loss is below `LEAST_LOSS`.
+    """
+    lost, waiting = queue(setting)
+    rate, rtts = LINKS[setting.link].rate, setting.rtts
+    seen = np.clip(lost, LEAST_LOSS, 1.0)[:, np.newaxis]
+    total = hstcp.throughput(seen, rtts + waiting[:, np.newaxis] / rate).sum(axis=1) / rate
+    return np.where(lost > LEAST_LOSS, total, np.nan)
+
+
+@cache
+def _red(buffer: int, p_max: float) -> tuple[Floats, Floats]:
+    """Loss of RED's chain, and the mean number that accepted arrivals find, at each load."""
+    drop = Thresholds(0.4 * buffer, buffer, p_max).drop(np.arange(buffer + 1.0))
+    drop[-1] = 1.0
+    n = np.arange(buffer + 1.0)
+    with np.errstate(divide="ignore"):
+        thinned = np.concatenate(([0.0], np.cumsum(np.log1p(-drop[:-1]))))
+    weights = n * np.log(LOADS)[:, np.newaxis] + thinned
+    law = np.exp(weights - weights.max(axis=1, keepdims=True))
+    law /= law.sum(axis=1, keepdims=True)
+    # Kept apart from the loss, which is all but one where nearly everything is dropped.
+    passed = law @ (1 - drop)
+    return law @ drop, (law @ ((1 - drop) * n)) / passed
+
+
+def crossings(setting: Setting) -> int:
+    """Return at how many places what is offered crosses the load that is assumed."""
+    above = np.where(np.isnan(offered(setting)), np.inf, offered(setting)) > LOADS
+    return int(np.count_nonzero(np.diff(above.astype(int))))
+
+
+@MEASURES
+def fewest_fixed_points(_: Runs) -> float:
+    """The least number of fixed points of any setting."""
+    return float(min(crossings(each) for each in settings()))
+
+
+@MEASURES
+def most_fixed_points(_: Runs) -> float:
+    """The largest number of fixed points of any setting."""
+    return float(max(crossings(each) for each in settings()))
+
+
+@MEASURES
+def least_fall(_: Runs) -> float:
+    """The least by which the logarithm of what is offered falls from a load to the next, over all settings.
+
+    Above 0 it falls at each, and no setting has a second fixed point between those loads. The step at which HighSpeed
+    becomes Reno is left out.
+    """
+    falls = []
+    for each in settings():
+        slower = queue(each)[0] > LOW_P
+        falls.append(-np.diff(np.log(offered(each)))[slower[1:] == slower[:-1]])
+    return float(min(np.nanmin(fall) for fall in falls))
+
+
+def slope(link: str, buffer: int) -> float:
+    """Return d log offered / d log load at the fixed point of drop-tail.
+
+    Parameters
+    ----------
+    link : str
+    buffer : int [packets]
+
+    Returns
+    -------
+    float [1]
+        Plain substitution of what is offered for the load draws nearer only within -1 and 1.
+    """
+    on = LINKS[link]
+    [point] = droptail(hstcp.throughput, on.rate, buffer, on.rtts)
+    step = 1e-5
+
+    def at(load: float) -> float:
+        waiting = float(occupancy(load, max(buffer - 1, 0))) / on.rate
+        return float(np.log(hstcp.throughput(blocking(load, buffer), np.array(on.rtts) + waiting).sum()))
+
+    return (at(point.load * np.exp(step)) - at(point.load * np.exp(-step))) / (2 * step)
+
+
+@MEASURES
+def contracts_at(_: Runs, *, buffer: int) -> bool:
+    """Whether plain substitution draws nearer to the fixed point of both links with a buffer."""
+    return all(abs(slope(link, buffer)) < 1 for link in LINKS)
+
+
+@MEASURES
+def largest_contracting(_: Runs) -> float:
+    """The largest buffer up to which plain substitution draws nearer to the fixed point of both links [packets].
+
+    Or that of the figures' smallest share, beyond which nobody needs to look.
+    """
+    buffers = range(1, LINKS["1g"].packets(0.005) + 1)
+    return float(next((size - 1 for size in buffers if not contracts_at(_, buffer=size)), buffers[-1]))

@@ -1,0 +1,66 @@
+"""What the claims about delay and drops with ever more flows are judged by, up to the 1000 of Figure 5.
+
+Source: Andrew2005, Section III: more flows and more buffer both lengthen the delay; drops rise with the former and fall
+with the latter.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from elephan.papers.measured import Measured, largest, least
+from elephan.papers.measures import Measures
+
+if TYPE_CHECKING:
+    from elephan.papers.runs import Runs
+
+MEASURES = Measures()
+
+FLOWS = (25, 100, 1000)
+
+
+def curve(runs: Runs, flows: int, column: str) -> list[Measured]:
+    """Return a column of the link at each buffer, round-trip times by quantiles.
+
+    Parameters
+    ----------
+    runs : Runs
+    flows : int
+    column : str
+
+    Returns
+    -------
+    list of Measured
+        By buffer, each with its flows and its buffer in the note.
+    """
+    points = runs["loss"].where(flows=flows, case="quantiles")
+    return [Measured(point.link(column), f"{flows} flows, {point.labels['buffer']}") for point in points]
+
+
+def _least_step(runs: Runs, column: str, flows: tuple[int, ...]) -> Measured:
+    """What the next larger number of flows adds at one buffer, where it is least."""
+    every = [curve(runs, n, column) for n in flows]
+    return least(
+        (more - fewer).noted(f"from {fewer.note} to {more.note}")
+        for one, other in pairwise(every)
+        for fewer, more in zip(one, other, strict=True)
+    )
+
+
+@MEASURES
+def delay_with_flows(runs: Runs) -> Measured:
+    """Mean queueing delay with more flows less with fewer, the least over buffers and steps [s]."""
+    return _least_step(runs, "queueing_delay_s", FLOWS)
+
+
+@MEASURES
+def loss_with_flows(runs: Runs) -> Measured:
+    """Loss of 1000 flows less that of 100, the least over buffers."""
+    return _least_step(runs, "loss_ratio", FLOWS[1:])
+
+
+@MEASURES
+def loss_step_of_many(runs: Runs) -> Measured:
+    """Loss of 1000 flows at a buffer less that at the next smaller one, the largest."""
+    return largest((b - a).noted(b.note) for a, b in pairwise(curve(runs, FLOWS[-1], "loss_ratio")))
