@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LEAST = 0.7
-"""Of what a link carries. Recoveries without SACK deliver a seventh twice at most on random links (tests of `sim`); what
-waits behind a hole when the measured time ends is a window, and seldom a tenth of a run."""
+"""Of what a link carries. Recoveries without SACK deliver a seventh twice at most on random links (tests of `sim`); a
+window waits behind a hole when the measured time ends, seldom a tenth of a run."""
 
 BUSY = 0.2
 """Utilization below which the question does not arise."""
