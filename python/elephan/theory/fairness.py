@@ -141,8 +141,11 @@ def normalised(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Ar
     return law.increase(w, rtt), law.decrease(w, rtt)
 
 
+READINGS: dict[str, Law] = {"highspeed": highspeed, "nr-hstcp": normalised, "reno": reno}
+"""Laws as the paper has them, by name."""
+
 PAPERS = "phillips-hu"
-"""HighSpeed as the paper has it, `highspeed` here: p(w) rounded to 0.078 / w^1.2, and no less than a tenth given up."""
+"""Its HighSpeed where models name laws: p(w) rounded to 0.078 / w^1.2, and no less than a tenth given up."""
 
 LAWS = ("highspeed", "nr-hstcp", "reno", "constant-rate", "hybla", "scalable", "tabulated")
 """Laws whose growth is a function of the window, and of the round-trip time."""
@@ -177,7 +180,7 @@ def law(name: str) -> Law:
     1.34
     """
     if name == PAPERS:
-        return highspeed
+        return READINGS["highspeed"]
     if controls.kind(name) not in LAWS:
         message = f'fairness: "{name}" has no growth that depends on the window alone; there are {", ".join(LAWS)}'
         raise InputError(message)
