@@ -26,6 +26,8 @@ Law = Callable[[Array, Array, Array], tuple[Array, Array]]
 Method = Literal["integral", "steps", "crude"]
 """Fluid; a(w) added once in each round trip; or w b(w) / a(w) round trips."""
 
+RTT0_S = 0.1
+LOW_WINDOW, HIGH_DECREASE = laws.LOW_WINDOW, laws.HIGH_DECREASE
 _PANELS = 1024
 
 
