@@ -190,7 +190,6 @@ def test_what_the_runs_did_not_have_is_said() -> None:
     lacking = {
         "RTTs so different": hstcp(rtt={"from": "80 ms", "to": "160 ms"}),
         "access so slow": hstcp(access={"rate": "1 Gbit/s"}),
-        "such parameters of the discipline": hstcp(queue={"discipline": "red", "max_p": 0.02}),
     }
     for what, link in lacking.items():
         assert nearby("sawtooth", link, 1500).sentence.endswith(f"; none had {what}")

@@ -258,8 +258,8 @@ def test_losses_of_a_full_link_come_a_recovery_apart() -> None:
         longer = measured / predicted - 1
         assert (np.diff(longer) < 0).all()
         assert longer[0] < 0.3
-        # 2 % of buffer, and a round trip of 0.1 s in 3 s.
-        assert (longer[2:] < 0.08).all()
+        # 2 % of buffer, which 0.4 of the window make 4 %; two round trips of 0.1 s in 3 s.
+        assert (longer[2:] < 0.04 + 0.2 / 3).all()
         assert (longer > 0.02).all()
 
 
@@ -269,6 +269,6 @@ def test_a_loss_every_four_seconds_leaves_the_share_of_a_little_less() -> None:
         rtt, measured = table.values["rtt"][i], table.columns["simulated_rate_bps"][i]
         # Two round trips go to the recovery; one of forty is 5 % of a high-speed share, half of that either way.
         assert measured == pytest.approx(float(share(law(name), 4 - 2 * rtt, rtt)), rel=0.075)
-    for name in ("highspeed", "nr-hstcp", "reno"):
+    for name in ("phillips-hu", "nr-hstcp", "reno"):
         _, measured, _ = both("loss-share", law=name)
         assert all(later < 1.01 * sooner for sooner, later in pairwise(measured.tolist()))

@@ -7,7 +7,6 @@ import pytest
 
 import elephan
 from elephan.theory import Sawtooth, aimd, partial, response, synchronised
-from elephan.theory.laws import bic
 from elephan.theory.models.sawtooth import LAWS
 
 RATE = 100e6 / 8 / 1500  # packets/s
@@ -81,7 +80,9 @@ def test_bics_step_overflows_a_shorter_buffer_twice() -> None:
     assert seen("bic", 40, 0.05).utilization < said.utilisation - POINTS
     # So it is not with half the step.
     halved = seen("bic", 40, 0.05, control=", max_increment = 16.0")
-    assert halved.utilization == pytest.approx(float(synchronised(bic(16), RATE, 17, 0.04).utilisation), abs=POINTS)
+    assert halved.utilization == pytest.approx(
+        float(synchronised(response("bic(max_increment=16)"), RATE, 17, 0.04).utilisation), abs=POINTS
+    )
 
 
 @pytest.mark.parametrize("law", [law for law in LAWS if law not in {"cubic", "hybla"}])
@@ -94,11 +95,11 @@ def test_four_flows_lose_together_and_use_what_the_fluid_says(law: str, share: f
 
 def test_compound_between_losing_and_resting_does_both() -> None:
     # 42 segments of room each: above the 30 that Compound lets wait, below the 30 and two round trips at 8 that it may
-    # have when it knows. In packets some flows lose and some rest; the fluid's all lose, and with 52 they all rest.
+    # have when it knows. In packets some flows lose and some rest, and the queue is empty between; the fluid's flows,
+    # which are all alike, swing by turns.
     run = seen("compound", 100, 0.2, 4)
     assert run.hit < 3
-    assert fluid("compound", 100, 0.2, 4).utilisation + POINTS < run.utilization
-    assert run.utilization < fluid("compound", 100, 0.25, 4).utilisation - POINTS
+    assert run.utilization < fluid("compound", 100, 0.2, 4).utilisation - POINTS
 
 
 @pytest.mark.parametrize("share", [0.05, 0.2])
@@ -110,12 +111,11 @@ def test_cubic_flows_are_not_all_cut_and_use_what_the_fluid_says_of_three_in_fou
     assert run.utilization == pytest.approx(float(three.utilisation), abs=POINTS)
 
 
-def test_hyblas_steps_of_four_flows_cost_more_than_the_fluid_knows() -> None:
-    # 16 segments a round trip each, at 100 ms, are 64 lost in one, of 1000: their repair takes the round trips in which
-    # the fluid already grows.
+def test_hyblas_steps_of_four_flows_are_followed_by_its_round_trip_without_a_queue() -> None:
+    # 16 segments a round trip each, at 100 ms, are 64 lost in one, of 1000.
     said = fluid("hybla", 100, 0.2, 4)
-    assert seen("hybla", 100, 0.2, 4).utilization < said.utilisation - POINTS
-    # With a quarter of the steps it is as it says: rho = 2.
+    assert seen("hybla", 100, 0.2, 4).utilization == pytest.approx(float(said.utilisation), abs=POINTS)
+    # With a quarter of the steps: rho = 2.
     calm = seen("hybla", 100, 0.2, 4, control=', reference_rtt = "50 ms"')
     assert calm.utilization == pytest.approx(
         float(synchronised(aimd(4, 0.5), RATE, room(100, 0.2), 0.1, 4).utilisation), abs=POINTS

@@ -10,9 +10,10 @@ from elephan import EXAMPLE, InputError, Scenario, ScenarioError, _native, law_t
 from elephan.lint.groups import bulk_groups
 from elephan.lint.sawtooth import period_s
 from elephan.tabulate import line, power
-from elephan.theory import highspeed, reno, response, synchronised, tables
+from elephan.theory import controls, highspeed, reno, response, synchronised
 from elephan.theory.models import MODELS, bottleneck
 from elephan.theory.models.flows import unlike
+from elephan.theory.textbook import tabulated
 
 WINDOWS = np.arange(1, 83_000) + 0.5
 
@@ -95,7 +96,7 @@ def test_a_table_of_highspeed_is_highspeed_within_its_tolerance() -> None:
 def test_the_engine_and_the_models_read_a_table_alike() -> None:
     """One round trip of avoidance adds a(w), a loss leaves (1 - b) w; a(w) is that of the middle of whole segments."""
     control = {"law": "tabulated", "increase": [[10, 1], [1000, 30]], "decrease": [[5, 0.6], [500, 0.1]]}
-    law = response(tables.write(control))
+    law = response(controls.write(control))
     text = json.dumps(control).replace('": ', '" = ')
     for window in (8, 64, 200, 800):
         rows = _native.law_rounds(
@@ -120,7 +121,7 @@ def test_models_tell_one_table_from_the_other() -> None:
     model = MODELS["sawtooth"]
     assert model.unsuited(link) == ""
     assert model.predict is not None
-    own = synchronised(tables.tabulated(table["increase"], table["decrease"]), link.rate, buffers, link.mean_rtt_s)
+    own = synchronised(response(link.law), link.rate, buffers, link.mean_rtt_s)
     assert model.predict(link, buffers).utilization.tolist() == own.utilisation.tolist()
     plain = synchronised(reno(), link.rate, buffers, link.mean_rtt_s)
     assert (own.utilisation > plain.utilisation).all()
@@ -138,11 +139,11 @@ def test_a_table_of_highspeed_responds_as_highspeed() -> None:
     """The balance that HighSpeed's own a(w) was made from gives its w(p) back, within the tolerance of the table."""
     law = highspeed()
     own = law_table(law.increase, law.decrease, (1, 38, 83_000), tolerance=1e-4)
-    table = tables.tabulated(own["increase"], own["decrease"])
+    table = tabulated(own["increase"], own["decrease"])
     p = np.geomspace(1e-6, 9e-4, 20)
     # w goes with p^-0.83 and a, of which 1e-4 is off.
     assert np.abs(table.window(p) / law.window(p) - 1).max() < 1e-4
-    assert tables.tabulated().window(p) == pytest.approx(reno().window(p), rel=1e-9)
+    assert tabulated().window(p) == pytest.approx(reno().window(p), rel=1e-9)
 
 
 def test_warm_ups_know_how_long_a_table_takes() -> None:

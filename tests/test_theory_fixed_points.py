@@ -7,6 +7,7 @@ import pytest
 
 from elephan.errors import InputError
 from elephan.theory import highspeed, hstcp, reno
+from elephan.theory.asked import SOURCES
 from elephan.theory.fixed_points import (
     Delay,
     FixedPoint,
@@ -20,7 +21,7 @@ from elephan.theory.fixed_points import (
     red,
     red_each,
 )
-from elephan.theory.laws import RESPONSES, cubic
+from elephan.theory.laws import cubic, response
 
 
 class Topology(NamedTuple):
@@ -122,9 +123,9 @@ def test_plain_substitution_runs_away_from_the_fixed_point() -> None:
     assert slope < -800
 
 
-@pytest.mark.parametrize("name", RESPONSES)
+@pytest.mark.parametrize("name", SOURCES)
 def test_every_law_has_one_fixed_point_and_fills_a_large_buffer(name: str) -> None:
-    law = RESPONSES[name]()
+    law = response(name)
     points = droptail(law.throughput, 10_000, 500, [0.05, 0.1, 0.1])
     assert len(points) == 1
     assert points[0].utilisation > 0.9

@@ -6,7 +6,7 @@ import pytest
 from elephan.catalog import catalog
 from elephan.citations import CITATIONS
 from elephan.errors import InputError
-from elephan.theory import RESPONSES, aimd, highspeed, nr_hstcp, reno, response
+from elephan.theory import RESPONSES, aimd, highspeed, nr_hstcp, published, reno
 from elephan.theory.laws import Variant, bic, compound, cubic, htcp, scalable
 
 # hstcp-buffer-model, section 1: a(w) in the three roundings; at 38 the limit from above.
@@ -157,7 +157,7 @@ def test_the_rate_of_nr_hstcp_depends_on_loss_alone_where_it_scales() -> None:
 
 @pytest.mark.parametrize("name", RESPONSES)
 def test_every_inverse_leads_back(name: str) -> None:
-    law = response(name)
+    law = published(name)
     w, rtt = np.meshgrid(np.geomspace(1.0, 1e6, 61), [0.01, 0.1, 0.3])
     p = law.loss(w, rtt)
     assert (np.diff(p, axis=1) < 0).all()
@@ -168,12 +168,12 @@ def test_every_inverse_leads_back(name: str) -> None:
 @pytest.mark.parametrize("name", RESPONSES)
 def test_every_response_belongs_to_a_law_of_the_catalogue_and_has_a_source(name: str) -> None:
     assert name in {card["name"] for card in catalog("laws")}
-    assert response(name).source in CITATIONS
+    assert published(name).source in CITATIONS
 
 
 @pytest.mark.parametrize("name", ["highspeed", "scalable", "nr-hstcp", "reno", "hybla", "constant-rate"])
 def test_a_and_b_balance_the_response(name: str) -> None:
-    law = response(name)
+    law = published(name)
     w = np.array([50.0, 1e3, 1e5])
     a, b = law.increase(w, 0.1), law.decrease(w, 0.1)
     # p = a (2 - b) / (2 b w^2); Kelly leaves out the (2 - b) / 2, 6 %.
@@ -188,4 +188,4 @@ def test_what_cannot_be_answered_is_said_in_a_line() -> None:
     with pytest.raises(InputError, match="reno: p and rtt must be above 0"):
         reno().window(0.0)
     with pytest.raises(InputError, match='response: none is published for "vegas"'):
-        response("vegas")
+        published("vegas")

@@ -196,7 +196,7 @@ def test_nothing_is_said_where_all_holds() -> None:
         (
             "decrease_bdp",
             {"laws": ("highspeed",)},
-            "assumes a constant decrease; that of highspeed is not, so half is taken",
+            "assumes a constant decrease; highspeed gives up 0.42 there, and otherwise at other windows",
         ),
         (
             "twenty",

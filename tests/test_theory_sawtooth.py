@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from elephan.errors import InputError
-from elephan.theory import Response, aimd, highspeed, reno
-from elephan.theory.laws import cubic
+from elephan.theory import Response, aimd, highspeed, reno, response
 from elephan.theory.sawtooth import partial, recovery_time, synchronised
 
 
@@ -98,7 +97,7 @@ def test_synchronised_reno_flows_share_by_the_square_of_their_rtt_without_a_queu
 
 def test_bad_input_is_said_in_a_line() -> None:
     with pytest.raises(InputError, match="cubic: its growth is not a function of the window"):
-        recovery_time(cubic(), 400, 0.1)
+        recovery_time(response("cubic"), 400, 0.1)
     with pytest.raises(InputError, match="sawtooth: rate and rtt must be above 0, the buffer not below"):
         synchronised(reno(), 4000, -1, 0.1)
     with pytest.raises(InputError, match="sawtooth: cut is 3; give a number of flows from 1 to 2"):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "AskedLaw",
     "Bottleneck",
     "HeldLaw",
     "catalog",
@@ -91,6 +92,25 @@ def law_rounds(
     initial_window: float = 2.0,
 ) -> NDArray[np.float64]: ...
 def replay_law(control: str, events: NDArray[np.float64], *, initial_window: float = 2.0) -> NDArray[np.float64]: ...
+
+@final
+class AskedLaw:
+    def __new__(cls, control: str) -> AskedLaw: ...
+    @property
+    def remembers(self) -> bool: ...
+    def growth(
+        self, windows: NDArray[np.float64], rtts: NDArray[np.float64], bases: NDArray[np.float64]
+    ) -> NDArray[np.float64]: ...
+    def cut(
+        self, windows: NDArray[np.float64], rtts: NDArray[np.float64], bases: NDArray[np.float64]
+    ) -> NDArray[np.float64]: ...
+    def period(
+        self, windows: NDArray[np.float64], rtts: NDArray[np.float64], bases: NDArray[np.float64]
+    ) -> NDArray[np.float64]: ...
+    def teeth(
+        self, rate: float, buffers: Sequence[float], rtts: Sequence[float], cut: int, overflows: tuple[int, int]
+    ) -> NDArray[np.float64]: ...
+
 def replay_queue(
     queue: str,
     arrivals: NDArray[np.int64],

@@ -8,6 +8,7 @@ use base::{Header, Param, Span, Time, Value};
 
 #[macro_use]
 mod registry;
+pub mod asked;
 pub mod kernel;
 mod knots;
 pub mod rounds;

@@ -37,6 +37,11 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
         control
     }
 
+    /// The law by itself: for those who ask it without a sender.
+    pub(crate) fn law(&self) -> &L {
+        &self.law
+    }
+
     fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }

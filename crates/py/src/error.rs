@@ -75,6 +75,16 @@ pub fn bad_port(reason: &'static str) -> PyErr {
     PyValueError::new_err(reason)
 }
 
+/// A control that rules its window by itself.
+pub fn no_window_law(name: &str) -> PyErr {
+    InputError::new_err(format!("law: {name} rules its window by itself; it has no growth and no cut to ask for"))
+}
+
+/// Windows and times that do not belong together.
+pub fn bad_lengths() -> PyErr {
+    PyValueError::new_err("windows, rtts, bases: must be of one length")
+}
+
 /// Events of the wrong shape.
 pub fn bad_events(columns: usize) -> PyErr {
     PyValueError::new_err(format!("events: must have {columns} columns"))

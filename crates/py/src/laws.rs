@@ -1,10 +1,11 @@
-//! Laws without packets: round by round, or along a list of events.
+//! Laws without packets: round by round, along a list of events, or asked for their growth and their cuts.
 
-use crate::error::{bad_events, from_scenario};
+use crate::error::{bad_events, bad_lengths, from_scenario, no_window_law};
 use base::{Span, Time};
+use law::asked::{Asked, Link};
 use law::rounds::{Event, Path, replay, rounds};
 use law::{AckSample, CongestionEvent, Control, Signal};
-use numpy::{PyArray2, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 /// Columns of the events that `replay_law` takes.
@@ -87,4 +88,97 @@ fn event(at: impl Fn(usize) -> f64) -> Event {
     };
     let rtt = rtt.unwrap_or(srtt);
     Event::Congestion(CongestionEvent { now, signal, in_flight, delivered, rtt, srtt, min_rtt })
+}
+
+/// A window law that can be asked what it gains and gives up; see [`law::asked`]. Times in seconds, windows in segments,
+/// arrays of one length.
+#[pyclass(frozen, module = "elephan._native")]
+pub struct AskedLaw(Asked);
+
+#[pymethods]
+impl AskedLaw {
+    #[new]
+    fn new(control: &str) -> PyResult<Self> {
+        let (spec, _) = scenario::read_control(control).map_err(from_scenario)?;
+        Asked::new(&spec).map(Self).ok_or_else(|| no_window_law(spec.card().name))
+    }
+
+    /// Whether its growth depends on more than the window and the round-trip times of the moment.
+    #[getter]
+    fn remembers(&self) -> bool {
+        self.0.remembers()
+    }
+
+    /// Segments gained per round trip; not a number for a law that remembers.
+    fn growth<'py>(
+        &self,
+        py: Python<'py>,
+        windows: PyReadonlyArray1<'py, f64>,
+        rtts: PyReadonlyArray1<'py, f64>,
+        bases: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_vec(py, each(&windows, &rtts, &bases, |w, rtt, base| self.0.growth(w, rtt, base))?))
+    }
+
+    /// Share of the window given up on loss.
+    fn cut<'py>(
+        &self,
+        py: Python<'py>,
+        windows: PyReadonlyArray1<'py, f64>,
+        rtts: PyReadonlyArray1<'py, f64>,
+        bases: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_vec(py, each(&windows, &rtts, &bases, |w, rtt, base| self.0.cut(w, rtt, base))?))
+    }
+
+    /// From a loss to the next, each at that window, where the round-trip time stays: rows of segments and round trips.
+    fn period<'py>(
+        &self,
+        py: Python<'py>,
+        windows: PyReadonlyArray1<'py, f64>,
+        rtts: PyReadonlyArray1<'py, f64>,
+        bases: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = each(&windows, &rtts, &bases, |w, rtt, base| {
+            let found = self.0.period(w, rtt, base);
+            vec![found.packets, found.rounds]
+        })?;
+        Ok(PyArray2::from_vec2(py, &rows)?)
+    }
+
+    /// Flows of base `rtts` on a drop-tail link, one case a buffer [segments], of which `cut` lose at an overflow, measured
+    /// over the second of the `overflows` after the first: rows of utilisation, period [s], queue, events, share dropped,
+    /// window before a cut and after it, and the rates of the flows [segments/s].
+    fn teeth<'py>(
+        &self,
+        py: Python<'py>,
+        rate: f64,
+        buffers: Vec<f64>,
+        rtts: Vec<f64>,
+        cut: usize,
+        overflows: (u32, u32),
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let follow = |buffer: f64| {
+            let found = self.0.teeth(&Link { rate, buffer, rtts: rtts.clone(), cut }, overflows.0, overflows.1);
+            let own =
+                [found.utilisation, found.period, found.queue, found.events, found.dropped, found.high, found.low];
+            own.into_iter().chain(found.rates).collect::<Vec<f64>>()
+        };
+        let rows: Vec<_> = py.detach(|| buffers.into_iter().map(follow).collect());
+        Ok(PyArray2::from_vec2(py, &rows)?)
+    }
+}
+
+/// What is found for each window and its round-trip times.
+fn each<T>(
+    windows: &PyReadonlyArray1<'_, f64>,
+    rtts: &PyReadonlyArray1<'_, f64>,
+    bases: &PyReadonlyArray1<'_, f64>,
+    ask: impl Fn(f64, f64, f64) -> T,
+) -> PyResult<Vec<T>> {
+    let (windows, rtts, bases) = (windows.as_array(), rtts.as_array(), bases.as_array());
+    if windows.len() != rtts.len() || windows.len() != bases.len() {
+        return Err(bad_lengths());
+    }
+    Ok(windows.iter().zip(rtts).zip(bases).map(|((&w, &rtt), &base)| ask(w, rtt, base)).collect())
 }

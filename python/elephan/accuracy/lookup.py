@@ -1,9 +1,10 @@
 """How far off a model was where it was simulated nearest to a link: read from tables, nothing is simulated or computed.
 
-A link is found in the survey by buffer over bandwidth-delay product, flows, and that product in packets (with the
-flows it is the window of one). *Why these*: packets of a window law on a drop-tail queue know no other clock than the
-round trip; runs at a tenth to ten times the rate, the product unchanged, differ by a point (docs/decisions/0029). Laws
-and disciplines with a clock of their own need about the rate of the survey too.
+A link is found in the survey by law, discipline and senders, each with all of its settings; then by buffer over
+bandwidth-delay product, flows, and that product in packets (with the flows it is the window of one). *Why these*:
+packets of a window law on a drop-tail queue know no other clock than the round trip; runs at a tenth to ten times the
+rate, the product unchanged, differ by a point (docs/decisions/0029). Laws and disciplines with a clock of their own
+need about the rate of the survey too.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.accuracy.errors import errors
 from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, Cell, Family, written
+from elephan.theory.controls import settings
 from elephan.theory.models import bottleneck
-from elephan.units import format_rate
+from elephan.theory.models.senders import differing, shown
+from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +41,10 @@ FREE = "drop-tail"
 SAME_RATE = 2.0
 """Factor within which a rate is the survey's, where there is a clock. Cubic moves by a point in it, NR-HSTCP by two."""
 
+OF_THE_START = ("initial_ssthresh",)
+"""Settings of senders that may be others than the survey's: it ended slow start at a flow's share, so that nothing of
+the start was left in what was measured; a warm-up does the same."""
+
 POINTS = 100.0
 """Points of utilization in 1."""
 
@@ -56,6 +63,9 @@ class Nearby:
         Simulated links that this is of.
     sentence : str
         The same in words.
+    strange : bool
+        Whether no run at all had such a law or such a discipline, their parameters included: then nothing is known of
+        the model here.
 
     Examples
     --------
@@ -67,6 +77,7 @@ class Nearby:
     largest: float
     cells: int
     sentence: str
+    strange: bool = False
 
     @property
     def checked(self) -> bool:
@@ -143,9 +154,9 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> Nearby:
     """
     off, corners, why = _near(name, link, buffer)
     if why:
-        return Nearby(math.nan, math.nan, 0, f"not checked by simulation: {why}")
+        return Nearby(math.nan, math.nan, 0, f"not checked by simulation: {why}", bool(_stranger(link)))
     largest, mean = max(map(abs, off)), sum(off) / len(off)
-    said = _sentence(largest, mean, len(off), corners) + _but(link, corners[0].family, buffer)
+    said = _sentence(largest, mean, len(off), corners) + _but(link)
     return Nearby(mean, largest, len(off), said)
 
 
@@ -175,11 +186,9 @@ def largest_error(name: str, link: Bottleneck, buffer: float) -> float:
 
 def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list[Cell], str]:
     """Errors [points] of a model at the corners of the cell around a link, and these; or why there are none."""
-    family = next((one for one in FAMILIES if (one.law, one.discipline) == (link.law, link.discipline)), None)
-    if not link.law:
-        return _unchecked("no run had flows with different laws")
-    if family is None:
-        return _unchecked(f"no run had {link.law_name} with {link.discipline}")
+    family, unknown = _family(link), _stranger(link)
+    if family is None or unknown or (unknown := _other_senders(link, family)):
+        return _unchecked(f"no run had {unknown}")
     if link.background or link.others:
         return _unchecked(f"no run had {'background' if link.background else 'other'} traffic beside the flows")
     rate = family.rate_mbps * 1e6
@@ -249,22 +258,59 @@ def _sentence(largest: float, mean: float, count: int, corners: Sequence[Cell]) 
     return f"{within} in the {runs} nearest to this link ({where}; on average {abs(mean):.1f} too {side})"
 
 
-def _but(link: Bottleneck, family: Family, buffer: float) -> str:
+def _but(link: Bottleneck) -> str:
     """What those runs did not have."""
     lacking = []
     if max(link.rtts_s) > 1.1 * min(link.rtts_s):
         lacking.append("RTTs so different")
     if link.access_bps < ACCESS / 2 * link.rate_bps:
         lacking.append("access so slow")
-    if dict(link.queue(buffer)) != _usual(link, family, buffer):
-        lacking.append("such parameters of the discipline")
     return f"; none had {' or '.join(lacking)}" if lacking else ""
 
 
-def _usual(link: Bottleneck, family: Family, buffer: float) -> dict[str, object]:
-    """The parameters that the discipline would have had in the survey."""
-    cell = Cell(family, 1e3 * link.mean_rtt_s, link.flows, buffer / link.bdp)
-    places = {"links[0].rate": f"{link.rate_bps:.0f} bit/s", "flows[0].packet": f"{link.packet_bytes:.0f} B"}
-    seen = bottleneck(written(cell).override(places), 0)
+def _family(link: Bottleneck) -> Family | None:
+    """Runs with that law and that discipline, whatever their settings."""
+    return next((one for one in FAMILIES if (one.law, one.discipline) == (link.law_name, link.discipline)), None)
+
+
+def _stranger(link: Bottleneck) -> str:
+    """What of a link's law and discipline no run had, their parameters included; empty if all of it was run."""
+    family = _family(link)
+    if not link.law:
+        return "flows with different laws"
+    if family is None:
+        return f"{link.law_name} with {link.discipline}"
+    given, usual = settings(link.law), settings(family.law)
+    lines = [f"{family.law} with {name} = {shown(value)}" for name, value in given.items() if value != usual[name]]
+    # Of a discipline most amounts follow the buffer: those at one buffer tell.
+    room = max(1.0, round(link.bdp))
+    if dict(link.queue(room)) != dict(_surveyed(link, family).queue(room)):
+        lines.append(f"such parameters of {link.discipline}")
+    return " and ".join(lines)
+
+
+def _other_senders(link: Bottleneck, family: Family) -> str:
+    """What of the senders, besides their law, is not set as in the survey; empty if all is."""
+    (usual,) = _surveyed(link, family).senders
+    lines = [_written(key, own[key]) for own in link.senders for key in differing(own, usual, OF_THE_START)]
+    return " and ".join(dict.fromkeys(lines))
+
+
+def _written(key: str, value: Any) -> str:
+    """A setting as a file has it; of resolved times the unit stands in the key."""
+    if not key.endswith("_ps"):
+        return f"{key} = {shown(value)}"
+    return f"{key.removesuffix('_ps')} = {format_time(1e-12 * value)}"
+
+
+def _surveyed(link: Bottleneck, family: Family) -> Bottleneck:
+    return _as_surveyed(family, link.rate_bps, link.packet_bytes, link.mean_rtt_s, link.flows)
+
+
+@cache
+def _as_surveyed(family: Family, rate_bps: float, packet_bytes: float, rtt_s: float, flows: int) -> Bottleneck:
+    """A link as the survey would have written it."""
+    places = {"links[0].rate": f"{rate_bps:.0f} bit/s", "flows[0].packet": f"{packet_bytes:.0f} B"}
+    seen = bottleneck(written(Cell(family, 1e3 * rtt_s, flows, 1.0)).override(places), 0)
     assert seen is not None  # its only link carries its flows
-    return dict(seen.queue(buffer))
+    return seen

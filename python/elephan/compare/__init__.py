@@ -13,8 +13,10 @@ from elephan.compare.teeth import Teeth, teeth
 from elephan.errors import InputError
 from elephan.run import run
 from elephan.scenario import Scenario
-from elephan.theory.laws import response
+from elephan.theory.asked import asked
+from elephan.theory.models import MODELS
 from elephan.theory.models.bottleneck import bottleneck
+from elephan.theory.models.senders import PERIOD, unfelt, unlike_senders
 from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
@@ -229,7 +231,10 @@ def _measured(result: Result) -> dict[str, float]:
 
 
 def _model(scenario: Scenario) -> dict[str, float] | None:
-    """The sawtooth of equal flows, and only of such; a cut takes a round trip to be heard of, and one to be mended."""
+    """The sawtooth of equal flows, and only of such; a cut takes a round trip to be heard of, and one to be mended.
+
+    Silent where a sender or a parameter of its law does what the sawtooth knows nothing of.
+    """
     link = bottleneck(scenario, 0)
     fact = scenario.links[0]
     if fact["min_rtt_s"] != fact["max_rtt_s"]:
@@ -237,13 +242,15 @@ def _model(scenario: Scenario) -> dict[str, float] | None:
     if link is None or link.buffer_packets is None or link.discipline != "drop-tail" or len(set(link.laws)) != 1:
         return None
     try:
-        law = response(link.law)
-        found = synchronised(law, link.rate, link.buffer_packets, link.mean_rtt_s, link.flows)
-        kept = 1.0 - float(law.decrease(np.array([(link.bdp + link.buffer_packets) / link.flows]))[0])
+        law = asked(link.law)
     except InputError:
         return None
-    high = (link.bdp + link.buffer_packets) / link.flows
-    rounds = 2 * (link.mean_rtt_s + link.buffer_packets / link.rate)
+    if law.remembers or unlike_senders(link, PERIOD) or unfelt(MODELS["sawtooth"], link):
+        return None
+    found = synchronised(law, link.rate, link.buffer_packets, link.mean_rtt_s, link.flows)
+    high, full = (link.bdp + link.buffer_packets) / link.flows, link.mean_rtt_s + link.buffer_packets / link.rate
+    kept = 1.0 - float(law.decrease(high, full, link.mean_rtt_s))
+    rounds = 2 * full
     return {
         "utilization": float(found.utilisation),
         "queueing_delay_s": float(found.queue) / link.rate,

@@ -16,6 +16,7 @@ from elephan.accuracy import largest_error, level, nearby
 from elephan.errors import InputError
 from elephan.theory.models import MODELS, bottleneck
 from elephan.theory.models.card import Prediction
+from elephan.theory.models.senders import doubts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -160,7 +161,7 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> Said:
         return _silent(model, str(error))
     packets = _smallest(buffers, found, targets)
     where = packets or seen.buffer_packets or seen.bdp
-    return Said(model, "", tuple(model.doubts(seen)), packets, buffers, found, nearby(model.name, seen, where), seen)
+    return Said(model, "", tuple(doubts(model, seen)), packets, buffers, found, nearby(model.name, seen, where), seen)
 
 
 def _smallest(buffers: Floats, said: Prediction, targets: Sequence[Target]) -> int | None:
@@ -271,7 +272,8 @@ def by_model(
     Raises
     ------
     InputError
-        If no model can speak of this link and these targets, or none of these bounds the buffer from below.
+        If no model can speak of this link and these targets, none was ever checked with such a law, or none of the
+        targets bounds the buffer from below.
     """
     if not any(target.is_floor for target in targets):
         message = "target: delay alone is met by the smallest buffer there is; for a model, add utilization or loss"
@@ -279,12 +281,17 @@ def by_model(
     if chosen is None:
         message = f"{origin}: no model says how large this buffer must be; leave out --model-only: {_reasons(said)}"
         raise InputError(message)
-    buffer = said[chosen].buffer_packets
+    buffer, near = said[chosen].buffer_packets, said[chosen].near
     assert buffer is not None  # so it was chosen
+    if near is not None and near.strange:
+        message = (
+            f"{origin}: no model says how large this buffer must be: each is {near.sentence}; leave out --model-only"
+        )
+        raise InputError(message)
     values = {target: said[chosen].at(buffer, target.metric) for target in targets}
     violated = [t for t, value in values.items() if value is not None and not t.is_floor and not t.meets(value)]
     unsaid = [str(target) for target, value in values.items() if value is None]
-    note, near = f"by the model {chosen}; nothing was simulated", said[chosen].near
+    note = f"by the model {chosen}; nothing was simulated"
     if near is not None and not math.isfinite(near.level):
         note += f", and there it is {near.sentence}" if near.checked else f", and it is {near.sentence}"
     if unsaid:

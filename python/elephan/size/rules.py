@@ -66,9 +66,9 @@ def broken(scenario: Scenario, link: int) -> dict[str, list[str]]:
 
 
 def _facts(scenario: Scenario, link: int) -> Facts:
-    from elephan.theory.rules import facts  # noqa: PLC0415 (as above)
+    from elephan.theory.rules import of_link  # noqa: PLC0415 (as above)
 
-    return facts(scenario.links[link], [group for group in scenario.groups if link in group["path"]])
+    return of_link(scenario, link)
 
 
 def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:

@@ -1,9 +1,10 @@
 """Analytic models: what theory says before, and beside, a simulation. They never look at one."""
 
 from elephan.theory.fixed_points import FixedPoint, Thresholds, droptail, red
-from elephan.theory.laws import RESPONSES, aimd, highspeed, nr_hstcp, reno, response
+from elephan.theory.laws import aimd, highspeed, nr_hstcp, reno, response
 from elephan.theory.response import Response
 from elephan.theory.sawtooth import Sawtooth, partial, recovery_time, synchronised
+from elephan.theory.textbook import RESPONSES, published
 
 __all__ = [
     "RESPONSES",
@@ -16,6 +17,7 @@ __all__ = [
     "highspeed",
     "nr_hstcp",
     "partial",
+    "published",
     "recovery_time",
     "red",
     "reno",

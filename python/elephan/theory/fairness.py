@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory import tables
-from elephan.theory.laws import response
+from elephan.theory import controls, laws
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -28,10 +27,7 @@ Method = Literal["integral", "steps", "crude"]
 """Fluid; a(w) added once in each round trip; or w b(w) / a(w) round trips."""
 
 RTT0_S = 0.1
-MSS0_BYTES = 1500.0
-LOW_WINDOW = 38.0
-HIGH_WINDOW = 83000.0
-HIGH_DECREASE = 0.1
+LOW_WINDOW, HIGH_DECREASE = laws.LOW_WINDOW, laws.HIGH_DECREASE
 _PANELS = 1024
 
 
@@ -84,10 +80,8 @@ def unclamped(window: Array) -> tuple[Array, Array]:
     >>> [round(float(x), 3) for x in unclamped(np.array(1000.0))]
     [7.74, 0.33]
     """
-    span = np.log(HIGH_WINDOW / LOW_WINDOW)
-    b = (HIGH_DECREASE - 0.5) * np.log(window / LOW_WINDOW) / span + 0.5
-    p = 0.078 / window**1.2
-    return window**2 * p * 2 * b / (2 - b), b
+    grow, cut = laws.balanced("rfc")
+    return grow(window, window), cut(window, window)
 
 
 def highspeed(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
@@ -115,8 +109,8 @@ def highspeed(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Arr
     [41.029, 0.174]
     """
     w = np.broadcast_arrays(np.asarray(window, dtype=float), rtt_s, mss_bytes)[0]
-    a, b = unclamped(np.maximum(w, LOW_WINDOW))
-    return np.where(w <= LOW_WINDOW, 1.0, a), np.where(w <= LOW_WINDOW, 0.5, np.maximum(b, HIGH_DECREASE))
+    law = laws.highspeed("rfc")
+    return law.increase(w), np.maximum(law.decrease(w), laws.HIGH_DECREASE)
 
 
 def normalised(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
@@ -144,41 +138,29 @@ def normalised(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Ar
     >>> [round(float(x), 4) for x in normalised(np.array(1000.0), np.array(0.2), np.array(1500.0))]
     [20.1604, 0.3659]
     """
-    a, b = unclamped(window * mss_bytes / rtt_s * (RTT0_S / MSS0_BYTES))
-    increase = a * (MSS0_BYTES / mss_bytes) * (rtt_s / RTT0_S) ** 2
-    return np.maximum(np.minimum(increase, window), 1.0), np.clip(b, HIGH_DECREASE, 0.5)
+    w, rtt, mss = np.broadcast_arrays(np.asarray(window, dtype=float), rtt_s, mss_bytes)
+    law = laws.nr_hstcp(mss)
+    return law.increase(w, rtt), law.decrease(w, rtt)
 
 
-def _of_response(name: str) -> Law:
-    """See a law of `laws` as this file does; its segments are those of the flow, whatever their size."""
-    answer = response(name)
+READINGS: dict[str, Law] = {"highspeed": highspeed, "nr-hstcp": normalised, "reno": reno}
+"""Laws as the paper has them, by name."""
 
-    def both(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
-        w, rtt, _ = np.broadcast_arrays(window, rtt_s, mss_bytes)
-        return answer.increase(w, rtt), answer.decrease(w, rtt)
+PAPERS = "phillips-hu"
+"""Its HighSpeed where models name laws: p(w) rounded to 0.078 / w^1.2, and no less than a tenth given up."""
 
-    return both
-
-
-LAWS: dict[str, Callable[[], Law]] = {
-    "highspeed": lambda: highspeed,
-    "nr-hstcp": lambda: normalised,
-    "reno": lambda: reno,
-    "compound": lambda: _of_response("compound"),
-    "constant-rate": lambda: _of_response("constant-rate"),
-    "hybla": lambda: _of_response("hybla"),
-    "scalable": lambda: _of_response("scalable"),
-    tables.NAME: lambda: _of_response(tables.NAME),
-}
-"""Laws whose growth is a function of the window, by name."""
+LAWS = ("highspeed", "nr-hstcp", "reno", "constant-rate", "hybla", "scalable", "tabulated")
+"""Laws whose growth is a function of the window, and of the round-trip time."""
 
 
 def law(name: str) -> Law:
-    """Find a law by its name in the catalogue.
+    """Ask the law that runs.
 
     Parameters
     ----------
     name : str
+        `PAPERS`, or a law as `controls.write` names it; the segments of ``nr-hstcp`` are those of the flow unless its
+        `mss` is given.
 
     Returns
     -------
@@ -192,19 +174,33 @@ def law(name: str) -> Law:
 
     References
     ----------
-    PhillipsHu2006 for highspeed, nr-hstcp and reno; the others as in `laws`.
+    That of the law; `reno`, `highspeed` and `normalised` are the paper's own readings.
 
     Examples
     --------
     >>> float(recovery_time(law("scalable"), 1e9, 0.1).round(2))
     1.34
     """
-    if name != tables.NAME and tables.kind(name) == tables.NAME:
-        return _of_response(name)
-    if name not in LAWS:
+    if name == PAPERS:
+        return READINGS["highspeed"]
+    if controls.kind(name) not in LAWS:
         message = f'fairness: "{name}" has no growth that depends on the window alone; there are {", ".join(LAWS)}'
         raise InputError(message)
-    return LAWS[name]()
+    given = controls.control(name)
+    asked = laws.response(name)
+    sized = given["law"] == "nr-hstcp" and "mss" not in given
+
+    def both(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
+        w, rtt, mss = np.broadcast_arrays(np.asarray(window, dtype=float), rtt_s, mss_bytes)
+        if not sized:
+            return asked.increase(w, rtt), asked.decrease(w, rtt)
+        a, b = np.empty(w.shape), np.empty(w.shape)
+        for size in np.unique(mss).tolist():
+            here, own = mss == size, laws.response(controls.write(given | {"mss": size}))
+            a[here], b[here] = own.increase(w[here], rtt[here]), own.decrease(w[here], rtt[here])
+        return a, b
+
+    return both
 
 
 def recovery_time(

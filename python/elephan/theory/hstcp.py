@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.laws import HIGH_DECREASE, HIGH_P, HIGH_WINDOW, LOW_P, LOW_WINDOW, MIN_DECREASE
+from elephan.theory.laws import HIGH_DECREASE, HIGH_P, HIGH_WINDOW, LOW_P, LOW_WINDOW, given_up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -84,7 +84,7 @@ def peak(p: ArrayLike) -> tuple[Floats, Floats]:
     loss = _positive("p", p)
     window = LOW_WINDOW * (loss / LOW_P) ** np.where(loss > LOW_P, -0.5, SPAN / SLOPE)
     y = np.log(np.maximum(window, LOW_WINDOW) / LOW_WINDOW) / SPAN
-    return np.asarray(window), np.maximum(0.5 + (HIGH_DECREASE - 0.5) * y, MIN_DECREASE)
+    return np.asarray(window), given_up(y)
 
 
 def closed_form(p: ArrayLike, rtt: ArrayLike) -> Period:
@@ -257,7 +257,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> T
     def slope(_: float, state: Floats) -> tuple[float, float]:
         # The logarithm of the window over its low end, in units of the span, and the packets sent so far.
         y = state[0]
-        share = HIGH_DECREASE if least else max(0.5 + (HIGH_DECREASE - 0.5) * y, MIN_DECREASE)
+        share = HIGH_DECREASE if least else float(given_up(y))
         rate = 2 * LOW_WINDOW * LOW_P / (SPAN * rtt) * np.exp((SPAN + SLOPE) * y) * share / (2 - share)
         return rate, LOW_WINDOW * np.exp(SPAN * y) / rtt
 

@@ -1,19 +1,24 @@
-"""Window laws whose response function is published, or follows from their published equations.
+"""Textbook curves: response functions that are published, or follow from published equations.
 
-*Source*: named with each law; the parameters are the defaults of the catalogue.
-*Differs from* the engine: BIC without rounding its rounds and with a target that stays; H-TCP without RTT scaling;
-Compound on a path without a queue. A mean over one period, where a law was published without one, is worked out here.
+The models ask the law that runs (`asked`) and not these, which `elephan model response` documents, the papers' own
+formulas are made of, and the asked laws are checked against.
+*Source*: named with each law; the parameters default to those of the catalogue.
+*Differs from* the engine: BIC without rounding its rounds and with a target that stays, without fast convergence as
+CUBIC; H-TCP without RTT scaling; Compound on a path without a queue. A mean over one period, where a law was published
+without one, is worked out here.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from elephan.errors import InputError, suggest
-from elephan.theory import climbs, tables
-from elephan.theory.response import RENO, Climb, Curve, Floats, Response, bisect, parametric, reno_below
+from elephan.theory.asked import asked
+from elephan.theory.response import RENO, Curve, Floats, Response, bisect, parametric, reno_below
+from elephan.units import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,16 +85,7 @@ def reno(segments_per_ack: float = 1.0) -> Response:
     >>> float(reno(2).window(0.75e-4))
     100.0
     """
-    base = aimd(1 / segments_per_ack, 0.5)
-    return Response(
-        "reno",
-        "Mathis1997",
-        False,
-        base.window_curve,
-        base.loss_curve,
-        base.increase_curve,
-        base.decrease_curve,
-    )
+    return replace(aimd(1 / segments_per_ack), name="reno", source="Mathis1997")
 
 
 def highspeed(variant: Variant = "log") -> Response:
@@ -147,12 +143,52 @@ def _power_law(variant: Variant) -> tuple[float, float]:
     return low_p * LOW_WINDOW**power, power
 
 
-def _balanced(factor: float, power: float) -> tuple[Curve, Curve]:
-    """Return a(w) = 2 w^2 b p / (2 - b) and b(w) of RFC 3649 for a power law, not clamped below 38 segments."""
+def given_up(y: Floats | float) -> Floats:
+    """b(w) of RFC 3649, Section 5, not clamped below 38 segments.
 
+    Parameters
+    ----------
+    y : array_like [1]
+        ln(w / 38) / ln(83000 / 38).
+
+    Returns
+    -------
+    ndarray [1]
+
+    References
+    ----------
+    RFC3649.
+
+    Examples
+    --------
+    >>> given_up(np.array([0.0, 1.0])).round(9).tolist()
+    [0.5, 0.1]
+    """
+    return np.asarray(np.maximum(0.5 + (HIGH_DECREASE - 0.5) * y, MIN_DECREASE))
+
+
+def balanced(variant: Variant) -> tuple[Curve, Curve]:
+    """a(w) = 2 w^2 b p / (2 - b) and b(w) of RFC 3649, not clamped below 38 segments.
+
+    Parameters
+    ----------
+    variant : {"log", "rfc", "ns2"}
+        As of `highspeed`.
+
+    Returns
+    -------
+    growth, cut : callable
+
+    References
+    ----------
+    RFC3649.
+    """
+    return _balanced(*_power_law(variant))
+
+
+def _balanced(factor: float, power: float) -> tuple[Curve, Curve]:
     def cut(w: Floats, _: Floats) -> Floats:
-        y = np.log(w / LOW_WINDOW) / np.log(HIGH_WINDOW / LOW_WINDOW)
-        return np.asarray(np.maximum(0.5 + (HIGH_DECREASE - 0.5) * y, MIN_DECREASE))
+        return given_up(np.log(w / LOW_WINDOW) / np.log(HIGH_WINDOW / LOW_WINDOW))
 
     def grow(w: Floats, rtt: Floats) -> Floats:
         b = cut(w, rtt)
@@ -161,8 +197,14 @@ def _balanced(factor: float, power: float) -> tuple[Curve, Curve]:
     return grow, cut
 
 
-def scalable() -> Response:
-    """Scalable TCP: w = 0.08 / p (0.01 per ACK, an eighth given up); Reno up to 16 segments.
+def scalable(increase: float = 0.01, decrease: float = 0.125, legacy_window: float = 16.0) -> Response:
+    """Scalable TCP: w = a / (b p), which is 0.08 / p (0.01 per ACK, an eighth given up); Reno up to 16 segments.
+
+    Parameters
+    ----------
+    increase : float [segments per segment acknowledged]
+    decrease : float [1]
+    legacy_window : float [segments]
 
     Returns
     -------
@@ -177,16 +219,16 @@ def scalable() -> Response:
     >>> float(scalable().window(1e-5).round())
     8000.0
     """
-    low = 16.0
-    window, loss = reno_below(low, lambda p, _: 0.08 / p, lambda w, _: 0.08 / w)
+    factor = increase / decrease
+    window, loss = reno_below(legacy_window, lambda p, _: factor / p, lambda w, _: factor / w)
     return Response(
         "scalable",
         "Kelly2003",
         False,
         window,
         loss,
-        lambda w, _: np.where(w <= low, 1.0, 0.01 * w),
-        lambda w, _: np.where(w <= low, 0.5, 0.125),
+        lambda w, _: np.where(w <= legacy_window, 1.0, increase * w),
+        lambda w, _: np.where(w <= legacy_window, 0.5, decrease),
     )
 
 
@@ -230,8 +272,7 @@ def bic(max_increment: float = 32.0, min_increment: float = 0.01, decrease: floa
     window, loss = parametric(packets, mean, 1.0, 1e12)
     window, loss = reno_below(14.0, window, loss)
     cut: Curve = lambda w, _: np.where(w <= 14.0, 0.5, decrease)  # noqa: E731
-    climb = climbs.bic(max_increment, min_increment, decrease, 14.0)
-    return Response("bic", "Xu2004", False, window, loss, None, cut, climb)
+    return Response("bic", "Xu2004", False, window, loss, None, cut)
 
 
 def htcp(beta: float = 0.5) -> Response:
@@ -269,7 +310,7 @@ def htcp(beta: float = 0.5) -> Response:
 
     window, loss = parametric(packets, lambda t, rtt: packets(t, rtt) * rtt / t, 1e-9, 1e6)
     cut: Curve = lambda w, _: np.full_like(w, 1 - beta)  # noqa: E731
-    return Response("htcp", "ShortenLeith2004", True, window, loss, None, cut, climbs.htcp())
+    return Response("htcp", "ShortenLeith2004", True, window, loss, None, cut)
 
 
 def cubic(c: float = 0.4, beta: float = 0.7) -> Response:
@@ -304,20 +345,18 @@ def cubic(c: float = 0.4, beta: float = 0.7) -> Response:
         lambda w, rtt: np.maximum(rtt * (factor / w) ** (4 / 3), RENO / w**2),
         None,
         cut,
-        climbs.cubic(c, beta),
     )
 
 
-def compound(alpha: float = 0.125, decrease: float = 0.5, k: float = 0.75, gamma: float = 30.0) -> Response:
+def compound(alpha: float = 0.125, beta: float = 0.5, k: float = 0.75) -> Response:
     """Compound on a path whose queue stays short: alpha w^k segments per RTT, at least the window of Reno.
 
     Parameters
     ----------
     alpha : float
-    decrease : float [1]
+    beta : float [1]
+        Share given up on loss.
     k : float [1]
-    gamma : float [segments]
-        Own segments in the queue at which the delay window gives way: matters to the sawtooth only.
 
     Returns
     -------
@@ -332,7 +371,7 @@ def compound(alpha: float = 0.125, decrease: float = 0.5, k: float = 0.75, gamma
     >>> float(np.round(np.log10(compound().window(1e-8) / compound().window(1e-7)), 3))
     0.8
     """
-    keep = 1 - decrease
+    keep = 1 - beta
     area = (1 - keep ** (2 - k)) / (alpha * (2 - k))
     mean = area * alpha * (1 - k) / (1 - keep ** (1 - k))
     factor, power = mean * area ** (-1 / (2 - k)), 1 / (2 - k)
@@ -343,12 +382,11 @@ def compound(alpha: float = 0.125, decrease: float = 0.5, k: float = 0.75, gamma
         lambda p, _: np.maximum(factor / p**power, np.sqrt(RENO / p)),
         lambda w, _: np.maximum((factor / w) ** (1 / power), RENO / w**2),
         lambda w, _: np.maximum(alpha * w**k, 1.0),
-        lambda w, _: np.full_like(w, decrease),
-        climbs.compound(alpha, decrease, k, gamma),
+        lambda w, _: np.full_like(w, beta),
     )
 
 
-def nr_hstcp(mss: float = 1500.0) -> Response:
+def nr_hstcp(mss: float | Floats = 1500.0) -> Response:
     """NR-HSTCP: HSTCP's a and b of the rate in units of 1500 bytes per 100 ms, not clamped below 38.
 
     Parameters
@@ -369,7 +407,7 @@ def nr_hstcp(mss: float = 1500.0) -> Response:
     >>> float(law.increase(1000, 0.2).round(3)), float(law.decrease(1000, 0.2).round(4))
     (20.16, 0.3659)
     """
-    grow, cut = _balanced(*_power_law("rfc"))
+    grow, cut = balanced("rfc")
 
     def normal(w: Floats, rtt: Floats) -> Floats:
         return w * mss / 1500 * 0.1 / rtt
@@ -391,12 +429,13 @@ def nr_hstcp(mss: float = 1500.0) -> Response:
     return Response("nr-hstcp", "PhillipsHu2006", True, window, loss, increase, decrease)
 
 
-def rate_based(name: Literal["constant-rate", "hybla"]) -> Response:
-    """Laws that grow as a square of RTT and halve: Constant-Rate (100 segments/s^2) and Hybla (as Reno at 25 ms).
+def constant_rate(increase: float = 100.0, decrease: float = 0.5) -> Response:
+    """Constant-Rate: as many segments/s^2 whatever the round-trip time.
 
     Parameters
     ----------
-    name : {"constant-rate", "hybla"}
+    increase : float [segments/s^2]
+    decrease : float [1]
 
     Returns
     -------
@@ -404,52 +443,62 @@ def rate_based(name: Literal["constant-rate", "hybla"]) -> Response:
 
     References
     ----------
-    Henderson1998; CainiFirrincieli2004.
+    Henderson1998.
 
     Examples
     --------
-    >>> float(rate_based("hybla").window(1.5e-4, 0.1))
-    400.0
+    >>> float(constant_rate().window(1.5e-4, 0.1).round(6))
+    100.0
     """
-
-    def increase(rtt: Floats) -> Floats:
-        return 100 * rtt**2 if name == "constant-rate" else np.maximum(rtt / 0.025, 1.0) ** 2
-
-    return Response(
-        name,
-        "Henderson1998" if name == "constant-rate" else "CainiFirrincieli2004",
-        True,
-        lambda p, rtt: np.sqrt(RENO * increase(rtt) / p),
-        lambda w, rtt: RENO * increase(rtt) / w**2,
-        lambda _, rtt: increase(rtt),
-        lambda w, _: np.full_like(w, 0.5),
-        # The smallest RTT counts, whatever the queue.
-        Climb(lambda s: increase(s.base), lambda w, _, __: np.full_like(w, 0.5)) if name == "hybla" else None,
-    )
+    return _by_the_clock("constant-rate", "Henderson1998", lambda rtt: increase * rtt**2, decrease)
 
 
-RESPONSES: dict[str, Callable[[], Response]] = {
-    "bic": bic,
-    "compound": compound,
-    "constant-rate": lambda: rate_based("constant-rate"),
-    "cubic": cubic,
-    "highspeed": highspeed,
-    "htcp": htcp,
-    "hybla": lambda: rate_based("hybla"),
-    "nr-hstcp": nr_hstcp,
-    "reno": reno,
-    "scalable": scalable,
-    tables.NAME: tables.tabulated,
-}
-
-
-def response(name: str) -> Response:
-    """Response function of a law with its defaults, or of one with tables of its own.
+def hybla(reference_rtt: float | str = 0.025, decrease: float = 0.5) -> Response:
+    """Hybla: as fast as Reno at 25 ms, by the square of the round-trip time.
 
     Parameters
     ----------
-    name : str
-        That of the law in the catalogue; ``tabulated`` may have its tables behind it, as `tables.read` has them.
+    reference_rtt : float [s] or str
+    decrease : float [1]
+
+    Returns
+    -------
+    Response
+
+    References
+    ----------
+    CainiFirrincieli2004.
+
+    Examples
+    --------
+    >>> float(hybla().window(1.5e-4, 0.1))
+    400.0
+    """
+    reference = seconds(reference_rtt) if isinstance(reference_rtt, str) else reference_rtt
+    return _by_the_clock("hybla", "CainiFirrincieli2004", lambda rtt: np.maximum(rtt / reference, 1.0) ** 2, decrease)
+
+
+def _by_the_clock(name: str, source: str, increase: Callable[[Floats], Floats], decrease: float) -> Response:
+    """Laws whose growth is a matter of the round-trip time alone."""
+    square = (2 - decrease) / (2 * decrease)
+    return Response(
+        name,
+        source,
+        True,
+        lambda p, rtt: np.sqrt(square * increase(rtt) / p),
+        lambda w, rtt: square * increase(rtt) / w**2,
+        lambda _, rtt: increase(rtt),
+        lambda w, _: np.full_like(w, decrease),
+    )
+
+
+def response(law: str) -> Response:
+    """What the law that runs does: its response function, growth and cut.
+
+    Parameters
+    ----------
+    law : str
+        Its name in the catalogue, with parameters behind it that are not at their defaults: ``cubic(beta=0.3)``.
 
     Returns
     -------
@@ -458,16 +507,11 @@ def response(name: str) -> Response:
     Raises
     ------
     InputError
-        If none is published for it.
+        If it has no response to loss alone.
 
     Examples
     --------
-    >>> response("scalable").source
-    'Kelly2003'
+    >>> float(response("reno(decrease=0.2)").window(1e-4).round())
+    212.0
     """
-    if name != tables.NAME and tables.kind(name) == tables.NAME:
-        return tables.read(name)
-    if name not in RESPONSES:
-        message = f'response: none is published for "{name}"; there are {", ".join(RESPONSES)}'
-        raise InputError(message)
-    return RESPONSES[name]()
+    return asked(law)

@@ -2,7 +2,8 @@
 
 Windows in segments, p in loss events per segment, RTT in seconds. One loss event a period, a smooth window between
 two of them, no timeouts: a few per cent off at p = 0.01, useless above 0.1.
-*Source*: of each law in `laws`; the period whose only loss ends it, Mathis1997.
+*Source*: of each published curve in `laws`, of the laws that run in `asked`; the period whose only loss ends it,
+Mathis1997.
 *Differs from* a simulation: laws that follow delay (Vegas, FAST, Illinois, YeAH, Westwood) have no w(p) and no entry.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,44 +29,6 @@ Curve = Callable[[Floats, Floats], Floats]
 RENO = 1.5
 
 
-class Ascent(NamedTuple):
-    """Flows between two losses: where they are, and what they remember of the last one. Arrays of one shape."""
-
-    window: Floats
-    """[segments]"""
-    start: Floats
-    """Window after the last cut [segments]."""
-    aim: Floats
-    """Window that a law returns to [segments]."""
-    time: Floats
-    """Since the last cut [s]."""
-    rounds: Floats
-    """Round trips since the last cut [1]."""
-    rtt: Floats
-    """With the queue of the moment [s]."""
-    base: Floats
-    """Without a queue [s]."""
-
-
-@dataclass(frozen=True)
-class Climb:
-    """How a law grows that remembers its last loss.
-
-    Parameters
-    ----------
-    growth : callable
-        From an `Ascent` to growth [segments per RTT].
-    decrease : callable
-        From window, RTT at the loss and RTT without a queue to the share of the window given up.
-    aim : callable or None
-        From the window at a loss and the aim before it to the next aim [segments]; None if that window itself is it.
-    """
-
-    growth: Callable[[Ascent], Floats]
-    decrease: Callable[[Floats, Floats, Floats], Floats]
-    aim: Curve | None = None
-
-
 @dataclass(frozen=True)
 class Response:
     """How one law answers to loss.
@@ -81,8 +44,6 @@ class Response:
     window_curve, loss_curve : callable
     increase_curve, decrease_curve : callable or None
         None if it is not a function of the window alone.
-    climb : Climb or None
-        Growth and reduction where they depend on the last loss or on the queue, too.
 
     Examples
     --------
@@ -98,7 +59,6 @@ class Response:
     loss_curve: Curve
     increase_curve: Curve | None = None
     decrease_curve: Curve | None = None
-    climb: Climb | None = None
 
     def window(self, p: ArrayLike, rtt: ArrayLike | None = None) -> Floats:
         """Mean window.
@@ -177,13 +137,20 @@ class Response:
         """
         return np.asarray(self.window(p, rtt) / np.asarray(rtt, dtype=float))
 
-    def increase(self, window: ArrayLike, rtt: ArrayLike | None = None) -> Floats:
+    def increase(
+        self,
+        window: ArrayLike,
+        rtt: ArrayLike | None = None,
+        base: ArrayLike | None = None,  # noqa: ARG002  (laws that are asked know it)
+    ) -> Floats:
         """a(w).
 
         Parameters
         ----------
         window : array_like [segments]
         rtt : array_like [s], optional
+        base : array_like [s], optional
+            Without a queue: no published curve asks for it.
 
         Returns
         -------
@@ -205,13 +172,20 @@ class Response:
             raise InputError(message)
         return self._at(self.increase_curve, window, rtt, "window")
 
-    def decrease(self, window: ArrayLike, rtt: ArrayLike | None = None) -> Floats:
+    def decrease(
+        self,
+        window: ArrayLike,
+        rtt: ArrayLike | None = None,
+        base: ArrayLike | None = None,  # noqa: ARG002  (laws that are asked know it)
+    ) -> Floats:
         """b(w), the share of the window given up on loss.
 
         Parameters
         ----------
         window : array_like [segments]
         rtt : array_like [s], optional
+        base : array_like [s], optional
+            As of `increase`.
 
         Returns
         -------

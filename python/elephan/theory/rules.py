@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elephan.errors import InputError, suggest
+from elephan.theory import controls
+from elephan.theory.asked import SOURCES
+from elephan.theory.cuts import is_constant, least_cut
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-DECREASES = {"reno": 0.5, "constant-rate": 0.5, "hybla": 0.5, "cubic": 0.3, "bic": 0.125, "scalable": 0.125}
-"""What laws give up on loss where that is a constant [1]; their defaults."""
+    from elephan.scenario import Scenario
 
 
 class Facts(NamedTuple):
@@ -39,7 +41,7 @@ class Facts(NamedTuple):
     """NaN if it is not known."""
     discipline: str
     laws: tuple[str, ...]
-    """Of bulk flows; empty if they are not known."""
+    """Of bulk flows, with their parameters as `controls.write` names them; empty if they are not known."""
     other_traffic: bool
     """Whether anything but bulk flows crosses the link."""
     access_ratio: float
@@ -54,7 +56,8 @@ def facts(link: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] = ()) -> 
     link : mapping
         Facts of a link that carries flows, as `Scenario.links` has them.
     groups : sequence of mappings
-        Groups of flows that cross it, as `Scenario.groups` has them.
+        Groups of flows that cross it, as `Scenario.groups` has them, and with the ``control`` of each as resolved: one
+        without is taken for its law's defaults.
 
     Returns
     -------
@@ -81,10 +84,34 @@ def facts(link: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] = ()) -> 
         flows=link["flows"],
         buffer_packets=in_bytes if limit is None else float(limit),
         discipline=link["discipline"],
-        laws=tuple(sorted({str(group["law"]) for group in bulk})),
+        laws=tuple(sorted({controls.write(group.get("control") or {"law": group["law"]}) for group in bulk})),
         other_traffic=bool(link["background_flows"]) or len(bulk) < len(groups),
         access_ratio=max(rates, default=math.inf) / link["rate_bps"],
     )
+
+
+def of_link(scenario: Scenario, link: int) -> Facts:
+    """Collect what rules ask of a link of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    link : int
+        One that carries flows.
+
+    Returns
+    -------
+    Facts
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> of_link(Scenario.from_text(EXAMPLE), 0).laws
+    ('reno',)
+    """
+    forms = zip(scenario.groups, scenario.resolved["flows"], strict=True)
+    groups = [group | {"control": form.get("control")} for group, form in forms if link in group["path"]]
+    return facts(scenario.links[link], groups)
 
 
 Assumption = Callable[[Facts], str]
@@ -97,8 +124,12 @@ def _reno(f: Facts) -> str:
 
 
 def _constant_decrease(f: Facts) -> str:
-    others = [law for law in f.laws if law not in DECREASES]
-    return f"assumes a constant decrease; that of {', '.join(others)} is not, so half is taken" if others else ""
+    unknown = [law for law in f.laws if controls.kind(law) not in SOURCES]
+    if unknown:
+        return f"assumes a constant decrease; that of {', '.join(unknown)} is not, so half is taken"
+    moving = {law: least_cut(law, *_share(f)) for law in f.laws if not is_constant(law, *_share(f))}
+    said = ", ".join(f"{law} gives up {cut:.2g} there" for law, cut in moving.items())
+    return f"assumes a constant decrease; {said}, and otherwise at other windows" if moving else ""
 
 
 def _drop_tail(f: Facts) -> str:
@@ -152,8 +183,14 @@ class Rule(NamedTuple):
 
 
 def _decrease(f: Facts) -> float:
-    """Return the largest decrease of the laws; a half where one is not constant, or none is known."""
-    return max((DECREASES.get(law, 0.5) for law in f.laws), default=0.5)
+    """Return the largest decrease of the laws; a half where one does not answer to loss alone, or none is known."""
+    known = (least_cut(law, *_share(f)) if controls.kind(law) in SOURCES else 0.5 for law in f.laws)
+    return max(known, default=0.5)
+
+
+def _share(f: Facts) -> tuple[float, float]:
+    """Segments of a flow that fill its share of the link, and its RTT [s]."""
+    return f.bdp_packets / max(f.flows, 1), f.bdp_packets / f.packets_per_s
 
 
 _IN_STEP = (_reno, _drop_tail, _long_lived)

@@ -1,26 +1,27 @@
 """Windows as a fluid on a drop-tail link: they grow by a(w) per round trip until the buffer is full; then some are cut.
 
-Utilisation, period, loss and mean queue for any a(w) and b(w), or for a `Climb`: `synchronised` flows of one RTT in one
-integral, `partial` cuts of any number of flows with their own RTTs by following the windows until they repeat.
+Utilisation, period, loss and mean queue for any a(w) and b(w): `synchronised` flows of one RTT in one integral,
+`partial` cuts of any number of flows with their own RTTs by following the windows until they repeat. Laws that remember
+their last loss are followed by the engine's own arithmetic (`Asked.teeth`).
 *Source*: LakshmanMadhow1997 for one Reno flow; Andrew2005, whose fluid reference this is; PhillipsHu2006 for the
-recovery time. *Differs from* packets: no bursts, no timeouts, no slow start, the cut comes at once (of a `Climb` from
-the window one round trip later); real flows are neither all cut together nor one at a time.
+recovery time. *Differs from* packets: no bursts, no timeouts, no slow start, the cut comes at once (of a law that
+remembers a round trip later, and another passes until it grows); real flows are neither all cut together nor in turns.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.response import Ascent
+from elephan.theory.asked import Asked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from elephan.theory.response import Climb, Floats, Response
+    from elephan.theory.response import Floats, Response
 
 # Midpoints of an integral over the window: 1e-5 where a(w) jumps by a tenth, 1e-7 where it is smooth.
 _CELLS = 4000
@@ -94,7 +95,7 @@ def recovery_time(law: Response, window: ArrayLike, rtt: ArrayLike) -> Floats:
     50.0
     """
     top, over = np.broadcast_arrays(np.asarray(window, dtype=float), np.asarray(rtt, dtype=float))
-    w, cell = _climb(law, top, over)
+    w, cell = _climb(law, top, over, over)
     return np.asarray(over * (cell / law.increase(w, over[..., None])).sum(-1))
 
 
@@ -115,12 +116,12 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
     Returns
     -------
     Sawtooth
-        Of the shape of all arguments together; relative error 1e-4. Of a law with a `Climb` 1e-3, its period 2e-2.
+        Of the shape of all arguments together; relative error 1e-4. Of a law that remembers 1e-2.
 
     Raises
     ------
     InputError
-        If the law has neither a(w) and b(w) nor a `Climb`, or an argument is out of range.
+        If the law has no a(w) and b(w) and was not asked, or an argument is out of range.
 
     References
     ----------
@@ -135,19 +136,19 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
     parts = (np.asarray(x, dtype=float) for x in (rate, buffer, rtt, flows))
     c, room, tau, n = (np.asarray(x) for x in np.broadcast_arrays(*parts))
     _check(c, room, tau)
-    if law.climb:
-        return _repeating(law, law.climb, c, room, tau, n)
+    if isinstance(law, Asked) and law.remembers:
+        return _repeating(law, c, room, tau, n)
     top = (c * tau + room) / n
     full = tau + room / c
-    w, cell = _climb(law, top, full)
+    w, cell = _climb(law, top, full, tau)
     total = w * n[..., None]
     # Rounds per cell; then time and segments follow.
     over = np.maximum(tau[..., None], total / c[..., None])
-    rounds = cell / law.increase(w, over)
+    rounds = cell / law.increase(w, over, tau[..., None])
     period = (over * rounds).sum(-1)
     sent = (total * rounds).sum(-1)
     waiting = np.maximum(total - (c * tau)[..., None], 0)
-    lost = np.minimum(n * np.maximum(law.increase(top, full), 1) / sent, 1.0)
+    lost = np.minimum(n * np.maximum(law.increase(top, full, tau), 1) / sent, 1.0)
     each = np.broadcast_to((sent / period / n)[..., None], (*n.shape, int(n.max())))
     values = (sent / (c * period), period, (waiting * over * rounds).sum(-1) / period, each, n / sent, lost)
     return Sawtooth(*(np.asarray(x) for x in values))
@@ -178,7 +179,7 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
     Raises
     ------
     InputError
-        If the law has neither a(w) and b(w) nor a `Climb`, or an argument is out of range.
+        If the law has no a(w) and b(w) and was not asked, or an argument is out of range.
 
     References
     ----------
@@ -195,9 +196,11 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
     if not 1 <= cut <= tau.size:
         message = f"sawtooth: cut is {cut}; give a number of flows from 1 to {tau.size}"
         raise InputError(message)
+    overflows = turns * -(-tau.size // cut)
+    if isinstance(law, Asked) and law.remembers:
+        return _remembering(law.teeth(rate, room.ravel().tolist(), tau.tolist(), cut, (2 * overflows, overflows)), room)
     rows = room.reshape(-1, 1)
     fluid = _Fluid(law, np.full_like(rows, rate), rows, np.tile(tau, (len(rows), 1)), cut)
-    overflows = turns * -(-tau.size // cut)
     found = _measured(fluid, 2 * overflows, overflows)
     used, period, queue, events, dropped = (
         x.reshape(room.shape) for x in (found.utilisation, found.period, found.queue, found.events, found.dropped)
@@ -205,19 +208,18 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
     return Sawtooth(used, period, queue, found.rates.reshape(*room.shape, tau.size), events, dropped)
 
 
-def _repeating(law: Response, climb: Climb, rate: Floats, buffer: Floats, rtt: Floats, flows: Floats) -> Sawtooth:
-    """Follow one of the equal flows; all repeats from the third cut on, or every second one if the aim can fall."""
-    own, each, tau = (x.reshape(-1, 1) for x in (rate / flows, buffer / flows, rtt))
-    fluid, shape = _Fluid(law, own, each, tau, 1), rate.shape
-    one = _measured(fluid, 6, 2) if climb.aim else _measured(fluid, 3, 1)
-    return Sawtooth(
-        one.utilisation.reshape(shape),
-        one.period.reshape(shape),
-        one.queue.reshape(shape) * flows,
-        np.repeat(one.rates, int(flows.max()), axis=-1).reshape(*shape, -1),
-        one.events.reshape(shape),
-        one.dropped.reshape(shape),
-    )
+def _repeating(law: Asked, rate: Floats, buffer: Floats, rtt: Floats, flows: Floats) -> Sawtooth:
+    """Follow one of the equal flows."""
+    cases = [x.ravel().tolist() for x in (rate / flows, buffer / flows, rtt)]
+    rows = np.concatenate([law.alone(own, [room], tau) for own, room, tau in zip(*cases, strict=True)])
+    one = _remembering(rows, rate)
+    return replace(one, queue=one.queue * flows, rates=np.repeat(one.rates, int(flows.max()), axis=-1))
+
+
+def _remembering(rows: Floats, shape: Floats) -> Sawtooth:
+    """Arrange what `Asked.teeth` says."""
+    used, period, queue, events, dropped = (rows[:, i].reshape(shape.shape) for i in range(5))
+    return Sawtooth(used, period, queue, rows[:, 7:].reshape(*shape.shape, -1), events, dropped)
 
 
 def _measured(fluid: _Fluid, before: int, overflows: int) -> Sawtooth:
@@ -240,7 +242,7 @@ def _measured(fluid: _Fluid, before: int, overflows: int) -> Sawtooth:
 
 
 class _Fluid:
-    """Windows on their way, what they remember, and what they have sent since they were last told to forget.
+    """Windows on their way, and what they have sent since they were last told to forget.
 
     Several links side by side that know nothing of each other: arrays of shape (links, flows) or (links, 1).
     """
@@ -251,13 +253,10 @@ class _Fluid:
         # Equal rates at overflow; the turns of the flows evenly spread, unless all are cut together.
         self.full = rtts + buffer / rate
         self.window = rate / flows * self.full
-        # A little above all: what aims lower after a loss below its aim does so, as it does when noise decides.
-        self.aim = 1.01 * self.window
         if cut < flows:
             turn = np.arange(flows) % -(-flows // cut) * cut / flows
             self.window = self.window * (1 - self._share(self.window, self.full) * turn)
         self.delay = np.zeros(rate.shape)
-        self.start, self.since, self.rounds = self.window, np.zeros(rtts.shape), np.zeros(rtts.shape)
         self.forget()
 
     def forget(self) -> None:
@@ -271,17 +270,8 @@ class _Fluid:
         largest = np.argsort(-self.window, axis=-1, kind="stable")[:, : self.cut]
         hit = np.zeros(self.window.shape, dtype=bool)
         np.put_along_axis(hit, largest, True, axis=-1)
-        grown = self._growth(self.window, self.since, self.rounds, self.full)
-        self.lost += np.where(hit, np.maximum(grown, 1), 0).sum(-1, keepdims=True)
-        # What a law remembers is the window at which it learns of the loss, one round trip later.
-        peak = self.window + grown if self.law.climb else self.window
-        # At least half a cut: a window of few segments may have grown by more than a cut takes.
-        share = self._share(peak, self.full)
-        self.window = np.where(hit, np.minimum(peak * (1 - share), self.window * (1 - share / 2)), self.window)
-        lowers = self.law.climb.aim if self.law.climb else None
-        self.aim = np.where(hit, lowers(peak, self.aim) if lowers else peak, self.aim)
-        self.start = np.where(hit, self.window, self.start)
-        self.since, self.rounds = np.where(hit, 0.0, self.since), np.where(hit, 0.0, self.rounds)
+        self.lost += np.where(hit, np.maximum(self._growth(self.window, self.full), 1), 0).sum(-1, keepdims=True)
+        self.window = np.where(hit, self.window * (1 - self._share(self.window, self.full)), self.window)
 
     def _left(self) -> Floats:
         """Rate that the windows still lack for an overflow; 0 where there is one."""
@@ -291,15 +281,14 @@ class _Fluid:
     def _step(self, left: Floats) -> None:
         """One step of the midpoint rule, no further than the overflow as it is seen from here."""
         over = self._round(self.window)
-        slope = self._growth(self.window, self.since, self.rounds, over) / over
+        slope = self._growth(self.window, over) / over
         step = np.minimum(self._longest(over, np.maximum(np.abs(slope), _RESTING)), self._until(left, slope))
         half = step / 2
-        middle, since, rounds = self.window + slope * half, self.since + half, self.rounds + half / over
+        middle = self.window + slope * half
         over = self._round(middle)
-        slope = self._growth(middle, since, rounds, over) / over
+        slope = self._growth(middle, over) / over
         step = np.minimum(step, self._until(left, slope))
         self.window = self.window + slope * step
-        self.since, self.rounds = self.since + step, self.rounds + step / over
         self.time += step
         self.sent += middle / over * step
         self.backlog += (over - self.rtts)[:, :1] * self.rate * step
@@ -315,24 +304,15 @@ class _Fluid:
 
     def _longest(self, over: Floats, slope: Floats) -> Floats:
         """Step within which the growth of no flow changes much."""
-        step = self._share(self.window, over) * self.window / slope / _STEPS
-        if self.law.climb:
-            # Growth that falls towards the aim and rises beyond it, or with time.
-            near = np.abs(self.aim - self.window) / slope / 2
-            step = np.minimum(np.minimum(step, np.maximum(near, over / 2)), (self.since + over) / _STEPS)
-        return np.asarray(step.min(-1, keepdims=True))
+        return np.asarray((self._share(self.window, over) * self.window / slope / _STEPS).min(-1, keepdims=True))
 
-    def _growth(self, window: Floats, since: Floats, rounds: Floats, over: Floats) -> Floats:
+    def _growth(self, window: Floats, over: Floats) -> Floats:
         """Segments per RTT."""
-        if self.law.climb is None:
-            return self.law.increase(window, over)
-        return self.law.climb.growth(Ascent(window, self.start, self.aim, since, rounds, over, self.rtts))
+        return self.law.increase(window, over, self.rtts)
 
     def _share(self, window: Floats, over: Floats) -> Floats:
         """Share of the window that a loss takes."""
-        if self.law.climb is None:
-            return self.law.decrease(window, over)
-        return self.law.climb.decrease(window, over, self.rtts)
+        return self.law.decrease(window, over, self.rtts)
 
 
 def _queueing(window: Floats, rtts: Floats, rate: Floats, delay: Floats) -> Floats:
@@ -352,9 +332,9 @@ def _queueing(window: Floats, rtts: Floats, rate: Floats, delay: Floats) -> Floa
     return delay
 
 
-def _climb(law: Response, top: Floats, over: Floats) -> tuple[Floats, Floats]:
+def _climb(law: Response, top: Floats, over: Floats, base: Floats) -> tuple[Floats, Floats]:
     """Midpoints of the way from a cut back to the top, on a new last axis, and the length of a cell."""
-    b = law.decrease(top, over)[..., None]
+    b = law.decrease(top, over, base)[..., None]
     ticks = (np.arange(_CELLS) + 0.5) / _CELLS
     return top[..., None] * (1 - b + b * ticks), top[..., None] * b / _CELLS
 

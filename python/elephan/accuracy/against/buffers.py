@@ -12,7 +12,7 @@ import numpy as np
 
 from elephan.accuracy.against.entry import Against, Beside
 from elephan.accuracy.against.fluid import discipline
-from elephan.accuracy.against.scenes import bulk, link, scene, teeth
+from elephan.accuracy.against.scenes import OF_PAPERS, bulk, link, scene, teeth
 from elephan.theory.elastic import loss as blocking
 from elephan.theory.laws import response
 from elephan.theory.models import Column, Picture
@@ -65,8 +65,8 @@ def _flows(
 
 
 def _simulated(row: Row) -> str:
-    """The law that a row stands for: ``barman`` is HighSpeed's throughput by another formula."""
-    return "highspeed" if row["law"] == "barman" else str(row["law"])
+    """The law that a row stands for."""
+    return OF_PAPERS.get(row["law"], str(row["law"]))
 
 
 def reno_closed_form(table: Table) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from elephan.lint.groups import bulk_groups
 from elephan.lint.sawtooth import slowest
 from elephan.scenario import Scenario
-from elephan.theory import tables
+from elephan.theory import controls
 from elephan.theory.models.links import rate as rate_text
 from elephan.theory.models.links import time as time_text
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ACCESS = 10.0
 """Rate of a sender's own link over that of the link [1], as in the first paper."""
+OF_PAPERS = {"barman": "highspeed", "phillips-hu": "highspeed"}
+"""Laws that run, by the names of their readings in papers."""
 UNKNOWN_S = 5.0
 """Taken for the time between two losses of laws without a sawtooth that is known, and of windows of a few segments."""
 LEAST_SETTLING_S = 5.0
@@ -67,6 +69,7 @@ def bulk(
     Parameters
     ----------
     law : str
+        Or a model's name for HighSpeed as a paper has it.
     packet : float [bytes]
     rtts : tuple of float [s]
         The shortest and the longest, the others equally spaced.
@@ -97,7 +100,7 @@ def bulk(
         "path": ["link"],
         "rtt": {"from": low, "to": high} if several and low != high else time_text(sum(rtts) / 2),
         "access": {"rate": rate_text(ACCESS * rate_bps)},
-        "control": tables.control(law),
+        "control": controls.control(OF_PAPERS.get(law, law)),
         "recovery": "sack",
         "packet": f"{packet:.0f} B",
         "start": {"from": "0 s", "to": time_text(within_s)},

@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.accuracy.against.entry import Against, Beside
 from elephan.accuracy.against.scenes import bulk, cuts, link, scene
-from elephan.theory.laws import response
+from elephan.theory.asked import asked
 from elephan.theory.models import Column, Picture
 from elephan.theory.sawtooth import synchronised
 
@@ -49,8 +49,8 @@ def _followed(table: Table) -> Floats:
     found = np.full(len(v["p"]), np.nan)
     tops = np.geomspace(2, 1e7, 600)
     for name, rtt in dict.fromkeys(zip(v["law"].tolist(), v["rtt"].tolist(), strict=True)):
-        law = response(name)
-        if law.increase_curve is None:
+        law = asked(name)
+        if law.remembers:
             continue
         rows = (v["law"] == name) & (v["rtt"] == rtt)
         tooth = synchronised(law, tops / rtt, 0, rtt)

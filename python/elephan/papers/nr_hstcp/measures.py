@@ -50,7 +50,7 @@ def ratio_every_four_seconds(runs: Runs, short: float, long: float) -> float:
 @MEASURES
 def recovery(_: Runs, law: str, rtt: float, rate: float) -> Found:
     """Recovery time [s] at a rate [Mbit/s]."""
-    return float(fairness.recovery_time(fairness.law(law), 1e6 * rate, rtt))
+    return float(fairness.recovery_time(fairness.READINGS[law], 1e6 * rate, rtt))
 
 
 @MEASURES

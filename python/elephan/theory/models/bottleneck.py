@@ -10,12 +10,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from elephan.lint.groups import bulk_groups, datagrams_bps
-from elephan.theory import tables
+from elephan.theory import controls
 from elephan.units import bits_per_second
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from elephan.lint.groups import Group
     from elephan.scenario import Scenario
 
 
@@ -32,7 +33,9 @@ class Bottleneck:
     rtts_s : tuple of float [s], shape (flows,)
         Base RTTs without queueing; of flows that draw theirs, spread evenly over the range.
     laws : tuple of str, shape (flows,)
-        Names; a tabulated law with its tables behind it, as `elephan.theory.tables` writes it.
+        Names with parameters behind them that are not at their defaults, as `elephan.theory.controls` writes them.
+    senders : tuple of mapping
+        What else each group of them is set to: ``slow_start``, ``recovery`` and the keys of ``tcp``, as resolved.
     discipline : str
     queue : callable
         From a buffer [packets] to the discipline's parameters as resolved with it, amounts as text.
@@ -59,6 +62,7 @@ class Bottleneck:
     packet_bytes: float
     rtts_s: tuple[float, ...]
     laws: tuple[str, ...]
+    senders: tuple[Mapping[str, Any], ...]
     discipline: str
     queue: Callable[[float], Mapping[str, Any]]
     buffer_packets: float | None
@@ -95,7 +99,7 @@ class Bottleneck:
     @property
     def law_name(self) -> str:
         """Its name in the catalogue."""
-        return tables.kind(self.law)
+        return controls.kind(self.law)
 
 
 def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
@@ -142,7 +146,8 @@ def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
         rate_bps=float(fact["rate_bps"]),
         packet_bytes=sum(group.packet_bytes * group.flows for group in limited) / flows,
         rtts_s=tuple(rtt for group in limited for rtt in _spread(group.rtts_s, group.flows)),
-        laws=tuple(law for group in limited for law in [tables.write(group.control)] * group.flows),
+        laws=tuple(law for group in limited for law in [controls.write(group.control)] * group.flows),
+        senders=tuple(_sender(scenario, group) for group in limited),
         discipline=fact["discipline"],
         queue=queue,
         buffer_packets=limited[0].link.buffer_packets,
@@ -151,6 +156,12 @@ def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
         access_bps=max(group.access_rate_bps or float("inf") for group in limited),
         rtts_are_drawn=any(group.rtts_are_drawn for group in limited),
     )
+
+
+def _sender(scenario: Scenario, group: Group) -> Mapping[str, Any]:
+    """What a group's senders are set to, besides their law."""
+    start, recovery = group.control["slow_start"], scenario.resolved["flows"][group.index]["recovery"]
+    return {"slow_start": start, "recovery": recovery} | group.tcp
 
 
 def _arriving(scenario: Scenario, group: Mapping[str, Any], traffic: Mapping[str, Any]) -> float:

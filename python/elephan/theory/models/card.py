@@ -16,7 +16,7 @@ import numpy as np
 from elephan.citations import cite, short
 from elephan.display import Columns, figure, joined, note, table
 from elephan.errors import InputError, UnitError, suggest, unknown
-from elephan.theory.tables import kind
+from elephan.theory.controls import kind
 from elephan.units import bits_per_second, format_quantity, octets, read_range, seconds, share
 
 if TYPE_CHECKING:
@@ -309,6 +309,10 @@ def _no_doubts(_: Bottleneck) -> list[str]:
     return []
 
 
+def _asks_nothing(_: str, __: Bottleneck) -> Floats:
+    return np.empty(0)
+
+
 @dataclass(frozen=True)
 class Model:
     """One model.
@@ -339,6 +343,9 @@ class Model:
         Why it cannot speak of a bottleneck at all; empty if it can.
     doubts : callable
         Which of its assumptions a bottleneck breaks, a line each.
+    asks : callable
+        What it asks of a law, named as in `controls`, on a bottleneck: a parameter that changes none of that it cannot
+        feel.
 
     Examples
     --------
@@ -360,6 +367,7 @@ class Model:
     from_link: Callable[[Scenario, int], Mapping[str, str]] | None = None
     unsuited: Callable[[Bottleneck], str] = field(default=_nothing)
     doubts: Callable[[Bottleneck], list[str]] = field(default=_no_doubts)
+    asks: Callable[[str, Bottleneck], Floats] = field(default=_asks_nothing)
 
     def table(self, given: Mapping[str, str] | None = None) -> Table:
         """Compute the table for some parameters, the others at their defaults.

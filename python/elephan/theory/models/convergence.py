@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.fairness import LAWS, convergence, law
+from elephan.theory.fairness import LAWS, PAPERS, convergence, law
 from elephan.theory.models.card import Column, Model, Parameter, Picture
 
 if TYPE_CHECKING:
@@ -55,10 +55,15 @@ MODEL = Model(
         "Losses that do not hit all flows together even rates out as well; queueing delay is left out.",
         "It is checked on a grid of 25 rates and 8 RTTs; the paper claims it for NR-HSTCP in its own region only: "
         "below 20 Mbit/s at 75 ms it does not quite hold.",
-        "Laws whose growth depends on the time since the loss (BIC, CUBIC, H-TCP) or on delay are not here.",
+        "Laws whose growth depends on the time since the loss (BIC, CUBIC, H-TCP) or on delay (Compound) are not here.",
     ),
     parameters={
-        "law": Parameter("highspeed,nr-hstcp,reno", "", "congestion-control law", tuple(LAWS)),
+        "law": Parameter(
+            "highspeed,nr-hstcp,reno",
+            "",
+            "congestion-control law; phillips-hu is the source's HighSpeed",
+            (PAPERS, *LAWS),
+        ),
         "rate_min": Parameter("20 Mbit/s", "bit/s", "lowest rate", within="(0, inf)"),
         "rate_max": Parameter("5 Gbit/s", "bit/s", "highest rate", within="(0, 1e13]"),
         "rtt_min": Parameter("75 ms", "s", "shortest RTT", within="(0, inf)"),

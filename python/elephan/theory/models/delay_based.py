@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.theory import controls
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
 from elephan.theory.models.flows import filled, other_traffic, unlike
 
@@ -17,11 +18,33 @@ if TYPE_CHECKING:
     from elephan.theory.models.card import Values
     from elephan.theory.response import Floats
 
-TARGETS = {"fast": (200.0, 200.0), "vegas": (1.0, 3.0)}
-"""Least and most own packets of a flow in the queue, by law: their defaults."""
+TARGETS = {"fast": ("alpha", "alpha"), "vegas": ("alpha", "beta")}
+"""Parameters for least and most own packets of a flow in the queue, by law."""
 
 MOST_FLOWS = 10_000
 """Of which the table is computed in no time."""
+
+
+def targets(law: str) -> tuple[float, float]:
+    """Least and most own packets of a flow in the queue.
+
+    Parameters
+    ----------
+    law : str
+        As `controls.write` names it.
+
+    Returns
+    -------
+    tuple of float [packets]
+
+    Examples
+    --------
+    >>> targets("fast"), targets("vegas(beta=4)")
+    ((200.0, 200.0), (1.0, 4.0))
+    """
+    found = controls.settings(law)
+    least, most = TARGETS[controls.kind(law)]
+    return found[least], found[most]
 
 
 def joining(flows: int) -> float:
@@ -63,7 +86,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
         message = f"backlog-target: flows must be a whole number from 1 to {MOST_FLOWS}"
         raise InputError(message)
     rate = v["rate"] / 8 / v["packet"]
-    least, most = (np.array([TARGETS[law][end] for law in v["law"].tolist()]) * v["flows"] for end in (0, 1))
+    least, most = (np.array([targets(law)[end] for law in v["law"].tolist()]) * v["flows"] for end in (0, 1))
     fits = most <= v["buffer"]
     backlog = np.where(fits, (least + most) / 2, np.nan)
     counts = v["flows"].astype(int)
@@ -79,7 +102,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
-    least, most = (link.flows * x for x in TARGETS[link.law])
+    least, most = (link.flows * x for x in targets(link.law))
     fits = buffers >= most
     delay = (least + most) / 2 / link.rate
     return Prediction(*(np.where(fits, x, np.nan) for x in (1.0, 0.0, delay)))
@@ -88,7 +111,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _unsuited(link: Bottleneck) -> str:
     if reason := filled(link) or unlike(link):
         return reason
-    return "" if link.law in TARGETS else f"{link.law_name} keeps no set number of packets in the queue"
+    return "" if link.law_name in TARGETS else f"{link.law_name} keeps no set number of packets in the queue"
 
 
 def _doubts(link: Bottleneck) -> list[str]:
@@ -96,7 +119,7 @@ def _doubts(link: Bottleneck) -> list[str]:
     if link.discipline != "drop-tail":
         lines.append(f"takes a drop-tail queue, first in first out; here {link.discipline}")
     if link.flows > 1:
-        most = TARGETS[link.law][1]
+        most = targets(link.law)[1]
         lines.append(
             f"takes every flow to know its RTT without a queue, {link.flows * most:.0f} packets waiting at most; if "
             f"they come one after the other, {joining(link.flows) * most:.0f}"
@@ -136,4 +159,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
+    asks=lambda law, _: np.array(targets(law)),
 )

@@ -10,18 +10,19 @@ from elephan.errors import InputError
 from elephan.theory.fixed_points import Delay, Loss, droptail_each
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
 from elephan.theory.models.flows import (
+    ANSWERING,
     LINK,
-    PUBLISHED,
     SPREAD,
+    deaf,
     mixed,
     other_traffic,
     packet_rate,
     spread,
     throughput,
     together,
-    unpublished,
     used,
 )
+from elephan.theory.models.senders import periods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,27 +97,6 @@ def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
     return Prediction(used(link, shown["utilization"]), shown["loss_ratio"], shown["backlog_packets"] / link.rate)
 
 
-def as_published(link: Bottleneck) -> list[str]:
-    """Laws of a link's flows, HighSpeed by the paper's own throughput.
-
-    Parameters
-    ----------
-    link : Bottleneck
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> from elephan.theory.models import bottleneck
-    >>> as_published(bottleneck(Scenario.from_text(EXAMPLE), 0))
-    ['reno', 'reno']
-    """
-    return ["barman" if law == "highspeed" else law for law in link.laws]
-
-
 def _table(v: Values) -> Mapping[str, Floats]:
     if not (v["buffer"] >= 1).all():
         message = f"buffer: {v['buffer'].min():g} packets is too small; give at least 1"
@@ -139,13 +119,13 @@ def _table(v: Values) -> Mapping[str, Floats]:
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
     # K counts the packet in service too, a scenario's buffer does not.
-    return prediction(link, droptail_each(mixed(as_published(link)), link.rate, buffers + 1, link.rtts_s))
+    return prediction(link, droptail_each(mixed(link.laws), link.rate, buffers + 1, link.rtts_s))
 
 
 def _unsuited(link: Bottleneck) -> str:
     if link.discipline != "drop-tail":
         return f"its queue is drop-tail; here {link.discipline}"
-    return unpublished(link)
+    return deaf(link)
 
 
 def doubts(link: Bottleneck) -> list[str]:
@@ -189,7 +169,7 @@ MODEL = Model(
         "Poisson arrivals have neither.",
     ),
     parameters={
-        "law": Parameter("barman", "", "whose throughput at a loss rate; barman is HighSpeed's lambda(p)", PUBLISHED),
+        "law": Parameter("barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING),
         "delay": Parameter("accepted", "", "what a segment waits for", get_args(Delay)),
         "loss": Parameter("blocking", "", "arrivals at a full system, or rho^K", get_args(Loss)),
         **LINK,
@@ -202,4 +182,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=doubts,
+    asks=periods,
 )

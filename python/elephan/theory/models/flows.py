@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory import hstcp, tables
-from elephan.theory.laws import RESPONSES, response
+from elephan.theory import controls, hstcp
+from elephan.theory.asked import SOURCES
+from elephan.theory.laws import response
 from elephan.theory.models.card import Parameter
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ SPREAD = {
 }
 """Parameters of flows with different RTTs."""
 
-PUBLISHED = ("barman", *RESPONSES)
-"""Whose throughput at a loss rate is known; ``barman`` is HighSpeed's as in Barman2004."""
+ANSWERING = ("barman", *SOURCES)
+"""Laws that answer to loss alone, and are asked how; ``barman`` is HighSpeed's lambda(p) of Barman2004."""
 
 MOST_FLOWS = 100_000
 
@@ -125,7 +126,7 @@ def throughput(law: str) -> Throughput:
     Parameters
     ----------
     law : str
-        One of `PUBLISHED`.
+        One of `ANSWERING`, with its parameters behind it.
 
     Returns
     -------
@@ -133,7 +134,7 @@ def throughput(law: str) -> Throughput:
 
     Examples
     --------
-    >>> float(throughput("reno")(np.array(1.5e-4), np.array(0.1)))
+    >>> float(throughput("reno")(np.array(1.5e-4), np.array(0.1)).round(2))
     1000.0
     """
     return hstcp.throughput if law == "barman" else response(law).throughput
@@ -145,7 +146,7 @@ def mixed(laws: Sequence[str]) -> Throughput:
     Parameters
     ----------
     laws : sequence of str, shape (n,)
-        Each one of `PUBLISHED`.
+        Each as of `throughput`.
 
     Returns
     -------
@@ -154,8 +155,8 @@ def mixed(laws: Sequence[str]) -> Throughput:
 
     Examples
     --------
-    >>> mixed(["reno", "scalable"])(np.array([1.5e-4]), np.array([0.1, 0.1])).round().tolist()
-    [1000.0, 5333.0]
+    >>> mixed(["reno", "reno(decrease=0.2)"])(np.array([1.5e-4]), np.array([0.1, 0.1])).round().tolist()
+    [1000.0, 1732.0]
     """
     if len(set(laws)) == 1:
         return throughput(laws[0])
@@ -213,11 +214,12 @@ def unlike(link: Bottleneck) -> str:
     """
     if link.law:
         return ""
-    return f"flows have different laws: {', '.join(tables.kind(law) for law in sorted(set(link.laws)))}"
+    shown = [controls.kind(law) if law.startswith(controls.TABULATED) else law for law in sorted(set(link.laws))]
+    return f"flows have different laws: {', '.join(shown)}"
 
 
-def unpublished(link: Bottleneck) -> str:
-    """Say that laws of a link answer to loss in no published way; empty if all do.
+def deaf(link: Bottleneck) -> str:
+    """Say that laws of a link do not answer to loss alone; empty if all do.
 
     Parameters
     ----------
@@ -231,13 +233,13 @@ def unpublished(link: Bottleneck) -> str:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> unpublished(bottleneck(Scenario.from_text(EXAMPLE), 0))
+    >>> deaf(bottleneck(Scenario.from_text(EXAMPLE), 0))
     ''
     """
     if reason := filled(link):
         return reason
-    others = sorted({tables.kind(law) for law in link.laws} - set(RESPONSES))
-    return f"there is no published response to loss of {', '.join(others)}" if others else ""
+    others = sorted({controls.kind(law) for law in link.laws} - set(SOURCES))
+    return f"{', '.join(others)} does not answer to loss alone" if others else ""
 
 
 def other_traffic(link: Bottleneck) -> list[str]:

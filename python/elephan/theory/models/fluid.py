@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.theory.fairness import LAWS
 from elephan.theory.fluid_aqm import equilibrium, trajectory, unstable_roots
 from elephan.theory.fluid_queues import Discipline, DropTail, Path, Pie, Red, SmallBuffer, fluid_law
-from elephan.theory.laws import RESPONSES, response
+from elephan.theory.laws import response
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
 from elephan.theory.models.flows import LINK, filled, other_traffic, packet_rate, together, unlike, used
 from elephan.theory.models.red_fixed_point import packets
+from elephan.theory.models.senders import teeth
 from elephan.theory.sawtooth import recovery_time
 from elephan.units import seconds
 
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
     from elephan.theory.models.bottleneck import Bottleneck
     from elephan.theory.models.card import Values
     from elephan.theory.response import Floats
-
-LAWS = tuple(name for name, make in RESPONSES.items() if make().increase_curve)
-"""Laws whose growth is a function of the window: the fluid asks for a(w)."""
 
 QUEUES = ("drop-tail", "small-buffer", "red", "ared", "gared", "pie")
 PREDICTED = ("drop-tail", "red", "ared", "gared", "pie")
@@ -178,8 +177,8 @@ def _doubts(link: Bottleneck) -> list[str]:
         lines.append("takes all flows for one mean window: cuts that come one at a time are smeared over them")
     if max(link.rtts_s) > 1.1 * min(link.rtts_s):
         lines.append("takes one RTT for all, their mean")
-    if link.law in ("constant-rate", "hybla", "nr-hstcp"):
-        lines.append(f"takes {link.law} to grow by its RTT without queueing")
+    if response(link.law).uses_rtt:
+        lines.append(f"takes {link.law_name} to grow by its RTT without queueing")
     return lines + other_traffic(link)
 
 
@@ -235,4 +234,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
+    asks=teeth,
 )

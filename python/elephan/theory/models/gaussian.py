@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.laws import RESPONSES, response
+from elephan.theory.asked import SOURCES
+from elephan.theory.laws import response
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
 from elephan.theory.models.flows import (
     LINK,
+    deaf,
     few_segments,
     other_traffic,
     packet_rate,
     spread,
     together,
     unlike,
-    unpublished,
     used,
 )
+from elephan.theory.models.senders import periods
 from elephan.theory.response import bisect
 from elephan.theory.rules import (
     buffer_for_utilization,
@@ -36,8 +38,8 @@ if TYPE_CHECKING:
     from elephan.theory.models.card import Values
     from elephan.theory.response import Floats, Response
 
-LAWS = tuple(name for name, make in RESPONSES.items() if make().decrease_curve is not None)
-"""Laws that give up a known share of their window."""
+LAWS = tuple(SOURCES)
+"""Laws that answer to loss alone."""
 
 FEWEST = 10
 """Flows for which a Gaussian sum may be spoken of at all."""
@@ -126,10 +128,8 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if reason := unpublished(link) or unlike(link):
+    if reason := deaf(link) or unlike(link):
         return reason
-    if link.law_name not in LAWS:
-        return f"what {link.law} gives up is no function of its window"
     if link.flows < FEWEST:
         return f"it takes the sum of many windows; here {link.flows}"
     return ""
@@ -186,4 +186,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
+    asks=periods,
 )

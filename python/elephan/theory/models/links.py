@@ -10,6 +10,7 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.models.bottleneck import Bottleneck, bottleneck
 from elephan.theory.models.card import Column, Parameter, Picture
+from elephan.theory.models.senders import doubts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,14 +106,14 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
         return model.predict(seen, buffers)._asdict()
 
     buffer = Parameter(f"{low}..{high}:15", "packets", f"of link {seen.name}")
-    doubts = tuple(model.doubts(seen))
+    found = tuple(doubts(model, seen))
     return replace(
         model,
         title=f"{model.title}; link {seen.name} of {scenario.title}",
         parameters={"buffer": buffer},
         columns=COLUMNS,
         compute=compute,
-        fails=(*doubts, *model.fails),
+        fails=(*found, *model.fails),
         picture=Picture("buffer", ("utilization",), "x"),
     ).table(given)
 

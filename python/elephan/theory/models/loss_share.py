@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.theory.fairness import LAWS, law, share
+from elephan.theory.fairness import LAWS, PAPERS, law, share
 from elephan.theory.models.card import Column, Model, Parameter, Picture
 from elephan.theory.models.recovery_time import METHODS
 
@@ -43,7 +43,12 @@ MODEL = Model(
         "takes as long at any rate (Scalable TCP).",
     ),
     parameters={
-        "law": Parameter("highspeed,nr-hstcp,reno", "", "congestion-control law", tuple(LAWS)),
+        "law": Parameter(
+            f"{PAPERS},nr-hstcp,reno",
+            "",
+            "congestion-control law; phillips-hu is the source's HighSpeed",
+            (PAPERS, *LAWS),
+        ),
         "period": Parameter("4 s", "s", "between two losses", within="(0, inf)"),
         "rtt": Parameter("87.5 ms,100 ms,112.5 ms,125 ms", "s", "round-trip time", within="(0, inf)"),
         "mss": Parameter("1500 B", "B", "size of a segment", within="(0, inf)"),

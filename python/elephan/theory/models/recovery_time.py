@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from elephan.theory.fairness import LAWS, Method, law, recovery_time
+from elephan.theory.fairness import LAWS, PAPERS, Method, law, recovery_time
 from elephan.theory.models.card import Column, Model, Parameter, Picture
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ MODEL = Model(
     ),
     fails=(
         "No queueing delay and no slow start or timeout after the loss: real recoveries take longer.",
-        "Laws whose growth depends on the time since the loss (BIC, CUBIC, H-TCP) or on delay are not here.",
+        "Laws whose growth depends on the time since the loss (BIC, CUBIC, H-TCP) or on delay (Compound) are not here.",
         "The paper does not say that a and b of NR-HSTCP go on below 38 segments; its curves come out only so.",
     ),
     parameters={
-        "law": Parameter("highspeed", "", "congestion-control law", tuple(LAWS)),
+        "law": Parameter(PAPERS, "", "congestion-control law; phillips-hu is the source's HighSpeed", (PAPERS, *LAWS)),
         "rtt": Parameter("87.5 ms,100 ms,112.5 ms,125 ms", "s", "round-trip time", within="(0, inf)"),
         "rate": Parameter(
             ",".join(f"{n} Mbit/s" for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)),

@@ -9,18 +9,19 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.fixed_points import Chain, Delay, Thresholds, red_each
 from elephan.theory.models.card import Model, Parameter, Picture, Prediction
-from elephan.theory.models.droptail_fixed_point import COLUMNS, as_published, columns, doubts, prediction
+from elephan.theory.models.droptail_fixed_point import COLUMNS, columns, doubts, prediction
 from elephan.theory.models.flows import (
+    ANSWERING,
     LINK,
-    PUBLISHED,
     SPREAD,
+    deaf,
     mixed,
     packet_rate,
     spread,
     throughput,
     together,
-    unpublished,
 )
+from elephan.theory.models.senders import periods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +105,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _solved(link: Bottleneck, buffers: Floats, p_max: Floats) -> list[list[FixedPoint]]:
     curves = [_curve(link.queue(float(buffer)), p) for buffer, p in zip(buffers, p_max.tolist(), strict=True)]
     # States count the packet in service too, a scenario's buffer does not.
-    return red_each(mixed(as_published(link)), link.rate, np.round(buffers) + 1, link.rtts_s, curves)
+    return red_each(mixed(link.laws), link.rate, np.round(buffers) + 1, link.rtts_s, curves)
 
 
 def _curve(queue: Mapping[str, object], p_max: float) -> Thresholds:
@@ -140,7 +141,7 @@ def packets(amount: object) -> float:
 def _unsuited(link: Bottleneck) -> str:
     if link.discipline not in KINDS:
         return f"its queue is one of {', '.join(KINDS)}; here {link.discipline}"
-    return unpublished(link)
+    return deaf(link)
 
 
 def _doubts(link: Bottleneck) -> list[str]:
@@ -166,7 +167,7 @@ MODEL = Model(
         "and has no knee.",
     ),
     parameters={
-        "law": Parameter("barman", "", "whose throughput at a loss rate; barman is HighSpeed's lambda(p)", PUBLISHED),
+        "law": Parameter("barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING),
         "delay": Parameter("accepted", "", "what a segment waits for", get_args(Delay)),
         "chain": Parameter("thinned", "", "whether what is dropped is missing from the queue", get_args(Chain)),
         "min_th": Parameter("0.4", "1", "share of the buffer above which packets are dropped"),
@@ -183,4 +184,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
+    asks=periods,
 )

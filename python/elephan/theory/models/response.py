@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.theory.laws import RESPONSES, response
 from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.textbook import RESPONSES, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
     columns = {name: np.full(len(v["law"]), np.nan) for name in names}
     for name in dict.fromkeys(v["law"].tolist()):
         rows = v["law"] == name
-        found = _of(response(name), v["p"][rows], v["rtt"][rows], v["window"][rows])
+        found = _of(published(name), v["p"][rows], v["rtt"][rows], v["window"][rows])
         for column, values in zip(columns.values(), found, strict=True):
             column[rows] = values
     return columns
@@ -37,7 +37,7 @@ def _of(law: Response, p: Floats, rtt: Floats, window: Floats) -> tuple[Floats, 
 
 MODEL = Model(
     name="response",
-    title="Response functions: window at a loss rate",
+    title="Published response functions: window at a loss rate",
     source="RFC3649",
     says=(
         "For every window law whose response is published or follows from its equations: mean window and throughput "

@@ -11,9 +11,10 @@ import numpy as np
 from elephan.catalog import catalog
 from elephan.citations import short
 from elephan.errors import InputError, suggest
+from elephan.theory import controls
 from elephan.theory.models import links
 from elephan.theory.models.card import Column, Model, Parameter, Picture
-from elephan.theory.rules import RULES, Facts, broken, facts
+from elephan.theory.rules import RULES, Facts, broken, of_link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,17 +66,17 @@ def _catalogue() -> set[str]:
 
 def _laws(text: str) -> set[str]:
     laws = set(text.split("+")) - {"none"}
-    unknown = laws - _catalogue()
+    unknown = {controls.kind(law) for law in laws} - _catalogue()
     if unknown:
         hint = suggest(min(unknown), sorted(_catalogue()), "see `elephan list laws`, or write none")
         message = f'law: there is no "{min(unknown)}"; {hint}'
         raise InputError(message)
-    return laws
+    return {controls.write(controls.control(law)) for law in laws}
 
 
 def _from_link(scenario: Scenario, link: int) -> dict[str, str]:
     fact = scenario.links[link]
-    known = facts(fact, [group for group in scenario.groups if link in group["path"]])
+    known = of_link(scenario, link)
     return {
         "rate": links.rate(fact["rate_bps"]),
         "packet": f"{fact['packet_bytes']:.0f} B",

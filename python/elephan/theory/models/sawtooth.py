@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.theory.laws import RESPONSES, response
+from elephan.theory.asked import SOURCES
+from elephan.theory.laws import response
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
 from elephan.theory.models.flows import few_segments, filled, other_traffic, unlike
+from elephan.theory.models.senders import teeth
 from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
     from elephan.theory.models.card import Values
     from elephan.theory.response import Floats
 
-LAWS = tuple(name for name, make in RESPONSES.items() if make().increase_curve or make().climb)
-"""Laws whose growth is known between two losses."""
+LAWS = tuple(SOURCES)
+"""Laws that grow until they lose."""
 
 COLUMNS = {
     "utilization": "utilisation",
@@ -51,7 +53,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _unsuited(link: Bottleneck) -> str:
     if reason := filled(link) or unlike(link):
         return reason
-    return "" if link.law_name in LAWS else f"how {link.law} grows between two losses is not worked out"
+    return "" if link.law_name in LAWS else f"how {link.law} grows between two losses is not a matter of losses alone"
 
 
 def _doubts(link: Bottleneck) -> list[str]:
@@ -96,4 +98,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
+    asks=teeth,
 )

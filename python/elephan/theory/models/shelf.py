@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from elephan.catalog.entry import Entry, Recipe, Shelf
+from elephan.theory.controls import write
 from elephan.theory.models import MODELS
-from elephan.theory.tables import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,7 @@ from elephan.catalog.entry import Entry, Shelf
 from elephan.theory.models.card import Table
 
 class _ModelsResponse(Entry):
-    """Response functions: window at a loss rate. RFC 3649."""
+    """Published response functions: window at a loss rate. RFC 3649."""
 
     def __call__(
         self,
@@ -249,7 +249,7 @@ class _ModelsRecoveryTime(Entry):
     def __call__(
         self,
         *,
-        law: Any = "highspeed",
+        law: Any = "phillips-hu",
         rtt: Any = "87.5 ms,100 ms,112.5 ms,125 ms",
         rate: Any = ...,
         mss: Any = "1500 B",
@@ -261,7 +261,7 @@ class _ModelsLossShare(Entry):
     def __call__(
         self,
         *,
-        law: Any = "highspeed,nr-hstcp,reno",
+        law: Any = "phillips-hu,nr-hstcp,reno",
         period: Any = "4 s",
         rtt: Any = "87.5 ms,100 ms,112.5 ms,125 ms",
         mss: Any = "1500 B",

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.theory.asked import SOURCES
 from elephan.theory.fixed_points import droptail_each
-from elephan.theory.laws import RESPONSES
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
 from elephan.theory.models.flows import (
     LINK,
     SPREAD,
+    deaf,
     mixed,
     other_traffic,
     packet_rate,
     spread,
     throughput,
     together,
-    unpublished,
     used,
 )
+from elephan.theory.models.senders import periods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +70,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _unsuited(link: Bottleneck) -> str:
     if link.discipline != "drop-tail":
         return f"its queue is drop-tail; here {link.discipline}"
-    return unpublished(link)
+    return deaf(link)
 
 
 def _doubts(link: Bottleneck) -> list[str]:
@@ -105,7 +106,7 @@ MODEL = Model(
         "It is the fixed point, stable or not; the model fluid counts the modes that grow.",
     ),
     parameters={
-        "law": Parameter("reno", "", "congestion-control law", tuple(RESPONSES)),
+        "law": Parameter("reno", "", "congestion-control law", tuple(SOURCES)),
         **LINK,
         "buffer": Parameter("5..100:14", "packets", "of the link"),
         **SPREAD,
@@ -117,4 +118,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
+    asks=periods,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.laws import response
+from elephan.theory.asked import asked
 from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
 from elephan.theory.models.flows import (
     LINK,
@@ -22,6 +22,7 @@ from elephan.theory.models.flows import (
     used,
 )
 from elephan.theory.models.sawtooth import LAWS
+from elephan.theory.models.senders import teeth
 from elephan.theory.sawtooth import Sawtooth, partial
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ MOST = 100
 def _followed(law: str, rate: float, buffers: Floats, rtts: Floats) -> Sawtooth:
     # Means of the first turn and of the thirtieth differ by 1.2e-3 at most (10 HighSpeed flows, 38 to 142 ms). Laws
     # that remember their last loss take many small steps.
-    own = response(law)
-    return partial(own, rate, buffers, rtts, 1, turns=2 if rtts.size <= 20 and not own.climb else 1)
+    own = asked(law)
+    return partial(own, rate, buffers, rtts, 1, turns=2 if rtts.size <= 20 and not own.remembers else 1)
 
 
 def _table(v: Values) -> Mapping[str, Floats]:
@@ -70,8 +71,8 @@ def _unsuited(link: Bottleneck) -> str:
     if reason := filled(link) or unlike(link):
         return reason
     if link.law_name not in LAWS:
-        return f"how {link.law} grows between two losses is not worked out"
-    if link.law == SLOW and link.flows > 1:
+        return f"how {link.law} grows between two losses is not a matter of losses alone"
+    if link.law_name == SLOW and link.flows > 1:
         return f"to follow {SLOW} takes too long for an answer at once; its table takes the time"
     if link.flows > MOST:
         return f"it follows at most {MOST} flows; here {link.flows}. With so many, staggered cuts leave any link full"
@@ -118,4 +119,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
+    asks=teeth,
 )

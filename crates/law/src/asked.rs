@@ -1,0 +1,496 @@
+//! A window law asked without a simulation: what it gains and gives up at a window, how long it takes from one loss to
+//! the next, and flows of it as a fluid on one link. For the analytic models; the simulator uses none of it.
+//!
+//! Source: the law itself, with whatever parameters it has; the fluid is that of Andrew et al. 2005.
+//! Differs from a sender: no packets, no timeouts, no slow start, no floor of two segments; ACKs come some times a round
+//! trip, each for a share of the window. A loss is heard of a round trip after it, and repaired in another, in which the
+//! window stands still.
+
+use crate::{AckSample, AnyLaw, CongestionEvent, Control, LawSpec, Signal, StartSpec, WindowLaw};
+use base::{Span, Time, Value};
+
+/// ACKs of a flow in each round trip, where a sawtooth has few of those.
+const ACKS: f64 = 16.0;
+/// Rounds of a sawtooth from which on they come at longer intervals: that many while it grows by its own length.
+const ENOUGH: f64 = 1_000.0;
+/// Panels of an integral over a sawtooth.
+const PANELS: u32 = 200;
+/// Steps until a fluid that rests, and loses nothing, is left alone.
+const MOST_STEPS: u32 = 400_000;
+/// Sawteeth that a lone flow goes through before it is measured, and those measured: laws may aim low at every second.
+const SETTLING: u32 = 4;
+const MEASURED: u32 = 2;
+/// What the first windows were lost at, in those of an overflow: laws that aim low at a loss below the one before do so
+/// by turns from then on, as they do where noise decides.
+const ABOVE: f64 = 1.01;
+
+/// What one flow does from a loss to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Period {
+    /// Segments sent.
+    pub packets: f64,
+    /// Round trips.
+    pub rounds: f64,
+    /// Share of the window given up.
+    pub cut: f64,
+}
+
+/// A law that can be asked.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    law: AnyLaw,
+    remembers: bool,
+}
+
+impl Asked {
+    /// `None` for a control that rules its window by itself. The kernel's whole numbers are asked as real ones.
+    #[must_use]
+    pub fn new(spec: &LawSpec) -> Option<Self> {
+        let mut spec = spec.clone();
+        let _ = spec.set("arithmetic", &Value::Text("exact".into()));
+        let start = StartSpec::named("classic")?;
+        let Ok(Control::Window(control)) = spec.build(&start, 2.0, f64::INFINITY) else { return None };
+        // What these gain depends on the window and on the round-trip times of the moment.
+        let remembers = !matches!(
+            spec,
+            LawSpec::Reno(_)
+                | LawSpec::Highspeed(_)
+                | LawSpec::NrHstcp(_)
+                | LawSpec::ConstantRate(_)
+                | LawSpec::Scalable(_)
+                | LawSpec::Hybla(_)
+                | LawSpec::Tabulated(_)
+        );
+        Some(Self { law: control.law().clone(), remembers })
+    }
+
+    /// Whether its growth depends on more than the window and the round-trip times of the moment.
+    #[must_use]
+    pub fn remembers(&self) -> bool {
+        self.remembers
+    }
+
+    /// Segments gained per round trip at window `w`, of which `rtt` and the smallest, `base`, are heard \[s\]; not a
+    /// number for a law that remembers.
+    #[must_use]
+    pub fn growth(&self, w: f64, rtt: f64, base: f64) -> f64 {
+        if self.remembers {
+            return f64::NAN;
+        }
+        self.told(w, rtt, base).per_rtt(w).unwrap_or(f64::NAN)
+    }
+
+    /// Share of the window `w` given up on loss; of a law that remembers, in a sawtooth that it repeats there.
+    #[must_use]
+    pub fn cut(&self, w: f64, rtt: f64, base: f64) -> f64 {
+        if self.remembers {
+            return self.period(w, rtt, base).cut;
+        }
+        1.0 - self.told(w, rtt, base).backoff(w, &heard(Moment::still(w, rtt, base))) / w
+    }
+
+    /// From a loss to the next, each of them at window `w`, on a path that always takes `rtt`.
+    #[must_use]
+    pub fn period(&self, w: f64, rtt: f64, base: f64) -> Period {
+        if self.remembers {
+            return self.repeated(w, rtt, base);
+        }
+        let told = self.told(w, rtt, base);
+        let cut = 1.0 - told.clone().backoff(w, &heard(Moment::still(w, rtt, base))) / w;
+        let cell = w * cut / f64::from(PANELS);
+        let (mut packets, mut rounds) = (0.0, 0.0);
+        for i in 0..PANELS {
+            let x = w * (1.0 - cut) + cell * (f64::from(i) + 0.5);
+            let taken = cell / told.per_rtt(x).unwrap_or(f64::NAN);
+            rounds += taken;
+            packets += x * taken;
+        }
+        Period { packets, rounds, cut }
+    }
+
+    /// Follows a lone flow that loses whenever its window is there.
+    fn repeated(&self, w: f64, rtt: f64, base: f64) -> Period {
+        let mut flow = Flow::new(self.law.clone(), w);
+        let (mut now, mut packets, mut rounds, mut cuts) = (0.0, 0.0, 0.0, 0.0);
+        let (mut teeth, mut of_this) = (0, 0.0);
+        let kept = flow.law.backoff(ABOVE * w, &heard(Moment::still(w, rtt, base)));
+        flow.cwnd = kept.clamp(f64::MIN_POSITIVE, w);
+        for _ in 0..MOST_STEPS {
+            let step = paced(of_this);
+            let measured = teeth >= SETTLING;
+            if flow.lost_at.is_none() && flow.cwnd >= w {
+                flow.lost_at = Some(now);
+            }
+            if measured {
+                packets += flow.cwnd * step;
+                rounds += step;
+            }
+            of_this += step;
+            now += step * rtt;
+            if let Some(cut) = flow.advance(step, Moment { now, rtt, base, window: flow.cwnd }) {
+                teeth += 1;
+                of_this = 0.0;
+                cuts += if measured { cut } else { 0.0 };
+                if teeth == SETTLING + MEASURED {
+                    break;
+                }
+            }
+        }
+        let measured = f64::from(teeth.saturating_sub(SETTLING));
+        Period { packets: packets / measured, rounds: rounds / measured, cut: cuts / measured }
+    }
+
+    /// The law when it has heard of these round-trip times.
+    fn told(&self, w: f64, rtt: f64, base: f64) -> AnyLaw {
+        let mut law = self.law.clone();
+        law.on_sample(&acknowledged(Moment::still(w, rtt, base), 1.0, 1, true));
+        law
+    }
+}
+
+/// Share of a round trip that a step takes, so many of them after a loss.
+fn paced(rounds: f64) -> f64 {
+    (rounds / ENOUGH).clamp(1.0 / ACKS, 1.0)
+}
+
+/// What a flow sees. Times in seconds.
+#[derive(Clone, Copy)]
+struct Moment {
+    now: f64,
+    rtt: f64,
+    base: f64,
+    window: f64,
+}
+
+impl Moment {
+    fn still(window: f64, rtt: f64, base: f64) -> Self {
+        Self { now: 0.0, rtt, base, window }
+    }
+}
+
+fn acknowledged(at: Moment, acked: f64, delivered: u64, round_start: bool) -> AckSample {
+    let rtt = Span::from_secs(at.rtt);
+    AckSample {
+        now: Time::ZERO + Span::from_secs(at.now),
+        acked,
+        ce_marked: 0.0,
+        rtt: Some(rtt),
+        srtt: rtt,
+        min_rtt: Span::from_secs(at.base),
+        in_flight: at.window,
+        delivered,
+        round_start,
+        cwnd_limited: true,
+    }
+}
+
+fn heard(at: Moment) -> CongestionEvent {
+    let rtt = Span::from_secs(at.rtt);
+    CongestionEvent {
+        now: Time::ZERO + Span::from_secs(at.now),
+        signal: Signal::Loss,
+        in_flight: at.window,
+        delivered: 0,
+        rtt,
+        srtt: rtt,
+        min_rtt: Span::from_secs(at.base),
+    }
+}
+
+/// One flow of a fluid.
+#[derive(Clone)]
+struct Flow {
+    law: AnyLaw,
+    measures: bool,
+    hears_rounds: bool,
+    cwnd: f64,
+    delivered: f64,
+    /// Round trips since the last one began.
+    round: f64,
+    /// When something was lost that is not heard of yet \[s\].
+    lost_at: Option<f64>,
+    /// Window then.
+    lost_window: f64,
+    /// Until when it repairs \[s\].
+    repaired: f64,
+}
+
+impl Flow {
+    fn new(law: AnyLaw, cwnd: f64) -> Self {
+        let (measures, hears_rounds) = (law.per_rtt(cwnd).is_none(), law.needs().rounds);
+        Self {
+            law,
+            measures,
+            hears_rounds,
+            cwnd,
+            delivered: 0.0,
+            round: 1.0,
+            lost_at: None,
+            lost_window: cwnd,
+            repaired: 0.0,
+        }
+    }
+
+    /// A share of a round trip passes, at the end of which it is `at`; the share that it gives up, if it hears of a loss.
+    fn advance(&mut self, share: f64, at: Moment) -> Option<f64> {
+        self.delivered += share * self.cwnd;
+        if self.lost_at.is_some_and(|lost| at.now - lost >= at.rtt) {
+            let event = CongestionEvent { delivered: self.delivered as u64, ..heard(at) };
+            let kept = self.law.backoff(self.cwnd, &event).max(f64::MIN_POSITIVE);
+            let cut = 1.0 - kept / self.cwnd;
+            (self.cwnd, self.lost_at, self.repaired, self.round) = (kept, None, at.now + at.rtt, 1.0);
+            return Some(cut);
+        }
+        if at.now < self.repaired {
+            return None;
+        }
+        let round_start = self.round >= 1.0 - 1e-9;
+        self.round = if round_start { share } else { self.round + share };
+        let ack = |acked| acknowledged(at, acked, self.delivered as u64, round_start);
+        if self.measures {
+            // No less than a sender keeps.
+            self.cwnd = self.law.hear(self.cwnd, &ack(share * self.cwnd)).max(f64::MIN_POSITIVE);
+            return None;
+        }
+        if self.hears_rounds && round_start {
+            self.law.on_sample(&ack(share * self.cwnd));
+        }
+        let mut left = share;
+        while left > 0.0 {
+            // As a sender counts: growth stays within an integer interval of the window, unless a step passes through.
+            let floor = self.cwnd.floor();
+            let gain = self.law.per_rtt(floor + 0.5).unwrap_or(0.0);
+            let end = (floor + 1.0 - self.cwnd) / gain;
+            let step = if gain * left > 1.0 || end > left { left } else { end.max(1e-9) };
+            self.cwnd += gain * step;
+            left -= step;
+        }
+        None
+    }
+}
+
+/// A drop-tail link and the flows that share it.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Segments per second.
+    pub rate: f64,
+    /// Segments.
+    pub buffer: f64,
+    /// Without a queue, of each flow \[s\].
+    pub rtts: Vec<f64>,
+    /// Flows that lose at an overflow: those with the largest windows.
+    pub cut: usize,
+}
+
+/// What a link and its flows do on average.
+#[derive(Clone, Debug)]
+pub struct Teeth {
+    /// Share of the rate that is used.
+    pub utilisation: f64,
+    /// Between two overflows \[s\].
+    pub period: f64,
+    /// Mean queue in segments.
+    pub queue: f64,
+    /// Cuts per segment.
+    pub events: f64,
+    /// Segments lost per segment sent: what a flow grows by until it hears of a loss, at least one.
+    pub dropped: f64,
+    /// Segments per second of each flow.
+    pub rates: Vec<f64>,
+    /// Window of a flow when it loses, and after the cut: means over the cuts.
+    pub high: f64,
+    /// See `high`.
+    pub low: f64,
+}
+
+impl Asked {
+    /// Follows flows through `before` overflows, and measures `overflows` more.
+    #[must_use]
+    pub fn teeth(&self, link: &Link, before: u32, overflows: u32) -> Teeth {
+        let count = link.rtts.len();
+        let full = link.buffer / link.rate;
+        let shared = link.rate / count as f64;
+        let mut flows: Vec<Flow> = (0..count)
+            .map(|i| {
+                let top = shared * (link.rtts[i] + full);
+                let mut flow = Flow::new(self.law.clone(), top);
+                let at = Moment { now: 0.0, rtt: link.rtts[i] + full, base: link.rtts[i], window: top };
+                let kept = flow.law.backoff(ABOVE * top, &heard(at));
+                // Their turns evenly spread; all at once begin after the cut.
+                let turn = (i % count.div_ceil(link.cut)) as f64 * link.cut as f64 / count as f64;
+                let turn = if link.cut < count { turn } else { 1.0 };
+                flow.cwnd = (top - (top - kept) * turn).max(f64::MIN_POSITIVE);
+                flow
+            })
+            .collect();
+        let mut sums = Sums::new(count);
+        let (mut now, mut delay, mut seen, mut steps, mut rounds) = (0.0, 0.0, 0, 0, 0.0);
+        while seen < before + overflows {
+            if steps == MOST_STEPS {
+                if seen >= before {
+                    break;
+                }
+                // It rests: what it does now is all there is.
+                (seen, steps) = (before, 0);
+                sums = Sums::new(count);
+            }
+            steps += 1;
+            if flows.iter().all(|flow| flow.lost_at.is_none()) && excess(&flows, link, full) >= -1e-9 * link.rate {
+                lose(&mut flows, link.cut, now);
+                seen += 1;
+                (rounds, steps) = (0.0, 0);
+                if seen == before {
+                    sums = Sums::new(count);
+                } else if seen == before + overflows {
+                    break;
+                }
+            }
+            delay = waiting(&flows, link, delay, full);
+            let over = link.rtts.iter().fold(f64::INFINITY, |least, rtt| least.min(rtt + delay));
+            let share = paced(rounds);
+            let dt = share * over;
+            rounds += share;
+            now += dt;
+            let carried = link.rate / (link.rate + excess(&flows, link, delay).max(0.0));
+            sums.time += dt;
+            sums.backlog += delay * link.rate * dt;
+            for (i, flow) in flows.iter_mut().enumerate() {
+                let rtt = link.rtts[i] + delay;
+                sums.sent[i] += flow.cwnd / rtt * dt * carried;
+                let window = flow.cwnd;
+                if let Some(cut) = flow.advance(dt / rtt, Moment { now, rtt, base: link.rtts[i], window }) {
+                    sums.cuts += 1.0;
+                    sums.lost += (window - flow.lost_window).max(1.0);
+                    sums.high += window;
+                    sums.low += window * (1.0 - cut);
+                }
+            }
+        }
+        sums.mean(link, f64::from(seen.saturating_sub(before)))
+    }
+}
+
+/// What a fluid has done since it was last forgotten.
+struct Sums {
+    time: f64,
+    backlog: f64,
+    lost: f64,
+    cuts: f64,
+    high: f64,
+    low: f64,
+    sent: Vec<f64>,
+}
+
+impl Sums {
+    fn new(flows: usize) -> Self {
+        Self { time: 0.0, backlog: 0.0, lost: 0.0, cuts: 0.0, high: 0.0, low: 0.0, sent: vec![0.0; flows] }
+    }
+
+    fn mean(self, link: &Link, overflows: f64) -> Teeth {
+        let sent: f64 = self.sent.iter().sum();
+        Teeth {
+            utilisation: sent / (link.rate * self.time),
+            period: self.time / overflows,
+            queue: self.backlog / self.time,
+            events: overflows * link.cut as f64 / sent,
+            dropped: (self.lost / sent).min(1.0),
+            rates: self.sent.iter().map(|sent| sent / self.time).collect(),
+            high: self.high / self.cuts,
+            low: self.low / self.cuts,
+        }
+    }
+}
+
+/// The largest `cut` windows lose.
+fn lose(flows: &mut [Flow], cut: usize, now: f64) {
+    let mut order: Vec<usize> = (0..flows.len()).collect();
+    order.sort_by(|&a, &b| flows[b].cwnd.total_cmp(&flows[a].cwnd));
+    for &i in &order[..cut] {
+        flows[i].lost_at = Some(now);
+        flows[i].lost_window = flows[i].cwnd;
+    }
+}
+
+/// What the windows send beyond the rate with this delay \[segments/s\].
+fn excess(flows: &[Flow], link: &Link, delay: f64) -> f64 {
+    flows.iter().zip(&link.rtts).map(|(flow, rtt)| flow.cwnd / (rtt + delay)).sum::<f64>() - link.rate
+}
+
+/// Delay at which the windows just fill the link, between nothing and a full buffer; from a guess.
+fn waiting(flows: &[Flow], link: &Link, guess: f64, full: f64) -> f64 {
+    let mut delay = guess;
+    // Newton: what is sent too much is convex in the delay, so that from the second step on it comes from below.
+    for _ in 0..50 {
+        let over = excess(flows, link, delay);
+        let slope: f64 = flows.iter().zip(&link.rtts).map(|(f, rtt)| f.cwnd / ((rtt + delay) * (rtt + delay))).sum();
+        let next = (delay + over / slope).clamp(0.0, full);
+        if (next - delay).abs() <= 1e-12 * (1.0 + full) {
+            return next;
+        }
+        delay = next;
+    }
+    delay
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(law: &str, set: &[(&str, Value)]) -> Asked {
+        let mut spec = LawSpec::named(law).unwrap();
+        for (name, value) in set {
+            spec.set(name, value).unwrap().unwrap();
+        }
+        Asked::new(&spec).unwrap()
+    }
+
+    fn near(found: f64, wanted: f64, part: f64) -> bool {
+        (found / wanted - 1.0).abs() < part
+    }
+
+    #[test]
+    fn a_period_of_aimd_is_that_of_its_triangle() {
+        let law = asked("reno", &[("increase", Value::Number(2.0)), ("decrease", Value::Number(0.2))]);
+        let found = law.period(1000.0, 0.1, 0.1);
+        // From 800 to 1000 by two a round trip, at 900 on average; exact, since midpoints of straight lines are.
+        assert!(near(found.rounds, 100.0, 1e-9) && near(found.packets, 90_000.0, 1e-9) && near(found.cut, 0.2, 1e-9));
+        assert_eq!(law.growth(1000.0, 0.1, 0.1), 2.0);
+    }
+
+    #[test]
+    fn cubic_returns_to_its_peak_after_k() {
+        let law = asked("cubic", &[("fast_convergence", Value::Bool(false))]);
+        let found = law.period(10_000.0, 0.1, 0.1);
+        // K = cbrt(0.3 W / C), 19.6 s; on the plateau a segment takes 1.4 s.
+        assert!((found.rounds * 0.1 - libm::cbrt(0.3 * 10_000.0 / 0.4)).abs() < 1.4, "{found:?}");
+        assert!(near(found.cut, 0.3, 1e-9));
+        assert!(law.growth(10_000.0, 0.1, 0.1).is_nan());
+    }
+
+    #[test]
+    fn htcp_keeps_the_ratio_of_its_round_trip_times() {
+        let law = asked("htcp", &[]);
+        assert!(near(law.cut(1000.0, 0.16, 0.1), 0.375, 1e-6));
+        assert!(near(law.cut(1000.0, 0.1, 0.1), 0.2, 1e-6));
+    }
+
+    #[test]
+    fn one_flow_on_a_link_has_the_sawtooth_of_its_closed_form() {
+        let link = Link { rate: 4000.0, buffer: 100.0, rtts: vec![0.1], cut: 1 };
+        let found = asked("reno", &[]).teeth(&link, 6, 4);
+        // 0.75 (1 + B)² / (1 + B + B²), B = 1/4; a loss that is heard of and repaired takes two of some 250 round trips.
+        assert!(near(found.utilisation, 0.75 * 1.5625 / 1.3125, 0.01), "{found:?}");
+        assert!(near(found.high, 501.0, 0.01) && near(found.low, 250.5, 0.01), "{found:?}");
+    }
+
+    #[test]
+    fn the_kernels_numbers_are_asked_as_real_ones() {
+        let kernel = asked("highspeed", &[("arithmetic", Value::Text("kernel".into()))]);
+        assert_eq!(kernel.growth(1000.0, 0.1, 0.1), asked("highspeed", &[]).growth(1000.0, 0.1, 0.1));
+    }
+
+    #[test]
+    fn a_control_of_its_own_kind_is_not_asked() {
+        assert!(Asked::new(&LawSpec::named("bbr").unwrap()).is_none());
+    }
+}

@@ -1,0 +1,310 @@
+"""The law that runs, asked: what it gains and gives up, its response function, and its sawteeth on a link.
+
+Nothing is computed from a formula here: the engine's own law answers, with every parameter of the scenario's control.
+*Source*: that of the law; mean window and loss rate are those of the period whose only loss ends it, as in Mathis1997.
+*Differs from* a sender: a fluid without packets, timeouts or slow start (see ``crates/law/src/asked.rs``); the kernel's
+whole numbers are asked as real ones; a law that remembers its last loss is asked where its round-trip time stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan import _native
+from elephan.errors import InputError
+from elephan.theory import controls
+from elephan.theory.response import Floats, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+SOURCES = {
+    "bic": "Xu2004",
+    "compound": "Tan2006",
+    "constant-rate": "Henderson1998",
+    "cubic": "RFC9438",
+    "highspeed": "RFC3649",
+    "htcp": "ShortenLeith2004",
+    "hybla": "CainiFirrincieli2004",
+    "nr-hstcp": "PhillipsHu2006",
+    "reno": "Mathis1997",
+    "scalable": "Kelly2003",
+    "tabulated": "RFC3649",
+}
+"""Laws that answer to loss alone, and so have a response function; with a key of `citations`."""
+
+# Windows at which a period is asked for [segments], and how many of them an octave; between them its logarithms are
+# straight lines. Of a law that remembers each takes a millisecond.
+_LEAST, _MOST, _OCTAVE, _OCTAVE_REMEMBERING = 0.5, 4e6, 16, 3
+# Round-trip times at which it is asked for lie so far apart, as a factor.
+_RTT_STEP = 1.25
+# Of the flows of a lone sawtooth: cuts before it is measured and then; an even number, for laws that aim low by turns.
+_BEFORE, _MEASURED = 6, 4
+
+
+@dataclass(frozen=True)
+class Asked(Response):
+    """One control's answers; made by `asked`.
+
+    Parameters
+    ----------
+    name, source, uses_rtt
+        As of a `Response`.
+    law : _native.AskedLaw
+
+    Examples
+    --------
+    >>> float(asked("reno(decrease=0.2)").decrease(100).round(9))
+    0.2
+    """
+
+    law: _native.AskedLaw = None  # type: ignore[assignment]  # `asked` gives one
+
+    @property
+    def remembers(self) -> bool:
+        """Whether its growth depends on more than the window and the round-trip times of the moment."""
+        return self.law.remembers
+
+    def increase(self, window: ArrayLike, rtt: ArrayLike | None = None, base: ArrayLike | None = None) -> Floats:
+        """a(w) of the law that runs.
+
+        Parameters
+        ----------
+        window : array_like [segments]
+        rtt : array_like [s], optional
+            With a queue.
+        base : array_like [s], optional
+            Without; by default `rtt`.
+
+        Returns
+        -------
+        ndarray [segments per RTT]
+
+        Raises
+        ------
+        InputError
+            If the law remembers its last loss.
+
+        Examples
+        --------
+        >>> float(asked("hybla").increase(100, 0.2, 0.1))
+        16.0
+        """
+        if self.remembers:
+            message = f"{self.name}: its growth is not a function of the window; use window() and loss()"
+            raise InputError(message)
+        return self._each(self.law.growth, window, rtt, base)
+
+    def decrease(self, window: ArrayLike, rtt: ArrayLike | None = None, base: ArrayLike | None = None) -> Floats:
+        """b(w), the share of the window given up on loss; of a law that remembers, in a sawtooth repeated there.
+
+        Parameters
+        ----------
+        window : array_like [segments]
+        rtt : array_like [s], optional
+            With a queue.
+        base : array_like [s], optional
+            Without; by default `rtt`.
+
+        Returns
+        -------
+        ndarray [1]
+
+        Examples
+        --------
+        >>> asked("htcp").decrease([1000, 1000], [0.1, 0.16], 0.1).round(3).tolist()
+        [0.2, 0.375]
+        """
+        return self._each(self.law.cut, window, rtt, base)
+
+    def periods(self, window: ArrayLike, rtt: ArrayLike) -> tuple[Floats, Floats]:
+        """From a loss to the next, each at a window, where the round-trip time stays.
+
+        Parameters
+        ----------
+        window : array_like [segments]
+        rtt : array_like [s]
+
+        Returns
+        -------
+        packets : ndarray [segments]
+        rounds : ndarray [round trips]
+
+        Examples
+        --------
+        >>> [float(x.round()) for x in asked("reno").periods(100, 0.1)]
+        [3750.0, 50.0]
+        """
+        w, over = np.broadcast_arrays(np.asarray(window, dtype=float), np.asarray(rtt, dtype=float))
+        flat = [np.ascontiguousarray(x).ravel() for x in (w, over, over)]
+        packets, rounds = self.law.period(*flat).T
+        return packets.reshape(w.shape), rounds.reshape(w.shape)
+
+    def teeth(
+        self, rate: float, buffers: Sequence[float], rtts: Sequence[float], cut: int, overflows: tuple[int, int]
+    ) -> Floats:
+        """Follow flows on a drop-tail link, as a fluid.
+
+        Parameters
+        ----------
+        rate : float [segments/s]
+        buffers : sequence of float [segments]
+        rtts : sequence of float [s]
+            Without queueing, one a flow.
+        cut : int
+            Flows that lose at an overflow.
+        overflows : tuple of int
+            Before anything is measured, and measured.
+
+        Returns
+        -------
+        ndarray, shape (buffers, 7 + flows)
+            Utilisation, period [s], queue [segments], cuts per segment, share of segments lost, window before a cut and
+            after [segments], rates of the flows [segments/s].
+
+        Examples
+        --------
+        >>> float(asked("cubic").teeth(10_000, [200], [0.1], 1, (6, 4))[0, 0].round(2))
+        0.98
+        """
+        return self.law.teeth(rate, list(buffers), list(rtts), cut, overflows)
+
+    def alone(self, rate: float, buffers: Sequence[float], rtt: float) -> Floats:
+        """One flow, as `teeth` has it.
+
+        Parameters
+        ----------
+        rate : float [segments/s]
+        buffers : sequence of float [segments]
+        rtt : float [s]
+
+        Returns
+        -------
+        ndarray, shape (buffers, 8)
+        """
+        return self.teeth(rate, buffers, [rtt], 1, (_BEFORE, _MEASURED))
+
+    def _each(self, ask: _Ask, window: ArrayLike, rtt: ArrayLike | None, base: ArrayLike | None) -> Floats:
+        if rtt is None and self.uses_rtt:
+            message = f"{self.name}: its response depends on the round-trip time; give rtt in seconds"
+            raise InputError(message)
+        over = 1.0 if rtt is None else rtt
+        given = (np.asarray(x, dtype=float) for x in (window, over, over if base is None else base))
+        w, full, least = np.broadcast_arrays(*given)
+        if not ((w > 0).all() and (full > 0).all() and (least > 0).all()):
+            message = f"{self.name}: window and rtt must be above 0"
+            raise InputError(message)
+        return ask(*(np.ascontiguousarray(x).ravel() for x in (w, full, least))).reshape(w.shape)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Ask = Callable[[Floats, Floats, Floats], Floats]
+
+
+class _Periods:
+    """Packets and mean windows of the periods of a law, over windows and round-trip times."""
+
+    def __init__(self, law: _native.AskedLaw, uses_rtt: bool) -> None:
+        self.law, self.uses_rtt = law, uses_rtt
+        self.lines: dict[int, tuple[Floats, Floats]] = {}
+
+    @cached_property
+    def windows(self) -> Floats:
+        octave = _OCTAVE_REMEMBERING if self.law.remembers else _OCTAVE
+        return np.geomspace(_LEAST, _MOST, round(np.log2(_MOST / _LEAST) * octave))
+
+    def line(self, step: int) -> tuple[Floats, Floats]:
+        """Logarithms of packets and of mean windows at one round-trip time."""
+        if step not in self.lines:
+            rtt = np.full_like(self.windows, _RTT_STEP**step)
+            packets, rounds = self.law.period(self.windows, rtt, rtt).T
+            rising = (np.maximum.accumulate(np.log(x)) for x in (packets, packets / rounds))
+            # What stands still is made to rise a little: both are looked up by the other.
+            ramp = 1e-9 * np.arange(self.windows.size)
+            x, y = (column + ramp for column in rising)
+            self.lines[step] = (x, y)
+        return self.lines[step]
+
+    def mean(self, p: Floats, rtt: Floats) -> Floats:
+        return np.exp(self._between(-np.log(p), rtt, 0, 1))
+
+    def loss(self, window: Floats, rtt: Floats) -> Floats:
+        return np.exp(-self._between(np.log(window), rtt, 1, 0))
+
+    def _between(self, at: Floats, rtt: Floats, x: int, y: int) -> Floats:
+        if not self.uses_rtt:
+            line = self.line(0)
+            return _straight(at, line[x], line[y])
+        steps = np.log(rtt) / np.log(_RTT_STEP)
+        below = np.floor(steps)
+        part, found = steps - below, np.zeros(at.shape)
+        for step in np.unique(below).astype(int).tolist():
+            here = below == step
+            low, high = (self.line(one) for one in (step, step + 1))
+            value = _straight(at[here], low[x], low[y]), _straight(at[here], high[x], high[y])
+            found[here] = value[0] + part[here] * (value[1] - value[0])
+        return found
+
+
+def _straight(at: Floats, x: Floats, y: Floats) -> Floats:
+    """Interpolate in straight lines, which go on beyond the ends."""
+    inside = np.interp(at, x, y)
+    below = y[0] + (at - x[0]) * (y[1] - y[0]) / (x[1] - x[0])
+    above = y[-1] + (at - x[-1]) * (y[-1] - y[-2]) / (x[-1] - x[-2])
+    return np.where(at < x[0], below, np.where(at > x[-1], above, inside))
+
+
+@cache
+def asked(text: str) -> Asked:
+    """Ask a control.
+
+    Parameters
+    ----------
+    text : str
+        As `controls.write` names it.
+
+    Returns
+    -------
+    Asked
+
+    Raises
+    ------
+    InputError
+        If there is no such law, it cannot use its parameters, or it has no response to loss alone.
+
+    Examples
+    --------
+    >>> law = asked("highspeed")
+    >>> float(law.increase(83_000).round(2)), float(law.decrease(83_000).round(6))
+    (72.52, 0.1)
+    >>> float(asked("reno").window(1.5e-4).round(1))
+    100.0
+    """
+    name = controls.kind(text)
+    if name not in SOURCES:
+        message = f'response: there is none to loss alone for "{name}"; there are {", ".join(SOURCES)}'
+        raise InputError(message)
+    law = _native.AskedLaw(controls.inline(controls.control(text)))
+    uses_rtt = _moves(law)
+    periods = _Periods(law, uses_rtt)
+    return Asked(text, SOURCES[name], uses_rtt, periods.mean, periods.loss, law=law)
+
+
+def _moves(law: _native.AskedLaw) -> bool:
+    """Whether its growth or its cut depends on the round-trip time."""
+    windows = np.geomspace(1.0, 1e4 if law.remembers else 1e6, 13)
+    short, long = np.full_like(windows, 1e-2), np.full_like(windows, 1.0)
+    if law.remembers:
+        # To what the steps of one and of the other leave.
+        return not np.allclose(law.period(windows, short, short), law.period(windows, long, long), rtol=1e-6)
+    return not all(
+        np.array_equal(ask(windows, short, short), ask(windows, long, long)) for ask in (law.growth, law.cut)
+    )

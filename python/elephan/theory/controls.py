@@ -1,0 +1,248 @@
+"""A control as one word: the law's name, and behind it each parameter that is not at its default.
+
+The models name laws so, in tables and on command lines, and tell by it one setting of a law from another.
+Source: the catalogue, for names and defaults; the engine's own reader says what is wrong with a parameter.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.catalog import catalog
+from elephan.errors import InputError, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+TABULATED = "tabulated"
+"""The law whose parameters are tables: they stand behind its name without theirs."""
+
+
+@cache
+def defaults(law: str) -> dict[str, Any]:
+    """Parameters of a law at their defaults.
+
+    Parameters
+    ----------
+    law : str
+        Its name in the catalogue.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        If there is no such law.
+
+    Examples
+    --------
+    >>> defaults("cubic")
+    {'c': 0.4, 'beta': 0.7, 'fast_convergence': True}
+    """
+    cards = {card["name"]: card for card in catalog("laws")}
+    if law not in cards:
+        message = f'law: there is no "{law}"; {suggest(law, cards)}'
+        raise InputError(message)
+    return {row["name"]: row["default"] for row in cards[law]["parameters"]}
+
+
+def write(control: Mapping[str, Any]) -> str:
+    """Name a control.
+
+    Parameters
+    ----------
+    control : mapping
+        As in a resolved scenario: ``law`` and its parameters. How it opens its window is no part of the name.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> write({"law": "cubic", "c": 0.4, "beta": 0.3, "fast_convergence": False})
+    'cubic(beta=0.3; fast_convergence=false)'
+    >>> write({"law": "tabulated", "increase": [[1, 1], [100, 2.5]], "decrease": [[1, 0.5]]})
+    'tabulated(1:1 100:2.5; 1:0.5)'
+    >>> write({"law": "reno"})
+    'reno'
+    """
+    law = str(control["law"])
+    if law == TABULATED:
+        texts = (" ".join(f"{_short(w)}:{_short(y)}" for w, y in control[key]) for key in ("increase", "decrease"))
+        return f"{law}({'; '.join(texts)})"
+    usual = defaults(law)
+    other = [f"{name}={_word(control[name])}" for name in usual if control.get(name, usual[name]) != usual[name]]
+    return f"{law}({'; '.join(other)})" if other else law
+
+
+def kind(law: str) -> str:
+    """Name of a law without the parameters behind it.
+
+    Parameters
+    ----------
+    law : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> kind("tabulated(1:1; 1:0.5)"), kind("cubic(beta=0.3)"), kind("reno")
+    ('tabulated', 'cubic', 'reno')
+    """
+    return law.partition("(")[0].strip()
+
+
+def control(law: str) -> dict[str, Any]:
+    """Take a law and its parameters apart again: what ``control`` is in a scenario.
+
+    Parameters
+    ----------
+    law : str
+        ``NAME``, ``NAME(PARAMETER=VALUE; …)`` or ``tabulated(WINDOW:A WINDOW:A …; WINDOW:B …)``.
+
+    Returns
+    -------
+    dict
+        The parameters that were given.
+
+    Raises
+    ------
+    InputError
+        If it is not of this form, or the law cannot use the parameters.
+
+    Examples
+    --------
+    >>> control("cubic(beta=0.3; fast_convergence=false)")
+    {'law': 'cubic', 'beta': 0.3, 'fast_convergence': False}
+    >>> control("tabulated(1:1 100:2.5; 1:0.5)")
+    {'law': 'tabulated', 'increase': [[1.0, 1.0], [100.0, 2.5]], 'decrease': [[1.0, 0.5]]}
+    >>> control("cubic(beta=2)")
+    Traceback (most recent call last):
+    elephan.errors.ScenarioError: control.beta: must lie strictly between 0 and 1
+    >>> control("reno")
+    {'law': 'reno'}
+    """
+    name = kind(law)
+    defaults(name)
+    found: dict[str, Any] = {"law": name}
+    if law != name:
+        try:
+            found |= _tables(_inside(law)) if name == TABULATED else dict(map(_parameter, _inside(law).split(";")))
+        except ValueError:
+            shape = "tabulated(1:1 1000:8.2; 1:0.5): windows and a(w); windows and b(w)"
+            other = f"{name}({next(iter(defaults(name)), 'parameter')}=…; …)"
+            message = f'law: "{law}" is not of the form {shape if name == TABULATED else other}'
+            raise InputError(message) from None
+        # The engine's own reader says what is wrong with them.
+        _native.law_rounds(inline(found), base_rtt_s=1.0, bdp=1.0, losses=[], timeouts=[], count=0)
+    return found
+
+
+def settings(law: str) -> dict[str, Any]:
+    """Every parameter of a law, those that are not behind its name at their defaults.
+
+    Parameters
+    ----------
+    law : str
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        As `control`.
+
+    Examples
+    --------
+    >>> settings("vegas(beta=4)")
+    {'alpha': 1.0, 'beta': 4.0}
+    """
+    given = control(law)
+    return defaults(kind(law)) | {name: value for name, value in given.items() if name != "law"}
+
+
+def without(law: str) -> dict[str, str]:
+    """For each parameter that is not at its default, the law with it there.
+
+    Parameters
+    ----------
+    law : str
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> without("cubic(beta=0.3; c=1.0)")
+    {'beta': 'cubic(c=1)', 'c': 'cubic(beta=0.3)'}
+    """
+    given = control(law)
+    if given["law"] == TABULATED:
+        return {}
+    return {name: write({key: value for key, value in given.items() if key != name}) for name in given if name != "law"}
+
+
+def inline(control: Mapping[str, Any]) -> str:
+    """Write a control as a scenario file has it, in one line.
+
+    Parameters
+    ----------
+    control : mapping
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> inline({"law": "cubic", "beta": 0.3})
+    '{ law = "cubic", beta = 0.3 }'
+    """
+    return "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in control.items()) + " }"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return _short(value) if isinstance(value, (int, float)) else str(value)
+
+
+def _inside(law: str) -> str:
+    if not law.endswith(")"):
+        raise ValueError(law)
+    return law.partition("(")[2].removesuffix(")")
+
+
+def _parameter(item: str) -> tuple[str, Any]:
+    name, value = (part.strip() for part in item.split("="))
+    if value in ("true", "false"):
+        return name, value == "true"
+    try:
+        return name, float(value)
+    except ValueError:
+        return name, value
+
+
+def _tables(inside: str) -> dict[str, Sequence[Sequence[float]]]:
+    increase, decrease = ([_pair(item) for item in part.split()] for part in inside.split(";"))
+    return {"increase": increase, "decrease": decrease}
+
+
+def _pair(item: str) -> list[float]:
+    window, value = item.split(":")
+    return [float(window), float(value)]
+
+
+def _short(x: float) -> str:
+    return repr(float(x)).removesuffix(".0")

@@ -1,0 +1,67 @@
+"""What a law gives up on loss, as the rule for one flow asks it: the law that runs, at the window of the rule's buffer.
+
+Source: Spang2021, (1 - b)(BDP + B) = BDP; what b is the law says.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from elephan.theory.asked import asked
+
+# Until the window and what is given up at it agree; and by how much a constant may move.
+_ITERATIONS, _CONSTANT = 20, 1e-3
+
+
+@cache
+def least_cut(law: str, share: float, rtt_s: float) -> float:
+    """Smallest share of the window for which the rule holds: b at the window BDP / (1 - b), behind that queue.
+
+    Parameters
+    ----------
+    law : str
+        As `controls.write` names it.
+    share : float [segments]
+        That fill the flow's share of the link.
+    rtt_s : float [s]
+        Without a queue.
+
+    Returns
+    -------
+    float [1]
+
+    Examples
+    --------
+    >>> [round(least_cut(law, 1500.0, 0.12), 2) for law in ("reno(decrease=0.2)", "highspeed")]
+    [0.2, 0.29]
+    """
+    b = 0.0
+    for _ in range(_ITERATIONS):
+        b = float(asked(law).decrease(max(share / (1 - b), 1.0), rtt_s / (1 - b), rtt_s))
+    return b
+
+
+@cache
+def is_constant(law: str, share: float, rtt_s: float) -> bool:
+    """Tell whether a law gives up as much at half and at twice the window, and with or without a queue.
+
+    Parameters
+    ----------
+    law : str
+    share : float [segments]
+    rtt_s : float [s]
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_constant("cubic(beta=0.3)", 1000.0, 0.1), is_constant("highspeed", 1000.0, 0.1)
+    (True, False)
+    """
+    windows, rtts = np.array([0.5, 1.0, 2.0, 1.0]), np.array([1.0, 1.0, 1.0, 2.0])
+    cuts = asked(law).decrease(windows * max(share, 1.0), rtts * rtt_s, rtt_s)
+    return bool(np.ptp(cuts) < _CONSTANT)

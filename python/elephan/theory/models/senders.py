@@ -1,0 +1,231 @@
+"""What the models take of senders besides their law, and which of a law's parameters a model does not feel.
+
+Source: none; a parameter is put back to its default, and the law is asked again what the model asks of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.theory import controls
+from elephan.theory.asked import asked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.theory.models.bottleneck import Bottleneck
+    from elephan.theory.models.card import Model
+    from elephan.theory.response import Floats
+
+TAKEN: dict[str, tuple[tuple[Any, ...], str]] = {
+    "slow_start": (
+        ({"kind": "classic"},),
+        "takes windows that are open, by the classic slow start where they were not",
+    ),
+    "recovery": (("sack", "prr", "rack"), "takes a loss to be repaired in a round trip"),
+    "delayed_ack": ((1,), "takes every segment to be acknowledged at once"),
+    "ecn": (("off",), "takes a drop for the signal, and one signal for one packet lost"),
+    "receive_window": ((None,), "takes windows that the receiver does not limit"),
+}
+"""What a sawtooth depends on besides the law: values that the models stand for, and that in words."""
+
+# What a model says of a link by less than this is the same [1].
+_SAME = 1e-6
+
+
+PERIOD = ("recovery", "ecn", "receive_window")
+"""Of these, what decides how long a sawtooth takes."""
+
+
+def unlike_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) -> list[str]:
+    """Say which settings of the senders are not those that the models take.
+
+    Parameters
+    ----------
+    link : Bottleneck
+    keys : tuple of str
+        Settings that matter.
+
+    Returns
+    -------
+    list of str
+        A line each.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> unlike_senders(bottleneck(Scenario.from_text(EXAMPLE).override({"flows[0].recovery": "tahoe"}), 0))
+    ['takes a loss to be repaired in a round trip; here recovery is tahoe']
+    """
+    lines = []
+    for key in keys:
+        values, words = TAKEN[key]
+        other = sorted({shown(sender[key]) for sender in link.senders if sender[key] not in values})
+        if other:
+            lines.append(f"{words}; here {key} is {' and '.join(other)}")
+    return lines
+
+
+def shown(value: Any) -> str:
+    """Write a setting.
+
+    Parameters
+    ----------
+    value : object
+        A value, or a table with its kind.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shown({"kind": "limited", "max_ssthresh": 100.0}), shown(2)
+    ('limited', '2')
+    """
+    return str(value["kind"]) if isinstance(value, dict) else str(value)
+
+
+def unfelt(model: Model, link: Bottleneck) -> list[str]:
+    """Say which parameters of the laws could be at their defaults without the model noticing.
+
+    Parameters
+    ----------
+    model : Model
+        One that predicts, and is suited.
+    link : Bottleneck
+
+    Returns
+    -------
+    list of str
+        A line each.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import MODELS, bottleneck
+    >>> htcp = {"flows[0].control": {"law": "htcp", "throughput_change": 0.1}}
+    >>> unfelt(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).override(htcp), 0))
+    ['says the same without throughput_change = 0.1, whatever that does to htcp']
+    """
+    lines = []
+    for law in dict.fromkeys(link.laws):
+        given = controls.control(law)
+        here = model.asks(law, link)
+        for name, other in controls.without(law).items():
+            if np.allclose(here, model.asks(other, link), rtol=_SAME, atol=0, equal_nan=True):
+                lines.append(
+                    f"says the same without {name} = {_value(given[name])}, whatever that does to {given['law']}"
+                )
+    return lines
+
+
+def teeth(law: str, link: Bottleneck) -> Floats:
+    """What a model of sawteeth asks of a law on a link.
+
+    Parameters
+    ----------
+    law : str
+    link : Bottleneck
+
+    Returns
+    -------
+    ndarray
+        Growth and cut at windows about those of the link, or sawteeth of a flow that has its share.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> float(teeth("reno(decrease=0.2)", bottleneck(Scenario.from_text(EXAMPLE), 0))[-1].round(2))
+    0.2
+    """
+    answers = asked(law)
+    if answers.remembers:
+        rooms = (_ROOMS * link.bdp / link.flows).tolist()
+        return answers.alone(link.rate / link.flows, rooms, link.mean_rtt_s).ravel()
+    windows = _WINDOWS * link.bdp / link.flows
+    full = link.mean_rtt_s * np.maximum(_WINDOWS, 1.0)
+    return np.concatenate([ask(windows, full, link.mean_rtt_s) for ask in (answers.increase, answers.decrease)])
+
+
+def periods(law: str, link: Bottleneck) -> Floats:
+    """What a model that knows a loss rate asks of a law on a link.
+
+    Parameters
+    ----------
+    law : str
+    link : Bottleneck
+
+    Returns
+    -------
+    ndarray
+        Loss rates of windows about those of the link, and what is given up there.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> float(periods("reno(decrease=0.2)", bottleneck(Scenario.from_text(EXAMPLE), 0))[-1].round(2))
+    0.2
+    """
+    windows, rtt = _WINDOWS * link.bdp / link.flows, link.mean_rtt_s
+    packets, rounds = asked(law).periods(windows, rtt)
+    return np.concatenate([packets, rounds, asked(law).decrease(windows, rtt)])
+
+
+# Windows about a flow's share of the product, and buffers, as parts of that share.
+_WINDOWS, _ROOMS = np.geomspace(0.2, 3.0, 9), np.array([0.02, 0.2, 1.0])
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def doubts(model: Model, link: Bottleneck) -> list[str]:
+    """Which of a model's assumptions a link breaks, its senders' settings included.
+
+    Parameters
+    ----------
+    model : Model
+        One that predicts, and is suited.
+    link : Bottleneck
+
+    Returns
+    -------
+    list of str
+        A line each.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import MODELS, bottleneck
+    >>> doubts(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE), 0))
+    []
+    """
+    return [*model.doubts(link), *unlike_senders(link), *unfelt(model, link)]
+
+
+def differing(one: Mapping[str, Any], other: Mapping[str, Any], but: tuple[str, ...] = ()) -> list[str]:
+    """Settings in which two groups of senders differ.
+
+    Parameters
+    ----------
+    one, other : mapping
+        As `Bottleneck.senders` has them.
+    but : tuple of str
+        Keys that do not matter.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> differing({"recovery": "sack"}, {"recovery": "tahoe"})
+    ['recovery']
+    """
+    return [key for key in one if key not in but and one[key] != other[key]]

@@ -1,0 +1,135 @@
+"""Textbook curves by the name of their law, with the parameters that the publications have.
+
+Source: of each curve in `laws`; of tables RFC3649, Section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from inspect import signature
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.tabulate import line, power
+from elephan.theory import controls
+from elephan.theory.laws import (
+    aimd,
+    bic,
+    compound,
+    constant_rate,
+    cubic,
+    highspeed,
+    htcp,
+    hybla,
+    nr_hstcp,
+    scalable,
+)
+from elephan.theory.response import Response, bisect
+
+if TYPE_CHECKING:
+    from elephan.theory.response import Floats
+
+Table = Sequence[Sequence[float]]
+
+
+def tabulated(increase: Table = ((1.0, 1.0),), decrease: Table = ((1.0, 0.5),)) -> Response:
+    """Response of a law given by tables; Reno's by default.
+
+    Parameters
+    ----------
+    increase : sequence of pairs
+        Windows [segments] and growth [segments per RTT]; a power of the window between two.
+    decrease : sequence of pairs
+        Windows [segments] and the share given up on loss [1]; linear in the logarithm of the window between two.
+
+    Returns
+    -------
+    Response
+        Where p(w) rises somewhere, several windows hold at one loss rate; this finds one of them.
+
+    References
+    ----------
+    RFC3649, Section 5: p = a (2 - b) / (2 b w^2), the balance behind HighSpeed's own a(w).
+
+    Examples
+    --------
+    >>> float(tabulated().window(1.5e-4).round(6))
+    100.0
+    """
+    grow, cut = np.asarray(increase, dtype=float), np.asarray(decrease, dtype=float)
+
+    def loss(w: Floats, _: Floats) -> Floats:
+        b = line(cut, w)
+        return np.asarray(power(grow, w) * (2 - b) / (2 * b * w**2))
+
+    return Response(
+        "tabulated",
+        "RFC3649",
+        False,
+        lambda p, rtt: bisect(lambda w: 1 / loss(w, rtt), 1 / p, 1e-3, 1e12),
+        loss,
+        lambda w, _: power(grow, w),
+        lambda w, _: line(cut, w),
+    )
+
+
+def _reno(increase: float = 1.0, decrease: float = 0.5) -> Response:
+    return replace(aimd(increase, decrease), name="reno", source="Mathis1997")
+
+
+def _htcp(beta_min: float = 0.5) -> Response:
+    return htcp(beta_min)
+
+
+RESPONSES: dict[str, Callable[..., Response]] = {
+    "bic": bic,
+    "compound": compound,
+    "constant-rate": constant_rate,
+    "cubic": cubic,
+    "highspeed": highspeed,
+    "htcp": _htcp,
+    "hybla": hybla,
+    "nr-hstcp": nr_hstcp,
+    "reno": _reno,
+    "scalable": scalable,
+    "tabulated": tabulated,
+}
+"""Published curves by law; what they take are parameters of the law."""
+
+
+def published(law: str) -> Response:
+    """Textbook curve of a law with its parameters, as far as the publication has them.
+
+    Parameters
+    ----------
+    law : str
+        As `controls.write` names it.
+
+    Returns
+    -------
+    Response
+
+    Raises
+    ------
+    InputError
+        If none is published for it, or without that parameter.
+
+    Examples
+    --------
+    >>> float(published("cubic(beta=0.5)").decrease(100, 0.1))
+    0.5
+    """
+    given = controls.control(law)
+    make = RESPONSES.get(given.pop("law"))
+    if make is None:
+        message = f'response: none is published for "{controls.kind(law)}"; there are {", ".join(RESPONSES)}'
+        raise InputError(message)
+    able = [name for name in signature(make).parameters if name != "variant"]
+    if unable := sorted(set(given) - set(able)):
+        known = f"it has {', '.join(able)}" if able else "it has none"
+        message = f"{controls.kind(law)}: its published curve has no {unable[0]}; {known}"
+        raise InputError(message)
+    return replace(make(**given), name=law)
