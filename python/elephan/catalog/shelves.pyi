@@ -342,12 +342,12 @@ class _RecoveriesSack(Entry):
     def __call__(self) -> str: ...
 
 class _RecoveriesPrr(Entry):
-    """SACK with proportional rate reduction. RFC 6675, RFC 6937."""
+    """SACK with proportional rate reduction. RFC 6675, RFC 9937."""
 
     def __call__(self) -> str: ...
 
 class _RecoveriesRack(Entry):
-    """RACK-TLP with proportional rate reduction. RFC 8985, RFC 6937."""
+    """RACK-TLP with proportional rate reduction. RFC 8985, RFC 9937."""
 
     def __call__(self) -> str: ...
 
