@@ -281,14 +281,14 @@ def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument
     index, page = write_pages(reproduce(store=tmp_path / "store"), tmp_path / "pages")
     text = index.read_text()
     assert "[A toy](toy.md) | 5 | 2 | 2 | 1 | 1 |" in text
-    assert "**5 statements: 2 met, 2 not met, explained by one variant and 1 not run.**" in text
+    assert "**5 statements: 2 met, 2 explained by one variant and 1 not run.**" in text
     assert "Counted apart: 1 statement that a formula alone decides (1 met)." in text
     text = page.read_text()
     # First what came of it, then what was counted, then where to find the rest.
     leading = ["# A toy", "**5 statements: 2 met, ", "* twice as many: 400", "| in the paper |", "## Figure 1"]
     places = [text.index(each) for each in leading]
     assert places == sorted(places)
-    assert "| [Figure 1](#figure-1-use--and-buffer) | Use \\| and buffer | 2 met and 2 not met, explained" in text
+    assert "| [Figure 1](#figure-1-use--and-buffer) | Use \\| and buffer | 2 met and 2 explained by one" in text
     assert (tmp_path / "pages" / re.search(r"\((pictures/.*svg)\)", text)[1]).stat().st_size > 1000  # type: ignore[index]
     assert "[**deviation**](#1-it-is-not-so-small)" in text
     assert "### 1. it is not so small" in text

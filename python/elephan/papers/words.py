@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 SAID = {
     "pass": "met",
-    "deviation": "not met, explained by one variant",
-    "fail": "not met and not explained",
+    "deviation": "explained by one variant",
+    "fail": "not met",
     "undecided": "undecided",
     "uninformative": "uninformative",
     "ran": "ran",
@@ -21,9 +21,9 @@ SAID = {
 
 MEANS = {
     "pass": "within what is accepted; an ordering or a shape with all of its 95 % interval.",
-    "deviation": "runs of one variant, the same for the whole table or figure, with five seeds or more, close at least "
-    "70 % of the gap to the paper, by the lower end of the share's interval.",
-    "fail": "not met, and no one variant explains it; what is known of it is said.",
+    "deviation": "not met, but runs of one variant, the same for the whole table or figure, with five seeds or more, "
+    "close at least 70 % of the gap to the paper, by the lower end of the share's interval.",
+    "fail": "and not explained by one variant; what is known of it is said.",
     "undecided": "an ordering or a shape whose 95 % interval holds the limit: the runs do not tell.",
     "uninformative": "met, in a band that a null passes as often: that says nothing of ours.",
     "ran": "shortened runs measured it, and say no more.",
@@ -56,9 +56,9 @@ def headline(origins: Mapping[str, Mapping[str, int]]) -> tuple[str, str]:
     Examples
     --------
     >>> headline({"stated": {"pass": 3, "fail": 1}, "misprint": {"deviation": 1}})[0]
-    '4 statements: 3 met and 1 not met and not explained'
+    '4 statements: 3 met and 1 not met'
     >>> headline({"stated": {"pass": 3, "fail": 1}, "misprint": {"deviation": 1}})[1]
-    '1 misprint (1 not met, explained by one variant)'
+    '1 misprint (1 explained by one variant)'
     """
     stated = origins.get("stated", {})
     first = f"{count(sum(stated.values()), 'statement')}: {tally(stated) or 'none'}"
