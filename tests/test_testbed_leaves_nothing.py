@@ -79,6 +79,11 @@ def until(holds: Callable[[], bool], patience_s: float) -> bool:
     return holds()
 
 
+BUSY_S = 60.0
+"""Until a testbed stands, or is gone: below 1 s, but beside other tests that keep all processors busy more than 20 s
+have been seen. What is tested is that it goes, not how soon."""
+
+
 @real
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGKILL, -9)])
 def test_a_command_in_a_terminal_takes_everything_along(how: signal.Signals, code: int, tmp_path: Path) -> None:
@@ -90,11 +95,11 @@ def test_a_command_in_a_terminal_takes_everything_along(how: signal.Signals, cod
     temporary.mkdir()
     environment = os.environ | {"TMPDIR": str(temporary)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True, env=environment) as process:
-        assert until(lambda: any("iperf3 --client" in line for line in of_session(process.pid)), 20.0)
+        assert until(lambda: any("iperf3 --client" in line for line in of_session(process.pid)), BUSY_S)
         if law == "scalable":
             assert "el_scalable" in available()
         (os.killpg if how == signal.SIGINT else os.kill)(process.pid, how)
-        assert process.wait(10) == code
+        assert process.wait(BUSY_S) == code
         assert until(lambda: not of_session(process.pid), 5.0), of_session(process.pid)
     assert law == "reno" or until(lambda: "el_scalable" not in available(), 5.0)
     assert not out.exists()
