@@ -3,8 +3,8 @@
 //!
 //! Source: the law itself, with whatever parameters it has; the fluid is that of Andrew et al. 2005.
 //! Differs from a sender: no packets, no timeouts, no slow start, no floor of two segments; ACKs come some times a round
-//! trip, each for a share of the window. A loss is heard of a round trip after it, and repaired in another, in which the
-//! window stands still.
+//! trip, each for a share of the window. A loss is detected a round trip after it, and repaired in another, in which
+//! the window stands still.
 
 use crate::{AckSample, AnyLaw, CongestionEvent, Control, LawSpec, Signal, StartSpec, WindowLaw};
 use base::{Span, Time, Value};
@@ -70,14 +70,14 @@ impl Asked {
         self.remembers
     }
 
-    /// Segments gained per round trip at window `w`, of which `rtt` and the smallest, `base`, are heard \[s\]; not a
-    /// number for a law that remembers.
+    /// Segments gained per round trip at window `w`, with the round-trip time `rtt` and the smallest so far, `base` \[s\];
+    /// not a number for a law that remembers.
     #[must_use]
     pub fn growth(&self, w: f64, rtt: f64, base: f64) -> f64 {
         if self.remembers {
             return f64::NAN;
         }
-        self.told(w, rtt, base).per_rtt(w).unwrap_or(f64::NAN)
+        self.sampled(w, rtt, base).per_rtt(w).unwrap_or(f64::NAN)
     }
 
     /// Share of the window `w` given up on loss; of a law that remembers, in a sawtooth that it repeats there.
@@ -86,7 +86,7 @@ impl Asked {
         if self.remembers {
             return self.period(w, rtt, base).cut;
         }
-        1.0 - self.told(w, rtt, base).backoff(w, &heard(Moment::still(w, rtt, base))) / w
+        1.0 - self.sampled(w, rtt, base).backoff(w, &loss_event(Moment::still(w, rtt, base))) / w
     }
 
     /// From a loss to the next, each of them at window `w`, on a path that always takes `rtt`.
@@ -95,13 +95,12 @@ impl Asked {
         if self.remembers {
             return self.repeated(w, rtt, base);
         }
-        let told = self.told(w, rtt, base);
-        let cut = 1.0 - told.clone().backoff(w, &heard(Moment::still(w, rtt, base))) / w;
+        let (law, cut) = (self.sampled(w, rtt, base), self.cut(w, rtt, base));
         let cell = w * cut / f64::from(PANELS);
         let (mut packets, mut rounds) = (0.0, 0.0);
         for i in 0..PANELS {
             let x = w * (1.0 - cut) + cell * (f64::from(i) + 0.5);
-            let taken = cell / told.per_rtt(x).unwrap_or(f64::NAN);
+            let taken = cell / law.per_rtt(x).unwrap_or(f64::NAN);
             rounds += taken;
             packets += x * taken;
         }
@@ -113,7 +112,7 @@ impl Asked {
         let mut flow = Flow::new(self.law.clone(), w);
         let (mut now, mut packets, mut rounds, mut cuts) = (0.0, 0.0, 0.0, 0.0);
         let (mut teeth, mut of_this) = (0, 0.0);
-        let kept = flow.law.backoff(ABOVE * w, &heard(Moment::still(w, rtt, base)));
+        let kept = flow.law.backoff(ABOVE * w, &loss_event(Moment::still(w, rtt, base)));
         flow.cwnd = kept.clamp(f64::MIN_POSITIVE, w);
         for _ in 0..MOST_STEPS {
             let step = paced(of_this);
@@ -140,10 +139,10 @@ impl Asked {
         Period { packets: packets / measured, rounds: rounds / measured, cut: cuts / measured }
     }
 
-    /// The law when it has heard of these round-trip times.
-    fn told(&self, w: f64, rtt: f64, base: f64) -> AnyLaw {
+    /// The law after a sample with these round-trip times.
+    fn sampled(&self, w: f64, rtt: f64, base: f64) -> AnyLaw {
         let mut law = self.law.clone();
-        law.on_sample(&acknowledged(Moment::still(w, rtt, base), 1.0, 1, true));
+        law.on_sample(&ack_sample(Moment::still(w, rtt, base), 1.0, 1, true));
         law
     }
 }
@@ -168,7 +167,7 @@ impl Moment {
     }
 }
 
-fn acknowledged(at: Moment, acked: f64, delivered: u64, round_start: bool) -> AckSample {
+fn ack_sample(at: Moment, acked: f64, delivered: u64, round_start: bool) -> AckSample {
     let rtt = Span::from_secs(at.rtt);
     AckSample {
         now: Time::ZERO + Span::from_secs(at.now),
@@ -184,7 +183,7 @@ fn acknowledged(at: Moment, acked: f64, delivered: u64, round_start: bool) -> Ac
     }
 }
 
-fn heard(at: Moment) -> CongestionEvent {
+fn loss_event(at: Moment) -> CongestionEvent {
     let rtt = Span::from_secs(at.rtt);
     CongestionEvent {
         now: Time::ZERO + Span::from_secs(at.now),
@@ -202,12 +201,12 @@ fn heard(at: Moment) -> CongestionEvent {
 struct Flow {
     law: AnyLaw,
     measures: bool,
-    hears_rounds: bool,
+    needs_rounds: bool,
     cwnd: f64,
     delivered: f64,
     /// Round trips since the last one began.
     round: f64,
-    /// When something was lost that is not heard of yet \[s\].
+    /// When something was lost that is not detected yet \[s\].
     lost_at: Option<f64>,
     /// Window then.
     lost_window: f64,
@@ -217,11 +216,11 @@ struct Flow {
 
 impl Flow {
     fn new(law: AnyLaw, cwnd: f64) -> Self {
-        let (measures, hears_rounds) = (law.per_rtt(cwnd).is_none(), law.needs().rounds);
+        let (measures, needs_rounds) = (law.per_rtt(cwnd).is_none(), law.needs().rounds);
         Self {
             law,
             measures,
-            hears_rounds,
+            needs_rounds,
             cwnd,
             delivered: 0.0,
             round: 1.0,
@@ -231,11 +230,11 @@ impl Flow {
         }
     }
 
-    /// A share of a round trip passes, at the end of which it is `at`; the share that it gives up, if it hears of a loss.
+    /// A share of a round trip passes, at the end of which it is `at`; the share that it gives up, if it detects a loss.
     fn advance(&mut self, share: f64, at: Moment) -> Option<f64> {
         self.delivered += share * self.cwnd;
         if self.lost_at.is_some_and(|lost| at.now - lost >= at.rtt) {
-            let event = CongestionEvent { delivered: self.delivered as u64, ..heard(at) };
+            let event = CongestionEvent { delivered: self.delivered as u64, ..loss_event(at) };
             let kept = self.law.backoff(self.cwnd, &event).max(f64::MIN_POSITIVE);
             let cut = 1.0 - kept / self.cwnd;
             (self.cwnd, self.lost_at, self.repaired, self.round) = (kept, None, at.now + at.rtt, 1.0);
@@ -246,13 +245,13 @@ impl Flow {
         }
         let round_start = self.round >= 1.0 - 1e-9;
         self.round = if round_start { share } else { self.round + share };
-        let ack = |acked| acknowledged(at, acked, self.delivered as u64, round_start);
+        let ack = |acked| ack_sample(at, acked, self.delivered as u64, round_start);
         if self.measures {
             // No less than a sender keeps.
             self.cwnd = self.law.hear(self.cwnd, &ack(share * self.cwnd)).max(f64::MIN_POSITIVE);
             return None;
         }
-        if self.hears_rounds && round_start {
+        if self.needs_rounds && round_start {
             self.law.on_sample(&ack(share * self.cwnd));
         }
         let mut left = share;
@@ -293,7 +292,7 @@ pub struct Teeth {
     pub queue: f64,
     /// Cuts per segment.
     pub events: f64,
-    /// Segments lost per segment sent: what a flow grows by until it hears of a loss, at least one.
+    /// Segments lost per segment sent: what a flow grows by until it detects a loss, at least one.
     pub dropped: f64,
     /// Segments per second of each flow.
     pub rates: Vec<f64>,
@@ -315,7 +314,7 @@ impl Asked {
                 let top = shared * (link.rtts[i] + full);
                 let mut flow = Flow::new(self.law.clone(), top);
                 let at = Moment { now: 0.0, rtt: link.rtts[i] + full, base: link.rtts[i], window: top };
-                let kept = flow.law.backoff(ABOVE * top, &heard(at));
+                let kept = flow.law.backoff(ABOVE * top, &loss_event(at));
                 // Their turns evenly spread; all at once begin after the cut.
                 let turn = (i % count.div_ceil(link.cut)) as f64 * link.cut as f64 / count as f64;
                 let turn = if link.cut < count { turn } else { 1.0 };
@@ -478,7 +477,7 @@ mod tests {
     fn one_flow_on_a_link_has_the_sawtooth_of_its_closed_form() {
         let link = Link { rate: 4000.0, buffer: 100.0, rtts: vec![0.1], cut: 1 };
         let found = asked("reno", &[]).teeth(&link, 6, 4);
-        // 0.75 (1 + B)² / (1 + B + B²), B = 1/4; a loss that is heard of and repaired takes two of some 250 round trips.
+        // 0.75 (1 + B)² / (1 + B + B²), B = 1/4; a loss that is detected and repaired takes two of some 250 round trips.
         assert!(near(found.utilisation, 0.75 * 1.5625 / 1.3125, 0.01), "{found:?}");
         assert!(near(found.high, 501.0, 0.01) && near(found.low, 250.5, 0.01), "{found:?}");
     }

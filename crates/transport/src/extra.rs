@@ -128,7 +128,7 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(deliveries) = &mut extra.deliveries {
             deliveries.tell(self.board.holes(edge, self.board.edge()), now, &mut self.control);
         }
-        news.lost = self.board.has_lost_above(edge);
+        news.lost = extra.prr.is_some() && self.board.has_lost_above(edge);
         let sacked_after = extra.rack.as_ref().map_or(self.board.sacked(), Rack::sacked);
         if let Some(departures) = &mut extra.departures
             && news.acked > 0
