@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.papers.exhibits import Figures
-from elephan.papers.hstcp_buffer_model.fixed_point_measures import LOADS, Setting, offered, slope
+from elephan.papers.hstcp_buffer_model.fixed_point_measures import Setting, behind, droptail_queue, slope
 from elephan.papers.hstcp_buffer_model.links import LINKS, tail_at
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
@@ -94,16 +94,13 @@ def _network() -> Table:
 )
 def fixed_points(_: Runs) -> Made:
     """What flows offer against the load that is assumed, and how steeply at the fixed point."""
-    series = [
-        Series(
-            f"K = {size:,}",
-            LOADS,
-            np.clip(offered(Setting("1g", 10, size, None)), 0.0, 9.0),
-            colour=shade,
-        )
-        for size, shade in zip(PACKETS, ("blue", "green", "purple"), strict=True)
-    ]
-    series.append(Series("as assumed", LOADS, LOADS, colour="ink", dashed=True))
+    # As close together as it takes for the steep curves to pass through their fixed points.
+    loads, series = np.linspace(0.2, 1.2, 501), []
+    for size, shade in zip(PACKETS, ("blue", "green", "purple"), strict=True):
+        setting = Setting("1g", 10, size, None)
+        offered = behind(setting, *droptail_queue(setting, loads))
+        series.append(Series(f"K = {size:,}", loads, np.clip(offered, 0.0, 9.0), colour=shade))
+    series.append(Series("as assumed", loads, loads, colour="ink", dashed=True))
     at = {size: tail_at("1g", size / LINKS["1g"].full) for size in PACKETS}
     roots = np.array([point.load for point in at.values()])
     series.append(Series("fixed points", roots, roots, colour="vermilion", kind="points"))

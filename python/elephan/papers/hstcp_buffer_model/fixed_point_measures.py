@@ -86,8 +86,13 @@ def settings() -> tuple[Setting, ...]:
 def queue(setting: Setting) -> tuple[Floats, Floats]:
     """Return the loss at each load, and the mean number that accepted arrivals find [packets]."""
     if setting.p_max is None:
-        return blocking(LOADS, setting.buffer), occupancy(LOADS, max(setting.buffer - 1, 0))
+        return droptail_queue(setting, LOADS)
     return _red(setting.buffer, setting.p_max)
+
+
+def droptail_queue(setting: Setting, loads: Floats) -> tuple[Floats, Floats]:
+    """Return the loss at each of some loads, and the mean number that accepted arrivals find [packets]."""
+    return blocking(loads, setting.buffer), occupancy(loads, max(setting.buffer - 1, 0))
 
 
 @cache
@@ -103,7 +108,11 @@ def offered(setting: Setting) -> Floats:
     ndarray, shape of `LOADS`
         Not a number where the loss is below `LEAST_LOSS`.
     """
-    lost, waiting = queue(setting)
+    return behind(setting, *queue(setting))
+
+
+def behind(setting: Setting, lost: Floats, waiting: Floats) -> Floats:
+    """Return what the flows offer behind a queue that loses so much, and makes so many packets wait [capacities]."""
     rate, rtts = LINKS[setting.link].rate, setting.rtts
     seen = np.clip(lost, LEAST_LOSS, 1.0)[:, np.newaxis]
     total = hstcp.throughput(seen, rtts + waiting[:, np.newaxis] / rate).sum(axis=1) / rate
