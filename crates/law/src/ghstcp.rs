@@ -174,7 +174,7 @@ impl WindowLaw for Ghstcp {
         (acks > 0).then_some(Step { gain: self.gain, below: self.below, acks })
     }
 
-    fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+    fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
         for (now, rtt) in samples {
             self.test.take((now.0.saturating_sub(rtt.0), self.read(rtt)));
         }

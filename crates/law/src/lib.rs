@@ -125,7 +125,7 @@ pub trait CongestionControl: Clone + std::fmt::Debug {
     fn advance(&mut self, _step: Step, _acks: u32) {}
     /// When they came and their round-trip times, after [`Self::advance`]: for those whose [`Needs::every_rtt`] is set.
     /// All are to be taken from the iterator.
-    fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+    fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
         samples.for_each(drop);
     }
     /// Segments per second at which it wants to send, spread evenly; `None` to send what the window allows at once.
@@ -167,13 +167,13 @@ pub trait WindowLaw: Clone + std::fmt::Debug {
     }
 
     /// For laws that hear every ACK and decide only at some of them: what the next ones do, each of which finds the window
-    /// full. What they say [`Self::hear_run`] hears later.
+    /// full. What they say [`Self::on_rtt_samples`] hears later.
     fn step(&self) -> Option<Step> {
         None
     }
 
     /// The ACKs of a run that was taken as [`Self::step`] said, with their round-trip times.
-    fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+    fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
         samples.for_each(drop);
     }
 

@@ -167,8 +167,8 @@ macro_rules! laws {
                 match self { $(Self::$name(law) => law.step(),)* Self::Kernel(_) => None }
             }
             #[inline]
-            fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
-                match self { $(Self::$name(law) => law.hear_run(samples),)* Self::Kernel(_) => samples.for_each(drop) }
+            fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+                match self { $(Self::$name(law) => law.on_rtt_samples(samples),)* Self::Kernel(_) => samples.for_each(drop) }
             }
             fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
                 match self { $(Self::$name(law) => law.backoff(cwnd, event),)* Self::Kernel(law) => law.backoff(cwnd, event) }
@@ -274,8 +274,8 @@ macro_rules! laws {
                 match self { Self::Window(c) => c.advance(step, acks), Self::Own(c) => c.advance(step, acks) }
             }
             #[inline]
-            fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
-                match self { Self::Window(c) => c.hear_run(samples), Self::Own(c) => c.hear_run(samples) }
+            fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+                match self { Self::Window(c) => c.on_rtt_samples(samples), Self::Own(c) => c.on_rtt_samples(samples) }
             }
             #[inline]
             fn pacing_rate(&self) -> Option<f64> {

@@ -149,8 +149,8 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
     }
 
     #[inline]
-    fn hear_run(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
-        self.law.hear_run(samples);
+    fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+        self.law.on_rtt_samples(samples);
     }
 
     #[inline]

@@ -134,7 +134,7 @@ impl Path {
     fn run(&mut self, step: Step, acks: u32, control: &mut Control) {
         control.advance(step, acks);
         let (from, rtt) = (self.now, self.rtt);
-        control.hear_run((1..=u64::from(acks)).map(|i| (from + Span::micros(10 * i), rtt)));
+        control.on_rtt_samples((1..=u64::from(acks)).map(|i| (from + Span::micros(10 * i), rtt)));
         self.delivered += u64::from(acks);
         self.now += Span::micros(10 * u64::from(acks));
     }

@@ -368,7 +368,7 @@ impl Engine {
             }
             return;
         };
-        tcp.receiver.hear(packet.token, &packet.header.times(1.0 / tcp.party.packet as f32));
+        tcp.receiver.on_header(packet.token, &packet.header.times(1.0 / tcp.party.packet as f32));
         let ack = tcp.receiver.on_segment(now, packet.token, packet.flags);
         side.meter.delivered(now, &tcp.receiver, tcp.data_end);
         let deadline = tcp.receiver.deadline();

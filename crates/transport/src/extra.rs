@@ -161,7 +161,7 @@ impl<C: CongestionControl> Sender<C> {
         let Some(departures) = &mut extra.departures else { return };
         let mut taken = departures.take(times);
         if extra.every_rtt {
-            self.control.hear_run(&mut taken);
+            self.control.on_rtt_samples(&mut taken);
         } else {
             taken.by_ref().for_each(drop);
         }

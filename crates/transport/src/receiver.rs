@@ -143,7 +143,7 @@ impl Receiver {
 
     /// Segment `seq`, about to arrive, carries `header`, in segments: the next ACK returns what it grants.
     #[inline]
-    pub fn hear(&mut self, seq: u32, header: &Header) {
+    pub fn on_header(&mut self, seq: u32, header: &Header) {
         if seq >= self.base {
             self.granted += header.feedback;
         }
@@ -291,7 +291,7 @@ mod tests {
     fn an_ack_returns_what_was_granted_since_the_last() {
         let mut receiver = Receiver::new(2, Span::millis(200), 3);
         let mut on = |seq, feedback| {
-            receiver.hear(seq, &Header { rtt: 0.1, cwnd: 10.0, feedback });
+            receiver.on_header(seq, &Header { rtt: 0.1, cwnd: 10.0, feedback });
             receiver.on_segment(Time::ZERO, seq, Flags::NONE).then(|| receiver.ack().feedback)
         };
         assert_eq!(on(0, 1.5), None);

@@ -112,7 +112,7 @@ impl<C: CongestionControl> Sender<C> {
             while self.nxt < end {
                 self.transmit_new(now, flags, wire);
             }
-            wire.heard(now, self.control.cwnd(), self.una, self.nxt);
+            wire.on_window(now, self.control.cwnd(), self.una, self.nxt);
             last = now;
         }
         self.rto_at = if self.una == self.nxt { Time::NEVER } else { last + self.rtt.rto() };

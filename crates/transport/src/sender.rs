@@ -20,7 +20,7 @@ pub trait Wire {
     }
 
     /// An ACK at `now` was taken by [`Sender::take_plain`], and left the sender like this.
-    fn heard(&mut self, _now: Time, _cwnd: f64, _una: u32, _nxt: u32) {}
+    fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u32, _nxt: u32) {}
 }
 
 /// What the sender is busy with.

@@ -55,7 +55,7 @@ struct Exit<'a, const HASH: bool> {
 
 impl<const HASH: bool> Wire for Exit<'_, HASH> {
     #[inline]
-    fn heard(&mut self, now: Time, cwnd: f64, una: u32, nxt: u32) {
+    fn on_window(&mut self, now: Time, cwnd: f64, una: u32, nxt: u32) {
         if HASH {
             self.hash.ack(now.0, cwnd, una, nxt, nxt - una);
         }
@@ -285,7 +285,7 @@ impl Flow {
     #[inline]
     fn hear(&mut self, seq: u32, headers: &mut Headers) {
         if let Some(header) = self.way.take_header(headers) {
-            self.plan.receiver.hear(seq, &header);
+            self.plan.receiver.on_header(seq, &header);
         }
     }
 
