@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build test check check-rust check-python check-house check-papers bench survey reproduction survival docs bpf bless clean
+.PHONY: help demo build test check check-rust check-python check-layers check-papers bench survey reproduction survival docs bpf bless clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -51,7 +51,7 @@ test: $(VENV)/.dev ## every test, Rust and Python
 	cargo test --workspace $(LOADER)
 	$(PY) -m pytest -n logical --dist loadfile
 
-check: check-rust check-python check-house ## format, lints, types, the order of the rooms
+check: check-rust check-python check-layers ## format, lints, types, the order of the layers
 
 check-rust: $(VENV)/.made
 	cargo fmt --all --check
@@ -66,8 +66,8 @@ check-python: $(VENV)/.dev
 	$(PY) -m mypy python/elephan tests tools
 	$(BIN)/lint-imports
 
-check-house: $(VENV)/.dev
-	$(PY) tools/rooms.py
+check-layers: $(VENV)/.dev
+	$(PY) tools/layers.py
 	$(PY) tools/lengths.py
 	$(PY) tools/catalog.py --check
 	$(PY) tools/stubs.py --check

@@ -16,8 +16,8 @@ from elephan.accuracy.survey import (
     FLOWS,
     RTTS_MS,
     SHARES,
-    Cell,
-    Family,
+    SurveyCell,
+    SurveyFamily,
     cells,
     measure,
     rows,
@@ -55,22 +55,22 @@ def test_the_survey_has_every_cell_and_no_gaps() -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        Cell(FAMILIES[0], 10, 100, 0.01),
-        Cell(FAMILIES[0], 40, 5, 0.1),
-        Cell(FAMILIES[2], 10, 2, 0.2),
-        Cell(FAMILIES[4], 10, 10, 0.5),
-        Cell(FAMILIES[8], 10, 5, 0.1),
-        Cell(FAMILIES[9], 10, 10, 0.1),
+        SurveyCell(FAMILIES[0], 10, 100, 0.01),
+        SurveyCell(FAMILIES[0], 40, 5, 0.1),
+        SurveyCell(FAMILIES[2], 10, 2, 0.2),
+        SurveyCell(FAMILIES[4], 10, 10, 0.5),
+        SurveyCell(FAMILIES[8], 10, 5, 0.1),
+        SurveyCell(FAMILIES[9], 10, 10, 0.1),
     ],
 )
-def test_a_cell_simulated_again_gives_its_row(cell: Cell) -> None:
+def test_a_cell_simulated_again_gives_its_row(cell: SurveyCell) -> None:
     assert measure(cell) == BY_CELL[cell]
 
 
 def test_ten_highspeed_flows_are_where_ns_2_has_them() -> None:
     # ns-2 and an independent simulator: 0.92 to 0.93 at 1250 packets, between these buffers of 750 and 1500; the survey
     # itself is known to a point.
-    low, high = (float(BY_CELL[Cell(FAMILIES[1], 120, 10, share)]["utilization"]) for share in (0.05, 0.1))
+    low, high = (float(BY_CELL[SurveyCell(FAMILIES[1], 120, 10, share)]["utilization"]) for share in (0.05, 0.1))
     assert low < 0.93 + 0.01
     assert high > 0.92 - 0.01
     assert low < high
@@ -78,7 +78,7 @@ def test_ten_highspeed_flows_are_where_ns_2_has_them() -> None:
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5, 1.0])
 def test_one_reno_flow_has_the_utilization_of_the_closed_form(share: float) -> None:
-    found = float(BY_CELL[Cell(FAMILIES[0], 200, 1, share)]["utilization"])
+    found = float(BY_CELL[SurveyCell(FAMILIES[0], 200, 1, share)]["utilization"])
     # The window is cut a round trip after the buffer is full, at most 1 of 2500 packets later; a run ends anywhere in
     # one of ten sawteeth, which moves the mean of 0.75 to 1 by a tenth of an eighth at most.
     assert found == pytest.approx(0.75 * (1 + share) ** 2 / (1 + share + share**2), abs=0.0125)
@@ -86,14 +86,14 @@ def test_one_reno_flow_has_the_utilization_of_the_closed_form(share: float) -> N
 
 @pytest.mark.parametrize(("rate", "rtt"), [(50, 80), (400, 10)])
 def test_at_another_rate_the_same_windows_use_as_much(rate: int, rtt: float) -> None:
-    here, there = Cell(FAMILIES[0], 40, 5, 0.1), Cell(Family("reno", "drop-tail", rate), rtt, 5, 0.1)
+    here, there = SurveyCell(FAMILIES[0], 40, 5, 0.1), SurveyCell(SurveyFamily("reno", "drop-tail", rate), rtt, 5, 0.1)
     assert there.bdp == pytest.approx(here.bdp)
     # Two points is the finest level anything is said at; runs at five rates had a standard deviation of 0.6 points.
     assert float(measure(there)["utilization"]) == pytest.approx(float(BY_CELL[here]["utilization"]), abs=0.02)
 
 
 @pytest.mark.parametrize("family", [family for family in FAMILIES[:4] if family.law in LAWS], ids=lambda one: one.law)
-def test_a_law_whose_sawtooth_depends_on_the_rate_is_known_to_have_a_clock(family: Family) -> None:
+def test_a_law_whose_sawtooth_depends_on_the_rate_is_known_to_have_a_clock(family: SurveyFamily) -> None:
     rate = np.array([0.25, 1.0, 4.0]) * family.rate
     used = synchronised(response(family.law), rate, 250, 5000 / rate, 10).utilisation
     # The same windows at four times and a quarter of the rate: a fluid without a clock has the same sawtooth to 1e-4.
@@ -129,7 +129,7 @@ def _key(row: Row) -> tuple[str, ...]:
     return (row["law"], row["discipline"], row["rtt_ms"], row["flows"], row["share"])
 
 
-def points(name: str, family: Family, rtt: float, flows: int, share: float) -> float:
+def points(name: str, family: SurveyFamily, rtt: float, flows: int, share: float) -> float:
     key = (family.law, family.discipline, f"{rtt:g}", str(flows), f"{share:g}")
     return 100 * next(float(row["utilization"]) for row in errors(name) if _key(row) == key)
 

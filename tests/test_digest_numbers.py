@@ -11,7 +11,7 @@ import pytest
 
 from elephan.papers.hstcp_buffer_model.links import LINKS, red_at, tail_at
 from elephan.papers.nr_hstcp.measures import doubling_window
-from elephan.papers.runs import Runs
+from elephan.papers.runs import ExperimentRuns
 from elephan.theory import elastic, highspeed, hstcp, sawtooth
 from elephan.theory.fixed_points import blocking, droptail, occupancy
 
@@ -111,4 +111,6 @@ def test_misprints_fit_other_numbers() -> None:
     # 0.9^100 is a bound; M/M/1/K loses a tenth of it.
     assert float(elastic.loss(0.9, 100, "M/M/1/K")) == pytest.approx(2.66e-6, rel=2e-3)
     # Windows that double, 5.32 segments of 1500 bytes and 13.85 of 576, are the same 7.98 kB.
-    assert doubling_window(Runs(), 576.0) * 576 == pytest.approx(doubling_window(Runs(), 1500.0) * 1500, rel=1e-3)
+    assert doubling_window(ExperimentRuns(), 576.0) * 576 == pytest.approx(
+        doubling_window(ExperimentRuns(), 1500.0) * 1500, rel=1e-3
+    )

@@ -13,7 +13,7 @@ import pytest
 from conftest import Command
 from elephan import _native, doctor
 from elephan.doctor import engine, installed, linux, machine, store
-from elephan.doctor.finding import ELSEWHERE, LIMITED, MANAGERS, MISSING, OK, Finding, Probe, install
+from elephan.doctor.finding import ELSEWHERE, LIMITED, MANAGERS, MISSING, OK, Probe, ProbeFinding, install
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
 
@@ -32,7 +32,7 @@ def test_this_machine_runs_simulations(elephan: Command) -> None:
 
 
 def row(status: str, *, needed: bool = False) -> Probe:
-    return Probe("made up", "thing", "a purpose", lambda: Finding(status, "so", "make thing"), needed=needed)
+    return Probe("made up", "thing", "a purpose", lambda: ProbeFinding(status, "so", "make thing"), needed=needed)
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_only_what_is_needed_fails(
 
 
 def test_a_probe_that_breaks_or_hangs_is_one_row() -> None:
-    def broken() -> Finding:
+    def broken() -> ProbeFinding:
         raise OSError("the moon")
 
-    def hanging() -> Finding:
+    def hanging() -> ProbeFinding:
         time.sleep(60)
-        return Finding(OK, "late")
+        return ProbeFinding(OK, "late")
 
     probes = [
         Probe("", "broken", "", broken),

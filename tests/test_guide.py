@@ -144,7 +144,7 @@ def test_python_of_a_page_runs(name: str, folder: Path) -> None:
     # Later blocks go on where earlier ones ended.
     together: dict[str, Any] = {"__name__": "page"}
     for number, block in enumerate(blocks(ROOT / name)):
-        # Sessions with their answers are doctests: `test_door_guide.py`.
+        # Sessions with their answers are doctests: `test_guide_python.py`.
         if block.kind == "python" and block.is_run and not block.text.lstrip().startswith(">>>"):
             exec(compile(block.text, f"{name}, block {number}", "exec"), together)
 

@@ -17,7 +17,7 @@ from elephan.errors import InputError
 from elephan.plots.model import model_figure
 from elephan.plots.style import house_style
 from elephan.scenario import EXAMPLE, Scenario
-from elephan.theory.models import MODELS, Model, Parameter, Table, bottleneck, links, model
+from elephan.theory.models import MODELS, Model, ModelParameter, ModelTable, bottleneck, links, model
 from elephan.theory.rules import broken, buffers, facts
 
 UNITS = {"s", "bit/s", "B", "packets", "1", ""}
@@ -26,7 +26,7 @@ every_model = pytest.mark.parametrize("chosen", MODELS.values(), ids=MODELS)
 
 
 @cache
-def default(name: str) -> Table:
+def default(name: str) -> ModelTable:
     return MODELS[name].table()
 
 
@@ -276,9 +276,9 @@ def test_what_cannot_be_used_is_said_in_one_line(words: list[str], said: str, el
 
 
 def test_a_range_says_where_its_numbers_lie() -> None:
-    assert Parameter("1", "1", "", within="(0, inf)").range == "above 0"
-    assert Parameter("1", "1", "", within="[0, inf)").range == "at least 0"
-    row = Parameter("1", "1", "", within="[0, 1)")
+    assert ModelParameter("1", "1", "", within="(0, inf)").range == "above 0"
+    assert ModelParameter("1", "1", "", within="[0, inf)").range == "at least 0"
+    row = ModelParameter("1", "1", "", within="[0, 1)")
     assert row.read("load", "0,0.5") == [0, 0.5]
     for text in ("1", "-1e-9", "0..1:3"):
         with pytest.raises(InputError, match=r"^load: .* is not within \[0, 1\); write for example 1$"):

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from conftest import SCENARIOS, Command
-from elephan.accuracy.against import AGAINST, WITHOUT, Against, against, simulated, spread
+from elephan.accuracy.against import AGAINST, WITHOUT, ModelTest, against, simulated, spread
 from elephan.accuracy.against.buffers import reno_closed_form
 from elephan.errors import InputError
 from elephan.plots.model import model_figure
 from elephan.plots.style import house_style
 from elephan.theory.fairness import law, share
-from elephan.theory.models import MODELS, Table
+from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95
 
 every_entry = pytest.mark.parametrize("entry", AGAINST.values(), ids=AGAINST)
 
 
 @cache
-def run(name: str) -> Table:
+def run(name: str) -> ModelTable:
     """The rows that were simulated, as `elephan model NAME --simulate` and the catalogue have them."""
     entry = AGAINST[name]
     return simulated(entry.simulate(MODELS[name].table(entry.given)))
@@ -47,7 +47,7 @@ def test_every_model_is_simulated_or_a_reason_says_why_not() -> None:
 
 
 @every_entry
-def test_each_curve_has_points_all_along_it(entry: Against) -> None:
+def test_each_curve_has_points_all_along_it(entry: ModelTest) -> None:
     whole, points = MODELS[entry.model].table(entry.given), run(entry.model)
     assert entry.says.endswith(".")
     assert {entry.line, entry.column, entry.column + CI95, *entry.picture.lines} <= {*points.columns}
@@ -61,7 +61,7 @@ def test_each_curve_has_points_all_along_it(entry: Against) -> None:
 
 
 @every_entry
-def test_points_with_intervals_lie_over_the_curves(entry: Against) -> None:
+def test_points_with_intervals_lie_over_the_curves(entry: ModelTest) -> None:
     table = run(entry.model)
     with house_style():
         figure = model_figure(table)

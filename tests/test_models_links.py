@@ -9,7 +9,7 @@ import pytest
 
 from elephan.errors import InputError
 from elephan.scenario import EXAMPLE, Scenario
-from elephan.theory.models import MODELS, Bottleneck, Table, bottleneck, links
+from elephan.theory.models import MODELS, Bottleneck, ModelTable, bottleneck, links
 from elephan.theory.models.flows import mixed
 
 LONG = Scenario.from_file(Path(__file__).parents[1] / "scenarios/hstcp-1g.toml")
@@ -30,7 +30,7 @@ def seen(scenario: Scenario) -> Bottleneck:
     return found
 
 
-def of(name: str, scenario: Scenario, buffer: str) -> Table:
+def of(name: str, scenario: Scenario, buffer: str) -> ModelTable:
     return links.table(MODELS[name], scenario, 0, {"buffer": buffer})
 
 

@@ -9,12 +9,12 @@ import pytest
 
 import elephan
 from elephan.papers import Paper, reproduction
-from elephan.papers.accept import Accept
-from elephan.papers.exhibits import Figures
-from elephan.papers.measured import Measured, largest, least
+from elephan.papers.accept import AcceptedBand
+from elephan.papers.exhibits import PaperExhibits
+from elephan.papers.measured import MeasuredQuantity, largest, least
 from elephan.papers.measures import parse
 from elephan.papers.reproduction import Reproduction, reproduce
-from elephan.papers.runs import NotRunError, Runs
+from elephan.papers.runs import ExperimentRuns, NotRunError
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
 from elephan.report.papers import write_pages
@@ -182,12 +182,12 @@ def test_only_what_a_claim_needs_is_run(paper: Paper) -> None:
     ],
 )
 def test_a_claim_can_fail(found: float, value: str, accept: str) -> None:
-    assert not Accept.read(accept, value).holds(found)
+    assert not AcceptedBand.read(accept, value).holds(found)
 
 
 def test_a_number_on_the_edge_of_its_rounding_is_accepted() -> None:
-    assert Accept.read("abs 0.05", "1.2").holds(1.25)
-    assert Accept.read("abs 0.005", "0.985").holds(0.99)
+    assert AcceptedBand.read("abs 0.05", "1.2").holds(1.25)
+    assert AcceptedBand.read("abs 0.005", "0.985").holds(0.99)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_number_on_the_edge_of_its_rounding_is_accepted() -> None:
 )
 def test_what_cannot_be_accepted_is_refused(text: str, value: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 (whichever number cannot be read)
-        Accept.read(text, value)
+        AcceptedBand.read(text, value)
 
 
 def test_arguments_of_measures_are_numbers_words_and_texts() -> None:
@@ -209,12 +209,12 @@ def test_arguments_of_measures_are_numbers_words_and_texts() -> None:
 
 
 def test_differences_are_paired() -> None:
-    first, second = Measured([0.90, 0.95, 1.0]), Measured([0.91, 0.96, 1.01])
+    first, second = MeasuredQuantity([0.90, 0.95, 1.0]), MeasuredQuantity([0.91, 0.96, 1.01])
     assert (second - first).ci95 == pytest.approx(0.0, abs=1e-12)  # rounding only
     assert least([first, second]).samples is first.samples
     assert largest([first, second]).samples is second.samples
     # What is no number decides, wherever it stands; and what cannot be paired is not.
-    unknown = Measured([float("nan")])
+    unknown = MeasuredQuantity([float("nan")])
     assert np.isnan(least([first, unknown]).mean)
     assert np.isnan(largest([first, unknown]).mean)
     with pytest.raises(ValueError, match="3 replications cannot be paired with 1"):
@@ -222,9 +222,12 @@ def test_differences_are_paired() -> None:
 
 
 def test_one_replication_without_a_number_leaves_none_as_the_verdict_has_it() -> None:
-    assert Measured([0.5, float("nan"), 0.7]).to_json() == {"mean": None, "ci95": None}
-    assert Measured([0.5, 0.7]).to_json() == {"mean": pytest.approx(0.6), "ci95": pytest.approx(12.706 * 0.1, rel=1e-4)}
-    assert Measured([0.5]).to_json() == {"mean": 0.5, "ci95": None}
+    assert MeasuredQuantity([0.5, float("nan"), 0.7]).to_json() == {"mean": None, "ci95": None}
+    assert MeasuredQuantity([0.5, 0.7]).to_json() == {
+        "mean": pytest.approx(0.6),
+        "ci95": pytest.approx(12.706 * 0.1, rel=1e-4),
+    }
+    assert MeasuredQuantity([0.5]).to_json() == {"mean": 0.5, "ci95": None}
 
 
 def test_a_point_is_found_by_what_its_label_begins_with(paper: Paper, tmp_path: Path) -> None:
@@ -256,10 +259,10 @@ def test_a_page_is_of_a_whole_paper(paper: Paper, tmp_path: Path) -> None:
 @pytest.fixture
 def drawn(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> Paper:
     """The paper with a figure, which needs both of its points."""
-    figures = Figures()
+    figures = PaperExhibits()
 
     @figures("Figure 1", "Use | and buffer", paper="It rises.", experiments=("buffers",))
-    def figure1(runs: Runs) -> tuple[Figure | Table, ...]:
+    def figure1(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
         x = np.array([5.0, 25.0])
         y = np.array([runs["buffers"].at(buffer=buffer).link("utilization").mean() for buffer in x])
         line = Series("simulated", x, y, low=y - 0.01, high=y + 0.01)

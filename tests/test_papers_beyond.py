@@ -9,12 +9,16 @@ import pytest
 
 from elephan.papers.elastic_regime_fq import regimes_measures as regimes
 from elephan.papers.hstcp_buffer_model import fixed_point_measures as fixed
-from elephan.papers.measured import Measured
+from elephan.papers.measured import MeasuredQuantity
 from elephan.papers.nr_hstcp import fairness_measures as fairness
-from elephan.papers.runs import Points, Runs
+from elephan.papers.runs import ExperimentPoints, ExperimentRuns
 from elephan.theory import hstcp
 
-FEW = (fixed.Setting("1g", 10, 1, None), fixed.Setting("1g", 10, 125, None), fixed.Setting("2g5", 1, 62, 0.1))
+FEW = (
+    fixed.LinkSetting("1g", 10, 1, None),
+    fixed.LinkSetting("1g", 10, 125, None),
+    fixed.LinkSetting("2g5", 1, 62, 0.1),
+)
 
 
 @pytest.fixture
@@ -28,21 +32,21 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("few")
 def test_flows_that_heed_loss_have_one_fixed_point() -> None:
-    assert fixed.fewest_fixed_points(Runs()) == fixed.most_fixed_points(Runs()) == 1
-    assert fixed.least_fall(Runs()) > 0
+    assert fixed.fewest_fixed_points(ExperimentRuns()) == fixed.most_fixed_points(ExperimentRuns()) == 1
+    assert fixed.least_fall(ExperimentRuns()) > 0
 
 
 @pytest.mark.usefixtures("few")
 def test_flows_that_send_more_the_more_they_lose_break_every_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     # More than any link has as soon as anything is lost: what is offered rises and never meets the load.
     monkeypatch.setattr(hstcp, "throughput", lambda p, rtt: 1e9 * (1 + p) + 0 * rtt)
-    assert fixed.least_fall(Runs()) < 0
-    assert fixed.fewest_fixed_points(Runs()) == 0
+    assert fixed.least_fall(ExperimentRuns()) < 0
+    assert fixed.fewest_fixed_points(ExperimentRuns()) == 0
 
 
 def test_substitution_draws_nearer_with_one_packet_and_not_with_two() -> None:
     assert abs(fixed.slope("1g", 1)) < 1 < abs(fixed.slope("1g", 2))
-    assert fixed.largest_contracting(Runs()) == 1
+    assert fixed.largest_contracting(ExperimentRuns()) == 1
 
 
 def test_a_cut_is_the_first_sample_of_a_fall() -> None:
@@ -75,8 +79,8 @@ def test_cuts_are_common_if_they_come_within_a_round_trip() -> None:
 
 
 def test_half_is_as_far_from_alike_as_twice() -> None:
-    assert fairness.farthest([Measured(1.6), Measured(0.5)]).mean == 0.5
-    assert fairness.farthest([Measured(0.7), Measured(3.0)]).mean == 3.0
+    assert fairness.farthest([MeasuredQuantity(1.6), MeasuredQuantity(0.5)]).mean == 0.5
+    assert fairness.farthest([MeasuredQuantity(0.7), MeasuredQuantity(3.0)]).mean == 3.0
 
 
 def flows_of(short: float, long: float, **labels: str) -> Any:
@@ -96,7 +100,7 @@ def test_a_law_that_is_as_biased_is_not_less_biased() -> None:
         flows_of(short, 100.0, case="drop-tail", law=law, rtt="150 ms")
         for law, short in (("highspeed", 800.0), ("nr-hstcp", 110.0), ("bic", 800.0))
     ]
-    runs = Runs({"laws": Points("laws", tuple(points))})
+    runs = ExperimentRuns({"laws": ExperimentPoints("laws", tuple(points))})
     assert fairness.less_biased(runs, law="nr-hstcp", than="highspeed").mean > 0  # type: ignore[union-attr]
     assert fairness.less_biased(runs, law="bic", than="highspeed").mean == 0  # type: ignore[union-attr]
 

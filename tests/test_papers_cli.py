@@ -12,7 +12,7 @@ import pytest
 import elephan.papers
 from conftest import Command
 from elephan.papers import Paper, reproduction
-from elephan.papers.nulls import Power
+from elephan.papers.nulls import NullPower
 from elephan.sweep import execution
 from test_site_reference import keys, rows
 from toy_paper import toy_paper
@@ -141,7 +141,7 @@ def test_results_and_pages_are_written_and_said(elephan: Command, tmp_path: Path
 
 def test_every_key_of_the_document_has_a_row_in_the_reference(elephan: Command, tmp_path: Path) -> None:
     document = json.loads(elephan("reproduce", "--json", "--store", tmp_path / "store").out)
-    document["power"] = [Power("cells", ("a",), whole=True, ours=1, variant=1, nulls={"constant": 1.0}).to_json()]
+    document["power"] = [NullPower("cells", ("a",), whole=True, ours=1, variant=1, nulls={"constant": 1.0}).to_json()]
     document["power"][0]["paper"] = "toy"
     listed = rows("elephan reproduce")
     holes = {"NAME": r"\w+", "ORIGIN": r"\w+", "VERDICT": r"\w+", "NULL": r".+"}

@@ -10,7 +10,7 @@ from elephan.papers import PAPERS, Paper, committed, papers
 from elephan.papers.experiments import sweep_of
 from elephan.papers.measured import number
 from elephan.papers.measures import parse
-from elephan.papers.runs import NotRunError, Runs
+from elephan.papers.runs import ExperimentRuns, NotRunError
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "reproduction"
@@ -73,7 +73,7 @@ def test_claims_name_measures_and_experiments_that_exist(name: str) -> None:
         # Without its runs it is not judged, rather than in error.
         if experiments:
             with pytest.raises(NotRunError):
-                paper.measures(measure, Runs())
+                paper.measures(measure, ExperimentRuns())
     # Each claim says where it stands and why so much is accepted.
     assert [claim.id for claim in paper.claims.values() if not (claim.figure and claim.reason)] == []
 
@@ -135,7 +135,7 @@ def test_what_formulas_decide_holds_or_something_is_known_of_it(name: str) -> No
     paper = EVERY[name]
     explained = {claim for deviation in paper.deviations for claim in deviation.claims}
     found = {
-        claim.id: claim.accept.holds(number(paper.measures(claim.measure, Runs())))
+        claim.id: claim.accept.holds(number(paper.measures(claim.measure, ExperimentRuns())))
         for claim in paper.claims.values()
         if not claim.experiments
     }

@@ -14,8 +14,8 @@ from elephan.papers.elastic_regime_fq import packets as arrivals
 from elephan.papers.elastic_regime_fq.figures import FIGURES
 from elephan.papers.experiments import run
 from elephan.papers.judged import judge, see
-from elephan.papers.measured import Measured, number
-from elephan.papers.runs import Points, Runs
+from elephan.papers.measured import MeasuredQuantity, number
+from elephan.papers.runs import ExperimentPoints, ExperimentRuns
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 from elephan.store import Store
@@ -33,14 +33,14 @@ class Fake(SimpleNamespace):
         return np.asarray(self.columns[f"{group}.{column}"], dtype=float)
 
 
-def holds(claim: str, runs: Runs) -> bool:
+def holds(claim: str, runs: ExperimentRuns) -> bool:
     """Whether what a claim's measure finds in runs is accepted."""
     asked = PAPER.claims[claim]
     return asked.accept.holds(number(PAPER.measures(asked.measure, runs)))
 
 
-def runs_of(name: str, *points: Fake) -> Runs:
-    return Runs({name: Points(name, points)})  # type: ignore[arg-type]
+def runs_of(name: str, *points: Fake) -> ExperimentRuns:
+    return ExperimentRuns({name: ExperimentPoints(name, points)})  # type: ignore[arg-type]
 
 
 def packets(times: list[float], lost: list[float] | None = None, flow: int = 0, waited: float = 0.0) -> dict[str, Any]:
@@ -57,11 +57,11 @@ def packets(times: list[float], lost: list[float] | None = None, flow: int = 0, 
 
 def test_formulas_give_the_papers_numbers_but_for_a_misprint() -> None:
     without = [claim for claim in PAPER.claims.values() if not claim.experiments]
-    verdicts = {claim.id: judge(PAPER, claim, Runs(), ()).verdict for claim in without}
+    verdicts = {claim.id: judge(PAPER, claim, ExperimentRuns(), ()).verdict for claim in without}
     assert len(verdicts) == 7
     assert [name for name, verdict in verdicts.items() if verdict != "pass"] == ["elastic.loss.20"]
     [misprint] = [each for each in PAPER.deviations if "elastic.loss.20" in each.claims]
-    assert all(see(PAPER, shown, Runs()).holds for shown in misprint.shown)
+    assert all(see(PAPER, shown, ExperimentRuns()).holds for shown in misprint.shown)
 
 
 def test_a_cut_is_a_window_that_falls_by_a_quarter() -> None:
@@ -113,7 +113,7 @@ def test_bursts_are_found_only_where_packets_are_not_as_poisson_packets_and_loss
     striped = (trips + 2 * np.arange(30) * SERVICE).ravel()
     spread = random.uniform(0, 10, 3000)
 
-    def point(times: Any, lost: Any) -> Runs:
+    def point(times: Any, lost: Any) -> ExperimentRuns:
         return runs_of("bursts", Fake(labels={"queue": "drop-tail"}, packets=arrived((times, lost), *background)))
 
     assert holds("elastic.f4", point(striped, striped[29::300].tolist()))
@@ -136,7 +136,7 @@ def waiting_flows(flows: int) -> dict[str, Any]:
 
 
 def test_hundreds_of_waiting_flows_are_not_thousands() -> None:
-    def runs(flows: int, other: int) -> Runs:
+    def runs(flows: int, other: int) -> ExperimentRuns:
         labels = {"queue": "fq", "rate": "2 Gbit/s", "background": 1600}
         few = Fake(labels=labels | {"rate": "50 Mbit/s"}, packets=waiting_flows(30))
         many = Fake(labels=labels, packets=waiting_flows(flows))
@@ -147,7 +147,7 @@ def test_hundreds_of_waiting_flows_are_not_thousands() -> None:
     assert not holds("elastic.concl.fqn", runs(1200, 300))
 
 
-def one_flow(**shares: dict[int, float]) -> Runs:
+def one_flow(**shares: dict[int, float]) -> ExperimentRuns:
     """Shares of the residual by case and buffer, two replications, drop-tail."""
     points = [
         Fake(
@@ -202,10 +202,10 @@ def test_a_delay_is_far_below_only_if_it_is_a_tenth(wait: float, *, met: bool) -
 
 
 def test_a_load_consists_of_hundreds_of_thousands_of_flows_at_its_rate_alone() -> None:
-    assert holds("elastic.oc192", Runs())
+    assert holds("elastic.oc192", ExperimentRuns())
     accept = PAPER.claims["elastic.oc192"].accept
     for rate in (2.5e9, 40e9):
-        found = PAPER.measures(f"unheld_flows rate={rate} load=0.5 per_flow=[20e3, 50e3]", Runs())
+        found = PAPER.measures(f"unheld_flows rate={rate} load=0.5 per_flow=[20e3, 50e3]", ExperimentRuns())
         assert not accept.holds(number(found))
 
 
@@ -216,10 +216,10 @@ def test_a_load_consists_of_hundreds_of_thousands_of_flows_at_its_rate_alone() -
 def test_fair_queueing_helps_small_buffers_only_if_it_does_in_every_part(
     monkeypatch: pytest.MonkeyPatch, common: float, paced: float, small: float, *, met: bool
 ) -> None:
-    monkeypatch.setattr(measures, "desynchronised", lambda _, **__: Measured(common))
-    monkeypatch.setattr(measures, "paced", lambda _: Measured(paced))
-    monkeypatch.setattr(measures, "fair_gain", lambda _, buffer: Measured(small if buffer == 20 else 0.01))
-    assert holds("elastic.f7.desync", Runs()) == met
+    monkeypatch.setattr(measures, "desynchronised", lambda _, **__: MeasuredQuantity(common))
+    monkeypatch.setattr(measures, "paced", lambda _: MeasuredQuantity(paced))
+    monkeypatch.setattr(measures, "fair_gain", lambda _, buffer: MeasuredQuantity(small if buffer == 20 else 0.01))
+    assert holds("elastic.f7.desync", ExperimentRuns()) == met
 
 
 def test_who_is_hit_by_a_new_flow_is_counted_by_flows() -> None:
@@ -258,7 +258,7 @@ def test_every_figure_is_drawn_from_its_experiments(tmp_path: Path) -> None:
         if name in wanted
     ]
     with Store(tmp_path) as store:
-        runs = Runs({ran.experiment.name: ran.points for ran in run(tiny, store, quick=True)}, quick=True)
+        runs = ExperimentRuns({ran.experiment.name: ran.points for ran in run(tiny, store, quick=True)}, quick=True)
     before, after = ["Figures 1 and 2", "Section 2"], ["Section 4", "Packet-pair"]
     assert [exhibit.place for exhibit in FIGURES] == [*before, *(f"Figure {i}" for i in range(3, 8)), *after]
     for exhibit in FIGURES:

@@ -12,15 +12,15 @@ from elephan.papers.experiments import sweep_of
 from elephan.papers.ghstcp_gared import cells, traces
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed
 from elephan.papers.ghstcp_gared.nulls import has_sack, wrong_law, wrong_queue
-from elephan.papers.judged import Argued, Seen, judge
-from elephan.papers.measured import Measured, number
+from elephan.papers.judged import Argument, Evidence, judge
+from elephan.papers.measured import MeasuredQuantity, number
 from elephan.papers.measures import parse
-from elephan.papers.runs import NotRunError, Point, Points, Runs
+from elephan.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns, NotRunError
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 
 if TYPE_CHECKING:
-    from elephan.store import Stored
+    from elephan.store import StoredRun
 
 PAPER = Paper.read("ghstcp-gared")
 TABLES = {case: cells.table_of(case) for case in CASES}
@@ -50,36 +50,38 @@ def flows(s1: list[float], s2: list[float]) -> Any:
     return pa.table({"replication": [0] * len(rates), "group": groups, "goodput_bps": rates})
 
 
-def point(labels: dict[str, Any], **parts: Any) -> Point:
+def point(labels: dict[str, Any], **parts: Any) -> ExperimentPoint:
     """A point that has only what the measures ask for."""
-    return Point(
-        labels, cast("Stored", SimpleNamespace(**{name: lambda part=part: part for name, part in parts.items()}))
+    return ExperimentPoint(
+        labels, cast("StoredRun", SimpleNamespace(**{name: lambda part=part: part for name, part in parts.items()}))
     )
 
 
 @pytest.fixture
-def as_printed() -> Runs:
+def as_printed() -> ExperimentRuns:
     """Runs whose flows have just what the paper's tables say: equal in each group."""
-    points: dict[int, list[Point]] = {table: [] for table in range(1, 7)}
+    points: dict[int, list[ExperimentPoint]] = {table: [] for table in range(1, 7)}
     for (case, delay), cell in printed().items():
         labels = {"case": f"{case} Reno, HSTCP", "delay": f"{delay} ms"}
         points[cell.table].append(point(labels, flows=flows([cell.s1] * 5, [cell.s2] * 5)))
-    return Runs({f"table{table}": Points(f"table{table}", tuple(every)) for table, every in points.items()})
+    return ExperimentRuns(
+        {f"table{table}": ExperimentPoints(f"table{table}", tuple(every)) for table, every in points.items()}
+    )
 
 
-def some(*cells: tuple[str, int, int, float, list[float]]) -> Runs:
+def some(*cells: tuple[str, int, int, float, list[float]]) -> ExperimentRuns:
     """Experiment, case, delay, what a flow of S1 has, and one of S2 in each replication [Mbit/s]."""
-    points: dict[str, list[Point]] = {}
+    points: dict[str, list[ExperimentPoint]] = {}
     for name, case, delay, s1, s2 in cells:
         parts = [flows([s1] * 5, [one] * 5) for one in s2]
         rows = pa.concat_tables([part.set_column(0, "replication", [[i] * 10]) for i, part in enumerate(parts)])
         labels = {"case": f"{case} Reno, HSTCP", "delay": f"{delay} ms"}
         points.setdefault(name, []).append(point(labels, flows=rows))
         points[name][-1].stored.document = {"run": {"replications": len(s2)}}  # type: ignore[misc]
-    return Runs({name: Points(name, tuple(every)) for name, every in points.items()})
+    return ExperimentRuns({name: ExperimentPoints(name, tuple(every)) for name, every in points.items()})
 
 
-def trace(cwnd: list[list[float]], every: float = 0.05) -> Point:
+def trace(cwnd: list[list[float]], every: float = 0.05) -> ExperimentPoint:
     """A point whose S2 has these windows from the start of what is looked at."""
     time = traces.START + every * np.arange(1, len(cwnd[0]) + 1)
     parts = [
@@ -95,7 +97,7 @@ def test_tables_have_every_case_and_delay_once() -> None:
     assert all(cell.table == TABLES[case] for (case, _), cell in printed().items())
 
 
-def test_throughputs_worked_out_from_a_cell_give_it_back(as_printed: Runs) -> None:
+def test_throughputs_worked_out_from_a_cell_give_it_back(as_printed: ExperimentRuns) -> None:
     # Throughputs have one decimal: five flows of each group, 0.02 % and 0.002. An index printed as 1.000 has two roots.
     for (case, delay), cell in printed().items():
         ours = cells.cell(as_printed, case, delay)
@@ -113,7 +115,7 @@ def test_a_cell_of_a_claim_is_that_of_the_tables() -> None:
             assert claim.experiments == (f"table{said.table}",) == (f"table{TABLES[said.case]}",)
 
 
-def test_the_papers_own_numbers_pass_every_claim_about_its_tables(as_printed: Runs) -> None:
+def test_the_papers_own_numbers_pass_every_claim_about_its_tables(as_printed: ExperimentRuns) -> None:
     # But those that the words of the paper and its tables disagree on, or that numbers worked out cannot tell.
     for key, claim in PAPER.claims.items():
         if claim.experiments and all(name.startswith("table") for name in claim.experiments) and key != "ghstcp.fig6":
@@ -124,12 +126,12 @@ def test_the_papers_own_numbers_pass_every_claim_about_its_tables(as_printed: Ru
             assert accept.holds(cast("float", number(found)) + slack if slack else number(found)), key
 
 
-def test_counts_how_many_cells_are_close(as_printed: Runs) -> None:
+def test_counts_how_many_cells_are_close(as_printed: ExperimentRuns) -> None:
     assert PAPER.measures("within of=util by=0.05", as_printed) == 93
     assert PAPER.measures("within of=fair by=0.004", as_printed) == 93
 
 
-def test_a_table_has_ours_beside_the_papers_for_each_case_and_delay(as_printed: Runs) -> None:
+def test_a_table_has_ours_beside_the_papers_for_each_case_and_delay(as_printed: ExperimentRuns) -> None:
     made = {exhibit.place: exhibit.make(as_printed) for exhibit in PAPER.figures if exhibit.place.startswith("Table ")}
     assert list(made) == [f"Table {table}" for table in range(1, 7)]
     for table, [*pictures, drawn] in enumerate(made.values(), 1):
@@ -142,9 +144,9 @@ def test_a_table_has_ours_beside_the_papers_for_each_case_and_delay(as_printed: 
             assert numbers[0::2] == pytest.approx(numbers[1::2], abs=0.06)  # throughputs have one decimal
 
 
-def test_an_ordering_is_judged_where_it_is_closest_to_failing(as_printed: Runs) -> None:
+def test_an_ordering_is_judged_where_it_is_closest_to_failing(as_printed: ExperimentRuns) -> None:
     found = PAPER.measures("above of=util case=5 other=2", as_printed)
-    assert isinstance(found, Measured)
+    assert isinstance(found, MeasuredQuantity)
     assert found.note == "5 and 2 at 100 ms"
     assert found.mean == pytest.approx(72.177 - 60.923, abs=0.06)  # as throughputs with one decimal give it
 
@@ -161,7 +163,9 @@ def test_a_claim_is_measured_again_with_all_cells_of_the_profile() -> None:
 
 
 def test_no_missed_cell_is_excused_by_a_profile_that_leaves_the_link_as_idle() -> None:
-    argued = tuple(Argued(one, tuple(Seen(shown, True, holds=True) for shown in one.shown)) for one in PAPER.deviations)
+    argued = tuple(
+        Argument(one, tuple(Evidence(shown, True, holds=True) for shown in one.shown)) for one in PAPER.deviations
+    )
     for (case, delay), cell in printed().items():
         claim = PAPER.claims[f"ghstcp.T{cell.table}.case{case}.{delay}ms.util"]
         both = [
@@ -173,7 +177,9 @@ def test_no_missed_cell_is_excused_by_a_profile_that_leaves_the_link_as_idle() -
 
 
 def test_a_missed_cell_is_a_deviation_if_the_profile_closes_most_of_its_gap() -> None:
-    argued = tuple(Argued(one, tuple(Seen(shown, True, holds=True) for shown in one.shown)) for one in PAPER.deviations)
+    argued = tuple(
+        Argument(one, tuple(Evidence(shown, True, holds=True) for shown in one.shown)) for one in PAPER.deviations
+    )
     claim = PAPER.claims["ghstcp.T5.case21.50ms.util"]
     target = float(claim.value) * 5 - 50
 
@@ -231,13 +237,13 @@ def sawtooth(first: int, every: int = 200, length: int = 2000) -> list[float]:
     return [500.0 + (i - first) % every * 500.0 / every for i in range(length)]
 
 
-def traced(**cases: list[list[float]]) -> Runs:
+def traced(**cases: list[list[float]]) -> ExperimentRuns:
     """Traces of cases: ``case8`` and so on."""
-    points = [Point({"case": f"{name[4:]} Reno"}, trace(cwnd).stored) for name, cwnd in cases.items()]
-    return Runs({"traces": Points("traces", tuple(points))})
+    points = [ExperimentPoint({"case": f"{name[4:]} Reno"}, trace(cwnd).stored) for name, cwnd in cases.items()]
+    return ExperimentRuns({"traces": ExperimentPoints("traces", tuple(points))})
 
 
-def holds(claim: str, runs: Runs) -> bool:
+def holds(claim: str, runs: ExperimentRuns) -> bool:
     """Whether what a claim's measure finds in runs is accepted."""
     asked = PAPER.claims[claim]
     return asked.accept.holds(number(PAPER.measures(asked.measure, runs)))
@@ -271,17 +277,17 @@ def test_windows_fall_to_one_together_and_oftener_with_highspeed() -> None:
 
 
 def test_the_queue_is_often_empty_only_if_it_is_in_each_case() -> None:
-    def idle(*shares: float) -> Runs:
+    def idle(*shares: float) -> ExperimentRuns:
         links = [pa.table({"link": ["bottleneck"], "empty_fraction": [share]}) for share in shares]
         labels = [{"case": f"{case} Reno", "delay": "50 ms"} for case in (20, 21, 22)]
         points = tuple(point(label, links=link) for label, link in zip(labels, links, strict=True))
-        return Runs({"table5": Points("table5", points)})
+        return ExperimentRuns({"table5": ExperimentPoints("table5", points)})
 
     assert holds("ghstcp.fig6", idle(0.06, 0.2, 0.06))
     assert not holds("ghstcp.fig6", idle(0.3, 0.3, 0.04))
 
 
-def router(average: list[float], max_p: list[float], every: float = 0.25) -> Point:
+def router(average: list[float], max_p: list[float], every: float = 0.25) -> ExperimentPoint:
     """A point whose router shows these from the start of what is looked at."""
     time = traces.START + every * np.arange(1, len(average) + 1)
     rows = {"time_s": time, "queue_avg": average, "queue_max_p": max_p}
@@ -304,8 +310,10 @@ def test_raises_are_late_only_if_adaptive_red_is_late_and_gentle_adaptive_red_is
     def judged(adaptive: list[float], gentle: list[float]) -> bool:
         points = [router(average, adaptive), router(average, gentle)]
         names = ("adaptive RED, arrivals", "gentle adaptive RED, arrivals")
-        surges = Points("surges", tuple(Point({"case": n}, p.stored) for n, p in zip(names, points, strict=True)))
-        return holds("ghstcp.fig7", Runs({"surges": surges}))
+        surges = ExperimentPoints(
+            "surges", tuple(ExperimentPoint({"case": n}, p.stored) for n, p in zip(names, points, strict=True))
+        )
+        return holds("ghstcp.fig7", ExperimentRuns({"surges": surges}))
 
     assert judged(late, soon)
     assert not judged(late, late)

@@ -16,7 +16,7 @@ from elephan.papers.hstcp_buffer_model.figures import FIGURES, ns2
 from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled, two_in_step
 from elephan.papers.hstcp_buffer_model.measures import BELOW, MEASURES
 from elephan.papers.judged import judge, see
-from elephan.papers.runs import Points, Runs, leading
+from elephan.papers.runs import ExperimentPoints, ExperimentRuns, leading
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 from elephan.store import Store
@@ -41,21 +41,21 @@ class Fake(SimpleNamespace):
         return {name: np.asarray(values) for name, values in self.columns.items()}
 
 
-def points(name: str, columns: dict[float, dict[str, Any]], **labels: str) -> Runs:
+def points(name: str, columns: dict[float, dict[str, Any]], **labels: str) -> ExperimentRuns:
     """Runs of one experiment: by share what its points hold."""
     link = LINKS[labels.get("case") or name.split("-", 1)[1]]
     made = [
         Fake(labels={"buffer": f"{link.packets(share)} packets", **labels}, columns=of) for share, of in columns.items()
     ]
-    return Runs({name: Points(name, tuple(made))})  # type: ignore[arg-type]
+    return ExperimentRuns({name: ExperimentPoints(name, tuple(made))})  # type: ignore[arg-type]
 
 
-def used(name: str, curve: dict[float, float]) -> Runs:
+def used(name: str, curve: dict[float, float]) -> ExperimentRuns:
     return points(name, {share: {"utilization": [u - 0.001, u + 0.001]} for share, u in curve.items()})
 
 
 def test_formulas_give_every_derived_number() -> None:
-    nothing = Runs()
+    nothing = ExperimentRuns()
     derived = [claim for claim in PAPER.claims.values() if claim.figure == "derived"]
     assert len(derived) == 50
     for claim in derived:
@@ -64,8 +64,8 @@ def test_formulas_give_every_derived_number() -> None:
 
 def test_the_misprint_is_shown_without_a_run() -> None:
     [misprint] = [each for each in PAPER.deviations if "hsbuf.dt2g.bdpfrac" in each.claims]
-    assert all(see(PAPER, shown, Runs()).holds for shown in misprint.shown)
-    assert judge(PAPER, PAPER.claims["hsbuf.dt2g.bdpfrac"], Runs(), ()).verdict == "fail"
+    assert all(see(PAPER, shown, ExperimentRuns()).holds for shown in misprint.shown)
+    assert judge(PAPER, PAPER.claims["hsbuf.dt2g.bdpfrac"], ExperimentRuns(), ()).verdict == "fail"
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -145,7 +145,7 @@ def test_what_it_mostly_is_does_not_depend_on_the_smallest_buffers() -> None:
     assert MEASURES("usual_loss experiment='droptail-1g'", runs).samples.tolist() == [1e-4, 1e-4]
 
 
-def windows(of: dict[float, list[float]]) -> Runs:
+def windows(of: dict[float, list[float]]) -> ExperimentRuns:
     """Two replications of the same windows by share; the first of each is before the warm-up."""
     made = {
         share: {"time_s": [0.0, 1.0, 2.0] * 2, "replication": [0] * 3 + [1] * 3, "cwnd_segments": cwnd * 2}
@@ -173,7 +173,7 @@ def test_windows_go_towards_reno_if_each_smaller_buffer_has_smaller_ones() -> No
 def test_two_flows_are_compared_within_a_replication() -> None:
     rates = {250: [[1e8, 4e8], [2e8, 6e8]], 10_000: [[4e8, 5e8], [3e8, 6e8]]}
     made = [Fake(labels={"buffer": f"{b} packets"}, columns={"goodput_bps": of}) for b, of in rates.items()]
-    runs = Runs({"two-flows": Points("two-flows", tuple(made))})  # type: ignore[arg-type]
+    runs = ExperimentRuns({"two-flows": ExperimentPoints("two-flows", tuple(made))})  # type: ignore[arg-type]
     assert MEASURES("fairer_with_more", runs).samples.tolist() == [4 - 1.25, 3 - 2]
     gains = MEASURES("shorter_gains", runs)
     assert gains.samples.tolist() == [100.0, 300.0]
@@ -188,7 +188,7 @@ def test_a_loss_of_the_next_order_of_magnitude_is_not_the_one_printed() -> None:
 
 def test_what_overflows_is_told_from_what_red_drops() -> None:
     both = {
-        f"{queue}-2g5": Points(
+        f"{queue}-2g5": ExperimentPoints(
             f"{queue}-2g5",
             (
                 Fake(
@@ -199,9 +199,9 @@ def test_what_overflows_is_told_from_what_red_drops() -> None:
         )
         for queue, used, lost in (("ared", 0.8, 1e-4), ("droptail", 0.9, 4e-4))
     }
-    assert MEASURES("beyond_droptail link='2g5' share=0.15", Runs(both)).mean == pytest.approx(-0.1)
-    assert MEASURES("loss_over_droptail link='2g5' share=0.15", Runs(both)).mean == pytest.approx(0.25)
-    assert MEASURES("filled link='2g5' share=0.15", Runs(both)).mean == pytest.approx(0.1)
+    assert MEASURES("beyond_droptail link='2g5' share=0.15", ExperimentRuns(both)).mean == pytest.approx(-0.1)
+    assert MEASURES("loss_over_droptail link='2g5' share=0.15", ExperimentRuns(both)).mean == pytest.approx(0.25)
+    assert MEASURES("filled link='2g5' share=0.15", ExperimentRuns(both)).mean == pytest.approx(0.1)
 
 
 def test_the_choice_that_loses_most_is_named() -> None:
@@ -209,7 +209,7 @@ def test_the_choice_that_loses_most_is_named() -> None:
         Fake(labels={"buffer": "1250 packets", "case": case}, columns={"loss_ratio": [lost]})
         for case, lost in (("newreno", 1e-4), ("jitter", 3e-4))
     ]
-    runs = Runs({"senders-1g": Points("senders-1g", tuple(made))})  # type: ignore[arg-type]
+    runs = ExperimentRuns({"senders-1g": ExperimentPoints("senders-1g", tuple(made))})  # type: ignore[arg-type]
     found = MEASURES("most_lost experiment='senders-1g' buffer=1250", runs)
     assert (found.mean, found.note) == (3e-4, "jitter")
 
@@ -220,7 +220,7 @@ def test_in_step_the_shorter_round_trip_is_ahead_and_less_so_with_a_larger_buffe
     assert large.sum() == pytest.approx(LINKS["1g"].rate)
     assert small.sum() < 0.95 * LINKS["1g"].rate
     assert 1 < large[1] / large[0] < small[1] / small[0]
-    assert MEASURES("ratio_in_step buffer=10000", Runs()) == pytest.approx(large[1] / large[0])
+    assert MEASURES("ratio_in_step buffer=10000", ExperimentRuns()) == pytest.approx(large[1] / large[0])
 
 
 def test_flows_in_step_need_a_tenth_for_ninety_percent() -> None:
@@ -280,7 +280,7 @@ def test_every_figure_is_drawn_from_its_experiments(tmp_path: Path) -> None:
         if not each.name.startswith("senders")
     ]
     with Store(tmp_path) as store:
-        runs = Runs({ran.experiment.name: ran.points for ran in run(tiny, store, quick=True)}, quick=True)
+        runs = ExperimentRuns({ran.experiment.name: ran.points for ran in run(tiny, store, quick=True)}, quick=True)
     before, after = ["Figures 1 and 2", "Section 3"], ["ns-2", "Several bottlenecks", "Other traffic", "FAST"]
     assert [exhibit.place for exhibit in FIGURES] == [*before, *(f"Figure {i}" for i in range(3, 9)), *after]
     for exhibit in FIGURES:

@@ -6,8 +6,8 @@ import pytest
 from elephan.papers import Paper
 from elephan.papers.ghstcp_gared import concept_figures, intervals, table_pictures
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed, table_of
-from elephan.papers.ghstcp_gared.intervals import NULLS, Interval
-from elephan.papers.runs import NotRunError, Points, Runs
+from elephan.papers.ghstcp_gared.intervals import NULLS, UtilizationInterval
+from elephan.papers.runs import ExperimentPoints, ExperimentRuns, NotRunError
 from elephan.pictures.figure import Figure
 from elephan.plots.pictures import draw
 from test_papers_ghstcp import some
@@ -16,7 +16,7 @@ PAPER = Paper.read("ghstcp-gared")
 SPREAD = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
 
 
-def runs(spread: float = 1.0, beginning: str = "table") -> Runs:
+def runs(spread: float = 1.0, beginning: str = "table") -> ExperimentRuns:
     """Five runs of each cell around what the paper prints: a flow of S2 varies by so much [Mbit/s]."""
     cells = [
         (f"{beginning}{table_of(case)}", case, delay, cell.s1, (cell.s2 + spread * SPREAD).tolist())
@@ -26,11 +26,11 @@ def runs(spread: float = 1.0, beginning: str = "table") -> Runs:
 
 
 def test_intervals_that_touch_meet_and_those_apart_do_not() -> None:
-    assert Interval(90.0, 1.0).meets(Interval(92.0, 1.0))
-    assert not Interval(90.0, 1.0).meets(Interval(92.1, 1.0))
+    assert UtilizationInterval(90.0, 1.0).meets(UtilizationInterval(92.0, 1.0))
+    assert not UtilizationInterval(90.0, 1.0).meets(UtilizationInterval(92.1, 1.0))
     # Two that touch are further apart than one thing's are in 95 of 100 pairs.
-    assert Interval(90.0, 1.0).agrees(Interval(91.4, 1.0))
-    assert not Interval(90.0, 1.0).agrees(Interval(91.5, 1.0))
+    assert UtilizationInterval(90.0, 1.0).agrees(UtilizationInterval(91.4, 1.0))
+    assert not UtilizationInterval(90.0, 1.0).agrees(UtilizationInterval(91.5, 1.0))
 
 
 def test_printed_widths_are_points_of_utilization() -> None:
@@ -50,7 +50,7 @@ def test_the_papers_own_numbers_meet_everywhere_and_nulls_do_not() -> None:
 
 
 def test_nulls_put_every_cell_elsewhere() -> None:
-    cells = {at: Interval(float(i), 1.0) for i, at in enumerate(intervals.theirs())}
+    cells = {at: UtilizationInterval(float(i), 1.0) for i, at in enumerate(intervals.theirs())}
     for name in ("wrong law", "wrong queue", "wrong delay"):
         moved = NULLS[name](cells)
         assert all(moved[at].mean != cells[at].mean for at in cells), name
@@ -63,10 +63,10 @@ def test_nulls_put_every_cell_elsewhere() -> None:
 
 def test_widths_are_compared_by_ratio_and_by_rank() -> None:
     theirs = intervals.theirs()
-    twice = {at: Interval(one.mean, 2 * one.half) for at, one in theirs.items()}
+    twice = {at: UtilizationInterval(one.mean, 2 * one.half) for at, one in theirs.items()}
     assert np.allclose(intervals.ratios(twice), 0.5)
     assert intervals.rank_correlation(twice) == pytest.approx(1.0)
-    turned = {at: Interval(one.mean, 1 / one.half) for at, one in theirs.items()}
+    turned = {at: UtilizationInterval(one.mean, 1 / one.half) for at, one in theirs.items()}
     assert intervals.rank_correlation(turned) == pytest.approx(-1.0)
 
 
@@ -80,7 +80,7 @@ def test_one_run_has_no_interval() -> None:
 
 @pytest.mark.parametrize("table", range(1, 7))
 def test_a_table_is_drawn_with_every_cell_of_everything_that_there_is(table: int) -> None:
-    both = Runs(dict(runs().experiments) | dict(runs(beginning="profile-table").experiments))
+    both = ExperimentRuns(dict(runs().experiments) | dict(runs(beginning="profile-table").experiments))
     for picture in table_pictures.pictures(both, table):
         cells = sum(table_of(case) == table for case in CASES) * len(DELAYS)
         sizes = {series.name: series.x.size for series in picture.series}
@@ -95,27 +95,29 @@ def test_a_table_is_drawn_with_every_cell_of_everything_that_there_is(table: int
 def test_shortened_runs_have_a_part_of_the_simulators_cells() -> None:
     every = dict(runs().experiments)
     few = runs(beginning="profile-table").experiments["profile-table3"].where(case=9, delay=50)
-    pictures = table_pictures.pictures(Runs(every | {"profile-table3": Points("profile-table3", few.points)}), 3)
+    pictures = table_pictures.pictures(
+        ExperimentRuns(every | {"profile-table3": ExperimentPoints("profile-table3", few.points)}), 3
+    )
     assert [series.x.size for series in pictures[0].series if series.name == "paper's simulator"] == [1]
 
 
 def test_networks_are_drawn_from_the_scenarios() -> None:
-    [dumbbell] = concept_figures.figure3(Runs())
-    [clusters] = concept_figures.figure9(Runs())
+    [dumbbell] = concept_figures.figure3(ExperimentRuns())
+    [clusters] = concept_figures.figure9(ExperimentRuns())
     assert isinstance(dumbbell, Figure)
     assert isinstance(clusters, Figure)
     assert "2.5 Gbit/s, 50 ms, 10000 packets" in dumbbell.alt
     assert "1000 clients, 100 to 155 Mbit/s" in clusters.alt
 
 
-def thresholds(at_chance: list[float], strict: float) -> Runs:
+def thresholds(at_chance: list[float], strict: float) -> ExperimentRuns:
     """S1's throughput with the 10 and 0.01 % points and with 1000, and in both laws' own cells [Mbit/s]."""
     cells = [("z-threshold", 7, 50, s1, [400.0, 401.0]) for s1 in (*at_chance, strict)]
     made = some(*cells).experiments["z-threshold"].points
     for point, z in zip(made, (1.2816, 3.719, 1000.0), strict=True):
         point.labels["z"] = z
     tables = some(("table1", 4, 50, 15.0, [400.0, 401.0]), ("table2", 7, 50, 55.0, [400.0, 401.0]))
-    return Runs(dict(tables.experiments) | {"z-threshold": Points("z-threshold", made)})
+    return ExperimentRuns(dict(tables.experiments) | {"z-threshold": ExperimentPoints("z-threshold", made)})
 
 
 def test_a_threshold_that_decides_as_much_as_the_law_is_told_from_one_that_does_not() -> None:

@@ -14,7 +14,7 @@ from elephan.papers.judged import judge
 from elephan.papers.nonhomogeneous_buffers import measures
 from elephan.papers.nonhomogeneous_buffers.figures import FIGURES
 from elephan.papers.nonhomogeneous_buffers.patterns import left, patterns
-from elephan.papers.runs import Points, Runs
+from elephan.papers.runs import ExperimentPoints, ExperimentRuns
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 from elephan.store import Store
@@ -47,18 +47,18 @@ def curve(name: str, idle: dict[int, list[float]], **labels: object) -> list[Fak
     ]
 
 
-def runs_of(name: str, points: list[Fake]) -> Runs:
-    return Runs({name: Points(name, tuple(points))})  # type: ignore[arg-type]
+def runs_of(name: str, points: list[Fake]) -> ExperimentRuns:
+    return ExperimentRuns({name: ExperimentPoints(name, tuple(points))})  # type: ignore[arg-type]
 
 
 def test_formulas_give_every_number_without_a_run() -> None:
     without = [claim for claim in PAPER.claims.values() if not claim.experiments]
     assert len(without) == 19
     for claim in without:
-        assert judge(PAPER, claim, Runs(), ()).verdict == "pass", claim.id
+        assert judge(PAPER, claim, ExperimentRuns(), ()).verdict == "pass", claim.id
 
 
-def verdict(claim: str, runs: Runs) -> str:
+def verdict(claim: str, runs: ExperimentRuns) -> str:
     return judge(PAPER, PAPER.claims[claim], runs, ()).verdict
 
 
@@ -67,17 +67,17 @@ def test_queues_that_patterns_leave_tell_the_bound_from_others(monkeypatch: pyte
     # A tenth more than the bound, and the bound by the mean of the round-trip times: some pattern leaves less.
     for wrong in (lambda b, r: 1.1 * bound(b, r), lambda b, r: bound(b, [sum(r) / len(r)])):
         monkeypatch.setattr(measures, "_bound", wrong)
-        assert verdict("nonhom.qmin.suff", Runs()) == "fail"
+        assert verdict("nonhom.qmin.suff", ExperimentRuns()) == "fail"
     # No pattern breaks a tenth less, but none attains it either.
     monkeypatch.setattr(measures, "_bound", lambda b, r: 0.9 * bound(b, r))
-    assert verdict("nonhom.qmin.suff", Runs()) == "pass"
-    assert verdict("nonhom.qmin.tight", Runs()) == "fail"
+    assert verdict("nonhom.qmin.suff", ExperimentRuns()) == "pass"
+    assert verdict("nonhom.qmin.tight", ExperimentRuns()) == "fail"
 
 
 def test_a_queue_that_a_pattern_empties_above_the_product_breaks_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measures, "_bound", lambda *_: 0.0)
     monkeypatch.setattr(measures, "patterns", lambda _: [([0.1], 500.0, 0.0), ([0.1], 500.0, 50.0)])
-    assert verdict("nonhom.qmin.suff", Runs()) == "fail"
+    assert verdict("nonhom.qmin.suff", ExperimentRuns()) == "fail"
 
 
 def test_below_the_product_patterns_empty_the_queue() -> None:
@@ -88,7 +88,7 @@ def test_below_the_product_patterns_empty_the_queue() -> None:
     assert left([0.1, 0.02], 500, [0.5, 0.5], [False, False]) == pytest.approx(500)
 
 
-def occupied(low: tuple[float, ...]) -> Runs:
+def occupied(low: tuple[float, ...]) -> ExperimentRuns:
     """Backlogs that are under a tenth of the buffer for these shares of the time."""
     many = 100
     made = [
@@ -112,7 +112,7 @@ def test_a_tail_that_stays_is_not_lighter() -> None:
 
 
 def test_one_run_that_idles_above_its_product_breaks_the_rule_of_the_mean() -> None:
-    def runs(idle: list[float], rtts: list[float]) -> Runs:
+    def runs(idle: list[float], rtts: list[float]) -> ExperimentRuns:
         [point] = curve("long-lived", {420: idle}, flows=2, case="drawn")
         point.columns["base_rtt_s"] = [[rtt, rtt] for rtt in rtts]
         return runs_of("long-lived", [point])
@@ -167,7 +167,7 @@ def test_every_figure_is_drawn_from_its_experiments(tmp_path: Path) -> None:
         if name in wanted
     ]
     with Store(tmp_path) as store:
-        runs = Runs({ran.experiment.name: ran.points for ran in run(tiny, store, quick=True)}, quick=True)
+        runs = ExperimentRuns({ran.experiment.name: ran.points for ran in run(tiny, store, quick=True)}, quick=True)
     assert [exhibit.place for exhibit in FIGURES] == [f"Figure {i}" for i in range(1, 6)]
     for exhibit in FIGURES:
         for picture in exhibit.make(runs.only(exhibit.experiments)):

@@ -13,7 +13,7 @@ import pytest
 
 from elephan.papers import Paper, experiments
 from elephan.papers.judged import judge
-from elephan.papers.runs import Points, Runs, leading
+from elephan.papers.runs import ExperimentPoints, ExperimentRuns, leading
 from elephan.store import Store
 
 PAPER = Paper.read("nr-hstcp")
@@ -29,33 +29,33 @@ SMALL: dict[str, Any] = {
 }
 
 
-def runs_of(name: str, folder: Path, **changed: Any) -> Runs:
+def runs_of(name: str, folder: Path, **changed: Any) -> ExperimentRuns:
     """An experiment of the paper, changed to be small."""
     with Store(folder) as store:
         [ran] = experiments.run([replace(PAPER.experiments[name], **changed)], store, quick=True, workers=1)
     assert not ran.points.failed
-    return Runs({name: ran.points}, quick=True)
+    return ExperimentRuns({name: ran.points}, quick=True)
 
 
 @pytest.fixture(scope="module")
-def two_hops(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+def two_hops(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRuns:
     """Both protocols with a ratio of the round-trip times of 2.1."""
     return runs_of("two-hops", tmp_path_factory.mktemp("two-hops"), changes=SMALL, only={"rtt": [157.58]})
 
 
 @pytest.fixture(scope="module")
-def doubling(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+def doubling(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRuns:
     return runs_of("doubling", tmp_path_factory.mktemp("doubling"))
 
 
 @pytest.mark.parametrize("claim", FORMULAS, ids=lambda claim: claim.id)
 def test_what_a_formula_decides_holds_but_for_one_number(claim: Any) -> None:
-    found = PAPER.measures(claim.measure, Runs())
+    found = PAPER.measures(claim.measure, ExperimentRuns())
     # 16 segments of 576 bytes are not the bytes of the paper's own example with 1500: the deviation says so.
     assert claim.accept.holds(found) is (claim.id != "nr.limit.576")
 
 
-def test_the_number_that_does_not_hold_is_explained_by_runs(doubling: Runs) -> None:
+def test_the_number_that_does_not_hold_is_explained_by_runs(doubling: ExperimentRuns) -> None:
     deviation = PAPER.deviations[0]
     assert deviation.claims == ("nr.limit.576",)
     for shown in deviation.shown:
@@ -63,18 +63,18 @@ def test_the_number_that_does_not_hold_is_explained_by_runs(doubling: Runs) -> N
         assert shown.accept.holds(PAPER.measures(shown.measure, doubling)), shown.says
 
 
-def test_a_window_grows_by_whole_segments_as_far_as_the_formula_says(doubling: Runs) -> None:
+def test_a_window_grows_by_whole_segments_as_far_as_the_formula_says(doubling: ExperimentRuns) -> None:
     for packet in (1500, 576):
-        limit = PAPER.measures(f"doubling_window mss={packet}.0", Runs())
+        limit = PAPER.measures(f"doubling_window mss={packet}.0", ExperimentRuns())
         # From two segments on whole ones are added: the last such window is the largest whole number below the limit.
         assert PAPER.measures(f"doubles_to packet='{packet} B'", doubling) == int(limit)
 
 
-def verdict(claim: str, runs: Runs) -> str:
+def verdict(claim: str, runs: ExperimentRuns) -> str:
     return judge(PAPER, PAPER.claims[claim], runs, ()).verdict
 
 
-def test_the_short_way_takes_the_link_with_hstcp_and_does_not_with_nr_hstcp(two_hops: Runs) -> None:
+def test_the_short_way_takes_the_link_with_hstcp_and_does_not_with_nr_hstcp(two_hops: ExperimentRuns) -> None:
     # 13 and 2 at this rate: fewer losses than at 1 Gbit/s, so that NR-HSTCP is still converging.
     assert PAPER.measures("share_ahead law=highspeed above=1.5 times=6", two_hops).mean == 1
     assert PAPER.measures("share_alike law='nr-hstcp' above=1.5 within=4", two_hops).mean == 1
@@ -89,7 +89,7 @@ class Fake(SimpleNamespace):
         return np.array([[1e6 * self.got[group]]])
 
 
-def shares(law: str, pairs: list[tuple[float, float]], standard: float = 60.0) -> Runs:
+def shares(law: str, pairs: list[tuple[float, float]], standard: float = 60.0) -> ExperimentRuns:
     """Runs of a protocol with a ratio of the round-trip times of 2, by what the short and the long flow get."""
     made = [
         Fake(
@@ -98,7 +98,7 @@ def shares(law: str, pairs: list[tuple[float, float]], standard: float = 60.0) -
         )
         for short, long in pairs
     ]
-    return Runs({"two-hops": Points("two-hops", tuple(made))})  # type: ignore[arg-type]
+    return ExperimentRuns({"two-hops": ExperimentPoints("two-hops", tuple(made))})  # type: ignore[arg-type]
 
 
 def test_two_wrongs_do_not_make_an_unbiased_mean() -> None:
@@ -144,14 +144,14 @@ def test_both_protocols_have_the_same_120_round_trip_times() -> None:
     assert max(rtts["highspeed"]) <= 250
 
 
-def test_figures_are_drawn_from_what_was_run(two_hops: Runs, tmp_path: Path) -> None:
+def test_figures_are_drawn_from_what_was_run(two_hops: ExperimentRuns, tmp_path: Path) -> None:
     early = runs_of("early", tmp_path, changes=SMALL, replications=1)
     # What flows share in a few seconds is drawn as well.
     shorter = {"duration": "20 s", "warmup": "10 s"}
     others = [runs_of(name, tmp_path, changes=SMALL | shorter, replications=1) for name in ("laws", "segments")]
     others.append(runs_of("slow-link", tmp_path, changes=shorter, replications=1))
     every = [two_hops, early, *others]
-    runs = Runs({name: points for one in every for name, points in one.experiments.items()}, quick=True)
+    runs = ExperimentRuns({name: points for one in every for name, points in one.experiments.items()}, quick=True)
     for exhibit in PAPER.figures:
         made = exhibit.make(runs)
         assert made, exhibit.place

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 
 from elephan.papers import Paper, nulls, reproduction
-from elephan.papers.accept import Accept
+from elephan.papers.accept import AcceptedBand
 from elephan.papers.explained import closed, explain
 from elephan.papers.ghstcp_gared import cells
 from elephan.papers.ghstcp_gared.nulls import has_sack, wrong_law, wrong_queue
-from elephan.papers.judged import Judged, judge, standing
-from elephan.papers.measured import Measured, largest, least
+from elephan.papers.judged import JudgedClaim, judge, standing
+from elephan.papers.measured import MeasuredQuantity, largest, least
 from elephan.papers.reproduction import Reproduction, reproduce
-from elephan.papers.runs import Point, Points, Runs
+from elephan.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns
 from elephan.papers.words import bands
 from elephan.report.papers import _bands
 from toy_paper import toy_paper
@@ -32,9 +32,9 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
     return toy
 
 
-def tables(seeds: int = 2) -> Runs:
+def tables(seeds: int = 2) -> ExperimentRuns:
     """Runs whose cells are just the paper's, in each replication."""
-    points: dict[str, list[Point]] = {}
+    points: dict[str, list[ExperimentPoint]] = {}
     for (case, delay), cell in PRINTED.items():
         rates = np.repeat([cell.s1, cell.s2], 5) * 1e6
         rows = {
@@ -44,18 +44,18 @@ def tables(seeds: int = 2) -> Runs:
         }
         stored = SimpleNamespace(flows=lambda rows=rows: pa.table(rows))
         labels = {"case": f"{case} Reno", "delay": f"{delay} ms"}
-        points.setdefault(f"table{cell.table}", []).append(Point(labels, cast("Any", stored)))
-    return Runs({name: Points(name, tuple(every)) for name, every in points.items()})
+        points.setdefault(f"table{cell.table}", []).append(ExperimentPoint(labels, cast("Any", stored)))
+    return ExperimentRuns({name: ExperimentPoints(name, tuple(every)) for name, every in points.items()})
 
 
 @pytest.fixture(scope="module")
-def judged() -> dict[str, Judged]:
+def judged() -> dict[str, JudgedClaim]:
     runs = tables()
     found = {}
     for claim in GHSTCP.claims.values():
         if claim.id.startswith("ghstcp.T"):
             one = judge(GHSTCP, claim, runs, ())
-            found[claim.id] = Judged(
+            found[claim.id] = JudgedClaim(
                 claim, one.found, one.accept, one.verdict, one.note, one.standing, None, nulls.tried(GHSTCP, one, runs)
             )
     return found
@@ -71,7 +71,7 @@ def passing(of: str, other: Any) -> float:
     return count
 
 
-def test_nulls_of_the_tables_pass_what_the_papers_own_cells_would(judged: dict[str, Judged]) -> None:
+def test_nulls_of_the_tables_pass_what_the_papers_own_cells_would(judged: dict[str, JudgedClaim]) -> None:
     power, constants = nulls.families(GHSTCP, judged)
     others = {
         "wrong law": lambda case, delay: [(other, delay) for other in wrong_law(case)],
@@ -88,7 +88,7 @@ def test_nulls_of_the_tables_pass_what_the_papers_own_cells_would(judged: dict[s
     assert constants.keys() == {key for key in judged if key.startswith("ghstcp.T")}
 
 
-def test_the_best_constant_is_that_of_its_column(judged: dict[str, Judged]) -> None:
+def test_the_best_constant_is_that_of_its_column(judged: dict[str, JudgedClaim]) -> None:
     power, constants = nulls.families(GHSTCP, judged)
     count = 0
     for sack in (True, False):
@@ -103,13 +103,13 @@ def test_the_best_constant_is_that_of_its_column(judged: dict[str, Judged]) -> N
 
 
 def test_a_family_of_which_a_null_passes_as_many_is_uninformative_and_a_part_of_one_tells_nothing(
-    judged: dict[str, Judged],
+    judged: dict[str, JudgedClaim],
 ) -> None:
-    power = nulls.Power(
+    power = nulls.NullPower(
         "cells", ("a", "b"), whole=True, ours=2, variant=None, nulls={"constant": 2.0, "wrong law": 0.5}
     )
     assert not power.informative
-    assert nulls.Power("cells", ("a", "b"), True, 2, None, {"constant": 1.5}).informative
+    assert nulls.NullPower("cells", ("a", "b"), True, 2, None, {"constant": 1.5}).informative
     some = {key: one for key, one in judged.items() if key.startswith("ghstcp.T1")}
     part = nulls.families(GHSTCP, some)[0][0]
     assert (part.whole, part.to_json()["informative"]) == (False, None)
@@ -164,19 +164,23 @@ def test_what_looks_at_one_point_has_no_flat_null(paper: Paper, tmp_path: Path) 
 
 def test_an_ordering_at_every_delay_is_met_only_if_it_is_at_each() -> None:
     claim = GHSTCP.claims["ghstcp.o.5v2.util"]
-    sure, unsure, wrong = Measured([5.0, 5.1, 4.9]), Measured([1.0, 9.0, 8.0]), Measured([-5.0, -5.1, -4.9])
+    sure, unsure, wrong = (
+        MeasuredQuantity([5.0, 5.1, 4.9]),
+        MeasuredQuantity([1.0, 9.0, 8.0]),
+        MeasuredQuantity([-5.0, -5.1, -4.9]),
+    )
     accept = claim.accept
     assert standing(claim, accept, least([sure, sure + 1])) == "met"
     # The least mean is sure, but another delay is not.
     assert standing(claim, accept, least([sure, unsure])) == "undecided"
     assert standing(claim, accept, least([sure, unsure, wrong])) == "contradicted"
     assert standing(claim, accept, largest([-sure, -unsure, -wrong])) == "contradicted"
-    assert standing(claim, accept, Measured([5.0])) == "undecided"
-    assert standing(claim, accept, Measured([5.0], half=0.0)) == "met"
-    assert standing(claim, accept, Measured([float("nan"), 1.0])) == "contradicted"
+    assert standing(claim, accept, MeasuredQuantity([5.0])) == "undecided"
+    assert standing(claim, accept, MeasuredQuantity([5.0], half=0.0)) == "met"
+    assert standing(claim, accept, MeasuredQuantity([float("nan"), 1.0])) == "contradicted"
     # A number is judged by its mean: its band has a reason.
     cell = GHSTCP.claims["ghstcp.T1.case2.25ms.fair"]
-    assert standing(cell, cell.accept, Measured([0.8, 1.0])) == "met"
+    assert standing(cell, cell.accept, MeasuredQuantity([0.8, 1.0])) == "met"
 
 
 @pytest.mark.parametrize(
@@ -188,7 +192,7 @@ def test_an_ordering_at_every_delay_is_met_only_if_it_is_at_each() -> None:
     ],
 )
 def test_an_interval_stands_to_a_band_in_one_of_three_ways(text: str, value: str, found: tuple[str, ...]) -> None:
-    accept = Accept.read(text, value)
+    accept = AcceptedBand.read(text, value)
     each = [(0.4, 0.2), (0.15, 0.09), (0.0, 0.15), (-0.3, 0.1)]
     got = [accept.standing(*one) for one in each]
     if text == "sign":
@@ -196,11 +200,11 @@ def test_an_interval_stands_to_a_band_in_one_of_three_ways(text: str, value: str
     else:
         assert got == list(found)
     # An interval wider than the band and around it tells nothing.
-    assert Accept.read("in -0.1..0.1").standing(0.0, 1.0) == "undecided"
+    assert AcceptedBand.read("in -0.1..0.1").standing(0.0, 1.0) == "undecided"
 
 
 def test_the_papers_interval_is_widened_by_ours() -> None:
-    accept = Accept.read("interval 0.5", "90")
+    accept = AcceptedBand.read("interval 0.5", "90")
     assert accept.holds(90.5)
     assert not accept.holds(90.6)
     assert accept.beside(0.2).holds(90.7)
@@ -209,31 +213,31 @@ def test_the_papers_interval_is_widened_by_ours() -> None:
 
 
 def test_a_share_of_a_gap_has_a_lower_end() -> None:
-    ours, value = Measured([8.0, 8.2, 7.8, 8.1, 7.9]), 5.0
+    ours, value = MeasuredQuantity([8.0, 8.2, 7.8, 8.1, 7.9]), 5.0
     # Nothing is left, but what is left has an interval of 0.2 of a gap of 3.
-    share, lower = closed(ours, Measured([5.1, 5.0, 4.9, 5.05, 4.95]), value)
+    share, lower = closed(ours, MeasuredQuantity([5.1, 5.0, 4.9, 5.05, 4.95]), value)
     assert share == pytest.approx(1.0)
     assert lower is not None
     assert 0.95 < lower < 1.0
     # What goes too far leaves a gap on the other side.
-    assert closed(ours, Measured([3.5] * 5), value)[0] == pytest.approx(0.5)
+    assert closed(ours, MeasuredQuantity([3.5] * 5), value)[0] == pytest.approx(0.5)
     # A gap that is none for sure has no lower end.
-    assert closed(Measured([8.0, 3.0, 6.5, 4.0, 7.0]), Measured([5.2] * 5), value)[1] is None
+    assert closed(MeasuredQuantity([8.0, 3.0, 6.5, 4.0, 7.0]), MeasuredQuantity([5.2] * 5), value)[1] is None
     # Formulas have no interval.
     share, lower = closed(8.0, 5.3, value)
     assert share == pytest.approx(0.9)
     assert lower is None
     # Orders of magnitude: from a hundred times it to ten times it is a half.
     assert closed(100.0, 10.0, 1.0, logarithmic=True)[0] == pytest.approx(0.5)
-    assert closed(ours, Measured([5.0] * 4), value) == (None, None)
+    assert closed(ours, MeasuredQuantity([5.0] * 4), value) == (None, None)
 
 
 def test_the_lower_end_decides_not_the_mean() -> None:
-    accept = Accept.read("abs 0.1", "5")
-    ours = Measured([8.0, 8.2, 7.8, 8.1, 7.9])
+    accept = AcceptedBand.read("abs 0.1", "5")
+    ours = MeasuredQuantity([8.0, 8.2, 7.8, 8.1, 7.9])
 
     def explains(*theirs: float, seeds: int = 5) -> bool:
-        found = Measured(theirs)
+        found = MeasuredQuantity(theirs)
         return explain(accept, ours, found, met=False, seeds=seeds, valued=True).explains
 
     assert explains(5.6, 5.7, 5.5, 5.65, 5.55)
@@ -241,15 +245,15 @@ def test_the_lower_end_decides_not_the_mean() -> None:
     assert not explains(4.0, 7.2, 5.0, 6.5, 5.3)
     assert not explains(5.6, 5.7, 5.5, 5.65, 5.55, seeds=4)
     # An ordering has to be met there.
-    sign = Accept.read("sign", "> 0")
+    sign = AcceptedBand.read("sign", "> 0")
     assert explain(sign, -ours, ours, met=True, seeds=5, valued=False).explains
     assert not explain(sign, -ours, -ours, met=False, seeds=5, valued=False).explains
 
 
 def test_what_bands_are_worth_is_said_on_pages_and_on_a_terminal() -> None:
     made = {"claims": ("a",) * 93, "whole": True, "ours": 3, "variant": 22}
-    worse = nulls.Power("cells", nulls={"constant": 23.0, "wrong queue": 4.75}, **made)  # type: ignore[arg-type]
-    better = nulls.Power("indices", nulls={"constant": 2.0}, **made | {"variant": None})  # type: ignore[arg-type]
+    worse = nulls.NullPower("cells", nulls={"constant": 23.0, "wrong queue": 4.75}, **made)  # type: ignore[arg-type]
+    better = nulls.NullPower("indices", nulls={"constant": 2.0}, **made | {"variant": None})  # type: ignore[arg-type]
     page = _bands([worse, better])
     assert (
         page[0]
@@ -262,4 +266,4 @@ def test_what_bands_are_worth_is_said_on_pages_and_on_a_terminal() -> None:
         "indices: ours 3 of 93; nulls: constant 2",
     ]
     # Of a part of a family nothing is said.
-    assert _bands([nulls.Power("cells", ("a",), False, 1, None, {})]) == []
+    assert _bands([nulls.NullPower("cells", ("a",), False, 1, None, {})]) == []

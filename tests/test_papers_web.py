@@ -14,7 +14,7 @@ from elephan.papers.ghstcp_gared.web_figures import FIGURES
 from elephan.papers.ghstcp_gared.web_measures import MEASURES, loss
 from elephan.papers.measures import parse
 from elephan.papers.paper import Experiment
-from elephan.papers.runs import Runs
+from elephan.papers.runs import ExperimentRuns
 from elephan.store import Store
 
 PAPER = Paper.read("ghstcp-gared")
@@ -35,7 +35,7 @@ def experiment(name: str, **changed: Any) -> Experiment:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRuns:
     # With so little buffer that packets are lost in seconds.
     lossy = SMALL | {"links[bottleneck].buffer": "500 packets"}
     asked = [
@@ -49,17 +49,17 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     # The responses' runs are those of case 32 with ten flows: they are not made twice.
     folders = [{point.stored.folder for point in ran.points} for ran in every]
     assert len(folders[0] & folders[1]) == len(folders[0]) == 2
-    return Runs({ran.experiment.name: ran.points for ran in every}, quick=True)
+    return ExperimentRuns({ran.experiment.name: ran.points for ran in every}, quick=True)
 
 
-def test_a_difference_of_losses_is_paired_by_replication(runs: Runs) -> None:
+def test_a_difference_of_losses_is_paired_by_replication(runs: ExperimentRuns) -> None:
     gentle, hstcp = (loss(runs, 1000, 500, 10, law).samples for law in ("ghstcp", "highspeed"))
     assert gentle.shape == (2,)
     found = MEASURES("web_gentle_loses rate=1000 buffer=500 count=10", runs)
     np.testing.assert_array_equal(found.samples, gentle - hstcp)
 
 
-def test_responses_are_those_of_the_group_s_transfers(runs: Runs) -> None:
+def test_responses_are_those_of_the_group_s_transfers(runs: ExperimentRuns) -> None:
     points = runs["web-responses"]
     for law in ("highspeed", "ghstcp"):
         point = points.at(law=law)
@@ -71,7 +71,7 @@ def test_responses_are_those_of_the_group_s_transfers(runs: Runs) -> None:
         assert np.mean([times.mean() for times in every]) == pytest.approx(said["completion_time_s"]["mean"], rel=1e-9)
 
 
-def test_mean_and_median_are_compared_by_replication(runs: Runs) -> None:
+def test_mean_and_median_are_compared_by_replication(runs: ExperimentRuns) -> None:
     hstcp, gentle = (
         runs["web-responses"].at(law=law).transfers("duration_s", "web") for law in ("highspeed", "ghstcp")
     )
@@ -81,7 +81,7 @@ def test_mean_and_median_are_compared_by_replication(runs: Runs) -> None:
     assert found.samples.tolist() == [a.mean() - b.mean() for a, b in zip(hstcp, gentle, strict=True)]
 
 
-def test_choices_are_compared_by_their_losses(runs: Runs) -> None:
+def test_choices_are_compared_by_their_losses(runs: ExperimentRuns) -> None:
     points = runs["web-choices"].where(case="as chosen")
     hstcp, gentle = (points.at(law=law).link("loss_ratio", "bottleneck") for law in ("highspeed", "ghstcp"))
     assert (hstcp > 0).all()
@@ -89,7 +89,7 @@ def test_choices_are_compared_by_their_losses(runs: Runs) -> None:
     assert isinstance(MEASURES("web_response_with case='as chosen'", runs), float)
 
 
-def test_the_distribution_of_responses_rises_to_one(runs: Runs) -> None:
+def test_the_distribution_of_responses_rises_to_one(runs: ExperimentRuns) -> None:
     [exhibit] = [each for each in FIGURES if each.place == "Figure 12"]
     figure, table = exhibit.make(runs)
     for series in figure.series:  # type: ignore[union-attr]

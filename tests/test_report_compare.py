@@ -9,9 +9,9 @@ import pytest
 
 import elephan
 from conftest import Command
-from elephan.compare import Comparison, compare
+from elephan.compare import ScenarioComparison, compare
 from elephan.report import report
-from elephan.report.punctual import counted
+from elephan.report.testbed_section import counted
 from elephan.scenario import EXAMPLE, Scenario
 from report_pages import Node, numbers, read, tables
 from testbeds import DIFFERENT, beside, faked, punctual
@@ -23,27 +23,27 @@ SCALES = {"utilization": 100, "queueing_delay_s": 1e3, "loss_ratio": 100}
 
 
 @pytest.fixture(scope="module")
-def alone() -> Comparison:
+def alone() -> ScenarioComparison:
     """Without a testbed."""
     scenario = Scenario.from_text(EXAMPLE).with_(duration="20 s", warmup="5 s", replications=2)
     return compare(scenario.override({"record": {"every": "50 ms"}}), real=False)
 
 
 @pytest.fixture(scope="module")
-def both(alone: Comparison) -> Comparison:
+def both(alone: ScenarioComparison) -> ScenarioComparison:
     """With a simulation in the testbed's place, of a smaller buffer so that there are gaps."""
     other = elephan.run(alone.scenario.override({"links[0].buffer": "80 packets"}), series=True)
     return beside(alone, replace(other, scenario=alone.simulated.scenario))
 
 
 @pytest.fixture(scope="module")
-def folder(both: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(both: ScenarioComparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("compared")
     both.write(path)
     return path
 
 
-def page_of(source: Path | Comparison, tmp_path: Path) -> Node:
+def page_of(source: Path | ScenarioComparison, tmp_path: Path) -> Node:
     return read(report(source, tmp_path / "page.html").read_text())
 
 
@@ -102,7 +102,7 @@ def test_the_scenario_of_a_page_gives_its_comparison_again(folder: Path, tmp_pat
     assert line == "sudo elephan compare scenario.toml --out compared/"
 
 
-def test_punctuality_is_said_of_each_replication(both: Comparison, tmp_path: Path) -> None:
+def test_punctuality_is_said_of_each_replication(both: ScenarioComparison, tmp_path: Path) -> None:
     assert both.tested is not None
     late = punctual(p99_us=2048, suspect=3, attempts=3, latest_s=0.0301)
     tested = replace(both.tested, valid=False, objections=(LATE,), punctuality=(punctual(), late))
@@ -114,7 +114,7 @@ def test_punctuality_is_said_of_each_replication(both: Comparison, tmp_path: Pat
     assert numbers(page, caption, 9) == [0, 3]
 
 
-def test_what_the_kernel_counted_and_did_otherwise_is_said(both: Comparison, tmp_path: Path) -> None:
+def test_what_the_kernel_counted_and_did_otherwise_is_said(both: ScenarioComparison, tmp_path: Path) -> None:
     page = page_of(both, tmp_path)
     rows = tables(page)["Counted by the kernel"]
     assert [row[:5] for row in rows[:2]] == [[str(i), "all senders", "9,000", "8,990", "12"] for i in range(2)]
@@ -126,7 +126,9 @@ def test_what_the_kernel_counted_and_did_otherwise_is_said(both: Comparison, tmp
     assert counted({name: known[name] for name in ("valid", "objections", "punctuality")}) is None
 
 
-def test_a_testbed_that_was_late_is_not_to_be_believed(alone: Comparison, both: Comparison, tmp_path: Path) -> None:
+def test_a_testbed_that_was_late_is_not_to_be_believed(
+    alone: ScenarioComparison, both: ScenarioComparison, tmp_path: Path
+) -> None:
     assert both.tested is not None
     page = page_of(beside(alone, both.tested.result, LATE), tmp_path)
     assert headline(page) == "The testbed is not valid"
@@ -134,7 +136,7 @@ def test_a_testbed_that_was_late_is_not_to_be_believed(alone: Comparison, both: 
     assert page.all("section", id="answer")[0].attributes["class"] == "answer bad"
 
 
-def test_without_a_testbed_the_model_is_measured_by_the_simulation(alone: Comparison, tmp_path: Path) -> None:
+def test_without_a_testbed_the_model_is_measured_by_the_simulation(alone: ScenarioComparison, tmp_path: Path) -> None:
     page = page_of(alone, tmp_path)
     expected = [
         row.model / row.simulation - 1 if row.relative else row.model - row.simulation
@@ -148,7 +150,7 @@ def test_without_a_testbed_the_model_is_measured_by_the_simulation(alone: Compar
     assert page.all("section", id="reproduce")[0].all("code")[0].text.startswith("elephan compare scenario.toml --no-")
 
 
-def test_a_scenario_of_which_no_model_speaks_has_a_page(alone: Comparison, tmp_path: Path) -> None:
+def test_a_scenario_of_which_no_model_speaks_has_a_page(alone: ScenarioComparison, tmp_path: Path) -> None:
     red = alone.scenario.override({"links[0].queue": {"discipline": "codel"}})
     page = page_of(compare(red, 1, real=False), tmp_path)
     assert headline(page) == "Nothing to compare with"
@@ -156,7 +158,7 @@ def test_a_scenario_of_which_no_model_speaks_has_a_page(alone: Comparison, tmp_p
     assert len(page.all("figure")) == 2
 
 
-def test_many_flows_are_a_mean_and_a_range(alone: Comparison, tmp_path: Path) -> None:
+def test_many_flows_are_a_mean_and_a_range(alone: ScenarioComparison, tmp_path: Path) -> None:
     page = page_of(compare(alone.scenario.override({"flows[0].count": 31}), 1, real=False), tmp_path)
     names = [name.text for name in page.all("figure")[0].all("span", class_="name")]
     assert names == ["simulation: 31 flows, mean and range"]
@@ -190,7 +192,7 @@ def test_results_of_another_comparison_are_not_drawn(folder: Path, tmp_path: Pat
     assert "testbed: is of another run than" in done.err
 
 
-def test_the_verb_writes_what_the_page_needs(alone: Comparison, tmp_path: Path, elephan: Command) -> None:
+def test_the_verb_writes_what_the_page_needs(alone: ScenarioComparison, tmp_path: Path, elephan: Command) -> None:
     file = tmp_path / "small.toml"
     file.write_text(alone.scenario.with_(duration="6 s", warmup="2 s", replications=1).text)
     out = tmp_path / "out"
@@ -205,7 +207,7 @@ def test_the_verb_writes_what_the_page_needs(alone: Comparison, tmp_path: Path, 
 
 @pytest.mark.parametrize("objections", [(), (LATE,)])
 def test_a_run_on_a_testbed_says_whether_it_is_valid(
-    alone: Comparison, tmp_path: Path, objections: tuple[str, ...]
+    alone: ScenarioComparison, tmp_path: Path, objections: tuple[str, ...]
 ) -> None:
     page = read(report(faked(alone.simulated, *objections), tmp_path / "run.html").read_text())
     assert len(tables(page)["Punctuality of the testbed"]) == 2

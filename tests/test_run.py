@@ -17,9 +17,9 @@ import elephan
 from elephan.errors import InputError
 from elephan.run import run_several
 from elephan.run.files import atomic, encode_json, encode_result, write_json
-from elephan.run.outcome import CAUSES, Outcome, simulate
-from elephan.run.parallel import Job, simulate_all
-from elephan.run.result import Result
+from elephan.run.outcome import CAUSES, ReplicationOutcome, simulate
+from elephan.run.parallel import ReplicationJob, simulate_all
+from elephan.run.result import RunResult
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def scenario() -> elephan.Scenario:
 
 
 @pytest.fixture(scope="module")
-def result(scenario: elephan.Scenario) -> Result:
+def result(scenario: elephan.Scenario) -> RunResult:
     return elephan.run(scenario, replications=3, series=True)
 
 
@@ -41,13 +41,13 @@ def test_runs_in_one_call_are_those_of_run_and_one_that_cannot_be_is_told_by_its
     with pytest.raises(InputError, match=re.escape(str(found[1]))):
         elephan.run(large)
     for one, asked in zip((found[0], found[2], found[3]), (plain[0], automatic, plain[1]), strict=True):
-        assert isinstance(one, Result)
+        assert isinstance(one, RunResult)
         alone = elephan.run(asked, series=True)
         files, others = encode_result(replace(one, wall_s=0.0)), encode_result(replace(alone, wall_s=0.0))
         assert files == others
 
 
-def test_the_document_has_the_promised_shape(result: Result) -> None:
+def test_the_document_has_the_promised_shape(result: RunResult) -> None:
     document = result.to_json()
     promised = {
         "id", "scenario", "engine_version", "seed", "replications", "duration_s", "warmup_s", "wall_s",
@@ -77,7 +77,7 @@ def test_the_document_has_the_promised_shape(result: Result) -> None:
     json.dumps(document, allow_nan=False)
 
 
-def test_the_numbers_hang_together(result: Result) -> None:
+def test_the_numbers_hang_together(result: RunResult) -> None:
     link, group = result.to_json()["links"][0], result.to_json()["groups"][0]
     assert link["rate_bps"] == 10_000_000
     assert 0.5 < link["utilization"]["mean"] <= 1.0
@@ -89,7 +89,7 @@ def test_the_numbers_hang_together(result: Result) -> None:
     assert group["srtt_s"]["mean"] >= 0.080
 
 
-def test_packets_are_conserved(result: Result) -> None:
+def test_packets_are_conserved(result: RunResult) -> None:
     for outcome in result.outcomes:
         balance = outcome.balance
         assert balance["sent"] == balance["delivered"] + balance["dropped"] + balance["in_flight"]
@@ -102,7 +102,7 @@ def test_one_replication_has_no_interval(scenario: elephan.Scenario) -> None:
     assert document["links"][0]["utilization"]["ci95"] is None
 
 
-def test_columns_have_a_row_per_link_and_flow_and_series_a_column_per_sample(result: Result) -> None:
+def test_columns_have_a_row_per_link_and_flow_and_series_a_column_per_sample(result: RunResult) -> None:
     outcome = result.outcomes[0]
     samples = outcome.samples["time_s"].size
     assert samples > 30
@@ -123,7 +123,7 @@ def test_replications_differ_and_seeds_do(scenario: elephan.Scenario) -> None:
     assert len({tuple(o.flows["start_s"]) for o in (first, second, other)}) == 3
 
 
-def without_time(result: Result) -> str:
+def without_time(result: RunResult) -> str:
     return json.dumps(replace(result, wall_s=0.0).to_json())
 
 
@@ -154,7 +154,7 @@ def test_traced_flows_come_event_by_event(scenario: elephan.Scenario) -> None:
     assert trace["drop_time_s"].size == trace["drop_segment"].size > 0
 
 
-def test_files_hold_what_was_measured(result: Result, tmp_path: Path) -> None:
+def test_files_hold_what_was_measured(result: RunResult, tmp_path: Path) -> None:
     written = {path.name for path in result.write(tmp_path / "deep" / "folder")}
     assert written == {"flows.parquet", "links.parquet", "samples.parquet", "scenario.toml", "run.json"}
     folder = tmp_path / "deep" / "folder"
@@ -170,8 +170,8 @@ def test_files_hold_what_was_measured(result: Result, tmp_path: Path) -> None:
     assert elephan.Scenario.from_file(folder / "scenario.toml") == result.scenario
 
 
-def test_loss_is_dropped_over_arrived(result: Result) -> None:
-    outcome: Outcome = result.outcomes[0]
+def test_loss_is_dropped_over_arrived(result: RunResult) -> None:
+    outcome: ReplicationOutcome = result.outcomes[0]
     dropped = sum(outcome.links[f"drops_{cause}"][0] for cause in CAUSES)
     assert outcome.loss_ratio(0) == dropped / outcome.links["arrived"][0] > 0
 
@@ -190,7 +190,7 @@ def test_no_file_holds_a_number_that_json_has_not() -> None:
         encode_json({"mean": float("nan")})
 
 
-def test_files_are_what_is_encoded_of_them(result: Result, tmp_path: Path) -> None:
+def test_files_are_what_is_encoded_of_them(result: RunResult, tmp_path: Path) -> None:
     files = encode_result(result)
     assert {path.name: path.read_bytes() for path in result.write(tmp_path)} == files
     assert {path.name for path in tmp_path.iterdir()} == set(files)
@@ -216,8 +216,8 @@ def test_a_single_worker_takes_long_runs_to_a_thread_that_can_be_left(
     # 10 Mbit/s for 4 s are 5000 packets; for an hour they are millions.
     long = scenario.override({"duration": "1 h"})
     here: object = threading.main_thread()
-    assert simulate_all([Job(scenario, 0)], workers=1) == [here]
-    assert simulate_all([Job(long, 0)], workers=1) != [here]
+    assert simulate_all([ReplicationJob(scenario, 0)], workers=1) == [here]
+    assert simulate_all([ReplicationJob(long, 0)], workers=1) != [here]
 
 
 def _stop_half_way(path: Path) -> None:

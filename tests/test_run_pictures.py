@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 import elephan
 from elephan.plots.run import draw_run
 from elephan.plots.style import MOST_LINKS, busiest, house_style, save
-from elephan.run.result import Result
+from elephan.run.result import RunResult
 
 HOPS = 6
 
@@ -42,7 +42,7 @@ buffer = "20 packets"
 """
 
 
-def run(record: str) -> Result:
+def run(record: str) -> RunResult:
     path = ", ".join(f'"hop{i}"' for i in range(HOPS))
     # The later the hop, the wider: what passes the first uses the last least.
     links = "".join(LINK.format(i=i, rate=4 + 2 * i) for i in range(HOPS))

@@ -12,7 +12,7 @@ import pytest
 
 import elephan
 from elephan.compare import compare as ask
-from elephan.compare.several import Compared
+from elephan.compare.several import PointComparison
 from elephan.size import compare, size
 from testbeds import faked
 
@@ -72,7 +72,7 @@ def documents(verb: str) -> list[dict[str, Any]]:
         beside = replace(alone, tested=faked(alone.simulated))
         # A run is described where it is, and so are rows.
         other = replace(beside, tested=faked(alone.simulated, "replication 0: late"))
-        point = Compared(0, {"seed": 1}, other).to_json() | {"rows": []}
+        point = PointComparison(0, {"seed": 1}, other).to_json() | {"rows": []}
         own = [found.to_json() | {"simulation": [], "testbed": []} for found in (alone, beside)]
         return [*own, {"points": [point]}]
     made = compare(scenario, ["reno"], ["drop-tail", "fq"], lambda each: size(each, "utilization=0.8", replications=2))

@@ -13,17 +13,17 @@ import elephan as package
 from conftest import Command
 from elephan.plots.size import draw_size
 from elephan.scenario import EXAMPLE
-from elephan.size import Answer
+from elephan.size import SizeAnswer
 
 TARGET = "utilization=0.9"
 
 
 @pytest.fixture(scope="module")
-def answer() -> Answer:
+def answer() -> SizeAnswer:
     return package.size(package.Scenario.from_text(EXAMPLE), TARGET, replications=3)
 
 
-def test_the_document_has_the_promised_shape(answer: Answer) -> None:
+def test_the_document_has_the_promised_shape(answer: SizeAnswer) -> None:
     document = answer.to_json()
     assert {
         "target", "link", "buffer_packets", "buffer_bytes", "buffer_bdp", "buffer_interval_packets", "utilization",
@@ -37,7 +37,7 @@ def test_the_document_has_the_promised_shape(answer: Answer) -> None:
     json.dumps(document, allow_nan=False)
 
 
-def test_the_answer_meets_the_target_and_the_buffer_below_does_not(answer: Answer) -> None:
+def test_the_answer_meets_the_target_and_the_buffer_below_does_not(answer: SizeAnswer) -> None:
     document = answer.to_json()
     assert answer.buffer_packets is not None
     assert document["utilization"]["mean"] >= 0.9
@@ -50,7 +50,7 @@ def test_the_answer_meets_the_target_and_the_buffer_below_does_not(answer: Answe
     assert answer.buffer_packets - below["buffer_packets"] <= max(1, 0.05 * answer.buffer_packets)
 
 
-def test_workers_do_not_change_the_answer(answer: Answer) -> None:
+def test_workers_do_not_change_the_answer(answer: SizeAnswer) -> None:
     other = package.size(package.Scenario.from_text(EXAMPLE), TARGET, replications=3, workers=1)
     first, second = answer.to_json(), other.to_json()
     first.pop("wall_s")
@@ -77,7 +77,7 @@ def test_size_writes_its_files_and_prints_a_table(elephan: Command, small: Path,
     assert curve.column("buffer_packets").to_pylist() == [row["buffer_packets"] for row in document["curve"]]
 
 
-def test_the_same_answer_draws_the_same_picture(answer: Answer, tmp_path: Path) -> None:
+def test_the_same_answer_draws_the_same_picture(answer: SizeAnswer, tmp_path: Path) -> None:
     for name in ("a", "b"):
         answer.write(tmp_path / name)
         draw_size(answer, tmp_path / name)

@@ -17,11 +17,11 @@ from conftest import Command
 from elephan.metrics import jain
 from elephan.plots.comparison import draw_comparison
 from elephan.scenario import EXAMPLE
-from elephan.size import Comparison, _judge, compare
+from elephan.size import SizeComparison, _judge, compare
 from elephan.size.caveats import caveats
-from elephan.size.curve import Curve
+from elephan.size.curve import BufferCurve
 from elephan.size.recommend import CRITERIA, Candidate, is_better, misses, nearest, recommend
-from elephan.size.targets import Sample, parse_targets, targets_json
+from elephan.size.targets import BufferSample, parse_targets, targets_json
 
 TARGETS = parse_targets("utilization=0.9")
 SMALL = package.Scenario.from_text("replications = 2\n" + EXAMPLE)
@@ -40,7 +40,7 @@ def variant(
     noise: tuple[float, ...] = NOISE,
 ) -> Candidate:
     """A made-up variant whose replications differ from their mean by shares of it, common to all variants."""
-    samples = tuple(Sample(used, loss * (1 + n), delay * (1 + n), fair) for n in noise)
+    samples = tuple(BufferSample(used, loss * (1 + n), delay * (1 + n), fair) for n in noise)
     return Candidate("reno", name, buffer, meets, (0.9 * buffer, 1.1 * buffer), samples)
 
 
@@ -92,8 +92,12 @@ def test_a_tie_in_delay_is_decided_by_loss_then_fairness_then_buffer(better: dic
 
 def test_what_noise_alone_tells_apart_is_a_tie() -> None:
     # Half the delay, but one replication out of three says the opposite: t(2) = 4.3 standard errors are not reached.
-    wild = Candidate("reno", "wild", 100, True, None, tuple(Sample(0.95, 1e-3, d, 0.9) for d in (0.001, 0.012, 0.002)))
-    calm = Candidate("reno", "calm", 100, True, None, tuple(Sample(0.95, 9e-4, d, 0.9) for d in (0.01, 0.01, 0.01)))
+    wild = Candidate(
+        "reno", "wild", 100, True, None, tuple(BufferSample(0.95, 1e-3, d, 0.9) for d in (0.001, 0.012, 0.002))
+    )
+    calm = Candidate(
+        "reno", "calm", 100, True, None, tuple(BufferSample(0.95, 9e-4, d, 0.9) for d in (0.01, 0.01, 0.01))
+    )
     assert not is_better(wild, calm, "queueing_delay_s")
     assert recommend([wild, calm], TARGETS).chosen is calm  # its loss is 10 % lower in every replication
 
@@ -180,9 +184,9 @@ def test_if_none_meets_the_targets_the_nearest_is_named_with_its_miss() -> None:
 
 def test_a_miss_is_a_share_of_its_level_and_the_unknown_is_the_farthest() -> None:
     targets = parse_targets("utilization=0.8,loss=1%")
-    missed, worst = misses([Sample(0.6, 0.011, 0.0)], targets)
+    missed, worst = misses([BufferSample(0.6, 0.011, 0.0)], targets)
     assert (missed, round(worst, 9)) == (2, 0.25)
-    assert misses([Sample(0.9, math.nan, 0.0)], targets) == (1, math.inf)
+    assert misses([BufferSample(0.9, math.nan, 0.0)], targets) == (1, math.inf)
 
 
 # --- fairness
@@ -198,9 +202,9 @@ def test_fairness_is_a_target_that_is_checked_and_decides_no_buffer() -> None:
 
 def test_unfair_shares_at_the_buffer_found_are_no_answer_and_larger_buffers_are_looked_at() -> None:
     targets = parse_targets("utilization=0.9,fairness=0.95")
-    curve = Curve()
+    curve = BufferCurve()
     for buffer, used, fair in ((10, 0.8, 0.99), (20, 0.92, 0.9), (40, 0.95, 0.97)):
-        curve.add(buffer, 0, Sample(used, 0.0, 0.001, fair))
+        curve.add(buffer, 0, BufferSample(used, 0.0, 0.001, fair))
     found, note = _judge(curve, targets, 20)
     assert found is None
     assert note == (
@@ -213,9 +217,9 @@ def test_unfair_shares_at_the_buffer_found_are_no_answer_and_larger_buffers_are_
 
 def test_a_buffer_that_meets_everything_though_larger_ones_do_not_is_mentioned() -> None:
     targets = parse_targets("utilization=0.9,loss=0.5%")
-    curve = Curve()
+    curve = BufferCurve()
     for buffer, loss in ((10, 0.003), (20, 0.009)):
-        curve.add(buffer, 0, Sample(0.95, loss, 0.001))
+        curve.add(buffer, 0, BufferSample(0.95, loss, 0.001))
     assert "; but 10 packets do meet the targets" in _judge(curve, targets, None)[1]
 
 
@@ -286,12 +290,12 @@ def test_starving_flows_other_groups_and_few_replications_are_said() -> None:
 
 
 @pytest.fixture(scope="module")
-def compared() -> Comparison:
+def compared() -> SizeComparison:
     sized = partial(package.size, target="utilization=0.8", precision=0.2)
     return compare(SMALL, ["reno", "cubic"], ["drop-tail", "fq"], sized)
 
 
-def test_variants_are_the_product_in_the_order_asked_for(compared: Comparison) -> None:
+def test_variants_are_the_product_in_the_order_asked_for(compared: SizeComparison) -> None:
     pairs = [(row["law"], row["queue"]) for row in compared.to_json()["variants"]]
     assert pairs == [("reno", "drop-tail"), ("reno", "fq"), ("cubic", "drop-tail"), ("cubic", "fq")]
     for (law, queue), found in zip(pairs, compared.variants, strict=True):
@@ -299,7 +303,7 @@ def test_variants_are_the_product_in_the_order_asked_for(compared: Comparison) -
         assert found.answer.scenario.links[0]["discipline"] == queue
 
 
-def test_a_variant_is_what_sizing_the_changed_scenario_gives(compared: Comparison) -> None:
+def test_a_variant_is_what_sizing_the_changed_scenario_gives(compared: SizeComparison) -> None:
     changed = SMALL.override({"flows[0].control": "cubic", "links[0].queue": "fq"})
     alone = package.size(changed, "utilization=0.8", precision=0.2).to_json()
     row = compared.variants[3].to_json()
@@ -367,7 +371,7 @@ def test_the_document_has_the_promised_shape_and_files_are_written(
 
 
 def test_the_same_comparison_draws_the_same_picture_and_another_a_different_one(
-    compared: Comparison, tmp_path: Path
+    compared: SizeComparison, tmp_path: Path
 ) -> None:
     fewer = replace(compared, variants=compared.variants[:2])
     for name, comparison in (("a", compared), ("b", compared), ("c", fewer)):

@@ -13,10 +13,10 @@ import pytest
 
 import elephan as package
 from conftest import SCENARIOS, Command
-from elephan.accuracy import Nearby
+from elephan.accuracy import NearbyErrors
 from elephan.errors import InputError
 from elephan.scenario import EXAMPLE
-from elephan.size import Answer
+from elephan.size import SizeAnswer
 from elephan.size.models import ask, by_model, trusted
 from elephan.size.targets import parse_targets
 from elephan.theory import highspeed, synchronised
@@ -26,7 +26,7 @@ TARGET = "utilization=0.95"
 
 
 @pytest.fixture(scope="module")
-def answer() -> Answer:
+def answer() -> SizeAnswer:
     return package.size(package.Scenario.from_text(EXAMPLE), TARGET, replications=3)
 
 
@@ -72,10 +72,10 @@ def test_a_delay_that_the_models_own_buffer_exceeds_is_said() -> None:
 def test_the_model_that_was_nearest_to_simulation_is_trusted_and_the_unchecked_come_last() -> None:
     one = ask(package.Scenario.from_file(PAPER), 0, parse_targets(TARGET))["sawtooth"]
     near = {
-        "unknown": Nearby(math.nan, math.nan, 0, ""),
-        "rough": Nearby(20.0, 20.0, 8, ""),
-        "good": Nearby(-1.0, 1.0, 1, ""),
-        "fair": Nearby(0.5, 3.0, 8, ""),
+        "unknown": NearbyErrors(math.nan, math.nan, 0, ""),
+        "rough": NearbyErrors(20.0, 20.0, 8, ""),
+        "good": NearbyErrors(-1.0, 1.0, 1, ""),
+        "fair": NearbyErrors(0.5, 3.0, 8, ""),
     }
     said = {name: replace(one, near=found) for name, found in near.items()}
     assert trusted(said) == "good"
@@ -151,7 +151,7 @@ def test_where_no_model_speaks_the_whole_grid_is_measured() -> None:
     assert found.curve.buffers[-1] >= 200
 
 
-def test_started_from_a_model_the_answer_is_the_same_from_fewer_packets(answer: Answer) -> None:
+def test_started_from_a_model_the_answer_is_the_same_from_fewer_packets(answer: SizeAnswer) -> None:
     whole = package.size(package.Scenario.from_text(EXAMPLE), TARGET, replications=3, whole_curve=True)
     assert answer.buffer_packets == whole.buffer_packets
     assert answer.interval is not None
@@ -161,7 +161,7 @@ def test_started_from_a_model_the_answer_is_the_same_from_fewer_packets(answer: 
     assert set(answer.curve.buffers) < set(whole.curve.buffers)
 
 
-def test_the_verdict_is_the_models_curve_against_the_measured_one(answer: Answer) -> None:
+def test_the_verdict_is_the_models_curve_against_the_measured_one(answer: SizeAnswer) -> None:
     off, said = answer.off("sawtooth"), answer.models["sawtooth"]
     assert answer.buffer_packets is not None
     assert said.buffer_packets is not None

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elephan.size import _judge
-from elephan.size.search import Progress, Search, geometric
-from elephan.size.targets import Sample, parse_targets
+from elephan.size.search import Search, SearchProgress, geometric
+from elephan.size.targets import BufferSample, parse_targets
 
 
 class FakeLink:
@@ -27,14 +27,14 @@ class FakeLink:
     def buffer_for(self, utilization: float) -> float:
         return -self.scale * math.log(1.0 - utilization)
 
-    def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[Sample]:
+    def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[BufferSample]:
         self.asked += pairs
         samples = []
         for buffer, replication in pairs:
             common = np.random.default_rng([self.seed, replication]).normal()
             own = np.random.default_rng([self.seed, replication, buffer]).normal()
             u = self.utilization(buffer) + self.noise * (common + own) / math.sqrt(2)
-            samples.append(Sample(u, 0.01 * math.exp(-buffer / self.scale), buffer * 1e-5))
+            samples.append(BufferSample(u, 0.01 * math.exp(-buffer / self.scale), buffer * 1e-5))
             done()
         return samples
 
@@ -200,7 +200,7 @@ def test_what_no_buffer_reaches_is_said_with_the_best_there_is() -> None:
 
 
 def test_progress_never_runs_backwards_and_ends_where_it_said() -> None:
-    seen: list[Progress] = []
+    seen: list[SearchProgress] = []
     searching = search(FakeLink(1000.0, 0.01))
     searching.watch = seen.append
     searching.smallest()

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import elephan
 from elephan.errors import InputError
-from elephan.run.result import Result
-from elephan.store import Packed, Store, pack, schema
+from elephan.run.result import RunResult
+from elephan.store import PackedRun, Store, pack, schema
 from elephan.store.index import FILE
 
 DATA = Path(__file__).parent / "data"
@@ -25,7 +25,7 @@ SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.3 s
 
 
 @pytest.fixture(scope="module")
-def results() -> list[Result]:
+def results() -> list[RunResult]:
     return [elephan.run(SHORT, replications=2, seed=seed) for seed in range(6)]
 
 
@@ -42,7 +42,7 @@ def test_a_store_says_where_it_is(tmp_path: Path) -> None:
         assert repr(store) == f"<Store {str(tmp_path)!r}, to be read only>"
 
 
-def test_a_run_comes_back_as_it_was_put(store: Store, results: list[Result]) -> None:
+def test_a_run_comes_back_as_it_was_put(store: Store, results: list[RunResult]) -> None:
     put = store.put(results[0], labels={"buffer": "25 packets"})
     found = store.find(store.key(results[0].scenario))
     assert found is not None
@@ -57,7 +57,7 @@ def test_a_run_comes_back_as_it_was_put(store: Store, results: list[Result]) -> 
     assert found.flows().num_rows == 4
 
 
-def test_what_is_volatile_stands_under_provenance_alone(tmp_path: Path, results: list[Result]) -> None:
+def test_what_is_volatile_stands_under_provenance_alone(tmp_path: Path, results: list[RunResult]) -> None:
     again = elephan.run(results[0].scenario)
     texts = []
     for name, result in (("a", results[0]), ("b", again)):
@@ -68,7 +68,7 @@ def test_what_is_volatile_stands_under_provenance_alone(tmp_path: Path, results:
     assert texts[0] == texts[1]
 
 
-def test_checksums_can_be_checked_with_other_tools(store: Store, results: list[Result]) -> None:
+def test_checksums_can_be_checked_with_other_tools(store: Store, results: list[RunResult]) -> None:
     folder = store.put(results[0]).folder
     sums = json.loads((folder / "run.json").read_text())["files"]
     assert set(sums) == {"flows.parquet", "links.parquet", "scenario.toml"}
@@ -118,7 +118,7 @@ def test_series_are_added_to_a_run_that_has_none(store: Store) -> None:
     assert store.verify() == []
 
 
-def test_labels_keep_their_kinds(store: Store, results: list[Result]) -> None:
+def test_labels_keep_their_kinds(store: Store, results: list[RunResult]) -> None:
     labels = {"text": "1 bdp", "whole": 2, "real": 2.5, "flag": True, "queue": {"discipline": "red", "max_p": 0.1}}
     store.put(results[0], labels=labels)
     kept = dict(labels, queue='{ discipline = "red", max_p = 0.1 }')
@@ -139,27 +139,27 @@ def test_labels_keep_their_kinds(store: Store, results: list[Result]) -> None:
     ],
 )
 def test_labels_that_cannot_be_kept_are_refused(
-    store: Store, results: list[Result], labels: dict[str, Any], said: str
+    store: Store, results: list[RunResult], labels: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
         store.put(results[0], labels=labels)
     assert store.runs() == []
 
 
-def test_labels_that_differ_in_case_alone_are_refused(store: Store, results: list[Result]) -> None:
+def test_labels_that_differ_in_case_alone_are_refused(store: Store, results: list[RunResult]) -> None:
     store.put(results[0], labels={"Buffer": 1})
     with pytest.raises(InputError, match=r'"buffer": the store calls it "Buffer"'):
         store.put(results[1], labels={"buffer": 1})
 
 
-def test_a_label_stands_where_the_run_has_a_column_of_its_name(store: Store, results: list[Result]) -> None:
+def test_a_label_stands_where_the_run_has_a_column_of_its_name(store: Store, results: list[RunResult]) -> None:
     store.put(results[4], labels={"seed": 40})
     store.put(results[5])
     assert sorted(store.table(columns=["seed"]).arrow["seed"].to_pylist()) == [5, 40]
     assert sorted(store.query("SELECT seed FROM results").arrow["seed"].to_pylist()) == [5, 40]
 
 
-def test_an_unknown_label_or_column_is_named_with_the_nearest(store: Store, results: list[Result]) -> None:
+def test_an_unknown_label_or_column_is_named_with_the_nearest(store: Store, results: list[RunResult]) -> None:
     assert store.runs(buffer=1) == []
     store.put(results[0], labels={"buffer": 1})
     with pytest.raises(InputError, match='no "bufer"; did you mean "buffer"'):
@@ -168,7 +168,7 @@ def test_an_unknown_label_or_column_is_named_with_the_nearest(store: Store, resu
         store.table(columns=["core.utilisation"])
 
 
-def test_a_prefix_finds_one_run_or_says_why_not(store: Store, results: list[Result]) -> None:
+def test_a_prefix_finds_one_run_or_says_why_not(store: Store, results: list[RunResult]) -> None:
     ids = sorted(store.put(result).id for result in results)
     assert store.get(ids[0][:20]).id == ids[0]
     with pytest.raises(InputError, match="no run begins so"):
@@ -177,7 +177,7 @@ def test_a_prefix_finds_one_run_or_says_why_not(store: Store, results: list[Resu
         store.get("")
 
 
-def test_failures_are_kept_until_the_point_succeeds(store: Store, results: list[Result]) -> None:
+def test_failures_are_kept_until_the_point_succeeds(store: Store, results: list[RunResult]) -> None:
     key = store.key(results[0].scenario)
     store.fail(key, "text", {"a": 1}, "went wrong")
     store.fail(key, "text", {"a": 2}, "went wrong")
@@ -193,7 +193,7 @@ def test_failures_are_kept_until_the_point_succeeds(store: Store, results: list[
         assert list((store.folder / "failures").iterdir()) == []
 
 
-def test_sql_answers_in_columns_and_by_group(store: Store, results: list[Result]) -> None:
+def test_sql_answers_in_columns_and_by_group(store: Store, results: list[RunResult]) -> None:
     for i, result in enumerate(results):
         store.put(result, labels={"links[0].buffer": f"{i % 2} bdp"})
     found = store.query('SELECT "links[0].buffer" AS b, avg("core.utilization") AS u, count(*) FROM results GROUP BY 1')
@@ -222,7 +222,7 @@ def test_sql_answers_in_columns_and_by_group(store: Store, results: list[Result]
         ("", "empty"),
     ],
 )
-def test_wrong_sql_is_answered_in_one_line(store: Store, results: list[Result], sql: str, said: str) -> None:
+def test_wrong_sql_is_answered_in_one_line(store: Store, results: list[RunResult], sql: str, said: str) -> None:
     store.put(results[0])
     with pytest.raises(InputError, match=said) as told:
         store.query(sql)
@@ -233,7 +233,7 @@ def test_wrong_sql_is_answered_in_one_line(store: Store, results: list[Result], 
     assert len(store.runs()) == 2
 
 
-def test_a_table_becomes_an_array_over_its_labels(store: Store, results: list[Result]) -> None:
+def test_a_table_becomes_an_array_over_its_labels(store: Store, results: list[RunResult]) -> None:
     for i, result in enumerate(results):
         store.put(result, labels={"a": i % 2, "b": i // 2})
     table = store.table(columns=["labels", "core.utilization"])
@@ -247,7 +247,7 @@ def test_a_table_becomes_an_array_over_its_labels(store: Store, results: list[Re
 
 
 @pytest.fixture(scope="module")
-def packed(results: list[Result]) -> list[Packed]:
+def packed(results: list[RunResult]) -> list[PackedRun]:
     other = SHORT.override({"links[core].name": "edge", "flows[bulk].path": ["edge"], "flows[bulk].name": "few"})
     return [pack(result) for result in (*results[:4], elephan.run(other))]
 
@@ -258,7 +258,7 @@ SETS: list[list[dict[str, Any]]] = [[{"b": 2, "x": "u"}, {"b": 10}], [{"b": "ten
 @given(order=st.permutations(range(5)), copies=st.booleans())
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_exports_do_not_depend_on_the_order_of_insertion(
-    tmp_path_factory: pytest.TempPathFactory, packed: list[Packed], order: list[int], copies: bool
+    tmp_path_factory: pytest.TempPathFactory, packed: list[PackedRun], order: list[int], copies: bool
 ) -> None:
     def exported(numbers: list[int], split: bool) -> list[bytes]:
         folder = tmp_path_factory.mktemp("store")
@@ -272,7 +272,7 @@ def test_exports_do_not_depend_on_the_order_of_insertion(
     assert exported(order, copies) == exported(list(range(5)), split=False)
 
 
-def test_an_export_has_a_row_for_each_run_and_label_set(store: Store, packed: list[Packed]) -> None:
+def test_an_export_has_a_row_for_each_run_and_label_set(store: Store, packed: list[PackedRun]) -> None:
     for number, one in enumerate(packed):
         for labels in SETS[number] or [{}]:
             store.put(one, labels=labels)
@@ -287,7 +287,7 @@ def test_an_export_has_a_row_for_each_run_and_label_set(store: Store, packed: li
     assert store.export().startswith(b"b,x,run,seed,")
 
 
-def test_stores_merge_into_one(tmp_path: Path, results: list[Result]) -> None:
+def test_stores_merge_into_one(tmp_path: Path, results: list[RunResult]) -> None:
     with Store(tmp_path / "a") as a, Store(tmp_path / "b") as b:
         a.put(results[0], labels={"i": 0})
         b.put(results[0], labels={"j": 0})
@@ -302,7 +302,7 @@ def test_stores_merge_into_one(tmp_path: Path, results: list[Result]) -> None:
             a.merge(tmp_path / "c")
 
 
-def test_shards_that_nobody_holds_are_absorbed(tmp_path: Path, results: list[Result]) -> None:
+def test_shards_that_nobody_holds_are_absorbed(tmp_path: Path, results: list[RunResult]) -> None:
     with Store(tmp_path / "shards" / "1-of-2") as shard:
         shard.put(results[0], labels={"i": 0})
         with Store(tmp_path) as whole:
@@ -336,7 +336,7 @@ def test_series_from_a_shard_or_another_store_are_added_to_a_run_that_has_none(t
             assert whole.get(plain.id).labels == [{"a": 1}, {"b": 2}]
 
 
-def test_cleaning_removes_what_all_conditions_name(store: Store, results: list[Result]) -> None:
+def test_cleaning_removes_what_all_conditions_name(store: Store, results: list[RunResult]) -> None:
     for i, result in enumerate(results[:4]):
         store.put(result, labels={"old": True} if i % 2 else {})
     before = sum(path.stat().st_size for path in store.folder.glob("runs/*/*/*"))
@@ -372,7 +372,7 @@ def test_an_index_of_version_1_is_read(tmp_path: Path) -> None:
 
 
 def test_an_older_index_takes_the_steps_or_is_made_again(
-    tmp_path: Path, results: list[Result], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, results: list[RunResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store(tmp_path) as store:
         store.put(results[0], labels={"a": 1})

@@ -19,7 +19,7 @@ import pytest
 import elephan
 from elephan import _native
 from elephan.errors import InputError
-from elephan.run.result import Result
+from elephan.run.result import RunResult
 from elephan.store import Store, folders, provenance, upkeep
 from elephan.store.index import FILE
 from elephan.store.locks import LOCK, hold, is_held, leftovers, release
@@ -41,14 +41,14 @@ with Store(sys.argv[1]) as store:
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
+def result() -> RunResult:
     return elephan.run(SHORT)
 
 
 class Writer:
     """A process that puts runs into a store when it is told to."""
 
-    def __init__(self, folder: Path, result: Result, count: int) -> None:
+    def __init__(self, folder: Path, result: RunResult, count: int) -> None:
         packed = pickle.dumps(folders.pack(result))
         command = [sys.executable, "-c", WRITER, str(folder), str(len(packed)), str(count)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -74,7 +74,7 @@ Start = Callable[[int, int], list[Writer]]
 
 
 @pytest.fixture
-def start(tmp_path: Path, result: Result) -> Iterator[Start]:
+def start(tmp_path: Path, result: RunResult) -> Iterator[Start]:
     """So many writers, each of so many runs; none outlives its test, however that ends."""
     with contextlib.ExitStack() as stack:
 
@@ -114,7 +114,9 @@ def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path, start: 
             runs = store.table(columns=["labels", "run"]).arrow
             # Every run that is there carries its label: both came at once.
             assert [int(run, 16) for run in runs["run"].to_pylist()] == (runs["i"].to_pylist() if runs.num_rows else [])
-            assert [path.name for path in (tmp_path / "tmp").iterdir() if path.is_dir()] == [store.presence.folder.name]
+            assert [path.name for path in (tmp_path / "tmp").iterdir() if path.is_dir()] == [
+                store.writer_lock.folder.name
+            ]
             assert runs.num_rows == len(list(folders.all_ids(tmp_path)))
             reached = runs.num_rows
     assert reached > 0
@@ -125,7 +127,7 @@ import os, sys, time
 from elephan.store import Store
 with Store(sys.argv[1]) as store:
     if os.fork() == 0:
-        store.presence.end()
+        store.writer_lock.end()
         print("open", flush=True)
         time.sleep(600)
     time.sleep(600)
@@ -145,7 +147,7 @@ def test_a_process_that_a_killed_writer_had_forked_keeps_no_lock_of_it(tmp_path:
             writer.wait()
             with Store(tmp_path) as store:
                 assert leftovers(tmp_path) == []
-                names = {store.presence.folder.name, f"{store.presence.folder.name}.lock"}
+                names = {store.writer_lock.folder.name, f"{store.writer_lock.folder.name}.lock"}
                 assert {path.name for path in (tmp_path / "tmp").iterdir()} == names
             assert not is_held(tmp_path / LOCK)
         finally:
@@ -153,7 +155,7 @@ def test_a_process_that_a_killed_writer_had_forked_keeps_no_lock_of_it(tmp_path:
 
 
 def test_no_program_is_started_while_a_lock_is_held(
-    tmp_path: Path, result: Result, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, result: RunResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Until it has closed them it has the locks too: if the writer is killed then, whoever comes next thinks it alive.
     held: list[list[Path]] = []
@@ -230,7 +232,7 @@ def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -
         dead = tmp_path / "tmp" / "host-1-abc"
         (dead / "1").mkdir(parents=True)
         (dead / "1" / "flows.parquet").write_bytes(b"half")
-        with Store(tmp_path / ".." / tmp_path.name) as other, other.presence.made() as living:
+        with Store(tmp_path / ".." / tmp_path.name) as other, other.writer_lock.made() as living:
             assert not dead.exists()
             dead.mkdir()
             (dead / "x").write_bytes(b"half")
@@ -255,7 +257,7 @@ def test_a_process_that_begins_while_leftovers_are_removed_keeps_its_lock(tmp_pa
         assert not lock.exists()
 
 
-def test_a_folder_without_a_row_is_adopted(tmp_path: Path, result: Result) -> None:
+def test_a_folder_without_a_row_is_adopted(tmp_path: Path, result: RunResult) -> None:
     with Store(tmp_path) as store:
         run = store.put(result, labels={"a": 1})
         store.flush()
@@ -267,21 +269,21 @@ def test_a_folder_without_a_row_is_adopted(tmp_path: Path, result: Result) -> No
         assert found.labels == [{"a": 1}]
 
 
-def test_labels_survive_on_either_side_alone(tmp_path: Path, result: Result) -> None:
+def test_labels_survive_on_either_side_alone(tmp_path: Path, result: RunResult) -> None:
     with Store(tmp_path) as store:
         run = store.put(result, labels={"a": 1})
-        folders.note(run.folder, {"a": 2})
+        folders.append_labels(run.folder, {"a": 2})
         with store.index.change():
             store.index.label(1, {"a": 3})
         with (run.folder / folders.JOURNAL).open("a") as journal:
             journal.write('{"a":')  # A writer was killed here.
         assert store.verify() == []
         assert run.labels == [{"a": 1}, {"a": 2}, {"a": 3}]
-        assert folders.noted(run.folder) == [{"a": 1}, {"a": 2}, {"a": 3}]
+        assert folders.read_labels(run.folder) == [{"a": 1}, {"a": 2}, {"a": 3}]
 
 
 @pytest.mark.parametrize("harm", ["truncated", "altered", "missing", "document", "folder"])
-def test_damage_is_named_and_the_run_is_made_again(tmp_path: Path, result: Result, harm: str) -> None:
+def test_damage_is_named_and_the_run_is_made_again(tmp_path: Path, result: RunResult, harm: str) -> None:
     with Store(tmp_path) as store:
         run = store.put(result, labels={"a": 1})
         other = store.put(elephan.run(SHORT, seed=9))
@@ -313,7 +315,7 @@ def test_damage_is_named_and_the_run_is_made_again(tmp_path: Path, result: Resul
         assert store.export() == expected
 
 
-def test_a_truncated_file_is_mended_by_running_again(tmp_path: Path, result: Result) -> None:
+def test_a_truncated_file_is_mended_by_running_again(tmp_path: Path, result: RunResult) -> None:
     with Store(tmp_path) as store:
         run = store.put(result, labels={"a": 1})
         expected = store.export()
@@ -325,7 +327,7 @@ def test_a_truncated_file_is_mended_by_running_again(tmp_path: Path, result: Res
 
 
 @pytest.mark.parametrize("harm", ["missing", "no database", "malformed"])
-def test_an_index_that_is_lost_is_made_again(tmp_path: Path, result: Result, harm: str) -> None:
+def test_an_index_that_is_lost_is_made_again(tmp_path: Path, result: RunResult, harm: str) -> None:
     with Store(tmp_path) as store:
         store.put(result, labels={"a": 1})
         store.fail("k", "text", {"a": 2}, "went wrong")
@@ -348,7 +350,7 @@ def test_an_index_that_is_lost_is_made_again(tmp_path: Path, result: Result, har
         assert store.verify() == []
 
 
-def test_a_full_disk_says_so_and_leaves_nothing_half_written(tmp_path: Path, result: Result) -> None:
+def test_a_full_disk_says_so_and_leaves_nothing_half_written(tmp_path: Path, result: RunResult) -> None:
     disk = tmp_path / "disk"
     with mounted(disk, "-t", "tmpfs", "-o", "size=600k", "tmpfs"):
         packed = folders.pack(result)
@@ -375,7 +377,7 @@ def test_a_full_disk_says_so_and_leaves_nothing_half_written(tmp_path: Path, res
 
 
 def test_a_disk_that_fills_while_a_file_is_written_leaves_no_run(
-    tmp_path: Path, result: Result, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, result: RunResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -386,13 +388,13 @@ def test_a_disk_that_fills_while_a_file_is_written_leaves_no_run(
             with pytest.raises(InputError, match="the disk is full"):
                 store.put(result, labels={"a": 1})
         assert list(folders.all_ids(tmp_path)) == []
-        assert list(store.presence.folder.iterdir()) == []
+        assert list(store.writer_lock.folder.iterdir()) == []
         store.put(result, labels={"a": 1})
         assert store.verify() == []
 
 
 @pytest.mark.parametrize("left", [False, True])
-def test_a_folder_that_cannot_be_written_can_be_read(tmp_path: Path, result: Result, left: bool) -> None:
+def test_a_folder_that_cannot_be_written_can_be_read(tmp_path: Path, result: RunResult, left: bool) -> None:
     there, shown = tmp_path / "there", tmp_path / "shown"
     with Store(there) as store:
         store.put(result, labels={"a": 1})
@@ -418,7 +420,7 @@ def test_a_folder_that_cannot_be_written_can_be_read(tmp_path: Path, result: Res
                 store.put(result)
 
 
-def test_a_store_that_was_opened_to_be_read_is_not_written(tmp_path: Path, result: Result) -> None:
+def test_a_store_that_was_opened_to_be_read_is_not_written(tmp_path: Path, result: RunResult) -> None:
     with pytest.raises(InputError, match="there is none"):
         Store(tmp_path / "none", readonly=True)
     with Store(tmp_path / "a") as store:
@@ -445,7 +447,7 @@ def test_a_store_that_was_opened_to_be_read_is_not_written(tmp_path: Path, resul
 
 
 def test_the_index_agrees_with_the_folder_when_two_processes_write_the_same_run(
-    tmp_path: Path, result: Result, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, result: RunResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The first row goes into the index at once; the next one waits, as under load.
     monkeypatch.setattr("elephan.store.store.LONGEST_S", 1e9)
@@ -453,7 +455,7 @@ def test_the_index_agrees_with_the_folder_when_two_processes_write_the_same_run(
     with Store(tmp_path) as quicker, Store(tmp_path) as slower:
         first = quicker.put(result, key=f"{0:064x}")
 
-        def overtaken(*given: Any) -> folders.Folder:
+        def overtaken(*given: Any) -> folders.RunFolder:
             monkeypatch.setattr(folders, "write", write)
             quicker.put(result, labels={"by": "the quicker"})
             return write(*given)
@@ -469,7 +471,7 @@ def test_the_index_agrees_with_the_folder_when_two_processes_write_the_same_run(
 
 
 def test_a_run_that_is_looked_for_while_it_is_removed_leaves_no_row(
-    tmp_path: Path, result: Result, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, result: RunResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size_of = upkeep.size_of
     with Store(tmp_path) as store, Store(tmp_path) as other:
@@ -486,7 +488,7 @@ def test_a_run_that_is_looked_for_while_it_is_removed_leaves_no_row(
         assert store.verify() == []
 
 
-def test_a_document_that_lacks_something_is_named_and_keeps_nobody_out(tmp_path: Path, result: Result) -> None:
+def test_a_document_that_lacks_something_is_named_and_keeps_nobody_out(tmp_path: Path, result: RunResult) -> None:
     with Store(tmp_path) as store:
         run = store.put(result)
     document = json.loads((run.folder / "run.json").read_text())

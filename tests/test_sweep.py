@@ -16,17 +16,17 @@ from elephan.errors import InputError
 from elephan.run import run as simulated
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
-from elephan.sweep import LostError, Progress, Sweep, Swept, execution, sweep, tasks
-from elephan.sweep.execution import Job, batches, jobs_of, share_of
-from elephan.sweep.tasks import Settings
+from elephan.sweep import ExecutorLostError, Sweep, SweepProgress, SweepResult, execution, sweep, tasks
+from elephan.sweep.execution import PointJob, batches, jobs_of, share_of
+from elephan.sweep.tasks import SweepSettings
 from stored_bytes import files, table
 
 BASE = Scenario.from_text(EXAMPLE, "base.toml").override({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
 OVER: dict[str, Any] = {"seed": [1, 2, 3, 4], "links[0].buffer": ["5 packets", "0.1 bdp", "0.5 bdp"]}
 
 
-def jobs_in(*sweeps: Sweep) -> list[Job]:
-    return jobs_of((Settings.of(each, series=False), each.points()) for each in sweeps)
+def jobs_in(*sweeps: Sweep) -> list[PointJob]:
+    return jobs_of((SweepSettings.of(each, series=False), each.points()) for each in sweeps)
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +139,11 @@ class Dying(ProcessPoolExecutor):
 
 
 def test_an_executor_that_breaks_loses_nothing_that_was_done(undisturbed: Path, tmp_path: Path) -> None:
-    seen: list[Progress] = []
-    with Dying(1, mp_context=multiprocessing.get_context("spawn")) as pool, pytest.raises(LostError, match="Broken"):
+    seen: list[SweepProgress] = []
+    with (
+        Dying(1, mp_context=multiprocessing.get_context("spawn")) as pool,
+        pytest.raises(ExecutorLostError, match="Broken"),
+    ):
         sweep(BASE, over=OVER, store=tmp_path, executor=pool, progress=seen.append)
     assert 0 < seen[-1].done < 12
     again = sweep(BASE, over=OVER, store=tmp_path)
@@ -168,7 +171,7 @@ def test_a_point_that_kills_its_worker_fails_alone(tmp_path: Path, monkeypatch: 
 
 
 def test_an_interrupted_sweep_goes_on(undisturbed: Path, tmp_path: Path) -> None:
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: SweepProgress) -> None:
         if progress.done == 5:
             raise KeyboardInterrupt
 
@@ -295,7 +298,7 @@ def test_series_are_kept_if_asked_for(tmp_path: Path) -> None:
         assert any((stored.folder / "samples.parquet").exists() for stored in store.runs())
 
 
-def document(done: Swept) -> dict[str, Any]:
+def document(done: SweepResult) -> dict[str, Any]:
     return {key: value for key, value in done.to_json().items() if key != "provenance"}
 
 
@@ -367,7 +370,7 @@ def test_files_of_a_sweep_are_the_same_each_time(undisturbed: Path, tmp_path: Pa
 
 
 def test_progress_weighs_points_by_their_work(tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[SweepProgress] = []
     sweep(BASE, over={"duration": ["0.4 s", "4 s"]}, store=tmp_path, progress=seen.append, workers=1)
     assert [(progress.done, progress.total) for progress in seen] == [(0, 2), (1, 2), (2, 2)]
     assert seen[0].left_s is None

@@ -9,14 +9,14 @@ import pytest
 import elephan.plots.sweep as plots
 from elephan.plots.sweep import as_numbers, draw_sweep, numeric_axis, sweep_figure
 from elephan.scenario import EXAMPLE, Scenario
-from elephan.sweep import Swept, sweep
+from elephan.sweep import SweepResult, sweep
 
 BASE = Scenario.from_text(EXAMPLE).override({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
 
 
 @pytest.fixture
 def swept(tmp_path: Path) -> Any:
-    def make(**what: Any) -> Swept:
+    def make(**what: Any) -> SweepResult:
         return sweep(BASE, store=tmp_path, **what)
 
     return make

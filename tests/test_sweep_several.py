@@ -10,7 +10,7 @@ import pytest
 from elephan.run import run as simulated
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
-from elephan.sweep import Progress, Sweep, Swept, sweep, tasks
+from elephan.sweep import Sweep, SweepProgress, SweepResult, sweep, tasks
 from elephan.sweep.running import run_sweeps
 from stored_bytes import files, table
 
@@ -26,14 +26,14 @@ EVERY = [(SHORT, False), (LONG, True), (AGAIN, True)]
 
 
 @pytest.fixture(scope="module")
-def one_after_another(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Swept]]:
+def one_after_another(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[SweepResult]]:
     folder = tmp_path_factory.mktemp("one")
     return folder, [sweep(each, store=folder, series=series, workers=1) for each, series in EVERY]
 
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_they_give_the_same_bytes_as_one_after_another(
-    workers: int, one_after_another: tuple[Path, list[Swept]], tmp_path: Path
+    workers: int, one_after_another: tuple[Path, list[SweepResult]], tmp_path: Path
 ) -> None:
     folder, alone = one_after_another
     together = run_sweeps(EVERY, tmp_path, workers=workers)
@@ -44,7 +44,7 @@ def test_they_give_the_same_bytes_as_one_after_another(
 
 
 def test_a_point_of_two_runs_once_carries_the_labels_of_both_and_has_the_series(tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[SweepProgress] = []
     short, long, again = run_sweeps(EVERY, tmp_path, workers=1, progress=seen.append)
     assert short.points[1].run == again.points[0].run
     with Store(tmp_path) as store:
@@ -63,7 +63,7 @@ class Recording(ThreadPoolExecutor):
 
     def __init__(self) -> None:
         super().__init__(1)
-        self.tasks: list[tasks.Task] = []
+        self.tasks: list[tasks.PointBatch] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.tasks.append(args[0])
@@ -98,9 +98,9 @@ def test_a_point_that_fails_is_told_to_its_own_sweep(tmp_path: Path, monkeypatch
 
 
 def test_what_was_done_when_they_were_interrupted_is_not_run_again(
-    one_after_another: tuple[Path, list[Swept]], tmp_path: Path
+    one_after_another: tuple[Path, list[SweepResult]], tmp_path: Path
 ) -> None:
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: SweepProgress) -> None:
         if progress.done >= 4:
             raise KeyboardInterrupt
 

@@ -9,15 +9,15 @@ import pytest
 
 import elephan
 from elephan import _native, testbed
-from elephan.compare import teeth
+from elephan.compare import sawtooth_statistics
 from elephan.errors import InputError
-from elephan.run.result import Result
+from elephan.run.result import RunResult
 from elephan.testbed.differences import ALWAYS, differences
-from elephan.testbed.hosts import Host
+from elephan.testbed.hosts import NetworkHost
 from elephan.testbed.measured import outcome
-from elephan.testbed.plan import OURS, PROMPT, plan
-from elephan.testbed.replication import Relay
-from elephan.testbed.traffic import Said
+from elephan.testbed.plan import BPF_LAWS, REAL_TIME, plan
+from elephan.testbed.replication import LinkRelay
+from elephan.testbed.traffic import Iperf3Report
 from testbed_here import available, lawless, real
 
 SCENARIO = """
@@ -94,7 +94,7 @@ def test_what_a_testbed_cannot_do_is_said(change: dict[str, object], said: str) 
     ],
 )
 def test_where_linux_does_not_do_what_a_scenario_says_is_said(change: dict[str, object], said: str) -> None:
-    (found,) = differences(scenario().override(change), OURS)
+    (found,) = differences(scenario().override(change), BPF_LAWS)
     assert found.startswith("flows[flow].")
     assert said in found
 
@@ -105,7 +105,7 @@ def test_what_linux_can_do_is_no_difference() -> None:
         {"law": "highspeed", "high_decrease": 0.2},
         {"law": "ghstcp", "arithmetic": "kernel"},
     ):
-        assert differences(scenario().override({"flows[0].control": control}), OURS) == ()
+        assert differences(scenario().override({"flows[0].control": control}), BPF_LAWS) == ()
     sack = plan(scenario().override({"flows[0].recovery": "sack"}))
     assert sack.lines()[0] == f"# not as the scenario says: {sack.differences[0]}"
 
@@ -124,7 +124,7 @@ def test_every_key_of_a_flow_is_done_by_a_testbed_refused_or_said() -> None:
 def test_two_groups_have_their_differences_each() -> None:
     sack = scenario().override({"flows[0].recovery": "sack"})
     two = sack.with_(flows=[flow | {"name": name} for name, flow in zip("ab", 2 * sack.source["flows"], strict=True)])
-    assert [said[:8] for said in differences(two, OURS)] == ["flows[a]", "flows[b]"]
+    assert [said[:8] for said in differences(two, BPF_LAWS)] == ["flows[a]", "flows[b]"]
 
 
 def test_a_law_that_the_kernel_lacks_is_refused_with_those_that_it_can_have() -> None:
@@ -157,7 +157,7 @@ def test_what_was_recorded_becomes_what_a_simulation_gives() -> None:
         "drops": {"time_s": np.array([1.0, 4.0, 4.004, 5.0]), "flow": np.zeros(4, dtype=int)},
     }
     ends = np.arange(0.1, 6.05, 0.1)
-    said = Said(ends, np.full(60, 60.0), np.full(60, 0.015), np.ones(60), ends, np.full(60, 603_333.3), 1448)
+    said = Iperf3Report(ends, np.full(60, 60.0), np.full(60, 0.015), np.ones(60), ends, np.full(60, 603_333.3), 1448)
     found = outcome(one, recorded, [said], [0.0])
     assert found.links["utilization"][0] == 1.0
     assert (found.links["loss_events"][0], found.links["flows_hit"][0]) == (2, 2)
@@ -166,18 +166,20 @@ def test_what_was_recorded_becomes_what_a_simulation_gives() -> None:
     # 603,333 payload bytes in a tenth of a second are 50 Mbit/s of packets; half of the intervals are measured.
     assert found.flows["goodput_bps"][0] == pytest.approx(5e7, rel=1e-3)
     assert found.flows["retransmitted"][0] == 30
-    assert Result(one.scenario, (found,), "testbed", 1.0).to_json().keys() == elephan.run(scenario()).to_json().keys()
+    assert (
+        RunResult(one.scenario, (found,), "testbed", 1.0).to_json().keys() == elephan.run(scenario()).to_json().keys()
+    )
     assert found.histograms["backlog_packets"][0][21] == 3000
 
 
 def test_teeth_of_a_window_that_is_cut_to_seven_tenths() -> None:
     time_s = np.arange(0, 60, 0.05)
-    found = teeth(time_s, 70 + 30 * (time_s % 6) / 6, 0.1)
+    found = sawtooth_statistics(time_s, 70 + 30 * (time_s % 6) / 6, 0.1)
     # A sample before the cut, and three round trips after it.
     assert found.period_s == pytest.approx(6.0)
     assert found.high == pytest.approx(100, abs=0.3)
     assert found.low == pytest.approx(71.5, abs=0.3)
-    assert np.isnan(teeth(time_s, np.full(time_s.size, 5.0), 0.1).period_s)
+    assert np.isnan(sawtooth_statistics(time_s, np.full(time_s.size, 5.0), 0.1).period_s)
 
 
 SIZE_B = 100_000_000
@@ -210,27 +212,27 @@ print(hashlib.sha256(data).hexdigest(), len(data), law.rstrip(bytes(1)).decode()
 
 
 @real
-@pytest.mark.parametrize("law", ["reno", *OURS])
+@pytest.mark.parametrize("law", ["reno", *BPF_LAWS])
 def test_every_law_moves_100_mb_intact(law: str) -> None:
-    called = OURS.get(law, law)
-    if law in OURS and lawless():
+    called = BPF_LAWS.get(law, law)
+    if law in BPF_LAWS and lawless():
         pytest.skip(f"laws cannot be loaded: {lawless()}")
-    if law in OURS and called in available():
+    if law in BPF_LAWS and called in available():
         pytest.skip(f"somebody else has {called} loaded")
     # Half of a bandwidth-delay product of buffer, so that each law loses.
     change = {"duration": "60 s", "links[0].rate": "1 Gbit/s", "links[0].buffer": "400 packets"}
     one = plan(scenario(law).override(change))
     with ExitStack() as stack:
-        held = _native.HeldLaw(f"{{ law = '{law}' }}") if law in OURS else None
+        held = _native.HeldLaw(f"{{ law = '{law}' }}") if law in BPF_LAWS else None
         if held is not None:
             stack.callback(held.release)
-        client, server = stack.enter_context(Host("client")), stack.enter_context(Host("server"))
-        relay = stack.enter_context(Relay(one, client, server))
+        client, server = stack.enter_context(NetworkHost("client")), stack.enter_context(NetworkHost("server"))
+        relay = stack.enter_context(LinkRelay(one, client, server))
         for host in (client, server):
             for command in one.host(server=host is server):
                 host.do(command)
         relay.start()
-        python = [*PROMPT, sys.executable, "-c"]
+        python = [*REAL_TIME, sys.executable, "-c"]
         receiver = stack.enter_context(
             subprocess.Popen(server.inside([*python, RECEIVER]), stdout=subprocess.PIPE, text=True)
         )

@@ -8,7 +8,7 @@ from elephan.catalog import catalog
 from elephan.citations import CITATIONS
 from elephan.errors import InputError
 from elephan.theory import published, response
-from elephan.theory.asked import SOURCES, Asked, asked
+from elephan.theory.asked import SOURCES, LawResponses, asked
 from elephan.theory.fairness import law as fairness_law
 from elephan.theory.fairness import normalised
 from elephan.theory.laws import compound, cubic, htcp, nr_hstcp
@@ -265,7 +265,7 @@ def test_all_links_of_an_array_are_those_computed_alone() -> None:
 
 def test_one_round_of_the_engine_is_the_growth_that_is_asked_for() -> None:
     for name in COUNTING:
-        law: Asked = asked(name)
+        law: LawResponses = asked(name)
         rows = _native.law_rounds(
             f'{{ law = "{name}" }}', base_rtt_s=0.1, bdp=1e6, losses=[0], timeouts=[], count=6, initial_window=300
         )

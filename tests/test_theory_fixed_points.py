@@ -12,7 +12,7 @@ from elephan.theory.fixed_points import (
     Delay,
     FixedPoint,
     Loss,
-    Thresholds,
+    RedThresholds,
     Throughput,
     blocking,
     droptail,
@@ -52,7 +52,7 @@ def droptail_at(
 
 def red_at(on: Topology, share: float, p_max: float = 0.1) -> FixedPoint:
     k = buffered(on, share)
-    [point] = red(hstcp.throughput, on.rate, k, on.rtts, Thresholds(0.4 * k, k, p_max))
+    [point] = red(hstcp.throughput, on.rate, k, on.rtts, RedThresholds(0.4 * k, k, p_max))
     return point
 
 
@@ -95,12 +95,12 @@ def test_the_chain_without_thinning_is_lower_by_half_a_point(share: float, p_max
     # hstcp-buffer-model, section 4: "at most 0.5 point for shares of at least 0.05, p_max at most 1"; it is 0.61 in the
     # corner of the two.
     k = buffered(A, share)
-    [bare] = red(hstcp.throughput, A.rate, k, A.rtts, Thresholds(0.4 * k, k, p_max), chain="unthinned")
+    [bare] = red(hstcp.throughput, A.rate, k, A.rtts, RedThresholds(0.4 * k, k, p_max), chain="unthinned")
     assert 0 < red_at(A, share, p_max).utilisation - bare.utilisation < points
 
 
 def test_red_that_never_drops_is_droptail() -> None:
-    never = Thresholds(99, 100, 0.0)
+    never = RedThresholds(99, 100, 0.0)
     [a] = red(hstcp.throughput, 10_000, 100, [0.05, 0.1], never)
     [b] = droptail(hstcp.throughput, 10_000, 100, [0.05, 0.1])
     # 1 - pi(0) = rho (1 - p) in M/M/1/K.
@@ -155,7 +155,7 @@ def test_a_shorter_round_trip_gets_more_by_its_ratio() -> None:
 
 def test_many_buffers_at_once_are_what_each_is_alone() -> None:
     buffers = [12, 125, 1250]
-    curves = [Thresholds(0.4 * k, k) for k in buffers]
+    curves = [RedThresholds(0.4 * k, k) for k in buffers]
     together = droptail_each(hstcp.throughput, A.rate, buffers, A.rtts, loss="tail")
     thinned = red_each(hstcp.throughput, A.rate, buffers, A.rtts, curves)
     for k, curve, [a], [b] in zip(buffers, curves, together, thinned, strict=True):

@@ -12,7 +12,7 @@ from elephan.theory.fluid_queues import (
     Array,
     Discipline,
     DropTail,
-    Path,
+    FluidPath,
     Pie,
     Red,
     SmallBuffer,
@@ -21,7 +21,7 @@ from elephan.theory.fluid_queues import (
     with_pole,
 )
 
-HOLLOT = Path(3750, 0.2, 60)
+HOLLOT = FluidPath(3750, 0.2, 60)
 """15 Mbit/s in packets of 500 bytes, 60 flows, 200 ms without queueing: the example of Hollot2001."""
 
 
@@ -45,7 +45,7 @@ def test_hollots_design_of_red_is_stable() -> None:
     assert condition.crossover == pytest.approx(0.053, abs=5e-4)
     red = with_pole(Red(150, 150 + 0.1 / 1.86e-4, 0.1), 0.005, 3750)
     # Stable there, and, as the proposition says, with more flows and with shorter RTTs.
-    paths = Path(3750, np.array([0.2, 0.2, 0.1]), np.array([60.0, 100.0, 60.0]))
+    paths = FluidPath(3750, np.array([0.2, 0.2, 0.1]), np.array([60.0, 100.0, 60.0]))
     np.testing.assert_array_equal(unstable_roots(reno, paths, red), 0)
 
 
@@ -57,7 +57,7 @@ def test_reno_rests_where_the_square_root_says() -> None:
 
 
 def test_flow_is_in_balance_at_rest() -> None:
-    paths = Path(3750, np.array([0.05, 0.1, 0.2]), np.array([20.0, 60.0, 90.0]))
+    paths = FluidPath(3750, np.array([0.05, 0.1, 0.2]), np.array([20.0, 60.0, 90.0]))
     red = Red(150, 700, 0.1)
     rest = equilibrium(gentle_law, paths, red)
     np.testing.assert_allclose(np.array([20, 60, 90]) * rest.window, 3750 * rest.rtt_s, rtol=1e-9)
@@ -82,12 +82,12 @@ def test_small_buffers_are_stable_up_to_a_closed_form(buffer: float) -> None:
 def test_modes_that_grow_at_a_full_buffer_are_counted(flows: int) -> None:
     # Loss 1 - 1/load: s + A + D e^(-sR) = 0 with A R = 1/W, D R = 1/W + W (1 - p)/2. Pairs of roots cross the imaginary
     # axis at w = sqrt(D^2 - A^2) whenever w R passes arccos(-A/D) + 2 pi k: as many pairs grow as lie below.
-    rest = equilibrium(reno, Path(3750, 0.2, flows), DropTail(400))
+    rest = equilibrium(reno, FluidPath(3750, 0.2, flows), DropTail(400))
     w, p = float(rest.window[0]), float(rest.loss[0])
     a, d = 1 / w, 1 / w + w * (1 - p) / 2
     crossings = math.acos(-a / d) + 2 * math.pi * np.arange(50)
     expected = 2 * int((crossings < math.sqrt(d * d - a * a)).sum())
-    assert int(unstable_roots(reno, Path(3750, 0.2, flows), DropTail(400))[0]) == expected
+    assert int(unstable_roots(reno, FluidPath(3750, 0.2, flows), DropTail(400))[0]) == expected
 
 
 @pytest.mark.parametrize(("weight", "stable"), [(2e-5, True), (4e-4, False)])
@@ -105,7 +105,7 @@ def test_the_trajectory_does_what_the_linear_form_says(weight: float, stable: bo
 
 
 def test_pie_keeps_its_target_where_it_is_stable() -> None:
-    path, pie = Path(1250, 0.03, 20), Pie(0.02)
+    path, pie = FluidPath(1250, 0.03, 20), Pie(0.02)
     assert int(unstable_roots(reno, path, pie)[0]) == 0
     run = trajectory(reno, path, pie, 40.0, 0.003)
     late = run.queue[run.time_s > 30] / 1250
@@ -142,9 +142,9 @@ def test_a_full_buffer_loses_the_rest_and_holds_no_more() -> None:
 def test_cases_do_not_touch_each_other() -> None:
     rtts, flows = np.array([0.1, 0.2]), np.array([40.0, 60.0])
     red = Red(150, 700, 0.1, 1e-4)
-    both = trajectory(reno, Path(3750, rtts, flows), red, 10.0, 0.01)
+    both = trajectory(reno, FluidPath(3750, rtts, flows), red, 10.0, 0.01)
     for case in range(2):
-        alone = trajectory(reno, Path(3750, rtts[case], flows[case]), red, 10.0, 0.01)
+        alone = trajectory(reno, FluidPath(3750, rtts[case], flows[case]), red, 10.0, 0.01)
         np.testing.assert_array_equal(both.queue[:, case], alone.queue[:, 0])
 
 
@@ -156,12 +156,12 @@ def test_each_case_may_have_its_own_buffer_and_thresholds() -> None:
         (Pie(0.05, limit=buffers), [Pie(0.05, limit=100), Pie(0.05, limit=500)]),
     ]
     for together, singles in kinds:
-        both = trajectory(reno, Path([3750, 3750], 0.2, 60), together, 10.0, 0.015)
-        rest = equilibrium(reno, Path([3750, 3750], 0.2, 60), together)
+        both = trajectory(reno, FluidPath([3750, 3750], 0.2, 60), together, 10.0, 0.015)
+        rest = equilibrium(reno, FluidPath([3750, 3750], 0.2, 60), together)
         for case, single in enumerate(singles):
-            alone = trajectory(reno, Path(3750, 0.2, 60), single, 10.0, 0.015)
+            alone = trajectory(reno, FluidPath(3750, 0.2, 60), single, 10.0, 0.015)
             np.testing.assert_array_equal(both.queue[:, case], alone.queue[:, 0])
-            assert float(rest.window[case]) == float(equilibrium(reno, Path(3750, 0.2, 60), single).window[0])
+            assert float(rest.window[case]) == float(equilibrium(reno, FluidPath(3750, 0.2, 60), single).window[0])
 
 
 def test_a_full_buffer_loses_what_does_not_fit_whatever_the_discipline() -> None:
@@ -175,7 +175,7 @@ def test_a_full_buffer_loses_what_does_not_fit_whatever_the_discipline() -> None
 
 def test_a_window_is_cut_once_a_round_trip_only_where_it_has_several_losses() -> None:
     def lowest(flows: int, once: bool) -> float:
-        path = Path(3750, 0.2, flows)
+        path = FluidPath(3750, 0.2, flows)
         run = trajectory(highs, path, DropTail(50), 40.0, 0.02, 4000 * 0.2 / flows, once=once)
         late = run.window[run.time_s > 10]
         return float(late.min() / late.max())
@@ -207,7 +207,7 @@ def test_half_the_step_changes_half_as_much() -> None:
 
 def test_growth_before_the_first_loss_is_the_laws() -> None:
     # No queue, no loss: dW/dt = a / R, so W = 1 + t / R.
-    run = trajectory(reno, Path(1e6, 0.1, 1), DropTail(10), 5.0, 0.01)
+    run = trajectory(reno, FluidPath(1e6, 0.1, 1), DropTail(10), 5.0, 0.01)
     np.testing.assert_allclose(run.window[:, 0], 1 + run.time_s / 0.1, rtol=1e-9)
 
 
@@ -215,6 +215,6 @@ def test_what_means_nothing_is_refused() -> None:
     with pytest.raises(InputError, match=r"^step_s: 0\.1 s must"):
         trajectory(reno, HOLLOT, DropTail(10), 1.0, 0.1)
     with pytest.raises(InputError, match=r"^path: "):
-        equilibrium(reno, Path(0, 0.1, 1), DropTail(10))
+        equilibrium(reno, FluidPath(0, 0.1, 1), DropTail(10))
     with pytest.raises(InputError, match=r"^rate, "):
         hollot_condition(3750, 0.2, 0, 1e-4, 1e-3)

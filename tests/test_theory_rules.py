@@ -14,9 +14,9 @@ from elephan.scenario import EXAMPLE, Scenario
 from elephan.theory import rules
 
 
-def known(**changes: object) -> rules.Facts:
+def known(**changes: object) -> rules.LinkFacts:
     """Facts of a link on which every assumption holds."""
-    base = rules.Facts(
+    base = rules.LinkFacts(
         packets_per_s=1e6,
         bdp_packets=1e5,
         min_rtt_s=0.1,

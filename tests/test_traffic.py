@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import elephan
-from elephan.run.result import Result
+from elephan.run.result import RunResult
 from elephan.size.rules import rules
 
 TCP = """
@@ -43,11 +43,11 @@ traffic = { kind = "poisson", rate = "1 Mbit/s" }
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
+def result() -> RunResult:
     return elephan.run(elephan.Scenario.from_text(TCP + DATAGRAMS), series=True)
 
 
-def test_datagrams_have_a_goodput_but_no_window(result: Result) -> None:
+def test_datagrams_have_a_goodput_but_no_window(result: RunResult) -> None:
     tcp, background = result.to_json()["groups"]
     assert set(tcp) == set(background)
     assert (background["law"], background["recovery"]) == (None, None)
@@ -64,7 +64,7 @@ def test_datagrams_have_a_goodput_but_no_window(result: Result) -> None:
     json.dumps(result.to_json(), allow_nan=False)
 
 
-def test_fairness_is_that_of_the_flows_that_can_be_fair(result: Result) -> None:
+def test_fairness_is_that_of_the_flows_that_can_be_fair(result: RunResult) -> None:
     fairness = result.to_json()["fairness"]
     of_tcp = [outcome.flows["goodput_bps"][:4] for outcome in result.outcomes]
     assert fairness["jain"]["mean"] == pytest.approx(np.mean([g.sum() ** 2 / (4 * (g**2).sum()) for g in of_tcp]))
@@ -74,7 +74,7 @@ def test_fairness_is_that_of_the_flows_that_can_be_fair(result: Result) -> None:
     assert alone.to_json()["fairness"]["jain"]["mean"] == pytest.approx(1.0, abs=0.01)
 
 
-def test_columns_and_files_leave_empty_what_datagrams_do_not_have(result: Result, tmp_path: Path) -> None:
+def test_columns_and_files_leave_empty_what_datagrams_do_not_have(result: RunResult, tmp_path: Path) -> None:
     cwnd = result.outcomes[0].samples["cwnd_segments"]
     assert cwnd.shape == (7, result.outcomes[0].samples["time_s"].size)
     assert np.isfinite(cwnd[:4]).all()

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli import main
 from elephan.errors import InputError
-from elephan.testbed import Plan, replication
+from elephan.testbed import TestbedPlan, replication
 from testbed_here import available
 
 if TYPE_CHECKING:
@@ -105,10 +105,10 @@ def fail(how: str) -> None:
 
     broken_at: dict[str, Callable[[], object]] = {
         "setting": lambda: MODULE.SETTINGS.update({"net.ipv4.no_such_setting": "1"}),
-        "sender": lambda: setattr(Plan, "send", lambda *_: ("iperf3", "--no-such-option")),
-        "receiver": lambda: setattr(Plan, "serve", lambda *_: ("iperf3", "--no-such-option")),
-        "no program": lambda: setattr(Plan, "send", lambda *_: ("no-such-program",)),
-        "relay": lambda: setattr(replication.Relay, "start", broken),
+        "sender": lambda: setattr(TestbedPlan, "send", lambda *_: ("iperf3", "--no-such-option")),
+        "receiver": lambda: setattr(TestbedPlan, "serve", lambda *_: ("iperf3", "--no-such-option")),
+        "no program": lambda: setattr(TestbedPlan, "send", lambda *_: ("no-such-program",)),
+        "relay": lambda: setattr(replication.LinkRelay, "start", broken),
         "reading": lambda: setattr(replication, "read", broken),
         "columns": lambda: setattr(replication, "outcome", broken),
     }

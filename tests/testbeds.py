@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from elephan.compare import Comparison, _known, _measured
-from elephan.run.result import Result
-from elephan.testbed import ENGINE, Tested
+from elephan.compare import ScenarioComparison, _known, _measured
+from elephan.run.result import RunResult
+from elephan.testbed import ENGINE, TestbedResult
 
 DIFFERENT = 'flows[bulk].recovery: Linux recovers as "rack" does, not as "sack"'
 
@@ -17,17 +17,17 @@ def punctual(**changes: object) -> dict[str, Any]:
     return late | drops | changes
 
 
-def beside(alone: Comparison, result: Result, *objections: str) -> Comparison:
+def beside(alone: ScenarioComparison, result: RunResult, *objections: str) -> ScenarioComparison:
     """A comparison with a simulation in the testbed's place."""
     found = _measured(result)
     rows = tuple(replace(row, testbed=_known(found, row.name), against="testbed") for row in alone.rows)
     return replace(alone, rows=rows, tested=faked(result, *objections))
 
 
-def faked(result: Result, *objections: str) -> Tested:
+def faked(result: RunResult, *objections: str) -> TestbedResult:
     """A simulation in a testbed's place; not valid if there are objections."""
     records = tuple(punctual() for _ in result.outcomes)
     counted = {"connections": 1, "losses": 3, "timeouts": 0, "tests": 40, "rising": 20, "strays": 0}
     laws = tuple({"ghstcp": counted} for _ in result.outcomes)
     acks = tuple({"sent": 9000, "received": 8990, "merged": 12} for _ in result.outcomes)
-    return Tested(replace(result, engine=ENGINE), not objections, objections, records, laws, acks, (DIFFERENT,))
+    return TestbedResult(replace(result, engine=ENGINE), not objections, objections, records, laws, acks, (DIFFERENT,))

@@ -6,10 +6,10 @@ from typing import Any
 
 import elephan
 from elephan.papers import Paper
-from elephan.papers.measured import Found, Measured
-from elephan.papers.measures import Measures
+from elephan.papers.measured import Found, MeasuredQuantity
+from elephan.papers.measures import MeasureRegistry
 from elephan.papers.paper import COLUMNS
-from elephan.papers.runs import Runs
+from elephan.papers.runs import ExperimentRuns
 
 CLAIMS = [
     "toy.rises,ordering,stated,utilization rises with the buffer,> 0,Figure 1,buffers,rise,sign,,its sign",
@@ -19,29 +19,29 @@ CLAIMS = [
     "toy.bound,numeric,formula,a product,400,Section 2,,product rate=4000,rel 0.01,,exact",
     "toy.elsewhere,shape,stated,asks for what it does not name,,Section 2,,used buffer=5,so,,none",
 ]
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 
 
 @MEASURES
-def used(runs: Runs, buffer: int) -> Found:
-    return Measured(runs["buffers"].at(buffer=buffer).link("utilization"))
+def used(runs: ExperimentRuns, buffer: int) -> Found:
+    return MeasuredQuantity(runs["buffers"].at(buffer=buffer).link("utilization"))
 
 
 @MEASURES
-def rise(runs: Runs) -> Found:
-    first, last = (Measured(runs["buffers"].at(buffer=b).link("utilization")) for b in (5, 25))
+def rise(runs: ExperimentRuns) -> Found:
+    first, last = (MeasuredQuantity(runs["buffers"].at(buffer=b).link("utilization")) for b in (5, 25))
     return last - first
 
 
 @MEASURES
-def nearer(runs: Runs, claim: str, share: float = 0.95) -> Found:
+def nearer(runs: ExperimentRuns, claim: str, share: float = 0.95) -> Found:
     """What a variant gives that closes so much of the gap to the 0.2 of ``toy.half``, or the 0.1 of ``toy.wrong``."""
     value = {"toy.half": 0.2, "toy.wrong": 0.1}[claim]
-    return (Measured(runs["buffers"].at(buffer=5).link("utilization")) - value) * (1 - share) + value
+    return (MeasuredQuantity(runs["buffers"].at(buffer=5).link("utilization")) - value) * (1 - share) + value
 
 
 @MEASURES
-def product(_: Runs, rate: float) -> Found:
+def product(_: ExperimentRuns, rate: float) -> Found:
     return 0.1 * rate
 
 

@@ -20,7 +20,7 @@ from elephan.accuracy.against import AGAINST, WITHOUT, simulated, spread
 from elephan.plots import queues
 from elephan.plots.model import draw_model
 from elephan.plots.rounds import START_STORY, STORY, draw_rounds, rounds
-from elephan.theory.models import MODELS, Table
+from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95
 from elephan.units import format_number
 
@@ -157,7 +157,7 @@ OWN = {"metrics": metric, "models": model}
 
 
 @cache
-def computed(name: str) -> Table:
+def computed(name: str) -> ModelTable:
     """Compute a model's table, with a simulation if there is one."""
     entry = AGAINST.get(name)
     return MODELS[name].table(DRAWN.get(name)) if entry is None else entry.simulate(MODELS[name].table(entry.given))
@@ -244,7 +244,7 @@ def backlog(name: str) -> list[str]:
     ]
 
 
-def measures(found: queues.Numbers) -> list[str]:
+def measures(found: queues.BacklogNumbers) -> list[str]:
     """Write queueing delay in ms, utilization and Jain's index."""
     return [f"{1e3 * found.queueing_delay_s:.3g}", f"{found.utilization:.3f}", f"{found.jain:.3f}"]
 

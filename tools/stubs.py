@@ -1,4 +1,4 @@
-"""Writes the types of the catalogue's shelves, so that editors complete names and parameters without running anything.
+"""Writes the types of the registries of the catalogue, so that editors complete names without running anything.
 
 With --check nothing is written: one line per file that is not up to date, and exit 1 if any.
 """
@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from elephan.catalog import shelves
-from elephan.catalog.entry import Entry, identifier
-from elephan.theory.models import shelf
+from elephan.catalog import registries
+from elephan.catalog.entry import RegistryEntry, identifier
+from elephan.theory.models import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "python" / "elephan"
@@ -20,9 +20,9 @@ HEAD = f"""{NOTICE}
 
 from typing import Any
 
-from elephan.catalog.entry import Entry, Shelf
+from elephan.catalog.entry import Registry, RegistryEntry
 """
-GIVES = {"recoveries": "str", "models": "Table"}
+GIVES = {"recoveries": "str", "models": "ModelTable"}
 """What calling an entry gives, where it is not the table of a scenario file."""
 
 LONGEST = 80
@@ -38,7 +38,7 @@ def described(value: object) -> str:
     return f'Any = "{value}"' if isinstance(value, str) and len(value) <= LONGEST else "Any = ..."
 
 
-def entry_class(entry: Entry) -> list[str]:
+def entry_class(entry: RegistryEntry) -> list[str]:
     """Write the class of an entry: its call with all parameters."""
     rows = [(row["name"], described(row["default"])) for row in entry.parameters.values()]
     rows += [(name, "Any = None") for name in entry.also]
@@ -49,7 +49,7 @@ def entry_class(entry: Entry) -> list[str]:
     gives = GIVES.get(entry.kind, "dict[str, Any]")
     doc = f"{entry.title}. {entry.source.rstrip('.')}.".replace("\\", "\\\\").replace('"', "'")
     return [
-        f"class {class_name(entry)}(Entry):",
+        f"class {class_name(entry)}(RegistryEntry):",
         f'    """{doc}"""',
         "",
         f"    def __call__({stated}) -> {gives}: ...",
@@ -57,43 +57,43 @@ def entry_class(entry: Entry) -> list[str]:
     ]
 
 
-def class_name(entry: Entry) -> str:
+def class_name(entry: RegistryEntry) -> str:
     """Name the class of an entry."""
     words = f"{entry.kind}-{identifier(entry.name)}".replace("_", "-").split("-")
     return "_" + "".join(word[:1].upper() + word[1:] for word in words)
 
 
-def shelf_class(name: str, entries: Iterable[Entry]) -> list[str]:
-    """Write the class of a shelf, and the shelf."""
+def registry_class(name: str, entries: Iterable[RegistryEntry]) -> list[str]:
+    """Write the class of a registry, and the registry itself."""
     title = "_" + name.title().replace("_", "")
     inside = [f"    {identifier(entry.name)}: {class_name(entry)}" for entry in entries]
-    return [f"class {title}(Shelf[Entry]):", *inside, "", f"{name}: {title}", ""]
+    return [f"class {title}(Registry[RegistryEntry]):", *inside, "", f"{name}: {title}", ""]
 
 
-def stub(shelves_by_name: Mapping[str, Iterable[Entry]], *more: str) -> str:
+def stub(by_name: Mapping[str, Iterable[RegistryEntry]], *more: str) -> str:
     """Write one file."""
     lines = [HEAD.rstrip(), *more, ""]
-    for name, entries in shelves_by_name.items():
+    for name, entries in by_name.items():
         for entry in entries:
             lines += entry_class(entry)
-        lines += shelf_class(name, entries)
+        lines += registry_class(name, entries)
     return formatted("\n".join(lines))
 
 
 def formatted(text: str) -> str:
     """Format as the house does."""
     ruff = [sys.executable, "-m", "ruff"]
-    command = [*ruff, "format", "--quiet", "--stdin-filename", str(FOLDER / "shelves.pyi"), "-"]
+    command = [*ruff, "format", "--quiet", "--stdin-filename", str(FOLDER / "registries.pyi"), "-"]
     return subprocess.run(command, input=text, text=True, check=True, stdout=subprocess.PIPE).stdout
 
 
 def stubs() -> dict[Path, str]:
     """Write all files."""
-    native = {name: getattr(shelves, name) for name in ("laws", "slow_starts", "recoveries", "queues", "traffic")}
-    table = "from elephan.theory.models.card import Table"
+    native = {name: getattr(registries, name) for name in ("laws", "slow_starts", "recoveries", "queues", "traffic")}
+    table = "from elephan.theory.models.card import ModelTable"
     return {
-        FOLDER / "catalog" / "shelves.pyi": stub(native, "", "def plain(value: Any) -> Any: ..."),
-        FOLDER / "theory" / "models" / "shelf.pyi": stub({"models": shelf.models}, table),
+        FOLDER / "catalog" / "registries.pyi": stub(native, "", "def plain(value: Any) -> Any: ..."),
+        FOLDER / "theory" / "models" / "registry.pyi": stub({"models": registry.models}, table),
     }
 
 

@@ -22,7 +22,7 @@ from elephan.scenario import EXAMPLE, Scenario
 
 if TYPE_CHECKING:
     from elephan import metrics, plots, stats, store, theory
-    from elephan.catalog.shelves import laws, queues, recoveries, slow_starts, traffic
+    from elephan.catalog.registries import laws, queues, recoveries, slow_starts, traffic
     from elephan.papers import reproduce
     from elephan.report import report
     from elephan.run import run
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from elephan.store import Store
     from elephan.sweep import sweep
     from elephan.tabulate import law_table
-    from elephan.theory.models.shelf import models
+    from elephan.theory.models.registry import models
 
 __version__ = _native.version()
 
 _MODULES = ("metrics", "plots", "stats", "store", "theory")
-_SHELVES = ("laws", "queues", "recoveries", "slow_starts", "traffic")
+_REGISTRIES = ("laws", "queues", "recoveries", "slow_starts", "traffic")
 _FOUND = {
     "Store": "elephan.store",
     "compare": "elephan.size",
     "law_table": "elephan.tabulate",
-    "models": "elephan.theory.models.shelf",
+    "models": "elephan.theory.models.registry",
     "report": "elephan.report",
     "reproduce": "elephan.papers",
     "run": "elephan.run",
     "size": "elephan.size",
     "sweep": "elephan.sweep",
-    **dict.fromkeys(_SHELVES, "elephan.catalog.shelves"),
+    **dict.fromkeys(_REGISTRIES, "elephan.catalog.registries"),
 }
 """Where what is loaded only when it is asked for stands: NumPy, SciPy, Matplotlib or Arrow come with it."""
 

@@ -215,7 +215,7 @@ CI95 = "_ci95"
 """Ends the name of a column that holds half of the 95 % interval of another."""
 
 
-class Columns(Mapping[str, Sequence[Any]]):
+class ColumnTable(Mapping[str, Sequence[Any]]):
     """A small table, by column; what is measured stands beside half of its 95 % interval, ``NAME_ci95``.
 
     Parameters

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native, flow_files
-from elephan.catalog.shelves import plain
+from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
 from elephan.errors import ScenarioError, suggest
 from elephan.units import format_bytes, format_rate, format_time
@@ -94,7 +94,7 @@ class Scenario:
         except ScenarioError as error:
             message = f"{origin}: {error}"
             raise ScenarioError(message) from None
-        return cls(text, canonical, origin, AUTO if settled else STATED).knowing(name, described)
+        return cls(text, canonical, origin, AUTO if settled else STATED)._with_cached_facts(name, described)
 
     @classmethod
     def from_file(cls, path: str | Path) -> Scenario:
@@ -218,7 +218,7 @@ class Scenario:
         changed = Scenario.from_text(self._text_of(mapping), self.origin)
         if "warmup" in changes or changed.warmup_rule in (AUTO, self.warmup_rule):
             return changed
-        return replace(changed, warmup_rule=self.warmup_rule).knowing(changed.id, changed.described)
+        return replace(changed, warmup_rule=self.warmup_rule)._with_cached_facts(changed.id, changed.described)
 
     def _text_of(self, mapping: Mapping[str, Any]) -> str:
         """Write this file with some of what stands at its top changed; the rest need not be written again."""
@@ -240,7 +240,7 @@ class Scenario:
         """What stands at the top of the file, as TOML, so far as it was needed."""
         return {}
 
-    def knowing(self, name: str, described: str) -> Scenario:
+    def _with_cached_facts(self, name: str, described: str) -> Scenario:
         """Remember `id` and `described`, which whoever made the canonical form knows, as if they had been asked for.
 
         Parameters

@@ -275,7 +275,7 @@ def format_quantity(x: float, unit: str, digits: int = 6) -> str:
 
 
 @dataclass(frozen=True)
-class Range:
+class ParsedRange:
     """A range as it is written: ``10 ms..1 s:3``, ``100..15000 packets:12log``, ``1..10:10lin``."""
 
     low: str
@@ -322,7 +322,7 @@ class Range:
         return [float(f"{value:.12g}") for value in (first, *between[1:-1], last)]
 
 
-def read_range(text: str) -> Range | None:
+def read_range(text: str) -> ParsedRange | None:
     """Read a range ``LOW..HIGH`` or ``LOW..HIGH:COUNT``, COUNT with ``log`` or ``lin`` behind it or not.
 
     Parameters
@@ -331,7 +331,7 @@ def read_range(text: str) -> Range | None:
 
     Returns
     -------
-    Range or None
+    ParsedRange or None
         None if there is no ``..`` in it.
 
     Raises
@@ -357,7 +357,7 @@ def read_range(text: str) -> Range | None:
     first, last = _NUMBER.fullmatch(low), _NUMBER.fullmatch(high)
     if first and last and not first["unit"].strip():
         low = f"{low}{last['unit'].rstrip()}"
-    return Range(low, high, int(count["count"]) if count else POINTS, count["spacing"] if count else "")
+    return ParsedRange(low, high, int(count["count"]) if count else POINTS, count["spacing"] if count else "")
 
 
 def number_and_unit(text: str) -> tuple[float, str] | None:

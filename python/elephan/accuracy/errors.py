@@ -109,7 +109,7 @@ def compared(chosen: Model, simulated: Iterable[Row]) -> Iterator[Row]:
                 }
 
 
-def cell(row: Row) -> survey.Cell:
+def cell(row: Row) -> survey.SurveyCell:
     """Name the cell of a row of the survey.
 
     Parameters
@@ -118,15 +118,15 @@ def cell(row: Row) -> survey.Cell:
 
     Returns
     -------
-    Cell
+    SurveyCell
 
     Examples
     --------
     >>> cell(survey.rows()[1]) == list(survey.cells())[1]
     True
     """
-    family = survey.Family(row["law"], row["discipline"], int(row["rate_mbps"]))
-    return survey.Cell(family, number(row["rtt_ms"]), int(row["flows"]), number(row["share"]))
+    family = survey.SurveyFamily(row["law"], row["discipline"], int(row["rate_mbps"]))
+    return survey.SurveyCell(family, number(row["rtt_ms"]), int(row["flows"]), number(row["share"]))
 
 
 def rewrite(names: Iterable[str]) -> None:

@@ -16,7 +16,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from elephan.accuracy.errors import errors
-from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, Cell, Family, written
+from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, SurveyCell, SurveyFamily, written
 from elephan.theory.controls import settings
 from elephan.theory.models import bottleneck
 from elephan.theory.models.senders import differing, shown
@@ -50,7 +50,7 @@ POINTS = 100.0
 
 
 @dataclass(frozen=True)
-class Nearby:
+class NearbyErrors:
     """How far off a model was near a link.
 
     Parameters
@@ -131,7 +131,7 @@ def level(points: float) -> float:
     return points if math.isnan(points) else next((at for at in LEVELS if abs(points) < at), math.inf)
 
 
-def nearby(name: str, link: Bottleneck, buffer: float) -> Nearby:
+def nearby(name: str, link: Bottleneck, buffer: float) -> NearbyErrors:
     """Say how far off a model was in the runs nearest to a link: the corners of the cell of the grid around it.
 
     Parameters
@@ -143,7 +143,7 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> Nearby:
 
     Returns
     -------
-    Nearby
+    NearbyErrors
 
     Examples
     --------
@@ -154,10 +154,10 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> Nearby:
     """
     off, corners, why = _near(name, link, buffer)
     if why:
-        return Nearby(math.nan, math.nan, 0, f"not checked by simulation: {why}", bool(_stranger(link)))
+        return NearbyErrors(math.nan, math.nan, 0, f"not checked by simulation: {why}", bool(_stranger(link)))
     largest, mean = max(map(abs, off)), sum(off) / len(off)
     said = _sentence(largest, mean, len(off), corners) + _but(link)
-    return Nearby(mean, largest, len(off), said)
+    return NearbyErrors(mean, largest, len(off), said)
 
 
 def largest_error(name: str, link: Bottleneck, buffer: float) -> float:
@@ -184,7 +184,7 @@ def largest_error(name: str, link: Bottleneck, buffer: float) -> float:
     return max(map(abs, _near(name, link, buffer)[0]), default=math.nan)
 
 
-def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list[Cell], str]:
+def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list[SurveyCell], str]:
     """Errors [points] of a model at the corners of the cell around a link, and these; or why there are none."""
     family, unknown = _family(link), _stranger(link)
     if family is None or unknown or (unknown := _other_senders(link, family)):
@@ -204,7 +204,7 @@ def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list
     if not rtts:
         products = [family.rate * rtt / 1e3 for rtt in RTTS_MS]
         return _unchecked(f"no run had a BDP of {link.bdp:.4g} packets ({_ends(products)} were run)")
-    corners = [Cell(family, rtt, int(n), one) for rtt, n, one in product(rtts, flows, shares)]
+    corners = [SurveyCell(family, rtt, int(n), one) for rtt, n, one in product(rtts, flows, shares)]
     known = _errors(name)
     off = [POINTS * known[key] for key in map(_key, corners) if key in known]
     if not off:
@@ -212,11 +212,11 @@ def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list
     return off, corners, ""
 
 
-def _has_clock(family: Family) -> bool:
+def _has_clock(family: SurveyFamily) -> bool:
     return family.law in CLOCKED or family.discipline != FREE
 
 
-def _unchecked(why: str) -> tuple[list[float], list[Cell], str]:
+def _unchecked(why: str) -> tuple[list[float], list[SurveyCell], str]:
     return [], [], why
 
 
@@ -229,7 +229,7 @@ def _around(grid: Sequence[float], value: float) -> list[float]:
     return sorted({*below[-1:], *above[:1]})
 
 
-def _key(cell: Cell) -> tuple[str, ...]:
+def _key(cell: SurveyCell) -> tuple[str, ...]:
     return (cell.family.law, cell.family.discipline, f"{cell.rtt_ms:g}", str(cell.flows), f"{cell.share:g}")
 
 
@@ -246,7 +246,7 @@ def _ends(values: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _sentence(largest: float, mean: float, count: int, corners: Sequence[Cell]) -> str:
+def _sentence(largest: float, mean: float, count: int, corners: Sequence[SurveyCell]) -> str:
     found = level(largest)
     within = f"within {found:g} points" if math.isfinite(found) else f"up to {largest:.0f} points off"
     where = (
@@ -268,7 +268,7 @@ def _but(link: Bottleneck) -> str:
     return f"; none had {' or '.join(lacking)}" if lacking else ""
 
 
-def _family(link: Bottleneck) -> Family | None:
+def _family(link: Bottleneck) -> SurveyFamily | None:
     """Runs with that law and that discipline, whatever their settings."""
     return next((one for one in FAMILIES if (one.law, one.discipline) == (link.law_name, link.discipline)), None)
 
@@ -289,7 +289,7 @@ def _stranger(link: Bottleneck) -> str:
     return " and ".join(lines)
 
 
-def _other_senders(link: Bottleneck, family: Family) -> str:
+def _other_senders(link: Bottleneck, family: SurveyFamily) -> str:
     """What of the senders, besides their law, is not set as in the survey; empty if all is."""
     (usual,) = _surveyed(link, family).senders
     lines = [_written(key, own[key]) for own in link.senders for key in differing(own, usual, OF_THE_START)]
@@ -303,14 +303,14 @@ def _written(key: str, value: Any) -> str:
     return f"{key.removesuffix('_ps')} = {format_time(1e-12 * value)}"
 
 
-def _surveyed(link: Bottleneck, family: Family) -> Bottleneck:
+def _surveyed(link: Bottleneck, family: SurveyFamily) -> Bottleneck:
     return _as_surveyed(family, link.rate_bps, link.packet_bytes, link.mean_rtt_s, link.flows)
 
 
 @cache
-def _as_surveyed(family: Family, rate_bps: float, packet_bytes: float, rtt_s: float, flows: int) -> Bottleneck:
+def _as_surveyed(family: SurveyFamily, rate_bps: float, packet_bytes: float, rtt_s: float, flows: int) -> Bottleneck:
     """A link as the survey would have written it."""
     places = {"links[0].rate": f"{rate_bps:.0f} bit/s", "flows[0].packet": f"{packet_bytes:.0f} B"}
-    seen = bottleneck(written(Cell(family, 1e3 * rtt_s, flows, 1.0)).override(places), 0)
+    seen = bottleneck(written(SurveyCell(family, 1e3 * rtt_s, flows, 1.0)).override(places), 0)
     assert seen is not None  # its only link carries its flows
     return seen

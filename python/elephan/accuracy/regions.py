@@ -10,7 +10,7 @@ import numpy as np
 
 from elephan.accuracy.errors import errors
 from elephan.accuracy.lookup import LEVELS, POINTS, level
-from elephan.accuracy.survey import FAMILIES, FLOWS, PACKET, RTTS_MS, SHARES, Family
+from elephan.accuracy.survey import FAMILIES, FLOWS, PACKET, RTTS_MS, SHARES, SurveyFamily
 from elephan.accuracy.table import number
 from elephan.stats.interval import finite
 
@@ -22,12 +22,12 @@ LEGEND = """Model against simulation, points of utilization, by buffer / BDP
 
 
 @dataclass(frozen=True)
-class Region:
+class ErrorRegion:
     """A model's errors under one law and one discipline.
 
     Parameters
     ----------
-    family : Family
+    family : SurveyFamily
     points : ndarray [points of utilization], shape (RTTs, flows, buffers)
         Model minus simulation over the grid of the survey; NaN where the model says nothing.
 
@@ -37,7 +37,7 @@ class Region:
     (4, 6, 8)
     """
 
-    family: Family
+    family: SurveyFamily
     points: NDArray[np.float64]
 
     @property
@@ -66,7 +66,7 @@ class Region:
         }
 
 
-def regions(name: str) -> tuple[Region, ...]:
+def regions(name: str) -> tuple[ErrorRegion, ...]:
     """Map a model's errors.
 
     Parameters
@@ -75,7 +75,7 @@ def regions(name: str) -> tuple[Region, ...]:
 
     Returns
     -------
-    tuple of Region
+    tuple of ErrorRegion
         One for each law and discipline of which it says something.
 
     Examples
@@ -87,7 +87,7 @@ def regions(name: str) -> tuple[Region, ...]:
     for row in errors(name):
         place = (RTTS_MS.index(int(row["rtt_ms"])), FLOWS.index(int(row["flows"])), SHARES.index(float(row["share"])))
         maps[row["law"], row["discipline"]][place] = POINTS * number(row["utilization"])
-    return tuple(Region(f, maps[f[:2]]) for f in FAMILIES if np.isfinite(maps[f[:2]]).any())
+    return tuple(ErrorRegion(f, maps[f[:2]]) for f in FAMILIES if np.isfinite(maps[f[:2]]).any())
 
 
 def label(points: float) -> str:

@@ -49,7 +49,7 @@ REPLICATIONS = 2
 SEED = 1
 
 
-class Family(NamedTuple):
+class SurveyFamily(NamedTuple):
     """Runs that differ in buffer, flows and RTT only."""
 
     law: str
@@ -63,25 +63,25 @@ class Family(NamedTuple):
 
 
 FAMILIES = (
-    Family("reno", "drop-tail", 100),
-    Family("highspeed", "drop-tail", 1000),
-    Family("cubic", "drop-tail", 1000),
-    Family("nr-hstcp", "drop-tail", 1000),
-    Family("reno", "red", 100),
-    Family("highspeed", "red", 1000),
-    Family("reno", "pie", 100),
-    Family("highspeed", "pie", 1000),
-    Family("highspeed", "gared", 1000),
-    Family("vegas", "drop-tail", 100),
-    Family("fast", "drop-tail", 1000),
+    SurveyFamily("reno", "drop-tail", 100),
+    SurveyFamily("highspeed", "drop-tail", 1000),
+    SurveyFamily("cubic", "drop-tail", 1000),
+    SurveyFamily("nr-hstcp", "drop-tail", 1000),
+    SurveyFamily("reno", "red", 100),
+    SurveyFamily("highspeed", "red", 1000),
+    SurveyFamily("reno", "pie", 100),
+    SurveyFamily("highspeed", "pie", 1000),
+    SurveyFamily("highspeed", "gared", 1000),
+    SurveyFamily("vegas", "drop-tail", 100),
+    SurveyFamily("fast", "drop-tail", 1000),
 )
 """Reno's sawtooth at 1 Gbit/s and 200 ms takes an hour: it has a tenth of the rate."""
 
 
-class Cell(NamedTuple):
+class SurveyCell(NamedTuple):
     """One scenario of the survey."""
 
-    family: Family
+    family: SurveyFamily
     rtt_ms: float
     flows: int
     share: float
@@ -97,12 +97,12 @@ class Cell(NamedTuple):
         return max(1, round(self.share * self.bdp))
 
 
-def cells() -> Iterator[Cell]:
+def cells() -> Iterator[SurveyCell]:
     """All of them, in the order of the table; buffers vary fastest.
 
     Yields
     ------
-    Cell
+    SurveyCell
 
     Examples
     --------
@@ -110,15 +110,15 @@ def cells() -> Iterator[Cell]:
     2112
     """
     for family, rtt_ms, flows, share in product(FAMILIES, RTTS_MS, FLOWS, SHARES):
-        yield Cell(family, rtt_ms, flows, share)
+        yield SurveyCell(family, rtt_ms, flows, share)
 
 
-def scenario(cell: Cell) -> Scenario:
+def scenario(cell: SurveyCell) -> Scenario:
     """Write a cell as a scenario that runs long enough.
 
     Parameters
     ----------
-    cell : Cell
+    cell : SurveyCell
 
     Returns
     -------
@@ -139,12 +139,12 @@ def scenario(cell: Cell) -> Scenario:
     return short.override({"warmup": f"{settled} s", "duration": f"{settled + measured} s"})
 
 
-def written(cell: Cell) -> Scenario:
+def written(cell: SurveyCell) -> Scenario:
     """Write a cell as a scenario, however long it has to run.
 
     Parameters
     ----------
-    cell : Cell
+    cell : SurveyCell
 
     Returns
     -------
@@ -191,12 +191,12 @@ def written(cell: Cell) -> Scenario:
     )
 
 
-def measure(cell: Cell) -> Row:
+def measure(cell: SurveyCell) -> Row:
     """Simulate a cell.
 
     Parameters
     ----------
-    cell : Cell
+    cell : SurveyCell
 
     Returns
     -------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kind:
+class VariantKind:
     """Something that W1 is run under.
 
     Parameters
@@ -35,8 +35,8 @@ class Kind:
 
 
 KINDS = {
-    "laws": Kind("laws", "flows[0].control.law", "highspeed"),
-    "queues": Kind("queues", "links[0].queue.discipline", "drop-tail"),
+    "laws": VariantKind("laws", "flows[0].control.law", "highspeed"),
+    "queues": VariantKind("queues", "links[0].queue.discipline", "drop-tail"),
 }
 """Options of ``elephan bench`` that compare variants."""
 

@@ -13,7 +13,7 @@ KINDS: tuple[str, ...] = ("laws", "slow-starts", "recoveries", "queues", "traffi
 """Kinds of things that a scenario can name."""
 
 
-class Parameter(TypedDict):
+class CardParameter(TypedDict):
     """One parameter of a card."""
 
     name: str
@@ -28,7 +28,7 @@ class Card(TypedDict):
     name: str
     title: str
     source: str
-    parameters: list[Parameter]
+    parameters: list[CardParameter]
     aliases: list[str]
     differs: str
     spellings: dict[str, str]

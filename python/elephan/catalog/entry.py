@@ -1,4 +1,4 @@
-"""The catalogue as Python objects: a shelf for each kind, an entry for each thing on it.
+"""The catalogue as Python objects: a registry for each kind, an entry for each thing in it.
 
 An entry shows its card, and called it gives what a scenario file holds in its place. Names with dashes are written with
 underscores.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from elephan.catalog import Card
 
-E = TypeVar("E", bound="Entry")
+E = TypeVar("E", bound="RegistryEntry")
 
 WIDTH = 100
 """Letters of a docstring's line."""
@@ -47,7 +47,7 @@ def identifier(name: str) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Entry:
+class RegistryEntry:
     """One thing of the catalogue.
 
     Parameters
@@ -136,7 +136,7 @@ class Entry:
 
 
 @dataclass(frozen=True, repr=False)
-class Recipe(Entry):
+class ParameterizedEntry(RegistryEntry):
     """An entry that is called with its parameters; which ones, the stubs say to editors and type checkers.
 
     Parameters
@@ -154,7 +154,7 @@ class Recipe(Entry):
     elephan.errors.InputError: laws.highspeed: unknown parameter "hi_window"; did you mean "high_window"?
     """
 
-    make: Callable[[Entry, dict[str, Any]], Any] = field(default=lambda entry, _: entry.name, compare=False)
+    make: Callable[[RegistryEntry, dict[str, Any]], Any] = field(default=lambda entry, _: entry.name, compare=False)
 
     def __call__(self, **parameters: Any) -> Any:
         """Return what a scenario file holds in its place; of a model, its table."""
@@ -166,7 +166,7 @@ class Recipe(Entry):
         return self.make(self, parameters)
 
 
-class Shelf(Generic[E]):
+class Registry(Generic[E]):
     """All entries of a kind, as attributes that can be completed; also a mapping by the names of scenario files.
 
     Parameters

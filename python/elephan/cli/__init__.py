@@ -32,7 +32,7 @@ from elephan.cli import (
     testbed,
 )
 from elephan.cli.common import Interrupted, leave, report_defect, say
-from elephan.cli.help import Verb, Verbs, arrange
+from elephan.cli.help import CommandHelp, GroupHelp, arrange
 from elephan.errors import InputError, nearest, suggest
 
 if TYPE_CHECKING:
@@ -47,26 +47,26 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    cls=Verbs,
+    cls=GroupHelp,
 )
 # Their order, groups and lines in `elephan --help` are in `help.VERBS`.
-app.command("run", epilog=run.EXAMPLE, cls=Verb)(run.run)
-app.command("size", epilog=size.EXAMPLE, cls=Verb)(size.size)
-app.command("sweep", epilog=sweep.EXAMPLE, cls=Verb)(sweep.sweep)
-app.command("model", epilog=model.EXAMPLE, cls=Verb)(model.model)
-app.command("reproduce", epilog=reproduce.EXAMPLE, cls=Verb)(reproduce.reproduce)
-app.command("new", epilog=new.EXAMPLE, cls=Verb)(new.new)
-app.command("report", epilog=report.EXAMPLE, cls=Verb)(report.report)
+app.command("run", epilog=run.EXAMPLE, cls=CommandHelp)(run.run)
+app.command("size", epilog=size.EXAMPLE, cls=CommandHelp)(size.size)
+app.command("sweep", epilog=sweep.EXAMPLE, cls=CommandHelp)(sweep.sweep)
+app.command("model", epilog=model.EXAMPLE, cls=CommandHelp)(model.model)
+app.command("reproduce", epilog=reproduce.EXAMPLE, cls=CommandHelp)(reproduce.reproduce)
+app.command("new", epilog=new.EXAMPLE, cls=CommandHelp)(new.new)
+app.command("report", epilog=report.EXAMPLE, cls=CommandHelp)(report.report)
 app.add_typer(store.app)
 app.add_typer(testbed.app)
-app.command("compare", epilog=compare.EXAMPLE, cls=Verb)(compare.compare)
+app.command("compare", epilog=compare.EXAMPLE, cls=CommandHelp)(compare.compare)
 app.add_typer(kernel.app)
-app.command("lint", epilog=lint.EXAMPLE, cls=Verb)(lint.lint)
-app.command("list", epilog=catalog.EXAMPLE, cls=Verb)(catalog.list_)
-app.command("schema", epilog=schema.EXAMPLE, cls=Verb)(schema.schema)
-app.command("doctor", epilog=doctor.EXAMPLE, cls=Verb)(doctor.doctor)
-app.command("completion", epilog=completion.EXAMPLE, cls=Verb)(completion.completion)
-app.command("bench", epilog=bench.EXAMPLE, cls=Verb)(bench.bench)
+app.command("lint", epilog=lint.EXAMPLE, cls=CommandHelp)(lint.lint)
+app.command("list", epilog=catalog.EXAMPLE, cls=CommandHelp)(catalog.list_)
+app.command("schema", epilog=schema.EXAMPLE, cls=CommandHelp)(schema.schema)
+app.command("doctor", epilog=doctor.EXAMPLE, cls=CommandHelp)(doctor.doctor)
+app.command("completion", epilog=completion.EXAMPLE, cls=CommandHelp)(completion.completion)
+app.command("bench", epilog=bench.EXAMPLE, cls=CommandHelp)(bench.bench)
 
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -99,7 +99,7 @@ def command() -> TyperGroup:
     TyperGroup
     """
     group = typer.main.get_command(app)
-    assert isinstance(group, Verbs)
+    assert isinstance(group, GroupHelp)
     return arrange(group)
 
 

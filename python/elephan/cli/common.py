@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from elephan.lint import Warned
+    from elephan.lint import LintWarning
 
 ISSUES = "https://github.com/elephan-lab/elephan/issues"
 
@@ -81,12 +81,12 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
-def warn(warnings: Iterable[Warned], *, strict: bool = False, quiet: bool = False) -> None:
+def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool = False) -> None:
     """Put warnings on stderr, a line each and none twice.
 
     Parameters
     ----------
-    warnings : iterable of Warned
+    warnings : iterable of LintWarning
     strict : bool
         They are errors.
     quiet : bool

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from elephan.compare import Comparison, Row
+    from elephan.compare import ComparedQuantity, ScenarioComparison
     from elephan.scenario import Scenario
     from elephan.sweep.document import Sweep
 
@@ -119,7 +119,7 @@ def _points(sweep: Sweep, out: Path | None, progress: Progress, *, json: bool, r
     return valid
 
 
-def _write(compared: Comparison, out: Path) -> list[Path]:
+def _write(compared: ScenarioComparison, out: Path) -> list[Path]:
     from elephan.plots.origins import draw_origins  # noqa: PLC0415 (Matplotlib is slow to import)
     from elephan.run.files import whole_folder  # noqa: PLC0415 (as above)
 
@@ -128,7 +128,7 @@ def _write(compared: Comparison, out: Path) -> list[Path]:
     return [out / path.name for path in written]
 
 
-def _objected(compared: Comparison, where: str) -> bool:
+def _objected(compared: ScenarioComparison, where: str) -> bool:
     """Say where a testbed differs, and why it is not valid; whether it is."""
     tested = compared.tested
     if tested is None:
@@ -144,7 +144,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
 
 
-def _gap(row: Row, other: str) -> str:
+def _gap(row: ComparedQuantity, other: str) -> str:
     gap = row.gap(other)
     if gap is None:
         return ""

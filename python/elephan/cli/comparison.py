@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from elephan.size import Comparison
-    from elephan.size.comparison import Variant
+    from elephan.size import SizeComparison
+    from elephan.size.comparison import SizedVariant
 
 MARK = "*"
 """Beside what is recommended."""
@@ -51,12 +51,12 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
     return names
 
 
-def write_comparison(comparison: Comparison, out: Path | None) -> list[Path]:
+def write_comparison(comparison: SizeComparison, out: Path | None) -> list[Path]:
     """Write everything into a folder: each answer with its picture, the table, the picture of the trade-off.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : SizeComparison
     out : Path or None
 
     Returns
@@ -80,12 +80,12 @@ def write_comparison(comparison: Comparison, out: Path | None) -> list[Path]:
     return [*written, *draw_comparison(comparison, out)]
 
 
-def comparison_tables(comparison: Comparison) -> list[Table | str]:
+def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
     """Write a comparison for the terminal: a row per variant, then what is recommended and why.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : SizeComparison
 
     Returns
     -------
@@ -104,12 +104,12 @@ def comparison_tables(comparison: Comparison) -> list[Table | str]:
     return [head, table, "\n".join(_lines(comparison))]
 
 
-def comparison_notes(comparison: Comparison) -> list[str]:
+def comparison_notes(comparison: SizeComparison) -> list[str]:
     """What each variant's answer says beside its numbers, in a line each.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : SizeComparison
 
     Returns
     -------
@@ -122,7 +122,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     ]
 
 
-def _cells(variant: Variant) -> list[str]:
+def _cells(variant: SizedVariant) -> list[str]:
     """From the buffer on; where no buffer is enough, what the one that comes nearest gives."""
     document = variant.to_json()
     measured: dict[str, Any] = document["nearest"] or document
@@ -140,7 +140,7 @@ def _cells(variant: Variant) -> list[str]:
     ]
 
 
-def _lines(comparison: Comparison) -> list[str]:
+def _lines(comparison: SizeComparison) -> list[str]:
     """What is recommended, why, what would change it, and what to know."""
     found = comparison.recommendation
     head = f"Recommended ({MARK})" if found.meets else f"Nearest ({MARK})"

@@ -82,7 +82,7 @@ def arrange(group: TyperGroup) -> TyperGroup:
     return group
 
 
-class Verb(TyperCommand):
+class CommandHelp(TyperCommand):
     """A verb whose epilogue is examples, a line each, the first after ``Example:``."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -100,7 +100,7 @@ class Verb(TyperCommand):
             formatter.write(write_examples(examples, shutil.get_terminal_size().columns))
 
 
-class Verbs(TyperGroup):
+class GroupHelp(TyperGroup):
     """The verbs together: help, then how to start."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

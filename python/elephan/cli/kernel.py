@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from elephan.cli.common import JsonOption, fitted_table, print_json, print_lines, print_tables, say
-from elephan.cli.help import Verb
+from elephan.cli.help import CommandHelp
 
 app = typer.Typer(
     name="kernel",
@@ -20,7 +20,7 @@ app = typer.Typer(
 LawArgument = Annotated[str, typer.Argument(metavar="LAW", help="As elephan list laws has it, or as the kernel does.")]
 
 
-@app.command("load", cls=Verb, epilog="Example:  elephan kernel load ghstcp --set z_threshold=2.5")
+@app.command("load", cls=CommandHelp, epilog="Example:  elephan kernel load ghstcp --set z_threshold=2.5")
 def load(
     law: LawArgument,
     assignments: Annotated[
@@ -40,7 +40,7 @@ def load(
     say(f"{loaded.name}: sockets can choose {loaded.called}, as with iperf3 -C {loaded.called}")
 
 
-@app.command("unload", cls=Verb, epilog="Example:  elephan kernel unload ghstcp")
+@app.command("unload", cls=CommandHelp, epilog="Example:  elephan kernel unload ghstcp")
 def unload(law: LawArgument, json: JsonOption = False) -> None:
     """Take a law out; sockets that have it keep it until they close."""
     from elephan import kernel  # noqa: PLC0415
@@ -50,7 +50,7 @@ def unload(law: LawArgument, json: JsonOption = False) -> None:
         print_json({"unloaded": law})
 
 
-@app.command("list", cls=Verb, epilog="Example:  elephan kernel list")
+@app.command("list", cls=CommandHelp, epilog="Example:  elephan kernel list")
 def list_(json: JsonOption = False) -> None:
     """List the laws that the kernel can have, and which of them are there."""
     from elephan import kernel  # noqa: PLC0415
@@ -63,7 +63,7 @@ def list_(json: JsonOption = False) -> None:
     print_tables(fitted_table(["law", "in the kernel", "state"], cells, [True] * 3))
 
 
-@app.command("show", cls=Verb, epilog="Example:  elephan kernel show ghstcp")
+@app.command("show", cls=CommandHelp, epilog="Example:  elephan kernel show ghstcp")
 def show(law: LawArgument, json: JsonOption = False) -> None:
     """Count what the sockets of a loaded law have done."""
     from elephan import kernel  # noqa: PLC0415

@@ -28,8 +28,8 @@ from elephan.units import format_number, format_quantity, scaled
 if TYPE_CHECKING:
     from rich.table import Table as Printed
 
-    from elephan.accuracy import Region
-    from elephan.theory.models import Model, Table
+    from elephan.accuracy import ErrorRegion
+    from elephan.theory.models import Model, ModelTable
 
 EXAMPLE = """Example:  elephan model sawtooth --set law=reno --set flows=1 --set "rtt=20 ms,100 ms"
 elephan model sawtooth --scenario scenarios/hstcp-1g.toml"""
@@ -105,7 +105,7 @@ def model(
         say(f"note: simulated, without --set: {said['simulation']['says']}")
 
 
-def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[Table, dict[str, Any]]:
+def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[ModelTable, dict[str, Any]]:
     """The table with what a simulation of it measures, and what is to be said of that."""
     from elephan.accuracy.against import against  # noqa: PLC0415 (loads the simulator)
 
@@ -146,7 +146,7 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
         say(f"note: {line}")
 
 
-def _map_tables(region: Region) -> list[Printed | str]:
+def _map_tables(region: ErrorRegion) -> list[Printed | str]:
     """A line for each RTT and number of flows, a column for each buffer."""
     from elephan.accuracy.regions import label  # noqa: PLC0415
     from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES  # noqa: PLC0415
@@ -176,7 +176,7 @@ def _assignment(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _tables(table: Table, *, only_simulated: bool) -> list[Printed | str]:
+def _tables(table: ModelTable, *, only_simulated: bool) -> list[Printed | str]:
     """What does not vary in one line, the rest as a table."""
     if only_simulated:
         from elephan.accuracy.against import simulated  # noqa: PLC0415

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import Task
 
-    from elephan.sweep import Progress
+    from elephan.sweep import SweepProgress
 
 EVERY_S = 5.0
 """Between lines in a log [s]."""
@@ -54,7 +54,7 @@ class ProgressLine:
 
             console = Console(stderr=True)
 
-            class Left(TimeRemainingColumn):
+            class TimeLeftColumn(TimeRemainingColumn):
                 """The time left, by who knows how long things take, or else by their number."""
 
                 def render(self, task: Task) -> Text:
@@ -65,18 +65,18 @@ class ProgressLine:
                     hours, minutes = divmod(minutes, 60)
                     return Text(f"{hours:d}:{minutes:02d}:{seconds:02d}", style="progress.remaining")
 
-            class Narrow(Progress):
+            class NarrowBar(Progress):
                 """Leaves room for the ^C that a terminal puts behind it: what wraps is not wiped off."""
 
                 def get_renderable(self) -> RenderableType:
                     return Constrain(super().get_renderable(), max(console.width - len("^C^C"), 1))
 
-            self.bar = Narrow(
+            self.bar = NarrowBar(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=None),
                 MofNCompleteColumn(),
                 TextColumn("left"),
-                Left(),
+                TimeLeftColumn(),
                 console=console,
                 transient=True,
                 expand=True,
@@ -120,7 +120,7 @@ class ProgressLine:
             say(f"{text}: {done} of {total} {self.of}{known}")
 
 
-class Watch:
+class ProgressDisplay:
     """Hands the progress of sweeps to the display and remembers it for the case that they are stopped.
 
     Parameters
@@ -130,9 +130,9 @@ class Watch:
 
     def __init__(self, line: ProgressLine) -> None:
         self.line = line
-        self.last: Progress | None = None
+        self.last: SweepProgress | None = None
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: SweepProgress) -> None:
         """Show how far it is."""
         self.last = progress
         failed = f"{progress.failed} failed" if progress.failed else ""

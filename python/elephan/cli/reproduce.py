@@ -24,7 +24,7 @@ from elephan.cli.common import (
     shown,
     writing,
 )
-from elephan.cli.progress import ProgressLine, Watch
+from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
 from elephan.units import format_time
 
@@ -91,7 +91,7 @@ def reproduce(
 
         check_whole(papers(), asked)
     with ProgressLine("reproduce", quiet=quiet, of="points") as line:
-        watch = Watch(line)
+        watch = ProgressDisplay(line)
         try:
             found = judge(*(ids or ()), quick=quick, store=store, workers=workers, progress=watch)
             watch.after("judging")

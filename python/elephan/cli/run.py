@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from elephan.run.result import Result
+    from elephan.run.result import RunResult
     from elephan.scenario import Scenario
-    from elephan.store import Stored
+    from elephan.store import StoredRun
 
 ENGINES = ("window", "reference")
 
@@ -112,7 +112,7 @@ def run(
                 if not quiet:
                     say(f"run {found.id[:12]} is in the store {store}: shown from there")
                 written = found.write(out) if out is not None else []
-                made: Result | Stored = found
+                made: RunResult | StoredRun = found
             else:
                 made = _simulate(read, workers, out, quiet, asked)
                 if kept is not None:
@@ -135,7 +135,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _simulate(read: Scenario, workers: int | None, out: Path | None, quiet: bool, asked: dict[str, Any]) -> Result:
+def _simulate(read: Scenario, workers: int | None, out: Path | None, quiet: bool, asked: dict[str, Any]) -> RunResult:
     """Run, with a line that says how far it is."""
     import elephan  # noqa: PLC0415 (--help does without NumPy)
 
@@ -154,7 +154,7 @@ def _simulate(read: Scenario, workers: int | None, out: Path | None, quiet: bool
             raise Interrupted(message) from None
 
 
-def _written(result: Result, out: Path | None, plot: bool) -> list[Path]:
+def _written(result: RunResult, out: Path | None, plot: bool) -> list[Path]:
     """Write what ``--out`` and ``--plot`` ask for."""
     if out is None:
         return []

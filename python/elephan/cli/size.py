@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from elephan.size import Answer
-    from elephan.size.search import Progress
+    from elephan.size import SizeAnswer
+    from elephan.size.search import SearchProgress
 
 EXAMPLE = """Example:  elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --target delay=10ms --out sized/
 elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --laws reno,highspeed,cubic --model-only"""
@@ -83,7 +83,7 @@ def size(
     """
     import elephan  # noqa: PLC0415 (--help does without NumPy)
     from elephan.scenario import parse_assignments  # noqa: PLC0415
-    from elephan.size import Comparison, compare  # noqa: PLC0415
+    from elephan.size import SizeComparison, compare  # noqa: PLC0415
     from elephan.size.targets import parse_targets  # noqa: PLC0415
 
     check_out(out)
@@ -100,7 +100,7 @@ def size(
         read = read.override(parse_assignments(set_))
 
     with ProgressLine("sizing", quiet=quiet) as line:
-        watch = _Watch(line)
+        watch = _SizeProgressDisplay(line)
         make = partial(
             elephan.size,
             target=target,
@@ -116,27 +116,27 @@ def size(
         try:
             found = compare(read, *names, make, link=link, begin=watch.begin) if any(names) else make(read)
             with writing(out):
-                written = write_comparison(found, out) if isinstance(found, Comparison) else _write(found, out)
+                written = write_comparison(found, out) if isinstance(found, SizeComparison) else _write(found, out)
         except KeyboardInterrupt:
             raise Interrupted(watch.summary()) from None
     if json:
         print_json(found.to_json())
     else:
-        print_tables(*(comparison_tables(found) if isinstance(found, Comparison) else _tables(found)))
+        print_tables(*(comparison_tables(found) if isinstance(found, SizeComparison) else _tables(found)))
         for path in written:
             say(f"wrote {path}")
     warn(found.warnings, strict=strict, quiet=quiet)
-    for note in comparison_notes(found) if isinstance(found, Comparison) else _notes(found):
+    for note in comparison_notes(found) if isinstance(found, SizeComparison) else _notes(found):
         say(note)
     raise typer.Exit(0 if found.is_met else 1)
 
 
-class _Watch:
+class _SizeProgressDisplay:
     """Hands progress to the display and remembers it for the case of Ctrl-C."""
 
     def __init__(self, line: ProgressLine) -> None:
         self.line = line
-        self.last: Progress | None = None
+        self.last: SearchProgress | None = None
         self.variant = ""
 
     def begin(self, number: int, of: int, label: str) -> None:
@@ -144,7 +144,7 @@ class _Watch:
         self.last, self.variant = None, f"{label} ({number} of {of})"
         self.line.begin(f"sizing {self.variant}")
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: SearchProgress) -> None:
         self.last = progress
         self.line.update(progress.done, progress.expected, _bracket(progress))
 
@@ -159,7 +159,7 @@ class _Watch:
         )
 
 
-def _bracket(progress: Progress) -> str:
+def _bracket(progress: SearchProgress) -> str:
     if progress.below is not None and progress.above is not None:
         return f"{progress.below} to {progress.above} packets"
     if progress.above is not None:
@@ -167,11 +167,11 @@ def _bracket(progress: Progress) -> str:
     return f"more than {progress.below} packets" if progress.below is not None else ""
 
 
-def _notes(answer: Answer) -> list[str]:
+def _notes(answer: SizeAnswer) -> list[str]:
     return [f"{'note' if answer.is_met else 'target not met'}: {answer.note}"] if answer.note else []
 
 
-def _write(answer: Answer, out: Path | None) -> list[Path]:
+def _write(answer: SizeAnswer, out: Path | None) -> list[Path]:
     if out is None:
         return []
     from elephan.plots.size import draw_size  # noqa: PLC0415 (matplotlib is slow to import)
@@ -189,7 +189,7 @@ def _interval(document: dict[str, Any]) -> str:
     return f"95 %: {low} to {high}" if high is not None else f"95 %: {low} or more"
 
 
-def _tables(answer: Answer) -> list[Table | str]:
+def _tables(answer: SizeAnswer) -> list[Table | str]:
     document, link = answer.to_json(), answer.facts
     wanted = ", ".join(str(target) for target in answer.targets)
     head = (
@@ -216,7 +216,7 @@ def _tables(answer: Answer) -> list[Table | str]:
     return [*parts, f"{ran}, {document['wall_s']:.1f} s"]
 
 
-def _rules(answer: Answer, document: dict[str, Any]) -> Table:
+def _rules(answer: SizeAnswer, document: dict[str, Any]) -> Table:
     """What rules of thumb would have said; ~ marks what is by the trusted model, where it holds, and not measured."""
     table = new_table("rule of thumb", "packets", "of the answer", "utilization", "delay [ms]")
     for name, packets in document["rules"].items():
@@ -239,7 +239,7 @@ def _shared(lines: dict[str, list[str]]) -> list[str]:
     return [f"{', '.join(found)}: {line}" for line, found in names.items()]
 
 
-def _known(answer: Answer, packets: float, metric: str, scale: float = 1.0) -> str:
+def _known(answer: SizeAnswer, packets: float, metric: str, scale: float = 1.0) -> str:
     if (measured := answer.curve.interpolate(packets, metric)) is not None:
         return f"{measured * scale:.3g}"
     if answer.trusted is None or not answer.models[answer.trusted].holds(packets):
@@ -248,7 +248,7 @@ def _known(answer: Answer, packets: float, metric: str, scale: float = 1.0) -> s
     return "-" if said is None else f"~{said * scale:.3g}"
 
 
-def _models(answer: Answer, document: dict[str, Any]) -> list[Table | str]:
+def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
     """What each model says, how far it was off, and what it takes for granted that does not hold here."""
     rows = []
     for name, row in document["models"].items():

@@ -22,11 +22,11 @@ from elephan.cli.common import (
     say,
     warn,
 )
-from elephan.cli.help import Verb
+from elephan.cli.help import CommandHelp
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from elephan.store import Problem, Store
+    from elephan.store import DamageReport, Store
 
 app = typer.Typer(
     name="store",
@@ -46,7 +46,7 @@ _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)")
 _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
-@app.command("ls", cls=Verb, epilog='Example:  elephan store ls --where "links[0].buffer=0.1 bdp"')
+@app.command("ls", cls=CommandHelp, epilog='Example:  elephan store ls --where "links[0].buffer=0.1 bdp"')
 def ls(
     where: WhereOption = None,
     limit: Annotated[int, typer.Option("--limit", min=0, help="At most so many rows; 0 for all.")] = 50,
@@ -74,7 +74,7 @@ def ls(
         say(f"failed: {labelled(failure['labels'])}: {failure['error']}")
 
 
-@app.command("show", cls=Verb, epilog="Example:  elephan store show 3f2a")
+@app.command("show", cls=CommandHelp, epilog="Example:  elephan store show 3f2a")
 def show(
     run: Annotated[str, typer.Argument(metavar="ID", help="The run's id, or as much of it as no other begins with.")],
     store: StoreOption = None,
@@ -104,7 +104,9 @@ def show(
 
 
 @app.command(
-    "query", cls=Verb, epilog='Example:  elephan store query "SELECT law, avg(goodput_bps) FROM groups GROUP BY law"'
+    "query",
+    cls=CommandHelp,
+    epilog='Example:  elephan store query "SELECT law, avg(goodput_bps) FROM groups GROUP BY law"',
 )
 def query(
     sql: Annotated[
@@ -130,7 +132,9 @@ def query(
 
 
 @app.command(
-    "export", cls=Verb, epilog="Example:  elephan store export --format csv --columns labels,core.utilization > all.csv"
+    "export",
+    cls=CommandHelp,
+    epilog="Example:  elephan store export --format csv --columns labels,core.utilization > all.csv",
 )
 def export(
     format: Annotated[  # noqa: A002 (the option's name)
@@ -156,7 +160,7 @@ def export(
         sys.stdout.buffer.write(content)
 
 
-@app.command("gc", cls=Verb, epilog="Example:  elephan store gc --other-versions --dry-run")
+@app.command("gc", cls=CommandHelp, epilog="Example:  elephan store gc --other-versions --dry-run")
 def gc(
     unlabelled: Annotated[bool, typer.Option("--unlabelled", help="Runs without labels.")] = False,
     other_versions: Annotated[
@@ -191,7 +195,7 @@ def gc(
     print_lines(f"{verb} {what}{also}: {freed.bytes:,} bytes")
 
 
-@app.command("verify", cls=Verb, epilog="Example:  elephan store verify --repair")
+@app.command("verify", cls=CommandHelp, epilog="Example:  elephan store verify --repair")
 def verify(
     repair: Annotated[
         bool, typer.Option("--repair", help="Drop damaged runs, so that they are run again, and mend the index.")
@@ -215,7 +219,7 @@ def verify(
 
 
 @app.command(
-    "merge", cls=Verb, epilog="Example:  elephan store merge cluster-a/.elephan cluster-b/.elephan --store all/"
+    "merge", cls=CommandHelp, epilog="Example:  elephan store merge cluster-a/.elephan cluster-b/.elephan --store all/"
 )
 def merge(
     others: OthersArgument,
@@ -236,7 +240,7 @@ def merge(
         raise typer.Exit(1)
 
 
-def _report(problems: list[Problem], json: bool) -> None:
+def _report(problems: list[DamageReport], json: bool) -> None:
     if json:
         print_json([problem._asdict() for problem in problems])
         return

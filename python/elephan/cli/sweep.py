@@ -28,7 +28,7 @@ from elephan.cli.common import (
     shown,
     writing,
 )
-from elephan.cli.progress import ProgressLine, Watch
+from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
 from elephan.units import format_number
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from elephan.sweep import Done, Point, Sweep, Swept
+    from elephan.sweep import PointResult, Sweep, SweepPoint, SweepResult
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
@@ -110,7 +110,7 @@ def sweep(
         _show_preview(asked, preview(asked, store, part, series=series), json=json)
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line:
-        watch = Watch(line)
+        watch = ProgressDisplay(line)
         try:
             with _executor(scheduler) as executor:
                 swept = run_sweep(
@@ -179,7 +179,7 @@ def _executor(scheduler: str | None) -> AbstractContextManager[Any]:
     return connected(scheduler)
 
 
-def _write(swept: Swept, out: Path | None) -> list[Path]:
+def _write(swept: SweepResult, out: Path | None) -> list[Path]:
     if out is None or not swept.points:
         return []
     from elephan.plots.sweep import draw_sweep  # noqa: PLC0415 (matplotlib is slow to import)
@@ -187,7 +187,7 @@ def _write(swept: Swept, out: Path | None) -> list[Path]:
     return [*swept.write(out), *draw_sweep(swept, out)]
 
 
-def _summary(swept: Swept) -> str:
+def _summary(swept: SweepResult) -> str:
     run = len(swept.points) - swept.reused
     per_s = swept.packets / swept.wall_s
     rate = f", {format_number(per_s / 1e6, 3)} million packets/s" if run else ""
@@ -197,7 +197,7 @@ def _summary(swept: Swept) -> str:
     )
 
 
-def _tables(swept: Swept) -> list[Table | str]:
+def _tables(swept: SweepResult) -> list[Table | str]:
     from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
 
     base = swept.sweep.base
@@ -215,7 +215,7 @@ def _tables(swept: Swept) -> list[Table | str]:
     return [head, table]
 
 
-def _replications(swept: Swept) -> str:
+def _replications(swept: SweepResult) -> str:
     """How many replications the points have, which differ where a precision is asked for."""
     if not swept.sweep.precision or not swept.points:
         return f"{swept.sweep.base.replications} replications"
@@ -224,11 +224,11 @@ def _replications(swept: Swept) -> str:
     return f"{low} replications" if low == high else f"{low} to {high} replications"
 
 
-def _cells(point: Done | Point, names: list[str]) -> list[str]:
+def _cells(point: PointResult | SweepPoint, names: list[str]) -> list[str]:
     return [str(point.labels.get(name, "")) for name in names]
 
 
-def _measures(point: Done, link: int) -> list[str]:
+def _measures(point: PointResult, link: int) -> list[str]:
     document = point.document
     links, groups = document["links"], document["groups"]
     row = links[min(link, len(links) - 1)]
@@ -245,7 +245,7 @@ def _measures(point: Done, link: int) -> list[str]:
     ]
 
 
-def _show_preview(asked: Sweep, points: list[tuple[Point, bool]], *, json: bool) -> None:
+def _show_preview(asked: Sweep, points: list[tuple[SweepPoint, bool]], *, json: bool) -> None:
     if json:
         rows = [
             {"labels": point.labels, "run": point.key, "cost_packets": point.cost, "stored": kept, "error": point.error}

@@ -22,7 +22,7 @@ from elephan.cli.common import (
     say,
     writing,
 )
-from elephan.cli.help import Verb
+from elephan.cli.help import CommandHelp
 
 app = typer.Typer(
     name="testbed",
@@ -37,7 +37,7 @@ def testbed() -> None:
     """Keep `run` a verb of its own although it is the only one."""
 
 
-@app.command("run", cls=Verb, epilog="Example:  elephan testbed run scenarios/testbed.toml --dry-run")
+@app.command("run", cls=CommandHelp, epilog="Example:  elephan testbed run scenarios/testbed.toml --dry-run")
 def run(
     scenario: ScenarioArgument,
     assignments: SetOption = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan import testbed
-from elephan.compare.teeth import Teeth, teeth
+from elephan.compare.sawtooth import SawtoothStatistics, sawtooth_statistics
 from elephan.errors import InputError
 from elephan.run import run
 from elephan.scenario import Scenario
@@ -22,14 +22,14 @@ from elephan.theory.sawtooth import synchronised
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from elephan.run.result import Result
-    from elephan.testbed import Tested
+    from elephan.run.result import RunResult
+    from elephan.testbed import TestbedResult
 
-__all__ = ["Comparison", "Row", "Teeth", "compare", "teeth"]
+__all__ = ["ComparedQuantity", "SawtoothStatistics", "ScenarioComparison", "compare", "sawtooth_statistics"]
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedQuantity:
     """One quantity, as each of the three has it.
 
     Parameters
@@ -77,23 +77,23 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ScenarioComparison:
     """What `compare` found.
 
     Parameters
     ----------
     scenario : Scenario
-    rows : tuple of Row
-    simulated : Result
+    rows : tuple of ComparedQuantity
+    simulated : RunResult
         With its series.
-    tested : Tested or None
+    tested : TestbedResult or None
         None if no testbed was asked for.
     """
 
     scenario: Scenario
-    rows: tuple[Row, ...]
-    simulated: Result
-    tested: Tested | None
+    rows: tuple[ComparedQuantity, ...]
+    simulated: RunResult
+    tested: TestbedResult | None
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan compare --json``.
@@ -145,7 +145,7 @@ def compare(
     *,
     real: bool = True,
     attempts: int = testbed.ATTEMPTS,
-) -> Comparison:
+) -> ScenarioComparison:
     """Ask a model, the simulator and the kernel.
 
     Parameters
@@ -163,7 +163,7 @@ def compare(
 
     Returns
     -------
-    Comparison
+    ScenarioComparison
 
     Raises
     ------
@@ -187,10 +187,12 @@ def compare(
     real_one = None if tested is None else _measured(tested.result)
     against = "testbed" if real else "simulation"
     rows = tuple(
-        Row(name, unit, _known(model, name), _known(simulation, name), _known(real_one, name), relative, against)
+        ComparedQuantity(
+            name, unit, _known(model, name), _known(simulation, name), _known(real_one, name), relative, against
+        )
         for name, unit, relative in QUANTITIES
     )
-    return Comparison(read, rows, simulated, tested)
+    return ScenarioComparison(read, rows, simulated, tested)
 
 
 QUANTITIES = (
@@ -210,7 +212,7 @@ def _known(of: dict[str, float] | None, name: str) -> float | None:
     return value if value is not None and np.isfinite(value) else None
 
 
-def _measured(result: Result) -> dict[str, float]:
+def _measured(result: RunResult) -> dict[str, float]:
     """Means over replications and flows, the same for a simulation and a testbed."""
     document = result.to_json()
     link = document["links"][0]
@@ -221,7 +223,9 @@ def _measured(result: Result) -> dict[str, float]:
         measured = outcome.samples["time_s"] >= warmup_s
         delay_s = float(outcome.links["queueing_delay_s"][0])
         for window, rtt_s in zip(outcome.samples["cwnd_segments"], outcome.flows["base_rtt_s"], strict=True):
-            one = teeth(outcome.samples["time_s"][measured], window[measured].astype(float), float(rtt_s) + delay_s)
+            one = sawtooth_statistics(
+                outcome.samples["time_s"][measured], window[measured].astype(float), float(rtt_s) + delay_s
+            )
             columns.append((one.period_s, one.high, one.low))
     names = ("period_s", "cwnd_high_segments", "cwnd_low_segments")
     for name, values in zip(names, zip(*columns, strict=True), strict=True):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan.compare import Comparison, compare
+from elephan.compare import ScenarioComparison, compare
 from elephan.errors import InputError
 from elephan.testbed import ATTEMPTS, plan
 
@@ -25,7 +25,7 @@ SHOWN = {
 
 
 @dataclass(frozen=True)
-class Compared:
+class PointComparison:
     """A point and its comparison.
 
     Parameters
@@ -33,12 +33,12 @@ class Compared:
     index : int
         From 0.
     labels : dict of str to value
-    comparison : Comparison
+    comparison : ScenarioComparison
     """
 
     index: int
     labels: dict[str, Any]
-    comparison: Comparison
+    comparison: ScenarioComparison
 
     @property
     def name(self) -> str:
@@ -61,7 +61,7 @@ class Compared:
 
 def compare_points(
     sweep: Sweep, progress: Callable[[str], None] | None = None, *, real: bool = True, attempts: int = ATTEMPTS
-) -> Iterator[Compared]:
+) -> Iterator[PointComparison]:
     """Compare point by point; each is there as soon as it is done.
 
     Parameters
@@ -75,7 +75,7 @@ def compare_points(
 
     Yields
     ------
-    Compared
+    PointComparison
 
     Raises
     ------
@@ -87,13 +87,13 @@ def compare_points(
         try:
             plan(point.scenario)
         except InputError as error:
-            message = f"{_said(point.labels)}: {error}"
+            message = f"{_label_text(point.labels)}: {error}"
             raise InputError(message) from None
     for point in points:
         if progress is not None:
-            progress(f"{point.index + 1} of {len(points)}: {_said(point.labels)}")
-        yield Compared(point.index, dict(point.labels), compare(point.scenario, real=real, attempts=attempts))
+            progress(f"{point.index + 1} of {len(points)}: {_label_text(point.labels)}")
+        yield PointComparison(point.index, dict(point.labels), compare(point.scenario, real=real, attempts=attempts))
 
 
-def _said(labels: dict[str, Any]) -> str:
+def _label_text(labels: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in labels.items())

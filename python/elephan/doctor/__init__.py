@@ -1,6 +1,6 @@
 """What this machine can do, what is missing, and the command that mends it. Looks only; nothing is changed.
 
-A probe is a function that returns a `Finding` and a line in `PROBES`.
+A probe is a function that returns a `ProbeFinding` and a line in `PROBES`.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from elephan.doctor import engine, installed, linux, machine, store
-from elephan.doctor.finding import LIMITED, MISSING, Finding, Probe, Row
+from elephan.doctor.finding import LIMITED, MISSING, Probe, ProbeFinding, ProbeResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["PROBES", "Finding", "Probe", "Row", "document", "examine"]
+__all__ = ["PROBES", "Probe", "ProbeFinding", "ProbeResult", "document", "examine"]
 
 LONGEST_S = 20.0
 """A probe that says nothing for so long is given up: a disk of the network may never answer [s]."""
@@ -60,7 +60,7 @@ PROBES: tuple[Probe, ...] = (
 """All of them, in the order in which they are shown."""
 
 
-def examine(probes: Iterable[Probe] = PROBES, longest_s: float = LONGEST_S) -> list[Row]:
+def examine(probes: Iterable[Probe] = PROBES, longest_s: float = LONGEST_S) -> list[ProbeResult]:
     """Look at everything; no probe can make it fail or hang.
 
     Parameters
@@ -71,7 +71,7 @@ def examine(probes: Iterable[Probe] = PROBES, longest_s: float = LONGEST_S) -> l
 
     Returns
     -------
-    list of Row
+    list of ProbeResult
         In the order of the probes.
 
     Examples
@@ -82,20 +82,22 @@ def examine(probes: Iterable[Probe] = PROBES, longest_s: float = LONGEST_S) -> l
     rows = []
     for probe in probes:
         found = _look(probe, longest_s)
-        rows.append(Row(probe.group, probe.name, probe.purpose, probe.needed, found.status, found.found, found.mend))
+        rows.append(
+            ProbeResult(probe.group, probe.name, probe.purpose, probe.needed, found.status, found.found, found.mend)
+        )
     return rows
 
 
-def _look(probe: Probe, longest_s: float) -> Finding:
+def _look(probe: Probe, longest_s: float) -> ProbeFinding:
     broken = MISSING if probe.needed else LIMITED
-    found = [Finding(broken, f"no answer within {longest_s:g} s")]
+    found = [ProbeFinding(broken, f"no answer within {longest_s:g} s")]
 
     def look() -> None:
         try:
             found.append(probe.look())
         except Exception as error:
             # Whatever a system does, the other rows are shown.
-            found.append(Finding(broken, f"could not be looked at: {type(error).__name__}: {error}"))
+            found.append(ProbeFinding(broken, f"could not be looked at: {type(error).__name__}: {error}"))
 
     # What hangs in the system is left behind, and does not keep Python from ending.
     thread = threading.Thread(target=look, daemon=True)
@@ -104,12 +106,12 @@ def _look(probe: Probe, longest_s: float) -> Finding:
     return found[-1]
 
 
-def document(rows: Iterable[Row]) -> dict[str, Any]:
+def document(rows: Iterable[ProbeResult]) -> dict[str, Any]:
     """Return the document of ``elephan doctor --json``.
 
     Parameters
     ----------
-    rows : iterable of Row
+    rows : iterable of ProbeResult
 
     Returns
     -------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elephan import _native
-from elephan.doctor.finding import LIMITED, MISSING, OK, Finding
+from elephan.doctor.finding import LIMITED, MISSING, OK, ProbeFinding
 from elephan.scenario import Scenario
 
 TINY = """
@@ -69,21 +69,21 @@ def digest(engine: str = "window") -> str:
     return f"{outcome['hash']:x}"
 
 
-def engines() -> Finding:
+def engines() -> ProbeFinding:
     """Whether both engines give the same packets, and those of other machines."""
     fast, plain = digest("window"), digest("reference")
     if fast != plain:
-        return Finding(MISSING, f"the engines disagree: {fast} and {plain}; please report it")
+        return ProbeFinding(MISSING, f"the engines disagree: {fast} and {plain}; please report it")
     if fast != GOLDEN:
-        return Finding(LIMITED, f"both engines give {fast}, other machines {GOLDEN}; please report it")
-    return Finding(OK, f"both engines give the bytes of other machines ({fast})")
+        return ProbeFinding(LIMITED, f"both engines give {fast}, other machines {GOLDEN}; please report it")
+    return ProbeFinding(OK, f"both engines give the bytes of other machines ({fast})")
 
 
-def speed() -> Finding:
+def speed() -> ProbeFinding:
     """Roughly, what a packet costs."""
     from elephan.bench.clock import cpu_ns_per_packet  # noqa: PLC0415 (the other probes do without)
     from elephan.bench.workloads import WORKLOADS  # noqa: PLC0415
 
     cost, _ = cpu_ns_per_packet(WORKLOADS["W1"].scenario(SPEED_S), "window")
     found = f"about {cost:.2g} ns of CPU time for a packet (one short run; elephan bench measures)"
-    return Finding(OK if cost < SLOW_NS else LIMITED, found)
+    return ProbeFinding(OK if cost < SLOW_NS else LIMITED, found)

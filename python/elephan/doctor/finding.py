@@ -16,7 +16,7 @@ OK, LIMITED, MISSING, ELSEWHERE = "ok", "limited", "missing", "not applicable"
 
 
 @dataclass(frozen=True)
-class Finding:
+class ProbeFinding:
     """What a probe says.
 
     Parameters
@@ -45,7 +45,7 @@ class Probe:
     purpose : str
         What it is for.
     look : callable
-        Takes nothing, returns a `Finding`, changes nothing.
+        Takes nothing, returns a `ProbeFinding`, changes nothing.
     needed : bool
         Whether nothing works without it.
     """
@@ -53,12 +53,12 @@ class Probe:
     group: str
     name: str
     purpose: str
-    look: Callable[[], Finding]
+    look: Callable[[], ProbeFinding]
     needed: bool = False
 
 
 @dataclass(frozen=True)
-class Row:
+class ProbeResult:
     """A probe with what it found.
 
     Parameters
@@ -66,7 +66,7 @@ class Row:
     group, name, purpose : str
     needed : bool
     status, found, mend : str
-        As in `Finding`.
+        As in `ProbeFinding`.
     """
 
     group: str

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elephan import _native
-from elephan.doctor.finding import LIMITED, MISSING, OK, Finding, install, pip
+from elephan.doctor.finding import LIMITED, MISSING, OK, ProbeFinding, install, pip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,15 +19,15 @@ LEAST_PYTHON = (3, 11)
 EXTENSION = "_native.abi3.so"
 
 
-def python() -> Finding:
+def python() -> ProbeFinding:
     """Whether Python is recent enough."""
     found = f"{sys.version.split()[0]} at {sys.executable}"
     if sys.version_info < LEAST_PYTHON:
-        return Finding(MISSING, found, install({"": "python3.11", "pacman": "python", "apk": "python3"}))
-    return Finding(OK, found)
+        return ProbeFinding(MISSING, found, install({"": "python3.11", "pacman": "python", "apk": "python3"}))
+    return ProbeFinding(OK, found)
 
 
-def extension() -> Finding:
+def extension() -> ProbeFinding:
     """Whether the engine belongs to this package, catches panics, and is built from the source beside it."""
     version, root = _native.version(), Path(__file__).resolve().parents[3]
     try:
@@ -36,13 +36,13 @@ def extension() -> Finding:
         package = version
     rebuild = "make build" if (root / "Makefile").exists() else pip("--force-reinstall", "elephan")
     if package != version:
-        return Finding(LIMITED, f"version {version}, but the package is {package}", rebuild)
+        return ProbeFinding(LIMITED, f"version {version}, but the package is {package}", rebuild)
     if not getattr(_native, "unwinds", lambda: True)():
-        return Finding(LIMITED, f"{version}, built so that a defect ends Python", rebuild)
+        return ProbeFinding(LIMITED, f"{version}, built so that a defect ends Python", rebuild)
     newer = newer_source(root, Path(str(_native.__file__)))
     if newer is not None:
-        return Finding(LIMITED, f"{version}, older than {newer.relative_to(root)}", rebuild)
-    return Finding(OK, version)
+        return ProbeFinding(LIMITED, f"{version}, older than {newer.relative_to(root)}", rebuild)
+    return ProbeFinding(OK, version)
 
 
 def newer_source(root: Path, built: Path) -> Path | None:
@@ -67,7 +67,7 @@ def newer_source(root: Path, built: Path) -> Path | None:
     return newest
 
 
-def packages(*names: str) -> Callable[[], Finding]:
+def packages(*names: str) -> Callable[[], ProbeFinding]:
     """Make the probe of optional packages.
 
     Parameters
@@ -79,13 +79,13 @@ def packages(*names: str) -> Callable[[], Finding]:
     callable
     """
 
-    def look() -> Finding:
+    def look() -> ProbeFinding:
         lacking = [name for name in names if util.find_spec(name.replace("-", "_")) is None]
         there = ", ".join(f"{name} {_version(name)}" for name in names if name not in lacking)
         if not lacking:
-            return Finding(OK, there)
+            return ProbeFinding(OK, there)
         said = f"{there}; not {', '.join(lacking)}" if there else f"no {', '.join(lacking)}"
-        return Finding(LIMITED if there else MISSING, said, pip(*lacking))
+        return ProbeFinding(LIMITED if there else MISSING, said, pip(*lacking))
 
     return look
 
@@ -97,7 +97,7 @@ def _version(name: str) -> str:
         return ""
 
 
-def program(name: str, managers: dict[str, str]) -> Callable[[], Finding]:
+def program(name: str, managers: dict[str, str]) -> Callable[[], ProbeFinding]:
     """Make the probe of a program.
 
     Parameters
@@ -112,21 +112,21 @@ def program(name: str, managers: dict[str, str]) -> Callable[[], Finding]:
     callable
     """
 
-    def look() -> Finding:
+    def look() -> ProbeFinding:
         # Where programs of the system are, which is not on everybody's path.
         path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/local/sbin")
-        return Finding(OK, path) if path else Finding(MISSING, "not installed", install(managers))
+        return ProbeFinding(OK, path) if path else ProbeFinding(MISSING, "not installed", install(managers))
 
     return look
 
 
-def pictures() -> Finding:
+def pictures() -> ProbeFinding:
     """Whether pictures can be drawn without a display, with their letters."""
     if util.find_spec("matplotlib") is None:
-        return Finding(MISSING, "no matplotlib", pip("matplotlib"))
+        return ProbeFinding(MISSING, "no matplotlib", pip("matplotlib"))
     import matplotlib as mpl  # noqa: PLC0415 (slow to import)
     from matplotlib import font_manager  # noqa: PLC0415
 
     font = Path(str(font_manager.findfont(font_manager.FontProperties()))).stem
     found = f"matplotlib {mpl.__version__}, backend {mpl.get_backend()}, font {font}"
-    return Finding(OK, found)
+    return ProbeFinding(OK, found)

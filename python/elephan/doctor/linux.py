@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from elephan import _native
-from elephan.doctor.finding import ELSEWHERE, LIMITED, MISSING, OK, Finding, install
+from elephan.doctor.finding import ELSEWHERE, LIMITED, MISSING, OK, ProbeFinding, install
 from elephan.doctor.machine import read
 from elephan.errors import InputError
 
@@ -30,7 +30,7 @@ BTF = Path("/sys/kernel/btf/vmlinux")
 SYSCTLS = Path("/proc/sys")
 TUN = Path("/dev/net/tun")
 
-NOT_LINUX = Finding(ELSEWHERE, f"{platform.system()} is not Linux")
+NOT_LINUX = ProbeFinding(ELSEWHERE, f"{platform.system()} is not Linux")
 
 
 def is_linux() -> bool:
@@ -43,7 +43,7 @@ def is_linux() -> bool:
     return sys.platform.startswith("linux")
 
 
-def kernel() -> Finding:
+def kernel() -> ProbeFinding:
     """Whether the kernel is recent enough."""
     if not is_linux():
         return NOT_LINUX
@@ -51,51 +51,53 @@ def kernel() -> Finding:
     match = re.match(r"(\d+)\.(\d+)", release)
     version = (int(match[1]), int(match[2])) if match else (0, 0)
     if version < LINKED:
-        return Finding(LIMITED, f"{release}; laws need what Linux has since 6.4, unless a distribution has brought it")
-    return Finding(OK, release)
+        return ProbeFinding(
+            LIMITED, f"{release}; laws need what Linux has since 6.4, unless a distribution has brought it"
+        )
+    return ProbeFinding(OK, release)
 
 
-def struct_ops() -> Finding:
+def struct_ops() -> ProbeFinding:
     """Whether a congestion control can be a BPF program, as far as the kernel's types tell."""
     if not is_linux():
         return NOT_LINUX
     if not BTF.exists():
-        return Finding(MISSING, f"no {BTF}: the kernel was built without its types (CONFIG_DEBUG_INFO_BTF)")
+        return ProbeFinding(MISSING, f"no {BTF}: the kernel was built without its types (CONFIG_DEBUG_INFO_BTF)")
     try:
         types = BTF.read_bytes()
     except OSError as error:
-        return Finding(LIMITED, f"{BTF}: {error.strerror}")
+        return ProbeFinding(LIMITED, f"{BTF}: {error.strerror}")
     if all(name in types for name in TYPES):
-        return Finding(OK, "BTF, with TCP's operations and links of them")
-    return Finding(MISSING, "BTF, but without links of TCP's operations, which Linux has since 6.4")
+        return ProbeFinding(OK, "BTF, with TCP's operations and links of them")
+    return ProbeFinding(MISSING, "BTF, but without links of TCP's operations, which Linux has since 6.4")
 
 
-def laws() -> Finding:
+def laws() -> ProbeFinding:
     """Whether this elephan was built with the laws of the kernel, and what hinders loading them now."""
     if not is_linux():
         return NOT_LINUX
     if not _native.kernel_built():
         packages = install({"": "libelf-devel zlib-devel", "apt-get": "pkg-config libelf-dev zlib1g-dev"})
-        return Finding(MISSING, "built without them: libelf and zlib were not there", f"{packages} && make build")
+        return ProbeFinding(MISSING, "built without them: libelf and zlib were not there", f"{packages} && make build")
     try:
         _native.kernel_check()
     except InputError as error:
-        return Finding(LIMITED, str(error))
+        return ProbeFinding(LIMITED, str(error))
     there = [called for _, called, offered, _ in _native.kernel_laws() if offered]
-    return Finding(OK, f"can be loaded; loaded now: {' '.join(there) or 'none'}")
+    return ProbeFinding(OK, f"can be loaded; loaded now: {' '.join(there) or 'none'}")
 
 
-def tools() -> Finding:
+def tools() -> ProbeFinding:
     """Whether the small programs of util-linux and procps that a testbed calls are there."""
     if not is_linux():
         return NOT_LINUX
     missing = [name for name in ("setpriv", "nsenter", "unshare", "chrt", "sysctl") if shutil.which(name) is None]
     if missing:
-        return Finding(MISSING, f"without {', '.join(missing)}", install({"": "util-linux procps"}))
-    return Finding(OK, "and unshare, chrt, sysctl")
+        return ProbeFinding(MISSING, f"without {', '.join(missing)}", install({"": "util-linux procps"}))
+    return ProbeFinding(OK, "and unshare, chrt, sysctl")
 
 
-def controls() -> Finding:
+def controls() -> ProbeFinding:
     """Which congestion controls the kernel has, and which anybody may choose."""
     if not is_linux():
         return NOT_LINUX
@@ -104,36 +106,36 @@ def controls() -> Finding:
         read(ipv4 / f"tcp_{name}congestion_control") for name in ("available_", "allowed_", "")
     )
     if not available:
-        return Finding(LIMITED, f"{ipv4} does not say")
-    return Finding(OK, f"{available}; without privileges {allowed}; default {usual}")
+        return ProbeFinding(LIMITED, f"{ipv4} does not say")
+    return ProbeFinding(OK, f"{available}; without privileges {allowed}; default {usual}")
 
 
-def tun() -> Finding:
+def tun() -> ProbeFinding:
     """Whether a bottleneck in user space could have its devices."""
     if not is_linux():
         return NOT_LINUX
     if not TUN.exists():
-        return Finding(MISSING, f"no {TUN}", "modprobe tun")
+        return ProbeFinding(MISSING, f"no {TUN}", "modprobe tun")
     if not os.access(TUN, os.R_OK | os.W_OK):
-        return Finding(LIMITED, f"{TUN} cannot be opened by this user", f"sudo chmod 0666 {TUN}")
-    return Finding(OK, str(TUN))
+        return ProbeFinding(LIMITED, f"{TUN} cannot be opened by this user", f"sudo chmod 0666 {TUN}")
+    return ProbeFinding(OK, str(TUN))
 
 
-def namespaces() -> Finding:
+def namespaces() -> ProbeFinding:
     """Whether senders and receivers can have network stacks of their own."""
     if not is_linux():
         return NOT_LINUX
     if not Path("/proc/self/ns/net").exists():
-        return Finding(MISSING, "the kernel has no network namespaces")
+        return ProbeFinding(MISSING, "the kernel has no network namespaces")
     if "CAP_SYS_ADMIN" in held(read(Path("/proc/self/status"))):
-        return Finding(OK, "network namespaces")
+        return ProbeFinding(OK, "network namespaces")
     users = read(SYSCTLS / "user" / "max_user_namespaces")
     if users == "0" or read(SYSCTLS / "kernel" / "unprivileged_userns_clone") == "0":
-        return Finding(LIMITED, "only for root", "sudo sysctl kernel.unprivileged_userns_clone=1")
-    return Finding(OK, "network namespaces, in a user namespace")
+        return ProbeFinding(LIMITED, "only for root", "sudo sysctl kernel.unprivileged_userns_clone=1")
+    return ProbeFinding(OK, "network namespaces, in a user namespace")
 
 
-def privileges() -> Finding:
+def privileges() -> ProbeFinding:
     """What this process may do."""
     if not is_linux():
         return NOT_LINUX
@@ -141,8 +143,8 @@ def privileges() -> Finding:
     lacking = [name for name in CAPABILITIES if name not in has]
     who = "root" if os.geteuid() == 0 else "an ordinary user"
     if not lacking:
-        return Finding(OK, f"{who}, with {', '.join(CAPABILITIES)}")
-    return Finding(LIMITED, f"{who}, without {', '.join(lacking)}", "" if who == "root" else "sudo -E elephan …")
+        return ProbeFinding(OK, f"{who}, with {', '.join(CAPABILITIES)}")
+    return ProbeFinding(LIMITED, f"{who}, without {', '.join(lacking)}", "" if who == "root" else "sudo -E elephan …")
 
 
 def held(status: str) -> list[str]:

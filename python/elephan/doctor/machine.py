@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, Finding, gigabytes
+from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, ProbeFinding, gigabytes
 
 LEAST_FREE = 1e9
 """Of a disk [bytes]: a sweep of 10 000 short runs takes about half of it."""
@@ -26,16 +26,16 @@ LEAST_COLUMNS = 80
 CGROUPS = Path("/sys/fs/cgroup")
 
 
-def cores() -> Finding:
+def cores() -> ProbeFinding:
     """How many cores replications can use."""
     there = os.cpu_count() or 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else there
     quota = cpu_quota(CGROUPS)
     usable = min(allowed, quota)
     if usable >= there:
-        return Finding(OK, f"{there}")
+        return ProbeFinding(OK, f"{there}")
     why = "affinity" if allowed < there else "the control group"
-    return Finding(LIMITED, f"{usable:.3g} of {there}, by {why}")
+    return ProbeFinding(LIMITED, f"{usable:.3g} of {there}, by {why}")
 
 
 def cpu_quota(folder: Path) -> float:
@@ -58,15 +58,15 @@ def cpu_quota(folder: Path) -> float:
     return int(quota) / int(period)
 
 
-def memory() -> Finding:
+def memory() -> ProbeFinding:
     """How much memory is left for runs."""
     available = available_memory(Path("/proc/meminfo"))
     if available is None:
-        return Finding(ELSEWHERE, "this system does not say")
+        return ProbeFinding(ELSEWHERE, "this system does not say")
     limit = memory_limit(CGROUPS)
     room = min(available, limit)
     found = f"{gigabytes(room)} available" + (", by the control group" if limit < available else "")
-    return Finding(OK if room >= LEAST_MEMORY else LIMITED, found)
+    return ProbeFinding(OK if room >= LEAST_MEMORY else LIMITED, found)
 
 
 def available_memory(meminfo: Path) -> float | None:
@@ -134,7 +134,7 @@ def nearest_folder(path: Path) -> Path:
     return next(each for each in (whole, *whole.parents) if each.is_dir())
 
 
-def room(path: Path) -> Finding:
+def room(path: Path) -> ProbeFinding:
     """How much a disk holds still.
 
     Parameters
@@ -144,21 +144,21 @@ def room(path: Path) -> Finding:
 
     Returns
     -------
-    Finding
+    ProbeFinding
     """
     folder = nearest_folder(path)
     free = shutil.disk_usage(folder).free
     if not os.access(folder, os.W_OK):
-        return Finding(LIMITED, f"{folder} cannot be written")
-    return Finding(OK if free >= LEAST_FREE else LIMITED, f"{gigabytes(free)} free at {folder}")
+        return ProbeFinding(LIMITED, f"{folder} cannot be written")
+    return ProbeFinding(OK if free >= LEAST_FREE else LIMITED, f"{gigabytes(free)} free at {folder}")
 
 
-def temporary() -> Finding:
+def temporary() -> ProbeFinding:
     """How much room temporary files have."""
     return room(Path(tempfile.gettempdir()))
 
 
-def terminal() -> Finding:
+def terminal() -> ProbeFinding:
     """What the terminal shows."""
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
     columns = shutil.get_terminal_size().columns
@@ -170,5 +170,5 @@ def terminal() -> Finding:
         colour = "colour"
     found = f"{colour}, {columns} columns, {encoding or 'unknown encoding'}"
     if encoding != "utf8":
-        return Finding(LIMITED, f"{found}: lines of tables may be wrong", "export PYTHONUTF8=1")
-    return Finding(OK if columns >= LEAST_COLUMNS else LIMITED, found)
+        return ProbeFinding(LIMITED, f"{found}: lines of tables may be wrong", "export PYTHONUTF8=1")
+    return ProbeFinding(OK if columns >= LEAST_COLUMNS else LIMITED, found)

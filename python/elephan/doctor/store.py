@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, Finding, pip
+from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, ProbeFinding, pip
 from elephan.doctor.machine import nearest_folder, read, room
 
 NETWORKS = frozenset(
@@ -26,33 +26,33 @@ def folder() -> Path:
     return usual()
 
 
-def disk() -> Finding:
+def disk() -> ProbeFinding:
     """How much room the store has."""
     return room(folder())
 
 
-def state() -> Finding:
+def state() -> ProbeFinding:
     """Whether the index can be read; its runs are not verified."""
     from elephan.store.index import FILE  # noqa: PLC0415 (as above)
     from elephan.store.schema import VERSION  # noqa: PLC0415
 
     index = folder() / FILE
     if not index.exists():
-        return Finding(OK, f"{folder()}: none yet; the first sweep makes it")
+        return ProbeFinding(OK, f"{folder()}: none yet; the first sweep makes it")
     try:
         connection = sqlite3.connect(f"{index.absolute().as_uri()}?{_way(index)}", uri=True, timeout=2)
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version > VERSION:
-                return Finding(
+                return ProbeFinding(
                     LIMITED, f"{folder()}: schema {version} is of a newer elephan than this", pip("-U", "elephan")
                 )
             runs = connection.execute("SELECT count(*) FROM runs").fetchone()[0]
         finally:
             connection.close()
     except sqlite3.Error as error:
-        return Finding(LIMITED, f"{index}: {error}", "elephan store verify --repair")
-    return Finding(OK, f"{folder()}: {runs} runs, schema {version}; elephan store verify looks at them")
+        return ProbeFinding(LIMITED, f"{index}: {error}", "elephan store verify --repair")
+    return ProbeFinding(OK, f"{folder()}: {runs} runs, schema {version}; elephan store verify looks at them")
 
 
 def _way(index: Path) -> str:
@@ -61,18 +61,18 @@ def _way(index: Path) -> str:
     return "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
 
 
-def locks() -> Finding:
+def locks() -> ProbeFinding:
     """Whether the disk of the store locks files as SQLite needs it."""
     mounts = read(Path("/proc/self/mountinfo"))
     if not mounts:
-        return Finding(ELSEWHERE, "this system does not say which file system it is")
+        return ProbeFinding(ELSEWHERE, "this system does not say which file system it is")
     kind = file_system(nearest_folder(folder()).resolve(), mounts)
     if kind in NETWORKS:
         local = Path.home() / ".elephan"
-        return Finding(
+        return ProbeFinding(
             LIMITED, f"on {kind}, a network: several machines must not write it", f"export ELEPHAN_STORE={local}"
         )
-    return Finding(OK, f"on {kind}")
+    return ProbeFinding(OK, f"on {kind}")
 
 
 def file_system(path: Path, mounts: str) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 
 from elephan import _native
 
-__all__ = ["Counters", "Law", "counters", "laws", "load", "unload"]
+__all__ = ["KernelCounters", "KernelLaw", "counters", "laws", "load", "unload"]
 
 
 @dataclass(frozen=True)
-class Law:
+class KernelLaw:
     """A law that the kernel can have.
 
     Parameters
@@ -34,7 +34,7 @@ class Law:
 
 
 @dataclass(frozen=True)
-class Counters:
+class KernelCounters:
     """What the sockets of a law have done since it was loaded.
 
     Parameters
@@ -55,22 +55,22 @@ class Counters:
     strays: int
 
 
-def laws() -> list[Law]:
+def laws() -> list[KernelLaw]:
     """List the laws that the kernel can have.
 
     Returns
     -------
-    list of Law
+    list of KernelLaw
 
     Raises
     ------
     InputError
         If this elephan was built without them.
     """
-    return [Law(*row) for row in _native.kernel_laws()]
+    return [KernelLaw(*row) for row in _native.kernel_laws()]
 
 
-def load(law: str, **parameters: Any) -> Law:
+def load(law: str, **parameters: Any) -> KernelLaw:
     """Put a law into the kernel; it stays until `unload`, or until the machine is started again.
 
     Parameters
@@ -81,7 +81,7 @@ def load(law: str, **parameters: Any) -> Law:
 
     Returns
     -------
-    Law
+    KernelLaw
 
     Raises
     ------
@@ -109,7 +109,7 @@ def unload(law: str) -> None:
     _native.kernel_unload(law)
 
 
-def counters(law: str) -> Counters:
+def counters(law: str) -> KernelCounters:
     """Say what the sockets of a law have done since it was loaded.
 
     Parameters
@@ -118,11 +118,11 @@ def counters(law: str) -> Counters:
 
     Returns
     -------
-    Counters
+    KernelCounters
 
     Raises
     ------
     InputError
         If `load` has not put it there.
     """
-    return Counters(**_native.kernel_counters(law))
+    return KernelCounters(**_native.kernel_counters(law))

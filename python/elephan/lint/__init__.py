@@ -20,7 +20,7 @@ from elephan.lint import (
     thresholds,
 )
 from elephan.lint.groups import bulk_groups
-from elephan.lint.rule import Rule, Study, Warned
+from elephan.lint.rule import LintRule, LintSubject, LintWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from elephan.lint.rule import HasRule
     from elephan.scenario import Scenario
 
-__all__ = ["RULES", "Rule", "Warned", "cards", "lint"]
+__all__ = ["RULES", "LintRule", "LintWarning", "cards", "lint"]
 
 _MODULES: tuple[HasRule, ...] = (
     receiver_limited,
@@ -43,11 +43,11 @@ _MODULES: tuple[HasRule, ...] = (
     little_goodput,
 )
 
-RULES: tuple[Rule, ...] = tuple(module.RULE for module in _MODULES)
+RULES: tuple[LintRule, ...] = tuple(module.RULE for module in _MODULES)
 """All rules, in the order in which their warnings are shown."""
 
 
-def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[Warned]:
+def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[LintWarning]:
     """Warn about what makes the numbers of a scenario mean something else than intended.
 
     Parameters
@@ -58,7 +58,7 @@ def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[
 
     Returns
     -------
-    list of Warned
+    list of LintWarning
         In the order of `RULES`.
 
     Examples
@@ -67,9 +67,9 @@ def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[
     >>> [warned.rule for warned in lint(Scenario.from_text(EXAMPLE))]
     ['short-warmup', 'short-run', 'phase-locked']
     """
-    study = Study(scenario, bulk_groups(scenario), document)
+    study = LintSubject(scenario, bulk_groups(scenario), document)
     return [
-        Warned(rule.name, "warning", found.where, found.message, found.remedy)
+        LintWarning(rule.name, "warning", found.where, found.message, found.remedy)
         for rule in RULES
         for found in rule.check(study)
     ]

@@ -23,7 +23,7 @@ FULL_UNTIL_IT_DROPS = "drop-tail"
 
 
 @dataclass(frozen=True)
-class Link:
+class BulkLink:
     """A link as bulk flows see it, one of an array if there are several.
 
     ``flows`` of TCP that cross it; ``queue_s`` is how long a full buffer takes to drain, None without limit;
@@ -43,14 +43,14 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Group:
+class BulkGroup:
     """A group of bulk flows. What comes from the file is as in the canonical form, in seconds and packets."""
 
     index: int
     name: str
     flows: int
     path: tuple[int, ...]
-    link: Link
+    link: BulkLink
     law: str
     control: dict[str, Any]
     packet_bytes: int
@@ -95,7 +95,7 @@ class Group:
         return limit is not None and (window is None or limit < window)
 
 
-def bulk_groups(scenario: Scenario) -> tuple[Group, ...]:
+def bulk_groups(scenario: Scenario) -> tuple[BulkGroup, ...]:
     """Groups of TCP flows that always have something to send.
 
     Parameters
@@ -104,7 +104,7 @@ def bulk_groups(scenario: Scenario) -> tuple[Group, ...]:
 
     Returns
     -------
-    tuple of Group
+    tuple of BulkGroup
 
     Examples
     --------
@@ -121,7 +121,7 @@ def bulk_groups(scenario: Scenario) -> tuple[Group, ...]:
         link = min((links[i] for i in fact["path"]), key=lambda link: link.share_bps)
         rtts, drawn = _rtts(scenario, fact, form)
         found.append(
-            Group(
+            BulkGroup(
                 index=index,
                 name=fact["name"],
                 flows=int(fact["flows"]),
@@ -164,7 +164,7 @@ def datagrams_bps(scenario: Scenario, link: int) -> float:
     return float(sum(group["flows"] * (group["offered_bps"] or 0.0) for group in senders))
 
 
-def _link(scenario: Scenario, index: int) -> Link:
+def _link(scenario: Scenario, index: int) -> BulkLink:
     fact = scenario.links[index]
     crossing = [group for group in scenario.groups if index in group["path"]]
     members = int(fact["count"])
@@ -173,7 +173,7 @@ def _link(scenario: Scenario, index: int) -> Link:
     limit = fact["buffer_limit_bytes"]
     if limit is None and fact["buffer_limit_packets"] is not None:
         limit = fact["buffer_limit_packets"] * packet
-    return Link(
+    return BulkLink(
         index=index,
         name=fact["name"],
         members=members,

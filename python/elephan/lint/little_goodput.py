@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ BUSY = 0.2
 """Utilization below which the question does not arise."""
 
 
-def _check(study: Study) -> Iterator[Finding]:
+def _check(study: LintSubject) -> Iterator[LintFinding]:
     document = study.document
     if document is None:
         return
@@ -35,14 +35,14 @@ def _check(study: Study) -> Iterator[Finding]:
             continue
         share = sum(goodput) / (utilization * link["rate_bps"] * link["count"])
         if share < LEAST:
-            yield Finding(
+            yield LintFinding(
                 f"links[{link['name']}]",
                 f"only {share:.0%} of what it carried was delivered in order for the first time",
                 "look at loss, timeouts and recovery of the flows there; a longer run tells whether it lasts",
             )
 
 
-RULE = Rule(
+RULE = LintRule(
     "little-goodput",
     "A link is busy, but little of what it carries is new and in order",
     "Floyd and Fall 1999, Promoting the use of end-to-end congestion control (congestion collapse, Section 3)",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elephan.lint.groups import Group
+    from elephan.lint.groups import BulkGroup
 
 
-def _check(study: Study) -> Iterator[Finding]:
+def _check(study: LintSubject) -> Iterator[LintFinding]:
     for group in study.groups:
         rate = group.access_rate_bps
         is_bounded = group.access_buffer is not None or group.tcp["receive_window"] is not None
@@ -29,24 +29,24 @@ def _check(study: Study) -> Iterator[Finding]:
             message = f"{format_rate(rate)} is no more than {group.link.name} carries, so the first flow loses nothing"
         else:
             continue
-        yield Finding(
+        yield LintFinding(
             f"flows[{group.name}].access",
             f"{message}, and its window grows without end in its own unbounded queue",
             "give access a buffer, tcp a receive_window, or make access faster than the link",
         )
 
 
-def _never_full(group: Group, beside: list[Group]) -> bool:
+def _never_full(group: BulkGroup, beside: list[BulkGroup]) -> bool:
     """Whether all flows that cross the link cannot fill what datagrams leave of it."""
     wanted = sum(one.flows * (one.access_rate_bps or math.inf) for one in (group, *beside))
     return wanted <= group.link.share_bps * group.link.flows
 
 
-def _starts_without_limit(group: Group) -> bool:
+def _starts_without_limit(group: BulkGroup) -> bool:
     return group.control["slow_start"]["kind"] == "classic" and group.tcp["initial_ssthresh"] is None
 
 
-def _holds_all(group: Group, beside: list[Group]) -> bool:
+def _holds_all(group: BulkGroup, beside: list[BulkGroup]) -> bool:
     """Whether its first flow may lock all others out: access is just the link, and what it overshoots waits at home.
 
     In the web scenario of the second paper (case 33, starts within a second) one replication of five did so.
@@ -55,7 +55,7 @@ def _holds_all(group: Group, beside: list[Group]) -> bool:
     return first and group.access_rate_bps == group.link.rate_bps and _starts_without_limit(group)
 
 
-def _is_alone(group: Group, beside: list[Group]) -> bool:
+def _is_alone(group: BulkGroup, beside: list[BulkGroup]) -> bool:
     """Whether its first flow is likely to have the link for itself until the end of an unlimited slow start."""
     if not _starts_without_limit(group):
         return False
@@ -67,7 +67,7 @@ def _is_alone(group: Group, beside: list[Group]) -> bool:
     return min(gaps) > group.rtt_s * math.log2(max(2.0, full / group.tcp["initial_window"]))
 
 
-RULE = Rule(
+RULE = LintRule(
     "nic-queue",
     "The access link is the bottleneck, with a queue without limit",
     "ns-2 runs of the papers' dumbbells with access links as fast as the bottleneck: windows of 10^5 to 10^6 packets",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ ROUNDING = 1e-9
 """Half-width as a share of the mean that is rounding."""
 
 
-def _check(study: Study) -> Iterator[Finding]:
+def _check(study: LintSubject) -> Iterator[LintFinding]:
     document = study.document
     if document is None or document["run"]["replications"] < 2:
         return
@@ -21,7 +21,7 @@ def _check(study: Study) -> Iterator[Finding]:
     measured += [group["goodput_bps"] for group in document["groups"]]
     moving = [quantity for quantity in measured if quantity["mean"]]
     if moving and all(_is_constant(quantity) for quantity in moving):
-        yield Finding(
+        yield LintFinding(
             "replications",
             f"all {document['run']['replications']} are the same, since nothing in the scenario is random, so the "
             "intervals are empty and say nothing",
@@ -33,7 +33,7 @@ def _is_constant(quantity: Mapping[str, Any]) -> bool:
     return quantity["ci95"] is not None and quantity["ci95"] <= ROUNDING * abs(quantity["mean"])
 
 
-RULE = Rule(
+RULE = LintRule(
     "no-chance",
     "All replications are the same",
     "Law and Kelton 2000, Simulation modeling and analysis, Section 9.4, on independent replications",

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elephan.lint.groups import FULL_UNTIL_IT_DROPS
-from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elephan.lint.groups import Group
+    from elephan.lint.groups import BulkGroup
 
 REGULAR = {"bulk", "finite", "cbr"}
 """Traffic that is part of the pattern; whatever comes at random breaks it."""
 
 
-def _check(study: Study) -> Iterator[Finding]:
+def _check(study: LintSubject) -> Iterator[LintFinding]:
     seen: dict[tuple[int, int, float], str] = {}
     for group in study.groups:
         in_step = group.tcp["send_jitter_ps"] == 0 and not group.rtts_are_drawn and not group.is_held_by_access
@@ -35,10 +35,10 @@ def _check(study: Study) -> Iterator[Finding]:
             seen[place] = group.name
 
 
-def _finding(group: Group, other: str, rtt_s: float) -> Finding:
+def _finding(group: BulkGroup, other: str, rtt_s: float) -> LintFinding:
     whom = "its flows" if other == group.name else f"it and {other}"
     packet_s = 8 * group.packet_bytes / group.link.rate_bps
-    return Finding(
+    return LintFinding(
         f"flows[{group.name}].tcp.send_jitter",
         f"{whom} have equal RTTs ({rtt_s * 1e3:.6g} ms) into a drop-tail queue and nothing else is random, so they may "
         "keep step and lose in a fixed pattern",
@@ -46,7 +46,7 @@ def _finding(group: Group, other: str, rtt_s: float) -> Finding:
     )
 
 
-RULE = Rule(
+RULE = LintRule(
     "phase-locked",
     "Flows with equal round-trip times keep step at a drop-tail queue",
     "Floyd and Jacobson 1992, On traffic phase effects in packet-switched gateways",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,7 +13,7 @@ FULL = 0.95
 """A mean window this near the limit was held by it most of the time."""
 
 
-def _check(study: Study) -> Iterator[Finding]:
+def _check(study: LintSubject) -> Iterator[LintFinding]:
     for group in study.groups:
         limit = group.tcp["receive_window"]
         if limit is None:
@@ -29,14 +29,14 @@ def _check(study: Study) -> Iterator[Finding]:
             message = f"{limit} segments are less than a flow's share of pipe and buffer, {wanted:.0f} segments"
         else:
             continue
-        yield Finding(
+        yield LintFinding(
             f"flows[{group.name}].tcp.receive_window",
             message,
             f'give at least {2 * wanted:.0f}, or "none", unless this limit is what you study',
         )
 
 
-RULE = Rule(
+RULE = LintRule(
     "receiver-limited",
     "The receive window holds the flows back, not the link",
     "RFC 7323 Section 1.1",

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from elephan.catalog import Card
-    from elephan.lint.groups import Group
+    from elephan.lint.groups import BulkGroup
     from elephan.scenario import Scenario
 
 
 @dataclass(frozen=True)
-class Finding:
+class LintFinding:
     """Something about a scenario that makes its numbers mean something else than its author thinks.
 
     Parameters
@@ -33,7 +33,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Warned:
+class LintWarning:
     """A finding and the rule that made it.
 
     Parameters
@@ -42,7 +42,7 @@ class Warned:
     severity : str
         ``"warning"``: the run means something, but hardly what was meant.
     where, message, remedy : str
-        As in `Finding`.
+        As in `LintFinding`.
 
     Examples
     --------
@@ -70,28 +70,28 @@ class Warned:
 
 
 @dataclass(frozen=True)
-class Study:
+class LintSubject:
     """What rules look at.
 
     Parameters
     ----------
     scenario : Scenario
-    groups : tuple of Group
+    groups : tuple of BulkGroup
         Its bulk flows of TCP.
     document : mapping or None
         The document of its run, if there is one.
     """
 
     scenario: Scenario
-    groups: tuple[Group, ...]
+    groups: tuple[BulkGroup, ...]
     document: Mapping[str, Any] | None = None
 
-    def measured(self, group: Group, quantity: str) -> float | None:
+    def measured(self, group: BulkGroup, quantity: str) -> float | None:
         """Mean of a quantity of a group.
 
         Parameters
         ----------
-        group : Group
+        group : BulkGroup
         quantity : str
             As the document calls it.
 
@@ -107,7 +107,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Rule:
+class LintRule:
     """A rule: what it is called, why it exists, how it looks.
 
     Parameters
@@ -125,7 +125,7 @@ class Rule:
     title: str
     source: str
     why: str
-    check: Callable[[Study], Iterable[Finding]]
+    check: Callable[[LintSubject], Iterable[LintFinding]]
 
     def card(self) -> Card:
         """Return the rule as `elephan.catalog` shows what exists.
@@ -149,4 +149,4 @@ class Rule:
 class HasRule(Protocol):
     """A module of this package that holds a rule."""
 
-    RULE: Rule
+    RULE: LintRule

@@ -16,7 +16,7 @@ from elephan import _native
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elephan.lint.groups import Group
+    from elephan.lint.groups import BulkGroup
 
 ASKED = (
     "highspeed",
@@ -41,12 +41,12 @@ MOST_ACKS = 4e6
 """Until a law is no longer asked, about a tenth of a second; by then it has taken at least so long."""
 
 
-def period_s(group: Group) -> float | None:
+def period_s(group: BulkGroup) -> float | None:
     """Time between two losses of a flow that has its share.
 
     Parameters
     ----------
-    group : Group
+    group : BulkGroup
 
     Returns
     -------
@@ -73,12 +73,12 @@ def period_s(group: Group) -> float | None:
     return recovery_s(control, group.window, group.rtt_s, group.bdp)
 
 
-def slowest(groups: Iterable[Group]) -> tuple[Group, float] | None:
+def slowest(groups: Iterable[BulkGroup]) -> tuple[BulkGroup, float] | None:
     """The group with the longest time between losses.
 
     Parameters
     ----------
-    groups : iterable of Group
+    groups : iterable of BulkGroup
 
     Returns
     -------

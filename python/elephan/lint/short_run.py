@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.lint.sawtooth import period_s
 from elephan.units import format_time
 
@@ -15,7 +15,7 @@ SAWTEETH = 5
 """Fewer than these, and where in its sawtooth a flow happens to be at the end decides the mean."""
 
 
-def _check(study: Study) -> Iterator[Finding]:
+def _check(study: LintSubject) -> Iterator[LintFinding]:
     facts = study.scenario.facts
     for group in study.groups:
         period = period_s(group)
@@ -34,14 +34,14 @@ def _check(study: Study) -> Iterator[Finding]:
         else:
             continue
         longest = max(period, measured_s * group.flows / events) if events else period
-        yield Finding(
+        yield LintFinding(
             "duration",
             message,
             f"give {format_time(begin + SAWTEETH * longest)} or more",
         )
 
 
-RULE = Rule(
+RULE = LintRule(
     "short-run",
     "The run is shorter than five sawteeth",
     "ns-2 runs of HighSpeed and Reno at 2.5 Gbit/s and 200 ms, where 300 s hold one loss of Reno or none",

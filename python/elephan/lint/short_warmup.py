@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.lint.sawtooth import slowest
 from elephan.units import format_time
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def _check(study: Study) -> Iterator[Finding]:
+def _check(study: LintSubject) -> Iterator[LintFinding]:
     warmup_s = float(study.scenario.facts["warmup_s"])
     found = slowest(study.groups)
     # A rule that looked at the run itself knows better than a bound.
     if found is None or study.scenario.warmup_rule != "stated" or warmup_s >= found[1]:
         return
     group, period = found
-    yield Finding(
+    yield LintFinding(
         "warmup",
         f"{format_time(warmup_s)} is shorter than one sawtooth of {group.name} ({group.law}), about "
         f"{format_time(period)}, so what is measured begins in the middle of the first",
@@ -27,7 +27,7 @@ def _check(study: Study) -> Iterator[Finding]:
     )
 
 
-RULE = Rule(
+RULE = LintRule(
     "short-warmup",
     "The warm-up is shorter than a sawtooth of the slowest law",
     "Law and Kelton 2000, Simulation modeling and analysis, Section 9.5.1, on the initial transient",

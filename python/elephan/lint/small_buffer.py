@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def _check(study: Study) -> Iterator[Finding]:
+def _check(study: LintSubject) -> Iterator[LintFinding]:
     for link in {group.link.index: group.link for group in study.groups}.values():
         if link.buffer_packets is None:
             continue
@@ -23,14 +23,14 @@ def _check(study: Study) -> Iterator[Finding]:
             message = f"{link.buffer_packets:.4g} packets are less than one for each of its {link.flows} flows"
         else:
             continue
-        yield Finding(
+        yield LintFinding(
             f"links[{link.name}].buffer",
             message,
             f'give at least "{max(burst, link.flows)} packets", unless so small a buffer is what you study',
         )
 
 
-RULE = Rule(
+RULE = LintRule(
     "buffer-under-burst",
     "The buffer is smaller than one burst",
     "Enachescu et al. 2006, Routers with very small buffers; RFC 6928 for initial windows",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.lint.rule import Finding, Rule, Study
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.units import format_time, seconds
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ COMPARED = ("min_th", "max_th", "ecn_threshold", "threshold", "target")
 """Parameters that are held against a backlog or a delay, and so are in vain above what the buffer holds."""
 
 
-def _check(study: Study) -> Iterator[Finding]:
+def _check(study: LintSubject) -> Iterator[LintFinding]:
     for link in study.scenario.links:
         limit, size = link["buffer_limit_packets"], link["packet_bytes"]
         if limit is None and link["buffer_limit_bytes"] is not None and size:
@@ -23,7 +23,7 @@ def _check(study: Study) -> Iterator[Finding]:
             continue
         drain_s = 8 * limit * size / link["rate_bps"]
         for name, wanted, most in _compared(link, limit, drain_s, size):
-            yield Finding(
+            yield LintFinding(
                 f"links[{link['name']}].queue.{name}",
                 f"{wanted} is more than the buffer ever holds ({most}), so {link['discipline']} never acts on it",
                 "lower it, or enlarge the buffer",
@@ -51,7 +51,7 @@ def _packets(text: str, size: float) -> float | None:
     return {"packets": 1.0, "B": 1 / size}[unit] * float(number) if unit in ("packets", "B") else None
 
 
-RULE = Rule(
+RULE = LintRule(
     "thresholds",
     "A threshold or target lies above the buffer",
     "Floyd and Jacobson 1993, Random early detection gateways, Section 4; RFC 8289 and RFC 8033 for targets",

@@ -4,15 +4,15 @@ To add a paper: a folder with ``paper.toml``, ``claims.csv``, ``open.toml``, ``d
 ``measures.py`` and ``figures.py`` (see `elephan.papers.paper`), and its name in `PAPERS`.
 """
 
-from elephan.papers.paper import Claim, Deviation, Experiment, Open, Paper
+from elephan.papers.paper import Ambiguity, Claim, Deviation, Experiment, Paper
 from elephan.papers.reproduction import PAPERS, Reproduction, papers, reproduce
 
 __all__ = [
     "PAPERS",
+    "Ambiguity",
     "Claim",
     "Deviation",
     "Experiment",
-    "Open",
     "Paper",
     "Reproduction",
     "papers",

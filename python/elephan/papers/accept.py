@@ -27,7 +27,7 @@ _PLAIN = {
 
 
 @dataclass(frozen=True)
-class Accept:
+class AcceptedBand:
     """What is accepted.
 
     Parameters
@@ -50,7 +50,7 @@ class Accept:
     value: float = float("nan")
 
     @classmethod
-    def read(cls, text: str, value: str = "") -> Accept:
+    def read(cls, text: str, value: str = "") -> AcceptedBand:
         """Read it.
 
         Parameters
@@ -61,7 +61,7 @@ class Accept:
 
         Returns
         -------
-        Accept
+        AcceptedBand
 
         Raises
         ------
@@ -122,7 +122,7 @@ class Accept:
         within = (number * abs(self.value) if self.how == "rel" else number) * EDGE
         return self.value - within, self.value + within
 
-    def beside(self, ci95: float | None) -> Accept:
+    def beside(self, ci95: float | None) -> AcceptedBand:
         """Return what is accepted of something with an interval: a paper's interval is widened by ours.
 
         Parameters
@@ -132,12 +132,12 @@ class Accept:
 
         Returns
         -------
-        Accept
+        AcceptedBand
             Which is used for its nulls, too, whatever their intervals are.
         """
         if self.how != "interval":
             return self
-        return Accept("abs", (self.numbers[0] + (ci95 or 0.0),), self.value)
+        return AcceptedBand("abs", (self.numbers[0] + (ci95 or 0.0),), self.value)
 
     def standing(self, mean: float, ci95: float) -> Standing:
         """Tell what a 95 % interval says of it.

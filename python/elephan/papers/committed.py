@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from elephan.papers.judged import Judged
+    from elephan.papers.judged import JudgedClaim
     from elephan.papers.paper import Paper
 
 FILE = "verdicts.csv"
@@ -26,7 +26,7 @@ COLUMNS = ("id", "verdict", "quick")
 
 
 @dataclass(frozen=True)
-class Known:
+class CommittedVerdict:
     """What was judged of a claim before.
 
     Parameters
@@ -40,7 +40,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Change:
+class VerdictChange:
     """A verdict that is not what it was.
 
     Parameters
@@ -58,7 +58,7 @@ class Change:
         return {"id": self.id, "was": self.was or None, "now": self.now}
 
 
-def read(paper: Paper) -> dict[str, Known]:
+def read(paper: Paper) -> dict[str, CommittedVerdict]:
     """Read the verdicts of a paper.
 
     Parameters
@@ -67,7 +67,7 @@ def read(paper: Paper) -> dict[str, Known]:
 
     Returns
     -------
-    dict of str to Known
+    dict of str to CommittedVerdict
         By claim; empty if there is no file.
 
     Raises
@@ -83,40 +83,42 @@ def read(paper: Paper) -> dict[str, Known]:
         if tuple(reader.fieldnames or ()) != COLUMNS:
             message = f"{path.name}: its columns must be {', '.join(COLUMNS)}"
             raise ValueError(message)
-        return {row["id"]: Known(row["verdict"], row["quick"]) for row in reader}
+        return {row["id"]: CommittedVerdict(row["verdict"], row["quick"]) for row in reader}
 
 
-def changes(known: Mapping[str, Known], judged: Iterable[Judged], *, quick: bool) -> list[Change]:
+def changes(
+    known: Mapping[str, CommittedVerdict], judged: Iterable[JudgedClaim], *, quick: bool
+) -> list[VerdictChange]:
     """Compare verdicts with those that are known.
 
     Parameters
     ----------
-    known : mapping of str to Known
-    judged : iterable of Judged
+    known : mapping of str to CommittedVerdict
+    judged : iterable of JudgedClaim
     quick : bool
         Of shortened runs.
 
     Returns
     -------
-    list of Change
+    list of VerdictChange
         One per claim whose verdict is another, or is new.
     """
     found = []
     for one in judged:
-        before = known.get(one.claim.id, Known())
+        before = known.get(one.claim.id, CommittedVerdict())
         was = before.quick if quick else before.full
         if was != one.verdict:
-            found.append(Change(one.claim.id, was, one.verdict))
+            found.append(VerdictChange(one.claim.id, was, one.verdict))
     return found
 
 
-def write(paper: Paper, judged: Mapping[str, Judged], *, quick: bool) -> Path:
+def write(paper: Paper, judged: Mapping[str, JudgedClaim], *, quick: bool) -> Path:
     """Write the verdicts of a paper; those of claims that were not judged, and of the other kind of runs, stay.
 
     Parameters
     ----------
     paper : Paper
-    judged : mapping of str to Judged
+    judged : mapping of str to JudgedClaim
     quick : bool
         Of shortened runs.
 
@@ -134,7 +136,7 @@ def write(paper: Paper, judged: Mapping[str, Judged], *, quick: bool) -> Path:
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(COLUMNS)
     for key in paper.claims:
-        known = before.get(key, Known())
+        known = before.get(key, CommittedVerdict())
         verdict = judged[key].verdict if key in judged else None
         full = known.full if quick or verdict is None else verdict
         short = verdict if quick and verdict is not None else known.quick

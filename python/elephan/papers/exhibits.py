@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from elephan.papers.runs import Runs
+    from elephan.papers.runs import ExperimentRuns
     from elephan.pictures.figure import Figure
     from elephan.pictures.table import Table
 
@@ -36,10 +36,10 @@ class Exhibit:
     title: str
     paper: str
     experiments: tuple[str, ...]
-    make: Callable[[Runs], Made]
+    make: Callable[[ExperimentRuns], Made]
 
 
-class Figures:
+class PaperExhibits:
     """The exhibits of a paper, in its order.
 
     Examples
@@ -62,10 +62,10 @@ class Figures:
         *,
         paper: str,
         experiments: Sequence[str] = (),
-    ) -> Callable[[Callable[[Runs], Made]], Callable[[Runs], Made]]:
+    ) -> Callable[[Callable[[ExperimentRuns], Made]], Callable[[ExperimentRuns], Made]]:
         """Register the function that follows."""
 
-        def register(make: Callable[[Runs], Made]) -> Callable[[Runs], Made]:
+        def register(make: Callable[[ExperimentRuns], Made]) -> Callable[[ExperimentRuns], Made]:
             self._every.append(Exhibit(place, title, paper, tuple(experiments), make))
             return make
 
@@ -74,6 +74,6 @@ class Figures:
     def __iter__(self) -> Iterator[Exhibit]:
         return iter(self._every)
 
-    def update(self, other: Figures) -> None:
+    def update(self, other: PaperExhibits) -> None:
         """Take in another file's exhibits."""
         self._every.extend(other)

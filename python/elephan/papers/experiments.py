@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from elephan.papers.runs import Point, Points, same
-from elephan.store import Stored
+from elephan.papers.runs import ExperimentPoint, ExperimentPoints, same
+from elephan.store import StoredRun
 from elephan.sweep import Sweep
-from elephan.sweep.axes import CASE, Axis, Cases
+from elephan.sweep.axes import CASE, SweepAxis, SweepCases
 from elephan.sweep.running import run_sweeps
 
 if TYPE_CHECKING:
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from elephan.papers.paper import Experiment
     from elephan.store import Store
-    from elephan.sweep import Done, Progress, Swept
+    from elephan.sweep import PointResult, SweepProgress, SweepResult
 
 
 @dataclass(frozen=True)
-class Ran:
+class ExperimentRun:
     """What became of an experiment.
 
     Parameters
     ----------
     experiment : Experiment
-    points : Points
+    points : ExperimentPoints
     reused : int
         Of the points.
     simulated_s : float [s]
@@ -36,7 +36,7 @@ class Ran:
     """
 
     experiment: Experiment
-    points: Points
+    points: ExperimentPoints
     reused: int
     simulated_s: float
     packets: int
@@ -87,8 +87,8 @@ def run(
     *,
     quick: bool = False,
     workers: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> list[Ran]:
+    progress: Callable[[SweepProgress], None] | None = None,
+) -> list[ExperimentRun]:
     """Run what the store does not have of experiments, the longest points of all first.
 
     Parameters
@@ -98,11 +98,11 @@ def run(
     quick : bool
     workers : int, optional
     progress : callable, optional
-        Called with an `elephan.sweep.Progress` of all together.
+        Called with an `elephan.sweep.SweepProgress` of all together.
 
     Returns
     -------
-    list of Ran
+    list of ExperimentRun
         In the order given.
     """
     every = list(experiments)
@@ -111,34 +111,34 @@ def run(
     return [_ran(experiment, found) for experiment, found in zip(every, swept, strict=True)]
 
 
-def _ran(experiment: Experiment, swept: Swept) -> Ran:
+def _ran(experiment: Experiment, swept: SweepResult) -> ExperimentRun:
     points = [_point(experiment, done) for done in swept.points]
-    return Ran(
+    return ExperimentRun(
         experiment,
-        Points(experiment.name, tuple(points), tuple(str(done.error) for done in swept.failures)),
+        ExperimentPoints(experiment.name, tuple(points), tuple(str(done.error) for done in swept.failures)),
         swept.reused,
         sum(_spent(point.stored) for point in points),
         sum(point.document["run"]["packets_delivered"] for point in points),
     )
 
 
-def _spent(stored: Stored) -> float:
+def _spent(stored: StoredRun) -> float:
     """How long a run took, as far as the store knows [s]."""
     return float(stored.provenance.get("wall_s") or 0.0)
 
 
-def _point(experiment: Experiment, done: Done) -> Point:
+def _point(experiment: Experiment, done: PointResult) -> ExperimentPoint:
     short = {place: name for name, place in experiment.names.items()}
     labels = {short.get(place, place): value for place, value in done.labels.items()}
-    return Point(labels, Stored(done.run, done.folder, lambda: [done.labels]))
+    return ExperimentPoint(labels, StoredRun(done.run, done.folder, lambda: [done.labels]))
 
 
-def _kept(axes: Iterable[Axis | Cases], only: Mapping[str, list[Any]]) -> Iterable[Axis | Cases]:
+def _kept(axes: Iterable[SweepAxis | SweepCases], only: Mapping[str, list[Any]]) -> Iterable[SweepAxis | SweepCases]:
     """Keep the rows and cases whose labels are wanted."""
     for axis in axes:
-        if isinstance(axis, Cases):
+        if isinstance(axis, SweepCases):
             cases = [case for case in axis.cases if _among(CASE, case.name, only)]
-            yield Cases(tuple(replace(case, axes=tuple(_kept(case.axes, only))) for case in cases))
+            yield SweepCases(tuple(replace(case, axes=tuple(_kept(case.axes, only))) for case in cases))
         else:
             rows = [row for row in axis.rows if all(_among(p, x, only) for p, x in zip(axis.places, row, strict=True))]
             yield replace(axis, rows=tuple(rows))

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.papers import measured
-from elephan.papers.measured import Measured
+from elephan.papers.measured import MeasuredQuantity
 from elephan.stats import estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elephan.papers.accept import Accept
+    from elephan.papers.accept import AcceptedBand
     from elephan.papers.measured import Found
 
 NEEDED = 0.7
@@ -37,7 +37,7 @@ _LOWEST = -1e3
 
 
 @dataclass(frozen=True)
-class Explained:
+class VariantVerdict:
     """What a variant says of a claim.
 
     Parameters
@@ -77,12 +77,14 @@ class Explained:
         }
 
 
-def explain(accept: Accept, ours: Found, theirs: Found, *, met: bool, seeds: int | None, valued: bool) -> Explained:
+def explain(
+    accept: AcceptedBand, ours: Found, theirs: Found, *, met: bool, seeds: int | None, valued: bool
+) -> VariantVerdict:
     """Tell how much of a gap a variant closes, and whether that is enough.
 
     Parameters
     ----------
-    accept : Accept
+    accept : AcceptedBand
         What is accepted of the claim.
     ours, theirs : Found
         The claim's measure, here and in the variant.
@@ -95,13 +97,13 @@ def explain(accept: Accept, ours: Found, theirs: Found, *, met: bool, seeds: int
 
     Returns
     -------
-    Explained
+    VariantVerdict
     """
     enough = seeds is None or seeds >= SEEDS
     few = "" if enough else f"{seeds} seeds, of {SEEDS} that are needed"
     if not valued or accept.how not in ("abs", "rel", "factor", "interval"):
         note = few or ("" if met else "not met there, either")
-        return Explained(theirs, met, seeds, explains=met and enough, note=note)
+        return VariantVerdict(theirs, met, seeds, explains=met and enough, note=note)
     share, lower = closed(ours, theirs, accept.value, logarithmic=accept.how == "factor")
     decisive = share if seeds is None else lower
     explains = enough and decisive is not None and decisive >= NEEDED
@@ -110,7 +112,7 @@ def explain(accept: Accept, ours: Found, theirs: Found, *, met: bool, seeds: int
         note = (
             "its runs leave no interval" if decisive is None else f"less than {100 * NEEDED:.0f} % of the gap for sure"
         )
-    return Explained(theirs, met, seeds, share, lower, explains, note)
+    return VariantVerdict(theirs, met, seeds, share, lower, explains, note)
 
 
 def closed(ours: Found, theirs: Found, value: float, *, logarithmic: bool = False) -> tuple[float | None, float | None]:
@@ -170,4 +172,4 @@ def _lowest(samples: NDArray[np.float64]) -> float:
 
 
 def _samples(found: Found) -> NDArray[np.float64]:
-    return found.samples if isinstance(found, Measured) else np.array([float(found)])
+    return found.samples if isinstance(found, MeasuredQuantity) else np.array([float(found)])

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from elephan.papers import measured
-from elephan.papers.explained import Explained, explain
-from elephan.papers.measured import Measured
+from elephan.papers.explained import VariantVerdict, explain
+from elephan.papers.measured import MeasuredQuantity
 from elephan.papers.runs import NotRunError
 
 if TYPE_CHECKING:
-    from elephan.papers.accept import Accept, Standing
+    from elephan.papers.accept import AcceptedBand, Standing
     from elephan.papers.measured import Found
-    from elephan.papers.nulls import Tried
-    from elephan.papers.paper import Claim, Deviation, Paper, Shown
-    from elephan.papers.runs import Runs
+    from elephan.papers.nulls import NullVerdict
+    from elephan.papers.paper import Claim, Deviation, EvidenceSpec, Paper
+    from elephan.papers.runs import ExperimentRuns
 
 Verdict = Literal["pass", "deviation", "fail", "undecided", "uninformative", "ran", "not_run"]
 UNMEASURED = (ArithmeticError, LookupError, ValueError)
@@ -36,12 +36,12 @@ MET: frozenset[str] = frozenset(("pass", "uninformative"))
 
 
 @dataclass(frozen=True)
-class Seen:
+class Evidence:
     """What a run showed in support of an argument.
 
     Parameters
     ----------
-    shown : Shown
+    shown : EvidenceSpec
     found : Found or None
         None if it was not run.
     holds : bool
@@ -49,7 +49,7 @@ class Seen:
     note : str
     """
 
-    shown: Shown
+    shown: EvidenceSpec
     found: Found | None
     holds: bool
     note: str = ""
@@ -68,17 +68,17 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Argued:
+class Argument:
     """What is known of claims that are not met, with what runs of this reproduction show of it.
 
     Parameters
     ----------
     deviation : Deviation
-    seen : tuple of Seen
+    seen : tuple of Evidence
     """
 
     deviation: Deviation
-    seen: tuple[Seen, ...]
+    seen: tuple[Evidence, ...]
 
     @property
     def holds(self) -> bool:
@@ -101,7 +101,7 @@ class Argued:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedClaim:
     """A claim with its verdict.
 
     Parameters
@@ -109,26 +109,26 @@ class Judged:
     claim : Claim
     found : Found or None
         None if it was not run.
-    accept : Accept
+    accept : AcceptedBand
         With our interval, if the paper's is accepted.
     verdict : str
     note : str
     standing : str or None
         What is found of it before anything is explained: ``"met"``, ``"undecided"`` or ``"contradicted"``.
-    variant : Explained or None
+    variant : VariantVerdict or None
         What the one variant of its table or figure says of it, whatever the verdict.
-    nulls : tuple of Tried
+    nulls : tuple of NullVerdict
         What passes in its band besides.
     """
 
     claim: Claim
     found: Found | None
-    accept: Accept
+    accept: AcceptedBand
     verdict: Verdict
     note: str
     standing: Standing | None = None
-    variant: Explained | None = None
-    nulls: tuple[Tried, ...] = ()
+    variant: VariantVerdict | None = None
+    nulls: tuple[NullVerdict, ...] = ()
 
     @property
     def full_holds(self) -> bool | None:
@@ -161,70 +161,72 @@ class Judged:
         }
 
 
-def see(paper: Paper, shown: Shown, runs: Runs) -> Seen:
+def see(paper: Paper, shown: EvidenceSpec, runs: ExperimentRuns) -> Evidence:
     """Measure what an argument rests on.
 
     Parameters
     ----------
     paper : Paper
-    shown : Shown
-    runs : Runs
+    shown : EvidenceSpec
+    runs : ExperimentRuns
 
     Returns
     -------
-    Seen
+    Evidence
     """
     try:
         found: Found = paper.measures(shown.measure, runs.only(shown.experiments))
     except UNMEASURED as error:
-        return Seen(shown, None, holds=False, note=_why(error))
+        return Evidence(shown, None, holds=False, note=_why(error))
     accept = shown.quick if runs.quick else shown.accept
-    return Seen(shown, found, accept is None or accept.holds(measured.number(found)), _noted(found))
+    return Evidence(shown, found, accept is None or accept.holds(measured.number(found)), _noted(found))
 
 
-def judge(paper: Paper, claim: Claim, runs: Runs, argued: tuple[Argued, ...], known: str = "") -> Judged:
+def judge(
+    paper: Paper, claim: Claim, runs: ExperimentRuns, argued: tuple[Argument, ...], known: str = ""
+) -> JudgedClaim:
     """Judge a claim, before what nulls pass is known.
 
     Parameters
     ----------
     paper : Paper
     claim : Claim
-    runs : Runs
-    argued : tuple of Argued
+    runs : ExperimentRuns
+    argued : tuple of Argument
         What is known of the paper's claims.
     known : str
         The verdict of full runs, for shortened ones; empty if there is none.
 
     Returns
     -------
-    Judged
+    JudgedClaim
     """
     short = runs.quick and bool(claim.experiments)
     try:
         found: Found = paper.measures(claim.measure, runs.only(claim.experiments))
     except UNMEASURED as error:
-        return Judged(claim, None, claim.quick if short else claim.accept, "not_run", _why(error))
+        return JudgedClaim(claim, None, claim.quick if short else claim.accept, "not_run", _why(error))
     accept = (claim.quick if short else claim.accept).beside(interval(found))
     stands = standing(claim, accept, found)
     note = _noted(found)
     if short:
-        return _shortened(Judged(claim, found, accept, "ran", note, stands), known)
+        return _shortened(JudgedClaim(claim, found, accept, "ran", note, stands), known)
     if stands == "undecided":
         note = _joined(note, _undecided(found))
     verdict: Verdict = {"met": "pass", "undecided": "undecided"}.get(stands, "fail")  # type: ignore[assignment]
     for each in argued:
         if claim.id in each.deviation.claims:
-            return _explained(paper, Judged(claim, found, accept, verdict, note, stands), each, runs)
-    return Judged(claim, found, accept, verdict, note, stands)
+            return _explained(paper, JudgedClaim(claim, found, accept, verdict, note, stands), each, runs)
+    return JudgedClaim(claim, found, accept, verdict, note, stands)
 
 
-def standing(claim: Claim, accept: Accept, found: Found) -> Standing:
+def standing(claim: Claim, accept: AcceptedBand, found: Found) -> Standing:
     """Tell what was found says of a claim: orderings and shapes by interval, each of their parts, else by the mean.
 
     Parameters
     ----------
     claim : Claim
-    accept : Accept
+    accept : AcceptedBand
     found : Found
 
     Returns
@@ -232,7 +234,7 @@ def standing(claim: Claim, accept: Accept, found: Found) -> Standing:
     str
         Undecided, too, if it was run once: there is no interval then.
     """
-    if not (isinstance(found, Measured) and claim.experiments and claim.kind in ("ordering", "shape")):
+    if not (isinstance(found, MeasuredQuantity) and claim.experiments and claim.kind in ("ordering", "shape")):
         return "met" if accept.holds(measured.number(found)) else "contradicted"
     if accept.how == "so" or np.isnan(found.mean):
         return "contradicted"
@@ -253,10 +255,10 @@ def interval(found: Found) -> float | None:
     -------
     float or None
     """
-    return found.ci95 if isinstance(found, Measured) else None
+    return found.ci95 if isinstance(found, MeasuredQuantity) else None
 
 
-def _shortened(ran: Judged, known: str) -> Judged:
+def _shortened(ran: JudgedClaim, known: str) -> JudgedClaim:
     """Say of shortened runs what they can tell."""
     claim, found = ran.claim, ran.found
     assert found is not None
@@ -267,10 +269,10 @@ def _shortened(ran: Judged, known: str) -> Judged:
     elif claim.quick == claim.accept and ran.standing == "met" and (not known or known == "pass"):
         verdict = "pass"
     said = "" if inside or verdict == "fail" else "outside what is accepted of shortened runs"
-    return Judged(claim, found, ran.accept, verdict, _joined(ran.note, said), ran.standing)
+    return JudgedClaim(claim, found, ran.accept, verdict, _joined(ran.note, said), ran.standing)
 
 
-def _explained(paper: Paper, judged: Judged, argued: Argued, runs: Runs) -> Judged:
+def _explained(paper: Paper, judged: JudgedClaim, argued: Argument, runs: ExperimentRuns) -> JudgedClaim:
     """Hold a claim against its variant, which explains it or leaves it as it is."""
     variant = argued.deviation.variant
     said, verdict = judged.note, judged.verdict
@@ -283,10 +285,10 @@ def _explained(paper: Paper, judged: Judged, argued: Argued, runs: Runs) -> Judg
             said = _joined(said, f"not explained: it is not so that {untrue}")
         else:
             said = _joined(said, f"not explained{f' by {variant.says}: {found.note}' if variant and found else ''}")
-    return Judged(judged.claim, judged.found, judged.accept, verdict, said, judged.standing, found)
+    return JudgedClaim(judged.claim, judged.found, judged.accept, verdict, said, judged.standing, found)
 
 
-def _varied(paper: Paper, judged: Judged, argued: Argued, runs: Runs) -> Explained:
+def _varied(paper: Paper, judged: JudgedClaim, argued: Argument, runs: ExperimentRuns) -> VariantVerdict:
     """What the variant of an argument says of a claim."""
     variant, claim = argued.deviation.variant, judged.claim
     assert variant is not None
@@ -296,7 +298,7 @@ def _varied(paper: Paper, judged: Judged, argued: Argued, runs: Runs) -> Explain
         found: Found = paper.measures(measure, runs.only(tuple(dict.fromkeys((*claim.experiments, *names)))))
         points = [point for name in names or claim.experiments for point in runs[name]]
     except UNMEASURED as error:
-        return Explained(None, holds=False, note=_why(error))
+        return VariantVerdict(None, holds=False, note=_why(error))
     seeds = min((int(point.document["run"]["replications"]) for point in points), default=None)
     met = standing(claim, claim.accept.beside(interval(found)), found) == "met"
     return explain(judged.accept, judged.found, found, met=met, seeds=seeds, valued=claim.kind == "numeric")
@@ -304,13 +306,13 @@ def _varied(paper: Paper, judged: Judged, argued: Argued, runs: Runs) -> Explain
 
 def _undecided(found: Found) -> str:
     """Which of its parts leaves it open."""
-    if not isinstance(found, Measured) or found.ci95 is None:
+    if not isinstance(found, MeasuredQuantity) or found.ci95 is None:
         return "no interval tells"
     return "its interval holds the limit"
 
 
 def _noted(found: Found) -> str:
-    return found.note if isinstance(found, Measured) else ""
+    return found.note if isinstance(found, MeasuredQuantity) else ""
 
 
 def _joined(*notes: str) -> str:

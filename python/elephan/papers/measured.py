@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False)
-class Measured:
+class MeasuredQuantity:
     """A quantity of a run or of several.
 
     Replications of runs that are compared share their random numbers, so arithmetic between two goes replication by
@@ -28,7 +28,7 @@ class Measured:
         Or a single number.
     note : str
         What is worth knowing about it, such as where the least of several was found.
-    parts : tuple of Measured
+    parts : tuple of MeasuredQuantity
         All of which it is the least or the largest: what is said "at every delay" has to hold of each.
     half : float, optional
         Half-width of its 95 % interval [its unit] where samples do not give it: of a slope; 0 of what is counted over
@@ -43,11 +43,11 @@ class Measured:
 
     samples: NDArray[np.float64]
     note: str
-    parts: tuple[Measured, ...]
+    parts: tuple[MeasuredQuantity, ...]
     half: float | None
 
     def __init__(
-        self, samples: ArrayLike, note: str = "", parts: tuple[Measured, ...] = (), half: float | None = None
+        self, samples: ArrayLike, note: str = "", parts: tuple[MeasuredQuantity, ...] = (), half: float | None = None
     ) -> None:
         object.__setattr__(self, "samples", np.atleast_1d(np.asarray(samples, dtype=float)))
         object.__setattr__(self, "note", note)
@@ -66,12 +66,12 @@ class Measured:
             return self.half
         return estimate(self.samples).ci95 if self.samples.size > 1 and not np.isnan(self.mean) else None
 
-    def noted(self, note: str) -> Measured:
+    def noted(self, note: str) -> MeasuredQuantity:
         """Return the same with a note."""
-        return Measured(self.samples, note, self.parts, self.half)
+        return MeasuredQuantity(self.samples, note, self.parts, self.half)
 
     @property
-    def every(self) -> tuple[Measured, ...]:
+    def every(self) -> tuple[MeasuredQuantity, ...]:
         """Its parts, or itself where it has none."""
         return self.parts or (self,)
 
@@ -79,33 +79,33 @@ class Measured:
         """Return ``{"mean", "ci95"}``; null for what is not a number."""
         return {"mean": None if np.isnan(self.mean) else self.mean, "ci95": None if self.half == 0 else self.ci95}
 
-    def __sub__(self, other: Measured | float) -> Measured:
-        return Measured(self.samples - self._beside(other), self.note, half=self._both(other))
+    def __sub__(self, other: MeasuredQuantity | float) -> MeasuredQuantity:
+        return MeasuredQuantity(self.samples - self._beside(other), self.note, half=self._both(other))
 
-    def __add__(self, other: Measured | float) -> Measured:
-        return Measured(self.samples + self._beside(other), self.note)
+    def __add__(self, other: MeasuredQuantity | float) -> MeasuredQuantity:
+        return MeasuredQuantity(self.samples + self._beside(other), self.note)
 
-    def __mul__(self, factor: Measured | float) -> Measured:
-        return Measured(self.samples * self._beside(factor), self.note)
+    def __mul__(self, factor: MeasuredQuantity | float) -> MeasuredQuantity:
+        return MeasuredQuantity(self.samples * self._beside(factor), self.note)
 
-    def __truediv__(self, other: Measured | float) -> Measured:
+    def __truediv__(self, other: MeasuredQuantity | float) -> MeasuredQuantity:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return Measured(self.samples / self._beside(other), self.note)
+            return MeasuredQuantity(self.samples / self._beside(other), self.note)
 
-    def __neg__(self) -> Measured:
-        return Measured(-self.samples, self.note, tuple(-part for part in self.parts), self.half)
+    def __neg__(self) -> MeasuredQuantity:
+        return MeasuredQuantity(-self.samples, self.note, tuple(-part for part in self.parts), self.half)
 
-    def __abs__(self) -> Measured:
-        return Measured(np.abs(self.samples), self.note)
+    def __abs__(self) -> MeasuredQuantity:
+        return MeasuredQuantity(np.abs(self.samples), self.note)
 
-    def _both(self, other: Measured | float) -> float | None:
+    def _both(self, other: MeasuredQuantity | float) -> float | None:
         """The half-width of a difference of two that have one each, which are not paired."""
-        theirs = other.half if isinstance(other, Measured) else 0.0
+        theirs = other.half if isinstance(other, MeasuredQuantity) else 0.0
         return None if self.half is None or theirs is None else float(np.hypot(self.half, theirs))
 
-    def _beside(self, other: Measured | float) -> NDArray[np.float64] | float:
+    def _beside(self, other: MeasuredQuantity | float) -> NDArray[np.float64] | float:
         """The samples of another quantity, of as many replications; a plain number is the same in all."""
-        if not isinstance(other, Measured):
+        if not isinstance(other, MeasuredQuantity):
             return other
         if other.samples.size != self.samples.size:
             message = f"{self.samples.size} replications cannot be paired with {other.samples.size}"
@@ -113,20 +113,20 @@ class Measured:
         return other.samples
 
 
-Found = Measured | float | bool
+Found = MeasuredQuantity | float | bool
 """What a measure gives: something measured, a number of a formula, or whether something is so."""
 
 
-def least(each: Iterable[Measured]) -> Measured:
+def least(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
     """Return the one with the smallest mean: what "at every buffer" is decided by. One that is no number decides it.
 
     Parameters
     ----------
-    each : iterable of Measured
+    each : iterable of MeasuredQuantity
 
     Returns
     -------
-    Measured
+    MeasuredQuantity
 
     Examples
     --------
@@ -136,37 +136,37 @@ def least(each: Iterable[Measured]) -> Measured:
     return _of_all(each, lambda every: min(every, key=lambda one: _first_nan(one.mean, -np.inf)))
 
 
-def largest(each: Iterable[Measured]) -> Measured:
+def largest(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
     """Return the one with the largest mean. One that is no number decides it.
 
     Parameters
     ----------
-    each : iterable of Measured
+    each : iterable of MeasuredQuantity
 
     Returns
     -------
-    Measured
+    MeasuredQuantity
     """
     return _of_all(each, lambda every: max(every, key=lambda one: _first_nan(one.mean, np.inf)))
 
 
-def mean(each: Iterable[Measured]) -> Measured:
+def mean(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
     """Return the mean of several, replication by replication.
 
     Parameters
     ----------
-    each : iterable of Measured
+    each : iterable of MeasuredQuantity
 
     Returns
     -------
-    Measured
+    MeasuredQuantity
 
     Examples
     --------
     >>> mean([Measured([1.0, 2.0]), Measured([3.0, 4.0])]).samples
     array([2., 3.])
     """
-    return Measured(np.mean([one.samples for one in each], axis=0))
+    return MeasuredQuantity(np.mean([one.samples for one in each], axis=0))
 
 
 def number(found: Found) -> float | bool:
@@ -181,7 +181,7 @@ def number(found: Found) -> float | bool:
     float or bool
         The mean of what was measured.
     """
-    return found.mean if isinstance(found, Measured) else found
+    return found.mean if isinstance(found, MeasuredQuantity) else found
 
 
 def to_json(found: Found) -> Any:
@@ -195,18 +195,20 @@ def to_json(found: Found) -> Any:
     -------
     dict, float, bool or None
     """
-    if isinstance(found, Measured):
+    if isinstance(found, MeasuredQuantity):
         return found.to_json()
     if isinstance(found, bool | np.bool_):
         return bool(found)
     return float(found) if np.isfinite(found) else None
 
 
-def _of_all(each: Iterable[Measured], chosen: Callable[[Sequence[Measured]], Measured]) -> Measured:
+def _of_all(
+    each: Iterable[MeasuredQuantity], chosen: Callable[[Sequence[MeasuredQuantity]], MeasuredQuantity]
+) -> MeasuredQuantity:
     """One of several, with all that it was chosen from; those that were so chosen themselves stand for theirs."""
     every = list(each)
     one = chosen(every)
-    return Measured(one.samples, one.note, tuple(part for whole in every for part in whole.every), one.half)
+    return MeasuredQuantity(one.samples, one.note, tuple(part for whole in every for part in whole.every), one.half)
 
 
 def _first_nan(x: float, end: float) -> float:

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from elephan.papers.measured import Found
-    from elephan.papers.runs import Runs
+    from elephan.papers.runs import ExperimentRuns
 
 Measure = TypeVar("Measure", bound="Callable[..., Found]")
 
 _ARGUMENT = re.compile(r"""\s*([a-z_][a-z_0-9]*)=('[^']*'|"[^"]*"|\[[^\]]*\]|[^\s'"\[]+)""")
 
 
-class Measures:
+class MeasureRegistry:
     """Functions that give what claims are judged by, each taking the runs and arguments by name.
 
     Examples
@@ -39,15 +39,15 @@ class Measures:
     def __call__(self, named: Measure) -> Measure: ...
 
     @overload
-    def __call__(self, named: str, runs: Runs | None) -> Any: ...
+    def __call__(self, named: str, runs: ExperimentRuns | None) -> Any: ...
 
-    def __call__(self, named: Any, runs: Runs | None = None) -> Any:
+    def __call__(self, named: Any, runs: ExperimentRuns | None = None) -> Any:
         """Register a function, or measure what a text asks for.
 
         Parameters
         ----------
         named : callable or str
-        runs : Runs, optional
+        runs : ExperimentRuns, optional
 
         Returns
         -------
@@ -74,7 +74,7 @@ class Measures:
     def __iter__(self) -> Iterator[str]:
         return iter(self._named)
 
-    def update(self, other: Measures) -> None:
+    def update(self, other: MeasureRegistry) -> None:
         """Take in another file's measures."""
         self._named.update(other._named)
 

@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.papers.judged import UNMEASURED, standing
-from elephan.papers.runs import Points, Runs
+from elephan.papers.runs import ExperimentPoints, ExperimentRuns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from elephan.papers.accept import Accept
-    from elephan.papers.judged import Judged
+    from elephan.papers.accept import AcceptedBand
+    from elephan.papers.judged import JudgedClaim
     from elephan.papers.measured import Found
-    from elephan.papers.paper import Claim, Family, Paper
+    from elephan.papers.paper import Claim, ClaimFamily, Paper
 
 CONSTANT, OPPOSITE, FLAT, ANOTHER = "constant", "opposite", "flat", "another point"
 
@@ -39,7 +39,7 @@ WORLDS = 5
 
 
 @dataclass(frozen=True)
-class Tried:
+class NullVerdict:
     """A null of one claim.
 
     Parameters
@@ -64,7 +64,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Power:
+class NullPower:
     """What the bands of a family are worth.
 
     Parameters
@@ -106,20 +106,20 @@ class Power:
         }
 
 
-def tried(paper: Paper, judged: Judged, runs: Runs) -> tuple[Tried, ...]:
+def tried(paper: Paper, judged: JudgedClaim, runs: ExperimentRuns) -> tuple[NullVerdict, ...]:
     """Try the nulls that one claim alone can be held against.
 
     Parameters
     ----------
     paper : Paper
-    judged : Judged
+    judged : JudgedClaim
         Was run.
-    runs : Runs
+    runs : ExperimentRuns
         All of the paper's.
 
     Returns
     -------
-    tuple of Tried
+    tuple of NullVerdict
         None for what a formula decides.
     """
     claim, accept = judged.claim, judged.accept
@@ -130,32 +130,34 @@ def tried(paper: Paper, judged: Judged, runs: Runs) -> tuple[Tried, ...]:
         each = [_measured(paper, measure, runs) for measure in measures]
         known = [one for one in each if one is not None]
         if known:
-            found.append(Tried(name, sum(_passes(claim, accept, one) for one in known), len(known)))
+            found.append(NullVerdict(name, sum(_passes(claim, accept, one) for one in known), len(known)))
     if claim.kind == "ordering" and accept.how in ("sign", "min", "max"):
         turned = -judged.found if not isinstance(judged.found, bool) else not judged.found
-        found.append(Tried(OPPOSITE, int(_passes(claim, accept, turned)), 1))
+        found.append(NullVerdict(OPPOSITE, int(_passes(claim, accept, turned)), 1))
     # A cell of a family has nulls that say more.
     flat = None if found and claim.kind == "numeric" else _flat(paper, claim, accept, runs)
     return (*found, flat) if flat is not None else tuple(found)
 
 
-def families(paper: Paper, judged: Mapping[str, Judged]) -> tuple[list[Power], dict[str, tuple[Tried, ...]]]:
+def families(
+    paper: Paper, judged: Mapping[str, JudgedClaim]
+) -> tuple[list[NullPower], dict[str, tuple[NullVerdict, ...]]]:
     """Compare ours with the nulls of each family.
 
     Parameters
     ----------
     paper : Paper
-    judged : mapping of str to Judged
+    judged : mapping of str to JudgedClaim
         With what was tried of each claim.
 
     Returns
     -------
-    list of Power
-    dict of str to tuple of Tried
+    list of NullPower
+    dict of str to tuple of NullVerdict
         What the best constants pass, by claim.
     """
-    every: list[Power] = []
-    constants: dict[str, tuple[Tried, ...]] = {}
+    every: list[NullPower] = []
+    constants: dict[str, tuple[NullVerdict, ...]] = {}
     for family in paper.families:
         mine = {key: judged[key] for key in family.claims if key in judged and judged[key].found is not None}
         if not mine:
@@ -163,7 +165,7 @@ def families(paper: Paper, judged: Mapping[str, Judged]) -> tuple[list[Power], d
         passed: dict[str, float] = {}
         if CONSTANT in family.nulls:
             fitted = _constants(paper, mine)
-            constants |= {key: (Tried(CONSTANT, int(held), 1),) for key, held in fitted.items()}
+            constants |= {key: (NullVerdict(CONSTANT, int(held), 1),) for key, held in fitted.items()}
             passed[CONSTANT] = sum(fitted.values())
         for name in family.nulls:
             shares = [t.passed / t.tried for one in mine.values() for t in one.nulls if t.name == name]
@@ -173,9 +175,9 @@ def families(paper: Paper, judged: Mapping[str, Judged]) -> tuple[list[Power], d
     return every, constants
 
 
-def _power(family: Family, mine: Mapping[str, Judged], passed: dict[str, float]) -> Power:
+def _power(family: ClaimFamily, mine: Mapping[str, JudgedClaim], passed: dict[str, float]) -> NullPower:
     variants = [one.variant.holds for one in mine.values() if one.variant is not None and one.variant.found is not None]
-    return Power(
+    return NullPower(
         family.name,
         family.claims,
         len(mine) == len(family.claims),
@@ -185,12 +187,12 @@ def _power(family: Family, mine: Mapping[str, Judged], passed: dict[str, float])
     )
 
 
-def empty(judged: Judged) -> str:
+def empty(judged: JudgedClaim) -> str:
     """Name the null that leaves a claim alone without power: one that passes whenever it is tried; none is empty.
 
     Parameters
     ----------
-    judged : Judged
+    judged : JudgedClaim
 
     Returns
     -------
@@ -219,7 +221,7 @@ def best_constant(bands: Sequence[tuple[float, float]]) -> float:
     return max(ends, key=lambda x: sum(low <= x <= high for low, high in bands))
 
 
-def _constants(paper: Paper, mine: Mapping[str, Judged]) -> dict[str, bool]:
+def _constants(paper: Paper, mine: Mapping[str, JudgedClaim]) -> dict[str, bool]:
     """Whether each claim is met by the best constant of its column."""
     columns: dict[str, list[str]] = defaultdict(list)
     for key, one in mine.items():
@@ -235,11 +237,11 @@ def _alternatives(paper: Paper, claim: Claim) -> dict[str, Sequence[str]]:
     return {name: measures for name, of in paper.alternatives.items() if (measures := of(claim))}
 
 
-def _passes(claim: Claim, accept: Accept, found: Found) -> bool:
+def _passes(claim: Claim, accept: AcceptedBand, found: Found) -> bool:
     return standing(claim, accept, found) == "met"
 
 
-def _measured(paper: Paper, measure: str, runs: Runs) -> Found | None:
+def _measured(paper: Paper, measure: str, runs: ExperimentRuns) -> Found | None:
     try:
         found: Found = paper.measures(measure, runs)
     except UNMEASURED:
@@ -247,7 +249,7 @@ def _measured(paper: Paper, measure: str, runs: Runs) -> Found | None:
     return found
 
 
-def _flat(paper: Paper, claim: Claim, accept: Accept, runs: Runs) -> Tried | None:
+def _flat(paper: Paper, claim: Claim, accept: AcceptedBand, runs: ExperimentRuns) -> NullVerdict | None:
     """A world in which nothing that is varied matters; None where the claim says so itself, or compares nothing."""
     number = claim.kind == "numeric"
     if claim.value in (">= 0", "<= 0", "0") or not (number or accept.how in ("sign", "min", "max", "so")):
@@ -260,16 +262,18 @@ def _flat(paper: Paper, claim: Claim, accept: Accept, runs: Runs) -> Tried | Non
     passed = []
     for which in at:
         looked: set[int] = set()
-        world = Runs(dict(_filled(mine.experiments.values(), first, which, looked)), runs.quick)
+        world = ExperimentRuns(dict(_filled(mine.experiments.values(), first, which, looked)), runs.quick)
         found = _measured(paper, claim.measure, world)
         if found is not None and (number or len(looked) > 1):
             passed.append(_passes(claim, accept, found))
-    return Tried(ANOTHER if number else FLAT, sum(passed), len(passed)) if passed else None
+    return NullVerdict(ANOTHER if number else FLAT, sum(passed), len(passed)) if passed else None
 
 
-def _filled(every: Iterable[Points], source: Points, which: int, looked: set[int]) -> Iterable[tuple[str, Points]]:
+def _filled(
+    every: Iterable[ExperimentPoints], source: ExperimentPoints, which: int, looked: set[int]
+) -> Iterable[tuple[str, ExperimentPoints]]:
     """Experiments whose points all have the data of one."""
     one = source.points[which]
     for points in every:
         filled = tuple(one.under(point.labels, looked) for point in points)
-        yield points.name, Points(points.name, filled, points.failed)
+        yield points.name, ExperimentPoints(points.name, filled, points.failed)

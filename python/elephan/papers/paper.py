@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from elephan.citations import CITATIONS
-from elephan.papers.accept import Accept
+from elephan.papers.accept import AcceptedBand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from elephan.papers.exhibits import Figures
-    from elephan.papers.measures import Measures
+    from elephan.papers.exhibits import PaperExhibits
+    from elephan.papers.measures import MeasureRegistry
 
 HOME = Path(__file__).resolve().parent
 COLUMNS = (
@@ -70,7 +70,7 @@ class Claim:
     experiments : tuple of str
         Whose runs it is judged from; none for what a formula decides.
     measure : str
-    accept, quick : Accept
+    accept, quick : AcceptedBand
         What is accepted, and what of shortened runs.
     reason : str
         Why so much is accepted.
@@ -85,8 +85,8 @@ class Claim:
     figure: str
     experiments: tuple[str, ...]
     measure: str
-    accept: Accept
-    quick: Accept
+    accept: AcceptedBand
+    quick: AcceptedBand
     reason: str
 
 
@@ -123,7 +123,7 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Shown:
+class EvidenceSpec:
     """What a run shows, in support of an argument.
 
     Parameters
@@ -131,19 +131,19 @@ class Shown:
     says : str
     experiments : tuple of str
     measure : str
-    accept, quick : Accept or None
+    accept, quick : AcceptedBand or None
         What must hold for the argument to stand; None where the number speaks for itself.
     """
 
     says: str
     experiments: tuple[str, ...]
     measure: str
-    accept: Accept | None
-    quick: Accept | None
+    accept: AcceptedBand | None
+    quick: AcceptedBand | None
 
 
 @dataclass(frozen=True)
-class Variant:
+class OtherAssumption:
     """The same measures in other runs: with one other value of what a paper does not state.
 
     Parameters
@@ -181,7 +181,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Family:
+class ClaimFamily:
     """Claims whose bands are one: what a null passes of them says what they are worth together.
 
     Parameters
@@ -199,13 +199,13 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Open:
+class Ambiguity:
     """What a paper does not say, what is taken instead, and how much hangs on it.
 
     Parameters
     ----------
     id, what, default, reason, matters : str
-    shown : tuple of Shown
+    shown : tuple of EvidenceSpec
         Runs with other values.
     """
 
@@ -214,7 +214,7 @@ class Open:
     default: str
     reason: str
     matters: str
-    shown: tuple[Shown, ...]
+    shown: tuple[EvidenceSpec, ...]
 
 
 @dataclass(frozen=True)
@@ -234,8 +234,8 @@ class Deviation:
         What ns-2 gives for it; empty where it has nothing to say, as for misprints.
     needs : str
         What would give the paper's number.
-    shown : tuple of Shown
-    variant : Variant or None
+    shown : tuple of EvidenceSpec
+    variant : OtherAssumption or None
         The one whose runs may explain the claims; None where nothing is known that would.
     """
 
@@ -244,8 +244,8 @@ class Deviation:
     why: str
     ns2: str
     needs: str
-    shown: tuple[Shown, ...]
-    variant: Variant | None = None
+    shown: tuple[EvidenceSpec, ...]
+    variant: OtherAssumption | None = None
 
 
 @dataclass(frozen=True)
@@ -310,10 +310,10 @@ class Paper:
         return list(dict.fromkeys(f"{self.prefix}:{claim.figure}" for claim in self.claims.values()))
 
     @cached_property
-    def open(self) -> tuple[Open, ...]:
+    def open(self) -> tuple[Ambiguity, ...]:
         """What it leaves open."""
         every = (each for path in self._files("open.toml") for each in _toml(path)["open"])
-        return tuple(Open(**{**each, "shown": _shown(each.get("shown", ()))}) for each in every)
+        return tuple(Ambiguity(**{**each, "shown": _shown(each.get("shown", ()))}) for each in every)
 
     @cached_property
     def deviations(self) -> tuple[Deviation, ...]:
@@ -332,10 +332,10 @@ class Paper:
         )
 
     @cached_property
-    def families(self) -> tuple[Family, ...]:
+    def families(self) -> tuple[ClaimFamily, ...]:
         """Claims that are held against nulls together; the others are alone."""
         every = (each for path in self._files("nulls.toml") for each in _toml(path)["families"])
-        return tuple(Family(each["name"], self._meant(each["claims"]), tuple(each["nulls"])) for each in every)
+        return tuple(ClaimFamily(each["name"], self._meant(each["claims"]), tuple(each["nulls"])) for each in every)
 
     @cached_property
     def alternatives(self) -> Mapping[str, Callable[[Claim], Sequence[str]]]:
@@ -364,20 +364,20 @@ class Paper:
         ]
 
     @property
-    def counts(self) -> tuple[Shown, ...]:
+    def counts(self) -> tuple[EvidenceSpec, ...]:
         """What is counted over many claims, for the summary."""
         return _shown(self.about.get("counts", ()))
 
     @cached_property
-    def measures(self) -> Measures:
+    def measures(self) -> MeasureRegistry:
         """Its measures."""
-        measures: Measures = self._module("measures").MEASURES
+        measures: MeasureRegistry = self._module("measures").MEASURES
         return measures
 
     @cached_property
-    def figures(self) -> Figures:
+    def figures(self) -> PaperExhibits:
         """Its figures and tables."""
-        figures: Figures = self._module("figures").FIGURES
+        figures: PaperExhibits = self._module("figures").FIGURES
         return figures
 
     def _module(self, name: str) -> Any:
@@ -419,8 +419,8 @@ class Paper:
             message = f"{self.name}: {row['id']}: origin {row['origin']!r}; must be {', '.join(ORIGINS)}"
             raise ValueError(message)
         try:
-            accept = Accept.read(row["accept"], row["value"])
-            quick = Accept.read(row["quick"] or row["accept"], row["value"])
+            accept = AcceptedBand.read(row["accept"], row["value"])
+            quick = AcceptedBand.read(row["quick"] or row["accept"], row["value"])
         except ValueError as error:
             message = f"{self.name}: {row['id']}: {error}"
             raise ValueError(message) from None
@@ -440,16 +440,16 @@ class Paper:
         )
 
 
-def _variant(each: Mapping[str, Any] | None) -> Variant | None:
-    return None if each is None else Variant(each["says"], tuple(each.get("experiments", ())), each["measure"])
+def _variant(each: Mapping[str, Any] | None) -> OtherAssumption | None:
+    return None if each is None else OtherAssumption(each["says"], tuple(each.get("experiments", ())), each["measure"])
 
 
-def _shown(every: Any) -> tuple[Shown, ...]:
-    def accepted(text: str) -> Accept | None:
-        return Accept.read(text) if text else None
+def _shown(every: Any) -> tuple[EvidenceSpec, ...]:
+    def accepted(text: str) -> AcceptedBand | None:
+        return AcceptedBand.read(text) if text else None
 
     return tuple(
-        Shown(
+        EvidenceSpec(
             says=each["says"],
             experiments=tuple(each.get("experiments", ())),
             measure=each["measure"],

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from elephan.errors import InputError, suggest
 from elephan.papers import committed, nulls
 from elephan.papers import experiments as running
-from elephan.papers.committed import Known
-from elephan.papers.judged import VERDICTS, Argued, Judged, Seen, judge, see
+from elephan.papers.committed import CommittedVerdict
+from elephan.papers.judged import VERDICTS, Argument, Evidence, JudgedClaim, judge, see
 from elephan.papers.paper import ORIGINS, Paper
-from elephan.papers.runs import Runs
+from elephan.papers.runs import ExperimentRuns
 from elephan.run.files import provenance, write_json
 from elephan.store import Store
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from elephan.papers.committed import Change
+    from elephan.papers.committed import VerdictChange
     from elephan.papers.exhibits import Exhibit
-    from elephan.papers.experiments import Ran
-    from elephan.papers.nulls import Power
-    from elephan.papers.paper import Claim, Experiment, Open
-    from elephan.sweep import Progress
+    from elephan.papers.experiments import ExperimentRun
+    from elephan.papers.nulls import NullPower
+    from elephan.papers.paper import Ambiguity, Claim, Experiment
+    from elephan.sweep import SweepProgress
 
 PAPERS = ("hstcp-buffer-model", "ghstcp-gared", "nonhomogeneous-buffers", "elastic-regime-fq", "nr-hstcp")
 """By the order in which they are read best."""
@@ -45,7 +45,7 @@ class Reproduction:
         Those that some claim asked for is of.
     asked : tuple of str
         Ids of claims, in order.
-    ran : dict of str to dict of str to Ran
+    ran : dict of str to dict of str to ExperimentRun
         Experiments by paper and name.
     quick : bool
     wall_s : float [s]
@@ -53,38 +53,40 @@ class Reproduction:
 
     papers: tuple[Paper, ...]
     asked: tuple[str, ...]
-    ran: Mapping[str, Mapping[str, Ran]]
+    ran: Mapping[str, Mapping[str, ExperimentRun]]
     quick: bool
     wall_s: float
 
     @cached_property
-    def judged(self) -> dict[str, Judged]:
+    def judged(self) -> dict[str, JudgedClaim]:
         """Verdicts by claim."""
         return {key: one for paper in self.papers for key, one in self._powered[paper.name][0].items()}
 
     @cached_property
-    def power(self) -> dict[str, list[Power]]:
+    def power(self) -> dict[str, list[NullPower]]:
         """By paper what the bands of its families of claims are worth."""
         return {name: power for name, (_, power) in self._powered.items()}
 
     @cached_property
-    def _powered(self) -> dict[str, tuple[dict[str, Judged], list[Power]]]:
+    def _powered(self) -> dict[str, tuple[dict[str, JudgedClaim], list[NullPower]]]:
         return {paper.name: self._weighed(paper) for paper in self.papers}
 
-    def _weighed(self, paper: Paper) -> tuple[dict[str, Judged], list[Power]]:
+    def _weighed(self, paper: Paper) -> tuple[dict[str, JudgedClaim], list[NullPower]]:
         """The verdicts of a paper after its claims were held against nulls."""
         runs, argued, known = self.runs[paper.name], self.argued[paper.name], self.known[paper.name]
         judged = {}
         for claim in paper.claims.values():
             if claim.id in self._wanted:
-                one = judge(paper, claim, runs, argued, known.get(claim.id, Known()).full)
+                one = judge(paper, claim, runs, argued, known.get(claim.id, CommittedVerdict()).full)
                 judged[claim.id] = replace(one, nulls=nulls.tried(paper, one, runs))
         power, constants = nulls.families(paper, judged)
         judged = {key: replace(one, nulls=(*constants.get(key, ()), *one.nulls)) for key, one in judged.items()}
         of = {key: each for each in power for key in each.claims}
-        return {key: self._sized(one, of.get(key), known.get(key, Known())) for key, one in judged.items()}, power
+        return {
+            key: self._sized(one, of.get(key), known.get(key, CommittedVerdict())) for key, one in judged.items()
+        }, power
 
-    def _sized(self, one: Judged, power: Power | None, known: Known) -> Judged:
+    def _sized(self, one: JudgedClaim, power: NullPower | None, known: CommittedVerdict) -> JudgedClaim:
         """Take the word *pass* from what nulls pass as often."""
         if one.verdict != "pass":
             return one
@@ -103,12 +105,12 @@ class Reproduction:
         return replace(one, verdict="ran" if self.quick else "uninformative", note=said)
 
     @cached_property
-    def known(self) -> dict[str, dict[str, Known]]:
+    def known(self) -> dict[str, dict[str, CommittedVerdict]]:
         """By paper the verdicts that these are held against."""
         return {paper.name: committed.read(paper) for paper in self.papers}
 
     @cached_property
-    def changed(self) -> list[Change]:
+    def changed(self) -> list[VerdictChange]:
         """The verdicts that are not those of before."""
         known = {key: one for of in self.known.values() for key, one in of.items()}
         return committed.changes(known, self.judged.values(), quick=self.quick)
@@ -123,11 +125,11 @@ class Reproduction:
         return [committed.write(paper, self.judged, quick=self.quick) for paper in self.papers]
 
     @cached_property
-    def argued(self) -> dict[str, tuple[Argued, ...]]:
+    def argued(self) -> dict[str, tuple[Argument, ...]]:
         """By paper the deviations that concern what was asked."""
         return {
             paper.name: tuple(
-                Argued(each, tuple(see(paper, shown, self.runs[paper.name]) for shown in each.shown))
+                Argument(each, tuple(see(paper, shown, self.runs[paper.name]) for shown in each.shown))
                 for each in paper.deviations
                 if not self._wanted.isdisjoint(each.claims)
             )
@@ -139,26 +141,29 @@ class Reproduction:
         return frozenset(self.asked)
 
     @cached_property
-    def runs(self) -> dict[str, Runs]:
+    def runs(self) -> dict[str, ExperimentRuns]:
         """By paper the runs of its experiments."""
-        return {name: Runs({each: ran.points for each, ran in of.items()}, self.quick) for name, of in self.ran.items()}
+        return {
+            name: ExperimentRuns({each: ran.points for each, ran in of.items()}, self.quick)
+            for name, of in self.ran.items()
+        }
 
     def exhibits(self, paper: Paper) -> list[Exhibit]:
         """Return the figures and tables of a paper whose experiments were all run."""
         return [each for each in paper.figures if set(each.experiments) <= self.ran[paper.name].keys()]
 
     @cached_property
-    def open(self) -> dict[str, list[tuple[Open, tuple[Seen, ...]]]]:
+    def open(self) -> dict[str, list[tuple[Ambiguity, tuple[Evidence, ...]]]]:
         """By paper what it leaves open, with what runs show of it, as far as they were made."""
         return {paper.name: [(each, self._shown(paper, each)) for each in paper.open] for paper in self.papers}
 
-    def _shown(self, paper: Paper, left: Open) -> tuple[Seen, ...]:
+    def _shown(self, paper: Paper, left: Ambiguity) -> tuple[Evidence, ...]:
         runs = self.runs[paper.name]
         made = (shown for shown in left.shown if set(shown.experiments) <= runs.experiments.keys())
         return tuple(see(paper, shown, runs) for shown in made)
 
     @cached_property
-    def counts(self) -> dict[str, list[Seen]]:
+    def counts(self) -> dict[str, list[Evidence]]:
         """By paper what is counted over many of its claims, as far as their runs were made."""
         every = {
             paper.name: [see(paper, each, self.runs[paper.name]) for each in paper.counts] for paper in self.papers
@@ -265,7 +270,7 @@ def reproduce(
     quick: bool = False,
     store: Store | str | Path | None = None,
     workers: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[SweepProgress], None] | None = None,
 ) -> Reproduction:
     """Run the experiments of the papers and judge every claim.
 
@@ -283,7 +288,7 @@ def reproduce(
     workers : int, optional
         As many as there are cores.
     progress : callable, optional
-        Called with an `elephan.sweep.Progress`, of all experiments together.
+        Called with an `elephan.sweep.SweepProgress`, of all experiments together.
 
     Returns
     -------
@@ -299,7 +304,7 @@ def reproduce(
     begun = time.perf_counter()
     every = papers()
     asked = select(every, ids)
-    ran: dict[str, dict[str, Ran]] = {}
+    ran: dict[str, dict[str, ExperimentRun]] = {}
     concerned = [paper for paper in every if any(claim.id in asked for claim in paper.claims.values())]
     needed = {paper.name: needs(paper, asked) for paper in concerned}
     with store if isinstance(store, Store) else Store(store) as kept:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.store import Stored
+    from elephan.store import StoredRun
 
 _LEADING = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
@@ -24,24 +24,24 @@ class NotRunError(LookupError):
 
 
 @dataclass(frozen=True)
-class Point:
+class ExperimentPoint:
     """A point of an experiment.
 
     Parameters
     ----------
     labels : dict
         What varies, under the experiment's short names.
-    stored : Stored
+    stored : StoredRun
     """
 
     labels: dict[str, Any]
-    stored: Stored
-    of: Point | None = field(default=None, repr=False, compare=False)
+    stored: StoredRun
+    of: ExperimentPoint | None = field(default=None, repr=False, compare=False)
     """Whose data it has, if only its labels are its own."""
     looked: set[int] | None = field(default=None, repr=False, compare=False)
     """Where it notes itself when somebody looks at its data."""
 
-    def under(self, labels: dict[str, Any], looked: set[int] | None = None) -> Point:
+    def under(self, labels: dict[str, Any], looked: set[int] | None = None) -> ExperimentPoint:
         """Return the same data under other labels: a world in which what varies is something else.
 
         Parameters
@@ -52,9 +52,9 @@ class Point:
 
         Returns
         -------
-        Point
+        ExperimentPoint
         """
-        return Point(labels, self.stored, self.of or self, looked)
+        return ExperimentPoint(labels, self.stored, self.of or self, looked)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Point:
         return self._data._document
 
     @property
-    def _data(self) -> Point:
+    def _data(self) -> ExperimentPoint:
         if self.looked is not None:
             self.looked.add(id(self))
         return self.of or self
@@ -172,34 +172,34 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Points:
+class ExperimentPoints:
     """The points of an experiment, in the order of its sweep.
 
     Parameters
     ----------
     name : str
         Of the experiment.
-    points : tuple of Point
+    points : tuple of ExperimentPoint
     failed : tuple of str
         Why points have no result.
     """
 
     name: str
-    points: tuple[Point, ...]
+    points: tuple[ExperimentPoint, ...]
     failed: tuple[str, ...] = ()
 
-    def __iter__(self) -> Iterator[Point]:
+    def __iter__(self) -> Iterator[ExperimentPoint]:
         return iter(self.points)
 
     def __len__(self) -> int:
         return len(self.points)
 
-    def where(self, **labels: object) -> Points:
+    def where(self, **labels: object) -> ExperimentPoints:
         """Keep the points with these labels: the same text, or a number that the label's text begins with."""
         kept = tuple(p for p in self.points if all(same(p.labels.get(name), x) for name, x in labels.items()))
-        return Points(self.name, kept, self.failed)
+        return ExperimentPoints(self.name, kept, self.failed)
 
-    def at(self, **labels: object) -> Point:
+    def at(self, **labels: object) -> ExperimentPoint:
         """Return the one point with these labels.
 
         Raises
@@ -220,20 +220,20 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Runs:
+class ExperimentRuns:
     """Experiments by name.
 
     Parameters
     ----------
-    experiments : mapping of str to Points
+    experiments : mapping of str to ExperimentPoints
     quick : bool
         Whether they were run shortened.
     """
 
-    experiments: Mapping[str, Points] = field(default_factory=dict)
+    experiments: Mapping[str, ExperimentPoints] = field(default_factory=dict)
     quick: bool = False
 
-    def __getitem__(self, name: str) -> Points:
+    def __getitem__(self, name: str) -> ExperimentPoints:
         if name not in self.experiments:
             message = f"{name}: not run"
             raise NotRunError(message)
@@ -247,9 +247,9 @@ class Runs:
     def __contains__(self, name: object) -> bool:
         return name in self.experiments
 
-    def only(self, names: Sequence[str]) -> Runs:
+    def only(self, names: Sequence[str]) -> ExperimentRuns:
         """Keep some experiments: what a claim does not name it does not see."""
-        return Runs({name: self.experiments[name] for name in names if name in self.experiments}, self.quick)
+        return ExperimentRuns({name: self.experiments[name] for name in names if name in self.experiments}, self.quick)
 
 
 def leading(value: object) -> float:

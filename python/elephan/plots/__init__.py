@@ -53,17 +53,17 @@ def figures(of: object) -> dict[str, Figure]:
     >>> list(figures(elephan.models.hstcp()))
     ['hstcp']
     """
-    from elephan.run.result import Result  # noqa: PLC0415 (the types alone; whoever has a result has them loaded)
-    from elephan.size import Answer, Comparison  # noqa: PLC0415 (as above)
-    from elephan.theory.models import Table  # noqa: PLC0415 (as above)
+    from elephan.run.result import RunResult  # noqa: PLC0415 (the types alone; whoever has a result has them loaded)
+    from elephan.size import SizeAnswer, SizeComparison  # noqa: PLC0415 (as above)
+    from elephan.theory.models import ModelTable  # noqa: PLC0415 (as above)
 
-    if isinstance(of, Result):
+    if isinstance(of, RunResult):
         return run_figures(of)
-    if isinstance(of, Answer):
+    if isinstance(of, SizeAnswer):
         return {"size": size_figure(of)}
-    if isinstance(of, Comparison):
+    if isinstance(of, SizeComparison):
         return {"comparison": comparison_figure(of)}
-    if isinstance(of, Table):
+    if isinstance(of, ModelTable):
         drawn = model_figure(of)
         return {} if drawn is None else {of.model.name: drawn}
     message = f"plot: there is no picture of a {type(of).__name__}; elephan.plots.xy draws tables"

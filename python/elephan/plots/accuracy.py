@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-    from elephan.accuracy import Region
+    from elephan.accuracy import ErrorRegion
     from elephan.theory.models import Model
 
 BOUNDS = (-100, *(-at for at in reversed(LEVELS)), *LEVELS, 100)
@@ -60,7 +60,7 @@ def draw_accuracy(model: Model, folder: Path) -> list[Path]:
     return written
 
 
-def _figure(model: Model, discipline: str, maps: Sequence[Region]) -> Figure:
+def _figure(model: Model, discipline: str, maps: Sequence[ErrorRegion]) -> Figure:
     figure = Figure(figsize=(7.16, 0.75 + 1.75 * len(maps)))
     panels = figure.subplots(len(maps), len(RTTS_MS), sharex=True, sharey=True, squeeze=False)
     for row, region in zip(panels, maps, strict=True):

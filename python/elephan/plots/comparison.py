@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from elephan.plots.size import stretch_towards_one
-from elephan.plots.style import BLACK, COLOURS, GREY, ORANGE, Picture, house_style, save, sign, title
+from elephan.plots.style import BLACK, COLOURS, GREY, ORANGE, NotebookFigure, house_style, save, sign, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from elephan.size import Answer, Comparison
-    from elephan.size.comparison import Variant
+    from elephan.size import SizeAnswer, SizeComparison
+    from elephan.size.comparison import SizedVariant
 
 MARKERS = "osD^vPX*<>"
 """One for each law, or for each queue where there is a single law."""
@@ -54,7 +54,7 @@ COLUMNS = (
 """What stands in the rows, from left to right."""
 
 
-class _Look(NamedTuple):
+class _SeriesStyle(NamedTuple):
     colour: str
     marker: str
     filled: bool
@@ -67,12 +67,12 @@ class _Look(NamedTuple):
         return {"marker": self.marker, "ms": size, "mfc": face, "mec": self.colour, "color": self.colour}
 
 
-def draw_comparison(comparison: Comparison, folder: Path) -> list[Path]:
+def draw_comparison(comparison: SizeComparison, folder: Path) -> list[Path]:
     """Draw ``comparison.png`` and ``comparison.svg``.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : SizeComparison
     folder : Path
         Made if missing.
 
@@ -89,12 +89,12 @@ def draw_comparison(comparison: Comparison, folder: Path) -> list[Path]:
         return save(comparison_figure(comparison), folder, "comparison")
 
 
-def comparison_figure(comparison: Comparison) -> Figure:
+def comparison_figure(comparison: SizeComparison) -> Figure:
     """Draw the picture.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : SizeComparison
 
     Returns
     -------
@@ -104,11 +104,11 @@ def comparison_figure(comparison: Comparison) -> Figure:
         return _figure(comparison)
 
 
-def _figure(comparison: Comparison) -> Figure:
+def _figure(comparison: SizeComparison) -> Figure:
     variants = comparison.variants
     rows = 0.21 * len(variants) + 0.25
     above = 2.6 + 0.05 * max(0, len(variants) - 6)
-    figure = Picture(figsize=(7.16, above + rows + 1.1))
+    figure = NotebookFigure(figsize=(7.16, above + rows + 1.1))
     parts: Any = figure.subfigures(2, 1, height_ratios=[above + 0.4, rows + 0.7])
     top, bottom = parts
     looks = _looks(comparison)
@@ -124,7 +124,7 @@ def _figure(comparison: Comparison) -> Figure:
     return figure
 
 
-def _looks(comparison: Comparison) -> list[_Look]:
+def _looks(comparison: SizeComparison) -> list[_SeriesStyle]:
     """A colour for each queue and a marker for each law; where there is one of them, both for each of the other."""
     laws = list(dict.fromkeys(variant.law for variant in comparison.variants))
     queues = list(dict.fromkeys(variant.queue for variant in comparison.variants))
@@ -134,7 +134,7 @@ def _looks(comparison: Comparison) -> list[_Look]:
         colour = queue if len(queues) > 1 else law
         marker = law if len(laws) > 1 else queue
         looks.append(
-            _Look(
+            _SeriesStyle(
                 COLOURS[colour % len(COLOURS)],
                 MARKERS[marker % len(MARKERS)],
                 variant.answer.is_met,
@@ -144,7 +144,7 @@ def _looks(comparison: Comparison) -> list[_Look]:
     return looks
 
 
-def _trade_off(axes: Axes, comparison: Comparison, looks: Sequence[_Look]) -> None:
+def _trade_off(axes: Axes, comparison: SizeComparison, looks: Sequence[_SeriesStyle]) -> None:
     """Every buffer measured as a point of (delay, utilization), and each answer with its intervals."""
     lowest, answers, delays = 1.0, [], []
     for variant, look in zip(comparison.variants, looks, strict=True):
@@ -201,7 +201,7 @@ _WANTED: dict[str, Any] = {"color": BLACK, "lw": 0.8, "ls": (0, (5, 3)), "zorder
 """How targets are drawn."""
 
 
-def _curve(answer: Answer) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _curve(answer: SizeAnswer) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Delay [ms] and utilization as the buffer grows: as measured, or by the trusted model if nothing was simulated."""
     if not answer.is_simulated and answer.trusted is not None:
         said = answer.models[answer.trusted].curve
@@ -211,7 +211,7 @@ def _curve(answer: Answer) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return 1e3 * delay, np.array([curve.estimate(b, "utilization").mean for b in curve.buffers])
 
 
-def _rows(axes: Axes, comparison: Comparison, looks: Sequence[_Look], column: _Column) -> None:
+def _rows(axes: Axes, comparison: SizeComparison, looks: Sequence[_SeriesStyle], column: _Column) -> None:
     """One quantity of every variant, each in its row."""
     values = []
     for row, (variant, look) in enumerate(zip(comparison.variants, looks, strict=True)):
@@ -233,7 +233,7 @@ def _rows(axes: Axes, comparison: Comparison, looks: Sequence[_Look], column: _C
     axes.tick_params(axis="y", length=0)
 
 
-def _value(variant: Variant, column: _Column) -> tuple[float, float, float] | None:
+def _value(variant: SizedVariant, column: _Column) -> tuple[float, float, float] | None:
     """A quantity at the answer, or at the buffer that comes nearest, with what its interval adds below and above."""
     buffer = variant.candidate.buffer_packets
     if buffer is None:
@@ -270,7 +270,7 @@ def _scale(axes: Axes, column: _Column, values: Sequence[float]) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
 
 
-def _name_rows(axes: Axes, comparison: Comparison) -> None:
+def _name_rows(axes: Axes, comparison: SizeComparison) -> None:
     """The first variant on top; the recommended one in bold."""
     names = [variant.label + ("" if variant.answer.is_met else " (not met)") for variant in comparison.variants]
     axes.set_yticks(range(len(names)), names)

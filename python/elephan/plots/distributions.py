@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from elephan.metrics import distribution, percentile
-from elephan.plots.style import COLOURS, Picture, busiest, sign, title
+from elephan.plots.style import COLOURS, NotebookFigure, busiest, sign, title
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import Outcome
-    from elephan.run.result import Result
+    from elephan.run.outcome import ReplicationOutcome
+    from elephan.run.result import RunResult
 
 REACH = 1.35
 """How far beyond the largest 99.9th percentile an axis goes at most."""
 
 
-def distributions_figure(result: Result) -> Figure | None:
+def distributions_figure(result: RunResult) -> Figure | None:
     """Draw how backlog, queueing delay and completion times are distributed, in the style that holds.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
 
     Returns
     -------
@@ -41,8 +41,8 @@ def distributions_figure(result: Result) -> Figure | None:
     return _figure(result, times, sampled=sampled) if sampled or times else None
 
 
-def _figure(result: Result, times: dict[str, NDArray[np.int64]], *, sampled: bool) -> Figure:
-    figure = Picture(figsize=(7.16, 2.9))
+def _figure(result: RunResult, times: dict[str, NDArray[np.int64]], *, sampled: bool) -> Figure:
+    figure = NotebookFigure(figsize=(7.16, 2.9))
     panels = list(figure.subplots(1, 2 * sampled + bool(times), squeeze=False, sharey=True)[0])
     panels[0].set_ylabel("cumulative share")
     if sampled:
@@ -64,7 +64,7 @@ def _figure(result: Result, times: dict[str, NDArray[np.int64]], *, sampled: boo
     return figure
 
 
-def _links(axes: Axes, result: Result, of: Callable[[Outcome, int], NDArray[Any]], scale: float) -> None:
+def _links(axes: Axes, result: RunResult, of: Callable[[ReplicationOutcome, int], NDArray[Any]], scale: float) -> None:
     reach = 0.0
     for k, i in enumerate(busiest(result)):
         counts = _together([of(outcome, i) for outcome in result.outcomes])
@@ -92,7 +92,7 @@ def _together(parts: list[NDArray[Any]]) -> NDArray[np.int64]:
     return total
 
 
-def _completions(result: Result) -> dict[str, NDArray[np.int64]]:
+def _completions(result: RunResult) -> dict[str, NDArray[np.int64]]:
     """Histograms of what transfers took, and pages, of each group with any."""
     found = {}
     for g, group in enumerate(result.scenario.groups):

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from elephan import _native
-from elephan.plots.style import BLACK, COLOURS, GREY, Picture, house_style, legend_of, save, written_out
+from elephan.plots.style import BLACK, COLOURS, GREY, NotebookFigure, house_style, legend_of, save, written_out
 from elephan.theory.models.card import CI95
 from elephan.units import format_quantity, scaled
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from elephan.theory.models import Table
+    from elephan.theory.models import ModelTable
 
 PALE: dict[str, Any] = {"lw": 3.5, "alpha": 0.3}
 """Of the first of several lines, below points: what lies exactly on it is still seen."""
@@ -39,12 +39,12 @@ MOST_LETTERS = 85
 """Of a label."""
 
 
-def draw_model(table: Table, folder: Path, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:
+def draw_model(table: ModelTable, folder: Path, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:
     """Draw ``NAME.png`` and ``NAME.svg``; nothing where the model has no picture, or a single row.
 
     Parameters
     ----------
-    table : Table
+    table : ModelTable
     folder : Path
         Made if missing.
     endings : tuple of str
@@ -63,12 +63,12 @@ def draw_model(table: Table, folder: Path, endings: tuple[str, ...] = (".png", "
         return [] if figure is None else save(figure, folder, table.model.name, endings)
 
 
-def model_figure(table: Table) -> Figure | None:
+def model_figure(table: ModelTable) -> Figure | None:
     """Draw a model's table.
 
     Parameters
     ----------
-    table : Table
+    table : ModelTable
 
     Returns
     -------
@@ -82,8 +82,8 @@ def model_figure(table: Table) -> Figure | None:
         return _figure(table)
 
 
-def _figure(table: Table) -> Figure:
-    figure = Picture()
+def _figure(table: ModelTable) -> Figure:
+    figure = NotebookFigure()
     left_out = _curves(figure.subplots(), table)
     figure.suptitle("\n".join(wrap(table.model.title, LINE)), fontsize=9, fontweight="bold", x=0.005, ha="left")
     signed = f"elephan {_native.version()}   model {table.model.name}"
@@ -92,7 +92,7 @@ def _figure(table: Table) -> Figure:
     return figure
 
 
-def _curves(axes: Axes, table: Table) -> int:
+def _curves(axes: Axes, table: ModelTable) -> int:
     """Draw a curve for each family and column; return how many families were left out."""
     picture, model = table.model.picture, table.model
     assert picture is not None  # `draw_model` has looked
@@ -168,12 +168,12 @@ def _short(label: str) -> str:
     return label if len(label) <= MOST_LETTERS else label[: MOST_LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def families(table: Table) -> dict[str, NDArray[np.int64]]:
+def families(table: ModelTable) -> dict[str, NDArray[np.int64]]:
     """Split the rows by the parameters that vary besides the one on the axis.
 
     Parameters
     ----------
-    table : Table
+    table : ModelTable
 
     Returns
     -------

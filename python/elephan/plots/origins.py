@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.plots.style import BLUE, GREY, ORANGE, Picture, house_style, legend, save, sign, title
+from elephan.plots.style import BLUE, GREY, ORANGE, NotebookFigure, house_style, legend, save, sign, title
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.figure import Figure
 
-    from elephan.compare import Comparison
+    from elephan.compare import ScenarioComparison
 
 NAME = "compare"
 MOST_FLOWS = 8
 """Whose windows are drawn."""
 
 
-def draw_origins(compared: Comparison, folder: Path) -> list[Path]:
+def draw_origins(compared: ScenarioComparison, folder: Path) -> list[Path]:
     """Draw ``compare`` as PNG and SVG.
 
     Parameters
     ----------
-    compared : Comparison
+    compared : ScenarioComparison
     folder : Path
 
     Returns
@@ -40,12 +40,12 @@ def draw_origins(compared: Comparison, folder: Path) -> list[Path]:
     return save(origins_figure(compared), folder, NAME)
 
 
-def origins_figure(compared: Comparison) -> Figure:
+def origins_figure(compared: ScenarioComparison) -> Figure:
     """Draw what `elephan.compare.compare` found.
 
     Parameters
     ----------
-    compared : Comparison
+    compared : ScenarioComparison
 
     Returns
     -------
@@ -53,7 +53,7 @@ def origins_figure(compared: Comparison) -> Figure:
         The model as dashed lines at the ends of its sawtooth.
     """
     with house_style():
-        figure = Picture(figsize=(7.16, 4.6))
+        figure = NotebookFigure(figsize=(7.16, 4.6))
         windows, backlog = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
         results = [("simulation", BLUE, compared.simulated)]
         if compared.tested is not None:

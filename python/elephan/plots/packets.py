@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.plots.style import BLACK, COLOURS, GREY, Picture, legend, sign, title
+from elephan.plots.style import BLACK, COLOURS, GREY, NotebookFigure, legend, sign, title
 from elephan.run.files import link_name
 from elephan.run.result import buffer_packets
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from elephan.run.result import Result
+    from elephan.run.result import RunResult
 
 FOLDED = 3
 """With more flows of TCP on the link, a row for each instead of their places in the round trip."""
 
 
-def packets_figures(result: Result) -> dict[str, Figure]:
+def packets_figures(result: RunResult) -> dict[str, Figure]:
     """Draw each link whose packets were recorded, from the first replication, in the style that holds.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
 
     Returns
     -------
@@ -46,13 +46,13 @@ def packets_figures(result: Result) -> dict[str, Figure]:
     return figures
 
 
-def _figure(result: Result, trace: dict[str, Any]) -> Figure:
+def _figure(result: RunResult, trace: dict[str, Any]) -> Figure:
     flows, groups = result.outcomes[0].flows, result.scenario.groups
     link = result.scenario.links[trace["link"]]
     group = flows["group"][trace["flow"]]
     tcp = np.array([g["law"] is not None for g in groups])
     responsive = np.unique(trace["flow"][tcp[group]])
-    figure = Picture(figsize=(7.16, 4.6))
+    figure = NotebookFigure(figsize=(7.16, 4.6))
     found, place = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1])
     folded = 0 < responsive.size <= FOLDED
     rows = _place(trace, flows, folded=folded)

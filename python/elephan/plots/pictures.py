@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from elephan.pictures.thin import thin
 from elephan.plots.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
-from elephan.plots.style import Picture, house_style, legend_of, written_out
+from elephan.plots.style import NotebookFigure, house_style, legend_of, written_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def draw(figure: Figure) -> Drawn:
     'buffer [packets]'
     """
     with house_style():
-        drawn = Picture(figsize=(WIDTH, max(2.4, figure.height * PER_PX)))
+        drawn = NotebookFigure(figsize=(WIDTH, max(2.4, figure.height * PER_PX)))
         axes = drawn.add_subplot()
         axes.set_title(figure.title, pad=20)
         bars = [series for series in figure.series if series.kind == "bars"]

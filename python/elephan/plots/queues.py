@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
 
 RATE_BPS = 10_000_000
 PACKET_BYTES = 1000
@@ -108,7 +108,7 @@ AS_LINUX: tuple[dict[str, object], ...] = ({}, {"gentle": False, "count": "class
 
 
 @dataclass(frozen=True)
-class Numbers:
+class BacklogNumbers:
     """What stands under the picture of a backlog.
 
     Parameters
@@ -181,7 +181,7 @@ def own_law(discipline: str) -> str | None:
 
 
 @cache
-def watch(discipline: str) -> Outcome:
+def watch(discipline: str) -> ReplicationOutcome:
     """Run the scenario of every picture once.
 
     Parameters
@@ -190,13 +190,13 @@ def watch(discipline: str) -> Outcome:
 
     Returns
     -------
-    Outcome
+    ReplicationOutcome
         With its series.
     """
     return run(scenario(discipline), series=True).outcomes[0]
 
 
-def numbers(discipline: str) -> Numbers:
+def numbers(discipline: str) -> BacklogNumbers:
     """Sum up the run that the picture of this discipline shows.
 
     Parameters
@@ -205,7 +205,7 @@ def numbers(discipline: str) -> Numbers:
 
     Returns
     -------
-    Numbers
+    BacklogNumbers
 
     Examples
     --------
@@ -214,7 +214,7 @@ def numbers(discipline: str) -> Numbers:
     """
     outcome = watch(discipline)
     link = {name: column[0] for name, column in outcome.links.items()}
-    return Numbers(
+    return BacklogNumbers(
         float(link["queueing_delay_s"]),
         float(link["utilization"]),
         jain(outcome.flows["goodput_bps"][:LONG_FLOWS]),

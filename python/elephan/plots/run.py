@@ -10,7 +10,18 @@ from matplotlib.collections import LineCollection
 from elephan.metrics import utilization_series
 from elephan.plots.distributions import distributions_figure
 from elephan.plots.packets import packets_figures
-from elephan.plots.style import COLOURS, GREY, MOST_LINKS, Picture, busiest, house_style, legend, save, sign, title
+from elephan.plots.style import (
+    COLOURS,
+    GREY,
+    MOST_LINKS,
+    NotebookFigure,
+    busiest,
+    house_style,
+    legend,
+    save,
+    sign,
+    title,
+)
 from elephan.run.result import buffer_packets
 
 if TYPE_CHECKING:
@@ -20,8 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import Outcome
-    from elephan.run.result import Result
+    from elephan.run.outcome import ReplicationOutcome
+    from elephan.run.result import RunResult
 
 SINGLE_LINES = 50
 """With more flows in a group, their mean and range are drawn instead of every one."""
@@ -33,12 +44,12 @@ FINE = 400
 """With more bins of utilization than these, their mean over as many stretches is drawn over them."""
 
 
-def draw_run(result: Result, folder: Path) -> list[Path]:
+def draw_run(result: RunResult, folder: Path) -> list[Path]:
     """Draw ``run``, ``distributions`` and ``packets-LINK``, each as PNG and SVG.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
         With its sampled series.
     folder : Path
         Made if missing.
@@ -57,12 +68,12 @@ def draw_run(result: Result, folder: Path) -> list[Path]:
         return [path for name, figure in run_figures(result).items() for path in save(figure, folder, name)]
 
 
-def run_figures(result: Result) -> dict[str, Figure]:
+def run_figures(result: RunResult) -> dict[str, Figure]:
     """Draw the pictures of a run, by name.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
 
     Returns
     -------
@@ -84,9 +95,9 @@ def run_figures(result: Result) -> dict[str, Figure]:
         return figures | packets_figures(result)
 
 
-def _figure(result: Result) -> Figure:
+def _figure(result: RunResult) -> Figure:
     outcome, facts = result.outcomes[0], result.scenario.facts
-    figure = Picture(figsize=(7.16, 6.0))
+    figure = NotebookFigure(figsize=(7.16, 6.0))
     windows, backlog, rtt, used = figure.subplots(4, 1, sharex=True, height_ratios=[3, 2, 2, 2])
     _per_flow(windows, result, outcome.samples["cwnd_segments"])
     windows.set_ylabel("cwnd [segments]")
@@ -109,7 +120,7 @@ def _figure(result: Result) -> Figure:
     return figure
 
 
-def _per_flow(axes: Axes, result: Result, values: NDArray[Any]) -> None:
+def _per_flow(axes: Axes, result: RunResult, values: NDArray[Any]) -> None:
     """One thin line per flow, coloured by group; in large groups the mean and the range."""
     outcome = result.outcomes[0]
     time_s = outcome.samples["time_s"]
@@ -144,7 +155,7 @@ def _per_flow(axes: Axes, result: Result, values: NDArray[Any]) -> None:
     axes.set_ylim(bottom=0.0 if axes.get_ylim()[0] <= 0.0 else None)
 
 
-def _backlog(axes: Axes, result: Result, outcome: Outcome) -> None:
+def _backlog(axes: Axes, result: RunResult, outcome: ReplicationOutcome) -> None:
     shown = busiest(result)
     most = max(float(np.max(outcome.samples["backlog_packets"][i], initial=0.0)) for i in shown)
     for k, i in enumerate(shown):
@@ -164,7 +175,7 @@ def _backlog(axes: Axes, result: Result, outcome: Outcome) -> None:
     legend(axes)
 
 
-def _utilization(axes: Axes, result: Result, outcome: Outcome) -> None:
+def _utilization(axes: Axes, result: RunResult, outcome: ReplicationOutcome) -> None:
     """Per mean round-trip time of each link; of long runs also smoothed, or nothing could be seen."""
     for k, i in enumerate(busiest(result)):
         link, colour = result.scenario.links[i], COLOURS[k % len(COLOURS)]

@@ -17,7 +17,7 @@ from elephan.plots.style import (
     PURPLE,
     SKY,
     VERMILION,
-    Picture,
+    NotebookFigure,
     house_style,
     legend,
     save,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from elephan.size import Answer
+    from elephan.size import SizeAnswer
 
 PANELS = (
     ("utilization", "utilization", 1.0, BLUE),
@@ -49,12 +49,12 @@ NEAR = 0.035
 """Rules closer than this share of the axis get one label."""
 
 
-def draw_size(answer: Answer, folder: Path) -> list[Path]:
+def draw_size(answer: SizeAnswer, folder: Path) -> list[Path]:
     """Draw ``size.png`` and ``size.svg``.
 
     Parameters
     ----------
-    answer : Answer
+    answer : SizeAnswer
     folder : Path
         Made if missing.
 
@@ -71,12 +71,12 @@ def draw_size(answer: Answer, folder: Path) -> list[Path]:
         return save(size_figure(answer), folder, "size")
 
 
-def size_figure(answer: Answer) -> Figure:
+def size_figure(answer: SizeAnswer) -> Figure:
     """Draw the picture.
 
     Parameters
     ----------
-    answer : Answer
+    answer : SizeAnswer
 
     Returns
     -------
@@ -86,8 +86,8 @@ def size_figure(answer: Answer) -> Figure:
         return _figure(answer)
 
 
-def _figure(answer: Answer) -> Figure:
-    figure = Picture()
+def _figure(answer: SizeAnswer) -> Figure:
+    figure = NotebookFigure()
     panels = figure.subplots(3, 1, sharex=True, height_ratios=[3.2, 2, 2])
     for axes, (metric, label, factor, colour) in zip(panels, PANELS, strict=True):
         _curve(axes, answer, metric, factor, colour)
@@ -116,7 +116,7 @@ def _figure(answer: Answer) -> Figure:
     return figure
 
 
-def _curve(axes: Axes, answer: Answer, metric: str, factor: float, colour: str) -> None:
+def _curve(axes: Axes, answer: SizeAnswer, metric: str, factor: float, colour: str) -> None:
     """One metric with its intervals, and the level that is wanted."""
     buffers = np.array(answer.curve.buffers)
     rows = [answer.curve.estimate(b, metric) for b in answer.curve.buffers]
@@ -152,20 +152,20 @@ def _curve(axes: Axes, answer: Answer, metric: str, factor: float, colour: str) 
         )
 
 
-def _reach(answer: Answer) -> tuple[float, float]:
+def _reach(answer: SizeAnswer) -> tuple[float, float]:
     """Buffers that are shown: those measured, and a hundredth to twice the bandwidth-delay product."""
     bdp = float(answer.facts["bdp_packets"])
     shown = [b for b in (*answer.curve.buffers, answer.buffer_packets) if b]
     return max(1.0, 0.9 * min([bdp / 100, *shown])), 1.1 * max([2 * bdp, *shown])
 
 
-def _lowest(answer: Answer) -> list[float]:
+def _lowest(answer: SizeAnswer) -> list[float]:
     """Utilization of the trusted model where the picture begins."""
     said = answer.models[answer.trusted].at(_reach(answer)[0], "utilization") if answer.trusted else None
     return [] if said is None else [said]
 
 
-def _expected(answer: Answer, metric: str, factor: float) -> list[float]:
+def _expected(answer: SizeAnswer, metric: str, factor: float) -> list[float]:
     """What the trusted model says of a metric over the buffers shown, down to a thousandth of the largest."""
     if answer.trusted is None:
         return []
@@ -175,7 +175,7 @@ def _expected(answer: Answer, metric: str, factor: float) -> list[float]:
     return [value for value in values if value > max(values) / 1000]
 
 
-def _models(axes: Axes, answer: Answer, metric: str, factor: float) -> None:
+def _models(axes: Axes, answer: SizeAnswer, metric: str, factor: float) -> None:
     """What the models say of a metric, pale where they did not hold; the one that the search began with in full."""
     speaking = [name for name, said in answer.models.items() if np.isfinite(said.curve.utilization).any()]
     for colour, name in zip(MODEL_COLOURS, speaking, strict=False):
@@ -209,7 +209,7 @@ def _logarithmic(axes: Axes, positive: list[float], levels: list[float]) -> tupl
     return low, high
 
 
-def _mark_answer(panels: Iterable[Axes], answer: Answer) -> None:
+def _mark_answer(panels: Iterable[Axes], answer: SizeAnswer) -> None:
     if answer.buffer_packets is None:
         next(iter(panels)).annotate(
             "no buffer meets the target",
@@ -240,7 +240,7 @@ def _mark_answer(panels: Iterable[Axes], answer: Answer) -> None:
             )
 
 
-def _sentence(answer: Answer) -> str:
+def _sentence(answer: SizeAnswer) -> str:
     buffer = answer.buffer_packets or 0
     text = f"{buffer} packets = {buffer / answer.facts['bdp_packets']:.2g} BDP"
     if answer.interval is None:
@@ -250,7 +250,7 @@ def _sentence(answer: Answer) -> str:
     return f"{text}\n95 %: {math.floor(low)} {upper}"
 
 
-def _mark_rules(panels: Any, answer: Answer) -> None:
+def _mark_rules(panels: Any, answer: SizeAnswer) -> None:
     """A dotted line for each rule of thumb; rules that nearly coincide share a label."""
     low, high = (math.log(panels[0].get_xlim()[i]) for i in (0, 1))
     groups: list[list[tuple[str, float]]] = []
@@ -282,7 +282,7 @@ def _mark_rules(panels: Any, answer: Answer) -> None:
         )
 
 
-def _axis_of_buffers(top: Axes, bottom: Axes, answer: Answer) -> None:
+def _axis_of_buffers(top: Axes, bottom: Axes, answer: SizeAnswer) -> None:
     """Packets below, bandwidth-delay products above."""
     plain = FuncFormatter(lambda x, _: f"{x:g}")
     bottom.set_xlabel("buffer [packets]")

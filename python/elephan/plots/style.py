@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-    from elephan.run.result import Result
+    from elephan.run.result import RunResult
     from elephan.scenario import Scenario
 
 __all__ = [
@@ -85,7 +85,7 @@ COLOURS_KEPT = 256
 """Of a picture in a notebook, edges of lines included."""
 
 
-class Picture(Figure):
+class NotebookFigure(Figure):
     """A Matplotlib figure that a notebook shows by itself, whatever backend it has."""
 
     def _repr_png_(self) -> bytes:
@@ -166,12 +166,12 @@ def written_out(axis: Axis) -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-def busiest(result: Result) -> list[int]:
+def busiest(result: RunResult) -> list[int]:
     """Return the links that a panel can show: all of them, or those with the highest utilization, in the file's order.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
 
     Returns
     -------

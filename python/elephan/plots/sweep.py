@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.scenario import Scenario
-    from elephan.sweep import Done, Swept
+    from elephan.sweep import PointResult, SweepResult
 
 PANELS = (
     ("utilization", "utilization", 1.0),
@@ -47,7 +47,7 @@ PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
 """Numbers of a logarithmic axis, written out."""
 
 
-class Numbers(NamedTuple):
+class LabelNumbers(NamedTuple):
     """One label as numbers."""
 
     name: str
@@ -58,12 +58,12 @@ class Numbers(NamedTuple):
     """Of each point; NaN where it has none."""
 
 
-def draw_sweep(swept: Swept, folder: Path) -> list[Path]:
+def draw_sweep(swept: SweepResult, folder: Path) -> list[Path]:
     """Draw ``sweep.png`` and ``sweep.svg``; nothing where nothing varies as a number.
 
     Parameters
     ----------
-    swept : Swept
+    swept : SweepResult
     folder : Path
         Made if missing.
 
@@ -81,12 +81,12 @@ def draw_sweep(swept: Swept, folder: Path) -> list[Path]:
         return [] if figure is None else save(figure, folder, "sweep")
 
 
-def sweep_figure(swept: Swept) -> Figure | None:
+def sweep_figure(swept: SweepResult) -> Figure | None:
     """Draw a sweep, in the style that holds.
 
     Parameters
     ----------
-    swept : Swept
+    swept : SweepResult
 
     Returns
     -------
@@ -118,16 +118,16 @@ def sweep_figure(swept: Swept) -> Figure | None:
     return figure
 
 
-def numeric_axis(points: Sequence[Done]) -> Numbers | None:
+def numeric_axis(points: Sequence[PointResult]) -> LabelNumbers | None:
     """Choose the label that has most values as numbers.
 
     Parameters
     ----------
-    points : sequence of Done
+    points : sequence of PointResult
 
     Returns
     -------
-    Numbers or None
+    LabelNumbers or None
         The first of several; None if none has two values.
     """
     names = dict.fromkeys(name for point in points for name in point.labels)
@@ -135,18 +135,18 @@ def numeric_axis(points: Sequence[Done]) -> Numbers | None:
     return max(found, key=lambda numbers: len(set(numbers.values)), default=None)
 
 
-def as_numbers(name: str, points: Sequence[Done]) -> Numbers | None:
+def as_numbers(name: str, points: Sequence[PointResult]) -> LabelNumbers | None:
     """Take a label as numbers: as they are, by their unit, or by what they come to in the scenario.
 
     Parameters
     ----------
     name : str
         Of the label.
-    points : sequence of Done
+    points : sequence of PointResult
 
     Returns
     -------
-    Numbers or None
+    LabelNumbers or None
         None if they are none, or there are fewer than two.
     """
     given = [point.labels.get(name) for point in points]
@@ -161,7 +161,7 @@ def as_numbers(name: str, points: Sequence[Done]) -> Numbers | None:
         values, title = _quantities(name, [str(value) for value in given])
     if values is None or len({value for value in values if math.isfinite(value)}) < 2:
         return None
-    return Numbers(name, title, values)
+    return LabelNumbers(name, title, values)
 
 
 def _buffer(name: str, scenario: Scenario) -> tuple[float, str]:
@@ -192,7 +192,7 @@ def _quantities(name: str, texts: list[str]) -> tuple[list[float] | None, str]:
     return None, name
 
 
-def _measured(point: Done, link: int) -> dict[str, tuple[float, float]]:
+def _measured(point: PointResult, link: int) -> dict[str, tuple[float, float]]:
     """Mean and half-width of each metric of a point."""
     document = point.document
     row = document["links"][min(link, len(document["links"]) - 1)]
@@ -204,7 +204,7 @@ def _number(x: float | None, otherwise: float) -> float:
     return otherwise if x is None else x
 
 
-def _lines(points: Sequence[Done], axis: Numbers) -> dict[str, list[int]]:
+def _lines(points: Sequence[PointResult], axis: LabelNumbers) -> dict[str, list[int]]:
     """Points of each combination of the other labels, by what is said of it, in the order of the axis.
 
     Labels that follow from the axis's own, as those of lists that go together, say nothing.
@@ -220,12 +220,12 @@ def _lines(points: Sequence[Done], axis: Numbers) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for i in sorted(range(len(points)), key=lambda i: axis.values[i]):
         if math.isfinite(axis.values[i]):
-            said = ", ".join(_said(name, points[i].labels.get(name)) for name in others)
+            said = ", ".join(_label_text(name, points[i].labels.get(name)) for name in others)
             found.setdefault(said, []).append(i)
     return dict(sorted(found.items(), key=lambda line: min(points[i].point.index for i in line[1])))
 
 
-def _said(name: str, value: object) -> str:
+def _label_text(name: str, value: object) -> str:
     """A label in a legend: words as they are, numbers with the last part of their name."""
     short = name.rpartition(".")[2]
     return str(value) if isinstance(value, str) else f"{short} {value}"
@@ -252,7 +252,7 @@ def _scale(panel: Axes, metric: str, factor: float, rows: Sequence[dict[str, tup
         panel.set_ylim(bottom=0.0)
 
 
-def _across(panels: Sequence[Axes], axis: Numbers) -> None:
+def _across(panels: Sequence[Axes], axis: LabelNumbers) -> None:
     """The axis that all panels share."""
     bottom = panels[-1]
     finite = [value for value in axis.values if math.isfinite(value)]

@@ -11,12 +11,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from elephan import _native
-from elephan.catalog.entry import Entry
+from elephan.catalog.entry import RegistryEntry
 from elephan.display import CI95
 from elephan.errors import InputError, unknown
-from elephan.plots.style import COLOURS, GREY, LEGEND, Picture, house_style
+from elephan.plots.style import COLOURS, GREY, LEGEND, NotebookFigure, house_style
 from elephan.scenario import Scenario
-from elephan.sweep import Swept
+from elephan.sweep import SweepResult
 from elephan.theory.models import model as model_named
 from elephan.theory.models.links import suited
 
@@ -66,14 +66,14 @@ def xy(
     y: str = "utilization",
     *,
     by: str | Sequence[str] = (),
-    models: Sequence[str | Entry] = (),
+    models: Sequence[str | RegistryEntry] = (),
     title: str = "",
 ) -> Figure:
     """Draw one column of results against another, and what models say beside it.
 
     Parameters
     ----------
-    data : Swept, Table, Columns, mapping or data frame
+    data : SweepResult, Table, Columns, mapping or data frame
         Of a sweep, a store, an answer or a run; anything with named columns. Several under names of their own,
         ``{"1 Gbit/s": swept, "2.5 Gbit/s": other}``, go into one picture.
     x, y : str
@@ -81,7 +81,7 @@ def xy(
         ``bottleneck.utilization``.
     by : str or sequence of str
         Columns whose values tell series apart, such as a label of the sweep.
-    models : sequence of str or Entry
+    models : sequence of str or RegistryEntry
         Analytic models of `elephan.models` that predict links. Of sweeps, whose scenarios they read, and for
         utilization, loss or delay against the buffer.
     title : str
@@ -106,15 +106,15 @@ def xy(
     named = _named(data)
     by = (by,) if isinstance(by, str) else tuple(by)
     series = [one for label, table in named.items() for one in _split(label, table, x, y, by)]
-    chosen = [model.name if isinstance(model, Entry) else model for model in models]
+    chosen = [model.name if isinstance(model, RegistryEntry) else model for model in models]
     with house_style():
-        figure = Picture(figsize=(7.16, 3.8))
+        figure = NotebookFigure(figsize=(7.16, 3.8))
         axes = figure.subplots()
         handles: list[tuple[Handle, str]] = []
         for i, one in enumerate(series):
             colour = COLOURS[i % len(COLOURS)]
             for name, style in zip(chosen, STYLES * len(chosen), strict=False):
-                axes.plot(*_said(name, one, x, y), color=colour, ls=style, lw=1.0, alpha=0.9, zorder=2)
+                axes.plot(*_as_points(name, one, x, y), color=colour, ls=style, lw=1.0, alpha=0.9, zorder=2)
             handles.append((_points(axes, one, MARKERS[i % len(MARKERS)], colour, lines=not chosen), one.label))
         for name, style in zip(chosen, STYLES * len(chosen), strict=False):
             handles.append((Line2D([], [], color=GREY, ls=style, lw=1.0), f"model {name}"))
@@ -134,14 +134,14 @@ def _named(data: Any) -> dict[str, Any]:
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, (Swept, Mapping)) or any(
+    return isinstance(value, (SweepResult, Mapping)) or any(
         hasattr(value, name) for name in ("arrow", "column_names", "iloc")
     )
 
 
 def _columns(table: Any) -> dict[str, list[Any]]:
     """Columns of whatever has some: Arrow, pandas, a mapping, a sweep."""
-    if isinstance(table, Swept):
+    if isinstance(table, SweepResult):
         table = table.table()
     table = getattr(table, "arrow", table)
     if hasattr(table, "to_pydict"):
@@ -183,11 +183,13 @@ def _split(label: str, table: Any, x: str, y: str, by: Sequence[str]) -> Iterato
             np.array([columns[full_y][i] for i in rows], dtype=float),
             np.array([np.nan if halves[i] is None else halves[i] for i in rows], dtype=float),
             full_y.rpartition(".")[0],
-            Scenario.from_file(table.points[rows[0]].folder / "scenario.toml") if isinstance(table, Swept) else None,
+            Scenario.from_file(table.points[rows[0]].folder / "scenario.toml")
+            if isinstance(table, SweepResult)
+            else None,
         )
 
 
-def _said(name: str, series: _Series, x: str, y: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _as_points(name: str, series: _Series, x: str, y: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What a model says of the link of a series, over its buffers."""
     metric = y.rpartition(".")[2]
     if series.scenario is None or x.rpartition(".")[2] != BUFFER or metric not in PREDICTED:

@@ -9,19 +9,19 @@ from typing import Protocol
 __all__ = ["report"]
 
 
-class Written(Protocol):
-    """What writes itself into a folder: a Result, a Tested, an Answer, a Comparison of either kind, a Swept."""
+class ReportSubject(Protocol):
+    """What writes itself into a folder: a Result, a Tested, an Answer, a Comparison of either kind, a SweepResult."""
 
     def write(self, folder: Path) -> object:
         """Write everything."""
 
 
-def report(source: str | Path | Written, out: str | Path) -> Path:
+def report(source: str | Path | ReportSubject, out: str | Path) -> Path:
     """Write a page about a result, or about the folder of one.
 
     Parameters
     ----------
-    source : path, Result, Tested, Answer, Comparison or Swept
+    source : path, Result, Tested, Answer, Comparison or SweepResult
         A folder that ``--out`` of a verb wrote, a store, or what `run`, `size`, `compare` or `sweep` gave; or
         `elephan.testbed.run` or `elephan.compare.compare`.
     out : path

@@ -10,7 +10,7 @@ from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table, cell
 from elephan.pictures.words import count, number, plain, with_unit
-from elephan.report.page import Command, Page, Part, Tile
+from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.size import command, curve_table, read_models, wanted
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.units import format_time
@@ -35,7 +35,7 @@ COLUMNS = (
 """What each variant costs: key, title, axis, what it is multiplied by."""
 
 
-def page(folder: Path) -> Page:
+def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan size --laws … --queues … --out`` wrote.
 
     Parameters
@@ -44,7 +44,7 @@ def page(folder: Path) -> Page:
 
     Returns
     -------
-    Page
+    ReportPage
 
     Raises
     ------
@@ -62,7 +62,7 @@ def page(folder: Path) -> Page:
     facts = scenario.links[scenario.link_index(chosen["link"])]
     curves = {label(v): read_models(folder / label(v, "-") / "models.parquet") for v in variants}
     runs = sum(v["simulated"]["runs"] for v in variants)
-    return Page(
+    return ReportPage(
         kind="Comparison",
         title=scenario.title,
         question=(
@@ -75,21 +75,21 @@ def page(folder: Path) -> Page:
         tone="good" if found["met"] else "bad",
         tiles=_tiles(chosen),
         notes=_notes(document),
-        commands=(Command(chosen["tc"], "Sets this queue and buffer on Linux."),) if chosen["tc"] else (),
+        commands=(TerminalCommand(chosen["tc"], "Sets this queue and buffer on Linux."),) if chosen["tc"] else (),
         parts=(
-            Part("Every variant", (), (), (table(variants, chosen),)),
-            Part("The trade-off", (), (_trade_off(variants, chosen, curves),)),
-            Part("What each costs", (), tuple(_costs(variants, chosen))),
-            Part("Every buffer measured", (), (), tuple(_curves(variants))),
+            PageSection("Every variant", (), (), (table(variants, chosen),)),
+            PageSection("The trade-off", (), (_trade_off(variants, chosen, curves),)),
+            PageSection("What each costs", (), tuple(_costs(variants, chosen))),
+            PageSection("Every buffer measured", (), (), tuple(_curves(variants))),
         ),
         warnings=_warnings(variants),
         scenario=scenario.text,
         resolved=scenario.canonical,
         reproduce=(
-            Command(
+            TerminalCommand(
                 _command(variants), "The same comparison; the scenario of this page is that of what is recommended."
             ),
-            Command(command(chosen), "Only what is recommended."),
+            TerminalCommand(command(chosen), "Only what is recommended."),
         ),
         provenance=(
             *origin(chosen["run"]),
@@ -134,18 +134,18 @@ def _at(variant: Document) -> Document:
     return variant if variant["met"] else variant["nearest"] or variant
 
 
-def _tiles(chosen: Document) -> tuple[Tile, ...]:
+def _tiles(chosen: Document) -> tuple[HeadlineNumber, ...]:
     measured = _at(chosen)
     if measured["buffer_packets"] is None:
         return ()
     found = [
-        Tile("Buffer", count(measured["buffer_packets"], "packet"), _interval(chosen)),
-        Tile("Utilization", with_unit(measured["utilization"], "%")),
-        Tile("Queueing delay", with_unit(measured["queueing_delay_s"], "s"), "mean of all packets"),
-        Tile("Loss", with_unit(measured["loss_ratio"], "%"), "of the packets that arrive"),
+        HeadlineNumber("Buffer", count(measured["buffer_packets"], "packet"), _interval(chosen)),
+        HeadlineNumber("Utilization", with_unit(measured["utilization"], "%")),
+        HeadlineNumber("Queueing delay", with_unit(measured["queueing_delay_s"], "s"), "mean of all packets"),
+        HeadlineNumber("Loss", with_unit(measured["loss_ratio"], "%"), "of the packets that arrive"),
     ]
     if measured["jain"] and measured["jain"]["mean"] is not None:
-        found.append(Tile("Fairness", with_unit(measured["jain"], ""), "Jain's index, 1 is fair"))
+        found.append(HeadlineNumber("Fairness", with_unit(measured["jain"], ""), "Jain's index, 1 is fair"))
     return tuple(found)
 
 

@@ -130,7 +130,7 @@ def _plot(figure: Figure, x_range: Any) -> Any:
     return plot
 
 
-class Entry(NamedTuple):
+class LegendEntry(NamedTuple):
     """One line of a legend."""
 
     name: str
@@ -140,7 +140,7 @@ class Entry(NamedTuple):
     faint: bool
 
 
-def legend(figure: Figure) -> list[Entry]:
+def legend(figure: Figure) -> list[LegendEntry]:
     """Return the entries of a figure's legend.
 
     Parameters
@@ -149,7 +149,7 @@ def legend(figure: Figure) -> list[Entry]:
 
     Returns
     -------
-    list of Entry
+    list of LegendEntry
         One for each name, in their order; what has both lines and points shows both.
     """
     found = []
@@ -157,7 +157,7 @@ def legend(figure: Figure) -> list[Entry]:
         own = [series for series in figure.series if series.name == name]
         kinds = {series.kind for series in own}
         kind = own[0].kind if len(kinds) == 1 else "both"
-        found.append(Entry(name, own[0].colour, kind, own[0].dashed, all(series.faint for series in own)))
+        found.append(LegendEntry(name, own[0].colour, kind, own[0].dashed, all(series.faint for series in own)))
     return found
 
 

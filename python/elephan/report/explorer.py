@@ -34,7 +34,7 @@ COUNTED = ("packets", "packet", "bdp", "bdp/sqrt(n)", "segments")
 
 
 @dataclass(frozen=True)
-class Quantity:
+class MeasuredColumn:
     """Something that was measured in every run.
 
     Parameters
@@ -51,14 +51,14 @@ class Quantity:
     half: list[float | None]
 
 
-def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[Quantity]) -> tuple[tuple[Figure, ...], Any]:
+def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[MeasuredColumn]) -> tuple[tuple[Figure, ...], Any]:
     """Make the pictures and what the page's script fills them with.
 
     Parameters
     ----------
     rows : sequence of mapping
         Labels of each run.
-    quantities : sequence of Quantity
+    quantities : sequence of MeasuredColumn
 
     Returns
     -------
@@ -102,7 +102,7 @@ def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[Quantity]) 
     return tuple(figures), data
 
 
-def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]) -> Quantity:
+def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]) -> MeasuredColumn:
     """Make a quantity of what documents have, in the unit in which it is read most easily.
 
     Parameters
@@ -114,13 +114,13 @@ def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]
 
     Returns
     -------
-    Quantity
+    MeasuredColumn
     """
     means = [None if row is None else row["mean"] for row in measured]
     halves = [None if row is None else row["ci95"] for row in measured]
     factor, name = (0.01, "%") if unit == "%" else scaled(unit, [v for v in means if v is not None])
     mean, half = ([None if v is None else v / factor for v in column] for column in (means, halves))
-    return Quantity(title, name if name != "1" else "", mean, half)
+    return MeasuredColumn(title, name if name != "1" else "", mean, half)
 
 
 def _short(values: Sequence[float | None]) -> list[float | None]:

@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from elephan.report.page import Page
+    from elephan.report.page import ReportPage
 
 KINDS = {
     "run.json": "run",
     "size.json": "size",
     "comparison.json": "comparison",
     "sweep.json": "sweep",
-    "compare.json": "origins",
+    "compare.json": "model_sim_testbed",
     "reproduce.json": "reproduction",
     "index.sqlite": "store",
 }
 """The document that tells a folder, and the module that makes its page."""
 
 
-def page_of(folder: Path) -> Page:
+def page_of(folder: Path) -> ReportPage:
     """Make the page of a folder.
 
     Parameters
@@ -34,7 +34,7 @@ def page_of(folder: Path) -> Page:
 
     Returns
     -------
-    Page
+    ReportPage
 
     Raises
     ------
@@ -58,7 +58,7 @@ def page_of(folder: Path) -> Page:
             "give a folder that elephan wrote with --out, or a store"
         )
         raise InputError(message)
-    make = cast("Callable[[Path], Page]", import_module(f"elephan.report.{name}").page)
+    make = cast("Callable[[Path], ReportPage]", import_module(f"elephan.report.{name}").page)
     try:
         return make(folder)
     except KeyError as error:

@@ -13,7 +13,7 @@ from elephan.pictures.figure import COLOURS, Axis, Figure, Series, colour, exten
 from elephan.pictures.numbers import span
 from elephan.pictures.table import Table, cell, cut
 from elephan.pictures.words import count, number
-from elephan.report.page import Command, Page, Part
+from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by, read_json
 from elephan.units import format_quantity, scaled
 
@@ -54,7 +54,7 @@ def document_of(folder: Path) -> Document | None:
     return None
 
 
-def page(folder: Path) -> Page:
+def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan model NAME --out`` wrote.
 
     Parameters
@@ -63,7 +63,7 @@ def page(folder: Path) -> Page:
 
     Returns
     -------
-    Page
+    ReportPage
 
     Raises
     ------
@@ -81,16 +81,18 @@ def page(folder: Path) -> Page:
     given = [name for name in rows[0] if name in known.parameters] if known is not None else _given(rows)
     varied = [name for name in given if len({str(row[name]) for row in rows}) > 1]
     computed = [name for name in rows[0] if name not in given]
-    fixed = [f"{name.replace('_', ' ')} {_said(rows[0][name], units[name])}" for name in given if name not in varied]
+    fixed = [
+        f"{name.replace('_', ' ')} {_value_text(rows[0][name], units[name])}" for name in given if name not in varied
+    ]
     x = known.picture.x if known is not None and known.picture is not None else None
     x = x if x in varied else next((name for name in varied if not isinstance(rows[0][name], str)), None)
     titles = {name: column.meaning for name, column in known.columns.items()} if known is not None else {}
     figures = _figures(document, x, varied, computed, titles) if x is not None else ()
-    parts = [Part("Pictures", (), figures)] if figures else []
-    parts.append(Part("Table", (), (), (_table(rows, units, [*varied, *computed]),)))
+    parts = [PageSection("Pictures", (), figures)] if figures else []
+    parts.append(PageSection("Table", (), (), (_table(rows, units, [*varied, *computed]),)))
     simulated = document.get("simulation")
     notes = (f"Simulated beside it: {simulated['says']}",) if simulated else ()
-    return Page(
+    return ReportPage(
         kind="Analytic model",
         title=document["title"],
         question=(f"What does the model {document['model']} say for {', '.join(fixed) or 'these parameters'}?",),
@@ -99,7 +101,7 @@ def page(folder: Path) -> Page:
         notes=(*notes, *(f"What it does not predict: {line}" for line in document.get("fails", ()))),
         parts=tuple(parts),
         warnings=None,
-        reproduce=(Command(_command(document, given), "The same table."),),
+        reproduce=(TerminalCommand(_command(document, given), "The same table."),),
         provenance=(("model", document["model"]), ("source", document.get("source", "unknown")), made_by()),
     )
 
@@ -111,7 +113,7 @@ def _given(rows: Sequence[Document]) -> list[str]:
     return [*words, first] if first is not None else words
 
 
-def _said(value: Any, unit: str) -> str:
+def _value_text(value: Any, unit: str) -> str:
     return value if isinstance(value, str) else format_quantity(value, unit)
 
 
@@ -120,7 +122,7 @@ def _sentence(rows: Sequence[Document], units: Document, computed: Sequence[str]
     for name in computed[:4]:
         values = [row[name] for row in rows if isinstance(row[name], int | float)]
         if values and not name.endswith(CI95):
-            low, high = _said(min(values), units[name]), _said(max(values), units[name])
+            low, high = _value_text(min(values), units[name]), _value_text(max(values), units[name])
             words = _bare(name)
             said.append(f"{words} {low}" if low == high else f"{words} from {low} to {high}")
     return f"It says: {'; '.join(said)}." if said else "It says nothing here."
@@ -140,7 +142,7 @@ def _figures(
     """Each column against one parameter, a line for each combination of the others."""
     rows, units = document["rows"], document["units"]
     others = [name for name in varied if name != x]
-    labels = [", ".join(f"{name} {_said(row[name], units[name])}" for name in others) for row in rows]
+    labels = [", ".join(f"{name} {_value_text(row[name], units[name])}" for name in others) for row in rows]
     factor, unit = scaled(units[x], [row[x] for row in rows])
     along = np.array([row[x] for row in rows], dtype=float) / factor
     axis = Axis(x.replace("_", " "), "" if unit == "1" else unit, _scale(along))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from elephan.pictures.table import Table
 
 
-class Tile(NamedTuple):
+class HeadlineNumber(NamedTuple):
     """One number that the answer stands on: what it is, the number, what belongs to it."""
 
     label: str
@@ -18,14 +18,14 @@ class Tile(NamedTuple):
     detail: str = ""
 
 
-class Command(NamedTuple):
+class TerminalCommand(NamedTuple):
     """A line for a terminal, and what it does."""
 
     line: str
     says: str
 
 
-class Filter(NamedTuple):
+class RowFilter(NamedTuple):
     """What the rows of the tables can be filtered by: its place in their keys, and its values."""
 
     label: str
@@ -33,7 +33,7 @@ class Filter(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Part:
+class PageSection:
     """A headed part of a page with pictures and tables.
 
     Parameters
@@ -43,7 +43,7 @@ class Part:
         Paragraphs.
     figures : tuple of Figure
     tables : tuple of Table
-    filters : tuple of Filter
+    filters : tuple of RowFilter
         Of the tables in it.
     explorer : dict or None
         What a picture that the reader chooses is made of; see `elephan.report.sweep`.
@@ -53,12 +53,12 @@ class Part:
     lead: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[RowFilter, ...] = ()
     explorer: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
-class Page:
+class ReportPage:
     """A whole page.
 
     Parameters
@@ -74,19 +74,19 @@ class Page:
         The answer in a sentence.
     tone : str
         ``"bad"`` if what was wanted was not met.
-    tiles : tuple of Tile
+    tiles : tuple of HeadlineNumber
     notes : tuple of str
         What one must know beside the answer.
-    commands : tuple of Command
+    commands : tuple of TerminalCommand
         Lines that follow from the answer, such as what sets the buffer.
-    parts : tuple of Part
+    parts : tuple of PageSection
     warnings : tuple of mapping
         As documents have them; None where nothing was checked.
     scenario : str
         The file, or empty.
     resolved : str
         With all defaults filled, or empty.
-    reproduce : tuple of Command
+    reproduce : tuple of TerminalCommand
     provenance : tuple of (str, str)
     """
 
@@ -96,12 +96,12 @@ class Page:
     headline: str
     sentence: str
     tone: Literal["good", "bad", "plain"] = "plain"
-    tiles: tuple[Tile, ...] = ()
+    tiles: tuple[HeadlineNumber, ...] = ()
     notes: tuple[str, ...] = ()
-    commands: tuple[Command, ...] = ()
-    parts: tuple[Part, ...] = ()
+    commands: tuple[TerminalCommand, ...] = ()
+    parts: tuple[PageSection, ...] = ()
     warnings: tuple[dict[str, str], ...] | None = ()
     scenario: str = ""
     resolved: str = ""
-    reproduce: tuple[Command, ...] = ()
+    reproduce: tuple[TerminalCommand, ...] = ()
     provenance: tuple[tuple[str, str], ...] = ()

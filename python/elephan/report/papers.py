@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from elephan.papers import Paper, Reproduction
     from elephan.papers.exhibits import Exhibit
-    from elephan.papers.judged import Argued, Judged, Seen
-    from elephan.papers.nulls import Power
+    from elephan.papers.judged import Argument, Evidence, JudgedClaim
+    from elephan.papers.nulls import NullPower
     from elephan.pictures.table import Table
 
 INDEX = "README.md"
@@ -146,7 +146,7 @@ def _headline(origins: Mapping[str, Mapping[str, int]]) -> list[str]:
     return [f"**{stated}.**", "", *([f"Counted apart: {apart}.", ""] if apart else [])]
 
 
-def _meanings(every: Iterable[Judged]) -> list[str]:
+def _meanings(every: Iterable[JudgedClaim]) -> list[str]:
     """What the verdicts that there are mean."""
     given = {judged.verdict for judged in every}
     return [*(f"* *{SAID[verdict]}*: {MEANS[verdict]}" for verdict in MEANS if verdict in given), ""]
@@ -187,7 +187,7 @@ def _by_paper(found: Reproduction) -> list[str]:
     return table(heads, rows, [False, *[True] * (len(heads) - 1)])
 
 
-def _bands(every: Sequence[Power]) -> list[str]:
+def _bands(every: Sequence[NullPower]) -> list[str]:
     """What passes in the bands of families besides."""
     whole = [each for each in every if each.whole]
     if not whole:
@@ -257,7 +257,7 @@ def _counts(found: Reproduction, paper: Paper) -> list[str]:
     return [*every, ""] if every else []
 
 
-def _contents(exhibits: Sequence[Exhibit], mine: dict[str, Judged]) -> list[str]:
+def _contents(exhibits: Sequence[Exhibit], mine: dict[str, JudgedClaim]) -> list[str]:
     rows = []
     for exhibit in exhibits:
         own = [judged for judged in mine.values() if judged.claim.figure == exhibit.place]
@@ -301,7 +301,7 @@ def _shown_table(made: Table) -> Iterator[str]:
         yield from (made.note, "")
 
 
-def _claims(every: Sequence[Judged], headings: dict[str, str]) -> list[str]:
+def _claims(every: Sequence[JudgedClaim], headings: dict[str, str]) -> list[str]:
     if not every:
         return []
     heads = ["claim", "says", "paper", "ours", "accepted", "nulls", "verdict"]
@@ -333,7 +333,7 @@ def _claims(every: Sequence[Judged], headings: dict[str, str]) -> list[str]:
     return table(heads, rows, [False, False, *[True] * (3 if varied else 2), False, False, False])
 
 
-def _nulls(judged: Judged) -> str:
+def _nulls(judged: JudgedClaim) -> str:
     """Which nulls pass in a claim's band, of those that were tried."""
     passed = [
         each.name if each.tried == 1 else f"{each.name} {each.passed} of {each.tried}"
@@ -343,7 +343,7 @@ def _nulls(judged: Judged) -> str:
     return ", ".join(passed) if passed else "none" if judged.nulls else ""
 
 
-def _closed(judged: Judged) -> str:
+def _closed(judged: JudgedClaim) -> str:
     """What the variant of a claim gives, and how much of the gap it closes."""
     variant = judged.variant
     if variant is None or variant.found is None:
@@ -355,14 +355,14 @@ def _closed(judged: Judged) -> str:
     return said
 
 
-def _origins(every: Iterable[Judged]) -> dict[str, dict[str, int]]:
+def _origins(every: Iterable[JudgedClaim]) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {origin: dict.fromkeys(VERDICTS, 0) for origin in ORIGINS}
     for judged in every:
         found[judged.claim.origin][judged.verdict] += 1
     return found
 
 
-def _deviations(every: Sequence[Argued], mine: dict[str, Judged], *, quick: bool) -> list[str]:
+def _deviations(every: Sequence[Argument], mine: dict[str, JudgedClaim], *, quick: bool) -> list[str]:
     lines: list[str] = []
     for i, argued in enumerate(every, 1):
         deviation = argued.deviation
@@ -384,16 +384,16 @@ def _deviations(every: Sequence[Argued], mine: dict[str, Judged], *, quick: bool
     return ["## What is not met, and what is known of it", "", *lines] if lines else []
 
 
-def _missed(mine: Mapping[str, Judged], key: str) -> bool:
+def _missed(mine: Mapping[str, JudgedClaim], key: str) -> bool:
     """Whether a claim needs an explanation; one that is met does not."""
     return key in mine and mine[key].verdict in ("deviation", "fail", "not_run")
 
 
-def _argument(position: int, argued: Argued) -> str:
+def _argument(position: int, argued: Argument) -> str:
     return f"{position}. {argued.deviation.title}"
 
 
-def _seen(every: Iterable[Seen], *, quick: bool) -> list[str]:
+def _seen(every: Iterable[Evidence], *, quick: bool) -> list[str]:
     rows = []
     for seen in every:
         accept = seen.shown.quick if quick else seen.shown.accept
@@ -440,13 +440,13 @@ def _shortened(found: Reproduction) -> list[str]:
     return ["**Shortened runs: they say that every measure runs, not that the paper holds.**", ""]
 
 
-def _verdicts(every: Collection[Judged]) -> str:
+def _verdicts(every: Collection[JudgedClaim]) -> str:
     """How many have which verdict."""
     verdicts = Counter(judged.verdict for judged in every)
     return tally({verdict: verdicts[verdict] for verdict in VERDICTS})
 
 
-def _found(seen: Seen) -> str:
+def _found(seen: Evidence) -> str:
     return f"not run: {seen.note}" if seen.found is None else _value(seen.found)
 
 

@@ -15,17 +15,17 @@ from elephan.report.drawing import document, legend
 from elephan.report.themes import THEMES, variables
 
 if TYPE_CHECKING:
-    from elephan.report.page import Page
+    from elephan.report.page import ReportPage
 
 HERE = Path(__file__).parent
 
 
-def render(page: Page) -> str:
+def render(page: ReportPage) -> str:
     """Write a page as HTML.
 
     Parameters
     ----------
-    page : Page
+    page : ReportPage
 
     Returns
     -------

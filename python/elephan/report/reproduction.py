@@ -10,7 +10,7 @@ from elephan.papers.words import MEANS, SAID, bands, headline
 from elephan.pictures.figure import Axis, Figure, Series
 from elephan.pictures.table import Cell, Table, cell
 from elephan.pictures.words import count, joined
-from elephan.report.page import Command, Filter, Page, Part
+from elephan.report.page import PageSection, ReportPage, RowFilter, TerminalCommand
 from elephan.report.sources import made_by, read_json
 from elephan.units import format_time
 
@@ -35,7 +35,7 @@ BETWEEN = "\x1f"
 """Between the keys that rows are filtered by."""
 
 
-def page(folder: Path) -> Page:
+def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan reproduce --out`` wrote.
 
     Parameters
@@ -44,7 +44,7 @@ def page(folder: Path) -> Page:
 
     Returns
     -------
-    Page
+    ReportPage
 
     Raises
     ------
@@ -57,10 +57,10 @@ def page(folder: Path) -> Page:
     counts = {paper: {v: _counted(claims, paper, v) for v in _verdicts(claims)} for paper in papers}
     total = {verdict: sum(of[verdict] for of in counts.values()) for verdict in _verdicts(claims)}
     filters = (
-        Filter("Verdict", tuple(total)),
-        Filter("Paper", tuple(papers)),
-        Filter("Kind", tuple(dict.fromkeys(str(claim["kind"]) for claim in claims))),
-        Filter("Origin", tuple(dict.fromkeys(str(claim.get("origin")) for claim in claims))),
+        RowFilter("Verdict", tuple(total)),
+        RowFilter("Paper", tuple(papers)),
+        RowFilter("Kind", tuple(dict.fromkeys(str(claim["kind"]) for claim in claims))),
+        RowFilter("Origin", tuple(dict.fromkeys(str(claim.get("origin")) for claim in claims))),
     )
     stated, apart = headline(document.get("origins") or _origins(claims))
     wall = document.get("wall_s")
@@ -68,7 +68,7 @@ def page(folder: Path) -> Page:
     shortened = ["Shortened runs: they say that every measure runs, not that the papers hold."] if quick else []
     changed = document.get("changed", ())
     again = f"elephan reproduce {' '.join(papers)}{' --quick' if quick else ''} --out reproduced/"
-    return Page(
+    return ReportPage(
         kind="Reproduction",
         title=f"Claims of {count(len(papers), 'paper')}",
         question=("Do the published experiments hold?",),
@@ -83,12 +83,12 @@ def page(folder: Path) -> Page:
             *(f"{SAID[verdict].capitalize()}: {MEANS[verdict]}" for verdict in MEANS if total.get(verdict)),
         ),
         parts=(
-            Part("Verdicts", (), (_figure(counts),)),
-            Part("Claims", (), (), tuple(_table(paper, claims) for paper in papers), filters),
+            PageSection("Verdicts", (), (_figure(counts),)),
+            PageSection("Claims", (), (), tuple(_table(paper, claims) for paper in papers), filters),
             *_arguments(document),
         ),
         warnings=None,
-        reproduce=(Command(again, "The same claims, judged again."),),
+        reproduce=(TerminalCommand(again, "The same claims, judged again."),),
         provenance=(
             ("claims", str(len(claims))),
             made_by(),
@@ -175,12 +175,12 @@ def _noted(claim: Document) -> str:
     return "; ".join(part for part in (claim.get("note"), closed) if part)
 
 
-def _arguments(document: Document) -> tuple[Part, ...]:
+def _arguments(document: Document) -> tuple[PageSection, ...]:
     """Why numbers are not met, and what the papers leave open, each with what runs show of it."""
     deviations, left = document.get("deviations", ()), document.get("open", ())
     parts = (
-        Part("What is not met, and what is known of it", (), (), (_deviations(deviations),)),
-        Part("What the papers leave open", (), (), (_open(left),)),
+        PageSection("What is not met, and what is known of it", (), (), (_deviations(deviations),)),
+        PageSection("What the papers leave open", (), (), (_open(left),)),
     )
     return tuple(part for part, every in zip(parts, (deviations, left), strict=True) if every)
 

@@ -13,11 +13,11 @@ from elephan.pictures.table import Table, cell
 from elephan.pictures.thin import thin
 from elephan.pictures.words import count, joined, number, plain, with_unit
 from elephan.report.lines import MOST_POINTS, of_flows, points_each, spans
-from elephan.report.page import Command, Page, Part, Tile
-from elephan.report.punctual import parts as testbed_parts
-from elephan.report.punctual import verdict
+from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
+from elephan.report.samples import SampledRun, sampled_run
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
-from elephan.report.watched import Watched, watched
+from elephan.report.testbed_section import parts as testbed_parts
+from elephan.report.testbed_section import verdict
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ FINE = 400
 """With more bins of utilization than these, stretches of several round-trip times are shown."""
 
 
-def page(folder: Path) -> Page:
+def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan run --out`` wrote.
 
     Parameters
@@ -46,7 +46,7 @@ def page(folder: Path) -> Page:
 
     Returns
     -------
-    Page
+    ReportPage
 
     Raises
     ------
@@ -60,17 +60,17 @@ def page(folder: Path) -> Page:
     tested = document.get("testbed")
     parts = [] if tested is None else testbed_parts(tested)
     if (folder / "samples.parquet").exists():
-        seen = watched(folder / "samples.parquet", run["warmup_s"])
-        parts.append(Part("Over time", (_when(document),), over_time(document, scenario, seen)))
+        seen = sampled_run(folder / "samples.parquet", run["warmup_s"])
+        parts.append(PageSection("Over time", (_when(document),), over_time(document, scenario, seen)))
         spread = _distributions(document, seen)
         if spread:
-            parts.append(Part("Distribution", (), spread))
+            parts.append(PageSection("Distribution", (), spread))
     parts.append(
-        Part("Links", (), (), tuple(table for table in (links_table(links), drops_table(links)) if table.rows))
+        PageSection("Links", (), (), tuple(table for table in (links_table(links), drops_table(links)) if table.rows))
     )
-    parts.append(Part("Flows", (), (), _groups(document)))
+    parts.append(PageSection("Flows", (), (), _groups(document)))
     loaded = [link for link, facts in zip(links, scenario.links, strict=True) if facts["flows"]] or links
-    return Page(
+    return ReportPage(
         kind="Run" if tested is None else "Run on a testbed",
         title=scenario.title,
         question=("What happens on this network?", *_network(scenario)),
@@ -80,7 +80,7 @@ def page(folder: Path) -> Page:
         tiles=_tiles(document, loaded),
         notes=(*(() if tested is None else (verdict(tested),)), *_precision(document)),
         commands=tuple(
-            Command(link["tc"], f"The queue of {link['name']} on Linux.") for link in loaded[:1] if link["tc"]
+            TerminalCommand(link["tc"], f"The queue of {link['name']} on Linux.") for link in loaded[:1] if link["tc"]
         ),
         parts=tuple(parts),
         warnings=tuple(document["warnings"]),
@@ -125,12 +125,12 @@ def command(scenario: Scenario) -> str:
     return f"elephan run scenario.toml{more} --out run/ --plot"
 
 
-def _again(scenario: Scenario, *, real: bool) -> Command:
+def _again(scenario: Scenario, *, real: bool) -> TerminalCommand:
     if real:
-        return Command(
+        return TerminalCommand(
             "sudo elephan testbed run scenario.toml --out run/", "Never quite the same: real packets are not."
         )
-    return Command(command(scenario), "The same numbers, from the scenario of this page.")
+    return TerminalCommand(command(scenario), "The same numbers, from the scenario of this page.")
 
 
 def _network(scenario: Scenario) -> tuple[str, ...]:
@@ -165,20 +165,20 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _tiles(document: Document, links: Sequence[Document]) -> tuple[Tile, ...]:
+def _tiles(document: Document, links: Sequence[Document]) -> tuple[HeadlineNumber, ...]:
     link = links[0]
     of = f"of {link['name']}" if len(document["links"]) > 1 else ""
     found = [
-        Tile("Utilization", with_unit(link["utilization"], "%"), of),
-        Tile("Queueing delay", with_unit(link["queueing_delay_s"], "s"), of or "mean of all packets"),
-        Tile("Loss", with_unit(link["loss_ratio"], "%"), of or "of the packets that arrive"),
-        Tile("Goodput", with_unit(_total(document), "bit/s"), "of all flows"),
+        HeadlineNumber("Utilization", with_unit(link["utilization"], "%"), of),
+        HeadlineNumber("Queueing delay", with_unit(link["queueing_delay_s"], "s"), of or "mean of all packets"),
+        HeadlineNumber("Loss", with_unit(link["loss_ratio"], "%"), of or "of the packets that arrive"),
+        HeadlineNumber("Goodput", with_unit(_total(document), "bit/s"), "of all flows"),
     ]
     jain = document["fairness"]["jain"]
     if jain["mean"] is not None:
-        found.append(Tile("Fairness", with_unit(jain, ""), "Jain's index, 1 is fair"))
+        found.append(HeadlineNumber("Fairness", with_unit(jain, ""), "Jain's index, 1 is fair"))
     if link["buffer_packets"] is not None:
-        found.append(Tile("Buffer", f"{number(link['buffer_packets'])} packets", of))
+        found.append(HeadlineNumber("Buffer", f"{number(link['buffer_packets'])} packets", of))
     return tuple(found)
 
 
@@ -209,14 +209,14 @@ def _when(document: Document) -> str:
     return f"{words}. The pictures are zoomed together along time."
 
 
-def over_time(document: Document, scenario: Scenario, seen: Watched) -> tuple[Figure, ...]:
+def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple[Figure, ...]:
     """Make the pictures over time.
 
     Parameters
     ----------
     document : dict
     scenario : Scenario
-    seen : Watched
+    seen : SampledRun
 
     Returns
     -------
@@ -251,7 +251,7 @@ def over_time(document: Document, scenario: Scenario, seen: Watched) -> tuple[Fi
     return tuple(found)
 
 
-def _per_flow(document: Document, seen: Watched, values: NDArray[np.float64]) -> tuple[Series, ...]:
+def _per_flow(document: Document, seen: SampledRun, values: NDArray[np.float64]) -> tuple[Series, ...]:
     """One line per flow, coloured by group; in large groups the mean and the range."""
     if not values.size or not np.isfinite(values).any():
         return ()
@@ -266,7 +266,7 @@ def _per_flow(document: Document, seen: Watched, values: NDArray[np.float64]) ->
     return tuple(found)
 
 
-def _busiest(document: Document, seen: Watched) -> list[str]:
+def _busiest(document: Document, seen: SampledRun) -> list[str]:
     """Links that one picture can show: those with the highest utilization, in the file's order."""
     used = {
         link["name"]: link["utilization"]["mean"] or 0.0 for link in document["links"] if link["name"] in seen.links
@@ -275,7 +275,7 @@ def _busiest(document: Document, seen: Watched) -> list[str]:
     return [name for name in used if name in chosen]
 
 
-def _backlog(seen: Watched, shown: list[str]) -> tuple[Series, ...]:
+def _backlog(seen: SampledRun, shown: list[str]) -> tuple[Series, ...]:
     most = MOST_POINTS // max(1, len(shown))
     return tuple(
         Series(name, *thin(seen.time_s, seen.backlog_packets[seen.links.index(name)], most), colour=colour(k))
@@ -283,7 +283,7 @@ def _backlog(seen: Watched, shown: list[str]) -> tuple[Series, ...]:
     )
 
 
-def _buffers(document: Document, scenario: Scenario, seen: Watched, shown: list[str]) -> tuple[Mark, ...]:
+def _buffers(document: Document, scenario: Scenario, seen: SampledRun, shown: list[str]) -> tuple[Mark, ...]:
     """The buffers of the links shown, where they do not flatten what waits; the links of an array wait together."""
     largest = max((float(seen.backlog_packets[seen.links.index(name)].max(initial=0)) for name in shown), default=0.0)
     counts = {facts["name"]: facts["count"] for facts in scenario.links}
@@ -296,7 +296,7 @@ def _buffers(document: Document, scenario: Scenario, seen: Watched, shown: list[
     return tuple(found)
 
 
-def _utilization(scenario: Scenario, seen: Watched, shown: list[str]) -> tuple[Series, ...]:
+def _utilization(scenario: Scenario, seen: SampledRun, shown: list[str]) -> tuple[Series, ...]:
     """Per round-trip time of each link; of long runs over several."""
     facts = {fact["name"]: fact for fact in scenario.links}
     found = []
@@ -310,7 +310,7 @@ def _utilization(scenario: Scenario, seen: Watched, shown: list[str]) -> tuple[S
     return tuple(found)
 
 
-def _distributions(document: Document, seen: Watched) -> tuple[Figure, ...]:
+def _distributions(document: Document, seen: SampledRun) -> tuple[Figure, ...]:
     """How often how much waited, of all replications after the warm-up."""
     shown = _busiest(document, seen)
     found = []

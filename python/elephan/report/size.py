@@ -10,7 +10,7 @@ from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.numbers import span
 from elephan.pictures.table import Table, cell
 from elephan.pictures.words import count, joined, number, plain, with_unit
-from elephan.report.page import Command, Page, Part, Tile
+from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.units import format_bytes, format_time
 
@@ -51,7 +51,7 @@ def rule_name(name: str) -> str:
     return name.replace("_over_sqrt_n", "/√n").replace("_", " ").replace("bdp", "BDP")
 
 
-def page(folder: Path) -> Page:
+def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan size --out`` wrote.
 
     Parameters
@@ -60,7 +60,7 @@ def page(folder: Path) -> Page:
 
     Returns
     -------
-    Page
+    ReportPage
 
     Raises
     ------
@@ -72,15 +72,15 @@ def page(folder: Path) -> Page:
     facts = scenario.links[scenario.link_index(document["link"])]
     models = read_models(folder / "models.parquet")
     parts = [
-        Part("Pictures", (_story(document),), figures(document, facts, models)),
-        Part("Rules of thumb", (), (), (rules_table(document),)),
+        PageSection("Pictures", (_story(document),), figures(document, facts, models)),
+        PageSection("Rules of thumb", (), (), (rules_table(document),)),
     ]
     if document["models"]:
-        parts.append(Part("Analytic models", (_trust(document),), (), (models_table(document),)))
+        parts.append(PageSection("Analytic models", (_trust(document),), (), (models_table(document),)))
     if document["curve"]:
-        parts.append(Part("Every buffer measured", (), (), (curve_table(document),)))
+        parts.append(PageSection("Every buffer measured", (), (), (curve_table(document),)))
     buffer = document["buffer_packets"]
-    return Page(
+    return ReportPage(
         kind="Size of a buffer",
         title=scenario.title,
         question=(question(document["target"], document["link"]), set_up(scenario, facts)),
@@ -89,12 +89,12 @@ def page(folder: Path) -> Page:
         tone="good" if document["met"] else "bad",
         tiles=tiles(document) if buffer is not None else (),
         notes=(document["note"].rstrip(".") + ".",) if document["note"] and document["met"] else (),
-        commands=(Command(document["tc"], "Sets this buffer on Linux."),) if document["tc"] else (),
+        commands=(TerminalCommand(document["tc"], "Sets this buffer on Linux."),) if document["tc"] else (),
         parts=tuple(parts),
         warnings=tuple(document["warnings"]),
         scenario=scenario.text,
         resolved=scenario.canonical,
-        reproduce=(Command(command(document), "The same answer, from the scenario of this page."),),
+        reproduce=(TerminalCommand(command(document), "The same answer, from the scenario of this page."),),
         provenance=provenance(document),
     )
 
@@ -200,7 +200,7 @@ def interval_words(document: Document) -> str:
     return f"95 %: {low:,} to {high:,}" if high is not None else f"95 %: {low:,} or more"
 
 
-def tiles(document: Document) -> tuple[Tile, ...]:
+def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
     """Give the numbers that the answer stands on.
 
     Parameters
@@ -209,17 +209,17 @@ def tiles(document: Document) -> tuple[Tile, ...]:
 
     Returns
     -------
-    tuple of Tile
+    tuple of HeadlineNumber
     """
     found = [
-        Tile("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
-        Tile("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
-        Tile("Utilization", with_unit(document["utilization"], "%")),
-        Tile("Queueing delay", with_unit(document["queueing_delay_s"], "s"), "mean of all packets"),
-        Tile("Loss", with_unit(document["loss_ratio"], "%"), "of the packets that arrive"),
+        HeadlineNumber("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
+        HeadlineNumber("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
+        HeadlineNumber("Utilization", with_unit(document["utilization"], "%")),
+        HeadlineNumber("Queueing delay", with_unit(document["queueing_delay_s"], "s"), "mean of all packets"),
+        HeadlineNumber("Loss", with_unit(document["loss_ratio"], "%"), "of the packets that arrive"),
     ]
     if document["jain"] and document["jain"]["mean"] is not None:
-        found.append(Tile("Fairness", with_unit(document["jain"], ""), "Jain's index, 1 is fair"))
+        found.append(HeadlineNumber("Fairness", with_unit(document["jain"], ""), "Jain's index, 1 is fair"))
     return tuple(found)
 
 
@@ -251,7 +251,7 @@ def figures(document: Document, facts: Mapping[str, Any], models: Mapping[str, D
             _alt(document, key, title, axis, scale, facts),
             x,
             _y(axis, scale, document, key, models, reach),
-            (*_measured(document, key, scale), *_said(document, key, scale, models)),
+            (*_measured(document, key, scale), *_predicted(document, key, scale, models)),
             marks(document, key, scale, facts),
             link="buffer",
             height=340 if key == "utilization" else 260,
@@ -290,7 +290,7 @@ def _measured(document: Document, key: str, scale: float) -> tuple[Series, ...]:
     return (Series("measured, with 95 % intervals", buffers, mean, low, high, "blue", "both", label="measured"),)
 
 
-def _said(document: Document, key: str, scale: float, models: Mapping[str, Document]) -> list[Series]:
+def _predicted(document: Document, key: str, scale: float, models: Mapping[str, Document]) -> list[Series]:
     """What models say; that in which the search began in full."""
     found = []
     for colour, (name, columns) in zip(MODEL_COLOURS, models.items(), strict=False):

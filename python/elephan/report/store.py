@@ -8,7 +8,7 @@ from elephan.display import CI95
 from elephan.pictures.table import Cell, Table, cell, cut
 from elephan.pictures.words import count
 from elephan.report.explorer import explorer, quantity
-from elephan.report.page import Command, Page, Part
+from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MOST_SHOWN = 3000
 """With more rows than these nothing is drawn: a sweep of them has a page of its own."""
 
 
-def page(folder: Path) -> Page:
+def page(folder: Path) -> ReportPage:
     """Make the page of a store.
 
     Parameters
@@ -37,7 +37,7 @@ def page(folder: Path) -> Page:
 
     Returns
     -------
-    Page
+    ReportPage
 
     Raises
     ------
@@ -55,11 +55,11 @@ def page(folder: Path) -> Page:
         figures, data = explorer([{name: row[name] for name in names} for row in rows], _quantities(rows, names))
         if data is not None:
             lead = "Choose what is shown, against which label, and of which runs. Bands and bars are 95 % intervals."
-            parts.append(Part("Explore", (lead,), figures, explorer=data))
-    parts.append(Part("Runs", (), (), (_table(rows, names),)))
+            parts.append(PageSection("Explore", (lead,), figures, explorer=data))
+    parts.append(PageSection("Runs", (), (), (_table(rows, names),)))
     if failures:
-        parts.append(Part("Failed points", (), (), (_failures(failures),)))
-    return Page(
+        parts.append(PageSection("Failed points", (), (), (_failures(failures),)))
+    return ReportPage(
         kind="Store",
         title=f"Store {folder.resolve().name}",
         question=("Which runs are kept here?",),
@@ -69,7 +69,9 @@ def page(folder: Path) -> Page:
         parts=tuple(parts),
         warnings=None,
         reproduce=(
-            Command("elephan store export --store STORE --columns labels,summary", "The rows with all columns."),
+            TerminalCommand(
+                "elephan store export --store STORE --columns labels,summary", "The rows with all columns."
+            ),
         ),
         provenance=(made_by(),),
     )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from elephan.errors import InputError
 from elephan.pictures.table import Table, cell, cut
 from elephan.pictures.words import count, joined, plain
-from elephan.report.explorer import Quantity, explorer, quantity
-from elephan.report.page import Command, Page, Part
+from elephan.report.explorer import MeasuredColumn, explorer, quantity
+from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by, read_json, set_up
 from elephan.scenario import Scenario
 from elephan.store.labels import short
@@ -44,7 +44,7 @@ MOST_COLUMNS = 3
 """Links, and groups, that the table of points has columns for."""
 
 
-def page(folder: Path) -> Page:
+def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan sweep --out`` wrote.
 
     Parameters
@@ -53,7 +53,7 @@ def page(folder: Path) -> Page:
 
     Returns
     -------
-    Page
+    ReportPage
 
     Raises
     ------
@@ -71,14 +71,14 @@ def page(folder: Path) -> Page:
     parts = []
     if data is not None:
         lead = "Choose what is shown, against what, and of which runs. Bands and bars are 95 % intervals."
-        parts.append(Part("Explore", (lead,), figures, explorer=data))
-    parts.append(Part("Points", (), (), (points_table(points),)))
+        parts.append(PageSection("Explore", (lead,), figures, explorer=data))
+    parts.append(PageSection("Points", (), (), (points_table(points),)))
     if failures:
-        parts.append(Part("Failed points", (), (), (failures_table(failures),)))
+        parts.append(PageSection("Failed points", (), (), (failures_table(failures),)))
     names = list(dict.fromkeys(name for point in (*points, *failures) for name in point["labels"]))
     total = len(points) + len(failures)
     known = document.get("provenance", {})
-    return Page(
+    return ReportPage(
         kind="Sweep",
         title=title,
         question=(_question(names, points, failures), *((set_up(base, _first(base)),) if base else ())),
@@ -95,7 +95,7 @@ def page(folder: Path) -> Page:
             ("elephan that ran it", str(document.get("engine_version", known.get("engine_version", "unknown")))),
             made_by(),
             *(
-                (key.replace("_", " "), _said(key, value))
+                (key.replace("_", " "), _value_text(key, value))
                 for key, value in sorted(known.items())
                 if key != "engine_version"
             ),
@@ -107,7 +107,7 @@ def _first(scenario: Scenario) -> dict[str, Any]:
     return scenario.links[scenario.link_index(None)]
 
 
-def _said(key: str, value: object) -> str:
+def _value_text(key: str, value: object) -> str:
     return format_time(value) if key.endswith("_s") and isinstance(value, int | float) else str(value)
 
 
@@ -121,7 +121,7 @@ def _question(names: Sequence[str], points: Sequence[Document], failures: Sequen
     return f"How do the results depend on {joined(each)}?"
 
 
-def _sentence(points: Sequence[Document], failures: Sequence[Document], found: Sequence[Quantity]) -> str:
+def _sentence(points: Sequence[Document], failures: Sequence[Document], found: Sequence[MeasuredColumn]) -> str:
     said = []
     for own in found[:3]:
         known = [(v, i) for i, v in enumerate(own.mean) if v is not None]
@@ -145,7 +145,7 @@ def _where(point: Document) -> str:
     return ", ".join(f"{names[name]} {value}" for name, value in point["labels"].items())
 
 
-def quantities(points: Sequence[Document]) -> list[Quantity]:
+def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
     """List what can be shown, what is asked for most first.
 
     Parameters
@@ -154,9 +154,9 @@ def quantities(points: Sequence[Document]) -> list[Quantity]:
 
     Returns
     -------
-    list of Quantity
+    list of MeasuredColumn
     """
-    found: list[Quantity] = []
+    found: list[MeasuredColumn] = []
     for part, keys in (("links", OF_LINKS), ("groups", OF_GROUPS)):
         names = list(dict.fromkeys(row["name"] for point in points for row in point[part]))
         by_name = [{row["name"]: row for row in point[part]} for point in points]
@@ -227,7 +227,7 @@ def failures_table(failures: Sequence[Document]) -> Table:
     return Table("Points that failed", (*labels, "error"), kept, note)
 
 
-def _reproduce(document: Document) -> tuple[Command, ...]:
+def _reproduce(document: Document) -> tuple[TerminalCommand, ...]:
     """The sweep as a file beside its base, and the command line that runs it."""
     if not document.get("base"):
         return ()
@@ -240,10 +240,10 @@ def _reproduce(document: Document) -> tuple[Command, ...]:
     most = f" --max-replications {document['max_replications']}" if precision and "max_replications" in document else ""
     line = f"elephan sweep sweep.toml {precision}{most}".rstrip() + " --out swept/"
     return (
-        Command(
+        TerminalCommand(
             tomli_w.dumps(mapping).rstrip(), "Save this as sweep.toml, and the scenario below as base.toml beside it."
         ),
-        Command(line, "The same points; what is in the store already is not run again."),
+        TerminalCommand(line, "The same points; what is in the store already is not run again."),
     )
 
 

@@ -6,18 +6,18 @@ import time
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
-from elephan.run.parallel import Job, default_workers, simulate_all
+from elephan.run.parallel import ReplicationJob, default_workers, simulate_all
 from elephan.scenario import AUTO, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from elephan.run.outcome import Outcome
-    from elephan.run.precision import Wanted
-    from elephan.run.result import Result
+    from elephan.run.outcome import ReplicationOutcome
+    from elephan.run.precision import PrecisionTarget
+    from elephan.run.result import RunResult
 
-__all__ = ["Job", "default_workers", "run", "run_several", "simulate_all"]
+__all__ = ["ReplicationJob", "default_workers", "run", "run_several", "simulate_all"]
 
 
 def run(
@@ -31,7 +31,7 @@ def run(
     engine: str = "window",
     precision: str | Sequence[str] | None = None,
     max_replications: int = 100,
-) -> Result:
+) -> RunResult:
     """Run all replications of a scenario.
 
     Parameters
@@ -55,7 +55,7 @@ def run(
 
     Returns
     -------
-    Result
+    RunResult
 
     Raises
     ------
@@ -74,14 +74,14 @@ def run(
     2
     """
     # All of these need NumPy; the command line starts without.
-    from elephan.run.precision import FIRST, STEP, Precision, parse_precision  # noqa: PLC0415
-    from elephan.run.result import Result  # noqa: PLC0415
+    from elephan.run.precision import FIRST, STEP, PrecisionReached, parse_precision  # noqa: PLC0415
+    from elephan.run.result import RunResult  # noqa: PLC0415
     from elephan.run.warmup import PILOT, settle_warmup  # noqa: PLC0415
     from elephan.stats import sample_until  # noqa: PLC0415
 
     begun = time.perf_counter()
     scenario = Scenario.of(scenario, replications=replications, seed=seed)
-    wanted: tuple[Wanted, ...] = ()
+    wanted: tuple[PrecisionTarget, ...] = ()
     if precision is None:
         first = most = scenario.replications
     else:
@@ -90,19 +90,19 @@ def run(
     pilots = PILOT if scenario.warmup_rule == AUTO else 0
     done, total = 0, pilots + first
 
-    def on_done(_: Job) -> None:
+    def on_done(_: ReplicationJob) -> None:
         nonlocal done
         done += 1
         if progress is not None:
             progress(done, total)
 
     settled = settle_warmup(scenario, workers, on_done)
-    outcomes: list[Outcome] = []
+    outcomes: list[ReplicationOutcome] = []
 
     def measure(numbers: range) -> list[list[float]]:
         nonlocal total
         total = pilots + numbers.stop
-        jobs = [Job(settled, replication) for replication in numbers]
+        jobs = [ReplicationJob(settled, replication) for replication in numbers]
         more = simulate_all(jobs, workers=workers, on_done=on_done, series=series, engine=engine)
         outcomes.extend(more)
         return [[metric.measure(outcome) for metric in wanted] for outcome in more]
@@ -110,15 +110,15 @@ def run(
     reached = None
     if wanted:
         relative = [metric.relative for metric in wanted]
-        reached = Precision(wanted, *sample_until(measure, relative=relative, first=first, step=STEP, most=most))
+        reached = PrecisionReached(wanted, *sample_until(measure, relative=relative, first=first, step=STEP, most=most))
     else:
         measure(range(first))
     if settled.replications != len(outcomes):
         settled = settled.override({"replications": len(outcomes)})
-    return Result(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached)
+    return RunResult(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached)
 
 
-def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[Result | InputError]:
+def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[RunResult | InputError]:
     """Run scenarios one after the other in this thread, as `run` would each, with one turn at the lock for all.
 
     Parameters
@@ -129,7 +129,7 @@ def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[
 
     Returns
     -------
-    list of Result or InputError
+    list of RunResult or InputError
         Of each its result, or what is wrong with it.
 
     Examples
@@ -140,9 +140,9 @@ def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[
     True
     """
     from elephan.run.outcome import simulate_several  # noqa: PLC0415 (as in `run`)
-    from elephan.run.result import Result  # noqa: PLC0415
+    from elephan.run.result import RunResult  # noqa: PLC0415
 
-    found: list[Result | InputError] = []
+    found: list[RunResult | InputError] = []
     together = [scenario for scenario in scenarios if scenario.warmup_rule != AUTO]
     jobs = [(scenario, number) for scenario in together for number in range(scenario.replications)]
     done = iter(simulate_several(jobs, series=series))
@@ -154,11 +154,11 @@ def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[
         outcomes = tuple(outcome for outcome, _ in mine if not isinstance(outcome, InputError))
         wrong = next((outcome for outcome, _ in mine if isinstance(outcome, InputError)), None)
         took_s = sum(took for _, took in mine)
-        found.append(wrong or Result(scenario, outcomes, "window", took_s))
+        found.append(wrong or RunResult(scenario, outcomes, "window", took_s))
     return found
 
 
-def _tried(scenario: Scenario, *, series: bool) -> Result | InputError:
+def _tried(scenario: Scenario, *, series: bool) -> RunResult | InputError:
     try:
         return run(scenario, workers=1, series=series)
     except InputError as error:

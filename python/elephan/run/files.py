@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from elephan.run.result import Result
+    from elephan.run.result import RunResult
     from elephan.scenario import Scenario
 
 
@@ -355,12 +355,12 @@ def link_name(links: Sequence[dict[str, Any]], trace: Mapping[str, Any]) -> str:
     return str(link["name"]) if link["count"] == 1 else f"{link['name']}[{trace['member']}]"
 
 
-def write_result(result: Result, folder: Path, document: Mapping[str, Any] | None = None) -> list[Path]:
-    """Write everything `Result.write` promises.
+def write_result(result: RunResult, folder: Path, document: Mapping[str, Any] | None = None) -> list[Path]:
+    """Write everything `RunResult.write` promises.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
     folder : Path
     document : mapping, optional
         What ``run.json`` has instead of the result's own.
@@ -378,12 +378,12 @@ def write_result(result: Result, folder: Path, document: Mapping[str, Any] | Non
     return [write_bytes(folder / name, content) for name, content in files]
 
 
-def encode_result(result: Result) -> dict[str, bytes]:
-    """Return the files that `Result.write` writes.
+def encode_result(result: RunResult) -> dict[str, bytes]:
+    """Return the files that `RunResult.write` writes.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
 
     Returns
     -------
@@ -400,19 +400,19 @@ def encode_result(result: Result) -> dict[str, bytes]:
     return dict(_encoded(result, result.to_json()))
 
 
-def _encoded(result: Result, document: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+def _encoded(result: RunResult, document: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
     """Yield one file after the other, so that not all need be in memory at once."""
     yield from encode_columns(result)
     found = {**document, "resolved": result.scenario.resolved, "provenance": provenance()}
     yield "run.json", encode_json(found)
 
 
-def encode_columns(result: Result) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that `Result.write` writes, one after the other, all but ``run.json``.
+def encode_columns(result: RunResult) -> Iterator[tuple[str, bytes]]:
+    """Yield the files that `RunResult.write` writes, one after the other, all but ``run.json``.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
 
     Yields
     ------
@@ -438,7 +438,7 @@ _OF_GROUPS = {"group": "name", "traffic": "traffic", "law": "law"}
 """Columns of flows that are facts of their group."""
 
 
-def _flows(result: Result) -> dict[str, Any]:
+def _flows(result: RunResult) -> dict[str, Any]:
     """One row per replication and flow."""
     groups = result.scenario.groups
     names = {key: np.array([g[fact] for g in groups], dtype=object) for key, fact in _OF_GROUPS.items()}
@@ -454,7 +454,7 @@ def _flows(result: Result) -> dict[str, Any]:
     return _joined(columns)
 
 
-def _links(result: Result) -> dict[str, Any]:
+def _links(result: RunResult) -> dict[str, Any]:
     """One row per replication and link."""
     names = np.array([link["name"] for link in result.scenario.links], dtype=object)
     columns: dict[str, list[Any]] = {"replication": [], "link": [], "loss_ratio": []}
@@ -472,14 +472,14 @@ def _joined(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
     return {name: parts[0] if len(parts) == 1 else np.concatenate(parts) for name, parts in columns.items()}
 
 
-def sample_columns(result: Result) -> dict[str, Any]:
+def sample_columns(result: RunResult) -> dict[str, Any]:
     """Return one row per replication, instant and flow or link; what does not apply is null.
 
     ``queue_*`` is what a link's discipline shows of itself.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
         With its sampled series.
 
     Returns
@@ -534,7 +534,7 @@ def sample_columns(result: Result) -> dict[str, Any]:
     return {name: pa.chunked_array(parts) for name, parts in columns.items()}
 
 
-def _transfers(result: Result, rows: str) -> dict[str, Any]:
+def _transfers(result: RunResult, rows: str) -> dict[str, Any]:
     """One row per replication and complete transfer or page; empty without any."""
     columns: dict[str, list[Any]] = {"replication": [], "group": []}
     for replication, outcome in enumerate(result.outcomes):
@@ -549,7 +549,7 @@ def _transfers(result: Result, rows: str) -> dict[str, Any]:
     return _joined({name: parts for name, parts in columns.items() if parts})
 
 
-def _traces(result: Result) -> dict[str, Any]:
+def _traces(result: RunResult) -> dict[str, Any]:
     """One row per ACK or timeout of the flows recorded event by event; ``law_*`` is what the law shows of itself."""
     columns: dict[str, list[Any]] = {"replication": [], "flow": []}
     gauges = sorted({name for outcome in result.outcomes for trace in outcome.traces for name in trace["gauges"]})
@@ -567,7 +567,7 @@ def _traces(result: Result) -> dict[str, Any]:
     return _joined(columns)
 
 
-def _packets(result: Result) -> dict[str, Any]:
+def _packets(result: RunResult) -> dict[str, Any]:
     """One row per data packet recorded at a link."""
     columns: dict[str, list[Any]] = {"replication": [], "link": []}
     for replication, outcome in enumerate(result.outcomes):

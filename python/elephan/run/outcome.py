@@ -23,7 +23,7 @@ CAUSES = ("overflow", "early", "forced", "sojourn", "injected")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplicationOutcome:
     """One replication.
 
     Parameters
@@ -115,7 +115,7 @@ class Outcome:
 
 def simulate(
     scenario: Scenario, replication: int, *, engine: str = "window", series: bool = False, with_hash: bool = False
-) -> Outcome:
+) -> ReplicationOutcome:
     """Run one replication in this thread; the interpreter's lock is released meanwhile.
 
     Parameters
@@ -130,7 +130,7 @@ def simulate(
 
     Returns
     -------
-    Outcome
+    ReplicationOutcome
 
     Raises
     ------
@@ -149,12 +149,12 @@ def simulate(
         message = f'{scenario.origin}: warmup: "auto" is settled by elephan.run and elephan.size; give a time here'
         raise ScenarioError(message)
     raw = _native.simulate(scenario.canonical, replication, engine=engine, series=series, hash=with_hash)
-    return Outcome(**raw)
+    return ReplicationOutcome(**raw)
 
 
 def simulate_several(
     jobs: Sequence[tuple[Scenario, int]], *, series: bool = False
-) -> list[tuple[Outcome | ScenarioError, float]]:
+) -> list[tuple[ReplicationOutcome | ScenarioError, float]]:
     """Run replications one after the other in this thread; the interpreter's lock is released once, for all of them.
 
     Parameters
@@ -177,4 +177,7 @@ def simulate_several(
     True
     """
     rows = _native.simulate_several([(scenario.canonical, number) for scenario, number in jobs], series=series)
-    return [(ScenarioError(error or "") if raw is None else Outcome(**raw), took_s) for raw, error, took_s in rows]
+    return [
+        (ScenarioError(error or "") if raw is None else ReplicationOutcome(**raw), took_s)
+        for raw, error, took_s in rows
+    ]

@@ -6,7 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from elephan.run.outcome import Outcome, simulate
+from elephan.run.outcome import ReplicationOutcome, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ SHORT = 1e9
 by several threads, it need not have one of its own to be interrupted either."""
 
 
-class Job(NamedTuple):
+class ReplicationJob(NamedTuple):
     """One replication of one scenario."""
 
     scenario: Scenario
@@ -44,18 +44,18 @@ def default_workers() -> int:
 
 
 def simulate_all(
-    jobs: Sequence[Job],
+    jobs: Sequence[ReplicationJob],
     *,
     workers: int | None = None,
-    on_done: Callable[[Job], None] | None = None,
+    on_done: Callable[[ReplicationJob], None] | None = None,
     series: bool = False,
     engine: str = "window",
-) -> list[Outcome]:
+) -> list[ReplicationOutcome]:
     """Run all jobs on threads, or one after the other in this one if they are short and not to run side by side.
 
     Parameters
     ----------
-    jobs : sequence of Job
+    jobs : sequence of ReplicationJob
     workers : int, optional
         Threads; as many as there are cores by default.
     on_done : callable, optional
@@ -66,7 +66,7 @@ def simulate_all(
 
     Returns
     -------
-    list of Outcome
+    list of ReplicationOutcome
         In the order of the jobs.
 
     Raises
@@ -95,8 +95,10 @@ def simulate_all(
 
 
 def _collected(
-    jobs: Sequence[Job], outcomes: Iterable[Outcome], on_done: Callable[[Job], None] | None
-) -> list[Outcome]:
+    jobs: Sequence[ReplicationJob],
+    outcomes: Iterable[ReplicationOutcome],
+    on_done: Callable[[ReplicationJob], None] | None,
+) -> list[ReplicationOutcome]:
     found = []
     for job, outcome in zip(jobs, outcomes, strict=True):
         found.append(outcome)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
 
 FIRST, STEP = 5, 5
@@ -36,7 +36,7 @@ _FORM = re.compile(r"(?:(?P<metric>[a-z]+)(?:\[(?P<name>[^\[\]]+)\])?=)?(?P<shar
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PrecisionTarget:
     """A metric and how precise it must be.
 
     Parameters
@@ -56,12 +56,12 @@ class Wanted:
     name: str
     relative: float
 
-    def measure(self, outcome: Outcome) -> float:
+    def measure(self, outcome: ReplicationOutcome) -> float:
         """Take the metric from one replication.
 
         Parameters
         ----------
-        outcome : Outcome
+        outcome : ReplicationOutcome
 
         Returns
         -------
@@ -76,17 +76,17 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Precision:
+class PrecisionReached:
     """What was wanted of a run, and whether it was reached.
 
     Parameters
     ----------
-    wanted : tuple of Wanted
+    wanted : tuple of PrecisionTarget
     rows : ndarray of float, shape (replications, metrics)
     is_met : bool
     """
 
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[PrecisionTarget, ...]
     rows: NDArray[np.float64]
     is_met: bool
 
@@ -122,7 +122,7 @@ def missed(document: Mapping[str, Any]) -> str:
     Parameters
     ----------
     document : mapping
-        As `Precision.to_json`.
+        As `PrecisionReached.to_json`.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def missed(document: Mapping[str, Any]) -> str:
     )
 
 
-def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Wanted, ...]:
+def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[PrecisionTarget, ...]:
     """Read what precision is wanted.
 
     Parameters
@@ -148,7 +148,7 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Wan
 
     Returns
     -------
-    tuple of Wanted
+    tuple of PrecisionTarget
         What is asked of a metric twice, the later one.
 
     Raises
@@ -162,7 +162,7 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Wan
     >>> [wanted.name for wanted in parse_precision("1%", Scenario.from_text(EXAMPLE))]
     ['utilization[core]', 'goodput[bulk]']
     """
-    found: dict[str, Wanted] = {}
+    found: dict[str, PrecisionTarget] = {}
     for text in [asked] if isinstance(asked, str) else asked:
         match = _FORM.fullmatch(text.strip())
         if match is None:
@@ -173,7 +173,7 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Wan
         for metric in metrics:
             for index, name in _places(metric, match["name"], scenario):
                 shown = f"{metric}[{name}]"
-                found[shown] = Wanted(metric, index, shown, relative)
+                found[shown] = PrecisionTarget(metric, index, shown, relative)
     if not found:
         message = 'precision: none given; write for example "1%"'
         raise InputError(message)

@@ -24,7 +24,7 @@ from elephan.metrics import (
     rtt_ratio,
 )
 from elephan.run import shown
-from elephan.run.outcome import CAUSES, Outcome
+from elephan.run.outcome import CAUSES, ReplicationOutcome
 from elephan.stats import estimates, t_quantile
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
-    from elephan.display import Columns
-    from elephan.lint import Warned
-    from elephan.run.precision import Precision
+    from elephan.display import ColumnTable
+    from elephan.lint import LintWarning
+    from elephan.run.precision import PrecisionReached
     from elephan.scenario import Scenario
 
 PERCENTILES = (50, 95, 99)
@@ -49,18 +49,18 @@ SORTS = ("transfer", "session", "datagrams")
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class RunResult:
     """The result of `run`.
 
     Parameters
     ----------
     scenario : Scenario
         As it was run, replications and seed included.
-    outcomes : tuple of Outcome
+    outcomes : tuple of ReplicationOutcome
         One per replication.
     engine : str
     wall_s : float [s]
-    precision : Precision or None
+    precision : PrecisionReached or None
         If one was asked for.
 
     Examples
@@ -75,13 +75,13 @@ class Result:
     """
 
     scenario: Scenario
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ReplicationOutcome, ...]
     engine: str
     wall_s: float
-    precision: Precision | None = None
+    precision: PrecisionReached | None = None
 
     @cached_property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[LintWarning]:
         """What the lint rules say of the scenario and of its results."""
         return lint(self.scenario, self._document)
 
@@ -124,16 +124,16 @@ class Result:
         return document
 
     @property
-    def links(self) -> Columns:
+    def links(self) -> ColumnTable:
         """A row per link: utilization, loss, delay and more, with intervals; see `to_json` for everything."""
         return shown.links(self._document)
 
     @property
-    def groups(self) -> Columns:
+    def groups(self) -> ColumnTable:
         """A row per group of flows: goodput, window, round-trip time and more, with intervals."""
         return shown.groups(self._document)
 
-    def samples(self, kind: str = "links") -> Columns:
+    def samples(self, kind: str = "links") -> ColumnTable:
         """Return what was sampled over time, if the series were kept.
 
         Parameters
@@ -144,7 +144,7 @@ class Result:
 
         Returns
         -------
-        Columns
+        ColumnTable
             One row per replication, link or flow, and instant; `to_pandas` makes a data frame of it.
 
         Raises

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan import display
-from elephan.display import Columns
+from elephan.display import ColumnTable
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from elephan.run.result import Result
+    from elephan.run.result import RunResult
 
 LINKS = ("name", "rate_bps", "buffer_packets", "utilization", "loss_ratio", "queueing_delay_s", "backlog_packets",
          "backlog_max_packets", "idle_fraction", "empty_fraction", "marks", "loss_events")  # fmt: skip
@@ -23,7 +23,7 @@ TRANSFERS = ("completed", "refused", "open", "completion_time_s", "completion_ti
 """What a row has besides, where transfers end."""
 
 
-def links(document: Mapping[str, Any]) -> Columns:
+def links(document: Mapping[str, Any]) -> ColumnTable:
     """Return a row per link.
 
     Parameters
@@ -33,15 +33,15 @@ def links(document: Mapping[str, Any]) -> Columns:
 
     Returns
     -------
-    Columns
+    ColumnTable
     """
     rows = document["links"]
     columns = {name: [row[name] for row in rows] for name in LINKS}
     columns["discipline"] = [row["queue"]["discipline"] for row in rows]
-    return Columns(columns, "Links")
+    return ColumnTable(columns, "Links")
 
 
-def groups(document: Mapping[str, Any]) -> Columns:
+def groups(document: Mapping[str, Any]) -> ColumnTable:
     """Return a row per group of flows.
 
     Parameters
@@ -51,27 +51,27 @@ def groups(document: Mapping[str, Any]) -> Columns:
 
     Returns
     -------
-    Columns
+    ColumnTable
     """
     rows = document["groups"]
     columns = {name: [row[name] for row in rows] for name in GROUPS}
     if any(row["transfers"] for row in rows):
         columns |= {name: [row["transfers"] and row["transfers"][name] for row in rows] for name in TRANSFERS}
-    return Columns(columns, "Groups of flows")
+    return ColumnTable(columns, "Groups of flows")
 
 
-def samples(result: Result, kind: str) -> Columns:
+def samples(result: RunResult, kind: str) -> ColumnTable:
     """Return what was sampled over time.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
     kind : str
         ``"links"`` or ``"flows"``.
 
     Returns
     -------
-    Columns
+    ColumnTable
         One row per replication, link or flow, and instant.
 
     Raises
@@ -93,7 +93,7 @@ def samples(result: Result, kind: str) -> Columns:
     table = pa.table(sample_columns(result))
     mine = table.filter(pc.equal(table["kind"], kind.removesuffix("s"))).drop_columns(["kind"])
     known = [name for name in mine.column_names if mine[name].null_count < mine.num_rows]
-    return Columns({name: mine[name] for name in known}, f"Samples of {kind}")
+    return ColumnTable({name: mine[name] for name in known}, f"Samples of {kind}")
 
 
 def page(document: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import ScenarioError
-from elephan.run.parallel import Job, simulate_all
+from elephan.run.parallel import ReplicationJob, simulate_all
 from elephan.scenario import AUTO
 from elephan.stats import mser5
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
 
 PILOT = 5
@@ -38,7 +38,7 @@ STEPS = (1, 2, 5, 10)
 
 
 def settle_warmup(
-    scenario: Scenario, workers: int | None = None, on_done: Callable[[Job], None] | None = None
+    scenario: Scenario, workers: int | None = None, on_done: Callable[[ReplicationJob], None] | None = None
 ) -> Scenario:
     """Return a scenario whose warm-up is a definite time.
 
@@ -85,7 +85,10 @@ def settle_warmup(
         raise ScenarioError(message)
     pilot = scenario.override({"warmup": "0 s"})
     outcomes = simulate_all(
-        [Job(pilot, replication) for replication in range(PILOT)], workers=workers, on_done=on_done, series=True
+        [ReplicationJob(pilot, replication) for replication in range(PILOT)],
+        workers=workers,
+        on_done=on_done,
+        series=True,
     )
     cut = 0
     for name, series in _series(pilot, outcomes):
@@ -102,7 +105,7 @@ def settle_warmup(
     return replace(settled, warmup_rule=f"MSER-5 on a pilot of {PILOT} replications")
 
 
-def _series(scenario: Scenario, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _series(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Yield each series and what it is, averaged over replications, shape (samples,)."""
     for i, link in enumerate(scenario.links):
         backlog = np.mean([outcome.samples["backlog_packets"][i] for outcome in outcomes], axis=0)

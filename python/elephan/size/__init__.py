@@ -7,23 +7,23 @@ import time
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError, ScenarioError
-from elephan.run import Job, simulate_all
+from elephan.run import ReplicationJob, simulate_all
 from elephan.scenario import Scenario
-from elephan.size.answer import Answer
-from elephan.size.comparison import Comparison, compare
+from elephan.size.answer import SizeAnswer
+from elephan.size.comparison import SizeComparison, compare
 from elephan.size.rules import with_buffer
-from elephan.size.targets import Sample, parse_targets
+from elephan.size.targets import BufferSample, parse_targets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from elephan.run.outcome import Outcome
-    from elephan.size.curve import Curve
-    from elephan.size.search import Progress
+    from elephan.run.outcome import ReplicationOutcome
+    from elephan.size.curve import BufferCurve
+    from elephan.size.search import SearchProgress
     from elephan.size.targets import Target
 
-__all__ = ["Answer", "Comparison", "compare", "size"]
+__all__ = ["SizeAnswer", "SizeComparison", "compare", "size"]
 
 GRID_BDP = (1 / 256, 2.0)
 """First grid, in bandwidth-delay products."""
@@ -41,10 +41,10 @@ def size(
     replications: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[SearchProgress], None] | None = None,
     whole_curve: bool = False,
     model_only: bool = False,
-) -> Answer:
+) -> SizeAnswer:
     """Find the smallest buffer of a link that meets all targets.
 
     Parameters
@@ -70,7 +70,7 @@ def size(
 
     Returns
     -------
-    Answer
+    SizeAnswer
 
     Raises
     ------
@@ -91,7 +91,7 @@ def size(
     'core'
     """
     from elephan.run.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
-    from elephan.size.curve import Curve  # noqa: PLC0415 (as above)
+    from elephan.size.curve import BufferCurve  # noqa: PLC0415 (as above)
     from elephan.size.models import ask, by_model, expected, trusted  # noqa: PLC0415 (as above)
     from elephan.size.search import Search  # noqa: PLC0415 (as above)
 
@@ -116,7 +116,7 @@ def size(
     if model_only:
         buffer, note = by_model(models, chosen, targets, scenario.origin)
         wall_s = time.perf_counter() - begun
-        return Answer(scenario, index, targets, buffer, None, note, Curve(), models, chosen, 0, 0, wall_s)
+        return SizeAnswer(scenario, index, targets, buffer, None, note, BufferCurve(), models, chosen, 0, 0, wall_s)
     scenario = settle_warmup(scenario, workers)
     simulations = _Simulations(scenario, index, workers)
     start = None if whole_curve or chosen is None else expected(models[chosen], targets)
@@ -129,7 +129,7 @@ def size(
         search.complete()
     buffer, note = _judge(search.curve, targets, found)
     interval = None if buffer is None else search.curve.interval(search.floors, buffer)
-    return Answer(
+    return SizeAnswer(
         scenario,
         index,
         targets,
@@ -153,19 +153,19 @@ class _Simulations:
         self.variants: dict[int, Scenario] = {}
         self.packets = 0
 
-    def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[Sample]:
-        jobs = [Job(self._variant(buffer), replication) for buffer, replication in pairs]
+    def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[BufferSample]:
+        jobs = [ReplicationJob(self._variant(buffer), replication) for buffer, replication in pairs]
         outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done())
         self.packets += sum(int(outcome.balance["sent"]) for outcome in outcomes)
         return [self._sample(outcome) for outcome in outcomes]
 
-    def _sample(self, outcome: Outcome) -> Sample:
+    def _sample(self, outcome: ReplicationOutcome) -> BufferSample:
         """What one replication measured; the goodputs are those of the flows that can be fair (see `fair_groups`)."""
         from elephan.metrics import jain  # noqa: PLC0415 (NumPy; the command line starts without)
         from elephan.run.result import fair_groups  # noqa: PLC0415 (as above)
 
         mine = fair_groups(self.scenario.groups, self.link)[outcome.flows["group"]]
-        return Sample(
+        return BufferSample(
             float(outcome.links["utilization"][self.link]),
             outcome.loss_ratio(self.link),
             float(outcome.links["queueing_delay_s"][self.link]),
@@ -179,7 +179,7 @@ class _Simulations:
         return self.variants[buffer]
 
 
-def _judge(curve: Curve, targets: Sequence[Target], found: int | None) -> tuple[int | None, str]:
+def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> tuple[int | None, str]:
     """The answer, given the smallest buffer that meets all floors, and what there is to say about it."""
     floors = [target for target in targets if target.is_floor]
     ceilings = [target for target in targets if target.is_ceiling]
@@ -201,7 +201,7 @@ def _judge(curve: Curve, targets: Sequence[Target], found: int | None) -> tuple[
     return found, ""
 
 
-def _in_between(curve: Curve, targets: Sequence[Target]) -> str:
+def _in_between(curve: BufferCurve, targets: Sequence[Target]) -> str:
     """Say so if a buffer measured does meet everything, and larger ones do worse again: then no fit has a crossing."""
     from elephan.size.recommend import misses, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
 
@@ -211,7 +211,7 @@ def _in_between(curve: Curve, targets: Sequence[Target]) -> str:
     return f"; but {near} packets do meet the targets: larger buffers are worse here, which the search does not expect"
 
 
-def _conflict(curve: Curve, floors: Sequence[Target], ceiling: Target, found: int) -> str:
+def _conflict(curve: BufferCurve, floors: Sequence[Target], ceiling: Target, found: int) -> str:
     """Say why a ceiling and the floors cannot both be met."""
     until = curve.crossing(ceiling)
     has = _shown(curve, found, ceiling)
@@ -226,7 +226,7 @@ def _conflict(curve: Curve, floors: Sequence[Target], ceiling: Target, found: in
     return f"{needs} needs {found} packets, which give {has}, but {so}"
 
 
-def _unfair(curve: Curve, floors: Sequence[Target], target: Target, found: int) -> str:
+def _unfair(curve: BufferCurve, floors: Sequence[Target], target: Target, found: int) -> str:
     """Say that fairness falls short where it is checked, and what larger buffers give; no search looks for it."""
     needs = " and ".join(str(floor) for floor in floors)
     so = f"{needs} needs {found} packets, where {_shown(curve, found, target)} falls short of {target.level:g}"
@@ -237,7 +237,7 @@ def _unfair(curve: Curve, floors: Sequence[Target], target: Target, found: int) 
     return f"{so}; of the larger buffers measured, {best} packets are the fairest: {_shown(curve, best, target)}"
 
 
-def _shown(curve: Curve, buffer: int, target: Target) -> str:
+def _shown(curve: BufferCurve, buffer: int, target: Target) -> str:
     value = curve.estimate(buffer, target.metric).mean
     if target.metric == "queueing_delay_s":
         return f"delay {value * 1e3:.3g} ms"

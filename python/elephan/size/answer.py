@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.display import Columns, figure
+from elephan.display import ColumnTable, figure
 from elephan.lint import lint
 from elephan.size.rules import broken, rules, with_buffer
 from elephan.size.shown import answer_page, sentence
@@ -17,10 +17,10 @@ from elephan.size.targets import targets_json
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from elephan.lint import Warned
+    from elephan.lint import LintWarning
     from elephan.scenario import Scenario
-    from elephan.size.curve import Curve
-    from elephan.size.models import Said
+    from elephan.size.curve import BufferCurve
+    from elephan.size.models import ModelPrediction
     from elephan.size.targets import Target
 
 PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
@@ -29,7 +29,7 @@ METRICS = (*PREDICTED, "jain")
 
 
 @dataclass(frozen=True, repr=False)
-class Answer:
+class SizeAnswer:
     """The result of `size`.
 
     Parameters
@@ -42,12 +42,12 @@ class Answer:
     buffer_packets : int or None [packets]
         The smallest buffer that meets all targets; None if there is none.
     interval : tuple of float or None [packets]
-        Its 95 % confidence interval; see `elephan.size.curve.Curve.interval`.
+        Its 95 % confidence interval; see `elephan.size.curve.BufferCurve.interval`.
     note : str
         What else there is to say, above all why there is no answer.
-    curve : Curve
+    curve : BufferCurve
         Everything that was measured; empty if nothing was simulated.
-    models : dict of str to Said
+    models : dict of str to ModelPrediction
         What every analytic model says.
     trusted : str or None
         The model that the search began with, or whose answer this is if nothing was simulated.
@@ -64,8 +64,8 @@ class Answer:
     buffer_packets: int | None
     interval: tuple[float, float] | None
     note: str
-    curve: Curve
-    models: dict[str, Said]
+    curve: BufferCurve
+    models: dict[str, ModelPrediction]
     trusted: str | None
     packets_simulated: int
     replications: int
@@ -87,7 +87,7 @@ class Answer:
         return self.scenario.links[self.link]
 
     @cached_property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[LintWarning]:
         """What the lint rules say of the scenario with the buffer that was found."""
         if self.buffer_packets is None:
             return lint(self.scenario)
@@ -201,12 +201,12 @@ class Answer:
                 columns[metric] += getattr(said.curve, metric).tolist()
         return columns
 
-    def table(self) -> Columns:
+    def table(self) -> ColumnTable:
         """Return everything that was measured, a row per buffer.
 
         Returns
         -------
-        Columns
+        ColumnTable
         """
         columns: dict[str, list[Any]] = {"buffer_packets": [], "replications": []}
         for buffer in self.curve.buffers:
@@ -216,7 +216,7 @@ class Answer:
                 mean, ci95 = self.curve.estimate(buffer, metric)
                 columns.setdefault(metric, []).append(mean)
                 columns.setdefault(f"{metric}_ci95", []).append(ci95)
-        return Columns(columns, f"{self.scenario.title}: what was measured of {self.facts['name']}")
+        return ColumnTable(columns, f"{self.scenario.title}: what was measured of {self.facts['name']}")
 
     def plot(self) -> Figure:
         """Draw utilization, delay and loss against the buffer, with the answer, the models and the rules.

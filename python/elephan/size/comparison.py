@@ -10,8 +10,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.catalog.entry import Entry
-from elephan.display import Columns, figure
+from elephan.catalog.entry import RegistryEntry
+from elephan.display import ColumnTable, figure
 from elephan.errors import InputError, ScenarioError
 from elephan.scenario import Scenario
 from elephan.size.answer import METRICS
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from elephan.lint import Warned
-    from elephan.size.answer import Answer
+    from elephan.lint import LintWarning
+    from elephan.size.answer import SizeAnswer
     from elephan.size.recommend import Candidate, Recommendation
 
 
 @dataclass(frozen=True)
-class Variant:
+class SizedVariant:
     """One law with one queue.
 
     Parameters
     ----------
     law, queue : str
         As the catalogue calls them.
-    answer : Answer
+    answer : SizeAnswer
     """
 
     law: str
     queue: str
-    answer: Answer
+    answer: SizeAnswer
 
     @property
     def label(self) -> str:
@@ -51,7 +51,7 @@ class Variant:
     def candidate(self) -> Candidate:
         """What the rule that recommends sees of it."""
         from elephan.size.recommend import Candidate, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
-        from elephan.size.targets import Sample  # noqa: PLC0415 (with it)
+        from elephan.size.targets import BufferSample  # noqa: PLC0415 (with it)
 
         answer, buffer = self.answer, self.answer.buffer_packets
         if buffer is None:
@@ -60,7 +60,7 @@ class Variant:
         if buffer is not None and not samples:
             # Nothing was simulated here: what the answer says instead of it is all there is.
             means = [row and row["mean"] for row in answer.at(buffer).values()]
-            samples = (Sample(*(math.nan if mean is None else mean for mean in means)),)
+            samples = (BufferSample(*(math.nan if mean is None else mean for mean in means)),)
         rtt_s = float(answer.facts["mean_rtt_s"])
         return Candidate(self.law, self.queue, buffer, answer.is_met, answer.interval, samples, rtt_s)
 
@@ -79,7 +79,7 @@ class Variant:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class SizeComparison:
     """The result of `compare`.
 
     Parameters
@@ -88,7 +88,7 @@ class Comparison:
         As given.
     link, group : int
         Whose queue and whose law differ between the variants.
-    variants : tuple of Variant
+    variants : tuple of SizedVariant
         In the order asked for, the queue varying fastest.
     wall_s : float [s]
     """
@@ -96,7 +96,7 @@ class Comparison:
     scenario: Scenario
     link: int
     group: int
-    variants: tuple[Variant, ...]
+    variants: tuple[SizedVariant, ...]
     wall_s: float
 
     @cached_property
@@ -118,11 +118,11 @@ class Comparison:
         return self.recommendation.meets
 
     @property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[LintWarning]:
         """What the lint rules say of the variants."""
         return [warned for variant in self.variants for warned in variant.answer.warnings]
 
-    def recommended(self, found: Recommendation | None = None) -> Variant:
+    def recommended(self, found: Recommendation | None = None) -> SizedVariant:
         """Return the variant that is recommended.
 
         Parameters
@@ -132,7 +132,7 @@ class Comparison:
 
         Returns
         -------
-        Variant
+        SizedVariant
         """
         chosen = (found or self.recommendation).chosen
         return next(variant for variant in self.variants if variant.candidate is chosen)
@@ -150,15 +150,15 @@ class Comparison:
             "wall_s": self.wall_s,
         }
 
-    def table(self) -> Columns:
+    def table(self) -> ColumnTable:
         """Return a row per variant: its buffer, and what was measured there.
 
         Returns
         -------
-        Columns
+        ColumnTable
         """
         rows = [self._row(variant) for variant in self.variants]
-        return Columns({name: [row[name] for row in rows] for name in rows[0]}, f"{self.scenario.title}: variants")
+        return ColumnTable({name: [row[name] for row in rows] for name in rows[0]}, f"{self.scenario.title}: variants")
 
     def plot(self) -> Figure:
         """Draw utilization against delay as the buffer grows, and what each variant costs.
@@ -177,12 +177,12 @@ class Comparison:
     def _repr_html_(self) -> str:
         return comparison_page(self)
 
-    def folder(self, variant: Variant, folder: Path) -> Path:
+    def folder(self, variant: SizedVariant, folder: Path) -> Path:
         """Return where a variant's own files go.
 
         Parameters
         ----------
-        variant : Variant
+        variant : SizedVariant
         folder : Path
             Of the comparison.
 
@@ -221,7 +221,7 @@ class Comparison:
             write_json(folder / "comparison.json", self.to_json()),
         ]
 
-    def _row(self, variant: Variant) -> dict[str, Any]:
+    def _row(self, variant: SizedVariant) -> dict[str, Any]:
         """One row of the table; measured at the answer, or else where the targets are nearly met."""
         document, buffer = variant.answer.to_json(), variant.candidate.buffer_packets
         low, high = document["buffer_interval_packets"] or (None, None)
@@ -237,22 +237,22 @@ class Comparison:
 
 def compare(
     scenario: Scenario | str | Path,
-    laws: Sequence[str | Entry] = (),
-    queues: Sequence[str | Entry] = (),
-    target: str | Iterable[str] | Mapping[str, float | str] | Callable[[Scenario], Answer] = "",
+    laws: Sequence[str | RegistryEntry] = (),
+    queues: Sequence[str | RegistryEntry] = (),
+    target: str | Iterable[str] | Mapping[str, float | str] | Callable[[Scenario], SizeAnswer] = "",
     *,
     link: str | None = None,
     begin: Callable[[int, int, str], None] | None = None,
     **options: Any,
-) -> Comparison:
+) -> SizeComparison:
     """Size the same link under several laws, several queues, or all pairs of them.
 
     Parameters
     ----------
     scenario : Scenario or path
-    laws : sequence of str or Entry
+    laws : sequence of str or RegistryEntry
         Of the first group of TCP flows, each with its own defaults; the slow start stays. None: as the file has it.
-    queues : sequence of str or Entry
+    queues : sequence of str or RegistryEntry
         Disciplines of the link, each with its own defaults, which follow the buffer where they derive from it. None:
         as the file has it.
     target : str, iterable of str, mapping or callable
@@ -267,7 +267,7 @@ def compare(
 
     Returns
     -------
-    Comparison
+    SizeComparison
 
     Raises
     ------
@@ -304,15 +304,15 @@ def compare(
         if begin is not None:
             begin(number, len(made), label)
         try:
-            variants.append(Variant(law_name, queue_name, make_answer(changed)))
+            variants.append(SizedVariant(law_name, queue_name, make_answer(changed)))
         except InputError as error:
             message = f"{error} (variant {label})"
             raise type(error)(message) from None
-    return Comparison(scenario, index, group, tuple(variants), time.perf_counter() - begun)
+    return SizeComparison(scenario, index, group, tuple(variants), time.perf_counter() - begun)
 
 
-def _name(given: str | Entry) -> str:
-    return given.name if isinstance(given, Entry) else given
+def _name(given: str | RegistryEntry) -> str:
+    return given.name if isinstance(given, RegistryEntry) else given
 
 
 def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: str | None) -> Scenario:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.size.targets import Sample, Target
+    from elephan.size.targets import BufferSample, Target
 
 
-class Curve:
+class BufferCurve:
     """Samples by buffer and replication.
 
     Every buffer holds replications 0, 1, … without gaps, so buffers share their random numbers.
@@ -35,9 +35,9 @@ class Curve:
     """
 
     def __init__(self) -> None:
-        self._samples: dict[int, list[Sample]] = {}
+        self._samples: dict[int, list[BufferSample]] = {}
 
-    def add(self, buffer: int, replication: int, sample: Sample) -> None:
+    def add(self, buffer: int, replication: int, sample: BufferSample) -> None:
         """Add what one replication measured.
 
         Parameters
@@ -45,7 +45,7 @@ class Curve:
         buffer : int [packets]
         replication : int
             The next one for this buffer.
-        sample : Sample
+        sample : BufferSample
 
         Raises
         ------
@@ -76,7 +76,7 @@ class Curve:
         """
         return len(self._samples.get(buffer, ()))
 
-    def samples(self, buffer: int) -> tuple[Sample, ...]:
+    def samples(self, buffer: int) -> tuple[BufferSample, ...]:
         """What was measured at a buffer.
 
         Parameters
@@ -85,7 +85,7 @@ class Curve:
 
         Returns
         -------
-        tuple of Sample
+        tuple of BufferSample
             By replication.
         """
         return tuple(self._samples.get(buffer, ()))
@@ -97,7 +97,7 @@ class Curve:
         ----------
         buffer : int [packets]
         metric : str
-            Field of `Sample`.
+            Field of `BufferSample`.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class Curve:
         ----------
         buffer : float [packets]
         metric : str
-            Field of `Sample`.
+            Field of `BufferSample`.
 
         Returns
         -------

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.accuracy import Nearby
+    from elephan.accuracy import NearbyErrors
     from elephan.scenario import Scenario
-    from elephan.size.curve import Curve
+    from elephan.size.curve import BufferCurve
     from elephan.size.targets import Target
     from elephan.theory.models.bottleneck import Bottleneck
     from elephan.theory.models.card import Model
@@ -39,7 +39,7 @@ REACH_BDP = 2.0
 
 
 @dataclass(frozen=True)
-class Said:
+class ModelPrediction:
     """What one model says of a link.
 
     Parameters
@@ -53,7 +53,7 @@ class Said:
         Smallest buffer with which it meets all floors; None if none does, or it does not speak of a metric.
     buffers : ndarray [packets], shape (points,)
     curve : Prediction
-    near : Nearby or None
+    near : NearbyErrors or None
         How far off it was where its answer was simulated nearest; where it has none, at the scenario's own buffer.
     link : Bottleneck or None
     """
@@ -64,7 +64,7 @@ class Said:
     buffer_packets: int | None
     buffers: Floats
     curve: Prediction
-    near: Nearby | None
+    near: NearbyErrors | None
     link: Bottleneck | None
 
     def holds(self, buffer: float) -> bool:
@@ -109,7 +109,7 @@ class Said:
         return float(np.interp(math.log(buffer), np.log(self.buffers[known]), values[known]))
 
 
-def ask(scenario: Scenario, link: int, targets: Sequence[Target]) -> dict[str, Said]:
+def ask(scenario: Scenario, link: int, targets: Sequence[Target]) -> dict[str, ModelPrediction]:
     """Ask every model that speaks of links.
 
     Parameters
@@ -120,7 +120,7 @@ def ask(scenario: Scenario, link: int, targets: Sequence[Target]) -> dict[str, S
 
     Returns
     -------
-    dict of str to Said
+    dict of str to ModelPrediction
         In the order of the catalogue.
 
     Examples
@@ -138,12 +138,12 @@ def ask(scenario: Scenario, link: int, targets: Sequence[Target]) -> dict[str, S
     return {name: _ask(model, seen, targets) for name, model in speaking.items()}
 
 
-def _silent(model: Model, reason: str) -> Said:
+def _silent(model: Model, reason: str) -> ModelPrediction:
     nothing = np.empty(0)
-    return Said(model, reason, (), None, nothing, Prediction(nothing, nothing, nothing), None, None)
+    return ModelPrediction(model, reason, (), None, nothing, Prediction(nothing, nothing, nothing), None, None)
 
 
-def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> Said:
+def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> ModelPrediction:
     if reason := model.unsuited(seen):
         return _silent(model, reason)
     assert model.predict is not None  # only those are asked
@@ -161,7 +161,9 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> Said:
         return _silent(model, str(error))
     packets = _smallest(buffers, found, targets)
     where = packets or seen.buffer_packets or seen.bdp
-    return Said(model, "", tuple(doubts(model, seen)), packets, buffers, found, nearby(model.name, seen, where), seen)
+    return ModelPrediction(
+        model, "", tuple(doubts(model, seen)), packets, buffers, found, nearby(model.name, seen, where), seen
+    )
 
 
 def _smallest(buffers: Floats, said: Prediction, targets: Sequence[Target]) -> int | None:
@@ -170,12 +172,12 @@ def _smallest(buffers: Floats, said: Prediction, targets: Sequence[Target]) -> i
     return math.ceil(smallest) if math.isfinite(smallest) else None
 
 
-def expected(said: Said, targets: Sequence[Target]) -> int | None:
+def expected(said: ModelPrediction, targets: Sequence[Target]) -> int | None:
     """Buffer at which the answer is expected: the model's, after taking off its mean error in the runs nearest to it.
 
     Parameters
     ----------
-    said : Said
+    said : ModelPrediction
     targets : sequence of Target
 
     Returns
@@ -202,15 +204,15 @@ def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
     return float(b[k - 1] * (b[k] / b[k - 1]) ** part)
 
 
-def verdict(said: Said, buffer: int | None, curve: Curve) -> dict[str, Any]:
+def verdict(said: ModelPrediction, buffer: int | None, curve: BufferCurve) -> dict[str, Any]:
     """Say how far a model was off, now that the link has been simulated.
 
     Parameters
     ----------
-    said : Said
+    said : ModelPrediction
     buffer : int or None [packets]
         The answer.
-    curve : Curve
+    curve : BufferCurve
         What was measured; empty if nothing was.
 
     Returns
@@ -230,12 +232,12 @@ def verdict(said: Said, buffer: int | None, curve: Curve) -> dict[str, Any]:
     }
 
 
-def trusted(said: Mapping[str, Said]) -> str | None:
+def trusted(said: Mapping[str, ModelPrediction]) -> str | None:
     """Choose the model whose buffer is believed before anything is simulated.
 
     Parameters
     ----------
-    said : mapping of str to Said
+    said : mapping of str to ModelPrediction
 
     Returns
     -------
@@ -249,13 +251,13 @@ def trusted(said: Mapping[str, Said]) -> str | None:
 
 
 def by_model(
-    said: Mapping[str, Said], chosen: str | None, targets: Sequence[Target], origin: str
+    said: Mapping[str, ModelPrediction], chosen: str | None, targets: Sequence[Target], origin: str
 ) -> tuple[int | None, str]:
     """Answer without simulating.
 
     Parameters
     ----------
-    said : mapping of str to Said
+    said : mapping of str to ModelPrediction
     chosen : str or None
         As `trusted` says.
     targets : sequence of Target
@@ -301,7 +303,7 @@ def by_model(
     return buffer, note
 
 
-def _reasons(said: Mapping[str, Said]) -> str:
+def _reasons(said: Mapping[str, ModelPrediction]) -> str:
     """Why none says how large the buffer must be; models that share a reason share a phrase."""
     shared: dict[str, list[str]] = {}
     for name, one in said.items():

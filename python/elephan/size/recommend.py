@@ -14,8 +14,8 @@ from elephan.stats import estimate, paired
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elephan.size.curve import Curve
-    from elephan.size.targets import Sample, Target
+    from elephan.size.curve import BufferCurve
+    from elephan.size.targets import BufferSample, Target
 
 MATTERS = 0.05
 """Smaller differences are no reason to choose: buffers are found to 5 % themselves."""
@@ -53,7 +53,7 @@ class Candidate:
         Whether it meets them.
     interval : tuple of float or None [packets]
         Of the buffer.
-    samples : tuple of Sample
+    samples : tuple of BufferSample
         What was measured with that buffer, by replication.
     rtt_s : float [s]
         Mean base RTT of the link's flows.
@@ -70,7 +70,7 @@ class Candidate:
     buffer_packets: int | None
     meets: bool
     interval: tuple[float, float] | None
-    samples: tuple[Sample, ...]
+    samples: tuple[BufferSample, ...]
     rtt_s: float = 0.0
 
     @property
@@ -84,7 +84,7 @@ class Candidate:
         Parameters
         ----------
         metric : str
-            Field of `Sample`.
+            Field of `BufferSample`.
 
         Returns
         -------
@@ -98,7 +98,7 @@ class Candidate:
         Parameters
         ----------
         criterion : str
-            Of `CRITERIA`, or a field of `Sample`.
+            Of `CRITERIA`, or a field of `BufferSample`.
 
         Returns
         -------
@@ -269,12 +269,12 @@ def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
     return difference.ci95 is None or abs(difference.mean) > difference.ci95
 
 
-def nearest(curve: Curve, targets: Sequence[Target]) -> int | None:
+def nearest(curve: BufferCurve, targets: Sequence[Target]) -> int | None:
     """Find the buffer measured that comes nearest to meeting all targets.
 
     Parameters
     ----------
-    curve : Curve
+    curve : BufferCurve
     targets : sequence of Target
 
     Returns
@@ -295,12 +295,12 @@ def nearest(curve: Curve, targets: Sequence[Target]) -> int | None:
     return min(curve.buffers, key=lambda buffer: misses(curve.samples(buffer), targets), default=None)
 
 
-def misses(samples: Sequence[Sample], targets: Sequence[Target]) -> tuple[int, float]:
+def misses(samples: Sequence[BufferSample], targets: Sequence[Target]) -> tuple[int, float]:
     """Tell how far something is from meeting all targets.
 
     Parameters
     ----------
-    samples : sequence of Sample
+    samples : sequence of BufferSample
     targets : sequence of Target
 
     Returns

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from elephan.scenario import Scenario
-    from elephan.theory.rules import Facts
+    from elephan.theory.rules import LinkFacts
 
 
 def rules(scenario: Scenario, link: int) -> dict[str, float]:
@@ -65,7 +65,7 @@ def broken(scenario: Scenario, link: int) -> dict[str, list[str]]:
     return {name: found for name, found in lines.items() if found}
 
 
-def _facts(scenario: Scenario, link: int) -> Facts:
+def _facts(scenario: Scenario, link: int) -> LinkFacts:
     from elephan.theory.rules import of_link  # noqa: PLC0415 (as above)
 
     return of_link(scenario, link)

@@ -14,8 +14,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from elephan.size.curve import Curve
-from elephan.size.targets import Sample, Target
+from elephan.size.curve import BufferCurve
+from elephan.size.targets import BufferSample, Target
 
 PILOT = 2
 """Replications of a buffer before it is known whether more are needed: the fewest that give an interval."""
@@ -23,12 +23,12 @@ PILOT = 2
 GRID_FACTOR = 2.0
 """Ratio of neighbours on the first grid."""
 
-Measure = Callable[[Sequence[tuple[int, int]], Callable[[], None]], Sequence[Sample]]
+Measure = Callable[[Sequence[tuple[int, int]], Callable[[], None]], Sequence[BufferSample]]
 """Measures (buffer [packets], replication) pairs, in their order, calling back after each."""
 
 
 @dataclass(frozen=True)
-class Progress:
+class SearchProgress:
     """How far a search is.
 
     Parameters
@@ -66,7 +66,7 @@ class Search:
     largest : int [packets]
         Where to give up.
     watch : callable, optional
-        Called with a `Progress` after every run.
+        Called with a `SearchProgress` after every run.
     start : float or None [packets]
         Where the answer is expected; None measures the whole grid first.
 
@@ -86,9 +86,9 @@ class Search:
     precision: float
     grid: tuple[int, int]
     largest: int
-    watch: Callable[[Progress], None] | None = None
+    watch: Callable[[SearchProgress], None] | None = None
     start: float | None = None
-    curve: Curve = field(default_factory=Curve)
+    curve: BufferCurve = field(default_factory=BufferCurve)
     _done: int = 0
 
     @property
@@ -203,7 +203,7 @@ class Search:
             self._done += 1
             if self.watch is not None:
                 points = len({*self.curve.buffers, *(buffer for buffer, _ in pairs[: self._done - before])})
-                self.watch(Progress(self._done, max(expected, self._done), points, below, above))
+                self.watch(SearchProgress(self._done, max(expected, self._done), points, below, above))
 
         for (buffer, replication), sample in zip(pairs, self.measure(pairs, on_done), strict=True):
             self.curve.add(buffer, replication, sample)

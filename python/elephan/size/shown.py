@@ -12,16 +12,16 @@ from elephan.units import format_bytes, format_rate, format_time
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from elephan.size.answer import Answer
-    from elephan.size.comparison import Comparison
+    from elephan.size.answer import SizeAnswer
+    from elephan.size.comparison import SizeComparison
 
 
-def sentence(answer: Answer) -> str:
+def sentence(answer: SizeAnswer) -> str:
     """Say an answer in a line.
 
     Parameters
     ----------
-    answer : Answer
+    answer : SizeAnswer
 
     Returns
     -------
@@ -34,7 +34,7 @@ def sentence(answer: Answer) -> str:
     return f"{name} needs {answer.buffer_packets} packets ({share:.2g} BDP) for {wanted}{_interval(answer)}"
 
 
-def _interval(answer: Answer) -> str:
+def _interval(answer: SizeAnswer) -> str:
     if answer.interval is None:
         return "" if answer.is_simulated else ", by a model, nothing simulated"
     low, high = answer.interval
@@ -42,12 +42,12 @@ def _interval(answer: Answer) -> str:
     return f"; 95 %: {math.floor(low)} {upper}"
 
 
-def answer_page(answer: Answer) -> str:
+def answer_page(answer: SizeAnswer) -> str:
     """Write what a notebook shows of an answer.
 
     Parameters
     ----------
-    answer : Answer
+    answer : SizeAnswer
 
     Returns
     -------
@@ -100,12 +100,12 @@ def _measured(document: Mapping[str, Any]) -> dict[str, object]:
     return rows
 
 
-def comparison_page(comparison: Comparison) -> str:
+def comparison_page(comparison: SizeComparison) -> str:
     """Write what a notebook shows of a comparison.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : SizeComparison
 
     Returns
     -------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9"
 
 
-class Sample(NamedTuple):
+class BufferSample(NamedTuple):
     """What one replication measured on the link with one buffer; `jain` over the goodputs of its TCP flows."""
 
     utilization: float
@@ -32,7 +32,7 @@ class Target:
     Parameters
     ----------
     metric : str
-        Field of `Sample`.
+        Field of `BufferSample`.
     level : float
         In the unit of the metric.
     at_least : bool

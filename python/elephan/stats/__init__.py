@@ -9,17 +9,17 @@ from elephan.stats.batches import BatchMeans, batch_means
 from elephan.stats.correlation import autocorrelation, effective_size
 from elephan.stats.interval import CONFIDENCE, Estimate, estimate, estimates, finite, t_quantile
 from elephan.stats.monotone import isotonic
-from elephan.stats.paired import Paired, paired
-from elephan.stats.quantiles import Bounded, bootstrap_quantile, ecdf, histogram_quantile, weighted_quantile
+from elephan.stats.paired import PairedDifference, paired
+from elephan.stats.quantiles import ValueInterval, bootstrap_quantile, ecdf, histogram_quantile, weighted_quantile
 from elephan.stats.sequential import is_precise, replications_needed, sample_until
 from elephan.stats.truncation import mser5
 
 __all__ = [
     "CONFIDENCE",
     "BatchMeans",
-    "Bounded",
     "Estimate",
-    "Paired",
+    "PairedDifference",
+    "ValueInterval",
     "autocorrelation",
     "batch_means",
     "bootstrap_quantile",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class Paired(NamedTuple):
+class PairedDifference(NamedTuple):
     """The difference of two variants.
 
     ``difference``: mean of first - second, with its half-width. ``correlation`` of the two over replications.
@@ -30,7 +30,7 @@ class Paired(NamedTuple):
     variance_reduction: float
 
 
-def paired(first: ArrayLike, second: ArrayLike) -> Paired:
+def paired(first: ArrayLike, second: ArrayLike) -> PairedDifference:
     """Compare two variants replication by replication.
 
     Parameters
@@ -40,7 +40,7 @@ def paired(first: ArrayLike, second: ArrayLike) -> Paired:
 
     Returns
     -------
-    Paired
+    PairedDifference
 
     Raises
     ------
@@ -67,9 +67,9 @@ def paired(first: ArrayLike, second: ArrayLike) -> Paired:
     x, y = x[known], y[known]
     difference = estimate(x - y)
     if x.size < 2:
-        return Paired(difference, float("nan"), float("nan"))
+        return PairedDifference(difference, float("nan"), float("nan"))
     apart = float(x.var(ddof=1) + y.var(ddof=1))
     together = float((x - y).var(ddof=1))
     spread = float(x.std(ddof=1) * y.std(ddof=1))
     correlation = (apart - together) / (2 * spread) if spread > 0 else float("nan")
-    return Paired(difference, correlation, apart / together if together > 0 else float("nan"))
+    return PairedDifference(difference, correlation, apart / together if together > 0 else float("nan"))

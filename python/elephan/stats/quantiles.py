@@ -22,7 +22,7 @@ RESAMPLES = 2000
 """Resamples of a bootstrap: the ends of its interval then wander by about a twentieth of its half-width."""
 
 
-class Bounded(NamedTuple):
+class ValueInterval(NamedTuple):
     """A value and the ends of its 95 % interval, which need not lie evenly around it."""
 
     value: float
@@ -120,7 +120,7 @@ def histogram_quantile(counts: ArrayLike, edges: ArrayLike, q: ArrayLike) -> NDA
 
 def bootstrap_quantile(
     x: ArrayLike | Sequence[ArrayLike], q: float, *, resamples: int = RESAMPLES, seed: int = 1
-) -> Bounded:
+) -> ValueInterval:
     """Quantile with its 95 % bootstrap interval.
 
     Parameters
@@ -133,7 +133,7 @@ def bootstrap_quantile(
 
     Returns
     -------
-    Bounded
+    ValueInterval
         Of all values together.
 
     Raises
@@ -164,7 +164,7 @@ def bootstrap_quantile(
         times = np.bincount(rng.integers(0, len(units), len(units)), minlength=len(units))
         found[i] = _quantile(ranked, times[owner], q)
     low, high = np.quantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Bounded(float(np.quantile(together, q)), float(low), float(high))
+    return ValueInterval(float(np.quantile(together, q)), float(low), float(high))
 
 
 def _quantile(ranked: NDArray[np.float64], times: NDArray[np.int64], q: float) -> float:

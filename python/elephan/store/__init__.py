@@ -1,23 +1,23 @@
 """Runs that are kept: found again by what was asked, by labels and by SQL."""
 
 from elephan.store.errors import DamageError, StoreError
-from elephan.store.folders import Packed, pack
+from elephan.store.folders import PackedRun, pack
 from elephan.store.keys import key
 from elephan.store.store import Store
-from elephan.store.stored import Stored
-from elephan.store.table import Table
-from elephan.store.upkeep import Freed, Merged, Problem
+from elephan.store.stored import StoredRun
+from elephan.store.table import StoreTable
+from elephan.store.upkeep import DamageReport, MergeSummary, Removed
 
 __all__ = [
     "DamageError",
-    "Freed",
-    "Merged",
-    "Packed",
-    "Problem",
+    "DamageReport",
+    "MergeSummary",
+    "PackedRun",
+    "Removed",
     "Store",
     "StoreError",
-    "Stored",
-    "Table",
+    "StoreTable",
+    "StoredRun",
     "key",
     "pack",
 ]

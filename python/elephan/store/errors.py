@@ -34,7 +34,7 @@ class DamageError(StoreError):
 
 
 @contextmanager
-def told(folder: Path) -> Iterator[None]:
+def reraise_as_store_error(folder: Path) -> Iterator[None]:
     """Turn what the system or SQLite refuses into one line.
 
     Parameters

@@ -18,7 +18,7 @@ from elephan.store.provenance import here
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from elephan.run.result import Result
+    from elephan.run.result import RunResult
     from elephan.store.labels import Labels
 
 DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"
@@ -31,7 +31,7 @@ _OWN = ("store", "resolved", "files", "provenance")
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedRun:
     """A result as it is kept: what another process can hand over to the one that writes.
 
     Parameters
@@ -53,7 +53,7 @@ class Packed:
 
 
 @dataclass(frozen=True)
-class Folder:
+class RunFolder:
     """What a run's folder holds.
 
     Parameters
@@ -76,16 +76,16 @@ class Folder:
         return str(self.full["store"]["id"])
 
 
-def pack(result: Result) -> Packed:
+def pack(result: RunResult) -> PackedRun:
     """Make the files of a result.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
 
     Returns
     -------
-    Packed
+    PackedRun
 
     Examples
     --------
@@ -93,7 +93,7 @@ def pack(result: Result) -> Packed:
     >>> sorted(pack(elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE))).files)
     ['flows.parquet', 'links.parquet', 'scenario.toml']
     """
-    return Packed(key_of(result), result.to_json(), result.scenario.resolved, dict(encode_columns(result)))
+    return PackedRun(key_of(result), result.to_json(), result.scenario.resolved, dict(encode_columns(result)))
 
 
 def place(store: Path, run_id: str) -> Path:
@@ -126,21 +126,21 @@ def where(store: Path, run_id: str) -> str:
     return f"{store}/runs/{run_id[:2]}/{run_id}"
 
 
-def write(folder: Path, packed: Packed, run_id: str, *sets: Labels) -> Folder:
+def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFolder:
     """Write a run into a folder that nobody else looks at yet.
 
     Parameters
     ----------
     folder : Path
         Made here.
-    packed : Packed
+    packed : PackedRun
     run_id : str
     *sets : dict
         Its labels.
 
     Returns
     -------
-    Folder
+    RunFolder
     """
     run = dict(packed.document["run"])
     wall_s = run.pop("wall_s")
@@ -158,10 +158,10 @@ def write(folder: Path, packed: Packed, run_id: str, *sets: Labels) -> Folder:
     journal = [(JOURNAL, _lines(sets))] if sets else []
     _native.write_folder(str(folder), [*packed.files.items(), *journal, (DOCUMENT, content)])
     sizes = {name: len(each) for name, each in packed.files.items()} | {DOCUMENT: len(content)}
-    return Folder(full, hashlib.sha256(content).hexdigest(), sizes)
+    return RunFolder(full, hashlib.sha256(content).hexdigest(), sizes)
 
 
-def read(folder: Path) -> Folder:
+def read(folder: Path) -> RunFolder:
     """Read what ``run.json`` says; the other files are only measured.
 
     Parameters
@@ -170,7 +170,7 @@ def read(folder: Path) -> Folder:
 
     Returns
     -------
-    Folder
+    RunFolder
 
     Raises
     ------
@@ -186,7 +186,7 @@ def read(folder: Path) -> Folder:
         message = "is not the document of a run"
         raise ValueError(message)
     sizes = {name: (folder / name).stat().st_size for name in full["files"]} | {DOCUMENT: len(content)}
-    return Folder(full, hashlib.sha256(content).hexdigest(), sizes)
+    return RunFolder(full, hashlib.sha256(content).hexdigest(), sizes)
 
 
 def faults(folder: Path, run_id: str, sha256: str | None = None) -> Iterator[tuple[str, str]]:
@@ -252,7 +252,7 @@ def as_document(full: Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
-def note(folder: Path, *sets: Labels) -> None:
+def append_labels(folder: Path, *sets: Labels) -> None:
     """Add sets of labels to a run's journal.
 
     Whole lines are appended at once, so that two processes lose nothing of each other.
@@ -276,7 +276,7 @@ def _lines(sets: Iterable[Labels]) -> bytes:
     return "".join(f"{as_line(labels)}\n" for labels in sets).encode()
 
 
-def noted(folder: Path) -> list[Labels]:
+def read_labels(folder: Path) -> list[Labels]:
     """Read the sets of labels from a run's journal.
 
     Parameters
@@ -303,7 +303,7 @@ def noted(folder: Path) -> list[Labels]:
     return list(sets.values())
 
 
-def whole(folder: Path, sizes: Mapping[str, int]) -> bool:
+def has_all_files(folder: Path, sizes: Mapping[str, int]) -> bool:
     """Tell whether all files are there in their sizes; what they hold only `faults` looks at.
 
     Parameters

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from elephan.store.folders import Folder
+    from elephan.store.folders import RunFolder
     from elephan.store.labels import Labels
 
 FILE = "index.sqlite"
@@ -65,9 +65,9 @@ class Index:
         self.is_substitute = False
         if not readonly:
             migrate(connection, path)
-        self._forget_what_is_known()
+        self._clear_caches()
 
-    def _forget_what_is_known(self) -> None:
+    def _clear_caches(self) -> None:
         self._numbers: dict[tuple[str, str], tuple[int, int]] = {}
         self._inserts: dict[tuple[str, ...], str] = {}
         self._columns: set[str] = set()
@@ -120,7 +120,7 @@ class Index:
                 self._is_new = False
             self.connection.execute("COMMIT")
         except BaseException:
-            self._forget_what_is_known()
+            self._clear_caches()
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
             raise
@@ -148,12 +148,12 @@ class Index:
                 message = f"labels: the store would have more than {WIDEST} different ones; use another store"
                 raise StoreError(message)
 
-    def add(self, folder: Folder, sets: Iterable[Labels]) -> None:
+    def add(self, folder: RunFolder, sets: Iterable[Labels]) -> None:
         """Add a run, or put what it is now in the place of what it was; within `change`.
 
         Parameters
         ----------
-        folder : Folder
+        folder : RunFolder
         sets : iterable of dict
             Its labels; those of `check` that another process was first to contradict stay in the folder alone.
         """
@@ -174,7 +174,7 @@ class Index:
         number = self._insert("runs", run)
         for kind, rows in zip(KINDS, (summary.links, summary.groups), strict=True):
             for position, row in enumerate(rows):
-                slot = self._meet(kind, row["name"], position)
+                slot = self._intern_name(kind, row["name"], position)
                 self._insert(kind, {"row": slot * ROWS + number, "run": number, "position": position, **row})
         there: set[str] = set()
         for labels in (*kept, *sets):
@@ -208,7 +208,7 @@ class Index:
             return False
         self._insert("points", {"run": number, "labels": line, **labels})
         for name, value in labels.items():
-            self._meet("labels", name, int(isinstance(value, bool)))
+            self._intern_name("labels", name, int(isinstance(value, bool)))
         there.add(line)
         return True
 
@@ -324,7 +324,7 @@ class Index:
             self.rows(f"ALTER TABLE {table} ADD COLUMN {quoted(name)}")
             self._is_new = True
 
-    def _meet(self, kind: str, name: str, position: int) -> int:
+    def _intern_name(self, kind: str, name: str, position: int) -> int:
         """Remember the name of a label, link or group, and return its number."""
         is_label = kind == "labels"
         known = self._numbers.get((kind, name))

@@ -11,7 +11,7 @@ from elephan.scenario import AUTO, STATED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elephan.run.result import Result
+    from elephan.run.result import RunResult
     from elephan.scenario import Scenario
 
 WINDOW = "window"
@@ -70,12 +70,12 @@ def key(
     return _native.digest(json.dumps(asked, sort_keys=True))
 
 
-def key_of(result: Result) -> str:
+def key_of(result: RunResult) -> str:
     """Return what identifies a result whose request is not known.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
 
     Returns
     -------

@@ -134,7 +134,7 @@ def discard(path: Path) -> None:
         release(handle)
 
 
-class Presence:
+class WriterLock:
     """A process that writes into a store: it shares the store's lock, and has a folder for what is half done.
 
     Parameters

@@ -14,12 +14,12 @@ from elephan.store import failures, folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE, Index
 from elephan.store.locks import LOCK, hold, release
-from elephan.store.schema import BUSY_S, VERSION, Older, check_version, connect, quick
+from elephan.store.schema import BUSY_S, VERSION, OutdatedIndex, check_version, connect, quick
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from elephan.store.locks import Presence
+    from elephan.store.locks import WriterLock
 
 VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
 """Where a store is unless said: what the environment names, else this in the working directory."""
@@ -43,13 +43,13 @@ def usual(folder: str | Path | None = None) -> Path:
     return Path(folder or os.environ.get(VARIABLE) or USUAL)
 
 
-def open_to_write(store: Path, presence: Presence) -> Index:
+def open_to_write(store: Path, writer_lock: WriterLock) -> Index:
     """Open the index of a store, or make it.
 
     Parameters
     ----------
     store : Path
-    presence : Presence
+    writer_lock : WriterLock
         Where it is made.
 
     Returns
@@ -60,17 +60,17 @@ def open_to_write(store: Path, presence: Presence) -> Index:
     if index is None:
         with _alone_making(store):
             # Another process may have made it meanwhile.
-            index = _usable(store) or _make(store, presence)
+            index = _usable(store) or _make(store, writer_lock)
     return index
 
 
-def make_again(store: Path, presence: Presence) -> Index:
+def make_again(store: Path, writer_lock: WriterLock) -> Index:
     """Make the index of a store from its folders, whatever is there.
 
     Parameters
     ----------
     store : Path
-    presence : Presence
+    writer_lock : WriterLock
         Where it is made.
 
     Returns
@@ -78,7 +78,7 @@ def make_again(store: Path, presence: Presence) -> Index:
     Index
     """
     with _alone_making(store):
-        return _make(store, presence)
+        return _make(store, writer_lock)
 
 
 @contextmanager
@@ -104,23 +104,26 @@ def _usable(store: Path) -> Index | None:
         connection = connect(path)
         index = Index(connection, path)
         index.rows("SELECT max(run) FROM runs")
-    except (Older, StoreError, sqlite3.DatabaseError) as error:
+    except (OutdatedIndex, StoreError, sqlite3.DatabaseError) as error:
         if connection is not None:
             connection.close()
-        if isinstance(error, Older) or getattr(error, "sqlite_errorname", "") in {"SQLITE_NOTADB", "SQLITE_CORRUPT"}:
+        if isinstance(error, OutdatedIndex) or getattr(error, "sqlite_errorname", "") in {
+            "SQLITE_NOTADB",
+            "SQLITE_CORRUPT",
+        }:
             return None
         raise
     return index
 
 
-def _make(store: Path, presence: Presence) -> Index:
+def _make(store: Path, writer_lock: WriterLock) -> Index:
     """Make an index beside its place and put it there whole.
 
     SQLite refuses at once, without waiting, where two processes make one in place: neither can have the file alone,
     as a new one's first change of its journal needs, while the other reads it.
     """
     path = store / FILE
-    with presence.made() as folder:
+    with writer_lock.made() as folder:
         index = Index(connect(folder / FILE), path)
         try:
             take_in(index, store, folders.all_ids(store))
@@ -242,7 +245,7 @@ def take_in(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
                 try:
                     found = folders.read(place)
                     if found.id == run_id:
-                        index.add(found, folders.noted(place))
+                        index.add(found, folders.read_labels(place))
                         added.append(run_id)
                 except (OSError, ValueError, KeyError, TypeError):
                     continue

@@ -58,7 +58,7 @@ TABLES = (
 links and groups there are; ``position`` is the first place of a link, and of a label 1 if it was ever a boolean."""
 
 
-class Older(Exception):  # noqa: N818 (it is no error)
+class OutdatedIndex(Exception):  # noqa: N818 (it is no error)
     """An index of a version from which there is no step."""
 
 
@@ -112,7 +112,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     ------
     StoreError
         If the index is of a newer version.
-    Older
+    OutdatedIndex
         If it is of an older one from which there is no step.
     """
     if check_version(connection, path) == VERSION:
@@ -125,7 +125,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
                 connection.execute(statement)
         for older in range(version or VERSION, VERSION):
             if older not in STEPS:
-                raise Older
+                raise OutdatedIndex
             for statement in STEPS[older].split(";"):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, Self
 
 from elephan.run.files import write_bytes
 from elephan.store import failures, folders, query, tables, upkeep
-from elephan.store.errors import StoreError, told
+from elephan.store.errors import StoreError, reraise_as_store_error
 from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
-from elephan.store.locks import Presence
+from elephan.store.locks import WriterLock
 from elephan.store.opening import open_to_read, open_to_write, take_in, usual
 from elephan.store.provenance import now, of_process
-from elephan.store.stored import Stored
-from elephan.store.table import Table
+from elephan.store.stored import StoredRun
+from elephan.store.table import StoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from elephan.run.result import Result
+    from elephan.run.result import RunResult
     from elephan.scenario import Scenario
     from elephan.store.labels import Labels
-    from elephan.store.upkeep import Freed, Merged, Problem
+    from elephan.store.upkeep import DamageReport, MergeSummary, Removed
 
 MOST, LONGEST_S = 100, 0.25
 """Rows that wait for the index together: so many at most, and so long while others follow. Their folders are there."""
@@ -64,21 +64,21 @@ class Store:
     def __init__(self, folder: str | Path | None = None, *, readonly: bool = False) -> None:
         self.folder = usual(folder)
         self.readonly = readonly
-        self._presence: Presence | None = None
-        self._waiting: dict[str, tuple[folders.Folder, list[Labels]]] = {}
+        self._writer_lock: WriterLock | None = None
+        self._waiting: dict[str, tuple[folders.RunFolder, list[Labels]]] = {}
         self._flushed = -LONGEST_S
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             if readonly:
                 self.index = open_to_read(self.folder)
                 return
             of_process()
             # First, so that no process that finds this one's folder takes it for a dead one's.
-            self._presence = Presence(self.folder)
+            self._writer_lock = WriterLock(self.folder)
             try:
-                self.index = open_to_write(self.folder, self._presence)
+                self.index = open_to_write(self.folder, self._writer_lock)
                 upkeep.tidy(self)
             except BaseException:
-                self._presence.end()
+                self._writer_lock.end()
                 raise
 
     def __repr__(self) -> str:
@@ -96,23 +96,23 @@ class Store:
             self.flush()
         finally:
             self.index.connection.close()
-            if self._presence is not None:
+            if self._writer_lock is not None:
                 # What the index could not take, whoever comes next finds, as if this process had been killed.
-                self._presence.end(clean=not self._waiting)
-                self._presence = None
+                self._writer_lock.end(clean=not self._waiting)
+                self._writer_lock = None
 
     def flush(self) -> None:
         """Put into the index what waits for it: other processes see it from now on."""
         if not self._waiting:
             return
-        with told(self.folder), self.index.change():
+        with reraise_as_store_error(self.folder), self.index.change():
             for folder, sets in self._waiting.values():
                 self.index.add(folder, sets)
             failures.forgive(self.index, self.folder, self._waiting)
         self._waiting.clear()
         self._flushed = time.monotonic()
 
-    def find(self, key: str, *, series: bool = False) -> Stored | None:
+    def find(self, key: str, *, series: bool = False) -> StoredRun | None:
         """Look for a run.
 
         Parameters
@@ -124,27 +124,27 @@ class Store:
 
         Returns
         -------
-        Stored or None
+        StoredRun or None
             None also for one that has lost files or parts of them.
         """
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             sizes = self._sizes(key)
             if sizes is None or (series and folders.SAMPLES not in sizes):
                 return None
-            return self._stored(key) if folders.whole(folders.place(self.folder, key), sizes) else None
+            return self._stored(key) if folders.has_all_files(folders.place(self.folder, key), sizes) else None
 
     def put(
         self,
-        result: Result | folders.Packed,
+        result: RunResult | folders.PackedRun,
         *,
         key: str | None = None,
         labels: Mapping[str, object] | None = None,
-    ) -> Stored:
+    ) -> StoredRun:
         """Keep a run, whole or not at all; one that is there already is not written again.
 
         Parameters
         ----------
-        result : Result or Packed
+        result : RunResult or PackedRun
             What `elephan.run` returned, or `pack` made of it in another process.
         key : str, optional
             What `key` said of the request.
@@ -153,7 +153,7 @@ class Store:
 
         Returns
         -------
-        Stored
+        StoredRun
 
         Raises
         ------
@@ -162,14 +162,14 @@ class Store:
         """
         writing = self._writing()
         sets = [made] if (made := as_labels(labels)) else []
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             self.index.check(made)
-        packed = result if isinstance(result, folders.Packed) else folders.pack(result)
+        packed = result if isinstance(result, folders.PackedRun) else folders.pack(result)
         run_id = key or packed.key
         known = self._known(run_id, packed, sets)
         if known is not None:
             return known
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             place = folders.place(self.folder, run_id)
             is_there = os.path.exists(place)  # noqa: PTH110 (as below)
             sets = self._labels_of(run_id, place, is_there=is_there) + sets
@@ -185,12 +185,12 @@ class Store:
         self._wait(run_id, written, sets)
         return self._stored(run_id, place)
 
-    def label(self, run: Stored | str, labels: Mapping[str, object]) -> None:
+    def label(self, run: StoredRun | str, labels: Mapping[str, object]) -> None:
         """Add a set of labels to a run.
 
         Parameters
         ----------
-        run : Stored or str
+        run : StoredRun or str
             Or its id.
         labels : mapping of str to str, number or bool
             Tables become one line of TOML.
@@ -202,9 +202,9 @@ class Store:
         """
         self._writing()
         made = as_labels(labels)
-        stored = run if isinstance(run, Stored) else self.get(run)
+        stored = run if isinstance(run, StoredRun) else self.get(run)
         self.flush()
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             number = self.index.number(stored.id)
             if number is None:
                 message = f"store {self.folder}: {stored.id[:12]}: no such run"
@@ -212,7 +212,7 @@ class Store:
             if made and made not in self.index.sets(number):
                 with self.index.change():
                     self.index.label(number, made)
-                    folders.note(stored.folder, made)
+                    folders.append_labels(stored.folder, made)
 
     def fail(self, key: str, scenario_text: str, labels: Mapping[str, object], error: str) -> None:
         """Remember that a point failed; a later `put` under its key forgets it.
@@ -228,7 +228,7 @@ class Store:
         self._writing()
         line = as_line(as_labels(labels))
         values = {"key": key, "labels": line, "scenario": scenario_text, "error": error, "written": now()}
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             failures.keep(self.index, self.folder, values)
 
     def failures(self) -> list[dict[str, Any]]:
@@ -240,7 +240,7 @@ class Store:
             ``key``, ``labels``, ``scenario``, ``error``, ``written``; sorted by labels.
         """
         self.flush()
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             return failures.known(self.index)
 
     def run(
@@ -256,7 +256,7 @@ class Store:
         precision: str | Sequence[str] | None = None,
         max_replications: int = 100,
         labels: Mapping[str, object] | None = None,
-    ) -> Stored:
+    ) -> StoredRun:
         """Find a run, or run it and keep it.
 
         Parameters
@@ -268,7 +268,7 @@ class Store:
 
         Returns
         -------
-        Stored
+        StoredRun
 
         Raises
         ------
@@ -296,7 +296,7 @@ class Store:
         )
         return self.put(result, key=asked, labels=labels)
 
-    def get(self, prefix: str) -> Stored:
+    def get(self, prefix: str) -> StoredRun:
         """Return the run whose id begins so.
 
         Parameters
@@ -306,7 +306,7 @@ class Store:
 
         Returns
         -------
-        Stored
+        StoredRun
 
         Raises
         ------
@@ -314,7 +314,7 @@ class Store:
             If there is none, or several.
         """
         self.flush()
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             found = self.index.begins(prefix)
         if len(found) != 1 or not prefix:
             several = ", ".join(run_id[:12] for run_id in found)
@@ -323,7 +323,7 @@ class Store:
             raise StoreError(message)
         return self._stored(found[0])
 
-    def runs(self, **labels: object) -> list[Stored]:
+    def runs(self, **labels: object) -> list[StoredRun]:
         """List runs.
 
         Parameters
@@ -333,7 +333,7 @@ class Store:
 
         Returns
         -------
-        list of Stored
+        list of StoredRun
             By id.
 
         Raises
@@ -342,10 +342,10 @@ class Store:
             If no run has a label of that name.
         """
         self.flush()
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             return [self._stored(run_id) for run_id in tables.runs(self.index, as_labels(labels))]
 
-    def query(self, sql: str) -> Table:
+    def query(self, sql: str) -> StoreTable:
         """Ask the index in SQL; nothing can be changed so.
 
         Parameters
@@ -356,7 +356,7 @@ class Store:
 
         Returns
         -------
-        Table
+        StoreTable
 
         Raises
         ------
@@ -372,12 +372,12 @@ class Store:
         [{'buffer': '25 packets', 'mean': 25.0}]
         """
         self.flush()
-        with told(self.folder):
-            return Table(query.ask(self.index, sql))
+        with reraise_as_store_error(self.folder):
+            return StoreTable(query.ask(self.index, sql))
 
     def table(
         self, labels: Mapping[str, object] | None = None, columns: Sequence[str] = ("labels", "summary")
-    ) -> Table:
+    ) -> StoreTable:
         """Lay the runs out in one table.
 
         Parameters
@@ -389,7 +389,7 @@ class Store:
 
         Returns
         -------
-        Table
+        StoreTable
             A row per run and label set, sorted by labels and id: the same for the same results.
 
         Raises
@@ -398,8 +398,8 @@ class Store:
             If there is no such column or label.
         """
         self.flush()
-        with told(self.folder):
-            return Table(tables.lay_out(self.index, as_labels(labels), columns))
+        with reraise_as_store_error(self.folder):
+            return StoreTable(tables.lay_out(self.index, as_labels(labels), columns))
 
     def export(
         self,
@@ -434,11 +434,11 @@ class Store:
             raise StoreError(message)
         content = tables.encode(self.table(labels, columns).arrow, format)
         if path is not None:
-            with told(Path(path)):
+            with reraise_as_store_error(Path(path)):
                 write_bytes(Path(path), content)
         return content
 
-    def verify(self, *, repair: bool = False) -> list[Problem]:
+    def verify(self, *, repair: bool = False) -> list[DamageReport]:
         """Check every run against its checksums, and the index against the runs.
 
         Parameters
@@ -448,13 +448,13 @@ class Store:
 
         Returns
         -------
-        list of Problem
+        list of DamageReport
             Empty if all is as it was written.
         """
         self.flush()
         if repair:
             self._writing()
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             return upkeep.verify(self, repair=repair)
 
     def gc(
@@ -466,7 +466,7 @@ class Store:
         labels: Mapping[str, object] | None = None,
         failures: bool = False,
         dry_run: bool = False,
-    ) -> Freed:
+    ) -> Removed:
         """Remove what dead processes have left, and the runs that all given conditions name; none without conditions.
 
         Parameters
@@ -486,17 +486,17 @@ class Store:
 
         Returns
         -------
-        Freed
+        Removed
         """
         if not dry_run:
             self._writing()
         self.flush()
-        with told(self.folder):
+        with reraise_as_store_error(self.folder):
             named = None if labels is None else as_labels(labels)
             chosen = upkeep.chosen(self.index, unlabelled, other_versions, older_than_s, named)
             return upkeep.gc(self, chosen, with_failures=failures, dry_run=dry_run)
 
-    def merge(self, *others: Store | str | Path) -> Merged:
+    def merge(self, *others: Store | str | Path) -> MergeSummary:
         """Copy the runs, labels and failures of other stores into this one.
 
         Parameters
@@ -505,7 +505,7 @@ class Store:
 
         Returns
         -------
-        Merged
+        MergeSummary
 
         Raises
         ------
@@ -513,12 +513,12 @@ class Store:
             If there is no such store, or this one cannot be written.
         """
         self._writing()
-        total = upkeep.Merged()
+        total = upkeep.MergeSummary()
         for other in others:
             if isinstance(other, Store):
                 other.flush()
             source = other.folder if isinstance(other, Store) else Path(other)
-            with told(source), told(self.folder):
+            with reraise_as_store_error(source), reraise_as_store_error(self.folder):
                 total += upkeep.merge(self, source)
         return total
 
@@ -534,7 +534,7 @@ class Store:
             return None
         return self._sizes(run_id) if take_in(self.index, self.folder, [run_id]) else None
 
-    def _known(self, run_id: str, packed: folders.Packed, sets: list[Labels]) -> Stored | None:
+    def _known(self, run_id: str, packed: folders.PackedRun, sets: list[Labels]) -> StoredRun | None:
         """The run if it is there with all that is to be kept; then it only gets the labels."""
         found = self.find(run_id, series=folders.SAMPLES in packed.files)
         if found is not None:
@@ -546,30 +546,30 @@ class Store:
         """Labels of a run that is written again."""
         number = self.index.number(run_id)
         known = [] if number is None else self.index.sets(number)
-        return known + [labels for labels in (folders.noted(place) if is_there else ()) if labels not in known]
+        return known + [labels for labels in (folders.read_labels(place) if is_there else ()) if labels not in known]
 
-    def _wait(self, run_id: str, folder: folders.Folder, sets: list[Labels]) -> None:
+    def _wait(self, run_id: str, folder: folders.RunFolder, sets: list[Labels]) -> None:
         """Keep a row for the index until there are several, or until one follows late."""
         self._waiting[run_id] = (folder, sets)
         if len(self._waiting) >= MOST or time.monotonic() - self._flushed >= LONGEST_S:
             self.flush()
 
-    def _stored(self, run_id: str, place: Path | None = None) -> Stored:
+    def _stored(self, run_id: str, place: Path | None = None) -> StoredRun:
         def sets() -> list[Labels]:
             self.flush()
-            with told(self.folder):
+            with reraise_as_store_error(self.folder):
                 number = self.index.number(run_id)
                 return [] if number is None else self.index.sets(number)
 
-        return Stored(run_id, place or folders.place(self.folder, run_id), sets)
+        return StoredRun(run_id, place or folders.place(self.folder, run_id), sets)
 
     @property
-    def presence(self) -> Presence:
+    def writer_lock(self) -> WriterLock:
         """Where this process may write what is half done."""
         return self._writing()
 
-    def _writing(self) -> Presence:
-        if self._presence is None:
+    def _writing(self) -> WriterLock:
+        if self._writer_lock is None:
             message = f"store {self.folder}: was opened to be read only, or is closed"
             raise StoreError(message)
-        return self._presence
+        return self._writer_lock

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.lint import Warned
+from elephan.lint import LintWarning
 from elephan.run.files import atomic, write_json
 from elephan.run.shown import page
 from elephan.scenario import Scenario
@@ -25,7 +25,7 @@ SCENARIO = "scenario.toml"
 
 
 @dataclass(frozen=True, repr=False)
-class Stored:
+class StoredRun:
     """A run in a store.
 
     Parameters
@@ -70,9 +70,9 @@ class Stored:
         return dict(self._full["resolved"])
 
     @property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[LintWarning]:
         """What the lint rules said of the scenario and of its results."""
-        return [Warned(**each) for each in self._full["warnings"]]
+        return [LintWarning(**each) for each in self._full["warnings"]]
 
     @cached_property
     def scenario(self) -> Scenario:

@@ -72,7 +72,7 @@ GROUP = (
 """What every group of flows has; those with transfers have more."""
 
 
-class Summary(NamedTuple):
+class RunSummary(NamedTuple):
     """Rows of a run, as columns and their values."""
 
     run: dict[str, Any]
@@ -103,7 +103,7 @@ def shown_as(kind: str, name: str, links: Container[str]) -> str:
     return f"flows[{name}]" if kind == "groups" and name in links else name
 
 
-def summarize(document: Mapping[str, Any]) -> Summary:
+def summarize(document: Mapping[str, Any]) -> RunSummary:
     """Lay a document flat.
 
     Parameters
@@ -113,7 +113,7 @@ def summarize(document: Mapping[str, Any]) -> Summary:
 
     Returns
     -------
-    Summary
+    RunSummary
         A measured quantity ``x`` becomes the columns ``x`` and ``x_ci95``; what lies deeper is joined with ``_``.
 
     Examples
@@ -132,7 +132,7 @@ def summarize(document: Mapping[str, Any]) -> Summary:
         links.append(_measured(link, row))
     facts = ("name", "law", "recovery", "flows")
     groups = [_measured(group, {fact: group[fact] for fact in facts}) for group in document["groups"]]
-    return Summary(_measured(document["fairness"], run), links, groups)
+    return RunSummary(_measured(document["fairness"], run), links, groups)
 
 
 def _measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -> dict[str, Any]:

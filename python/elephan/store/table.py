@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Table:
+class StoreTable:
     """Rows of results.
 
     Parameters
     ----------
-    arrow : pyarrow.Table
+    arrow : pyarrow.StoreTable
     """
 
     arrow: Any

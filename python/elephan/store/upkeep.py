@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SHARDS = "shards"
 
 
-class Problem(NamedTuple):
+class DamageReport(NamedTuple):
     """Something in a store that is not what was written."""
 
     run: str
@@ -42,7 +42,7 @@ class Problem(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Freed:
+class Removed:
     """What was removed, or would be.
 
     Parameters
@@ -62,26 +62,26 @@ class Freed:
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergeSummary:
     """What came from other stores.
 
     Parameters
     ----------
     added, known : int
         Runs.
-    problems : tuple of Problem
+    problems : tuple of DamageReport
         Runs that are damaged there, or that say otherwise than the run of the same id here; they were left out.
     """
 
     added: int = 0
     known: int = 0
-    problems: tuple[Problem, ...] = field(default=())
+    problems: tuple[DamageReport, ...] = field(default=())
 
-    def __add__(self, other: Merged) -> Merged:
-        return Merged(self.added + other.added, self.known + other.known, self.problems + other.problems)
+    def __add__(self, other: MergeSummary) -> MergeSummary:
+        return MergeSummary(self.added + other.added, self.known + other.known, self.problems + other.problems)
 
 
-def verify(store: Store, *, repair: bool) -> list[Problem]:
+def verify(store: Store, *, repair: bool) -> list[DamageReport]:
     """Check what `Store.verify` says.
 
     Parameters
@@ -91,28 +91,28 @@ def verify(store: Store, *, repair: bool) -> list[Problem]:
 
     Returns
     -------
-    list of Problem
+    list of DamageReport
     """
     index, problems = store.index, []
     if not index.is_sound():
-        problems.append(Problem("", FILE, "is damaged; the runs themselves are not concerned"))
+        problems.append(DamageReport("", FILE, "is damaged; the runs themselves are not concerned"))
         if repair:
             index.connection.close()
-            index = store.index = make_again(store.folder, store.presence)
+            index = store.index = make_again(store.folder, store.writer_lock)
     sums = dict(index.rows("SELECT id, sha256 FROM runs"))
     bad: set[str] = set()
     there = list(folders.all_ids(store.folder))
     for run_id in there:
         found = list(folders.faults(folders.place(store.folder, run_id), run_id, sums.get(run_id)))
-        problems += [Problem(run_id, file, what) for file, what in found]
+        problems += [DamageReport(run_id, file, what) for file, what in found]
         bad |= {run_id} if found else set()
     for run_id in sorted(sums.keys() - set(there)):
-        problems.append(Problem(run_id, folders.DOCUMENT, "is missing with its whole folder"))
+        problems.append(DamageReport(run_id, folders.DOCUMENT, "is missing with its whole folder"))
         bad.add(run_id)
     if not store.readonly:
         new = [run_id for run_id in there if run_id not in sums and run_id not in bad]
         refused = set(new) - set(take_in(index, store.folder, new))
-        problems += [Problem(run_id, folders.DOCUMENT, "is not the document of a run") for run_id in refused]
+        problems += [DamageReport(run_id, folders.DOCUMENT, "is not the document of a run") for run_id in refused]
         bad |= refused
         _agree(store, index, [run_id for run_id in there if run_id not in bad])
         if repair:
@@ -128,10 +128,10 @@ def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
     for run_id in ids:
         folder = folders.place(store.folder, run_id)
         indexed = [json.loads(line) for line in known.get(run_id, []) if line != "{}"]
-        noted = folders.noted(folder)
+        noted = folders.read_labels(folder)
         lost = [labels for labels in indexed if labels not in noted]
         if lost:
-            folders.note(folder, *lost)
+            folders.append_labels(folder, *lost)
         number = index.number(run_id)
         if number is not None and (new := [labels for labels in noted if labels not in indexed]):
             with index.change():
@@ -146,9 +146,9 @@ def _drop(store: Store, index: Index, ids: list[str]) -> int:
     for run_id in ids:
         folder = folders.place(store.folder, run_id)
         freed += size_of(folder)
-        with store.presence.made() as grave:
+        with store.writer_lock.made() as trash:
             try:
-                folder.rename(grave)
+                folder.rename(trash)
             except FileNotFoundError:
                 continue
             except NotADirectoryError:
@@ -202,7 +202,7 @@ def chosen(
     return [run_id for (run_id,) in rows]
 
 
-def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> Freed:
+def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> Removed:
     """Remove runs and leftovers.
 
     Parameters
@@ -215,20 +215,20 @@ def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> 
 
     Returns
     -------
-    Freed
+    Removed
     """
     dead = leftovers(store.folder)
     freed = sum(size_of(path) for path in dead)
     failed = store.index.rows("SELECT count(*) FROM failures")[0][0] if with_failures else 0
     if dry_run:
         freed += sum(size_of(folders.place(store.folder, run_id)) for run_id in runs)
-        return Freed(len(runs), len(dead), freed, failed)
+        return Removed(len(runs), len(dead), freed, failed)
     sweep_away(dead)
     if with_failures:
         failures.forget(store.index, store.folder)
     freed += _drop(store, store.index, runs)
     store.index.shrink()
-    return Freed(len(runs), len(dead), freed, failed)
+    return Removed(len(runs), len(dead), freed, failed)
 
 
 def tidy(store: Store) -> None:
@@ -282,7 +282,7 @@ def size_of(path: Path) -> int:
         return 0
 
 
-def merge(store: Store, source: Path) -> Merged:
+def merge(store: Store, source: Path) -> MergeSummary:
     """Copy what another store has.
 
     Parameters
@@ -292,7 +292,7 @@ def merge(store: Store, source: Path) -> Merged:
 
     Returns
     -------
-    Merged
+    MergeSummary
 
     Raises
     ------
@@ -302,13 +302,13 @@ def merge(store: Store, source: Path) -> Merged:
     if not (source / "runs").is_dir() and not (source / FILE).exists():
         message = f"merge: {source}: there is no store; give the folder of one"
         raise StoreError(message)
-    total = Merged()
+    total = MergeSummary()
     for shard in sorted((source / SHARDS).glob("*/runs")):
         total += merge(store, shard.parent)
     added, known, problems = [], 0, []
     for run_id in folders.all_ids(source):
         there = folders.place(source, run_id)
-        found = [Problem(run_id, str(there / file), what) for file, what in folders.faults(there, run_id)]
+        found = [DamageReport(run_id, str(there / file), what) for file, what in folders.faults(there, run_id)]
         if not found and store.find(run_id) is not None:
             found = _contradictions(store, run_id, there)
         if found:
@@ -316,7 +316,7 @@ def merge(store: Store, source: Path) -> Merged:
         elif _bring_labels(store, run_id, there):
             known += 1
         else:
-            with store.presence.made() as temporary:
+            with store.writer_lock.made() as temporary:
                 for file in (*folders.read(there).sizes, folders.JOURNAL):
                     if (there / file).exists():
                         shutil.copyfile(there / file, temporary / file)
@@ -324,14 +324,14 @@ def merge(store: Store, source: Path) -> Merged:
             added.append(run_id)
     take_in(store.index, store.folder, added)
     _bring_failures(store, source)
-    return total + Merged(len(added), known, tuple(problems))
+    return total + MergeSummary(len(added), known, tuple(problems))
 
 
-def _contradictions(store: Store, run_id: str, there: Path) -> list[Problem]:
+def _contradictions(store: Store, run_id: str, there: Path) -> list[DamageReport]:
     """What a run says otherwise than the one of the same id in the store."""
-    if _said(folders.place(store.folder, run_id)) == _said(there):
+    if _measured_content(folders.place(store.folder, run_id)) == _measured_content(there):
         return []
-    return [Problem(run_id, str(there / folders.DOCUMENT), "says otherwise than the run of the same id here")]
+    return [DamageReport(run_id, str(there / folders.DOCUMENT), "says otherwise than the run of the same id here")]
 
 
 def _bring_labels(store: Store, run_id: str, there: Path) -> bool:
@@ -339,7 +339,7 @@ def _bring_labels(store: Store, run_id: str, there: Path) -> bool:
     found = store.find(run_id, series=(there / folders.SAMPLES).exists())
     if found is None:
         return False
-    for labels in folders.noted(there):
+    for labels in folders.read_labels(there):
         store.label(found, labels)
     return True
 
@@ -347,13 +347,13 @@ def _bring_labels(store: Store, run_id: str, there: Path) -> bool:
 def _settle(store: Store, run_id: str, folder: Path) -> None:
     """Put a run's folder into the store, with the labels of one there that has no series, or is damaged."""
     place = folders.place(store.folder, run_id)
-    known = folders.noted(folder)
-    if lost := [labels for labels in folders.noted(place) if labels not in known]:
-        folders.note(folder, *lost)
-    store.presence.settle(folder, place)
+    known = folders.read_labels(folder)
+    if lost := [labels for labels in folders.read_labels(place) if labels not in known]:
+        folders.append_labels(folder, *lost)
+    store.writer_lock.settle(folder, place)
 
 
-def _said(folder: Path) -> dict[str, Any]:
+def _measured_content(folder: Path) -> dict[str, Any]:
     """What a run's document says, but for where and when, and what it is called after."""
     full = folders.read(folder).full
     run = {name: value for name, value in full["run"].items() if name != "scenario"}

@@ -13,21 +13,31 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
     from elephan.store import Store
     from elephan.sweep.document import Sweep
-    from elephan.sweep.execution import LostError
-    from elephan.sweep.points import Point
-    from elephan.sweep.progress import Progress
+    from elephan.sweep.execution import ExecutorLostError
+    from elephan.sweep.points import SweepPoint
+    from elephan.sweep.progress import SweepProgress
+    from elephan.sweep.result import PointResult, SweepResult
     from elephan.sweep.running import parse_shard, preview
-    from elephan.sweep.swept import Done, Swept
 
-__all__ = ["Done", "LostError", "Point", "Progress", "Sweep", "Swept", "parse_shard", "preview", "sweep"]
+__all__ = [
+    "ExecutorLostError",
+    "PointResult",
+    "Sweep",
+    "SweepPoint",
+    "SweepProgress",
+    "SweepResult",
+    "parse_shard",
+    "preview",
+    "sweep",
+]
 
 _HOMES = {
-    "Done": "swept",
-    "LostError": "execution",
-    "Point": "points",
-    "Progress": "progress",
+    "PointResult": "result",
+    "ExecutorLostError": "execution",
+    "SweepPoint": "points",
+    "SweepProgress": "progress",
     "Sweep": "document",
-    "Swept": "swept",
+    "SweepResult": "result",
     "parse_shard": "running",
     "preview": "running",
 }
@@ -60,8 +70,8 @@ def sweep(
     replications: int | None = None,
     seed: int | None = None,
     series: bool = False,
-    progress: Callable[[Progress], None] | None = None,
-) -> Swept:
+    progress: Callable[[SweepProgress], None] | None = None,
+) -> SweepResult:
     """Run every point of a sweep that is not in the store yet.
 
     Each point is kept as it is done, so a sweep that was stopped goes on where it was when it is called again. A point
@@ -92,17 +102,17 @@ def sweep(
     series : bool
         Keep the sampled cwnd, srtt and backlog.
     progress : callable, optional
-        Called with a `Progress` in this thread, before the first point and after each.
+        Called with a `SweepProgress` in this thread, before the first point and after each.
 
     Returns
     -------
-    Swept
+    SweepResult
 
     Raises
     ------
     InputError
         If the sweep cannot be read, none of its points is a scenario, or the store cannot be written.
-    LostError
+    ExecutorLostError
         If the executor broke; the store has what was done.
     KeyboardInterrupt
         The store has what was done.

@@ -27,7 +27,7 @@ Combination = tuple[Labels, dict[str, Value]]
 
 
 @dataclass(frozen=True)
-class Axis:
+class SweepAxis:
     """One list, or several of one length that go together.
 
     Parameters
@@ -64,34 +64,34 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Case:
+class SweepCase:
     """A named set of changes, with axes of its own.
 
     Parameters
     ----------
     name : str
     changes : dict of str to value
-    axes : tuple of Axis or Cases
+    axes : tuple of SweepAxis or SweepCases
     where : str
         Its key in the file, for messages.
     """
 
     name: str
     changes: dict[str, Value]
-    axes: tuple[Axis | Cases, ...]
+    axes: tuple[SweepAxis | SweepCases, ...]
     where: str
 
 
 @dataclass(frozen=True)
-class Cases:
+class SweepCases:
     """Cases beside each other: an axis whose values have names.
 
     Parameters
     ----------
-    cases : tuple of Case
+    cases : tuple of SweepCase
     """
 
-    cases: tuple[Case, ...]
+    cases: tuple[SweepCase, ...]
 
     def __len__(self) -> int:
         return sum(size(case.axes) for case in self.cases)
@@ -124,12 +124,12 @@ def _labels(changes: Mapping[str, Value]) -> Labels:
     return {place: made[place] for place in changes}
 
 
-def key_of(axes: Sequence[Axis | Cases], place: str) -> str | None:
+def key_of(axes: Sequence[SweepAxis | SweepCases], place: str) -> str | None:
     """Say under which key of the file a place stands.
 
     Parameters
     ----------
-    axes : sequence of Axis or Cases
+    axes : sequence of SweepAxis or SweepCases
     place : str
 
     Returns
@@ -138,7 +138,7 @@ def key_of(axes: Sequence[Axis | Cases], place: str) -> str | None:
         The first; None if there is none.
     """
     for axis in axes:
-        if isinstance(axis, Axis):
+        if isinstance(axis, SweepAxis):
             if place in axis.places:
                 return axis.where
             continue
@@ -149,19 +149,19 @@ def key_of(axes: Sequence[Axis | Cases], place: str) -> str | None:
     return None
 
 
-def places_of(axes: Sequence[Axis | Cases]) -> Iterator[str]:
+def places_of(axes: Sequence[SweepAxis | SweepCases]) -> Iterator[str]:
     """Yield the places that vary, in order.
 
     Parameters
     ----------
-    axes : sequence of Axis or Cases
+    axes : sequence of SweepAxis or SweepCases
 
     Yields
     ------
     str
     """
     for axis in axes:
-        if isinstance(axis, Axis):
+        if isinstance(axis, SweepAxis):
             yield from axis.places
         else:
             for case in axis.cases:
@@ -169,12 +169,12 @@ def places_of(axes: Sequence[Axis | Cases]) -> Iterator[str]:
                 yield from places_of(case.axes)
 
 
-def size(axes: Sequence[Axis | Cases]) -> int:
+def size(axes: Sequence[SweepAxis | SweepCases]) -> int:
     """Count the points that axes make together.
 
     Parameters
     ----------
-    axes : sequence of Axis or Cases
+    axes : sequence of SweepAxis or SweepCases
 
     Returns
     -------
@@ -183,12 +183,12 @@ def size(axes: Sequence[Axis | Cases]) -> int:
     return math.prod(len(axis) for axis in axes)
 
 
-def combinations(axes: Sequence[Axis | Cases]) -> Iterator[Combination]:
+def combinations(axes: Sequence[SweepAxis | SweepCases]) -> Iterator[Combination]:
     """Yield every combination, the last axis fastest.
 
     Parameters
     ----------
-    axes : sequence of Axis or Cases
+    axes : sequence of SweepAxis or SweepCases
 
     Yields
     ------
@@ -208,7 +208,9 @@ def combinations(axes: Sequence[Axis | Cases]) -> Iterator[Combination]:
             yield {**labels, **more_labels}, {**changes, **more_changes}
 
 
-def read_axes(mapping: Mapping[str, Any], where: str = "", taken: Sequence[str] = ()) -> tuple[Axis | Cases, ...]:
+def read_axes(
+    mapping: Mapping[str, Any], where: str = "", taken: Sequence[str] = ()
+) -> tuple[SweepAxis | SweepCases, ...]:
     """Read what varies.
 
     Parameters
@@ -222,7 +224,7 @@ def read_axes(mapping: Mapping[str, Any], where: str = "", taken: Sequence[str] 
 
     Returns
     -------
-    tuple of Axis or Cases
+    tuple of SweepAxis or SweepCases
 
     Raises
     ------
@@ -230,7 +232,7 @@ def read_axes(mapping: Mapping[str, Any], where: str = "", taken: Sequence[str] 
         What is wrong, with the key.
     """
     seen = list(taken)
-    parts: dict[str, Sequence[Axis | Cases]] = {}
+    parts: dict[str, Sequence[SweepAxis | SweepCases]] = {}
     for key, read in (("over", _over), ("zip", _zips)):
         if key in mapping:
             found = read(mapping[key], f"{where}{key}")
@@ -254,12 +256,12 @@ def _check_new(place: str, where: str, seen: list[str]) -> None:
     seen.append(place)
 
 
-def _over(given: object, where: str) -> list[Axis]:
+def _over(given: object, where: str) -> list[SweepAxis]:
     if not isinstance(given, dict):
         message = f'{where}: must be a table of lists, such as "links[0].buffer" = ["0.1 bdp", "1 bdp"]'
         raise InputError(message)
     lists = ((place, read_list(f'{where}."{place}"', values)) for place, values in _flat(given))
-    return [Axis((place,), tuple((value,) for value in values), where) for place, values in lists]
+    return [SweepAxis((place,), tuple((value,) for value in values), where) for place, values in lists]
 
 
 def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -271,7 +273,7 @@ def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
             yield f"{before}{key}", values
 
 
-def _zips(given: object, where: str) -> list[Axis]:
+def _zips(given: object, where: str) -> list[SweepAxis]:
     tables = [given] if isinstance(given, dict) else given
     if not isinstance(tables, list | tuple) or not all(isinstance(table, dict) for table in tables):
         message = f"{where}: must be tables [[{where}]] of lists that go together"
@@ -279,7 +281,7 @@ def _zips(given: object, where: str) -> list[Axis]:
     return [_zip(table, where if len(tables) == 1 else f"{where}[{i}]") for i, table in enumerate(tables)]
 
 
-def _zip(table: Mapping[str, Any], where: str) -> Axis:
+def _zip(table: Mapping[str, Any], where: str) -> SweepAxis:
     lists = {place: read_list(f'{where}."{place}"', values) for place, values in _flat(table)}
     if not lists:
         message = f"{where}: has no lists; give two or more of one length"
@@ -288,10 +290,10 @@ def _zip(table: Mapping[str, Any], where: str) -> Axis:
         lengths = ", ".join(f'"{place}" {len(values)}' for place, values in lists.items())
         message = f"{where}: lists that go together have one length; here {lengths}"
         raise InputError(message)
-    return Axis(tuple(lists), tuple(zip(*lists.values(), strict=True)), where)
+    return SweepAxis(tuple(lists), tuple(zip(*lists.values(), strict=True)), where)
 
 
-def _cases(given: object, where: str, taken: Sequence[str]) -> Cases:
+def _cases(given: object, where: str, taken: Sequence[str]) -> SweepCases:
     if not isinstance(given, list | tuple) or not given or not all(isinstance(case, dict) for case in given):
         message = f"{where}: must be tables [[{where}]] with a name each, and set, over, zip or cases of their own"
         raise InputError(message)
@@ -301,10 +303,10 @@ def _cases(given: object, where: str, taken: Sequence[str]) -> Cases:
     if twice is not None:
         message = f'{where}: two are called "{twice}"; names tell cases apart'
         raise InputError(message)
-    return Cases(cases)
+    return SweepCases(cases)
 
 
-def _case(given: Mapping[str, Any], where: str, taken: Sequence[str]) -> Case:
+def _case(given: Mapping[str, Any], where: str, taken: Sequence[str]) -> SweepCase:
     check_keys(given, ("name", "set", *KEYS), where)
     name = given.get("name")
     if not isinstance(name, str) or not name:
@@ -317,7 +319,7 @@ def _case(given: Mapping[str, Any], where: str, taken: Sequence[str]) -> Case:
     seen = list(taken)
     for place in changes:
         _check_new(place, f"{where}.set", seen)
-    return Case(name, dict(changes), read_axes(given, f"{where}.", seen), f"{where}.set")
+    return SweepCase(name, dict(changes), read_axes(given, f"{where}.", seen), f"{where}.set")
 
 
 def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> None:

@@ -11,8 +11,8 @@ from elephan import flow_files
 from elephan.errors import InputError, ScenarioError
 from elephan.run.precision import MOST
 from elephan.scenario import Scenario
-from elephan.sweep.axes import KEYS, Axis, Cases, check_keys, combinations, key_of, places_of, read_axes, size
-from elephan.sweep.points import Point, plan
+from elephan.sweep.axes import KEYS, SweepAxis, SweepCases, check_keys, combinations, key_of, places_of, read_axes, size
+from elephan.sweep.points import SweepPoint, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Sweep:
     Parameters
     ----------
     base : Scenario
-    axes : tuple of Axis or Cases
+    axes : tuple of SweepAxis or SweepCases
     title : str
         The base's, where the sweep has none of its own.
     origin : str
@@ -47,7 +47,7 @@ class Sweep:
     """
 
     base: Scenario
-    axes: tuple[Axis | Cases, ...]
+    axes: tuple[SweepAxis | SweepCases, ...]
     title: str
     origin: str
     precision: tuple[str, ...] = ()
@@ -200,7 +200,7 @@ class Sweep:
             What is wrong, with the key.
         """
         given = {"over": over, "zip": zip, "cases": cases}
-        if cases and any(isinstance(axis, Cases) for axis in self.axes):
+        if cases and any(isinstance(axis, SweepCases) for axis in self.axes):
             message = "cases: the sweep has cases already, and a point one name of a case; nest the new ones in those"
             raise InputError(message)
         taken = list(places_of(self.axes))
@@ -258,12 +258,12 @@ class Sweep:
     def __len__(self) -> int:
         return size(self.axes)
 
-    def points(self) -> list[Point]:
+    def points(self) -> list[SweepPoint]:
         """Resolve every point, the last axis fastest.
 
         Returns
         -------
-        list of Point
+        list of SweepPoint
 
         Raises
         ------
@@ -275,7 +275,7 @@ class Sweep:
             raise InputError(self._mistake(points))
         return points
 
-    def _mistake(self, points: Sequence[Point]) -> str:
+    def _mistake(self, points: Sequence[SweepPoint]) -> str:
         """Say what is wrong with a sweep none of whose points is a scenario."""
         place, error = points[0].culprit()
         message = error.removeprefix(f"{self.base.origin}: ")

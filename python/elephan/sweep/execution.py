@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.run import default_workers
-from elephan.sweep.tasks import Reply, run_points, task
+from elephan.sweep.tasks import PointReply, run_points, task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from elephan.sweep.points import Point
-    from elephan.sweep.tasks import Settings
+    from elephan.sweep.points import SweepPoint
+    from elephan.sweep.tasks import SweepSettings
 
 TASK = 2_000_000
 """Packets of a task of several points: a tenth of a second, beside which the way to a worker and back is nothing."""
@@ -28,24 +28,24 @@ PER_WORKER = 3
 """Tasks under way for each worker: one that runs, others that wait, so that none idles."""
 
 
-class LostError(InputError):
+class ExecutorLostError(InputError):
     """An executor that can run nothing any more."""
 
 
 @dataclass(frozen=True)
-class Job:
+class PointJob:
     """Points that resolve to the same scenario: run once.
 
     Parameters
     ----------
-    points : tuple of Point
+    points : tuple of SweepPoint
         One or more, of one sweep or of several.
-    settings : Settings
+    settings : SweepSettings
         Of the first one's sweep; with the series if any of them is to have it.
     """
 
-    points: tuple[Point, ...]
-    settings: Settings
+    points: tuple[SweepPoint, ...]
+    settings: SweepSettings
 
     @property
     def key(self) -> str:
@@ -58,7 +58,7 @@ class Job:
         return self.points[0].cost
 
 
-def jobs_of(planned: Iterable[tuple[Settings, Sequence[Point]]]) -> list[Job]:
+def jobs_of(planned: Iterable[tuple[SweepSettings, Sequence[SweepPoint]]]) -> list[PointJob]:
     """Gather points that are the same, the longest first.
 
     Parameters
@@ -68,33 +68,33 @@ def jobs_of(planned: Iterable[tuple[Settings, Sequence[Point]]]) -> list[Job]:
 
     Returns
     -------
-    list of Job
+    list of PointJob
         Those of the same length in the order of the sweeps.
     """
-    same: dict[str, list[Point]] = {}
-    asked: dict[str, Settings] = {}
+    same: dict[str, list[SweepPoint]] = {}
+    asked: dict[str, SweepSettings] = {}
     for settings, points in planned:
         for point in points:
             same.setdefault(point.key, []).append(point)
             first = asked.setdefault(point.key, settings)
             if settings.series and not first.series:
                 asked[point.key] = first._replace(series=True)
-    return sorted((Job(tuple(group), asked[key]) for key, group in same.items()), key=lambda job: -job.cost)
+    return sorted((PointJob(tuple(group), asked[key]) for key, group in same.items()), key=lambda job: -job.cost)
 
 
-def share_of(jobs: Sequence[Job], number: int, of: int) -> list[Job]:
+def share_of(jobs: Sequence[PointJob], number: int, of: int) -> list[PointJob]:
     """Return the jobs of one shard: dealt in turn from the longest on, so that shards take about as long.
 
     Parameters
     ----------
-    jobs : sequence of Job
+    jobs : sequence of PointJob
         From `jobs_of`.
     number, of : int
         The shard, from 1, and how many there are.
 
     Returns
     -------
-    list of Job
+    list of PointJob
 
     Examples
     --------
@@ -104,32 +104,32 @@ def share_of(jobs: Sequence[Job], number: int, of: int) -> list[Job]:
     return list(jobs[number - 1 :: of])
 
 
-def batches(jobs: Sequence[Job], workers: int) -> list[list[Job]]:
+def batches(jobs: Sequence[PointJob], workers: int) -> list[list[PointJob]]:
     """Put jobs that follow each other into tasks.
 
     Parameters
     ----------
-    jobs : sequence of Job
+    jobs : sequence of PointJob
     workers : int
 
     Returns
     -------
-    list of list of Job
+    list of list of PointJob
         Each of one sweep and of about a tenth of a second, unless a single job is longer; the last ones are not longer
         than what is left for each worker. In the order of their first jobs.
     """
     total = sum(job.cost for job in jobs)
     most = min(TASK, total / (4 * workers))
-    alike: dict[Settings, list[Job]] = {}
+    alike: dict[SweepSettings, list[PointJob]] = {}
     for job in jobs:
         alike.setdefault(job.settings, []).append(job)
     tasks = [task for group in alike.values() for task in _filled(group, most)]
     return sorted(tasks, key=lambda task: -task[0].cost)
 
 
-def _filled(jobs: Sequence[Job], most: float) -> list[list[Job]]:
+def _filled(jobs: Sequence[PointJob], most: float) -> list[list[PointJob]]:
     """Put jobs that follow each other into tasks of no more work than that, or of one job."""
-    found: list[list[Job]] = []
+    found: list[list[PointJob]] = []
     filled = math.inf
     for job in jobs:
         if filled + job.cost > most or len(found[-1]) == MOST_POINTS:
@@ -158,13 +158,13 @@ def workers_of(executor: Any) -> int:
     return int(getattr(executor, "_max_workers", None) or default_workers())
 
 
-def execute(executor: Executor, jobs: Sequence[Job], workers: int) -> Iterator[tuple[Job, Reply]]:
+def execute(executor: Executor, jobs: Sequence[PointJob], workers: int) -> Iterator[tuple[PointJob, PointReply]]:
     """Run jobs and yield what became of them, as they come.
 
     Parameters
     ----------
     executor : Executor
-    jobs : sequence of Job
+    jobs : sequence of PointJob
         In the order in which they begin.
     workers : int
 
@@ -174,7 +174,7 @@ def execute(executor: Executor, jobs: Sequence[Job], workers: int) -> Iterator[t
 
     Raises
     ------
-    LostError
+    ExecutorLostError
         If the executor is broken or gone. What it had done by then has been yielded.
     InputError
         If a worker cannot be used.
@@ -188,7 +188,7 @@ def execute(executor: Executor, jobs: Sequence[Job], workers: int) -> Iterator[t
                 yield from queue.take(future)
         if queue.lost:
             message = f"sweep: the executor is gone ({queue.lost}); with another one the same sweep goes on from there"
-            raise LostError(message)
+            raise ExecutorLostError(message)
     except KeyboardInterrupt:
         for future in [future for future in queue.running if future.done() and not future.cancelled()]:
             yield from queue.take(future)
@@ -201,10 +201,10 @@ def execute(executor: Executor, jobs: Sequence[Job], workers: int) -> Iterator[t
 class _Queue:
     """Tasks that wait and tasks that run."""
 
-    def __init__(self, executor: Executor, tasks: list[list[Job]], most: int) -> None:
+    def __init__(self, executor: Executor, tasks: list[list[PointJob]], most: int) -> None:
         self.executor, self.most = executor, most
         self.waiting = deque(tasks)
-        self.running: dict[Future[list[Reply]], list[Job]] = {}
+        self.running: dict[Future[list[PointReply]], list[PointJob]] = {}
         self.lost = ""
 
     def submit(self) -> bool:
@@ -214,12 +214,12 @@ class _Queue:
             try:
                 future = self.executor.submit(run_points, task(jobs[0].settings, [job.points[0] for job in jobs]))
             except RuntimeError as error:  # Broken, or shut down.
-                self.lost = _said(error)
+                self.lost = _error_text(error)
             else:
                 self.running[future] = jobs
         return bool(self.running)
 
-    def take(self, future: Future[list[Reply]]) -> Iterator[tuple[Job, Reply]]:
+    def take(self, future: Future[list[PointReply]]) -> Iterator[tuple[PointJob, PointReply]]:
         """Yield what came of a task that is done."""
         jobs = self.running.pop(future)
         try:
@@ -227,16 +227,16 @@ class _Queue:
         except InputError:
             raise
         except (BrokenExecutor, CancelledError) as error:
-            self.lost = self.lost or _said(error)
+            self.lost = self.lost or _error_text(error)
         except Exception as error:  # Whatever an executor says of a worker that died.
             if len(jobs) > 1:
                 # One of them is at fault; the others shall not fail with it.
                 self.waiting.extend([job] for job in jobs)
             else:
-                yield jobs[0], Reply(None, f"its worker failed: {_said(error)}")
+                yield jobs[0], PointReply(None, f"its worker failed: {_error_text(error)}")
         else:
             yield from zip(jobs, replies, strict=True)
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".removesuffix(": ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING
 
-from elephan.catalog.shelves import plain
+from elephan.catalog.registries import plain
 from elephan.errors import InputError, UnitError
 from elephan.units import bits_per_second, number_and_unit, octets, read_range, seconds
 

@@ -28,7 +28,7 @@ KEPT = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class SweepPoint:
     """One combination of what varies.
 
     Of most only what differs from the base is kept, so that there may be very many.
@@ -99,7 +99,7 @@ class Point:
 
 def plan(
     base: Scenario, combinations: Iterable[Combination], precision: Sequence[str] = (), max_replications: int = 100
-) -> list[Point]:
+) -> list[SweepPoint]:
     """Resolve every combination once.
 
     Parameters
@@ -111,9 +111,9 @@ def plan(
 
     Returns
     -------
-    list of Point
+    list of SweepPoint
     """
-    points: list[Point] = []
+    points: list[SweepPoint] = []
     left = KEPT
     for index, (labels, changes) in enumerate(combinations):
         error, cost, made = None, 0.0, None
@@ -126,13 +126,13 @@ def plan(
         except InputError as found:
             error = str(found)
             key = _native.digest(json.dumps([base.id, changes], sort_keys=True, default=str))
-        points.append(Point(index, labels, changes, base, key, cost, error, made))
+        points.append(SweepPoint(index, labels, changes, base, key, cost, error, made))
     return points
 
 
 def _bare(scenario: Scenario) -> Scenario:
     """A copy without what a scenario makes of itself when it is asked, so that this does not pile up."""
-    return replace(scenario).knowing(scenario.id, scenario.described)
+    return replace(scenario)._with_cached_facts(scenario.id, scenario.described)
 
 
 def change(base: Scenario, changes: Mapping[str, Value]) -> Scenario:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from elephan.store import Packed
-    from elephan.sweep.execution import Job
+    from elephan.store import PackedRun
+    from elephan.sweep.execution import PointJob
 
 
 @dataclass(frozen=True)
-class Progress:
+class SweepProgress:
     """How far a sweep is.
 
     Parameters
@@ -48,14 +48,14 @@ class Progress:
         return self.seconds * (self.cost_total - self.cost_done) / self.cost_done
 
 
-class Tally:
+class ProgressCounter:
     """Counts what sweeps do and tells it.
 
     Parameters
     ----------
-    jobs : sequence of Job
+    jobs : sequence of PointJob
     tell : callable or None
-        Takes a `Progress`.
+        Takes a `SweepProgress`.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Tally:
         Simulated for each job, by its key.
     """
 
-    def __init__(self, jobs: Sequence[Job], tell: Callable[[Progress], None] | None) -> None:
+    def __init__(self, jobs: Sequence[PointJob], tell: Callable[[SweepProgress], None] | None) -> None:
         self._tell = tell
         self._total = sum(len(job.points) for job in jobs)
         self._cost_total = sum(job.cost for job in jobs)
@@ -73,13 +73,13 @@ class Tally:
         self._packets = 0
         self.packets_of: dict[str, int] = {}
 
-    def reused(self, job: Job) -> None:
+    def reused(self, job: PointJob) -> None:
         """Count a job that the store had."""
         self._points += len(job.points)
         self._reused += len(job.points)
         self._cost_total -= job.cost
 
-    def failed(self, jobs: Sequence[Job]) -> None:
+    def failed(self, jobs: Sequence[PointJob]) -> None:
         """Count jobs that are no scenarios."""
         points = sum(len(job.points) for job in jobs)
         self._points += points
@@ -90,7 +90,7 @@ class Tally:
         self._begun = time.perf_counter()
         self._say()
 
-    def done(self, job: Job, packed: Packed | None) -> None:
+    def done(self, job: PointJob, packed: PackedRun | None) -> None:
         """Count a job that was run, or failed."""
         self._points += len(job.points)
         self._cost += job.cost
@@ -106,4 +106,4 @@ class Tally:
         if self._tell is not None:
             seconds = time.perf_counter() - self._begun
             counts = (self._points, self._total, self._reused, self._failed)
-            self._tell(Progress(*counts, self._cost, self._cost_total, seconds, self._packets))
+            self._tell(SweepProgress(*counts, self._cost, self._cost_total, seconds, self._packets))

@@ -17,17 +17,17 @@ from elephan.store.labels import as_labels
 from elephan.store.opening import usual
 from elephan.store.upkeep import SHARDS
 from elephan.sweep.document import Sweep
-from elephan.sweep.execution import Job, execute, jobs_of, share_of, workers_of
-from elephan.sweep.progress import Tally
-from elephan.sweep.swept import Done, Swept
-from elephan.sweep.tasks import Settings
+from elephan.sweep.execution import PointJob, execute, jobs_of, share_of, workers_of
+from elephan.sweep.progress import ProgressCounter
+from elephan.sweep.result import PointResult, SweepResult
+from elephan.sweep.tasks import SweepSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from elephan.sweep.points import Point
-    from elephan.sweep.progress import Progress
+    from elephan.sweep.points import SweepPoint
+    from elephan.sweep.progress import SweepProgress
 
 MOST_SHARDS = 100_000
 """Of a sweep."""
@@ -41,8 +41,8 @@ def run_sweep(
     part: tuple[int, int] | None,
     *,
     series: bool,
-    progress: Callable[[Progress], None] | None,
-) -> Swept:
+    progress: Callable[[SweepProgress], None] | None,
+) -> SweepResult:
     """Run every point of a sweep that is not in the store yet; see `elephan.sweep.sweep`.
 
     Parameters
@@ -53,7 +53,7 @@ def run_sweep(
 
     Returns
     -------
-    Swept
+    SweepResult
     """
     [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress)
     return swept
@@ -66,8 +66,8 @@ def run_sweeps(
     workers: int | None = None,
     part: tuple[int, int] | None = None,
     *,
-    progress: Callable[[Progress], None] | None = None,
-) -> list[Swept]:
+    progress: Callable[[SweepProgress], None] | None = None,
+) -> list[SweepResult]:
     """Run every point of several sweeps, the longest of all first: no worker waits for the end of one of them.
 
     A point that several have runs once, and carries the labels of each.
@@ -81,7 +81,7 @@ def run_sweeps(
 
     Returns
     -------
-    list of Swept
+    list of SweepResult
         In the order given; the time is that of all, a point's packets count in each that has it.
 
     Raises
@@ -93,11 +93,11 @@ def run_sweeps(
     if workers is not None and workers < 1:
         message = f"workers: {workers} run nothing; give 1 or more, or leave it out for as many as there are cores"
         raise InputError(message)
-    planned = [(asked, Settings.of(asked, series=series), asked.points()) for asked, series in every]
+    planned = [(asked, SweepSettings.of(asked, series=series), asked.points()) for asked, series in every]
     jobs = jobs_of((settings, points) for _, settings, points in planned)
     if part is not None:
         jobs = share_of(jobs, *part)
-    tally = Tally(jobs, progress)
+    tally = ProgressCounter(jobs, progress)
     with _opened(store, part) as kept:
         found, missing = _reuse(kept, jobs, tally)
         if part is not None:
@@ -112,9 +112,9 @@ def run_sweeps(
     swept = []
     for asked, _, points in planned:
         own = [point for point in points if point.key in mine]
-        done = tuple(Done(p, found.get(p.key, kept.folder), p.key in found, failures.get(p.key)) for p in own)
+        done = tuple(PointResult(p, found.get(p.key, kept.folder), p.key in found, failures.get(p.key)) for p in own)
         packets = sum(tally.packets_of.get(key, 0) for key in {point.key for point in own})
-        swept.append(Swept(asked, done, kept.folder, wall_s, packets))
+        swept.append(SweepResult(asked, done, kept.folder, wall_s, packets))
     return swept
 
 
@@ -150,7 +150,7 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 def preview(
     sweep: Sweep, store: Store | str | Path | None = None, shard: tuple[int, int] | None = None, *, series: bool = False
-) -> list[tuple[Point, bool]]:
+) -> list[tuple[SweepPoint, bool]]:
     """Say what a sweep would do, longest first, without doing it.
 
     Parameters
@@ -171,7 +171,7 @@ def preview(
     InputError
         If none of the points is a scenario, or the store cannot be read.
     """
-    jobs = jobs_of([(Settings.of(sweep, series=series), sweep.points())])
+    jobs = jobs_of([(SweepSettings.of(sweep, series=series), sweep.points())])
     if shard is not None:
         jobs = share_of(jobs, *shard)
     folder = folder_of(store)
@@ -225,7 +225,7 @@ def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> I
         yield opened
 
 
-def _reuse(store: Store, jobs: Sequence[Job], tally: Tally) -> tuple[dict[str, Path], list[Job]]:
+def _reuse(store: Store, jobs: Sequence[PointJob], tally: ProgressCounter) -> tuple[dict[str, Path], list[PointJob]]:
     """Label what the store has; return the keys of that, with the store's folder, and the jobs that are missing."""
     reused: dict[str, Path] = {}
     missing = []
@@ -241,7 +241,9 @@ def _reuse(store: Store, jobs: Sequence[Job], tally: Tally) -> tuple[dict[str, P
     return reused, missing
 
 
-def _reuse_whole(folder: Path, jobs: Sequence[Job], tally: Tally) -> tuple[dict[str, Path], list[Job]]:
+def _reuse_whole(
+    folder: Path, jobs: Sequence[PointJob], tally: ProgressCounter
+) -> tuple[dict[str, Path], list[PointJob]]:
     """The same for a shard and the store around it, which it only reads: points that are there with their labels."""
     if not (folder / FILE).exists():
         return {}, list(jobs)
@@ -258,7 +260,7 @@ def _reuse_whole(folder: Path, jobs: Sequence[Job], tally: Tally) -> tuple[dict[
     return reused, missing
 
 
-def _fail(store: Store, job: Job, error: str | None) -> str:
+def _fail(store: Store, job: PointJob, error: str | None) -> str:
     for point in job.points:
         store.fail(job.key, point.text, point.labels, error or "")
     return error or ""
@@ -266,10 +268,10 @@ def _fail(store: Store, job: Job, error: str | None) -> str:
 
 def _run(
     store: Store,
-    jobs: Sequence[Job],
+    jobs: Sequence[PointJob],
     executor: Executor | None,
     workers: int | None,
-    tally: Tally,
+    tally: ProgressCounter,
     failures: dict[str, str],
 ) -> None:
     """Run jobs and keep what comes of them."""

@@ -8,22 +8,22 @@ from elephan import _native
 from elephan.errors import InputError
 from elephan.run import run, run_several
 from elephan.scenario import Scenario
-from elephan.store import Packed, pack
+from elephan.store import PackedRun, pack
 from elephan.sweep.points import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from elephan.run.result import Result
+    from elephan.run.result import RunResult
     from elephan.sweep.document import Sweep
     from elephan.sweep.lists import Value
-    from elephan.sweep.points import Point
+    from elephan.sweep.points import SweepPoint
 
 
 Made = TypeVar("Made")
 
 
-class Text(NamedTuple):
+class ScenarioPayload(NamedTuple):
     """A scenario taken apart: nothing but text, so it travels lightly and need not be read again."""
 
     text: str
@@ -34,7 +34,7 @@ class Text(NamedTuple):
     described: str
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Text:
+    def of(cls, scenario: Scenario) -> ScenarioPayload:
         """Take a scenario apart."""
         return cls(
             scenario.text, scenario.canonical, scenario.origin, scenario.warmup_rule, scenario.id, scenario.described
@@ -42,13 +42,13 @@ class Text(NamedTuple):
 
     def scenario(self) -> Scenario:
         """Put it together again."""
-        return Scenario(*self[:4]).knowing(*self[4:])
+        return Scenario(*self[:4])._with_cached_facts(*self[4:])
 
 
-class Settings(NamedTuple):
+class SweepSettings(NamedTuple):
     """What all points of a sweep share."""
 
-    base: Text
+    base: ScenarioPayload
     precision: tuple[str, ...]
     max_replications: int
     series: bool
@@ -56,52 +56,52 @@ class Settings(NamedTuple):
     """Of the engine that asks; another one would give other results."""
 
     @classmethod
-    def of(cls, sweep: Sweep, *, series: bool) -> Settings:
+    def of(cls, sweep: Sweep, *, series: bool) -> SweepSettings:
         """Say what all points of a sweep share."""
-        return cls(Text.of(sweep.base), sweep.precision, sweep.max_replications, series)
+        return cls(ScenarioPayload.of(sweep.base), sweep.precision, sweep.max_replications, series)
 
 
-class Task(NamedTuple):
+class PointBatch(NamedTuple):
     """A few points."""
 
-    settings: Settings
-    points: list[Text | dict[str, Value]]
+    settings: SweepSettings
+    points: list[ScenarioPayload | dict[str, Value]]
     """Each as it is, or by what it changes in the base."""
 
 
-def task(settings: Settings, points: Sequence[Point]) -> Task:
+def task(settings: SweepSettings, points: Sequence[SweepPoint]) -> PointBatch:
     """Write points as they travel.
 
     Parameters
     ----------
-    settings : Settings
-    points : sequence of Point
+    settings : SweepSettings
+    points : sequence of SweepPoint
 
     Returns
     -------
-    Task
+    PointBatch
     """
-    return Task(settings, [p.changes if p.made is None else Text.of(p.made) for p in points])
+    return PointBatch(settings, [p.changes if p.made is None else ScenarioPayload.of(p.made) for p in points])
 
 
-class Reply(NamedTuple):
+class PointReply(NamedTuple):
     """What became of one point."""
 
-    packed: Packed | None
+    packed: PackedRun | None
     """Its files: made where others are made at the same time, so that only writing them is left."""
     error: str | None
 
 
-def run_points(given: Task) -> list[Reply]:
+def run_points(given: PointBatch) -> list[PointReply]:
     """Run a few points, one after the other, in this thread.
 
     Parameters
     ----------
-    given : Task
+    given : PointBatch
 
     Returns
     -------
-    list of Reply
+    list of PointReply
         In their order.
 
     Raises
@@ -122,11 +122,11 @@ def run_points(given: Task) -> list[Reply]:
     return [_reply(settings, scenario, results) for scenario in scenarios]
 
 
-def _scenario(base: Scenario, point: Text | dict[str, Value]) -> Scenario:
-    return point.scenario() if isinstance(point, Text) else change(base, point)
+def _scenario(base: Scenario, point: ScenarioPayload | dict[str, Value]) -> Scenario:
+    return point.scenario() if isinstance(point, ScenarioPayload) else change(base, point)
 
 
-def _together(settings: Settings, scenarios: Sequence[Scenario]) -> dict[int, Result | InputError]:
+def _together(settings: SweepSettings, scenarios: Sequence[Scenario]) -> dict[int, RunResult | InputError]:
     """Results of several points, by the identity of their scenarios: the lock changes hands once for all."""
     try:
         found = run_several(scenarios, series=settings.series)
@@ -137,11 +137,13 @@ def _together(settings: Settings, scenarios: Sequence[Scenario]) -> dict[int, Re
     return {id(scenario): result for scenario, result in zip(scenarios, found, strict=True)}
 
 
-def _reply(settings: Settings, scenario: Scenario | Reply, results: dict[int, Result | InputError]) -> Reply:
-    if isinstance(scenario, Reply):
+def _reply(
+    settings: SweepSettings, scenario: Scenario | PointReply, results: dict[int, RunResult | InputError]
+) -> PointReply:
+    if isinstance(scenario, PointReply):
         return scenario
 
-    def packed() -> Packed:
+    def packed() -> PackedRun:
         result = results.pop(id(scenario), None)
         if result is None:
             result = run(
@@ -156,16 +158,16 @@ def _reply(settings: Settings, scenario: Scenario | Reply, results: dict[int, Re
         return pack(result)
 
     made = _tried(packed)
-    return made if isinstance(made, Reply) else Reply(made, None)
+    return made if isinstance(made, PointReply) else PointReply(made, None)
 
 
-def _tried(do: Callable[[], Made]) -> Made | Reply:
+def _tried(do: Callable[[], Made]) -> Made | PointReply:
     """What comes of it, or a reply that says what went wrong: the other points go on."""
     try:
         return do()
     except (KeyboardInterrupt, SystemExit):
         raise
     except InputError as error:
-        return Reply(None, str(error))
+        return PointReply(None, str(error))
     except BaseException as error:  # As above.
-        return Reply(None, f"internal error: {type(error).__name__}: {error}; a defect of elephan")
+        return PointReply(None, f"internal error: {type(error).__name__}: {error}; a defect of elephan")

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import InputError
-from elephan.run.result import Result
+from elephan.run.result import RunResult
 from elephan.scenario import Scenario
 from elephan.testbed.hosts import lacking
-from elephan.testbed.plan import PROGRAMS, Plan, plan
+from elephan.testbed.plan import PROGRAMS, TestbedPlan, plan
 from elephan.testbed.replication import replicate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-__all__ = ["Plan", "Tested", "plan", "run"]
+__all__ = ["TestbedPlan", "TestbedResult", "plan", "run"]
 
 ENGINE = "testbed"
 
@@ -32,12 +32,12 @@ ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class Tested:
+class TestbedResult:
     """A run on real stacks.
 
     Parameters
     ----------
-    result : Result
+    result : RunResult
         As of a simulation.
     valid : bool
         Whether every replication was punctual, and every law was asked.
@@ -55,7 +55,7 @@ class Tested:
         Where Linux did not do what the scenario says.
     """
 
-    result: Result
+    result: RunResult
     valid: bool
     objections: tuple[str, ...]
     punctuality: tuple[dict[str, Any], ...]
@@ -105,7 +105,7 @@ def run(
     progress: Callable[[int, int], None] | None = None,
     *,
     attempts: int = ATTEMPTS,
-) -> Tested:
+) -> TestbedResult:
     """Run a scenario through the kernel's TCP, in real time.
 
     Parameters
@@ -121,7 +121,7 @@ def run(
 
     Returns
     -------
-    Tested
+    TestbedResult
 
     Raises
     ------
@@ -147,9 +147,9 @@ def run(
             objections.append(f"replication {number}: {recorded['objection']}")
         if progress is not None:
             progress(number + 1, len(plans))
-    result = Result(read_one, tuple(outcomes), ENGINE, time.perf_counter() - begun)
+    result = RunResult(read_one, tuple(outcomes), ENGINE, time.perf_counter() - begun)
     told = tuple(objections), tuple(punctuality), tuple(laws), tuple(acks)
-    return Tested(result, not objections, *told, differences=plans[0].differences)
+    return TestbedResult(result, not objections, *told, differences=plans[0].differences)
 
 
 def _check(*, laws: bool) -> None:

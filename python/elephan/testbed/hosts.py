@@ -35,7 +35,7 @@ SAME_PARENT = 'test "$PPID" = "$0" && exec "$@"'
 """Of a shell whose first argument is a process: goes on only if that one started it."""
 
 
-class Host:
+class NetworkHost:
     """A host of its own.
 
     Parameters
@@ -48,7 +48,7 @@ class Host:
         self.name = name
         self._holder: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> Host:
+    def __enter__(self) -> NetworkHost:
         self._holder = _start([*_bound(), "unshare", "--net", "sleep", "infinity"])
         try:
             self._arrive(self._holder)

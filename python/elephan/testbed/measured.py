@@ -11,35 +11,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.metrics import bin_lowers
-from elephan.run.outcome import CAUSES, Outcome
+from elephan.run.outcome import CAUSES, ReplicationOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from elephan.testbed.plan import Plan
-    from elephan.testbed.traffic import Said
+    from elephan.testbed.plan import TestbedPlan
+    from elephan.testbed.traffic import Iperf3Report
 
     Floats = NDArray[np.float64]
 
 
-def outcome(plan: Plan, recorded: dict[str, Any], said: Sequence[Said], begun_s: Sequence[float]) -> Outcome:
+def outcome(
+    plan: TestbedPlan, recorded: dict[str, Any], said: Sequence[Iperf3Report], begun_s: Sequence[float]
+) -> ReplicationOutcome:
     """Lay out what was recorded.
 
     Parameters
     ----------
-    plan : Plan
+    plan : TestbedPlan
     recorded : dict
         Of the bottleneck.
-    said : sequence of Said
+    said : sequence of Iperf3Report
         Of each flow.
     begun_s : sequence of float
         When each flow's transfer began [s].
 
     Returns
     -------
-    Outcome
+    ReplicationOutcome
     """
     facts = plan.scenario.facts
     warmup_s, span_s = facts["warmup_s"], plan.duration_s - facts["warmup_s"]
@@ -84,15 +86,15 @@ def outcome(plan: Plan, recorded: dict[str, Any], said: Sequence[Said], begun_s:
         **samples,
     }
     none: list[dict[str, Any] | None] = [None] * len(plan.scenario.groups)
-    return Outcome(links, flows, shown, histograms, [{}], balance, [], [], none, 0)
+    return ReplicationOutcome(links, flows, shown, histograms, [{}], balance, [], [], none, 0)
 
 
-def _grid(plan: Plan) -> Floats:
+def _grid(plan: TestbedPlan) -> Floats:
     every = plan.scenario.facts["every_s"] or 0.1
     return np.arange(0.0, plan.duration_s, every)
 
 
-def _sampled(grid: Floats, said: Sequence[Said], begun_s: Sequence[float], name: str) -> Floats:
+def _sampled(grid: Floats, said: Sequence[Iperf3Report], begun_s: Sequence[float], name: str) -> Floats:
     """What held at each instant, shape (flows, samples); NaN before a flow begins."""
     rows = []
     for one, at in zip(said, begun_s, strict=True):
@@ -103,7 +105,7 @@ def _sampled(grid: Floats, said: Sequence[Said], begun_s: Sequence[float], name:
 
 
 def _links(
-    plan: Plan, recorded: dict[str, Any], grid: Floats, span_s: float
+    plan: TestbedPlan, recorded: dict[str, Any], grid: Floats, span_s: float
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any], dict[str, list[NDArray[np.uint64]]]]:
     link, sampled = recorded["link"], recorded["samples"]
     time_s, backlog = sampled["time_s"], sampled["backlog_packets"]
@@ -152,7 +154,7 @@ def _histogram(values: NDArray[Any]) -> NDArray[np.uint64]:
     return np.bincount(bins).astype(np.uint64)
 
 
-def _clusters(plan: Plan, recorded: dict[str, Any]) -> tuple[int, int]:
+def _clusters(plan: TestbedPlan, recorded: dict[str, Any]) -> tuple[int, int]:
     """Loss events of the link, a mean round-trip time or more apart, and how many flows all of them hit."""
     warmup_s, gap = plan.scenario.facts["warmup_s"], plan.scenario.links[0]["mean_rtt_s"]
     time_s, flow = recorded["drops"]["time_s"], recorded["drops"]["flow"]
@@ -174,7 +176,7 @@ def _events(time_s: Floats, gap: float) -> NDArray[np.int64]:
     return np.array(found)
 
 
-def _loss_events(plan: Plan, recorded: dict[str, Any], warmup_s: float) -> NDArray[np.uint64]:
+def _loss_events(plan: TestbedPlan, recorded: dict[str, Any], warmup_s: float) -> NDArray[np.uint64]:
     """Of each flow: a window's worth of drops is one."""
     time_s, flow = recorded["drops"]["time_s"], recorded["drops"]["flow"]
     queue_s = recorded["link"]["waited_s"] / max(recorded["link"]["begun"], 1)
@@ -185,7 +187,7 @@ def _loss_events(plan: Plan, recorded: dict[str, Any], warmup_s: float) -> NDArr
     return np.array(found, dtype=np.uint64)
 
 
-def _goodput(said: Said, begun_s: float, plan: Plan, warmup_s: float) -> float:
+def _goodput(said: Iperf3Report, begun_s: float, plan: TestbedPlan, warmup_s: float) -> float:
     """Wire size of what came in order, over the measured time [bit/s]."""
     came = _within(said.received_s + begun_s, said.received_bytes, warmup_s, plan.duration_s)
     return 8.0 * came * plan.packet / said.mss / (plan.duration_s - warmup_s)

@@ -41,7 +41,7 @@ LEAST_LIMIT_S = 5e-4
 AFTER_S = 2
 """Senders go on after the measured time, so that their end is not part of it [s]."""
 
-OURS = {
+BPF_LAWS = {
     "highspeed": "el_highspeed",
     "ghstcp": "el_ghstcp",
     "nr-hstcp": "el_nrhstcp",
@@ -50,7 +50,7 @@ OURS = {
 }
 """Laws that elephan brings along, as the kernel calls them."""
 
-THEIRS = {
+KERNEL_LAWS = {
     name: name for name in ("reno", "cubic", "bbr", "bic", "westwood", "vegas", "yeah", "illinois", "hybla", "dctcp")
 }
 """Laws that the kernel may have itself."""
@@ -71,11 +71,11 @@ SETTINGS = {
 }
 """Of both hosts. The default law is set, since that of the machine may pace."""
 
-PROMPT = ("chrt", "--rr", "5")
+REAL_TIME = ("chrt", "--rr", "5")
 """Before a sender or receiver: it comes before the rest of the machine, in turns with its like, and after the relay."""
 
 OWN_FILES = 'mount -t tmpfs none "${TMPDIR:=/tmp}" 2>/dev/null; export TMPDIR; exec "$@"'
-APART = ("unshare", "--mount", "sh", "-c", OWN_FILES, "sh")
+OWN_MOUNTS = ("unshare", "--mount", "sh", "-c", OWN_FILES, "sh")
 """Before iperf3: it makes a file for temporary ones and removes it at once; killed in between, it would leave it."""
 
 PROGRAMS = {
@@ -96,7 +96,7 @@ Command = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Flow:
+class SenderFlow:
     """A sender.
 
     Parameters
@@ -119,14 +119,14 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TestbedPlan:
     """All that is to be done.
 
     Parameters
     ----------
     scenario : Scenario
     replication : int
-    flows : tuple of Flow
+    flows : tuple of SenderFlow
     packet : int [B]
         On the wire.
     settings : dict of str to str
@@ -139,7 +139,7 @@ class Plan:
 
     scenario: Scenario
     replication: int
-    flows: tuple[Flow, ...]
+    flows: tuple[SenderFlow, ...]
     packet: int
     settings: dict[str, str]
     route: str
@@ -175,12 +175,12 @@ class Plan:
     def laws(self) -> list[dict[str, Any]]:
         """Controls of the laws that elephan brings along, each law once."""
         controls = {group["control"]["law"]: group["control"] for group in self.scenario.resolved["flows"]}
-        return [control for law, control in controls.items() if law in OURS]
+        return [control for law, control in controls.items() if law in BPF_LAWS]
 
     @property
     def differences(self) -> tuple[str, ...]:
         """Where Linux does not do what the scenario says."""
-        return differences(self.scenario, OURS)
+        return differences(self.scenario, BPF_LAWS)
 
     def host(self, *, server: bool) -> list[Command]:
         """Commands that set a host up, to be run inside of it.
@@ -205,18 +205,18 @@ class Plan:
             ("ip", "route", "replace", other, "dev", DEVICE, "src", own, *says),
         ]
 
-    def serve(self, flow: Flow) -> Command:
+    def serve(self, flow: SenderFlow) -> Command:
         """Command of a flow's server."""
         options = ("--server", "--one-off", "--json", "--interval", "0.1", "--port", str(flow.port))
-        return (*APART, *PROMPT, "iperf3", *options)
+        return (*OWN_MOUNTS, *REAL_TIME, "iperf3", *options)
 
-    def send(self, flow: Flow) -> Command:
+    def send(self, flow: SenderFlow) -> Command:
         """Command of a flow's sender."""
         seconds = math.ceil(self.duration_s - flow.start_s) + AFTER_S
         where = ("--client", SERVER, "--port", str(flow.port), "--connect-timeout", "5000")
         return (
-            *APART,
-            *PROMPT,
+            *OWN_MOUNTS,
+            *REAL_TIME,
             "iperf3",
             *where,
             "--congestion",
@@ -232,7 +232,7 @@ class Plan:
         """All commands in their order, as one would type them, with what elephan does itself as comments."""
         rate, queue = self.scenario.links[0]["rate_bps"], self.scenario.links[0]["discipline"]
         found = [f"# not as the scenario says: {difference}" for difference in self.differences]
-        found += [f"# put {OURS[control['law']]} into the kernel until the end" for control in self.laws]
+        found += [f"# put {BPF_LAWS[control['law']]} into the kernel until the end" for control in self.laws]
         found += ["# two hosts, each a network namespace of a process that ends with this one"]
         found += ["unshare --net sleep infinity  # client", "unshare --net sleep infinity  # server"]
         found += [f"# TUN device {DEVICE} in each; between them {rate / 1e6:g} Mbit/s, {queue}"]
@@ -246,7 +246,7 @@ class Plan:
         return found
 
 
-def plan(scenario: Scenario, replication: int = 0) -> Plan:
+def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
     """Say what a scenario needs, or why it cannot be had.
 
     Parameters
@@ -257,7 +257,7 @@ def plan(scenario: Scenario, replication: int = 0) -> Plan:
 
     Returns
     -------
-    Plan
+    TestbedPlan
 
     Raises
     ------
@@ -274,14 +274,14 @@ def plan(scenario: Scenario, replication: int = 0) -> Plan:
         drawn["base_rtt_s"].tolist(),
     )
     flows = tuple(
-        Flow(group, index, _called(groups[group]), start_s, rtt_s, FIRST_PORT + number)
+        SenderFlow(group, index, _called(groups[group]), start_s, rtt_s, FIRST_PORT + number)
         for number, (group, index, start_s, rtt_s) in enumerate(zip(*columns, strict=True))
     )
     tcp = scenario.resolved["flows"][0]["tcp"]
     settings = SETTINGS | {"net.ipv4.tcp_ecn": "1" if tcp["ecn"] != "off" else "0"}
     route = f"initcwnd {tcp['initial_window']} rto_min {round(tcp['min_rto_ps'] / 1e9)}ms"
     back = "quickack 1" if tcp["delayed_ack"] == 1 else ""
-    return Plan(scenario, replication, flows, scenario.groups[0]["packet_bytes"], settings, route, back)
+    return TestbedPlan(scenario, replication, flows, scenario.groups[0]["packet_bytes"], settings, route, back)
 
 
 def _check(scenario: Scenario) -> None:
@@ -317,11 +317,11 @@ def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
 
 def _called(law: str) -> str:
     """Name of a law in the kernel."""
-    if law in OURS:
-        return OURS[law]
+    if law in BPF_LAWS:
+        return BPF_LAWS[law]
     offered = AVAILABLE.read_text().split() if AVAILABLE.exists() else []
-    if THEIRS.get(law) in offered:
-        return THEIRS[law]
-    known = [*OURS, *(name for name, called in THEIRS.items() if called in offered)]
+    if KERNEL_LAWS.get(law) in offered:
+        return KERNEL_LAWS[law]
+    known = [*BPF_LAWS, *(name for name, called in KERNEL_LAWS.items() if called in offered)]
     message = f"flows.control: this kernel has no {law}; it can have {', '.join(known)}"
     raise InputError(message)

@@ -11,15 +11,15 @@ from typing import IO, TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import InputError
-from elephan.testbed.hosts import PATIENCE_S, Host, end
+from elephan.testbed.hosts import PATIENCE_S, NetworkHost, end
 from elephan.testbed.measured import outcome
-from elephan.testbed.plan import DEVICE, Flow, Plan
+from elephan.testbed.plan import DEVICE, SenderFlow, TestbedPlan
 from elephan.testbed.traffic import complaint, read
 
 if TYPE_CHECKING:
     import subprocess
 
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
 
     Files = dict[int, IO[bytes]]
 
@@ -39,12 +39,12 @@ LOOK_S = 0.05
 """Between two looks at the senders [s]."""
 
 
-def replicate(plan: Plan) -> tuple[Outcome, dict[str, Any]]:
+def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
     """Run one replication.
 
     Parameters
     ----------
-    plan : Plan
+    plan : TestbedPlan
 
     Returns
     -------
@@ -60,8 +60,8 @@ def replicate(plan: Plan) -> tuple[Outcome, dict[str, Any]]:
         held = {control["law"]: _native.HeldLaw(_control(control)) for control in plan.laws}
         for law in held.values():
             stack.callback(law.release)
-        client, server = stack.enter_context(Host("client")), stack.enter_context(Host("server"))
-        relay = stack.enter_context(Relay(plan, client, server))
+        client, server = stack.enter_context(NetworkHost("client")), stack.enter_context(NetworkHost("server"))
+        relay = stack.enter_context(LinkRelay(plan, client, server))
         for host in (client, server):
             for command in plan.host(server=host is server):
                 host.do(command)
@@ -71,7 +71,7 @@ def replicate(plan: Plan) -> tuple[Outcome, dict[str, Any]]:
         receivers = _serve(plan, server, received, stack)
         relay.start()
         _send(plan, client, relay, sent, stack)
-        _hear_out(receivers)
+        _wait_for_receivers(receivers)
         recorded = relay.stop()
         recorded["acks"] = _acks(client.counters())
         recorded["laws"] = {name: law.counters() for name, law in held.items()}
@@ -107,13 +107,13 @@ def strayed(laws: dict[str, dict[str, int]]) -> str:
     return f"{', '.join(found)} that no law gave: the kernel passed over its program" if found else ""
 
 
-class Relay:
+class LinkRelay:
     """The link between two hosts, looked after by a thread. Its devices are gone after the with block.
 
     Parameters
     ----------
-    plan : Plan
-    client, server : Host
+    plan : TestbedPlan
+    client, server : NetworkHost
         The namespaces get a device each.
 
     Raises
@@ -122,7 +122,7 @@ class Relay:
         If the system refuses a device.
     """
 
-    def __init__(self, plan: Plan, client: Host, server: Host) -> None:
+    def __init__(self, plan: TestbedPlan, client: NetworkHost, server: NetworkHost) -> None:
         self.failed = False
         self._plan = plan
         self._found: dict[str, Any] = {}
@@ -141,7 +141,7 @@ class Relay:
             )
             raise InputError(message) from None
 
-    def __enter__(self) -> Relay:
+    def __enter__(self) -> LinkRelay:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -204,7 +204,7 @@ class Relay:
             self.failed = True
 
 
-def _serve(plan: Plan, server: Host, files: Files, stack: ExitStack) -> list[subprocess.Popen[bytes]]:
+def _serve(plan: TestbedPlan, server: NetworkHost, files: Files, stack: ExitStack) -> list[subprocess.Popen[bytes]]:
     """Start the receivers, and wait until they listen: a sender that comes earlier is refused."""
     receivers = {flow.port: server.start(plan.serve(flow), stack, files[flow.port]) for flow in plan.flows}
     until = time.monotonic() + PATIENCE_S
@@ -219,12 +219,12 @@ def _serve(plan: Plan, server: Host, files: Files, stack: ExitStack) -> list[sub
     return list(receivers.values())
 
 
-def _send(plan: Plan, client: Host, relay: Relay, files: Files, stack: ExitStack) -> None:
+def _send(plan: TestbedPlan, client: NetworkHost, relay: LinkRelay, files: Files, stack: ExitStack) -> None:
     """Start each sender in its time, and wait for all of them; but not for ever, nor if one or the relay has failed."""
     begun = time.monotonic()
     until = begun + plan.duration_s + 2 * GRACE_S
     later = sorted(plan.flows, key=lambda flow: flow.start_s, reverse=True)
-    running: dict[Flow, subprocess.Popen[bytes]] = {}
+    running: dict[SenderFlow, subprocess.Popen[bytes]] = {}
     while (later or running) and not relay.failed and (now := time.monotonic()) < until:
         while later and begun + later[-1].start_s <= now:
             flow = later.pop()
@@ -244,7 +244,7 @@ def _send(plan: Plan, client: Host, relay: Relay, files: Files, stack: ExitStack
         end(process)
 
 
-def _hear_out(receivers: list[subprocess.Popen[bytes]]) -> None:
+def _wait_for_receivers(receivers: list[subprocess.Popen[bytes]]) -> None:
     """Let receivers say what came: they end a little later than their senders."""
     until = time.monotonic() + GRACE_S
     while any(process.poll() is None for process in receivers) and time.monotonic() < until:
@@ -277,5 +277,5 @@ def _control(control: dict[str, Any]) -> str:
     return "{ " + ", ".join(f"{name} = {json.dumps(value)}" for name, value in said.items()) + " }"
 
 
-def _name(flow: Flow) -> str:
+def _name(flow: SenderFlow) -> str:
     return f"flow {flow.group}.{flow.index}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Said:
+class Iperf3Report:
     """One flow, an entry per interval, times from the start of the flow.
 
     Parameters
@@ -41,7 +41,7 @@ class Said:
     mss: int
 
 
-def read(sender: str, receiver: str, name: str) -> Said:
+def read(sender: str, receiver: str, name: str) -> Iperf3Report:
     """Read the documents of both ends.
 
     Parameters
@@ -53,7 +53,7 @@ def read(sender: str, receiver: str, name: str) -> Said:
 
     Returns
     -------
-    Said
+    Iperf3Report
 
     Raises
     ------
@@ -68,7 +68,7 @@ def read(sender: str, receiver: str, name: str) -> Said:
     def column(rows: list[dict[str, Any]], key: str, scale: float = 1.0) -> NDArray[np.float64]:
         return scale * np.array([row[key] for row in rows], dtype=float)
 
-    return Said(
+    return Iperf3Report(
         column(streams, "end"),
         column(streams, "snd_cwnd", 1 / mss),
         column(streams, "rtt", 1e-6),

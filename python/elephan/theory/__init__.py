@@ -1,6 +1,6 @@
 """Analytic models: what theory says before, and beside, a simulation. They never look at one."""
 
-from elephan.theory.fixed_points import FixedPoint, Thresholds, droptail, red
+from elephan.theory.fixed_points import FixedPoint, RedThresholds, droptail, red
 from elephan.theory.laws import aimd, highspeed, nr_hstcp, reno, response
 from elephan.theory.response import Response
 from elephan.theory.sawtooth import Sawtooth, partial, recovery_time, synchronised
@@ -9,9 +9,9 @@ from elephan.theory.textbook import RESPONSES, published
 __all__ = [
     "RESPONSES",
     "FixedPoint",
+    "RedThresholds",
     "Response",
     "Sawtooth",
-    "Thresholds",
     "aimd",
     "droptail",
     "highspeed",

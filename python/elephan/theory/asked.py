@@ -49,7 +49,7 @@ _BEFORE, _MEASURED = 6, 4
 
 
 @dataclass(frozen=True)
-class Asked(Response):
+class LawResponses(Response):
     """One control's answers; made by `asked`.
 
     Parameters
@@ -263,7 +263,7 @@ def _straight(at: Floats, x: Floats, y: Floats) -> Floats:
 
 
 @cache
-def asked(text: str) -> Asked:
+def asked(text: str) -> LawResponses:
     """Ask a control.
 
     Parameters
@@ -273,7 +273,7 @@ def asked(text: str) -> Asked:
 
     Returns
     -------
-    Asked
+    LawResponses
 
     Raises
     ------
@@ -295,7 +295,7 @@ def asked(text: str) -> Asked:
     law = _native.AskedLaw(controls.inline(controls.control(text)))
     uses_rtt = _moves(law)
     periods = _Periods(law, uses_rtt)
-    return Asked(text, SOURCES[name], uses_rtt, periods.mean, periods.loss, law=law)
+    return LawResponses(text, SOURCES[name], uses_rtt, periods.mean, periods.loss, law=law)
 
 
 def _moves(law: _native.AskedLaw) -> bool:

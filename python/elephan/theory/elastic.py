@@ -323,7 +323,7 @@ def _target(target: ArrayLike) -> NDArray[np.float64]:
     return values
 
 
-class Mixed(NamedTuple):
+class BottleneckedMix(NamedTuple):
     """A few bottlenecked flows on background traffic."""
 
     residual_bps: float
@@ -349,7 +349,7 @@ def mixed(
     *,
     loss_target: float = 1e-3,
     chance: float = 0.05,
-) -> Mixed:
+) -> BottleneckedMix:
     """Buffer for bottlenecked flows on Poisson background traffic.
 
     Parameters
@@ -369,7 +369,7 @@ def mixed(
 
     Returns
     -------
-    Mixed
+    BottleneckedMix
 
     Raises
     ------
@@ -392,7 +392,7 @@ def mixed(
     rho = float(_load(offered)) * rate_bps / residual
     # P(N > m) = rho^(m + 1) <= chance
     flows = max(0, math.ceil(math.log(chance) / math.log(rho) - 1 - 1e-12)) if 0 < rho < 1 else 0
-    return Mixed(
+    return BottleneckedMix(
         residual_bps=residual,
         load=rho,
         flows=flows,

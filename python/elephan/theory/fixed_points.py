@@ -73,7 +73,7 @@ class FixedPoint:
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class RedThresholds:
     """RED as a function of the instantaneous queue.
 
     Parameters
@@ -292,7 +292,7 @@ def red(
     rate: float,
     buffer: int,
     rtts: ArrayLike,
-    thresholds: Thresholds,
+    thresholds: RedThresholds,
     *,
     delay: Delay = "accepted",
     chain: Chain = "thinned",
@@ -308,7 +308,7 @@ def red(
         K, beyond which everything is dropped.
     rtts : array_like [s], shape (n,)
         Without queueing.
-    thresholds : Thresholds
+    thresholds : RedThresholds
         Of the instantaneous queue, where RED takes an average.
     delay : {"accepted", "occupancy", "none"}
         As for `droptail`.
@@ -345,7 +345,7 @@ def red_each(
     rate: float,
     buffers: ArrayLike,
     rtts: ArrayLike,
-    thresholds: Sequence[Thresholds],
+    thresholds: Sequence[RedThresholds],
     *,
     delay: Delay = "accepted",
     chain: Chain = "thinned",
@@ -359,7 +359,7 @@ def red_each(
     rate : float [segments/s]
     buffers : array_like of int [segments], shape (buffers,)
     rtts : array_like [s], shape (n,)
-    thresholds : sequence of Thresholds
+    thresholds : sequence of RedThresholds
         One for each buffer.
     delay : {"accepted", "occupancy", "none"}
     chain : {"thinned", "unthinned"}
@@ -402,7 +402,7 @@ def red_each(
 class _States:
     """The chain behind RED with one buffer: states, drops, and the weights that no load changes."""
 
-    def __init__(self, buffer: int, thresholds: Thresholds, chain: Chain) -> None:
+    def __init__(self, buffer: int, thresholds: RedThresholds, chain: Chain) -> None:
         self.n = np.arange(buffer + 1, dtype=float)
         self.drop = thresholds.drop(self.n)
         self.drop[-1] = 1.0

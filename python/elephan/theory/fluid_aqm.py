@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from elephan.theory.fluid_queues import Discipline, Law, Path
+    from elephan.theory.fluid_queues import Discipline, FluidPath, Law
 
 Complex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
 
 
-class Rest(NamedTuple):
+class Equilibrium(NamedTuple):
     """Where nothing changes; every field has the shape (cases,)."""
 
     window: Array
@@ -37,19 +37,19 @@ class Rest(NamedTuple):
     loss: Array
 
 
-def equilibrium(law: Law, path: Path, discipline: Discipline) -> Rest:
+def equilibrium(law: Law, path: FluidPath, discipline: Discipline) -> Equilibrium:
     """Window, queue, RTT and loss at which nothing changes, stable or not.
 
     Parameters
     ----------
     law : callable
         See `Law`; a / (b w^2) must fall with the window.
-    path : Path
+    path : FluidPath
     discipline : DropTail, SmallBuffer, Red or Pie
 
     Returns
     -------
-    Rest
+    Equilibrium
 
     Raises
     ------
@@ -69,10 +69,10 @@ def equilibrium(law: Law, path: Path, discipline: Discipline) -> Rest:
     """
     rate, rtt, _ = path.arrays()
     window, queue = discipline.at_rest(law, path)
-    return Rest(window, queue, rtt + queue / rate, loss_at_rest(law, window))
+    return Equilibrium(window, queue, rtt + queue / rate, loss_at_rest(law, window))
 
 
-class Trajectory(NamedTuple):
+class FluidTrajectory(NamedTuple):
     """The fluid against time; arrays of shape (steps, cases) but for the time, (steps,)."""
 
     time_s: Array
@@ -98,7 +98,7 @@ class Trajectory(NamedTuple):
 
 def trajectory(
     law: Law,
-    path: Path,
+    path: FluidPath,
     discipline: Discipline,
     duration_s: float,
     step_s: float,
@@ -106,14 +106,14 @@ def trajectory(
     queue: ArrayLike = 0.0,
     *,
     once: bool = False,
-) -> Trajectory:
+) -> FluidTrajectory:
     """Integrate the fluid equations by steps of fixed length.
 
     Parameters
     ----------
     law : callable
         See `Law`.
-    path : Path
+    path : FluidPath
         All its cases are integrated at once.
     discipline : DropTail, SmallBuffer, Red or Pie
     duration_s : float [s]
@@ -128,7 +128,7 @@ def trajectory(
 
     Returns
     -------
-    Trajectory
+    FluidTrajectory
 
     Raises
     ------
@@ -172,17 +172,19 @@ def trajectory(
         a, b = law(w)
         w = np.maximum(w + step_s * (a / rtt - b * w * blow), 1.0)
         q = np.minimum(np.maximum(q + step_s * rate * (load - 1), 0.0), discipline.limit)
-    return Trajectory(np.asarray(np.arange(steps) * step_s, dtype=float), windows, queues, losses, loads)
+    return FluidTrajectory(np.asarray(np.arange(steps) * step_s, dtype=float), windows, queues, losses, loads)
 
 
-def unstable_roots(law: Law, path: Path, discipline: Discipline) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def unstable_roots(
+    law: Law, path: FluidPath, discipline: Discipline
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """Count the growing modes of the equations made linear at rest: none if the equilibrium is locally stable.
 
     Parameters
     ----------
     law : callable
         See `Law`, differentiable at rest.
-    path : Path
+    path : FluidPath
     discipline : DropTail, SmallBuffer, Red or Pie
 
     Returns

@@ -99,7 +99,7 @@ _TABLE = 8192
 
 
 @dataclass(frozen=True)
-class Path:
+class FluidPath:
     """Flows of one kind through one link; each field may be an array, all are broadcast.
 
     Parameters
@@ -124,7 +124,7 @@ class Path:
         return rate, rtt, flows
 
 
-class Marker(Protocol):
+class QueueMarker(Protocol):
     """What a discipline remembers while time passes."""
 
     def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:
@@ -182,15 +182,15 @@ class DropTail:
         """See `Red`."""
         return self.buffer
 
-    def marker(self, rate: Array) -> Marker:  # noqa: ARG002  # the same for every rate
+    def marker(self, rate: Array) -> QueueMarker:  # noqa: ARG002  # the same for every rate
         """See `Red`."""
         return self
 
     def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:  # noqa: ARG002  # it has no memory
-        """See `Marker`."""
+        """See `QueueMarker`."""
         return np.where(queue >= self.buffer, np.maximum(1 - 1 / np.maximum(load, 1e-9), 0), 0.0)
 
-    def at_rest(self, law: Law, path: Path) -> tuple[Array, Array]:
+    def at_rest(self, law: Law, path: FluidPath) -> tuple[Array, Array]:
         """See `Red`."""
         rate, rtt, flows = path.arrays()
         full = (rate * rtt + self.buffer) / flows
@@ -220,15 +220,15 @@ class SmallBuffer:
         """See `Red`: the fluid sees no queue."""
         return 0.0
 
-    def marker(self, rate: Array) -> Marker:  # noqa: ARG002  # the same for every rate
+    def marker(self, rate: Array) -> QueueMarker:  # noqa: ARG002  # the same for every rate
         """See `Red`."""
         return self
 
     def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:  # noqa: ARG002  # it has no memory
-        """See `Marker`."""
+        """See `QueueMarker`."""
         return np.asarray(np.minimum(load, 1.0) ** self.buffer)
 
-    def at_rest(self, law: Law, path: Path) -> tuple[Array, Array]:
+    def at_rest(self, law: Law, path: FluidPath) -> tuple[Array, Array]:
         """See `Red`."""
         rate, rtt, flows = path.arrays()
         full = rate * rtt / flows
@@ -283,11 +283,11 @@ class Red:
         gentle = top + (1 - top) * (x - self.max_th) / self.max_th
         return np.asarray(np.clip(np.where(x < self.max_th, rising, gentle), 0, 1))
 
-    def marker(self, rate: Array) -> Marker:
+    def marker(self, rate: Array) -> QueueMarker:
         """Begin, for links of these rates [packets/s], shape (cases,)."""
         return _RedMarker(self, rate)
 
-    def settled(self, law: Law, path: Path) -> Array:
+    def settled(self, law: Law, path: FluidPath) -> Array:
         """Return max_p, if it adapts: what puts the queue into the middle of the band, as far as it may be chosen."""
         rate, rtt, flows = path.arrays()
         if not self.adapt:
@@ -296,7 +296,7 @@ class Red:
         bottom = self.bottom if self.adapt == "ared" else 0.0
         return np.clip(2 * loss_at_rest(law, (rate * rtt + middle) / flows), bottom, self.top)
 
-    def at_rest(self, law: Law, path: Path) -> tuple[Array, Array]:
+    def at_rest(self, law: Law, path: FluidPath) -> tuple[Array, Array]:
         """Return window and queue where nothing changes, each of shape (cases,)."""
         rate, rtt, flows = path.arrays()
         max_p = self.settled(law, path)
@@ -333,7 +333,7 @@ class _RedMarker:
         self.updates = 0
 
     def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:  # noqa: ARG002  # RED sees the queue
-        """See `Marker`."""
+        """See `QueueMarker`."""
         self.average = self.average - np.expm1(-self.pole * dt) * (queue - self.average)
         if self.red.adapt and time_s >= (self.updates + 1) * self.red.interval_s:
             self.updates += 1
@@ -377,7 +377,7 @@ class Pie:
     interval_s: float = 0.015
     limit: Each = math.inf
 
-    def marker(self, rate: Array) -> Marker:
+    def marker(self, rate: Array) -> QueueMarker:
         """See `Red`."""
         return _PieMarker(self, rate)
 
@@ -385,7 +385,7 @@ class Pie:
         """Return the factor by which small probabilities slow the controller."""
         return _PIE_FACTORS[np.searchsorted(_PIE_BOUNDS, loss, side="right")]
 
-    def at_rest(self, law: Law, path: Path) -> tuple[Array, Array]:
+    def at_rest(self, law: Law, path: FluidPath) -> tuple[Array, Array]:
         """See `Red`: the target, or a full buffer if it lies beyond."""
         rate, rtt, flows = path.arrays()
         queue = rate * self.target_s
@@ -411,7 +411,7 @@ class _PieMarker:
         self.updates = 0
 
     def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:  # noqa: ARG002  # PIE sees the queue
-        """See `Marker`."""
+        """See `QueueMarker`."""
         if time_s >= (self.updates + 1) * self.pie.interval_s:
             self.updates += 1
             delay = queue / self.rate

@@ -29,7 +29,7 @@ POWER = -(1 + SLOPE / SPAN)
 
 
 @dataclass(frozen=True)
-class Period:
+class LossPeriod:
     """What happens between two losses; every field has the shape of p and rtt together.
 
     Parameters
@@ -87,7 +87,7 @@ def peak(p: ArrayLike) -> tuple[Floats, Floats]:
     return np.asarray(window), given_up(y)
 
 
-def closed_form(p: ArrayLike, rtt: ArrayLike) -> Period:
+def closed_form(p: ArrayLike, rtt: ArrayLike) -> LossPeriod:
     """Period in closed form, with b at 0.1 while the window grows.
 
     Parameters
@@ -99,7 +99,7 @@ def closed_form(p: ArrayLike, rtt: ArrayLike) -> Period:
 
     Returns
     -------
-    Period
+    LossPeriod
         At p > 1e-3 Reno's: half the peak round trips at three quarters of the peak.
 
     Raises
@@ -123,7 +123,7 @@ def closed_form(p: ArrayLike, rtt: ArrayLike) -> Period:
     duration = factor * over / (LOW_WINDOW * POWER) * (high**POWER - low**POWER)
     packets = factor / (1 + POWER) * (high ** (1 + POWER) - low ** (1 + POWER))
     reno = loss > LOW_P
-    return Period(top, b, np.where(reno, over * top / 2, duration), np.where(reno, 0.75 * top * top / 2, packets))
+    return LossPeriod(top, b, np.where(reno, over * top / 2, duration), np.where(reno, 0.75 * top * top / 2, packets))
 
 
 def throughput(p: ArrayLike, rtt: ArrayLike) -> Floats:
@@ -196,14 +196,14 @@ def window(t: ArrayLike, p: float, rtt: float) -> Floats:
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class PeriodTrajectory:
     """A period of the exact equation.
 
     Parameters
     ----------
     t : ndarray [s], shape (n,)
     window : ndarray [segments], shape (n,)
-    period : Period
+    period : LossPeriod
 
     Examples
     --------
@@ -213,10 +213,10 @@ class Trajectory:
 
     t: Floats
     window: Floats
-    period: Period
+    period: LossPeriod
 
 
-def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> Trajectory:
+def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> PeriodTrajectory:
     """Integrate dw/dt = 2 w^2 b p / ((2 - b) RTT) from the loss to the next.
 
     Parameters
@@ -231,7 +231,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> T
 
     Returns
     -------
-    Trajectory
+    PeriodTrajectory
         Relative error below 1e-9.
 
     Raises
@@ -277,7 +277,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> T
     t = np.linspace(0.0, duration, samples)
     curve = LOW_WINDOW * np.exp(SPAN * found.sol(t)[0])
     values = (np.asarray(x) for x in (top, b, duration, packets))
-    return Trajectory(t, curve, Period(*values))
+    return PeriodTrajectory(t, curve, LossPeriod(*values))
 
 
 def _positive(name: str, x: ArrayLike) -> Floats:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 
-class Facts(NamedTuple):
+class LinkFacts(NamedTuple):
     """What rules ask of a link and of the flows that cross it."""
 
     packets_per_s: float
@@ -48,7 +48,7 @@ class Facts(NamedTuple):
     """Largest access rate of a bulk flow over the link's rate; infinite without a limit [1]."""
 
 
-def facts(link: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] = ()) -> Facts:
+def facts(link: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] = ()) -> LinkFacts:
     """Collect what rules ask, from a scenario.
 
     Parameters
@@ -61,7 +61,7 @@ def facts(link: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] = ()) -> 
 
     Returns
     -------
-    Facts
+    LinkFacts
 
     Examples
     --------
@@ -75,7 +75,7 @@ def facts(link: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] = ()) -> 
     rates = [group["access_rate_bps"] or math.inf for group in bulk]
     limit, limit_bytes = link["buffer_limit_packets"], link["buffer_limit_bytes"]
     in_bytes = math.nan if limit_bytes is None else 8 * limit_bytes / packet_bits
-    return Facts(
+    return LinkFacts(
         packets_per_s=link["rate_bps"] / packet_bits,
         bdp_packets=link["bdp_packets"],
         min_rtt_s=link["min_rtt_s"],
@@ -90,7 +90,7 @@ def facts(link: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] = ()) -> 
     )
 
 
-def of_link(scenario: Scenario, link: int) -> Facts:
+def of_link(scenario: Scenario, link: int) -> LinkFacts:
     """Collect what rules ask of a link of a scenario.
 
     Parameters
@@ -101,7 +101,7 @@ def of_link(scenario: Scenario, link: int) -> Facts:
 
     Returns
     -------
-    Facts
+    LinkFacts
 
     Examples
     --------
@@ -114,16 +114,16 @@ def of_link(scenario: Scenario, link: int) -> Facts:
     return facts(scenario.links[link], groups)
 
 
-Assumption = Callable[[Facts], str]
+Assumption = Callable[[LinkFacts], str]
 """One line that says what does not hold; empty if it holds, or if the facts cannot tell."""
 
 
-def _reno(f: Facts) -> str:
+def _reno(f: LinkFacts) -> str:
     others = [law for law in f.laws if law != "reno"]
     return f"assumes Reno, which gives up half its window; here {', '.join(others)}" if others else ""
 
 
-def _constant_decrease(f: Facts) -> str:
+def _constant_decrease(f: LinkFacts) -> str:
     unknown = [law for law in f.laws if controls.kind(law) not in SOURCES]
     if unknown:
         return f"assumes a constant decrease; that of {', '.join(unknown)} is not, so half is taken"
@@ -132,110 +132,110 @@ def _constant_decrease(f: Facts) -> str:
     return f"assumes a constant decrease; {said}, and otherwise at other windows" if moving else ""
 
 
-def _drop_tail(f: Facts) -> str:
+def _drop_tail(f: LinkFacts) -> str:
     return "" if f.discipline == "drop-tail" else f"assumes a drop-tail queue; here {f.discipline}"
 
 
-def _long_lived(f: Facts) -> str:
+def _long_lived(f: LinkFacts) -> str:
     return "assumes long-lived flows alone; here there is other traffic too" if f.other_traffic else ""
 
 
-def _equal_rtts(f: Facts) -> str:
+def _equal_rtts(f: LinkFacts) -> str:
     # A tenth: less than the queueing delay that a buffer of any of these rules adds.
     if f.max_rtt_s <= 1.1 * f.min_rtt_s:
         return ""
     return f"assumes one RTT for all; here {1e3 * f.min_rtt_s:.4g} to {1e3 * f.max_rtt_s:.4g} ms"
 
 
-def _many(f: Facts) -> str:
+def _many(f: LinkFacts) -> str:
     # Appenzeller2004 saw flows in step below about a hundred of them, and hardly ever above 500.
     return f"assumes hundreds of flows out of step; here {f.flows}" if f.flows < 100 else ""
 
 
-def _out_of_step(f: Facts) -> str:
+def _out_of_step(f: LinkFacts) -> str:
     if f.flows < 2 or f.max_rtt_s > 1.1 * f.min_rtt_s:
         return ""
     return "assumes flows out of step; equal RTTs tend to keep them in step"
 
 
-def _no_timeouts(f: Facts) -> str:
+def _no_timeouts(f: LinkFacts) -> str:
     buffer = 0.0 if math.isnan(f.buffer_packets) else f.buffer_packets
     window = (f.bdp_packets + buffer) / max(f.flows, 1)
     # Fast retransmit needs three segments behind the lost one.
     return f"assumes no timeouts; here a flow's share is {window:.2g} segments" if window < 4 else ""
 
 
-def _slow_access(f: Facts) -> str:
+def _slow_access(f: LinkFacts) -> str:
     # A tenth of the link: the spacing at which Enachescu2006 finds pacing unnecessary, roughly.
     if f.access_ratio <= 0.1:
         return ""
     return "assumes paced senders or access links far slower than the link; here a flow can send bursts at its rate"
 
 
-class Rule(NamedTuple):
+class BufferRule(NamedTuple):
     """A rule for the buffer of a link."""
 
     title: str
     source: str
     """A key of `citations`."""
-    packets: Callable[[Facts], float]
+    packets: Callable[[LinkFacts], float]
     assumptions: tuple[Assumption, ...]
 
 
-def _decrease(f: Facts) -> float:
+def _decrease(f: LinkFacts) -> float:
     """Return the largest decrease of the laws; a half where one does not answer to loss alone, or none is known."""
     known = (least_cut(law, *_share(f)) if controls.kind(law) in SOURCES else 0.5 for law in f.laws)
     return max(known, default=0.5)
 
 
-def _share(f: Facts) -> tuple[float, float]:
+def _share(f: LinkFacts) -> tuple[float, float]:
     """Segments of a flow that fill its share of the link, and its RTT [s]."""
     return f.bdp_packets / max(f.flows, 1), f.bdp_packets / f.packets_per_s
 
 
 _IN_STEP = (_reno, _drop_tail, _long_lived)
 
-RULES: dict[str, Rule] = {
-    "bdp": Rule("rate x mean base RTT", "Villamizar1994", lambda f: f.bdp_packets, (*_IN_STEP, _equal_rtts)),
-    "bdp_over_sqrt_n": Rule(
+RULES: dict[str, BufferRule] = {
+    "bdp": BufferRule("rate x mean base RTT", "Villamizar1994", lambda f: f.bdp_packets, (*_IN_STEP, _equal_rtts)),
+    "bdp_over_sqrt_n": BufferRule(
         "the same over the root of the number of flows",
         "Appenzeller2004",
         lambda f: f.bdp_packets / math.sqrt(f.flows),
         (*_IN_STEP, _many, _out_of_step, _no_timeouts),
     ),
-    "max_bdp": Rule(
+    "max_bdp": BufferRule(
         "rate x largest base RTT", "Andrew2005", lambda f: f.packets_per_s * f.max_rtt_s, (*_IN_STEP, _no_timeouts)
     ),
-    "min_bdp": Rule(
+    "min_bdp": BufferRule(
         "rate x smallest base RTT", "Villamizar1994", lambda f: f.packets_per_s * f.min_rtt_s, (*_IN_STEP, _equal_rtts)
     ),
-    "link_bdp": Rule(
+    "link_bdp": BufferRule(
         "rate x twice the link's own delay", "Barman2004", lambda f: f.packets_per_s * 2 * f.delay_s, (_drop_tail,)
     ),
-    "decrease_bdp": Rule(
+    "decrease_bdp": BufferRule(
         "rate x mean base RTT x b / (1 - b), b what a loss takes",
         "Spang2021",
         lambda f: float(one_flow_buffer(f.bdp_packets, _decrease(f))),
         (_constant_decrease, _drop_tail, _long_lived, _equal_rtts),
     ),
-    "log_window": Rule(
+    "log_window": BufferRule(
         "logarithm of a flow's window, for 90 % of a load of 80 %",
         "Enachescu2006",
         lambda f: float(small_buffer(max(f.bdp_packets / max(f.flows, 1), 1.0))),
         (_reno, _drop_tail, _many, _slow_access),
     ),
-    "twenty": Rule("20 packets", "RainaWischik2005", lambda _: 20.0, (_reno, _drop_tail, _many, _slow_access)),
-    "hundred": Rule("100 packets", "AugeRoberts2006", lambda _: 100.0, (_drop_tail,)),
+    "twenty": BufferRule("20 packets", "RainaWischik2005", lambda _: 20.0, (_reno, _drop_tail, _many, _slow_access)),
+    "hundred": BufferRule("100 packets", "AugeRoberts2006", lambda _: 100.0, (_drop_tail,)),
 }
 """Every rule, by name."""
 
 
-def buffers(known: Facts) -> dict[str, float]:
+def buffers(known: LinkFacts) -> dict[str, float]:
     """Buffers that the rules give.
 
     Parameters
     ----------
-    known : Facts
+    known : LinkFacts
 
     Returns
     -------
@@ -257,14 +257,14 @@ def buffers(known: Facts) -> dict[str, float]:
     return {name: value for name, value in values.items() if value > 0}
 
 
-def broken(name: str, known: Facts) -> list[str]:
+def broken(name: str, known: LinkFacts) -> list[str]:
     """Say aloud which assumptions of a rule do not hold.
 
     Parameters
     ----------
     name : str
         A key of `RULES`.
-    known : Facts
+    known : LinkFacts
 
     Returns
     -------

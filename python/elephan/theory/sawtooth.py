@@ -2,7 +2,7 @@
 
 Utilisation, period, loss and mean queue for any a(w) and b(w): `synchronised` flows of one RTT in one integral,
 `partial` cuts of any number of flows with their own RTTs by following the windows until they repeat. Laws that remember
-their last loss are followed by the engine's own arithmetic (`Asked.teeth`).
+their last loss are followed by the engine's own arithmetic (`LawResponses.teeth`).
 *Source*: LakshmanMadhow1997 for one Reno flow; Andrew2005, whose fluid reference this is; PhillipsHu2006 for the
 recovery time. *Differs from* packets: no bursts, no timeouts, no slow start, the cut comes at once (of a law that
 remembers a round trip later, and another passes until it grows); real flows are neither all cut together nor in turns.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.asked import Asked
+from elephan.theory.asked import LawResponses
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -136,7 +136,7 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
     parts = (np.asarray(x, dtype=float) for x in (rate, buffer, rtt, flows))
     c, room, tau, n = (np.asarray(x) for x in np.broadcast_arrays(*parts))
     _check(c, room, tau)
-    if isinstance(law, Asked) and law.remembers:
+    if isinstance(law, LawResponses) and law.remembers:
         return _repeating(law, c, room, tau, n)
     top = (c * tau + room) / n
     full = tau + room / c
@@ -197,7 +197,7 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
         message = f"sawtooth: cut is {cut}; give a number of flows from 1 to {tau.size}"
         raise InputError(message)
     overflows = turns * -(-tau.size // cut)
-    if isinstance(law, Asked) and law.remembers:
+    if isinstance(law, LawResponses) and law.remembers:
         return _remembering(law.teeth(rate, room.ravel().tolist(), tau.tolist(), cut, (2 * overflows, overflows)), room)
     rows = room.reshape(-1, 1)
     fluid = _Fluid(law, np.full_like(rows, rate), rows, np.tile(tau, (len(rows), 1)), cut)
@@ -208,7 +208,7 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
     return Sawtooth(used, period, queue, found.rates.reshape(*room.shape, tau.size), events, dropped)
 
 
-def _repeating(law: Asked, rate: Floats, buffer: Floats, rtt: Floats, flows: Floats) -> Sawtooth:
+def _repeating(law: LawResponses, rate: Floats, buffer: Floats, rtt: Floats, flows: Floats) -> Sawtooth:
     """Follow one of the equal flows."""
     cases = [x.ravel().tolist() for x in (rate / flows, buffer / flows, rtt)]
     rows = np.concatenate([law.alone(own, [room], tau) for own, room, tau in zip(*cases, strict=True)])
@@ -217,7 +217,7 @@ def _repeating(law: Asked, rate: Floats, buffer: Floats, rtt: Floats, flows: Flo
 
 
 def _remembering(rows: Floats, shape: Floats) -> Sawtooth:
-    """Arrange what `Asked.teeth` says."""
+    """Arrange what `LawResponses.teeth` says."""
     used, period, queue, events, dropped = (rows[:, i].reshape(shape.shape) for i in range(5))
     return Sawtooth(used, period, queue, rows[:, 7:].reshape(*shape.shape, -1), events, dropped)
 

@@ -1,12 +1,12 @@
 """Every model beside packets: closed form, numerical integration and simulation of the same thing."""
 
 from elephan.accuracy.against import buffers, elastic, fluid, recovery, windows
-from elephan.accuracy.against.entry import Against, Beside, simulated, spread
+from elephan.accuracy.against.entry import ExtraColumn, ModelTest, simulated, spread
 from elephan.errors import InputError
 
-__all__ = ["AGAINST", "WITHOUT", "Against", "Beside", "against", "simulated", "spread"]
+__all__ = ["AGAINST", "WITHOUT", "ExtraColumn", "ModelTest", "against", "simulated", "spread"]
 
-AGAINST: dict[str, Against] = {
+AGAINST: dict[str, ModelTest] = {
     entry.model: entry
     for entry in (
         windows.RESPONSE,
@@ -44,7 +44,7 @@ WITHOUT: dict[str, str] = {
 """Why the other models are not compared."""
 
 
-def against(model: str) -> Against:
+def against(model: str) -> ModelTest:
     """Find how a model is compared with packets.
 
     Parameters
@@ -53,7 +53,7 @@ def against(model: str) -> Against:
 
     Returns
     -------
-    Against
+    ModelTest
 
     Raises
     ------

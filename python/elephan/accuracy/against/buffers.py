@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.accuracy.against.entry import Against, Beside
+from elephan.accuracy.against.entry import ExtraColumn, ModelTest
 from elephan.accuracy.against.fluid import discipline
-from elephan.accuracy.against.scenes import OF_PAPERS, bulk, link, scene, teeth
+from elephan.accuracy.against.scenes import OF_PAPERS, bulk, link, scene, with_sawtooth_duration
 from elephan.theory.elastic import loss as blocking
 from elephan.theory.laws import response
-from elephan.theory.models import Column, Picture
+from elephan.theory.models import ModelColumn, ModelPicture
 from elephan.theory.models.flows import spread
 from elephan.theory.models.links import rate as rate_text
 from elephan.theory.models.links import time as time_text
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from elephan.accuracy.against.entry import Row
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
-    from elephan.theory.models import Table
+    from elephan.theory.models import ModelTable
     from elephan.theory.response import Floats
 
 SETTLING, MEASURED = 3, 6
@@ -37,7 +37,7 @@ LEAST_PACKETS = 1e6
 """That a link can carry while many short sawteeth are measured."""
 
 
-def _used(outcome: Outcome, _: Row) -> float:
+def _used(outcome: ReplicationOutcome, _: Row) -> float:
     return float(outcome.links["utilization"][0])
 
 
@@ -61,7 +61,9 @@ def _flows(
     if access is not None:
         group["access"] = access
     there = link(row["rate"], rtts[0] / 4, buffer, **more)
-    return teeth(scene(f"{count} {law} flows", there, [group], 10, 10, every_s), SETTLING, MEASURED, least)
+    return with_sawtooth_duration(
+        scene(f"{count} {law} flows", there, [group], 10, 10, every_s), SETTLING, MEASURED, least
+    )
 
 
 def _simulated(row: Row) -> str:
@@ -69,12 +71,12 @@ def _simulated(row: Row) -> str:
     return OF_PAPERS.get(row["law"], str(row["law"]))
 
 
-def reno_closed_form(table: Table) -> Floats:
+def reno_closed_form(table: ModelTable) -> Floats:
     """Utilization of Reno flows that lose together, 3/4 (1 + B)^2 / (1 + B + B^2); 1 from B = 1 on.
 
     Parameters
     ----------
-    table : Table
+    table : ModelTable
         Of the model sawtooth.
 
     Returns
@@ -94,7 +96,7 @@ def reno_closed_form(table: Table) -> Floats:
     return np.where(v["law"] == "reno", np.where(shares < 1, below, 1.0), np.nan)
 
 
-def _followed(table: Table) -> Floats:
+def _followed(table: ModelTable) -> Floats:
     """Windows followed in time until they repeat, all cut at an overflow."""
     v = table.values
     rows = zip(v["law"], v["rate"] / 8 / v["packet"], v["buffer"], v["rtt"], v["flows"], strict=True)
@@ -107,7 +109,7 @@ def _followed(table: Table) -> Floats:
     )
 
 
-def _together(table: Table) -> Floats:
+def _together(table: ModelTable) -> Floats:
     """Windows of one RTT, all cut at an overflow: the other end of what a buffer can give."""
     v = table.values
     rtt = (v["rtt_min"] + v["rtt_max"]) / 2
@@ -116,7 +118,7 @@ def _together(table: Table) -> Floats:
     return np.array([float(synchronised(response(str(law)), *rest).utilisation) for law, *rest in rows])
 
 
-SAWTOOTH = Against(
+SAWTOOTH = ModelTest(
     model="sawtooth",
     line="utilization",
     says=(
@@ -135,16 +137,16 @@ SAWTOOTH = Against(
         "flows": "1",
         "buffer": "4..800:22",
     },
-    picture=Picture("buffer", ("closed_utilization", "utilization", "followed_utilization"), "x", "utilization"),
+    picture=ModelPicture("buffer", ("closed_utilization", "utilization", "followed_utilization"), "x", "utilization"),
     beside={
-        "closed_utilization": Beside(Column("1", "closed form, for Reno"), reno_closed_form),
-        "followed_utilization": Beside(Column("1", "windows followed in time"), _followed),
+        "closed_utilization": ExtraColumn(ModelColumn("1", "closed form, for Reno"), reno_closed_form),
+        "followed_utilization": ExtraColumn(ModelColumn("1", "windows followed in time"), _followed),
     },
     meanings={"utilization": "integral over the window"},
     points=6,
 )
 
-STAGGERED = Against(
+STAGGERED = ModelTest(
     model="staggered",
     line="utilization",
     says=(
@@ -157,9 +159,9 @@ STAGGERED = Against(
     scenario=lambda row: _flows(row, row["buffer"], row["law"]),
     measure=_used,
     given={"buffer": "125..8000:13"},
-    picture=Picture("buffer", ("utilization", "together_utilization"), "x", "utilization"),
+    picture=ModelPicture("buffer", ("utilization", "together_utilization"), "x", "utilization"),
     meanings={"utilization": "the largest alone cut"},
-    beside={"together_utilization": Beside(Column("1", "all cut at every overflow"), _together)},
+    beside={"together_utilization": ExtraColumn(ModelColumn("1", "all cut at every overflow"), _together)},
 )
 
 
@@ -169,7 +171,7 @@ def _red(row: Row) -> Scenario:
     return _flows(row, room, _simulated(row), queue=queue)
 
 
-DROPTAIL = Against(
+DROPTAIL = ModelTest(
     model="droptail-fixed-point",
     line="utilization",
     says=(
@@ -182,10 +184,10 @@ DROPTAIL = Against(
     scenario=lambda row: _flows(row, row["buffer"] - 1, _simulated(row)),
     measure=_used,
     given={"buffer": "126..8001:13"},
-    picture=Picture("buffer", ("utilization",), "x"),
+    picture=ModelPicture("buffer", ("utilization",), "x"),
 )
 
-RED = Against(
+RED = ModelTest(
     model="red-fixed-point",
     line="utilization",
     says=(
@@ -198,10 +200,10 @@ RED = Against(
     measure=_used,
     given={"buffer": "251..8001:13"},
     points=4,
-    picture=Picture("buffer", ("utilization",), "x"),
+    picture=ModelPicture("buffer", ("utilization",), "x"),
 )
 
-GAUSSIAN = Against(
+GAUSSIAN = ModelTest(
     model="gaussian",
     line="utilization",
     says=(
@@ -216,11 +218,11 @@ GAUSSIAN = Against(
     measure=_used,
     given={"rate": "500 Mbit/s", "flows": "200", "buffer": "10..1000:13"},
     meanings={"utilization": "mean shortfall taken away", "utilization_bound": "chance that the queue never empties"},
-    picture=Picture("buffer", ("utilization", "utilization_bound"), "x", "utilization"),
+    picture=ModelPicture("buffer", ("utilization", "utilization_bound"), "x", "utilization"),
 )
 
 
-def _of_equal_packets(table: Table) -> Floats:
+def _of_equal_packets(table: ModelTable) -> Floats:
     """The same fixed point with the loss of equal packets: what flows send at a loss is what a load loses."""
     v, found = table.values, []
     for i, buffer in enumerate(v["buffer"].tolist()):
@@ -243,7 +245,7 @@ def _paced(row: Row) -> Scenario:
     return _flows(row, row["buffer"], row["law"], least=LEAST_PACKETS, access=access)
 
 
-SMALL = Against(
+SMALL = ModelTest(
     model="small-buffer",
     line="utilization",
     says=(
@@ -256,10 +258,10 @@ SMALL = Against(
     ),
     scenario=_paced,
     measure=_used,
-    picture=Picture("buffer", ("utilization", "md1k_utilization"), "", "utilization"),
+    picture=ModelPicture("buffer", ("utilization", "md1k_utilization"), "", "utilization"),
     given={"rate": "500 Mbit/s", "flows": "500", "buffer": "4,5,6,8,10,12,16,20,24,32,40,48,64"},
     meanings={"utilization": "loss load^B"},
-    beside={"md1k_utilization": Beside(Column("1", "packets of one size, M/D/1/K"), _of_equal_packets)},
+    beside={"md1k_utilization": ExtraColumn(ModelColumn("1", "packets of one size, M/D/1/K"), _of_equal_packets)},
 )
 
 MIXTURE = 5
@@ -271,7 +273,7 @@ def _mixture(row: Row) -> Scenario:
     return _flows(given, row["buffer"], "reno", every_s=0.005)
 
 
-QUEUE_BOUND = Against(
+QUEUE_BOUND = ModelTest(
     model="queue-bound",
     line="least_packets",
     says=(
@@ -282,7 +284,7 @@ QUEUE_BOUND = Against(
     scenario=_mixture,
     measure=lambda outcome, _: float(outcome.samples["backlog_packets"][0].min()),
     given={"buffer": "100,200,300,400,500,600,700,800,900,1000"},
-    picture=Picture("buffer", ("least_packets",), ""),
+    picture=ModelPicture("buffer", ("least_packets",), ""),
     replications=5,
 )
 
@@ -300,7 +302,7 @@ def _one_by_one(row: Row) -> Scenario:
     return scene("flows come one by one", there, [group], count * EACH_S, 2 * EACH_S)
 
 
-BACKLOG_TARGET = Against(
+BACKLOG_TARGET = ModelTest(
     model="backlog-target",
     line="joining_packets",
     says=(
@@ -311,7 +313,7 @@ BACKLOG_TARGET = Against(
     ),
     scenario=_one_by_one,
     measure=lambda outcome, _: float(outcome.links["backlog_packets"][0]),
-    picture=Picture("flows", ("room_packets", "joining_packets"), "xy", "queue"),
+    picture=ModelPicture("flows", ("room_packets", "joining_packets"), "xy", "queue"),
     given={"rate": "100 Mbit/s", "flows": "1,2,3,5,8", "law": "fast"},
     called="backlog_packets",
 )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.accuracy.against.entry import Against
+from elephan.accuracy.against.entry import ModelTest
 from elephan.accuracy.against.scenes import bulk, link, scene
 from elephan.errors import InputError
-from elephan.theory.models import Picture
+from elephan.theory.models import ModelPicture
 from elephan.theory.models.links import rate as rate_text
 from elephan.theory.models.links import time as time_text
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from elephan.accuracy.against.entry import Row
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
 
 HEADER = 40
 """Of a packet [bytes]."""
 
 
-def _transfers(outcome: Outcome) -> dict[str, Any]:
+def _transfers(outcome: ReplicationOutcome) -> dict[str, Any]:
     found = outcome.transfers[0]
     assert found is not None  # the group's transfers end
     return found
@@ -57,13 +57,13 @@ def _sharing(row: Row) -> Scenario | None:
     return scene("transfers", there, [group], 50 * alone / row["load"], SHARED * alone / row["load"], alone / 8)
 
 
-def _in_progress(outcome: Outcome, row: Row) -> float:
+def _in_progress(outcome: ReplicationOutcome, row: Row) -> float:
     histogram = _transfers(outcome)["open_histogram"]
     n = round(row["flows"])
     return float(histogram[n] / histogram.sum()) if n < len(histogram) else 0.0
 
 
-PROCESSOR_SHARING = Against(
+PROCESSOR_SHARING = ModelTest(
     model="processor-sharing",
     line="chance",
     says=(
@@ -74,7 +74,7 @@ PROCESSOR_SHARING = Against(
     scenario=_sharing,
     measure=_in_progress,
     given={"load": "0.5,0.7", "flows": "0..8:9", "size": "1.25 MB", "rate": "25 Mbit/s"},
-    picture=Picture("flows", ("chance",), "y"),
+    picture=ModelPicture("flows", ("chance",), "y"),
     points=9,
     replications=5,
 )
@@ -100,7 +100,7 @@ def _datagrams(row: Row) -> Scenario | None:
     return scene("datagrams", link(row["rate"], 0, row["buffer"] - 1), [group], seconds / 100, seconds, seconds / 10)
 
 
-POISSON_LOSS = Against(
+POISSON_LOSS = ModelTest(
     model="poisson-loss",
     line="md1k",
     says=(
@@ -110,7 +110,7 @@ POISSON_LOSS = Against(
     scenario=_datagrams,
     measure=lambda outcome, _: outcome.loss_ratio(0),
     given={"buffer": "10,20", "load": "0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,1"},
-    picture=Picture("load", ("bound", "mm1k", "md1k"), "y", "loss ratio"),
+    picture=ModelPicture("load", ("bound", "mm1k", "md1k"), "y", "loss ratio"),
     called="loss_ratio",
 )
 
@@ -134,7 +134,7 @@ def _beside(row: Row) -> Scenario:
     return scene("mixed", link(row["rate"], row["rtt"] / 4, buffer), groups, 60, 240)
 
 
-MIXED = Against(
+MIXED = ModelTest(
     model="mixed",
     line="residual_bps",
     says=(
@@ -146,7 +146,7 @@ MIXED = Against(
     scenario=_beside,
     measure=lambda outcome, _: float(outcome.flows["goodput_bps"][0]),
     given={"permanent": "1", "offered": "0"},
-    picture=Picture("background", ("residual_bps",), ""),
+    picture=ModelPicture("background", ("residual_bps",), ""),
 )
 
 
@@ -171,7 +171,7 @@ def _population(row: Row) -> Scenario:
     return scene("users", link(row["rate"], 0, buffer), [group], 60, 200)
 
 
-ENGSET = Against(
+ENGSET = ModelTest(
     model="engset",
     line="active",
     says=(
@@ -183,5 +183,5 @@ ENGSET = Against(
     scenario=_population,
     measure=lambda outcome, _: float(_transfers(outcome)["open_mean"]),
     given={"users": "20,40,60,80,100,120,140,170,200"},
-    picture=Picture("users", ("active", "active_at_full_load"), "", "users in a session"),
+    picture=ModelPicture("users", ("active", "active_at_full_load"), "", "users in a session"),
 )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elephan.run import Job, simulate_all
+from elephan.run import ReplicationJob, simulate_all
 from elephan.stats import estimate
-from elephan.theory.models import Column, Picture, Table
+from elephan.theory.models import ModelColumn, ModelPicture, ModelTable
 from elephan.theory.models.card import CI95
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
     from elephan.theory.response import Floats
 
@@ -25,16 +25,16 @@ Row = dict[str, Any]
 """Parameters and columns of one row: numbers in base units, or text."""
 
 
-class Beside(NamedTuple):
+class ExtraColumn(NamedTuple):
     """One more column of theory, for this comparison."""
 
-    column: Column
-    compute: Callable[[Table], Floats]
+    column: ModelColumn
+    compute: Callable[[ModelTable], Floats]
     """From the model's table to an array of shape (rows,)."""
 
 
 @dataclass(frozen=True)
-class Against:
+class ModelTest:
     """How one model is compared with packets.
 
     Parameters
@@ -47,12 +47,12 @@ class Against:
     scenario : callable
         From a `Row` to a scenario, or None where nothing can be learned; rows with the same one share its runs.
     measure : callable
-        From an `Outcome` and a row to what was measured; its series begin with the end of the warm-up, at time 0.
-    picture : Picture
+        From a `ReplicationOutcome` and a row to what was measured; its series begin where the warm-up ends, at 0 s.
+    picture : ModelPicture
         Of the lines that the points are drawn over.
     given : mapping of str to str
         Parameters, where the user gives none.
-    beside : mapping of str to Beside
+    beside : mapping of str to ExtraColumn
         Columns of theory that the model's own table has not.
     meanings : mapping of str to str
         Of the model's columns, where a legend that holds several needs others.
@@ -68,10 +68,10 @@ class Against:
     line: str
     says: str
     scenario: Callable[[Row], Scenario | None]
-    measure: Callable[[Outcome, Row], float]
-    picture: Picture
+    measure: Callable[[ReplicationOutcome, Row], float]
+    picture: ModelPicture
     given: Mapping[str, str] = field(default_factory=dict)
-    beside: Mapping[str, Beside] = field(default_factory=dict)
+    beside: Mapping[str, ExtraColumn] = field(default_factory=dict)
     meanings: Mapping[str, str] = field(default_factory=dict)
     points: int = 5
     replications: int = 3
@@ -83,13 +83,13 @@ class Against:
         return f"simulated_{self.called or self.line}"
 
     def simulate(
-        self, table: Table, progress: Callable[[int, int], None] | None = None, workers: int | None = None
-    ) -> Table:
+        self, table: ModelTable, progress: Callable[[int, int], None] | None = None, workers: int | None = None
+    ) -> ModelTable:
         """Add what a simulation of some rows measures.
 
         Parameters
         ----------
-        table : Table
+        table : ModelTable
             Of this model.
         progress : callable, optional
             Called with (runs done, runs to do) after each.
@@ -98,7 +98,7 @@ class Against:
 
         Returns
         -------
-        Table
+        ModelTable
             With the columns of `beside`, `column`, and the same with ``_ci95``: NaN in rows that were not simulated,
             or have no interval.
 
@@ -135,29 +135,29 @@ class Against:
                 **table.model.columns,
                 **{key: replace(table.model.columns[key], meaning=text) for key, text in self.meanings.items()},
                 **{key: beside.column for key, beside in self.beside.items()},
-                self.column: Column(measured.unit, "simulated"),
-                self.column + CI95: Column(measured.unit, "half of its 95 % interval"),
+                self.column: ModelColumn(measured.unit, "simulated"),
+                self.column + CI95: ModelColumn(measured.unit, "half of its 95 % interval"),
             },
             picture=replace(self.picture, points=self.column),
         )
-        return Table(model, table.values, {**columns, self.column: mean, self.column + CI95: half})
+        return ModelTable(model, table.values, {**columns, self.column: mean, self.column + CI95: half})
 
     def _runs(
         self, scenarios: list[Scenario], progress: Callable[[int, int], None] | None, workers: int | None
-    ) -> dict[str, list[Outcome]]:
+    ) -> dict[str, list[ReplicationOutcome]]:
         """Run each different scenario once, all its replications; by its identity."""
         different = {scenario.id: scenario for scenario in scenarios}
-        jobs = [Job(scenario, k) for scenario in different.values() for k in range(self.replications)]
+        jobs = [ReplicationJob(scenario, k) for scenario in different.values() for k in range(self.replications)]
         done = 0
 
-        def on_done(_: Job) -> None:
+        def on_done(_: ReplicationJob) -> None:
             nonlocal done
             done += 1
             if progress is not None:
                 progress(done, len(jobs))
 
         outcomes = simulate_all(jobs, workers=workers, on_done=on_done, series=True)
-        runs: dict[str, list[Outcome]] = {}
+        runs: dict[str, list[ReplicationOutcome]] = {}
         for job, outcome in zip(jobs, outcomes, strict=True):
             runs.setdefault(job.scenario.id, []).append(_measured(outcome, job.scenario.facts["warmup_s"]))
         return runs
@@ -172,17 +172,17 @@ class Against:
         return {"column": self.column, "beside": self.line, "says": self.says, "replications": self.replications}
 
 
-def simulated(table: Table) -> Table:
+def simulated(table: ModelTable) -> ModelTable:
     """Keep the rows that were simulated.
 
     Parameters
     ----------
-    table : Table
-        As `Against.simulate` returns it.
+    table : ModelTable
+        As `ModelTest.simulate` returns it.
 
     Returns
     -------
-    Table
+    ModelTable
 
     Raises
     ------
@@ -194,10 +194,10 @@ def simulated(table: Table) -> Table:
         raise ValueError(message)
     kept = np.isfinite(table.columns[table.model.picture.points])
     values, columns = ({k: v[kept] for k, v in part.items()} for part in (table.values, table.columns))
-    return Table(table.model, values, columns)
+    return ModelTable(table.model, values, columns)
 
 
-def _measured(outcome: Outcome, warmup_s: float) -> Outcome:
+def _measured(outcome: ReplicationOutcome, warmup_s: float) -> ReplicationOutcome:
     """Leave the warm-up out of the series."""
     time = outcome.samples["time_s"]
     kept = time >= warmup_s
@@ -206,12 +206,12 @@ def _measured(outcome: Outcome, warmup_s: float) -> Outcome:
     return replace(outcome, samples=samples | {"time_s": time[kept] - warmup_s})
 
 
-def spread(table: Table, x: str, most: int) -> list[int]:
+def spread(table: ModelTable, x: str, most: int) -> list[int]:
     """Choose a few rows of each curve, evenly spaced, both ends among them.
 
     Parameters
     ----------
-    table : Table
+    table : ModelTable
     x : str
         Parameter in which alone the rows of a curve differ.
     most : int

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.accuracy.against.entry import Against
+from elephan.accuracy.against.entry import ModelTest
 from elephan.accuracy.against.scenes import bulk, link, scene
 from elephan.errors import InputError
-from elephan.theory.models import Picture
+from elephan.theory.models import ModelPicture
 
 if TYPE_CHECKING:
     from typing import Any
 
     from elephan.accuracy.against.entry import Row
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
 
 LONGEST_S = 60.0
@@ -75,11 +75,11 @@ def _managed(row: Row) -> Scenario:
     return scene("flows under a queue", there, [group], BEGUN * row["rtt"], LONGEST_S + EVERY_S, EVERY_S)
 
 
-def _backlog(outcome: Outcome, row: Row) -> float:
+def _backlog(outcome: ReplicationOutcome, row: Row) -> float:
     return float(np.interp(row["time"], outcome.samples["time_s"], outcome.samples["backlog_packets"][0]))
 
 
-FLUID = Against(
+FLUID = ModelTest(
     model="fluid",
     line="backlog_packets",
     says=(
@@ -92,7 +92,7 @@ FLUID = Against(
     ),
     scenario=_managed,
     measure=_backlog,
-    picture=Picture("time", ("rest_backlog_packets", "backlog_packets"), "", "queue"),
+    picture=ModelPicture("time", ("rest_backlog_packets", "backlog_packets"), "", "queue"),
     given={
         "time": "0..30 s:241",
         "law": "reno",

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.accuracy.against.entry import Against
+from elephan.accuracy.against.entry import ModelTest
 from elephan.accuracy.against.scenes import bulk, cuts, link, scene
-from elephan.theory.models import Picture
+from elephan.theory.models import ModelPicture
 from elephan.theory.models.links import rate as rate_text
 from elephan.theory.models.links import time as time_text
 
 if TYPE_CHECKING:
     from elephan.accuracy.against.entry import Row
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
 
 ROOM = 0.02
@@ -43,7 +43,7 @@ def _filling(row: Row) -> Scenario:
     return scene(f"one {row['law']} flow fills a link", there, [group], 3 * took, TEETH * took, took / SAMPLES)
 
 
-def _between_losses(outcome: Outcome, _: Row) -> float:
+def _between_losses(outcome: ReplicationOutcome, _: Row) -> float:
     lost = cuts(outcome)
     return float(np.diff(outcome.samples["time_s"][lost]).mean()) if lost.size > 1 else float("nan")
 
@@ -69,7 +69,7 @@ def _hit(row: Row) -> Scenario:
     return scene("losses every so often", there, [flow, bursts], SETTLING * period, BURSTS * period, rtt / 4)
 
 
-def _rate_at_losses(outcome: Outcome, row: Row) -> float:
+def _rate_at_losses(outcome: ReplicationOutcome, row: Row) -> float:
     """Window before a burst over the round-trip time, mean over the bursts."""
     number = np.floor(outcome.samples["time_s"] / row["period"])
     cwnd = outcome.samples["cwnd_segments"][0]
@@ -77,7 +77,7 @@ def _rate_at_losses(outcome: Outcome, row: Row) -> float:
     return float(np.mean(tops) * 8 * row["mss"] / row["rtt"])
 
 
-RECOVERY_TIME = Against(
+RECOVERY_TIME = ModelTest(
     model="recovery-time",
     line="integral_s",
     says=(
@@ -89,12 +89,12 @@ RECOVERY_TIME = Against(
     ),
     scenario=_filling,
     measure=_between_losses,
-    picture=Picture("rate", ("integral_s", "steps_s", "crude_s"), "xy", "recovery time"),
+    picture=ModelPicture("rate", ("integral_s", "steps_s", "crude_s"), "xy", "recovery time"),
     given={"rate": "5 Mbit/s..100 Mbit/s:13", "law": "reno,highspeed", "rtt": "100 ms"},
     called="recovery_s",
 )
 
-LOSS_SHARE = Against(
+LOSS_SHARE = ModelTest(
     model="loss-share",
     line="integral_bps",
     says=(
@@ -106,7 +106,7 @@ LOSS_SHARE = Against(
     ),
     scenario=_hit,
     measure=_rate_at_losses,
-    picture=Picture("rtt", ("integral_bps", "steps_bps"), "y", "rate"),
+    picture=ModelPicture("rtt", ("integral_bps", "steps_bps"), "y", "rate"),
     given={"rtt": "80 ms..130 ms:11"},
     called="rate_bps",
 )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
 
 ACCESS = 10.0
 """Rate of a sender's own link over that of the link [1], as in the first paper."""
@@ -156,7 +156,9 @@ def scene(
     )
 
 
-def teeth(scenario: Scenario, settling: float, measured: float, least_packets: float = 0.0) -> Scenario:
+def with_sawtooth_duration(
+    scenario: Scenario, settling: float, measured: float, least_packets: float = 0.0
+) -> Scenario:
     """Let a scenario run for some times between two losses of its slowest flow.
 
     Parameters
@@ -175,7 +177,7 @@ def teeth(scenario: Scenario, settling: float, measured: float, least_packets: f
     --------
     >>> flow = bulk("reno", 1000, (0.1, 0.1), 1, 1e6, 12.5)
     >>> short = scene("one flow", link(1e6, 0.01, 20), [flow], 5, 10)
-    >>> long = teeth(short, 3, 6)
+    >>> long = with_sawtooth_duration(short, 3, 6)
     >>> long.facts["warmup_s"], long.facts["duration_s"]
     (14.5, 33.5)
     """
@@ -189,12 +191,12 @@ def teeth(scenario: Scenario, settling: float, measured: float, least_packets: f
     )
 
 
-def cuts(outcome: Outcome) -> NDArray[np.int64]:
+def cuts(outcome: ReplicationOutcome) -> NDArray[np.int64]:
     """Samples after which the window of the first flow is cut.
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : ReplicationOutcome
         With samples so dense that growth between cuts hides none.
 
     Returns

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.accuracy.against.entry import Against, Beside
+from elephan.accuracy.against.entry import ExtraColumn, ModelTest
 from elephan.accuracy.against.scenes import bulk, cuts, link, scene
 from elephan.theory.asked import asked
-from elephan.theory.models import Column, Picture
+from elephan.theory.models import ModelColumn, ModelPicture
 from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
     from elephan.accuracy.against.entry import Row
-    from elephan.run.outcome import Outcome
+    from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
-    from elephan.theory.models import Table
+    from elephan.theory.models import ModelTable
     from elephan.theory.response import Floats
 
 PACKET = 1000
@@ -43,7 +43,7 @@ def _losing(row: Row, law: str, window: float, every_s: float = 0.0) -> Scenario
     )
 
 
-def _followed(table: Table) -> Floats:
+def _followed(table: ModelTable) -> Floats:
     """Mean window between two losses 1/p segments apart, from a(w) and b(w); of laws that have both."""
     v = table.values
     found = np.full(len(v["p"]), np.nan)
@@ -60,15 +60,15 @@ def _followed(table: Table) -> Floats:
     return found
 
 
-def _mean_window(outcome: Outcome, _: Row) -> float:
+def _mean_window(outcome: ReplicationOutcome, _: Row) -> float:
     return float(outcome.flows["cwnd_segments"][0])
 
 
-def _goodput(outcome: Outcome, _: Row) -> float:
+def _goodput(outcome: ReplicationOutcome, _: Row) -> float:
     return float(outcome.flows["goodput_bps"][0]) / 8 / PACKET
 
 
-def _at_share(outcome: Outcome, row: Row) -> float:
+def _at_share(outcome: ReplicationOutcome, row: Row) -> float:
     """Window at a share of the period, mean over the periods."""
     time, cwnd = outcome.samples["time_s"], outcome.samples["cwnd_segments"][0]
     last = cuts(outcome)
@@ -76,7 +76,7 @@ def _at_share(outcome: Outcome, row: Row) -> float:
     return float(np.interp(time[first] + row["share"] * (time[last[1:]] - time[first]), time, cwnd).mean())
 
 
-RESPONSE = Against(
+RESPONSE = ModelTest(
     model="response",
     line="window_segments",
     says=(
@@ -89,13 +89,15 @@ RESPONSE = Against(
     ),
     scenario=lambda row: _losing(row, row["law"], row["window_segments"]),
     measure=_mean_window,
-    picture=Picture("p", ("window_segments", "followed_segments"), "xy", "mean window"),
+    picture=ModelPicture("p", ("window_segments", "followed_segments"), "xy", "mean window"),
     given={"law": "reno,highspeed,scalable,cubic", "p": "1e-5..1e-2:13"},
     points=4,
-    beside={"followed_segments": Beside(Column("segments", "a(w) and b(w) followed from loss to loss"), _followed)},
+    beside={
+        "followed_segments": ExtraColumn(ModelColumn("segments", "a(w) and b(w) followed from loss to loss"), _followed)
+    },
 )
 
-HSTCP = Against(
+HSTCP = ModelTest(
     model="hstcp",
     line="closed_packets_per_s",
     says=(
@@ -105,13 +107,13 @@ HSTCP = Against(
     ),
     scenario=lambda row: _losing(row, "highspeed", row["closed_packets_per_s"] * row["rtt"]),
     measure=_goodput,
-    picture=Picture("p", ("closed_packets_per_s", "exact_packets_per_s"), "xy", "throughput"),
+    picture=ModelPicture("p", ("closed_packets_per_s", "exact_packets_per_s"), "xy", "throughput"),
     given={"p": "1e-6..1e-3:13"},
     called="packets_per_s",
     points=4,
 )
 
-HSTCP_WINDOW = Against(
+HSTCP_WINDOW = ModelTest(
     model="hstcp-window",
     line="closed_segments",
     says=(
@@ -121,7 +123,7 @@ HSTCP_WINDOW = Against(
     ),
     scenario=lambda row: _losing(row, "highspeed", row["closed_segments"] / row["closed_share"], row["rtt"] / 4),
     measure=_at_share,
-    picture=Picture("share", ("closed_segments", "exact_segments"), "", "window"),
+    picture=ModelPicture("share", ("closed_segments", "exact_segments"), "", "window"),
     given={"share": "0..1:21"},
     called="segments",
     points=11,

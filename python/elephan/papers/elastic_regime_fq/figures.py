@@ -11,7 +11,7 @@ import numpy as np
 
 from elephan.metrics.links import utilization_series
 from elephan.papers.elastic_regime_fq import measures, packets, regimes_figures
-from elephan.papers.exhibits import Figures
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table, cell
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.papers.measured import Measured
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.measured import MeasuredQuantity
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 FIGURES.update(regimes_figures.FIGURES)
 
 SPAN = 100.0
@@ -39,7 +39,7 @@ BDP = Mark(625.0, "BDP", axis="y")
 LAWS = {"newreno": "New Reno", "highspeed": "HighSpeed"}
 
 
-class Trace(NamedTuple):
+class TimeTrace(NamedTuple):
     """A line over time."""
 
     name: str
@@ -55,7 +55,7 @@ class Trace(NamedTuple):
     "packet, about 80 % with 20.",
     experiments=("one-flow", "alone", "traces"),
 )
-def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure3(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Utilization and cwnd over time, and the share against the buffer beside the paper's numbers."""
     points = [runs["traces"].at(case="newreno", buffer=buffer) for buffer in measures.ORDER]
     named = [(f"{buffer} packets", point) for buffer, point in zip(measures.ORDER, points, strict=True)]
@@ -76,7 +76,7 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
     "the end of bursts, while the window is far below the BDP.",
     experiments=("bursts",),
 )
-def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure4(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Each packet by when it arrived and where in the round trip."""
     arrived = runs["bursts"].at(queue=measures.FIFO).packets
     mine = (arrived["replication"] == 0) & (arrived["flow"] == 0)
@@ -117,7 +117,7 @@ def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     paper="Utilization grows with the number of flows. They seldom lose together, and share about fairly.",
     experiments=("traces", "several-flows", "one-flow"),
 )
-def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure5(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Cwnd over time, and what the flows get."""
     pictures = [
         _cwnd(
@@ -126,7 +126,7 @@ def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
             _traces(runs["traces"].at(case="newreno", buffer=20), ["flows"]),
         )
     ]
-    rows: list[tuple[str, Measured, Any, Any]] = [("1", measures.utilization(runs, buffer=20), None, None)]
+    rows: list[tuple[str, MeasuredQuantity, Any, Any]] = [("1", measures.utilization(runs, buffer=20), None, None)]
     for flows in (2, 4):
         point = measures.several(runs, flows)
         pictures.append(
@@ -154,7 +154,7 @@ def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
     "without order.",
     experiments=("traces", "one-flow", "pair-625", "several-flows", "recoveries"),
 )
-def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure6(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Cwnd over time in three panels, and HighSpeed against New Reno by buffer."""
     return (*_panels(runs, "figure-6", measures.FIFO, "highspeed"), _gain(runs))
 
@@ -167,7 +167,7 @@ def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
     "slightly ahead. Right: order.",
     experiments=("traces", "one-flow", "pair-625", "several-flows"),
 )
-def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure7(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Cwnd over time in three panels, and both disciplines side by side."""
     left = runs["traces"].at(case="newreno, fair")
     newreno = _cwnd("figure-7-newreno", "One New Reno flow, 20 packets, fair queueing", _traces(left, ["flows"]))
@@ -181,7 +181,7 @@ def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
     "principal comparisons come out alike beside these.",
     experiments=("one-flow", "several-flows", "pair-625", "finite-flows", "finite-pair"),
 )
-def finite(runs: Runs) -> tuple[Figure | Table, ...]:
+def finite(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Each comparison beside both backgrounds."""
     rows = tuple(
         (
@@ -197,7 +197,7 @@ def finite(runs: Runs) -> tuple[Figure | Table, ...]:
     return (Table("Principal comparisons beside both backgrounds", heads, rows, note),)
 
 
-def _panels(runs: Runs, name: str, queue: str, left: str) -> Iterable[Figure]:
+def _panels(runs: ExperimentRuns, name: str, queue: str, left: str) -> Iterable[Figure]:
     words = "drop-tail" if queue == measures.FIFO else "fair queueing"
     alone = _traces(runs["traces"].at(case=left), ["flows"])
     yield _cwnd(f"{name}-left", f"One HighSpeed flow, 20 packets, {words}", alone)
@@ -207,7 +207,7 @@ def _panels(runs: Runs, name: str, queue: str, left: str) -> Iterable[Figure]:
     yield _cwnd(f"{name}-right", f"Four HighSpeed flows, 625 packets, {words}", four, table=False)
 
 
-def _traces(point: Point, groups: list[str], name: str = "") -> list[Trace]:
+def _traces(point: ExperimentPoint, groups: list[str], name: str = "") -> list[TimeTrace]:
     """Return cwnd of the flows of groups in the first replication."""
     samples = point.samples("flows", replication=0)
     shown = _shown(point, samples["time_s"])
@@ -218,16 +218,16 @@ def _traces(point: Point, groups: list[str], name: str = "") -> list[Trace]:
         for index in indices:
             rows = mine & (samples["index"] == index)
             word = name or (LAWS.get(group) or (f"flow {index + 1}" if indices.size > 1 else "cwnd"))
-            found.append(Trace(word, samples["time_s"][rows], samples["cwnd_segments"][rows].astype(float)))
+            found.append(TimeTrace(word, samples["time_s"][rows], samples["cwnd_segments"][rows].astype(float)))
     return found
 
 
-def _shown(point: Point, time_s: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _shown(point: ExperimentPoint, time_s: NDArray[np.float64]) -> NDArray[np.bool_]:
     begin = float(point.document["run"]["warmup_s"])
     return np.asarray((time_s >= begin) & (time_s <= begin + SPAN))
 
 
-def _cwnd(name: str, title: str, traces: list[Trace], *, table: bool = True) -> Figure:
+def _cwnd(name: str, title: str, traces: list[TimeTrace], *, table: bool = True) -> Figure:
     series = tuple(Series(t.name, t.time_s, t.values, colour=colour(i)) for i, t in enumerate(traces))
     names = [f"{trace.name} " if len(traces) > 1 else "" for trace in traces]
     means = ", ".join(f"{name}{t.values.mean():.0f}" for name, t in zip(names, traces, strict=True))
@@ -236,12 +236,12 @@ def _cwnd(name: str, title: str, traces: list[Trace], *, table: bool = True) -> 
     return Figure(name, title, alt, TIME, CWND, series, bdp, None if table else _means(title, traces))
 
 
-def _means(title: str, traces: list[Trace]) -> Table:
+def _means(title: str, traces: list[TimeTrace]) -> Table:
     rows = tuple((cell(t.name), cell(float(t.values.mean())), cell(float(t.values.max()))) for t in traces)
     return Table(title, ("flow", "mean cwnd [segments]", "largest"), rows)
 
 
-def _used(name: str, title: str, points: list[tuple[str, Point]]) -> Figure:
+def _used(name: str, title: str, points: list[tuple[str, ExperimentPoint]]) -> Figure:
     series = []
     for i, (word, point) in enumerate(points):
         samples = point.samples("links", replication=0)
@@ -252,7 +252,7 @@ def _used(name: str, title: str, points: list[tuple[str, Point]]) -> Figure:
     return Figure(name, title, f"{title}, 100 s: on average {means}.", TIME, USED, tuple(series))
 
 
-def _shares(runs: Runs) -> Figure:
+def _shares(runs: ExperimentRuns) -> Figure:
     """Share of the residual against the buffer: packets, the fluid, the paper's numbers."""
     buffers = np.array([leading(label) for label in runs["one-flow"].labels("buffer")])
     series = [
@@ -276,13 +276,13 @@ def _shares(runs: Runs) -> Figure:
     )
 
 
-def _against(name: str, x: NDArray[np.float64], found: list[Measured], colour_: str) -> Series:
+def _against(name: str, x: NDArray[np.float64], found: list[MeasuredQuantity], colour_: str) -> Series:
     mean = np.array([one.mean for one in found])
     half = np.array([one.ci95 or 0.0 for one in found])
     return Series(name, x, mean, mean - half, mean + half, colour=colour_, kind="both")
 
 
-def _alone(runs: Runs) -> Table:
+def _alone(runs: ExperimentRuns) -> Table:
     rows = []
     for buffer, paper in ((1, "75 %"), (20, "around 80 %")):
         ours = measures.used_alone(runs, buffer=buffer)
@@ -292,7 +292,7 @@ def _alone(runs: Runs) -> Table:
     return Table("Utilization without background", heads, tuple(rows))
 
 
-def _gain(runs: Runs) -> Figure:
+def _gain(runs: ExperimentRuns) -> Figure:
     """Share of HighSpeed less that of New Reno, by buffer."""
     buffers = np.array([leading(label) for label in runs["one-flow"].labels("buffer")])
     gains = [measures.highspeed_gain(runs, buffers=[int(b)]) for b in buffers]
@@ -314,7 +314,7 @@ def _gain(runs: Runs) -> Figure:
     )
 
 
-def _disciplines(runs: Runs) -> Table:
+def _disciplines(runs: ExperimentRuns) -> Table:
     rows = []
     for queue, words in ((measures.FIFO, "drop-tail"), (measures.FAIR, "fair queueing")):
         pair = runs["pair-625"].at(queue=queue)

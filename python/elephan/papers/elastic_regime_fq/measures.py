@@ -12,8 +12,8 @@ import numpy as np
 
 from elephan.metrics.fairness import jain
 from elephan.papers.elastic_regime_fq import packets, regimes_measures
-from elephan.papers.measured import Measured, largest, least
-from elephan.papers.measures import Measures
+from elephan.papers.measured import MeasuredQuantity, largest, least
+from elephan.papers.measures import MeasureRegistry
 from elephan.theory import elastic
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 MEASURES.update(regimes_measures.MEASURES)
 
 RESIDUAL = 25e6
@@ -40,37 +40,37 @@ ORDER = (20, 100, 625)
 
 
 @MEASURES
-def more_in_progress(_: Runs, *, load: float, flows: int) -> float:
+def more_in_progress(_: ExperimentRuns, *, load: float, flows: int) -> float:
     """Chance of more than so many flows."""
     return float(elastic.more_in_progress(load, flows))
 
 
 @MEASURES
-def loss_bound(_: Runs, *, load: float, packets: int) -> float:
+def loss_bound(_: ExperimentRuns, *, load: float, packets: int) -> float:
     """Loss of Poisson packets, at most."""
     return float(elastic.loss(load, packets))
 
 
 @MEASURES
-def load_for_loss(_: Runs, *, loss: float, packets: int) -> float:
+def load_for_loss(_: ExperimentRuns, *, loss: float, packets: int) -> float:
     """Load at which so much is lost."""
     return float(elastic.load_for_loss(loss, packets))
 
 
 @MEASURES
-def drain_time(_: Runs, *, packets: int, size: float, rate: float) -> float:
+def drain_time(_: ExperimentRuns, *, packets: int, size: float, rate: float) -> float:
     """Time to send what waits [s]."""
     return float(elastic.drain_time(packets, size, rate))
 
 
 @MEASURES
-def product(_: Runs, *, rate: float, rtt: float, size: float = 1.0) -> float:
+def product(_: ExperimentRuns, *, rate: float, rtt: float, size: float = 1.0) -> float:
     """Product of rate and round-trip time in packets of a size."""
     return elastic.mixed(rate, size, rtt, background=0.0).bottlenecked_packets
 
 
 @MEASURES
-def unheld_flows(_: Runs, *, rate: float, load: float, per_flow: list[float]) -> float:
+def unheld_flows(_: ExperimentRuns, *, rate: float, load: float, per_flow: list[float]) -> float:
     """Flows that a load consists of, at the least and at the most that one may have: the one farther from 1e5."""
     return max((rate * load / each for each in per_flow), key=lambda flows: abs(np.log(flows / 1e5)))
 
@@ -79,32 +79,32 @@ def unheld_flows(_: Runs, *, rate: float, load: float, per_flow: list[float]) ->
 
 
 @MEASURES
-def share(runs: Runs, *, buffer: int, case: str = "newreno", queue: str = FIFO) -> Measured:
+def share(runs: ExperimentRuns, *, buffer: int, case: str = "newreno", queue: str = FIFO) -> MeasuredQuantity:
     """Share of the residual capacity that one flow gets."""
     return _share(runs["one-flow"].at(buffer=buffer, case=case, queue=queue))
 
 
 @MEASURES
-def utilization(runs: Runs, *, buffer: int, case: str = "newreno") -> Measured:
+def utilization(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> MeasuredQuantity:
     """Of the link with one flow."""
     return used(runs["one-flow"].at(buffer=buffer, case=case, queue=FIFO))
 
 
 @MEASURES
-def rise_with_buffer(runs: Runs) -> Measured:
+def rise_with_buffer(runs: ExperimentRuns) -> MeasuredQuantity:
     """Least step of utilization between the paper's buffers."""
     each = [utilization(runs, buffer=buffer) for buffer in ORDER]
     return least(_steps(each, [f"from {a} to {b} packets" for a, b in pairwise(ORDER)]))
 
 
 @MEASURES
-def used_alone(runs: Runs, *, buffer: int, jitter: str = "0 s") -> Measured:
+def used_alone(runs: ExperimentRuns, *, buffer: int, jitter: str = "0 s") -> MeasuredQuantity:
     """Utilization without background."""
     return used(runs["alone"].at(buffer=buffer, jitter=jitter))
 
 
 @MEASURES
-def highspeed_gain(runs: Runs, *, buffers: list[int], queue: str = FIFO) -> Measured:
+def highspeed_gain(runs: ExperimentRuns, *, buffers: list[int], queue: str = FIFO) -> MeasuredQuantity:
     """Share of one HighSpeed flow less that of one New Reno flow, the least over buffers."""
     gains = []
     for buffer in buffers:
@@ -114,13 +114,15 @@ def highspeed_gain(runs: Runs, *, buffers: list[int], queue: str = FIFO) -> Meas
 
 
 @MEASURES
-def fair_gain(runs: Runs, *, buffer: int, case: str = "newreno") -> Measured:
+def fair_gain(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> MeasuredQuantity:
     """Share of one flow under fair queueing less that under drop-tail."""
     return share(runs, buffer=buffer, case=case, queue=FAIR) - share(runs, buffer=buffer, case=case)
 
 
 @MEASURES
-def needed(runs: Runs, *, target: float, case: str = "newreno", buffers: list[int] | None = None) -> Measured:
+def needed(
+    runs: ExperimentRuns, *, target: float, case: str = "newreno", buffers: list[int] | None = None
+) -> MeasuredQuantity:
     """Smallest buffer with which one flow gets a share of the residual, between the simulated ones [packets].
 
     Or the smallest of some buffers, nothing between them.
@@ -130,8 +132,8 @@ def needed(runs: Runs, *, target: float, case: str = "newreno", buffers: list[in
     shares = np.maximum.accumulate([_share(point).samples for point in points]).T
     if buffers is not None:
         among = np.isin(sizes, buffers)
-        return Measured([_first(sizes[among], one[among] >= target) for one in shares])
-    return Measured([float(np.exp(np.interp(target, one, np.log(sizes), right=np.nan))) for one in shares])
+        return MeasuredQuantity([_first(sizes[among], one[among] >= target) for one in shares])
+    return MeasuredQuantity([float(np.exp(np.interp(target, one, np.log(sizes), right=np.nan))) for one in shares])
 
 
 def _first(sizes: NDArray[np.float64], enough: NDArray[np.bool_]) -> float:
@@ -139,7 +141,7 @@ def _first(sizes: NDArray[np.float64], enough: NDArray[np.bool_]) -> float:
 
 
 @MEASURES
-def needed_by_highspeed(runs: Runs, *, targets: list[float]) -> Measured:
+def needed_by_highspeed(runs: ExperimentRuns, *, targets: list[float]) -> MeasuredQuantity:
     """Smallest buffer that HighSpeed needs over that which New Reno needs, for the target where it is most."""
     ratios = []
     for target in targets:
@@ -150,10 +152,10 @@ def needed_by_highspeed(runs: Runs, *, targets: list[float]) -> Measured:
 
 
 @MEASURES
-def loss_events_ratio(runs: Runs, *, buffer: int) -> Measured:
+def loss_events_ratio(runs: ExperimentRuns, *, buffer: int) -> MeasuredQuantity:
     """Loss events of one HighSpeed flow over those of one New Reno flow."""
     points = [runs["one-flow"].at(buffer=buffer, case=case, queue=FIFO) for case in ("highspeed", "newreno")]
-    events = [Measured(point.flows("loss_events", group="flows").sum(axis=1)) for point in points]
+    events = [MeasuredQuantity(point.flows("loss_events", group="flows").sum(axis=1)) for point in points]
     return events[0] / events[1]
 
 
@@ -161,7 +163,7 @@ def loss_events_ratio(runs: Runs, *, buffer: int) -> Measured:
 
 
 @MEASURES
-def bursts(runs: Runs, *, queue: str = FIFO) -> Measured:
+def bursts(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
     """How much more the flow is than Poisson packets of its rate in what tells bursts, the least of three.
 
     Share of time between bursts; rate of arrivals during bursts, over the link's; where in their burst losses lie, from
@@ -174,67 +176,69 @@ def bursts(runs: Runs, *, queue: str = FIFO) -> Measured:
         ("of the link's rate within bursts", [one.rate for one in flow], [one.rate for one in chance]),
         ("place of losses", [one.place for one in flow], [one.middle for one in flow]),
     )
-    both = [(what, Measured(one), Measured(other)) for what, one, other in pairs]
+    both = [(what, MeasuredQuantity(one), MeasuredQuantity(other)) for what, one, other in pairs]
     said = "; ".join(f"{what} {one.mean:.2f}, by chance {other.mean:.2f}" for what, one, other in both)
     return least(one - other for _, one, other in both).noted(said)
 
 
 @MEASURES
-def window_at_loss(runs: Runs, *, queue: str = FIFO) -> Measured:
+def window_at_loss(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
     """Mean cwnd before it is cut [segments]."""
     point = runs["bursts"].at(queue=queue)
-    return Measured([_mean(_peaks_of(windows[0])) for windows, _ in _windows(point, 1)])
+    return MeasuredQuantity([_mean(_peaks_of(windows[0])) for windows, _ in _windows(point, 1)])
 
 
 # Several flows.
 
 
 @MEASURES
-def rise_with_flows(runs: Runs) -> Measured:
+def rise_with_flows(runs: ExperimentRuns) -> MeasuredQuantity:
     """Least step of utilization from one to two to four New Reno flows at 20 packets."""
     each = [utilization(runs, buffer=20), *(used(several(runs, flows)) for flows in (2, 4))]
     return least(_steps(each, ["from 1 to 2 flows", "from 2 to 4 flows"]))
 
 
 @MEASURES
-def common_losses(runs: Runs, *, flows: int, buffer: int = 20, case: str = "newreno", queue: str = FIFO) -> Measured:
+def common_losses(
+    runs: ExperimentRuns, *, flows: int, buffer: int = 20, case: str = "newreno", queue: str = FIFO
+) -> MeasuredQuantity:
     """Share of the instants at which some flow's window is cut that cut more than one."""
     point = several(runs, flows, buffer, case, queue)
-    return Measured([_common(windows) for windows, _ in _windows(point, flows)])
+    return MeasuredQuantity([_common(windows) for windows, _ in _windows(point, flows)])
 
 
 @MEASURES
-def largest_over_smallest(runs: Runs) -> Measured:
+def largest_over_smallest(runs: ExperimentRuns) -> MeasuredQuantity:
     """Largest goodput over the smallest, two and four New Reno flows at 20 packets."""
     ratios = []
     for flows in (2, 4):
         rates = several(runs, flows).flows("goodput_bps", group="flows")
-        ratios.append(Measured(rates.max(axis=1) / rates.min(axis=1), f"of {flows} flows"))
+        ratios.append(MeasuredQuantity(rates.max(axis=1) / rates.min(axis=1), f"of {flows} flows"))
     return largest(ratios)
 
 
 @MEASURES
-def changes_of_leader(runs: Runs, *, queue: str = FIFO) -> Measured:
+def changes_of_leader(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
     """Share of 10 s windows in which another of four HighSpeed flows leads than before, and has 30 % or more."""
     found = []
     for rates in _ten_seconds(several(runs, 4, 625, "highspeed", queue)):
         leader, leads = rates.argmax(axis=0), rates.max(axis=0) > 0.3 * rates.sum(axis=0)
         found.append(_mean((leader[1:] != leader[:-1]) & leads[1:]))
-    return Measured(found)
+    return MeasuredQuantity(found)
 
 
 @MEASURES
-def short_term_fairness(runs: Runs) -> Measured:
+def short_term_fairness(runs: ExperimentRuns) -> MeasuredQuantity:
     """Jain's index of four HighSpeed flows over 10 s, fair queueing less drop-tail."""
     both = []
     for queue in (FAIR, FIFO):
         every = _ten_seconds(several(runs, 4, 625, "highspeed", queue))
-        both.append(Measured([float(np.mean([jain(one) for one in rates.T])) for rates in every]))
+        both.append(MeasuredQuantity([float(np.mean([jain(one) for one in rates.T])) for rates in every]))
     return (both[0] - both[1]).noted(f"{both[0].mean:.3f} under fair queueing, {both[1].mean:.3f} under drop-tail")
 
 
 @MEASURES
-def helps_small_buffers(runs: Runs) -> Measured:
+def helps_small_buffers(runs: ExperimentRuns) -> MeasuredQuantity:
     """What fair queueing does, the least of four, each above 0 if it is as said.
 
     Fewer losses in step of four New Reno flows at 20 packets, and of two at 625; lower rate within bursts at 20; more
@@ -252,7 +256,7 @@ def helps_small_buffers(runs: Runs) -> Measured:
 
 
 @MEASURES
-def desynchronised(runs: Runs, *, buffer: int, flows: int, case: str) -> Measured:
+def desynchronised(runs: ExperimentRuns, *, buffer: int, flows: int, case: str) -> MeasuredQuantity:
     """Share of common losses under drop-tail less that under fair queueing."""
     both = [common_losses(runs, flows=flows, buffer=buffer, case=case, queue=queue) for queue in (FIFO, FAIR)]
     said = f"common losses of {flows} flows at {buffer} packets: {both[0].mean:.2f} under drop-tail, "
@@ -260,28 +264,30 @@ def desynchronised(runs: Runs, *, buffer: int, flows: int, case: str) -> Measure
 
 
 @MEASURES
-def losses_of_several(runs: Runs, *, of: str = "dropped") -> Measured:
+def losses_of_several(runs: ExperimentRuns, *, of: str = "dropped") -> MeasuredQuantity:
     """Packets that four New Reno flows lose at 20 packets under fair queueing over those under drop-tail.
 
     Or loss events, or another column of flows.
     """
     fair, fifo = (
-        Measured(several(runs, 4, queue=queue).flows(of, group="flows").sum(axis=1)) for queue in (FAIR, FIFO)
+        MeasuredQuantity(several(runs, 4, queue=queue).flows(of, group="flows").sum(axis=1)) for queue in (FAIR, FIFO)
     )
     return fair / fifo
 
 
 @MEASURES
-def fair_gain_of_several(runs: Runs, *, flows: int, buffer: int = 20, case: str = "newreno") -> Measured:
+def fair_gain_of_several(
+    runs: ExperimentRuns, *, flows: int, buffer: int = 20, case: str = "newreno"
+) -> MeasuredQuantity:
     """Utilization with several flows under fair queueing less that under drop-tail."""
     return used(several(runs, flows, buffer, case, FAIR)) - used(several(runs, flows, buffer, case))
 
 
 @MEASURES
-def paced(runs: Runs) -> Measured:
+def paced(runs: ExperimentRuns) -> MeasuredQuantity:
     """Rate of the flow within its bursts over the link's, drop-tail less fair queueing."""
     points = [runs["bursts"].at(queue=queue) for queue in (FIFO, FAIR)]
-    fifo, fair = (Measured([one.own for one in packets.of_flow(point, PACKET / RATE)]) for point in points)
+    fifo, fair = (MeasuredQuantity([one.own for one in packets.of_flow(point, PACKET / RATE)]) for point in points)
     return (fifo - fair).noted(f"within bursts {fifo.mean:.3f} of the link's rate, {fair.mean:.3f} under fair queueing")
 
 
@@ -289,21 +295,21 @@ def paced(runs: Runs) -> Measured:
 
 
 @MEASURES
-def advantage(runs: Runs, *, queue: str = FIFO, experiment: str = "pair-625") -> Measured:
+def advantage(runs: ExperimentRuns, *, queue: str = FIFO, experiment: str = "pair-625") -> MeasuredQuantity:
     """Goodput of HighSpeed less that of New Reno [Mbit/s]."""
     point = runs[experiment].at(queue=queue)
     return (_goodput(point, "highspeed") - _goodput(point, "newreno")) * 1e-6
 
 
 @MEASURES
-def advantage_ratio(runs: Runs, *, queue: str = FAIR) -> Measured:
+def advantage_ratio(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
     """Goodput of HighSpeed over that of New Reno."""
     point = runs["pair-625"].at(queue=queue)
     return _goodput(point, "highspeed") / _goodput(point, "newreno")
 
 
 @MEASURES
-def nearly_alike(runs: Runs) -> Measured:
+def nearly_alike(runs: ExperimentRuns) -> MeasuredQuantity:
     """Whether HighSpeed is ahead of New Reno under fair queueing, slightly, and much less than under drop-tail.
 
     The least of: its ratio to New Reno less 1; 0.3 less that; a quarter of the same under drop-tail less its distance
@@ -315,28 +321,28 @@ def nearly_alike(runs: Runs) -> Measured:
 
 
 @MEASURES
-def variant_ratio(runs: Runs, *, case: str) -> Measured:
+def variant_ratio(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
     """Goodput of HighSpeed over that of New Reno under another fair discipline."""
     point = runs["fair-variants"].at(case=case)
     return _goodput(point, "highspeed") / _goodput(point, "newreno")
 
 
 @MEASURES
-def background_rate(runs: Runs, *, case: str) -> Measured:
+def background_rate(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
     """What the background gets under another fair discipline [Mbit/s]."""
     return _goodput(runs["fair-variants"].at(case=case), "background") * 1e-6
 
 
 @MEASURES
-def background_delay(runs: Runs) -> Measured:
+def background_delay(runs: ExperimentRuns) -> MeasuredQuantity:
     """Mean wait of background packets beside HighSpeed and New Reno, fair queueing over drop-tail."""
-    fair, fifo = (Measured(packets.waits(runs["pair-625"].at(queue=queue))) for queue in (FAIR, FIFO))
+    fair, fifo = (MeasuredQuantity(packets.waits(runs["pair-625"].at(queue=queue))) for queue in (FAIR, FIFO))
     said = f"{1e3 * fair.mean:.2f} ms under fair queueing, {1e3 * fifo.mean:.1f} ms under drop-tail"
     return (fair / fifo).noted(said)
 
 
 @MEASURES
-def background_lost(runs: Runs) -> Measured:
+def background_lost(runs: ExperimentRuns) -> MeasuredQuantity:
     """Background packets that fair queueing loses in the panels of Figure 7, the most."""
     panels = [
         runs["one-flow"].at(buffer=20, case="newreno", queue=FAIR),
@@ -344,14 +350,14 @@ def background_lost(runs: Runs) -> Measured:
         runs["pair-625"].at(queue=FAIR),
         several(runs, 4, 625, "highspeed", FAIR),
     ]
-    return largest(Measured(point.flows("dropped", group="background").sum(axis=1)) for point in panels)
+    return largest(MeasuredQuantity(point.flows("dropped", group="background").sum(axis=1)) for point in panels)
 
 
 # A new flow, and how many flows wait.
 
 
 @MEASURES
-def existing_losses(runs: Runs, *, queue: str = FAIR, cases: list[str] | None = None) -> Measured:
+def existing_losses(runs: ExperimentRuns, *, queue: str = FAIR, cases: list[str] | None = None) -> MeasuredQuantity:
     """Packets that existing flows lose in the 3 s after a new one starts, less so many under drop-tail; the most.
 
     Of ``queue``, ``"head"`` is fair queueing that drops the head of the longest queue.
@@ -368,7 +374,7 @@ def existing_losses(runs: Runs, *, queue: str = FAIR, cases: list[str] | None = 
 
 
 @MEASURES
-def flows_hit(runs: Runs, *, queue: str = FAIR) -> Measured:
+def flows_hit(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
     """Existing flows that lose a packet in the 3 s after a new one starts, less so many under drop-tail; the most."""
     found = []
     for case in ("newreno", "highspeed"):
@@ -379,16 +385,18 @@ def flows_hit(runs: Runs, *, queue: str = FAIR) -> Measured:
 
 
 @MEASURES
-def old_cuts(runs: Runs, *, case: str, queue: str) -> Measured:
+def old_cuts(runs: ExperimentRuns, *, case: str, queue: str) -> MeasuredQuantity:
     """Loss events of the three old flows in the 3 s after a new one starts, less so many under drop-tail."""
     return _hit(runs["new-flow"].at(queue=queue, case=case))[1] - _hit(runs["new-flow"].at(queue=FIFO, case=case))[1]
 
 
 @MEASURES
-def most_waiting(runs: Runs, *, queue: str = FAIR) -> Measured:
+def most_waiting(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
     """Flows with packets waiting that are exceeded in 1 of 1000 instants, at the worst capacity."""
     return largest(
-        Measured(packets.waiting(point), f"at {point.labels['rate']}, with {point.labels['background']} flows besides")
+        MeasuredQuantity(
+            packets.waiting(point), f"at {point.labels['rate']}, with {point.labels['background']} flows besides"
+        )
         for point in runs["backlogged"].where(queue=queue)
     )
 
@@ -397,19 +405,21 @@ def most_waiting(runs: Runs, *, queue: str = FAIR) -> Measured:
 
 
 @MEASURES
-def alike(runs: Runs) -> Measured:
+def alike(runs: ExperimentRuns) -> MeasuredQuantity:
     """Share of the principal comparisons that come out alike beside packets and beside finite flows."""
     every = comparisons(runs)
     unlike = [what for what, (packets, flows) in every.items() if (packets > 0) != (flows > 0)]
-    return Measured(1 - len(unlike) / len(every), f"{len(every)} comparisons; unlike: {'; '.join(unlike) or 'none'}")
+    return MeasuredQuantity(
+        1 - len(unlike) / len(every), f"{len(every)} comparisons; unlike: {'; '.join(unlike) or 'none'}"
+    )
 
 
-def comparisons(runs: Runs) -> dict[str, tuple[float, float]]:
+def comparisons(runs: ExperimentRuns) -> dict[str, tuple[float, float]]:
     """Return each principal comparison beside Poisson packets and beside finite flows, as a difference.
 
     Parameters
     ----------
-    runs : Runs
+    runs : ExperimentRuns
 
     Returns
     -------
@@ -420,7 +430,7 @@ def comparisons(runs: Runs) -> dict[str, tuple[float, float]]:
     return {what: (packets[what], flows[what]) for what in flows}
 
 
-def _beside(runs: Runs, single: str, pair: str) -> dict[str, float]:
+def _beside(runs: ExperimentRuns, single: str, pair: str) -> dict[str, float]:
     """The comparisons beside one background; the experiments with one flow and with two."""
 
     def one(buffer: int, case: str = "newreno", queue: str = FIFO) -> float:
@@ -449,31 +459,31 @@ def _beside(runs: Runs, single: str, pair: str) -> dict[str, float]:
 
 
 @MEASURES
-def variant(runs: Runs, *, case: str, buffer: int = 20, law: str = "reno") -> Measured:
+def variant(runs: ExperimentRuns, *, case: str, buffer: int = 20, law: str = "reno") -> MeasuredQuantity:
     """Share of one flow with another choice of what is not stated."""
     return _share(runs["variants"].at(case=case, buffer=buffer, law=law))
 
 
 @MEASURES
-def variant_gain(runs: Runs, *, case: str) -> Measured:
+def variant_gain(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
     """Share of one HighSpeed flow less that of one New Reno flow at 20 packets, with another choice."""
     return variant(runs, case=case, law="highspeed") - variant(runs, case=case)
 
 
 @MEASURES
-def beside_flows(runs: Runs, *, buffer: int, case: str = "newreno") -> Measured:
+def beside_flows(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> MeasuredQuantity:
     """Share of one flow beside finite flows in place of Poisson packets."""
     return _share(runs["finite-flows"].at(case=case, buffer=buffer, queue=FIFO))
 
 
 @MEASURES
-def recovered(runs: Runs, *, recovery: str, buffer: int, law: str = "reno") -> Measured:
+def recovered(runs: ExperimentRuns, *, recovery: str, buffer: int, law: str = "reno") -> MeasuredQuantity:
     """Share of one flow with another recovery."""
     return _share(runs["recoveries"].at(law=law, recovery=recovery, buffer=buffer))
 
 
 @MEASURES
-def gain_over_plain_reno(runs: Runs, *, buffer: int = 20) -> Measured:
+def gain_over_plain_reno(runs: ExperimentRuns, *, buffer: int = 20) -> MeasuredQuantity:
     """Share of one HighSpeed flow with SACK less that of a Reno flow without partial acknowledgements."""
     return share(runs, buffer=buffer, case="highspeed") - recovered(runs, recovery="reno", buffer=buffer)
 
@@ -481,41 +491,43 @@ def gain_over_plain_reno(runs: Runs, *, buffer: int = 20) -> Measured:
 # Parts.
 
 
-def _goodput(point: Point, group: str) -> Measured:
-    return Measured(point.flows("goodput_bps", group=group).sum(axis=1))
+def _goodput(point: ExperimentPoint, group: str) -> MeasuredQuantity:
+    return MeasuredQuantity(point.flows("goodput_bps", group=group).sum(axis=1))
 
 
-def _share(point: Point) -> Measured:
+def _share(point: ExperimentPoint) -> MeasuredQuantity:
     return _goodput(point, "flows") / RESIDUAL
 
 
-def used(point: Point) -> Measured:
+def used(point: ExperimentPoint) -> MeasuredQuantity:
     """Return the utilization at a point."""
-    return Measured(point.link("utilization"))
+    return MeasuredQuantity(point.link("utilization"))
 
 
-def several(runs: Runs, flows: int, buffer: int = 20, case: str = "newreno", queue: str = FIFO) -> Point:
+def several(
+    runs: ExperimentRuns, flows: int, buffer: int = 20, case: str = "newreno", queue: str = FIFO
+) -> ExperimentPoint:
     """Return the point with several flows of a kind."""
     return runs["several-flows"].at(flows=flows, buffer=buffer, case=case, queue=queue)
 
 
-def _steps(each: list[Measured], notes: Iterable[str]) -> list[Measured]:
+def _steps(each: list[MeasuredQuantity], notes: Iterable[str]) -> list[MeasuredQuantity]:
     return [(b - a).noted(note) for a, b, note in zip(each, each[1:], notes, strict=False)]
 
 
-def _lost(point: Point) -> tuple[Measured, Measured]:
+def _lost(point: ExperimentPoint) -> tuple[MeasuredQuantity, MeasuredQuantity]:
     """Packets that the old flows lost, and the background."""
     old, background = (point.flows("dropped", group=group).sum(axis=1) for group in ("old", "background"))
-    return Measured(old), Measured(background)
+    return MeasuredQuantity(old), MeasuredQuantity(background)
 
 
-def _hit(point: Point) -> tuple[Measured, Measured]:
+def _hit(point: ExperimentPoint) -> tuple[MeasuredQuantity, MeasuredQuantity]:
     """How many existing flows lost something, and loss events of the old ones."""
     hit = sum((point.flows("dropped", group=group) > 0).sum(axis=1) for group in ("old", "background"))
-    return Measured(hit), Measured(point.flows("loss_events", group="old").sum(axis=1))
+    return MeasuredQuantity(hit), MeasuredQuantity(point.flows("loss_events", group="old").sum(axis=1))
 
 
-def _windows(point: Point, flows: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _windows(point: ExperimentPoint, flows: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Of each replication the sampled windows [segments] and round-trip times [s], shape (flows, instants)."""
     samples = point.samples("flows")
     mine = (samples["name"] == "flows") & (samples["time_s"] >= point.document["run"]["warmup_s"])
@@ -551,7 +563,7 @@ def _mean(values: NDArray[Any]) -> float:
     return float(np.mean(values)) if values.size else float("nan")
 
 
-def _ten_seconds(point: Point) -> Iterator[NDArray[np.float64]]:
+def _ten_seconds(point: ExperimentPoint) -> Iterator[NDArray[np.float64]]:
     """Of each replication the rates of four flows in 10 s windows, shape (flows, windows)."""
     for windows, rtts in _windows(point, 4):
         rates = windows / rtts

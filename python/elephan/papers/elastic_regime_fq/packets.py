@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.papers.runs import Point
+    from elephan.papers.runs import ExperimentPoint
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
@@ -23,7 +23,7 @@ GAP = 5e-3
 """What ends a burst [s]: a twentieth of the round trip. With 2 to 10 ms its rate is the same to a hundredth."""
 
 
-class Stripes(NamedTuple):
+class PacketBursts(NamedTuple):
     """Bursts of some of the packets of one replication.
 
     Parameters
@@ -47,34 +47,34 @@ class Stripes(NamedTuple):
     middle: float
 
 
-def of_flow(point: Point, packet: float) -> list[Stripes]:
+def of_flow(point: ExperimentPoint, packet: float) -> list[PacketBursts]:
     """Return of each replication the bursts of the first flow.
 
     Parameters
     ----------
-    point : Point
+    point : ExperimentPoint
         With its packets.
     packet : float [s]
         Time of a packet in service.
 
     Returns
     -------
-    list of Stripes
+    list of PacketBursts
     """
     return _each(point, lambda flow: flow == 0, packet)
 
 
-def of_poisson(point: Point, packet: float) -> list[Stripes]:
+def of_poisson(point: ExperimentPoint, packet: float) -> list[PacketBursts]:
     """Return the same of background streams that have as many packets as the flow: what chance makes of its rate.
 
     Parameters
     ----------
-    point : Point
+    point : ExperimentPoint
     packet : float [s]
 
     Returns
     -------
-    list of Stripes
+    list of PacketBursts
     """
 
     def streams(flow: NDArray[np.int64]) -> Bools:
@@ -85,12 +85,12 @@ def of_poisson(point: Point, packet: float) -> list[Stripes]:
     return _each(point, streams, packet)
 
 
-def waits(point: Point) -> list[float]:
+def waits(point: ExperimentPoint) -> list[float]:
     """Return of each replication the mean wait of background packets beside two flows [s].
 
     Parameters
     ----------
-    point : Point
+    point : ExperimentPoint
 
     Returns
     -------
@@ -102,12 +102,12 @@ def waits(point: Point) -> list[float]:
     return [float(np.nanmean(waited[replication == one])) for one in np.unique(replication)]
 
 
-def waiting(point: Point) -> list[float]:
+def waiting(point: ExperimentPoint) -> list[float]:
     """Return of each replication the number of flows with packets waiting that 1 of 1000 instants exceed.
 
     Parameters
     ----------
-    point : Point
+    point : ExperimentPoint
 
     Returns
     -------
@@ -128,7 +128,7 @@ def waiting(point: Point) -> list[float]:
     return found
 
 
-def _each(point: Point, which: Callable[[NDArray[np.int64]], Bools], packet: float) -> list[Stripes]:
+def _each(point: ExperimentPoint, which: Callable[[NDArray[np.int64]], Bools], packet: float) -> list[PacketBursts]:
     packets, found = point.packets, []
     for one in np.unique(packets["replication"]):
         mine = packets["replication"] == one
@@ -137,7 +137,7 @@ def _each(point: Point, which: Callable[[NDArray[np.int64]], Bools], packet: flo
     return found
 
 
-def _stripes(every: Floats, dropped: Bools, which: Bools, packet: float) -> Stripes:
+def _stripes(every: Floats, dropped: Bools, which: Bools, packet: float) -> PacketBursts:
     """Of all arrivals in order, those that are looked at."""
     time, lost = every[which], dropped[which]
     first = np.flatnonzero(np.diff(time, prepend=-np.inf) > GAP)
@@ -146,7 +146,7 @@ def _stripes(every: Floats, dropped: Bools, which: Bools, packet: float) -> Stri
     inside = np.searchsorted(every, time[last]) - np.searchsorted(every, time[first])
     burst = np.repeat(np.arange(first.size), last - first + 1)
     place = (np.arange(time.size) - first[burst]) / np.maximum(last - first, 1)[burst]
-    return Stripes(
+    return PacketBursts(
         1 - length / float(every[-1] - every[0]),
         float(inside.sum()) * packet / length,
         float((last - first).sum()) * packet / length,

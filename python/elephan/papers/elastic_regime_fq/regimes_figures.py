@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.papers.elastic_regime_fq import regimes_measures as measures
-from elephan.papers.exhibits import Figures
-from elephan.papers.measured import Measured
+from elephan.papers.exhibits import PaperExhibits
+from elephan.papers.measured import MeasuredQuantity
 from elephan.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table, cell
@@ -20,10 +20,10 @@ from elephan.theory import elastic
 
 if TYPE_CHECKING:
     from elephan.papers.exhibits import Made
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-FIGURES = Figures()
-CONTROLS = Figures()
+FIGURES = PaperExhibits()
+CONTROLS = PaperExhibits()
 """What comes after the paper's own figures."""
 PACKETS_BEFORE_S, PACKETS_AFTER_S = 3.0, 9.0
 """What of Figure 4 is drawn about the first loss."""
@@ -38,7 +38,7 @@ ROUND_S = 0.10016
     "less than it has; elastic while it holds back a few flows on a background; overloaded when it is asked for more "
     "than it has.",
 )
-def regimes(_: Runs) -> Made:
+def regimes(_: ExperimentRuns) -> Made:
     """What flows ask for as the share of the link that they could take grows, and how many are then in progress."""
     load = np.linspace(0.02, 0.98, 97)
     found = np.asarray(elastic.mean_in_progress(load))
@@ -71,17 +71,17 @@ def regimes(_: Runs) -> Made:
     "come first served is enough. In the elastic regime scheduling is useful. Overload needs a control of its own.",
     experiments=("transparent-packets", "transparent", "overload"),
 )
-def section2(runs: Runs) -> Made:
+def section2(runs: ExperimentRuns) -> Made:
     """Loss against the formulas; completion times under both disciplines; flows in progress in overload."""
     return _losses(runs), _completions(runs), _overload(runs)
 
 
-def _losses(runs: Runs) -> Table:
+def _losses(runs: ExperimentRuns) -> Table:
     rows = []
     for point in runs["transparent-packets"]:
         rate, buffer = (leading(point.labels[name]) for name in ("rate", "buffer"))
         load = rate / measures.LINK_MBPS
-        lost = Measured(point.link("loss_ratio"))
+        lost = MeasuredQuantity(point.link("loss_ratio"))
         bound = float(elastic.loss(load, buffer))
         rows.append(
             (
@@ -97,7 +97,7 @@ def _losses(runs: Runs) -> Table:
     return Table("Transparent: packets lost", heads, tuple(rows), note)
 
 
-def _completions(runs: Runs) -> Table:
+def _completions(runs: ExperimentRuns) -> Table:
     rows = []
     for access, words in (
         (measures.CAPPED, "transparent: at most 1 Mbit/s each"),
@@ -109,11 +109,11 @@ def _completions(runs: Runs) -> Table:
     return Table("Mean completion times", heads, tuple(rows))
 
 
-def _times(point: Point) -> Measured:
-    return Measured([times.mean() for times in point.transfers("duration_s", "flows")])
+def _times(point: ExperimentPoint) -> MeasuredQuantity:
+    return MeasuredQuantity([times.mean() for times in point.transfers("duration_s", "flows")])
 
 
-def _overload(runs: Runs) -> Table:
+def _overload(runs: ExperimentRuns) -> Table:
     rows = []
     for case in runs["overload"].labels("case"):
         for queue in (measures.FIFO, measures.FAIR):
@@ -150,13 +150,13 @@ def _overload(runs: Runs) -> Table:
     "own share. No number.",
     experiments=("packet-pair", "packet-pair-alone", "one-flow"),
 )
-def packet_pair(runs: Runs) -> Made:
+def packet_pair(runs: ExperimentRuns) -> Made:
     """What a packet-pair flow gets alone, beside New Reno and beside another."""
     rows = []
     for queue, words in ((measures.FIFO, "drop-tail"), (measures.FAIR, "fair queueing")):
         pairs = [runs["packet-pair"].at(case=case, queue=queue) for case in ("newreno", "packet-pair")]
         rates = [
-            Measured(point.flows("goodput_bps", group=group).sum(axis=1) / 1e6)
+            MeasuredQuantity(point.flows("goodput_bps", group=group).sum(axis=1) / 1e6)
             for point in pairs
             for group in ("highspeed", "newreno")
         ]
@@ -173,7 +173,7 @@ def packet_pair(runs: Runs) -> Made:
     return _alone(runs), Table("Two flows", heads, tuple(rows))
 
 
-def _alone(runs: Runs) -> Figure:
+def _alone(runs: ExperimentRuns) -> Figure:
     named = ("drop-tail, 20", "drop-tail, 100", "fair, 20", "fair, 100")
     places = [(queue, buffer) for queue in (measures.FIFO, measures.FAIR) for buffer in (20, 100)]
     at = np.arange(float(len(places)))
@@ -185,7 +185,8 @@ def _alone(runs: Runs) -> Figure:
         )
     ):
         found = [
-            Measured(p.flows("goodput_bps", group="flows").sum(axis=1) / (1e6 * measures.RESIDUAL_MBPS)) for p in points
+            MeasuredQuantity(p.flows("goodput_bps", group="flows").sum(axis=1) / (1e6 * measures.RESIDUAL_MBPS))
+            for p in points
         ]
         mean = np.array([one.mean for one in found])
         half = np.array([one.ci95 or 0.0 for one in found])
@@ -203,12 +204,12 @@ def _alone(runs: Runs) -> Figure:
     )
 
 
-def background_stripes(runs: Runs) -> Figure:
+def background_stripes(runs: ExperimentRuns) -> Figure:
     """Draw the background's half of Figure 4: the same seconds, packets of the background.
 
     Parameters
     ----------
-    runs : Runs
+    runs : ExperimentRuns
 
     Returns
     -------

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.papers.elastic_regime_fq.packets import GAP
-from elephan.papers.measured import Measured, largest, least
-from elephan.papers.measures import Measures
+from elephan.papers.measured import MeasuredQuantity, largest, least
+from elephan.papers.measures import MeasureRegistry
 from elephan.papers.runs import leading
 from elephan.theory import elastic
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.papers.measured import Found
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 
 LINK_MBPS = 50.0
 RESIDUAL_MBPS = 25.0
@@ -38,19 +38,19 @@ CAPPED, FREE = "1 Mbit/s", "1 Gbit/s"
 
 
 @MEASURES
-def simulated_loss(runs: Runs, *, rate: float, buffer: int) -> Found:
+def simulated_loss(runs: ExperimentRuns, *, rate: float, buffer: int) -> Found:
     """Loss of Poisson packets of exponential sizes at a rate [Mbit/s]; noted is what 5 % more load gives."""
     points = runs["transparent-packets"]
-    found = Measured(points.at(rate=rate, buffer=buffer).link("loss_ratio"))
+    found = MeasuredQuantity(points.at(rate=rate, buffer=buffer).link("loss_ratio"))
     more = points.where(rate=47.5, buffer=buffer)
     if rate == 47.5 or not len(more):
         return found
-    beyond = Measured(more.points[0].link("loss_ratio"))
+    beyond = MeasuredQuantity(more.points[0].link("loss_ratio"))
     return found.noted(f"M/M/1/K: {exact_loss(rate, buffer):.2g}; at 95 % of the link {beyond.mean:.2g}")
 
 
 @MEASURES
-def off_exact(runs: Runs) -> Found:
+def off_exact(runs: ExperimentRuns) -> Found:
     """How far losses are from M/M/1/K with one packet in service, relative, where they are farthest.
 
     Of points at which thousands of packets are lost, which 100 packets at 90 % are not.
@@ -61,7 +61,7 @@ def off_exact(runs: Runs) -> Found:
         if (rate, buffer) == (45.0, 100.0):
             continue
         exact, bound = exact_loss(rate, buffer), float(elastic.loss(rate / LINK_MBPS, buffer))
-        lost = Measured(point.link("loss_ratio"))
+        lost = MeasuredQuantity(point.link("loss_ratio"))
         said = f"{rate:g} Mbit/s, {buffer:.0f} packets: {lost.mean:.2g}, M/M/1/K {exact:.2g}, rho^n {bound:.2g}"
         found.append((lost / exact - 1.0).noted(said))
     return max(found, key=lambda one: abs(one.mean))
@@ -73,7 +73,7 @@ def exact_loss(rate: float, buffer: float) -> float:
 
 
 @MEASURES
-def transparent_gain(runs: Runs) -> Found:
+def transparent_gain(runs: ExperimentRuns) -> Found:
     """What fair queueing gains for flows of at most 1 Mbit/s over what it gains for flows that the link holds back.
 
     Gains are shares of the mean completion time under drop-tail. Where it gains for neither, this is no number.
@@ -83,14 +83,14 @@ def transparent_gain(runs: Runs) -> Found:
 
 
 @MEASURES
-def scheduling_helps(runs: Runs) -> Found:
+def scheduling_helps(runs: ExperimentRuns) -> Found:
     """By how much fair queueing shortens the mean completion time of flows that the link holds back [1]."""
     return -(_completion_ratio(runs, FREE) - 1.0)
 
 
-def _completion_ratio(runs: Runs, access: str) -> Measured:
+def _completion_ratio(runs: ExperimentRuns, access: str) -> MeasuredQuantity:
     fair, fifo = (
-        Measured([times.mean() for times in point.transfers("duration_s", "flows")])
+        MeasuredQuantity([times.mean() for times in point.transfers("duration_s", "flows")])
         for point in (runs["transparent"].at(queue=queue, access=access) for queue in (FAIR, FIFO))
     )
     return fair / fifo
@@ -100,7 +100,7 @@ def _completion_ratio(runs: Runs, access: str) -> Measured:
 
 
 @MEASURES
-def grows(runs: Runs) -> Found:
+def grows(runs: ExperimentRuns) -> Found:
     """By how much more flows in progress grow with time at a load of 1.2 than at 0.8, the least of both disciplines.
 
     Growth is the mean number of 20 to 220 s over that of 20 to 70 s: 2.7 if it grows evenly from the start, 1 if it has
@@ -115,12 +115,12 @@ def grows(runs: Runs) -> Found:
         ]
         late, early, later, earlier = numbers
         said = f"{queue}: from {early:.0f} to {late:.0f} flows, and from {earlier:.0f} to {later:.0f}"
-        found.append(Measured((late / early) / (later / earlier), said))
+        found.append(MeasuredQuantity((late / early) / (later / earlier), said))
     return least(found).noted("; ".join(one.note for one in found))
 
 
 @MEASURES
-def growth_over_fluid(runs: Runs) -> Found:
+def growth_over_fluid(runs: ExperimentRuns) -> Found:
     """Flows that are added in a second of overload over those of a fluid that loses nothing, first come first served.
 
     The fluid adds what arrives less what the link carries, in flows of the mean size.
@@ -131,22 +131,22 @@ def growth_over_fluid(runs: Runs) -> Found:
     # Growing from the start, the mean number is that of the middle of what is measured.
     per_second = _open(point) / (run["warmup_s"] + measured / 2)
     fluid = flows["opened"]["mean"] / measured * (1 - 1 / 1.2)
-    return Measured(per_second / fluid, f"{per_second:.1f} and {fluid:.1f} flows a second")
+    return MeasuredQuantity(per_second / fluid, f"{per_second:.1f} and {fluid:.1f} flows a second")
 
 
 @MEASURES
-def refused(runs: Runs) -> Found:
+def refused(runs: ExperimentRuns) -> Found:
     """Share of the flows that find no place, where there are 100; the farther discipline from what is too much."""
     found = []
     for queue in (FIFO, FAIR):
         flows = runs["overload"].at(case="load 1.2, 100 places", queue=queue, duration=220).document["groups"][0]
         opened, turned = (flows["transfers"][name]["mean"] for name in ("opened", "refused"))
-        found.append(Measured(turned / (opened + turned), queue))
+        found.append(MeasuredQuantity(turned / (opened + turned), queue))
     return max(found, key=lambda one: abs(one.mean - (1 - 1 / 1.2)))
 
 
 @MEASURES
-def admitted_take(runs: Runs) -> Found:
+def admitted_take(runs: ExperimentRuns) -> Found:
     """Mean completion time of flows that found one of 100 places over that without a limit, the most of both."""
     found = []
     for queue in (FIFO, FAIR):
@@ -158,47 +158,47 @@ def admitted_take(runs: Runs) -> Found:
     return largest(found)
 
 
-def _open(point: Point) -> float:
+def _open(point: ExperimentPoint) -> float:
     """Flows in progress, mean over time and replications."""
     return float(point.document["groups"][0]["transfers"]["open"]["mean"])
 
 
-def _completion(point: Point) -> Measured:
+def _completion(point: ExperimentPoint) -> MeasuredQuantity:
     """Mean time from the opening of a flow to its end [s]: the document has it with its interval only."""
-    return Measured(point.document["groups"][0]["transfers"]["completion_time_s"]["mean"])
+    return MeasuredQuantity(point.document["groups"][0]["transfers"]["completion_time_s"]["mean"])
 
 
 # Packet-pair.
 
 
 @MEASURES
-def pair_over_newreno(runs: Runs, *, queue: str) -> Measured:
+def pair_over_newreno(runs: ExperimentRuns, *, queue: str) -> MeasuredQuantity:
     """Goodput of a packet-pair flow over that of a New Reno flow beside it, 100 packets."""
     point = runs["packet-pair"].at(case="newreno", queue=queue)
-    first, second = (Measured(point.flows("goodput_bps", group=group).sum(axis=1)) for group in _PAIR)
+    first, second = (MeasuredQuantity(point.flows("goodput_bps", group=group).sum(axis=1)) for group in _PAIR)
     return (first / second).noted(f"{first.mean / 1e6:.1f} and {second.mean / 1e6:.1f} Mbit/s")
 
 
 @MEASURES
-def fair_queueing_tames(runs: Runs) -> Found:
+def fair_queueing_tames(runs: ExperimentRuns) -> Found:
     """Logarithm of that ratio under drop-tail less under fair queueing."""
     fifo, fair = (pair_over_newreno(runs, queue=queue) for queue in (FIFO, FAIR))
-    return Measured(np.log(fifo.samples) - np.log(fair.samples), f"{fifo.mean:.0f} and {fair.mean:.2f} times")
+    return MeasuredQuantity(np.log(fifo.samples) - np.log(fair.samples), f"{fifo.mean:.0f} and {fair.mean:.2f} times")
 
 
 @MEASURES
-def pair_of_pairs(runs: Runs, *, queue: str) -> Found:
+def pair_of_pairs(runs: ExperimentRuns, *, queue: str) -> Found:
     """Larger over smaller goodput of two packet-pair flows, 100 packets."""
     point = runs["packet-pair"].at(case="packet-pair", queue=queue)
     both = np.array([point.flows("goodput_bps", group=group).sum(axis=1) for group in _PAIR])
-    return Measured(both.max(axis=0) / both.min(axis=0))
+    return MeasuredQuantity(both.max(axis=0) / both.min(axis=0))
 
 
 @MEASURES
-def pair_gain(runs: Runs, *, buffer: int, queue: str = FAIR) -> Found:
+def pair_gain(runs: ExperimentRuns, *, buffer: int, queue: str = FAIR) -> Found:
     """Share of the residual of one packet-pair flow less that of one New Reno flow under fair queueing."""
     pair, newreno = (
-        Measured(point.flows("goodput_bps", group="flows").sum(axis=1) / (1e6 * RESIDUAL_MBPS))
+        MeasuredQuantity(point.flows("goodput_bps", group="flows").sum(axis=1) / (1e6 * RESIDUAL_MBPS))
         for point in (
             runs["packet-pair-alone"].at(buffer=buffer, queue=queue),
             runs["one-flow"].at(buffer=buffer, queue=queue, case="newreno"),
@@ -208,11 +208,11 @@ def pair_gain(runs: Runs, *, buffer: int, queue: str = FAIR) -> Found:
 
 
 @MEASURES
-def pair_background_lost(runs: Runs, *, queue: str) -> Measured:
+def pair_background_lost(runs: ExperimentRuns, *, queue: str) -> MeasuredQuantity:
     """Share of background packets dropped beside packet-pair, the largest of all runs."""
     every = [*runs["packet-pair"].where(queue=queue), *runs["packet-pair-alone"].where(queue=queue)]
     return largest(
-        Measured(
+        MeasuredQuantity(
             point.flows("dropped", group="background").sum(axis=1) / point.flows("sent", group="background").sum(axis=1)
         )
         for point in every
@@ -227,7 +227,7 @@ _PAIR = ("highspeed", "newreno")
 
 
 @MEASURES
-def background_hit(runs: Runs, *, queue: str = FIFO) -> Measured:
+def background_hit(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
     """Share of lost background packets that come within the flow's bursts less the share of all background packets.
 
     0 if what is lost is a matter of chance.
@@ -238,15 +238,15 @@ def background_hit(runs: Runs, *, queue: str = FIFO) -> Measured:
     count = sum(lost.size for lost, _ in told)
     said = f"{np.concatenate([lost for lost, _ in told]).mean():.2f} of {count} lost" if told else "none lost"
     within = f"{np.mean([share for _, share in every]):.2f} of all"
-    return Measured([lost.mean() - share for lost, share in told] or [np.nan], f"{said}, {within}")
+    return MeasuredQuantity([lost.mean() - share for lost, share in told] or [np.nan], f"{said}, {within}")
 
 
-def within_bursts(point: Point) -> list[tuple[NDArray[np.bool_], float]]:
+def within_bursts(point: ExperimentPoint) -> list[tuple[NDArray[np.bool_], float]]:
     """Tell of each lost background packet whether it came within a burst of the flow, and how many of all did.
 
     Parameters
     ----------
-    point : Point
+    point : ExperimentPoint
         With its packets.
 
     Returns

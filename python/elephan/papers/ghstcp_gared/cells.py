@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.metrics.fairness import jain_maxmin
-from elephan.papers.measured import Measured
+from elephan.papers.measured import MeasuredQuantity
 
 if TYPE_CHECKING:
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
 DELAYS = (25, 50, 100)
 CASES = range(1, 32)
@@ -30,7 +30,7 @@ _LAST_CASE = {1: 4, 2: 7, 3: 13, 4: 19, 5: 25, 6: 31}
 
 
 @dataclass(frozen=True)
-class Printed:
+class PaperCell:
     """A cell as the paper has it.
 
     Parameters
@@ -56,7 +56,7 @@ class Printed:
 
 
 @cache
-def printed() -> dict[tuple[int, int], Printed]:
+def printed() -> dict[tuple[int, int], PaperCell]:
     """Read the paper's tables.
 
     Returns
@@ -90,81 +90,81 @@ def table_of(case: int) -> int:
     return next(table for table, last in _LAST_CASE.items() if case <= last)
 
 
-def cell(runs: Runs, case: int, delay: int) -> Point:
+def cell(runs: ExperimentRuns, case: int, delay: int) -> ExperimentPoint:
     """Return our runs of a cell.
 
     Parameters
     ----------
-    runs : Runs
+    runs : ExperimentRuns
     case, delay : int
 
     Returns
     -------
-    Point
+    ExperimentPoint
     """
     return runs[f"table{table_of(case)}"].at(case=case, delay=delay)
 
 
-def s1(point: Point) -> Measured:
+def s1(point: ExperimentPoint) -> MeasuredQuantity:
     """Throughput of a flow of S1, wire bits [Mbit/s]."""
-    return Measured(point.flows("goodput_bps", "S1").mean(axis=1) / 1e6)
+    return MeasuredQuantity(point.flows("goodput_bps", "S1").mean(axis=1) / 1e6)
 
 
-def s2(point: Point) -> Measured:
+def s2(point: ExperimentPoint) -> MeasuredQuantity:
     """Throughput of a flow of S2, wire bits [Mbit/s]."""
-    return Measured(point.flows("goodput_bps", "S2").mean(axis=1) / 1e6)
+    return MeasuredQuantity(point.flows("goodput_bps", "S2").mean(axis=1) / 1e6)
 
 
-def util(point: Point) -> Measured:
+def util(point: ExperimentPoint) -> MeasuredQuantity:
     """What TCP gets of the bottleneck [%]; the link's own utilization has the UDP, too."""
     both = [point.flows("goodput_bps", group) for group in ("S1", "S2")]
-    return Measured(100 * np.hstack(both).sum(axis=1) / RATE)
+    return MeasuredQuantity(100 * np.hstack(both).sum(axis=1) / RATE)
 
 
-def fair(point: Point) -> Measured:
+def fair(point: ExperimentPoint) -> MeasuredQuantity:
     """Jain's index of throughputs over max-min shares."""
     both = [point.flows("goodput_bps", group) for group in ("S1", "S2")]
     shares = np.repeat(SHARES, [rates.shape[1] for rates in both])
-    return Measured([jain_maxmin(rates, shares) for rates in np.hstack(both)])
+    return MeasuredQuantity([jain_maxmin(rates, shares) for rates in np.hstack(both)])
 
 
-def _cell(row: dict[str, str]) -> Printed:
+def _cell(row: dict[str, str]) -> PaperCell:
     table, case, delay = (int(row[name]) for name in ("table", "case", "delay"))
     util, fair, ci_mbps, s1, s2 = (float(row[name]) for name in ("util", "fair", "ci_mbps", "s1", "s2"))
-    return Printed(table, case, delay, util, fair, ci_mbps, s1, s2)
+    return PaperCell(table, case, delay, util, fair, ci_mbps, s1, s2)
 
 
 OF = {"s1": s1, "s2": s2, "util": util, "fair": fair}
 """What is compared, by name."""
 
 
-def measured(runs: Runs, of: str, case: int, delay: int) -> Measured:
+def measured(runs: ExperimentRuns, of: str, case: int, delay: int) -> MeasuredQuantity:
     """Return what a cell of ours has.
 
     Parameters
     ----------
-    runs : Runs
+    runs : ExperimentRuns
     of : str
         One of `OF`.
     case, delay : int
 
     Returns
     -------
-    Measured
+    MeasuredQuantity
     """
     return OF[of](cell(runs, case, delay))
 
 
-def difference(first: Measured, second: Measured) -> Measured:
+def difference(first: MeasuredQuantity, second: MeasuredQuantity) -> MeasuredQuantity:
     """Return how much more one has than another: replication by replication, or of the means if one has fewer.
 
     Parameters
     ----------
-    first, second : Measured
+    first, second : MeasuredQuantity
 
     Returns
     -------
-    Measured
+    MeasuredQuantity
 
     Examples
     --------
@@ -173,7 +173,7 @@ def difference(first: Measured, second: Measured) -> Measured:
     """
     if first.samples.size == second.samples.size:
         return first - second
-    return Measured(first.mean - second.mean)
+    return MeasuredQuantity(first.mean - second.mean)
 
 
 def index_of(first: float, second: float) -> float:

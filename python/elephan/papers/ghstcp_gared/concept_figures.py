@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.ghstcp_gared import traces
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.scenario import Scenario
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from elephan.papers.exhibits import Made
     from elephan.papers.ghstcp_gared.traces import Floats
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-FIGURE_3, FIGURE_8, FIGURE_9 = Figures(), Figures(), Figures()
+FIGURE_3, FIGURE_8, FIGURE_9 = PaperExhibits(), PaperExhibits(), PaperExhibits()
 """Each goes to its place among the paper's."""
 
 PLACES = ("senders", "R1", "R2", "receivers")
@@ -43,7 +43,7 @@ LOOK = 10
     "The network of the tables",
     paper="Not described in what we have of the paper; by its place, the network of the tables, which its text gives.",
 )
-def figure3(_: Runs) -> Made:
+def figure3(_: ExperimentRuns) -> Made:
     """Draw the dumbbell."""
     of = _scenario("dumbbell")
     [link] = of["links"]
@@ -56,7 +56,7 @@ def figure3(_: Runs) -> Made:
     "The network of the web traffic",
     paper="Not described in what we have of the paper; by its place, that of cases 32 to 35, which its text gives.",
 )
-def figure9(_: Runs) -> Made:
+def figure9(_: ExperimentRuns) -> Made:
     """Draw the clusters."""
     of = _scenario("web-scenario")
     link, server, client = of["links"]
@@ -76,7 +76,7 @@ def figure9(_: Runs) -> Made:
     "only while the average is above its target and rising, and falls only while it is below and falling.",
     experiments=("surges",),
 )
-def figure8(runs: Runs) -> Made:
+def figure8(runs: ExperimentRuns) -> Made:
     """Draw where both disciplines raise and lower max_p."""
     colours = {"raised": "vermilion", "lowered": "blue"}
     names = ("adaptive RED", "gentle adaptive RED")
@@ -145,7 +145,7 @@ def _fan(at: int, y: Floats, middle: float) -> tuple[Floats, Floats]:
     return x, np.column_stack([y, np.full(y.size, middle), np.full(y.size, np.nan)]).ravel()
 
 
-def _moves(point: Point, name: str, which: int, colours: dict[str, str]) -> Figure:
+def _moves(point: ExperimentPoint, name: str, which: int, colours: dict[str, str]) -> Figure:
     series = []
     for of, paint in colours.items():
         average, rise = (np.concatenate(part) for part in zip(*_changed(point, of), strict=True))
@@ -166,7 +166,7 @@ def _moves(point: Point, name: str, which: int, colours: dict[str, str]) -> Figu
     )
 
 
-def _changed(point: Point, of: str) -> Iterator[tuple[Floats, Floats]]:
+def _changed(point: ExperimentPoint, of: str) -> Iterator[tuple[Floats, Floats]]:
     """Find in each replication where max_p was changed: the average, and its change since the look before."""
     rows = point.samples("links")
     for one in np.unique(rows["replication"]):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.ghstcp_gared import (
     cells,
     concept_figures,
@@ -27,10 +27,10 @@ from elephan.theory import highspeed, reno
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
     from elephan.pictures.table import Cell
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 
 SHOWN_S = (50.0, 110.0)
 """What is shown of a trace: a minute after slow start's overshoot [s]."""
@@ -43,7 +43,7 @@ _TIME = Axis("time", "s", low=SHOWN_S[0], high=SHOWN_S[1])
 
 
 @FIGURES("Figure 1", "What HighSpeed TCP gains and gives up", paper="a(w) rises and b(w) falls with the window.")
-def figure1(_: Runs) -> tuple[Figure | Table, ...]:
+def figure1(_: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Draw a(w) and b(w)."""
     w, law = np.geomspace(38.1, 83000, 60), highspeed()
     gain, cut = law.increase(w), law.decrease(w)
@@ -73,7 +73,7 @@ def figure1(_: Runs) -> tuple[Figure | Table, ...]:
     "Response functions",
     paper="At a loss rate of 1e-7 HighSpeed TCP has 100,000 packets in flight, Reno 4,000.",
 )
-def figure2(_: Runs) -> tuple[Figure | Table, ...]:
+def figure2(_: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Draw the windows of both laws against the loss rate."""
     p = np.geomspace(1e-7, 1e-2, 60)
     laws = {"HighSpeed TCP": highspeed(), "Reno": reno()}
@@ -101,7 +101,7 @@ FIGURES.update(concept_figures.FIGURE_3)
     paper="Several flows of S2 fall to one packet at the same time, with gentle HighSpeed TCP less often.",
     experiments=("traces",),
 )
-def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure4(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Draw the windows of cases 8 and 11."""
     return tuple(_windows(runs["traces"].at(case=case), case) for case in (8, 11))
 
@@ -112,7 +112,7 @@ def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     paper="No flow falls to one packet, but cuts still come together.",
     experiments=("traces",),
 )
-def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure5(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Draw the windows of cases 9 and 12."""
     return tuple(_windows(runs["traces"].at(case=case), case) for case in (9, 12))
 
@@ -123,7 +123,7 @@ def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
     paper="The queue at the bottleneck is often empty.",
     experiments=("traces",),
 )
-def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure6(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Draw the queue of case 21."""
     rows = _between_s(traces.queue(runs["traces"].at(case=21)), SHOWN_S)
     empty = float(np.mean(rows["backlog_packets"] == 0))
@@ -149,7 +149,7 @@ def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
     paper="max_p goes on rising after the average queue has peaked; gentle adaptive RED is to stop that.",
     experiments=("surges",),
 )
-def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure7(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Draw average and max_p in one surge of datagrams."""
     points = {name: runs["surges"].at(case=name) for name in ("adaptive RED", "gentle adaptive RED")}
     rows = {name: _between_s(traces.queue(point), SURGE_S) for name, point in points.items()}
@@ -176,11 +176,11 @@ def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
 FIGURES.update(concept_figures.FIGURE_8)
 
 
-def _longest(point: Point) -> float:
+def _longest(point: ExperimentPoint) -> float:
     return max(float(np.max(each, initial=0.0)) for each in traces.lags(point))
 
 
-def _windows(point: Point, case: int) -> Figure:
+def _windows(point: ExperimentPoint, case: int) -> Figure:
     time, cwnd = traces.windows(point)
     kept = (time >= SHOWN_S[0]) & (time <= SHOWN_S[1])
     lines = tuple(Series(f"flow {i + 1}", time[kept], one[kept], colour=colour(i)) for i, one in enumerate(cwnd))
@@ -223,7 +223,7 @@ _PAIRS = {"util": "U [%]", "fair": "index", "s1": "S1 [Mbit/s]", "s2": "S2 [Mbit
 
 def _register(table: int, title: str, paper: str) -> None:
     @FIGURES(f"Table {table}", title, paper=paper, experiments=(f"table{table}", f"profile-table{table}"))
-    def made(runs: Runs) -> tuple[Figure | Table, ...]:
+    def made(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
         mine = sorted({case for case, _ in printed() if cells.table_of(case) == table})
         return (
             *table_pictures.pictures(runs, table),
@@ -237,7 +237,7 @@ def _register(table: int, title: str, paper: str) -> None:
         )
 
 
-def _row(runs: Runs, case: int, delay: int) -> Iterable[Cell]:
+def _row(runs: ExperimentRuns, case: int, delay: int) -> Iterable[Cell]:
     point = cells.cell(runs, case, delay)
     yield entry(str(point.labels["case"]))
     yield entry(delay)

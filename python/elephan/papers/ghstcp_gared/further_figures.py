@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.ghstcp_gared import cells
 from elephan.papers.ghstcp_gared.cells import DELAYS, OF, measured
 from elephan.papers.ghstcp_gared.further_measures import AT, LAWS, PAPERS, delays, other_law, threshold, unequal
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.papers.exhibits import Made
-    from elephan.papers.measured import Measured
-    from elephan.papers.runs import Runs
+    from elephan.papers.measured import MeasuredQuantity
+    from elephan.papers.runs import ExperimentRuns
 
     Floats = NDArray[np.float64]
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 
 INDEX = Axis("max-min index")
 HEADS = ("TCP's share of the link [%]", "max-min index", "S1 [Mbit/s]", "S2 [Mbit/s]")
@@ -42,7 +42,7 @@ HEADS = ("TCP's share of the link [%]", "max-min index", "S1 [Mbit/s]", "S2 [Mbi
     "Vegas are not in what we have of it; what is judged here is what each is known for.",
     experiments=("table1", "table2", "scalable", "xcp", "vegas"),
 )
-def other_laws(runs: Runs) -> Made:
+def other_laws(runs: ExperimentRuns) -> Made:
     """Draw the index of case 4 with each law, and tell the throughputs."""
     every = delays(runs, "scalable")
     rows = {
@@ -74,7 +74,7 @@ def other_laws(runs: Runs) -> Made:
     return (picture, Table("With other laws", ("law", "delay [ms]", *HEADS), tuple(table)), _vegas(runs))
 
 
-def _vegas(runs: Runs) -> Table:
+def _vegas(runs: ExperimentRuns) -> Table:
     rows = []
     for case in ("Reno, Reno", "Reno, Vegas", "Vegas, Vegas"):
         point = runs["vegas"].at(case=case)
@@ -90,7 +90,7 @@ def _vegas(runs: Runs) -> Table:
     paper="Round-trip times rise if Z is above 3.09, which independent samples pass in one test of a thousand.",
     experiments=("table1", "table2", "z-threshold"),
 )
-def thresholds(runs: Runs) -> Made:
+def thresholds(runs: ExperimentRuns) -> Made:
     """Draw the index and the throughput of S1 against the threshold."""
     own = {leading(point.labels["z"]): point for point in runs["z-threshold"].points} | {
         PAPERS: threshold(runs, PAPERS)
@@ -120,7 +120,7 @@ def thresholds(runs: Runs) -> Made:
     return tuple(made)
 
 
-def _line(each: Sequence[Measured]) -> tuple[Floats, Floats, Floats]:
+def _line(each: Sequence[MeasuredQuantity]) -> tuple[Floats, Floats, Floats]:
     """Means, and both ends of their intervals."""
     mean = np.array([one.mean for one in each])
     half = np.array([one.ci95 or 0.0 for one in each])
@@ -134,7 +134,7 @@ def _line(each: Sequence[Measured]) -> tuple[Floats, Floats, Floats]:
     "flows of each group between 50 and 200 ms.",
     experiments=("table1", "table2", "table5", "table6", "unequal-delays"),
 )
-def unequal_delays(runs: Runs) -> Made:
+def unequal_delays(runs: ExperimentRuns) -> Made:
     """Draw utilization and index with equal and with unequal round-trip times."""
     labels = [str(label) for label in runs["unequal-delays"].labels("case")]
     cases = [int(leading(label)) for label in labels]
@@ -164,7 +164,7 @@ def unequal_delays(runs: Runs) -> Made:
     return tuple(made)
 
 
-def _points(name: str, which: int, of: int, each: Sequence[Measured]) -> Series:
+def _points(name: str, which: int, of: int, each: Sequence[MeasuredQuantity]) -> Series:
     """Points side by side at the places 0, 1, 2 and so on."""
     x = np.arange(len(each), dtype=np.float64) + 0.18 * (which - (of - 1) / 2)
     return Series(name, x, *_line(each), colour=colour(which), kind="points")

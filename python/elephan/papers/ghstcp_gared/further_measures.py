@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from elephan.papers.ghstcp_gared import cells
 from elephan.papers.ghstcp_gared.cells import DELAYS, OF, difference, measured
-from elephan.papers.measured import Measured, largest, least
-from elephan.papers.measures import Measures
+from elephan.papers.measured import MeasuredQuantity, largest, least
+from elephan.papers.measures import MeasureRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 
 LAWS = {"scalable": "Scalable TCP", "xcp": "XCP"}
 """Experiments with another law in the place of HighSpeed TCP, and its name."""
@@ -30,17 +30,17 @@ AT = 50
 """The delay of ``z-threshold`` [ms]."""
 
 
-def other_law(runs: Runs, law: str, delay: int) -> Point:
+def other_law(runs: ExperimentRuns, law: str, delay: int) -> ExperimentPoint:
     """Return the runs of a law of `LAWS`."""
     return runs[law].at(delay=delay)
 
 
-def threshold(runs: Runs, z: float) -> Point:
+def threshold(runs: ExperimentRuns, z: float) -> ExperimentPoint:
     """Return the runs of case 7 at 50 ms with a threshold: those of Table 2 with the paper's."""
     return cells.cell(runs, 7, AT) if z == PAPERS else runs["z-threshold"].at(z=z)
 
 
-def unequal(runs: Runs, of: str, case: int) -> Measured:
+def unequal(runs: ExperimentRuns, of: str, case: int) -> MeasuredQuantity:
     """Return what a case has with unequal round-trip times."""
     return OF[of](runs["unequal-delays"].at(case=case))
 
@@ -48,39 +48,40 @@ def unequal(runs: Runs, of: str, case: int) -> Measured:
 # Other laws.
 
 
-def _beside(runs: Runs, law: str, of: str, case: int) -> Iterator[Measured]:
+def _beside(runs: ExperimentRuns, law: str, of: str, case: int) -> Iterator[MeasuredQuantity]:
     for delay in delays(runs, law):
         gap = difference(OF[of](other_law(runs, law, delay)), measured(runs, of, case, delay))
         yield gap.noted(f"at {delay} ms")
 
 
-def delays(runs: Runs, law: str) -> Sequence[int]:
+def delays(runs: ExperimentRuns, law: str) -> Sequence[int]:
     """Return those that were run: shortened runs have one."""
     return [delay for delay in DELAYS if runs[law].where(delay=delay).points]
 
 
 @MEASURES
-def law_below(runs: Runs, law: str, of: str, case: int) -> Measured:
+def law_below(runs: ExperimentRuns, law: str, of: str, case: int) -> MeasuredQuantity:
     """How much more another law has than a case of the tables, at the delay where it is most."""
     return largest(_beside(runs, law, of, case))
 
 
 @MEASURES
-def law_above(runs: Runs, law: str, of: str, case: int) -> Measured:
+def law_above(runs: ExperimentRuns, law: str, of: str, case: int) -> MeasuredQuantity:
     """How much more another law has than a case of the tables, at the delay where it is least."""
     return least(_beside(runs, law, of, case))
 
 
 @MEASURES
-def law_loses(runs: Runs, law: str) -> Measured:
+def law_loses(runs: ExperimentRuns, law: str) -> MeasuredQuantity:
     """The largest share of packets that are lost at the bottleneck with a law [%]."""
     return largest(
-        Measured(100 * other_law(runs, law, delay).link("loss_ratio"), f"at {delay} ms") for delay in delays(runs, law)
+        MeasuredQuantity(100 * other_law(runs, law, delay).link("loss_ratio"), f"at {delay} ms")
+        for delay in delays(runs, law)
     )
 
 
 @MEASURES
-def vegas_behind(runs: Runs) -> Measured:
+def vegas_behind(runs: ExperimentRuns) -> MeasuredQuantity:
     """Throughput of a flow of Vegas less that of one of Reno beside it [Mbit/s]."""
     point = runs["vegas"].at(case="Reno, Vegas")
     vegas, reno = cells.s2(point), cells.s1(point)
@@ -88,7 +89,7 @@ def vegas_behind(runs: Runs) -> Measured:
 
 
 @MEASURES
-def vegas_gains_from_reno(runs: Runs) -> Measured:
+def vegas_gains_from_reno(runs: ExperimentRuns) -> MeasuredQuantity:
     """Throughput of Reno beside Vegas less that of Reno beside Reno [Mbit/s]."""
     beside, alone = (cells.s1(runs["vegas"].at(case=case)) for case in ("Reno, Vegas", "Reno, Reno"))
     return (beside - alone).noted(f"{beside.mean:.0f} and {alone.mean:.0f} Mbit/s")
@@ -98,13 +99,13 @@ def vegas_gains_from_reno(runs: Runs) -> Measured:
 
 
 @MEASURES
-def z_step(runs: Runs, of: str, low: float, high: float) -> Measured:
+def z_step(runs: ExperimentRuns, of: str, low: float, high: float) -> MeasuredQuantity:
     """How much more case 7 has with a high threshold than with a low one."""
     return difference(OF[of](threshold(runs, high)), OF[of](threshold(runs, low)))
 
 
 @MEASURES
-def z_share(runs: Runs, of: str, low: float, high: float) -> Measured:
+def z_share(runs: ExperimentRuns, of: str, low: float, high: float) -> MeasuredQuantity:
     """What case 7 loses from one threshold to a higher one, as a share of what separates the two laws.
 
     The ends alone: the range of several means would grow with their noise, whatever the threshold does.
@@ -116,12 +117,12 @@ def z_share(runs: Runs, of: str, low: float, high: float) -> Measured:
 
 
 @MEASURES
-def z_left(runs: Runs, of: str, z: float) -> Measured:
+def z_left(runs: ExperimentRuns, of: str, z: float) -> MeasuredQuantity:
     """What a threshold leaves of the distance between gentle HighSpeed TCP and HighSpeed TCP, as a share."""
     return difference(OF[of](threshold(runs, z)), measured(runs, of, 4, AT)) / _between_laws(runs, of)
 
 
-def _between_laws(runs: Runs, of: str) -> Measured:
+def _between_laws(runs: ExperimentRuns, of: str) -> MeasuredQuantity:
     return difference(measured(runs, of, 7, AT), measured(runs, of, 4, AT))
 
 
@@ -129,7 +130,7 @@ def _between_laws(runs: Runs, of: str) -> Measured:
 
 
 @MEASURES
-def unequal_gap(runs: Runs, of: str, case: int, other: int) -> Measured:
+def unequal_gap(runs: ExperimentRuns, of: str, case: int, other: int) -> MeasuredQuantity:
     """How much more a case has than another, with unequal round-trip times."""
     return (unequal(runs, of, case) - unequal(runs, of, other)).noted(
         f"{unequal(runs, of, case).mean:.4g} and {unequal(runs, of, other).mean:.4g}"

@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 
 from elephan.papers.ghstcp_gared import nulls
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, RATE, printed, table_of, util
-from elephan.papers.measures import Measures
+from elephan.papers.measures import MeasureRegistry
 from elephan.papers.runs import NotRunError
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
     Floats = NDArray[np.float64]
-    Cells = dict[tuple[int, int], "Interval"]
+    Cells = dict[tuple[int, int], "UtilizationInterval"]
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 
 POINT = RATE / 1e6 / 100
 """One point of utilization [Mbit/s]."""
@@ -41,27 +41,27 @@ SETS = {"exact": "table", "profile": "profile-table"}
 """What is held against the paper, the exact laws and its simulator as inferred: how their experiments begin."""
 
 
-class Interval(NamedTuple):
+class UtilizationInterval(NamedTuple):
     """Utilization by TCP [%]: its mean and the half-width of its 95 % interval."""
 
     mean: float
     half: float
 
-    def meets(self, other: Interval) -> bool:
+    def meets(self, other: UtilizationInterval) -> bool:
         """Whether the two have a number in common."""
         return abs(self.mean - other.mean) <= self.half + other.half
 
-    def agrees(self, other: Interval) -> bool:
+    def agrees(self, other: UtilizationInterval) -> bool:
         """Whether the difference is within its own 95 % interval: so in 95 of 100 pairs that estimate one thing."""
         return abs(self.mean - other.mean) <= math.hypot(self.half, other.half)
 
 
 def theirs() -> Cells:
     """Return what the paper prints, in points of utilization."""
-    return {at: Interval(cell.util, cell.ci_mbps / POINT) for at, cell in printed().items()}
+    return {at: UtilizationInterval(cell.util, cell.ci_mbps / POINT) for at, cell in printed().items()}
 
 
-def interval(point: Point) -> Interval:
+def interval(point: ExperimentPoint) -> UtilizationInterval:
     """Return the utilization of a cell of ours with its interval.
 
     Raises
@@ -73,15 +73,15 @@ def interval(point: Point) -> Interval:
     if found.ci95 is None:
         message = "one run has no interval"
         raise NotRunError(message)
-    return Interval(found.mean, found.ci95)
+    return UtilizationInterval(found.mean, found.ci95)
 
 
-def ours(runs: Runs, which: str = "exact") -> Cells:
+def ours(runs: ExperimentRuns, which: str = "exact") -> Cells:
     """Return our 93 cells.
 
     Parameters
     ----------
-    runs : Runs
+    runs : ExperimentRuns
     which : str
         One of `SETS`.
 
@@ -107,9 +107,9 @@ def constant(cells: Cells) -> Cells:
     for sack in (False, True):
         mine = [at for at in cells if nulls.has_sack(at[0]) is sack]
         tried = sorted({target[at].mean for at in mine})
-        score = [sum(Interval(one, cells[at].half).meets(target[at]) for at in mine) for one in tried]
+        score = [sum(UtilizationInterval(one, cells[at].half).meets(target[at]) for at in mine) for one in tried]
         best[sack] = tried[int(np.argmax(score))]
-    return {at: Interval(best[nulls.has_sack(at[0])], cells[at].half) for at in cells}
+    return {at: UtilizationInterval(best[nulls.has_sack(at[0])], cells[at].half) for at in cells}
 
 
 def wrong_law(cells: Cells) -> Cells:
@@ -128,7 +128,7 @@ def wrong_delay(cells: Cells) -> Cells:
 
 
 def _moved(cells: Cells, of: Callable[[int, int], tuple[int, int]]) -> Cells:
-    return {at: Interval(cells[of(*at)].mean, cells[at].half) for at in cells}
+    return {at: UtilizationInterval(cells[of(*at)].mean, cells[at].half) for at in cells}
 
 
 def _next(others: list[int], case: int) -> int:
@@ -173,24 +173,26 @@ def rank_correlation(cells: Cells) -> float:
 
 
 @MEASURES
-def times_as_wide(runs: Runs) -> float:
+def times_as_wide(runs: ExperimentRuns) -> float:
     """How many times as wide as ours the printed interval is, in the middle cell."""
     return float(np.median(ratios(ours(runs))))
 
 
 @MEASURES
-def widths_by_chance(runs: Runs) -> float:
+def widths_by_chance(runs: ExperimentRuns) -> float:
     """In how many of the 93 cells the widths are as close as those of five runs of one thing are in 19 pairs of 20."""
     return float(np.sum(np.abs(np.log(ratios(ours(runs)))) <= math.log(BY_CHANCE)))
 
 
 @MEASURES
-def widths_together(runs: Runs) -> float:
+def widths_together(runs: ExperimentRuns) -> float:
     """Spearman's correlation of the printed widths and ours."""
     return rank_correlation(ours(runs))
 
 
-def by_cell(runs: Runs) -> Iterator[tuple[tuple[int, int], Interval, Interval, Interval | None]]:
+def by_cell(
+    runs: ExperimentRuns,
+) -> Iterator[tuple[tuple[int, int], UtilizationInterval, UtilizationInterval, UtilizationInterval | None]]:
     """Give each cell: the paper's, ours, and that of its simulator as inferred, where it was run."""
     profile = ours(runs, "profile") if all(f"{SETS['profile']}{table}" in runs for table in range(1, 7)) else {}
     here = ours(runs)

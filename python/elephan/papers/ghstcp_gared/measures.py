@@ -16,17 +16,17 @@ from elephan.papers.ghstcp_gared import cells, further_measures, intervals, trac
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, difference, index_of, measured, printed
 from elephan.papers.ghstcp_gared.nulls import has_sack
 from elephan.papers.ghstcp_gared.variants import claims, profiled
-from elephan.papers.measured import Found, Measured, largest, least
-from elephan.papers.measures import Measures
+from elephan.papers.measured import Found, MeasuredQuantity, largest, least
+from elephan.papers.measures import MeasureRegistry
 from elephan.theory import elastic, highspeed, reno, sawtooth
 from elephan.theory.fluid_queues import Red, with_pole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 MEASURES.update(web_measures.MEASURES)
 MEASURES.update(intervals.MEASURES)
 MEASURES.update(further_measures.MEASURES)
@@ -36,50 +36,50 @@ MEASURES.update(further_measures.MEASURES)
 
 
 @MEASURES
-def cell(runs: Runs, of: str, case: int, delay: int) -> Measured:
+def cell(runs: ExperimentRuns, of: str, case: int, delay: int) -> MeasuredQuantity:
     """A cell of a table."""
     return measured(runs, of, case, delay)
 
 
 @MEASURES
-def varied(runs: Runs, experiment: str, of: str, case: int, delay: int = 50) -> Measured:
+def varied(runs: ExperimentRuns, experiment: str, of: str, case: int, delay: int = 50) -> MeasuredQuantity:
     """A cell with something else than the tables' settings; ``experiment`` says what."""
     return OF[of](_of(runs, experiment, case, delay))
 
 
 @MEASURES
-def above(runs: Runs, of: str, case: int, other: int, but: int = 0) -> Measured:
+def above(runs: ExperimentRuns, of: str, case: int, other: int, but: int = 0) -> MeasuredQuantity:
     """How much more a case has than another at the delay where it is least."""
     return least(_differences(runs, of, case, other, but))
 
 
 @MEASURES
-def below(runs: Runs, of: str, cases: Sequence[int], others: Sequence[int], but: int = 0) -> Measured:
+def below(runs: ExperimentRuns, of: str, cases: Sequence[int], others: Sequence[int], but: int = 0) -> MeasuredQuantity:
     """How much more cases have than others at the delay and in the pair where it is most: below 0 if less in all."""
     pairs = zip(cases, others, strict=True)
     return largest(each for case, other in pairs for each in _differences(runs, of, case, other, but))
 
 
 @MEASURES
-def gap_at(runs: Runs, of: str, case: int, other: int, delay: int) -> Measured:
+def gap_at(runs: ExperimentRuns, of: str, case: int, other: int, delay: int) -> MeasuredQuantity:
     """How much more a case has than another at one delay."""
     return difference(measured(runs, of, case, delay), measured(runs, of, other, delay))
 
 
 @MEASURES
-def apart(runs: Runs, of: str, case: int, other: int) -> Measured:
+def apart(runs: ExperimentRuns, of: str, case: int, other: int) -> MeasuredQuantity:
     """The largest distance between two cases."""
     return largest(abs(each) for each in _differences(runs, of, case, other))
 
 
 @MEASURES
-def over(runs: Runs, of: str, case: int, level: float) -> Measured:
+def over(runs: ExperimentRuns, of: str, case: int, level: float) -> MeasuredQuantity:
     """How far a case stays above a level at the delay where it is least."""
     return least((measured(runs, of, case, delay) - level).noted(f"at {delay} ms") for delay in DELAYS)
 
 
 @MEASURES
-def falls(runs: Runs, of: str, cases: Sequence[int]) -> Measured:
+def falls(runs: ExperimentRuns, of: str, cases: Sequence[int]) -> MeasuredQuantity:
     """The step to the next longer delay that falls least, of all cases: negative if all fall."""
     steps = pairwise(DELAYS)
     return largest(
@@ -92,14 +92,14 @@ def falls(runs: Runs, of: str, cases: Sequence[int]) -> Measured:
 
 
 @MEASURES
-def spread(runs: Runs, of: str, case: int) -> Measured:
+def spread(runs: ExperimentRuns, of: str, case: int) -> MeasuredQuantity:
     """How much a case varies over the delays, as a share of its largest value."""
     every = np.array([measured(runs, of, case, delay).samples for delay in DELAYS])
-    return Measured(1 - every.min(axis=0) / every.max(axis=0))
+    return MeasuredQuantity(1 - every.min(axis=0) / every.max(axis=0))
 
 
 @MEASURES
-def slow_ones_full(runs: Runs) -> Measured:
+def slow_ones_full(runs: ExperimentRuns) -> MeasuredQuantity:
     """By how much, in case 1, S1 has above 90 Mbit/s per flow or S2 below 95 % of the rest, where it is least."""
     s1, s2 = ({delay: measured(runs, of, 1, delay) for delay in DELAYS} for of in ("s1", "s2"))
     full = [(s1[delay] - 90.0).noted(f"S1 at {delay} ms") for delay in DELAYS]
@@ -108,7 +108,7 @@ def slow_ones_full(runs: Runs) -> Measured:
 
 
 @MEASURES
-def within(runs: Runs, of: str, by: float, tables: str = "table", *, sack: bool = False) -> float:
+def within(runs: ExperimentRuns, of: str, by: float, tables: str = "table", *, sack: bool = False) -> float:
     """How many of the 93 cells, or of those with SACK on the fast group, are as close to the paper's."""
     cases = [case for case in CASES if has_sack(case) or not sack]
     return float(sum(abs(ours.mean - theirs) <= by for ours, theirs in _cells(runs, of, cases, tables)))
@@ -118,7 +118,7 @@ def within(runs: Runs, of: str, by: float, tables: str = "table", *, sack: bool 
 
 
 @MEASURES
-def in_profile(runs: Runs, claim: str) -> Found:
+def in_profile(runs: ExperimentRuns, claim: str) -> Found:
     """What a claim is judged by, in the paper's simulator as inferred."""
     asked = claims()[claim]
     found: Found = MEASURES(asked.measure, profiled(runs, asked.experiments))
@@ -127,7 +127,7 @@ def in_profile(runs: Runs, claim: str) -> Found:
 
 @MEASURES
 def close(
-    runs: Runs, experiment: str, of: str, by: float, cases: Sequence[int], delays: Sequence[int] = DELAYS
+    runs: ExperimentRuns, experiment: str, of: str, by: float, cases: Sequence[int], delays: Sequence[int] = DELAYS
 ) -> float:
     """How many cells of some cases are as close to the paper's in an experiment."""
     every = [(case, delay) for case in cases for delay in delays]
@@ -136,7 +136,7 @@ def close(
 
 
 @MEASURES
-def times(runs: Runs, experiment: str, what: str, group: str, case: int, delay: int = 50) -> float:
+def times(runs: ExperimentRuns, experiment: str, what: str, group: str, case: int, delay: int = 50) -> float:
     """How many times as often as in the tables something happens to a group: ``timeouts``, ``loss_events``."""
     there, here = (
         _a_second(point, what, group) for point in (_of(runs, experiment, case, delay), cells.cell(runs, case, delay))
@@ -148,13 +148,13 @@ def times(runs: Runs, experiment: str, what: str, group: str, case: int, delay: 
 
 
 @MEASURES
-def cut_together(runs: Runs, cases: Sequence[int]) -> Measured:
+def cut_together(runs: ExperimentRuns, cases: Sequence[int]) -> MeasuredQuantity:
     """How many more of the five flows of S2 are cut where one is than by chance, in the case where it is least."""
     return least(_more_cut(runs, case) for case in cases)
 
 
 @MEASURES
-def falls_to_one(runs: Runs) -> Measured:
+def falls_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
     """Figure 4: how often S2 times out together without SACK, with gentle HighSpeed, or with HighSpeed less that."""
     hstcp, gentle = (_resets(runs, case) for case in (8, 11))
     said = f"flows fall together {hstcp.mean:.1f} times with HighSpeed TCP, {gentle.mean:.1f} with gentle HighSpeed TCP"
@@ -162,24 +162,24 @@ def falls_to_one(runs: Runs) -> Measured:
 
 
 @MEASURES
-def cut_but_not_to_one(runs: Runs) -> Measured:
+def cut_but_not_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
     """Figure 5: share of runs where no flow of S2 falls to one segment, and one more is cut together than by chance."""
     fallen = [np.array([bool(each) for each in traces.resets(runs["traces"].at(case=case))]) for case in (9, 12)]
     alone = [_more_cut(runs, case).samples < 1 for case in (9, 12)]
     bad = np.any([*fallen, *alone], axis=0)
-    return Measured(~bad, f"a flow falls in {np.sum(fallen)} of {np.size(fallen)} runs")
+    return MeasuredQuantity(~bad, f"a flow falls in {np.sum(fallen)} of {np.size(fallen)} runs")
 
 
 @MEASURES
-def empty(runs: Runs, cases: Sequence[int], delay: int = 50) -> Measured:
+def empty(runs: ExperimentRuns, cases: Sequence[int], delay: int = 50) -> MeasuredQuantity:
     """The share of time in which nothing waits at the bottleneck, in the case where it is least."""
-    each = {case: Measured(cells.cell(runs, case, delay).link("empty_fraction")) for case in cases}
+    each = {case: MeasuredQuantity(cells.cell(runs, case, delay).link("empty_fraction")) for case in cases}
     said = ", ".join(f"{100 * one.mean:.1f} % in case {case}" for case, one in each.items())
     return least(each.values()).noted(said)
 
 
 @MEASURES
-def raises_late(runs: Runs, looks: str) -> Measured:
+def raises_late(runs: ExperimentRuns, looks: str) -> MeasuredQuantity:
     """Figure 7: how much longer than an interval the average falls when adaptive RED still raises max_p [s].
 
     Or how much shorter it falls, at the longest, when gentle adaptive RED does, if that is less. Routers look at their
@@ -188,7 +188,7 @@ def raises_late(runs: Runs, looks: str) -> Measured:
     end = ", arrivals" if looks == "arrivals" else ""
     cases = (f"adaptive RED{end}", f"gentle adaptive RED{end}")
     adaptive, gentle = (traces.lags(runs["surges"].at(case=case)) for case in cases)
-    mean_lag = Measured([float(np.mean(each)) if each.size else 0.0 for each in adaptive])
+    mean_lag = MeasuredQuantity([float(np.mean(each)) if each.size else 0.0 for each in adaptive])
     longest = _longest(gentle)
     said = f"{mean_lag.mean:.2f} s after the average's peak under adaptive RED, over {sum(map(len, adaptive))} falls"
     said += f"; at most {longest.samples.max():.2f} s under gentle adaptive RED"
@@ -196,7 +196,7 @@ def raises_late(runs: Runs, looks: str) -> Measured:
 
 
 @MEASURES
-def longest_lag(runs: Runs, case: str) -> Measured:
+def longest_lag(runs: ExperimentRuns, case: str) -> MeasuredQuantity:
     """The longest that the average of a router had been falling when max_p was raised [s]."""
     return _longest(traces.lags(runs["surges"].at(case=case)))
 
@@ -205,91 +205,93 @@ def longest_lag(runs: Runs, case: str) -> Measured:
 
 
 @MEASURES
-def curves_of_highspeed(_: Runs) -> bool:
+def curves_of_highspeed(_: ExperimentRuns) -> bool:
     """Figure 1: a(w) rises and b(w) falls."""
     w, law = np.geomspace(38.1, 83000, 200), highspeed()
     return bool((np.diff(law.increase(w)) > 0).all() and (np.diff(law.decrease(w)) < 0).all())
 
 
 @MEASURES
-def window(_: Runs, law: str, p: float) -> float:
+def window(_: ExperimentRuns, law: str, p: float) -> float:
     """Figure 2: the window of a response function [segments]."""
     response = highspeed() if law == "highspeed" else reno()
     return float(response.window(p))
 
 
 @MEASURES
-def needed_window(_: Runs, rate: float, rtt: float) -> float:
+def needed_window(_: ExperimentRuns, rate: float, rtt: float) -> float:
     """Segments of 1500 bytes that fill a path."""
     return elastic.mixed(rate, 1500, rtt, background=0.0).bottlenecked_packets
 
 
 @MEASURES
-def reno_loss(_: Runs, w: float) -> float:
+def reno_loss(_: ExperimentRuns, w: float) -> float:
     """The loss rate at which Reno has a window."""
     return float(reno().loss(w))
 
 
 @MEASURES
-def reno_recovery(_: Runs, w: float) -> float:
+def reno_recovery(_: ExperimentRuns, w: float) -> float:
     """How long Reno takes back to a window after a loss [round trips]."""
     return float(sawtooth.recovery_time(reno(), w, 1.0))
 
 
 @MEASURES
-def fisher_z(_: Runs, r: float, n: int) -> float:
+def fisher_z(_: ExperimentRuns, r: float, n: int) -> float:
     """Fisher's Z of a correlation of n samples (Section 4)."""
     return math.atanh(r) * math.sqrt(n - 3)
 
 
 @MEASURES
-def critical_correlation(_: Runs, z: float, n: int) -> float:
+def critical_correlation(_: ExperimentRuns, z: float, n: int) -> float:
     """The correlation of n samples at which Z reaches its threshold."""
     return math.tanh(z / math.sqrt(n - 3))
 
 
 @MEASURES
-def index(_: Runs, first: float, second: float) -> float:
+def index(_: ExperimentRuns, first: float, second: float) -> float:
     """The max-min index of five flows with one throughput and five with another [Mbit/s]."""
     return index_of(first, second)
 
 
 @MEASURES
-def weight(_: Runs, rate: float) -> float:
+def weight(_: ExperimentRuns, rate: float) -> float:
     """Adaptive RED's w_q for packets of 1500 bytes."""
     return float(with_pole(Red(2500, 7500), 1.0, rate / 12000).weight)
 
 
-def _differences(runs: Runs, of: str, case: int, other: int, but: int = 0) -> Iterator[Measured]:
+def _differences(runs: ExperimentRuns, of: str, case: int, other: int, but: int = 0) -> Iterator[MeasuredQuantity]:
     for delay in DELAYS:
         if delay != but:
             gap = difference(measured(runs, of, case, delay), measured(runs, of, other, delay))
             yield gap.noted(f"{case} and {other} at {delay} ms")
 
 
-def _of(runs: Runs, experiment: str, case: int, delay: int) -> Point:
+def _of(runs: ExperimentRuns, experiment: str, case: int, delay: int) -> ExperimentPoint:
     return runs[experiment].at(case=case, delay=delay)
 
 
-def _a_second(point: Point, what: str, group: str) -> float:
+def _a_second(point: ExperimentPoint, what: str, group: str) -> float:
     run = point.document["run"]
     measured_s = run["duration_s"] - run["warmup_s"]
     return float(point.flows(what, group).sum(axis=1).mean() / measured_s)
 
 
-def _longest(lags: Sequence[traces.Floats]) -> Measured:
-    return Measured([float(np.max(each, initial=0.0)) for each in lags])
+def _longest(lags: Sequence[traces.Floats]) -> MeasuredQuantity:
+    return MeasuredQuantity([float(np.max(each, initial=0.0)) for each in lags])
 
 
-def _resets(runs: Runs, case: int) -> Measured:
+def _resets(runs: ExperimentRuns, case: int) -> MeasuredQuantity:
     """How often two flows or more fall to one segment together."""
-    return Measured([sum(len(flows) > 1 for flows in one) for one in traces.resets(runs["traces"].at(case=case))])
+    return MeasuredQuantity(
+        [sum(len(flows) > 1 for flows in one) for one in traces.resets(runs["traces"].at(case=case))]
+    )
 
 
-def _more_cut(runs: Runs, case: int) -> Measured:
+def _more_cut(runs: ExperimentRuns, case: int) -> MeasuredQuantity:
     """Flows cut where one is, less those that chance cuts."""
     point = runs["traces"].at(case=case)
-    cut, chance = (Measured([_size(each) for each in of(point)]) for of in (traces.cuts, traces.cuts_by_chance))
+    cut, chance = (MeasuredQuantity([_size(each) for each in of(point)]) for of in (traces.cuts, traces.cuts_by_chance))
     return (cut - chance).noted(f"{cut.mean:.1f} at a time, {chance.mean:.1f} by chance, in case {case}")
 
 
@@ -297,7 +299,9 @@ def _size(groups: list[set[int]]) -> float:
     return float(np.mean([len(flows) for flows in groups])) if groups else float("nan")
 
 
-def _cells(runs: Runs, of: str, cases: Iterable[int], tables: str) -> Iterator[tuple[Measured, float]]:
+def _cells(
+    runs: ExperimentRuns, of: str, cases: Iterable[int], tables: str
+) -> Iterator[tuple[MeasuredQuantity, float]]:
     for case in cases:
         for delay in DELAYS:
             ours = OF[of](_of(runs, f"{tables}{cells.table_of(case)}", case, delay))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.ghstcp_gared import intervals
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, OF, printed, table_of
 from elephan.papers.ghstcp_gared.nulls import has_sack
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from elephan.papers.exhibits import Made
     from elephan.papers.ghstcp_gared.intervals import Cells
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 
 BLOCK = len(DELAYS)
 """Places that a case takes."""
@@ -64,12 +64,12 @@ def ns2() -> dict[tuple[int, int], dict[str, list[float]]]:
     return found
 
 
-def pictures(runs: Runs, table: int) -> tuple[Figure, ...]:
+def pictures(runs: ExperimentRuns, table: int) -> tuple[Figure, ...]:
     """Draw a table: utilization and fairness, every case at every delay.
 
     Parameters
     ----------
-    runs : Runs
+    runs : ExperimentRuns
         With the table's experiment; that of the paper's simulator is drawn where it was run.
     table : int
 
@@ -81,7 +81,7 @@ def pictures(runs: Runs, table: int) -> tuple[Figure, ...]:
     return tuple(_picture(runs, table, of, cases) for of in MEASURED)
 
 
-def _picture(runs: Runs, table: int, of: str, cases: list[int]) -> Figure:
+def _picture(runs: ExperimentRuns, table: int, of: str, cases: list[int]) -> Figure:
     places = {(case, delay): BLOCK * i + j for i, case in enumerate(cases) for j, delay in enumerate(DELAYS)}
     series = [made for made in _series(runs, table, of, places) if made.x.size]
     # Every second case is shaded, so that no point is read as its neighbour's.
@@ -91,7 +91,7 @@ def _picture(runs: Runs, table: int, of: str, cases: list[int]) -> Figure:
     return Figure(
         f"table-{table}-{NAMES[of]}",
         f"Table {table}: {NAMES[of]}",
-        f"{NAMES[of].capitalize()} of cases {cases[0]} to {cases[-1]}: {'; '.join(_said(series, of))}.",
+        f"{NAMES[of].capitalize()} of cases {cases[0]} to {cases[-1]}: {'; '.join(_case_texts(series, of))}.",
         Axis(
             "delay one way [ms], case",
             scale="names",
@@ -108,7 +108,7 @@ def _picture(runs: Runs, table: int, of: str, cases: list[int]) -> Figure:
     )
 
 
-def _series(runs: Runs, table: int, of: str, places: dict[tuple[int, int], int]) -> Iterator[Series]:
+def _series(runs: ExperimentRuns, table: int, of: str, places: dict[tuple[int, int], int]) -> Iterator[Series]:
     paper, exact, profile, other = BESIDE
     stated = {at: getattr(printed()[at], of) for at in places}
     halves = {at: printed()[at].ci_mbps / intervals.POINT if of == "util" else 0.0 for at in places}
@@ -125,7 +125,7 @@ def _series(runs: Runs, table: int, of: str, places: dict[tuple[int, int], int])
     yield _points(other, places, means, {}, "green", ends)
 
 
-def _found(runs: Runs, experiment: str, at: tuple[int, int]) -> Iterable[Point]:
+def _found(runs: ExperimentRuns, experiment: str, at: tuple[int, int]) -> Iterable[ExperimentPoint]:
     return runs[experiment].where(case=at[0], delay=at[1])
 
 
@@ -146,7 +146,7 @@ def _points(
     return Series(name, x, y, low, high, colour=colour, kind="points", interval=said)
 
 
-def _names(runs: Runs, table: int, cases: list[int]) -> Iterator[str]:
+def _names(runs: ExperimentRuns, table: int, cases: list[int]) -> Iterator[str]:
     """Name the places: the delays, and below the middle one the case and its senders."""
     labels = [str(label) for label in runs[f"table{table}"].labels("case")]
     full = {int(label.split()[0]): label.partition(" ")[2].replace(", ", "\n") for label in labels}
@@ -158,7 +158,7 @@ def _names(runs: Runs, table: int, cases: list[int]) -> Iterator[str]:
         yield from (f"{first}{empty}", f"{middle}{below}", f"{last}{empty}")
 
 
-def _said(series: list[Series], of: str) -> Iterator[str]:
+def _case_texts(series: list[Series], of: str) -> Iterator[str]:
     """Say how far each is from the paper: on how many sides, and how far on average."""
     paper = {round(x - BESIDE["paper"]): y for x, y in zip(series[0].x, series[0].y, strict=True)}
     digits, unit = (1, " points") if of == "util" else (3, "")
@@ -177,12 +177,12 @@ def _said(series: list[Series], of: str) -> Iterator[str]:
     "many runs, or of which parts of one, is not said.",
     experiments=EVERY,
 )
-def printed_intervals(runs: Runs) -> Made:
+def printed_intervals(runs: ExperimentRuns) -> Made:
     """Hold the printed intervals against ours: all cells together, their widths, and cell by cell."""
     return (_together(runs), _widths(runs), _cells(runs))
 
 
-def _together(runs: Runs) -> Table:
+def _together(runs: ExperimentRuns) -> Table:
     here = intervals.ours(runs)
     columns = {"elephan": here}
     if all(name in runs for name in EVERY):
@@ -225,7 +225,7 @@ def _compared(says: str, columns: dict[str, Cells], own: list[str], which: int) 
     )
 
 
-def _widths(runs: Runs) -> Figure:
+def _widths(runs: ExperimentRuns) -> Figure:
     here, there = intervals.ours(runs), intervals.theirs()
     series = []
     for name, sack, colour in (("SACK on the fast flows", True, "blue"), ("no SACK on them", False, "vermilion")):
@@ -246,7 +246,7 @@ def _widths(runs: Runs) -> Figure:
     )
 
 
-def _cells(runs: Runs) -> Table:
+def _cells(runs: ExperimentRuns) -> Table:
     rows = tuple(
         (
             entry(at[0]),

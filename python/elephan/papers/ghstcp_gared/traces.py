@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.papers.runs import Point
+    from elephan.papers.runs import ExperimentPoint
 
     Floats = NDArray[np.float64]
 
@@ -37,12 +37,12 @@ DEEP = 0.9
 """A window that falls below this share from one sample to the next was cut: HighSpeed gives up 0.1 at least."""
 
 
-def windows(point: Point, group: str = "S2", replication: int = 0) -> tuple[Floats, Floats]:
+def windows(point: ExperimentPoint, group: str = "S2", replication: int = 0) -> tuple[Floats, Floats]:
     """Return the windows of a group over time.
 
     Parameters
     ----------
-    point : Point
+    point : ExperimentPoint
         With its series.
     group : str
     replication : int
@@ -59,23 +59,23 @@ def windows(point: Point, group: str = "S2", replication: int = 0) -> tuple[Floa
     return rows["time_s"][each[0]], np.array([rows["cwnd_segments"][flow] for flow in each], dtype=float)
 
 
-def queue(point: Point) -> dict[str, Floats]:
+def queue(point: ExperimentPoint) -> dict[str, Floats]:
     """Return ``time_s``, ``backlog_packets`` and what the discipline shows of itself, over time."""
     rows = point.samples("links", replication=0)
     return {name: np.asarray(rows[name], dtype=float) for name in rows if name not in ("kind", "name")}
 
 
-def resets(point: Point) -> list[list[set[int]]]:
+def resets(point: ExperimentPoint) -> list[list[set[int]]]:
     """Find of each replication falls to one segment: the flows of each, those within a second together."""
     return [_together(time, cwnd <= LOW) for time, cwnd in _every(point)]
 
 
-def cuts(point: Point) -> list[list[set[int]]]:
+def cuts(point: ExperimentPoint) -> list[list[set[int]]]:
     """Find of each replication cuts of windows: the flows of each, those within a second of one another together."""
     return [_together(time[1:], _cut(cwnd)) for time, cwnd in _every(point)]
 
 
-def cuts_by_chance(point: Point) -> list[list[set[int]]]:
+def cuts_by_chance(point: ExperimentPoint) -> list[list[set[int]]]:
     """Find the same with the cuts of each flow shifted in time by an amount of its own: as if flows did not meet."""
     random = np.random.default_rng(1)
     found = []
@@ -86,12 +86,12 @@ def cuts_by_chance(point: Point) -> list[list[set[int]]]:
     return found
 
 
-def lags(point: Point) -> list[Floats]:
+def lags(point: ExperimentPoint) -> list[Floats]:
     """Find how long the average had been falling when max_p was last raised in each of its falls.
 
     Parameters
     ----------
-    point : Point
+    point : ExperimentPoint
         With its series, sampled oftener than the router looks.
 
     Returns
@@ -115,7 +115,7 @@ def _lags(time: Floats, average: Floats, max_p: Floats) -> Floats:
     return time[raised[last] + 1] - time[began[of[last]]]
 
 
-def _every(point: Point) -> Iterator[tuple[Floats, Floats]]:
+def _every(point: ExperimentPoint) -> Iterator[tuple[Floats, Floats]]:
     """Windows after the start, of each replication."""
     for replication in np.unique(point.samples("flows")["replication"]):
         time, cwnd = windows(point, replication=int(replication))

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from elephan.papers.paper import Paper
-from elephan.papers.runs import Points, Runs
+from elephan.papers.runs import ExperimentPoints, ExperimentRuns
 
 if TYPE_CHECKING:
     from elephan.papers.paper import Claim
@@ -24,19 +24,19 @@ def claims() -> dict[str, Claim]:
     return Paper.read("ghstcp-gared").claims
 
 
-def profiled(runs: Runs, needed: tuple[str, ...]) -> Runs:
+def profiled(runs: ExperimentRuns, needed: tuple[str, ...]) -> ExperimentRuns:
     """Return tables with all cells of the profile in place of their own.
 
     Parameters
     ----------
-    runs : Runs
+    runs : ExperimentRuns
         Of the profile.
     needed : tuple of str
         Names of the tables' experiments.
 
     Returns
     -------
-    Runs
+    ExperimentRuns
 
     Raises
     ------
@@ -44,4 +44,4 @@ def profiled(runs: Runs, needed: tuple[str, ...]) -> Runs:
         If the profile of one was not run.
     """
     tables = {name: runs[f"{PROFILE}{name}"] for name in needed}
-    return Runs({name: Points(name, points.points) for name, points in tables.items()}, runs.quick)
+    return ExperimentRuns({name: ExperimentPoints(name, points.points) for name, points in tables.items()}, runs.quick)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.ghstcp_gared.web_measures import BUFFERS, COUNTS, LAWS, RATES, loss, responses
-from elephan.papers.measured import Measured
+from elephan.papers.measured import MeasuredQuantity
 from elephan.pictures.figure import Axis, Figure, Series
 from elephan.pictures.table import Table, cell
 
 if TYPE_CHECKING:
     from elephan.papers.exhibits import Made
-    from elephan.papers.runs import Runs
+    from elephan.papers.runs import ExperimentRuns
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 NAMES = {"highspeed": "HSTCP", "ghstcp": "gHSTCP"}
 CASES = {(1000, 5000): 32, (1000, 500): 33, (500, 5000): 34, (500, 500): 35}
 
@@ -31,12 +31,12 @@ CASES = {(1000, 5000): 32, (1000, 500): 33, (500, 5000): 34, (500, 500): 35}
     "bandwidth lose more, less buffer especially under HSTCP.",
     experiments=("web-loss",),
 )
-def figures10and11(runs: Runs) -> Made:
+def figures10and11(runs: ExperimentRuns) -> Made:
     """Losses of all cases, a picture for each bandwidth."""
     return (*(_losses(runs, rate) for rate in RATES), _table(runs))
 
 
-def _losses(runs: Runs, rate: int) -> Figure:
+def _losses(runs: ExperimentRuns, rate: int) -> Figure:
     places = [(buffer, count) for buffer in BUFFERS for count in COUNTS]
     series = []
     for law, colour in zip(LAWS, ("blue", "vermilion"), strict=True):
@@ -56,7 +56,7 @@ def _losses(runs: Runs, rate: int) -> Figure:
     )
 
 
-def _table(runs: Runs) -> Table:
+def _table(runs: ExperimentRuns) -> Table:
     rows = []
     for rate, buffer in CASES:
         for count in COUNTS:
@@ -75,7 +75,7 @@ def _table(runs: Runs) -> Table:
     paper="The distribution under gHSTCP lies slightly left of that under HSTCP.",
     experiments=("web-responses",),
 )
-def figure12(runs: Runs) -> Made:
+def figure12(runs: ExperimentRuns) -> Made:
     """Distributions of all replications together, and their numbers."""
     found = {law: responses(runs, law) for law in LAWS}
     at = np.geomspace(0.05, 10, 120)
@@ -101,12 +101,12 @@ def figure12(runs: Runs) -> Made:
                 (
                     cell(NAMES[law]),
                     cell(sum(times.size for times in found[law])),
-                    cell(Measured([times.mean() for times in found[law]]).to_json()),
+                    cell(MeasuredQuantity([times.mean() for times in found[law]]).to_json()),
                     *(
-                        cell(Measured([np.quantile(times, q) for times in found[law]]).to_json())
+                        cell(MeasuredQuantity([np.quantile(times, q) for times in found[law]]).to_json())
                         for q in (0.5, 0.95, 0.99)
                     ),
-                    cell(Measured([np.mean(times > 1.0) for times in found[law]]).to_json(), 100),
+                    cell(MeasuredQuantity([np.mean(times > 1.0) for times in found[law]]).to_json(), 100),
                 )
                 for law in LAWS
             ),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.measured import Measured, least, mean
-from elephan.papers.measures import Measures
+from elephan.papers.measured import MeasuredQuantity, least, mean
+from elephan.papers.measures import MeasureRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.papers.measured import Found
-    from elephan.papers.runs import Runs
+    from elephan.papers.runs import ExperimentRuns
 
     Floats = NDArray[np.float64]
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 RATES = (1000, 500)
 """Of the bottleneck [Mbit/s]."""
 BUFFERS = (5000, 500)
@@ -35,32 +35,32 @@ DECILES = tuple(q / 10 for q in range(1, 10))
 """Where two distributions are compared."""
 
 
-def loss(runs: Runs, rate: int, buffer: int, count: int, law: str) -> Measured:
+def loss(runs: ExperimentRuns, rate: int, buffer: int, count: int, law: str) -> MeasuredQuantity:
     """Return packets lost at the bottleneck over packets arrived there [1]."""
     point = runs["web-loss"].at(rate=rate, buffer=buffer, count=count, law=law)
-    return Measured(point.link("loss_ratio", BOTTLENECK))
+    return MeasuredQuantity(point.link("loss_ratio", BOTTLENECK))
 
 
 @MEASURES
-def web_gentle_loses(runs: Runs, rate: int, buffer: int, count: int) -> Found:
+def web_gentle_loses(runs: ExperimentRuns, rate: int, buffer: int, count: int) -> Found:
     """Loss under gHSTCP less loss under HSTCP [1]."""
     return loss(runs, rate, buffer, count, "ghstcp") - loss(runs, rate, buffer, count, "highspeed")
 
 
-def buffer_rise(runs: Runs, rate: int, count: int, law: str) -> Measured:
+def buffer_rise(runs: ExperimentRuns, rate: int, count: int, law: str) -> MeasuredQuantity:
     """Return by how much the loss rises from 5000 to 500 packets [1]."""
     large, small = (loss(runs, rate, buffer, count, law) for buffer in BUFFERS)
     return (small - large).noted(f"least with {rate} Mbit/s, {count} flows, {law}")
 
 
 @MEASURES
-def web_least_rise_by_buffer(runs: Runs) -> Found:
+def web_least_rise_by_buffer(runs: ExperimentRuns) -> Found:
     """That rise, where it is least [1]."""
     return least(buffer_rise(runs, rate, count, law) for rate in RATES for count in COUNTS for law in LAWS)
 
 
 @MEASURES
-def web_hstcp_rises_more(runs: Runs) -> Found:
+def web_hstcp_rises_more(runs: ExperimentRuns) -> Found:
     """That rise under HSTCP less that under gHSTCP, mean over the bandwidths and numbers of flows [1]."""
     both = [[buffer_rise(runs, rate, count, law) for law in LAWS] for rate in RATES for count in COUNTS]
     more = [hstcp - gentle for hstcp, gentle in both]
@@ -68,23 +68,23 @@ def web_hstcp_rises_more(runs: Runs) -> Found:
 
 
 @MEASURES
-def web_least_rise_by_rate(runs: Runs) -> Found:
+def web_least_rise_by_rate(runs: ExperimentRuns) -> Found:
     """Rise of the loss from 1000 to 500 Mbit/s, where it is least [1]."""
 
-    def rise(buffer: int, count: int, law: str) -> Measured:
+    def rise(buffer: int, count: int, law: str) -> MeasuredQuantity:
         fast, slow = (loss(runs, rate, buffer, count, law) for rate in RATES)
         return (slow - fast).noted(f"least with {buffer} packets, {count} flows, {law}")
 
     return least(rise(buffer, count, law) for buffer in BUFFERS for count in COUNTS for law in LAWS)
 
 
-def responses(runs: Runs, law: str) -> list[Floats]:
+def responses(runs: ExperimentRuns, law: str) -> list[Floats]:
     """Return the response times of case 32 with ten flows [s], by replication."""
     return runs["web-responses"].at(law=law).transfers("duration_s", "web")
 
 
 @MEASURES
-def web_left(runs: Runs) -> Found:
+def web_left(runs: ExperimentRuns) -> Found:
     """By how much the distribution under gHSTCP lies left of that under HSTCP, at the tenth where it is least [s]."""
     hstcp, gentle = (responses(runs, law) for law in LAWS)
     tenths = [_earlier(hstcp, gentle, q) for q in DECILES]
@@ -92,31 +92,33 @@ def web_left(runs: Runs) -> Found:
     return least(tenths).noted(f"left at {left} of {len(tenths)} tenths, " + least(tenths).note)
 
 
-def _earlier(hstcp: Sequence[Floats], gentle: Sequence[Floats], q: float) -> Measured:
+def _earlier(hstcp: Sequence[Floats], gentle: Sequence[Floats], q: float) -> MeasuredQuantity:
     gaps = [np.quantile(a, q) - np.quantile(b, q) for a, b in zip(hstcp, gentle, strict=True)]
-    return Measured(gaps, f"least at {100 * q:.0f} %")
+    return MeasuredQuantity(gaps, f"least at {100 * q:.0f} %")
 
 
 @MEASURES
-def web_faster(runs: Runs, q: float | None = None) -> Found:
+def web_faster(runs: ExperimentRuns, q: float | None = None) -> Found:
     """Response time under HSTCP less that under gHSTCP [s]: quantile `q`, or the mean."""
     hstcp, gentle = (responses(runs, law) for law in LAWS)
     if q is None:
-        return Measured([a.mean() - b.mean() for a, b in zip(hstcp, gentle, strict=True)])
+        return MeasuredQuantity([a.mean() - b.mean() for a, b in zip(hstcp, gentle, strict=True)])
     return _earlier(hstcp, gentle, q).noted("")
 
 
 @MEASURES
-def web_queue(runs: Runs) -> Found:
+def web_queue(runs: ExperimentRuns) -> Found:
     """Mean backlog under gHSTCP less that under HSTCP, case 32 with ten flows [packets]."""
-    hstcp, gentle = (Measured(runs["web-responses"].at(law=law).link("backlog_packets", BOTTLENECK)) for law in LAWS)
+    hstcp, gentle = (
+        MeasuredQuantity(runs["web-responses"].at(law=law).link("backlog_packets", BOTTLENECK)) for law in LAWS
+    )
     return (gentle - hstcp).noted(f"{gentle.mean:.0f} under gHSTCP, {hstcp.mean:.0f} under HSTCP")
 
 
 @MEASURES
-def web_later_than(runs: Runs, seconds: float) -> Found:
+def web_later_than(runs: ExperimentRuns, seconds: float) -> Found:
     """Share of responses later than so many seconds, under HSTCP less under gHSTCP [1]."""
-    hstcp, gentle = (Measured([np.mean(times > seconds) for times in responses(runs, law)]) for law in LAWS)
+    hstcp, gentle = (MeasuredQuantity([np.mean(times > seconds) for times in responses(runs, law)]) for law in LAWS)
     return hstcp - gentle
 
 
@@ -124,22 +126,22 @@ def web_later_than(runs: Runs, seconds: float) -> Found:
 
 
 @MEASURES
-def web_loss_with(runs: Runs, case: str) -> Found:
+def web_loss_with(runs: ExperimentRuns, case: str) -> Found:
     """Loss under gHSTCP over loss under HSTCP, in case 32 with ten flows and a choice changed."""
     hstcp, gentle = (
-        Measured(runs["web-choices"].at(case=case, law=law).link("loss_ratio", BOTTLENECK)) for law in LAWS
+        MeasuredQuantity(runs["web-choices"].at(case=case, law=law).link("loss_ratio", BOTTLENECK)) for law in LAWS
     )
     return gentle / hstcp
 
 
 @MEASURES
-def web_response_with(runs: Runs, case: str) -> Found:
+def web_response_with(runs: ExperimentRuns, case: str) -> Found:
     """Mean response time under HSTCP less that under gHSTCP [s], of the same."""
     hstcp, gentle = (_mean_response(runs, case, law) for law in LAWS)
     return hstcp - gentle
 
 
-def _mean_response(runs: Runs, case: str, law: str) -> float:
+def _mean_response(runs: ExperimentRuns, case: str, law: str) -> float:
     groups = runs["web-choices"].at(case=case, law=law).document["groups"]
     [web] = [group for group in groups if group["name"] == "web"]
     return float(web["transfers"]["completion_time_s"]["mean"])

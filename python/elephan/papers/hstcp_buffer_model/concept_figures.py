@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
-from elephan.papers.hstcp_buffer_model.fixed_point_measures import Setting, behind, droptail_queue, slope
+from elephan.papers.exhibits import PaperExhibits
+from elephan.papers.hstcp_buffer_model.fixed_point_measures import LinkSetting, behind, droptail_queue, slope
 from elephan.papers.hstcp_buffer_model.links import LINKS, tail_at
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
@@ -19,9 +19,9 @@ from elephan.theory import hstcp
 
 if TYPE_CHECKING:
     from elephan.papers.exhibits import Made
-    from elephan.papers.runs import Runs
+    from elephan.papers.runs import ExperimentRuns
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 LOSS, RTT = 1e-5, 0.12
 """Of the sketch: about the loss at which ten flows fill the first link, and its mean round trip [s]."""
 PERIODS = 3
@@ -35,7 +35,7 @@ PACKETS = (12, 125, 1250)
     paper="Sketches without a number. The window falls to (1 - b) of its peak at a loss and climbs back until the next "
     "one; senders and receivers lie on either side of one link between two routers.",
 )
-def sketches(_: Runs) -> Made:
+def sketches(_: ExperimentRuns) -> Made:
     """The window as a fluid, in closed form and exactly, and who sends over what."""
     exact = hstcp.exact(LOSS, RTT)
     closed = hstcp.closed_form(LOSS, RTT)
@@ -92,12 +92,12 @@ def _network() -> Table:
     "The fixed point: that there is one, and that it is the only one",
     paper="A load at which flows and queue agree exists; whether it is unique is left to the size of the buffer.",
 )
-def fixed_points(_: Runs) -> Made:
+def fixed_points(_: ExperimentRuns) -> Made:
     """What flows offer against the load that is assumed, and how steeply at the fixed point."""
     # As close together as it takes for the steep curves to pass through their fixed points.
     loads, series = np.linspace(0.2, 1.2, 501), []
     for size, shade in zip(PACKETS, ("blue", "green", "purple"), strict=True):
-        setting = Setting("1g", 10, size, None)
+        setting = LinkSetting("1g", 10, size, None)
         offered = behind(setting, *droptail_queue(setting, loads))
         series.append(Series(f"K = {size:,}", loads, np.clip(offered, 0.0, 9.0), colour=shade))
     series.append(Series("as assumed", loads, loads, colour="ink", dashed=True))

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.hstcp_buffer_model import concept_figures, mixed_figures
 from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled, two_in_step
 from elephan.papers.hstcp_buffer_model.measures import loss_events
-from elephan.papers.measured import Measured
+from elephan.papers.measured import MeasuredQuantity
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
     from elephan.pictures.table import Cell
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 FIGURES.update(concept_figures.FIGURES)
 SPEEDS = {"1g": "1 Gbit/s", "2g5": "2.5 Gbit/s"}
 QUEUES = {"droptail": "drop-tail", "ared": "Adaptive RED"}
@@ -40,11 +40,17 @@ def ns2() -> tuple[dict[str, str], ...]:
     return tuple(csv.DictReader(text.splitlines()))
 
 
-def _packets(point: Point) -> int:
+def _packets(point: ExperimentPoint) -> int:
     return int(point.labels["buffer"].split()[0])
 
 
-def _measured(name: str, link: str, points: Iterable[Point], what: Callable[[Point], Measured], colour: str) -> Series:
+def _measured(
+    name: str,
+    link: str,
+    points: Iterable[ExperimentPoint],
+    what: Callable[[ExperimentPoint], MeasuredQuantity],
+    colour: str,
+) -> Series:
     """A line through what was measured at each buffer, with its intervals."""
     found = [(_packets(point) / LINKS[link].full, what(point)) for point in points]
     x, y = np.array([share for share, _ in found]), np.array([one.mean for _, one in found])
@@ -52,12 +58,12 @@ def _measured(name: str, link: str, points: Iterable[Point], what: Callable[[Poi
     return Series(name, x, y, y - within, y + within, colour, "both")
 
 
-def _utilization(point: Point) -> Measured:
-    return Measured(point.link("utilization"))
+def _utilization(point: ExperimentPoint) -> MeasuredQuantity:
+    return MeasuredQuantity(point.link("utilization"))
 
 
-def _loss(point: Point) -> Measured:
-    return Measured(point.link("loss_ratio"))
+def _loss(point: ExperimentPoint) -> MeasuredQuantity:
+    return MeasuredQuantity(point.link("loss_ratio"))
 
 
 def _by_ns2(link: str, case: str, column: str) -> list[Series]:
@@ -77,7 +83,9 @@ def _share(link: str) -> Axis:
     return Axis(f"buffer / {LINKS[link].full:,} packets", scale="log", low=0.9 * min(SHARES), high=1.1)
 
 
-def _used(queue: str, link: str, runs: Runs, more: tuple[Series, ...] = (), note: str = "") -> tuple[Figure, Figure]:
+def _used(
+    queue: str, link: str, runs: ExperimentRuns, more: tuple[Series, ...] = (), note: str = ""
+) -> tuple[Figure, Figure]:
     """Utilization against the buffer: on linear axes, whose shares end at 1 as the paper's do, and on ours."""
     told = _told(queue, link, runs, more, note)
     linear = replace(
@@ -92,7 +100,7 @@ def _used(queue: str, link: str, runs: Runs, more: tuple[Series, ...] = (), note
     return linear, told
 
 
-def _told(queue: str, link: str, runs: Runs, more: tuple[Series, ...], note: str) -> Figure:
+def _told(queue: str, link: str, runs: ExperimentRuns, more: tuple[Series, ...], note: str) -> Figure:
     """Utilization against the buffer, small buffers and full links told apart."""
     model = "model: M/M/1/K" if queue == "droptail" else "model: RED"
     points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
@@ -117,7 +125,7 @@ def _told(queue: str, link: str, runs: Runs, more: tuple[Series, ...], note: str
     )
 
 
-def _lost(queue: str, link: str, runs: Runs, printed: float | None = None) -> Figure:
+def _lost(queue: str, link: str, runs: ExperimentRuns, printed: float | None = None) -> Figure:
     """Loss against the buffer: lost packets, and how often flows notice; beside what the paper prints, if it does."""
     points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
     packets = _measured("lost packets", link, points, _loss, "blue")
@@ -148,7 +156,7 @@ def _step(link: str) -> Series:
     "marginal. The model is quite close; its differences are put down to M/M/1/K and the closed form.",
     experiments=("droptail-1g",),
 )
-def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure3(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Utilization and loss on the first link."""
     paper = Series("paper", np.array([0.1, 0.2]), np.array([0.90, 0.98]), colour="purple", kind="points")
     note = (
@@ -166,21 +174,21 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
     "Figure 3, and model and simulation similar; no number is given.",
     experiments=("droptail-2g5",),
 )
-def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure4(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Utilization and loss on the second link."""
     return *_used("droptail", "2g5", runs, (_step("2g5"),)), _lost("droptail", "2g5", runs)
 
 
-def _trace(point: Point, kind: str, column: str, index: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def _trace(point: ExperimentPoint, kind: str, column: str, index: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     samples = point.samples(kind, replication=0)
     mine = np.ones(len(samples["time_s"]), dtype=bool) if index is None else samples["index"] == index
     return samples["time_s"][mine].astype(float), samples[column][mine].astype(float)
 
 
-def _traces(runs: Runs, buffer: int, word: str) -> tuple[Figure | Table, ...]:
+def _traces(runs: ExperimentRuns, buffer: int, word: str) -> tuple[Figure | Table, ...]:
     """Windows and queue of two flows over time."""
     point = runs["two-flows"].at(buffer=buffer)
-    first, second = (Measured(each) for each in (point.flows("goodput_bps") / 1e6).T)
+    first, second = (MeasuredQuantity(each) for each in (point.flows("goodput_bps") / 1e6).T)
     names = ("80 ms", "40 ms")
     windows = [
         Series(f"round trip {name}", *_trace(point, "flows", "cwnd_segments", i), colour=shade)
@@ -223,7 +231,7 @@ def _traces(runs: Runs, buffer: int, word: str) -> tuple[Figure | Table, ...]:
     "the second, which has the larger window and throughput. No number is given.",
     experiments=("two-flows",),
 )
-def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure5(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Traces with 250 packets."""
     return _traces(runs, 250, "under-buffered")
 
@@ -234,19 +242,19 @@ def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
     paper="The same two flows with an over-sized buffer: the second is ahead by less. No number is given.",
     experiments=("two-flows", "as-ns2"),
 )
-def figure6(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure6(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Traces with 10,000 packets, and what ns-2 has with both buffers."""
     return (*_traces(runs, 10_000, "over-buffered"), _two_by_ns2(runs))
 
 
-def _two_by_ns2(runs: Runs) -> Table:
+def _two_by_ns2(runs: ExperimentRuns) -> Table:
     """The rates of two flows in ns-2, a run a row, and ours on its settings."""
     rows = []
     for row in ns2():
         point = _as_ns2(row, runs) if row["first_mbps"] else None
         if point is None:
             continue
-        first, second = (Measured(each) for each in (point.flows("goodput_bps") / 1e6).T)
+        first, second = (MeasuredQuantity(each) for each in (point.flows("goodput_bps") / 1e6).T)
         ahead = f"{(second.samples > first.samples).sum()} of {first.samples.size}"
         pairs = (
             each
@@ -264,11 +272,11 @@ def _two_by_ns2(runs: Runs) -> Table:
     return Table("Two flows in ns-2 and here", (*heads, "our runs with 40 ms ahead"), tuple(rows), note)
 
 
-def _other(runs: Runs, experiment: str, link: str, name: str, colour: str) -> Series:
+def _other(runs: ExperimentRuns, experiment: str, link: str, name: str, colour: str) -> Series:
     return _measured(name, link, runs[experiment].where(case=link), _utilization, colour)
 
 
-def _adaptive(runs: Runs, link: str, printed: float) -> tuple[Figure | Table, ...]:
+def _adaptive(runs: ExperimentRuns, link: str, printed: float) -> tuple[Figure | Table, ...]:
     more = (
         _other(runs, "ared-bottom", link, "max_p may fall as in ns-2.35", "green"),
         _other(runs, "ared-thresholds", link, "thresholds 0.4 and 1 of the buffer", "orange"),
@@ -283,7 +291,7 @@ def _adaptive(runs: Runs, link: str, printed: float) -> tuple[Figure | Table, ..
     "and at the buffer: close agreement. Loss is 1e-5 for shares above 0.1.",
     experiments=("ared-1g", "ared-bottom", "ared-thresholds"),
 )
-def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure7(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Adaptive RED on the first link."""
     return _adaptive(runs, "1g", 1e-5)
 
@@ -294,12 +302,12 @@ def figure7(runs: Runs) -> tuple[Figure | Table, ...]:
     paper="As Figure 7 on the second link; loss is around 1e-6.",
     experiments=("ared-2g5", "ared-bottom", "ared-thresholds"),
 )
-def figure8(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure8(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Adaptive RED on the second link."""
     return _adaptive(runs, "2g5", 1e-6)
 
 
-def _as_ns2(row: dict[str, str], runs: Runs) -> Point | None:
+def _as_ns2(row: dict[str, str], runs: ExperimentRuns) -> ExperimentPoint | None:
     """Our point on the settings of a row: a case has them all; None where it was not run."""
     of = runs["as-ns2"].where(case=row["case"], buffer=int(row["buffer_packets"]))
     return of.points[0] if len(of) else None
@@ -309,12 +317,16 @@ def _while(row: dict[str, str]) -> str:
     return f"{row['warmup_s']} to {row['duration_s']}"
 
 
-def _beside(row: dict[str, str], runs: Runs) -> tuple[Cell, ...]:
+def _beside(row: dict[str, str], runs: ExperimentRuns) -> tuple[Cell, ...]:
     """A row of ns-2 and ours with its settings."""
     point = _as_ns2(row, runs)
     if point is None:
         return ()
-    every = (Measured(point.link("utilization")), Measured(point.link("loss_ratio")), loss_events(point))
+    every = (
+        MeasuredQuantity(point.link("utilization")),
+        MeasuredQuantity(point.link("loss_ratio")),
+        loss_events(point),
+    )
     ours = [cell(one.to_json(), scale) for one, scale in zip(every, (100.0, 1e6, 1e6), strict=True)]
     theirs = [
         cell(float(row[name]) if row[name] else None, scale)
@@ -335,7 +347,7 @@ def _beside(row: dict[str, str], runs: Runs) -> tuple[Cell, ...]:
     "elephan's, one a row; intervals are those of elephan's replications.",
     experiments=("as-ns2",),
 )
-def beside_ns2(runs: Runs) -> tuple[Figure | Table, ...]:
+def beside_ns2(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """One run of ns-2 a row, ours with intervals."""
     both = [(f"{what}, ns-2", "ours") for what in ("utilization [%]", "lost [1e-6]", "loss events [1e-6]")]
     heads = ("case", "buffer [packets]", "measured [s]", "ns-2's settings", *(head for pair in both for head in pair))

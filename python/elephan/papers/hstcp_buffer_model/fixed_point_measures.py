@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elephan.papers.hstcp_buffer_model.links import LINKS
-from elephan.papers.measures import Measures
+from elephan.papers.measures import MeasureRegistry
 from elephan.theory import hstcp
-from elephan.theory.fixed_points import Thresholds, blocking, droptail, occupancy
+from elephan.theory.fixed_points import RedThresholds, blocking, droptail, occupancy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elephan.papers.runs import Runs
+    from elephan.papers.runs import ExperimentRuns
 
     Floats = NDArray[np.float64]
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 
 LOADS = np.geomspace(1e-4, 100.0, 241)
 """Assumed loads [capacities of the link]."""
@@ -42,7 +42,7 @@ LEAST_LOSS = 1e-100
 """Below it the closed form is not asked: a load that loses so little is one that flows exceed by far."""
 
 
-class Setting(NamedTuple):
+class LinkSetting(NamedTuple):
     """A link with its flows and its queue.
 
     Parameters
@@ -71,37 +71,37 @@ class Setting(NamedTuple):
 
 
 @cache
-def settings() -> tuple[Setting, ...]:
+def settings() -> tuple[LinkSetting, ...]:
     """Return what is looked at: both links, 1 to 100 flows, buffers from one packet to twice the link's product."""
     found = []
     for link, on in LINKS.items():
         sizes = sorted({int(size) for size in np.geomspace(1, 2 * on.full, 12)})
         for flows in FLOWS:
-            found += [Setting(link, flows, size, None) for size in sizes]
+            found += [LinkSetting(link, flows, size, None) for size in sizes]
             some = [size for size in sizes if RED_SIZES[0] <= size <= RED_SIZES[1]]
-            found += [Setting(link, flows, size, p_max) for size in some for p_max in P_MAX]
+            found += [LinkSetting(link, flows, size, p_max) for size in some for p_max in P_MAX]
     return tuple(found)
 
 
-def queue(setting: Setting) -> tuple[Floats, Floats]:
+def queue(setting: LinkSetting) -> tuple[Floats, Floats]:
     """Return the loss at each load, and the mean number that accepted arrivals find [packets]."""
     if setting.p_max is None:
         return droptail_queue(setting, LOADS)
     return _red(setting.buffer, setting.p_max)
 
 
-def droptail_queue(setting: Setting, loads: Floats) -> tuple[Floats, Floats]:
+def droptail_queue(setting: LinkSetting, loads: Floats) -> tuple[Floats, Floats]:
     """Return the loss at each of some loads, and the mean number that accepted arrivals find [packets]."""
     return blocking(loads, setting.buffer), occupancy(loads, max(setting.buffer - 1, 0))
 
 
 @cache
-def offered(setting: Setting) -> Floats:
+def offered(setting: LinkSetting) -> Floats:
     """Return what the flows offer where the queue is that of each load [capacities].
 
     Parameters
     ----------
-    setting : Setting
+    setting : LinkSetting
 
     Returns
     -------
@@ -111,7 +111,7 @@ def offered(setting: Setting) -> Floats:
     return behind(setting, *queue(setting))
 
 
-def behind(setting: Setting, lost: Floats, waiting: Floats) -> Floats:
+def behind(setting: LinkSetting, lost: Floats, waiting: Floats) -> Floats:
     """Return what the flows offer behind a queue that loses so much, and makes so many packets wait [capacities]."""
     rate, rtts = LINKS[setting.link].rate, setting.rtts
     seen = np.clip(lost, LEAST_LOSS, 1.0)[:, np.newaxis]
@@ -122,7 +122,7 @@ def behind(setting: Setting, lost: Floats, waiting: Floats) -> Floats:
 @cache
 def _red(buffer: int, p_max: float) -> tuple[Floats, Floats]:
     """Loss of RED's chain, and the mean number that accepted arrivals find, at each load."""
-    drop = Thresholds(0.4 * buffer, buffer, p_max).drop(np.arange(buffer + 1.0))
+    drop = RedThresholds(0.4 * buffer, buffer, p_max).drop(np.arange(buffer + 1.0))
     drop[-1] = 1.0
     n = np.arange(buffer + 1.0)
     with np.errstate(divide="ignore"):
@@ -135,26 +135,26 @@ def _red(buffer: int, p_max: float) -> tuple[Floats, Floats]:
     return law @ drop, (law @ ((1 - drop) * n)) / passed
 
 
-def crossings(setting: Setting) -> int:
+def crossings(setting: LinkSetting) -> int:
     """Return at how many places what is offered crosses the load that is assumed."""
     above = np.where(np.isnan(offered(setting)), np.inf, offered(setting)) > LOADS
     return int(np.count_nonzero(np.diff(above.astype(int))))
 
 
 @MEASURES
-def fewest_fixed_points(_: Runs) -> float:
+def fewest_fixed_points(_: ExperimentRuns) -> float:
     """The least number of fixed points of any setting."""
     return float(min(crossings(each) for each in settings()))
 
 
 @MEASURES
-def most_fixed_points(_: Runs) -> float:
+def most_fixed_points(_: ExperimentRuns) -> float:
     """The largest number of fixed points of any setting."""
     return float(max(crossings(each) for each in settings()))
 
 
 @MEASURES
-def least_fall(_: Runs) -> float:
+def least_fall(_: ExperimentRuns) -> float:
     """The least by which the logarithm of what is offered falls from a load to the next, over all settings.
 
     Above 0 it falls at each, and no setting has a second fixed point between those loads. The step at which HighSpeed
@@ -192,13 +192,13 @@ def slope(link: str, buffer: int) -> float:
 
 
 @MEASURES
-def contracts_at(_: Runs, *, buffer: int) -> bool:
+def contracts_at(_: ExperimentRuns, *, buffer: int) -> bool:
     """Whether plain substitution draws nearer to the fixed point of both links with a buffer."""
     return all(abs(slope(link, buffer)) < 1 for link in LINKS)
 
 
 @MEASURES
-def largest_contracting(_: Runs) -> float:
+def largest_contracting(_: ExperimentRuns) -> float:
     """The largest buffer up to which plain substitution draws nearer to the fixed point of both links [packets].
 
     Or that of the figures' smallest share, beyond which nobody needs to look.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elephan.theory import highspeed, hstcp, sawtooth
-from elephan.theory.fixed_points import FixedPoint, Thresholds, droptail, red
+from elephan.theory.fixed_points import FixedPoint, RedThresholds, droptail, red
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from elephan.theory.fixed_points import Chain
 
 
-class Link(NamedTuple):
+class BottleneckLink(NamedTuple):
     """A bottleneck with its ten flows.
 
     Parameters
@@ -41,8 +41,8 @@ class Link(NamedTuple):
 
 
 LINKS = {
-    "1g": Link(125_000, 12_500, tuple(np.linspace(0.1155, 0.1245, 10))),
-    "2g5": Link(312_500, 6_250, tuple(np.linspace(0.038, 0.142, 10))),
+    "1g": BottleneckLink(125_000, 12_500, tuple(np.linspace(0.1155, 0.1245, 10))),
+    "2g5": BottleneckLink(312_500, 6_250, tuple(np.linspace(0.038, 0.142, 10))),
 }
 SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 
@@ -60,7 +60,7 @@ def red_at(link: str, share: float, p_max: float = 0.1, chain: Chain = "thinned"
     """Return the fixed point of RED, Section IV: thresholds at 0.4 of the buffer and at the buffer."""
     on = LINKS[link]
     k = on.packets(share)
-    [point] = red(hstcp.throughput, on.rate, k, on.rtts, Thresholds(0.4 * k, k, p_max), chain=chain)
+    [point] = red(hstcp.throughput, on.rate, k, on.rtts, RedThresholds(0.4 * k, k, p_max), chain=chain)
     return point
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from elephan.metrics import jain
 from elephan.papers.hstcp_buffer_model import fixed_point_measures, mixed_measures
 from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, modelled, red_at, tail_at, two_in_step
-from elephan.papers.measured import Measured, largest, least
-from elephan.papers.measures import Measures
+from elephan.papers.measured import MeasuredQuantity, largest, least
+from elephan.papers.measures import MeasureRegistry
 from elephan.theory import hstcp
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 MEASURES.update(fixed_point_measures.MEASURES)
 MEASURES.update(mixed_measures.MEASURES)
 BELOW = (0.1, 0.02, 0.005, 0.001)
@@ -37,17 +37,19 @@ SHORT = 0.03
 """What shortened runs may miss these by: one seed, and windows that are still growing."""
 
 
-def point(runs: Runs, experiment: str, share: float) -> Point:
+def point(runs: ExperimentRuns, experiment: str, share: float) -> ExperimentPoint:
     """Return the point of an experiment whose buffer is a share of its link's."""
     return runs[experiment].at(buffer=LINKS[_link(experiment)].packets(share))
 
 
-def curve(runs: Runs, experiment: str, case: str = "", column: str = "utilization") -> dict[float, Measured]:
+def curve(
+    runs: ExperimentRuns, experiment: str, case: str = "", column: str = "utilization"
+) -> dict[float, MeasuredQuantity]:
     """Return a column of the link at each share of the figures at which there are runs.
 
     Parameters
     ----------
-    runs : Runs
+    runs : ExperimentRuns
     experiment : str
         Ends with its link, unless cases are named by their links.
     case : str
@@ -55,7 +57,7 @@ def curve(runs: Runs, experiment: str, case: str = "", column: str = "utilizatio
 
     Returns
     -------
-    dict of float to Measured
+    dict of float to MeasuredQuantity
         By share, in their order; each says in its note where it is.
     """
     link = case or _link(experiment)
@@ -63,7 +65,7 @@ def curve(runs: Runs, experiment: str, case: str = "", column: str = "utilizatio
         int(at.labels["buffer"].split()[0]): at for at in runs[experiment] if not case or at.labels["case"] == case
     }
     return {
-        share: Measured(there[buffer].link(column), f"{link} at a share of {share:g}")
+        share: MeasuredQuantity(there[buffer].link(column), f"{link} at a share of {share:g}")
         for share in SHARES
         if (buffer := LINKS[link].packets(share)) in there
     }
@@ -73,37 +75,37 @@ def _link(experiment: str) -> str:
     return experiment.split("-", 1)[1]
 
 
-def _used(runs: Runs, experiment: str, share: float) -> Measured:
-    return Measured(point(runs, experiment, share).link("utilization"))
+def _used(runs: ExperimentRuns, experiment: str, share: float) -> MeasuredQuantity:
+    return MeasuredQuantity(point(runs, experiment, share).link("utilization"))
 
 
-def _steps(used: dict[float, Measured]) -> list[Measured]:
+def _steps(used: dict[float, MeasuredQuantity]) -> list[MeasuredQuantity]:
     """Return what each step of the buffer adds."""
     return [(after - before).noted(after.note) for before, after in pairwise(used.values())]
 
 
-def loss_events(at: Point) -> Measured:
+def loss_events(at: ExperimentPoint) -> MeasuredQuantity:
     """Return how often flows notice a loss, per packet that arrives."""
-    return Measured(at.flows("loss_events").sum(axis=1) / at.link("arrived"))
+    return MeasuredQuantity(at.flows("loss_events").sum(axis=1) / at.link("arrived"))
 
 
 # Utilization against the buffer: Figures 3, 4, 7, 8.
 
 
 @MEASURES
-def utilization(runs: Runs, experiment: str, share: float) -> Measured:
+def utilization(runs: ExperimentRuns, experiment: str, share: float) -> MeasuredQuantity:
     """Utilization at one share."""
     return _used(runs, experiment, share)
 
 
 @MEASURES
-def gain(runs: Runs, experiment: str, share: float, over: float) -> Measured:
+def gain(runs: ExperimentRuns, experiment: str, share: float, over: float) -> MeasuredQuantity:
     """Utilization at one share less that at another."""
     return _used(runs, experiment, share) - _used(runs, experiment, over)
 
 
 @MEASURES
-def rises(runs: Runs, experiment: str) -> Measured:
+def rises(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
     """What the next larger buffer adds to the utilization, the least of all steps: above 0 if it rises throughout.
 
     Steps of a link that is full count with what noise may take, so that they are below 0 only if more is lost.
@@ -111,7 +113,7 @@ def rises(runs: Runs, experiment: str) -> Measured:
     return _least_rise(curve(runs, experiment).values())
 
 
-def _least_rise(every: Iterable[Measured]) -> Measured:
+def _least_rise(every: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
     steps = pairwise(list(every))
     return least(
         ((after - before) + (NOISE if before.mean >= FULL else 0.0)).noted(f"step to {after.note}")
@@ -120,7 +122,7 @@ def _least_rise(every: Iterable[Measured]) -> Measured:
 
 
 @MEASURES
-def rises_to_saturation(runs: Runs, experiment: str, knee: list[float], case: str = "") -> bool:
+def rises_to_saturation(runs: ExperimentRuns, experiment: str, knee: list[float], case: str = "") -> bool:
     """Whether utilization rises with every buffer, falls below the knee and gains little beyond it."""
     used, spare = curve(runs, experiment, case), SHORT if runs.quick else 0.0
     below, above = (used[share] for share in knee)
@@ -130,7 +132,7 @@ def rises_to_saturation(runs: Runs, experiment: str, knee: list[float], case: st
 
 
 @MEASURES
-def distance(runs: Runs, experiment: str, least_share: float, case: str = "") -> Measured:
+def distance(runs: ExperimentRuns, experiment: str, least_share: float, case: str = "") -> MeasuredQuantity:
     """How far the model is from the runs, at the buffer where it is farthest."""
     queue, link = experiment.split("-", 1)[0], case or _link(experiment)
     return largest(
@@ -141,7 +143,7 @@ def distance(runs: Runs, experiment: str, least_share: float, case: str = "") ->
 
 
 @MEASURES
-def red_distance(runs: Runs, least_share: float, experiment: str = "") -> Measured:
+def red_distance(runs: ExperimentRuns, least_share: float, experiment: str = "") -> MeasuredQuantity:
     """How far RED's fixed point is from Adaptive RED, on the link and at the buffer where it is farthest."""
     return largest(
         distance(runs, experiment, least_share, link) if experiment else distance(runs, f"ared-{link}", least_share)
@@ -150,7 +152,7 @@ def red_distance(runs: Runs, least_share: float, experiment: str = "") -> Measur
 
 
 @MEASURES
-def goodput_rises(runs: Runs, experiment: str) -> Measured:
+def goodput_rises(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
     """What the next larger buffer adds to the flows' rate, the least of all steps, as a share of the link.
 
     Or by how much the rate with the smallest buffer is below half of that with the largest: slow is not only slower.
@@ -158,7 +160,7 @@ def goodput_rises(runs: Runs, experiment: str) -> Measured:
     link = LINKS[_link(experiment)]
     shares = curve(runs, experiment)
     at = [point(runs, experiment, share) for share in shares]
-    rates = [Measured(each.flows("goodput_bps").sum(axis=1)) / (8000 * link.rate) for each in at]
+    rates = [MeasuredQuantity(each.flows("goodput_bps").sum(axis=1)) / (8000 * link.rate) for each in at]
     named = [rate.noted(used.note) for rate, used in zip(rates, shares.values(), strict=True)]
     slow = (named[-1] * 0.5 - named[0]).noted("the smallest buffer, below half of the largest's")
     return least([_least_rise(named), slow])
@@ -168,60 +170,62 @@ def goodput_rises(runs: Runs, experiment: str) -> Measured:
 
 
 @MEASURES
-def loss(runs: Runs, experiment: str, share: float) -> Measured:
+def loss(runs: ExperimentRuns, experiment: str, share: float) -> MeasuredQuantity:
     """Lost packets over packets that arrived."""
-    return Measured(point(runs, experiment, share).link("loss_ratio"))
+    return MeasuredQuantity(point(runs, experiment, share).link("loss_ratio"))
 
 
 @MEASURES
-def usual_loss(runs: Runs, experiment: str) -> Measured:
+def usual_loss(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
     """The median over the buffers: what it mostly is."""
     return _median(curve(runs, experiment, column="loss_ratio").values())
 
 
 @MEASURES
-def usual_events(runs: Runs, experiment: str) -> Measured:
+def usual_events(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
     """The same of the losses that flows notice, per packet that arrived."""
     return _median(loss_events(point(runs, experiment, share)) for share in curve(runs, experiment))
 
 
-def _median(each: Iterable[Measured]) -> Measured:
-    return Measured(np.median([one.samples for one in each], axis=0))
+def _median(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
+    return MeasuredQuantity(np.median([one.samples for one in each], axis=0))
 
 
 @MEASURES
-def most_lost(runs: Runs, experiment: str, buffer: int) -> Measured:
+def most_lost(runs: ExperimentRuns, experiment: str, buffer: int) -> MeasuredQuantity:
     """The loss ratio under the case that has the largest."""
     points = runs[experiment].where(buffer=buffer)
-    return largest(Measured(at.link("loss_ratio"), str(at.labels["case"])) for at in points)
+    return largest(MeasuredQuantity(at.link("loss_ratio"), str(at.labels["case"])) for at in points)
 
 
 @MEASURES
-def farthest_loss(runs: Runs, experiment: str, claimed: float, above: float, case: str = "") -> Measured:
+def farthest_loss(
+    runs: ExperimentRuns, experiment: str, claimed: float, above: float, case: str = ""
+) -> MeasuredQuantity:
     """The loss ratio that is farthest from what is claimed, among the buffers above a share."""
     lost = [one for share, one in curve(runs, experiment, case, "loss_ratio").items() if share > above]
     return max(lost, key=lambda one: abs(float(np.log(one.mean / claimed))))
 
 
 @MEASURES
-def events(runs: Runs, experiment: str, share: float) -> Measured:
+def events(runs: ExperimentRuns, experiment: str, share: float) -> MeasuredQuantity:
     """Losses that flows notice, per packet that arrived."""
     return loss_events(point(runs, experiment, share))
 
 
 @MEASURES
-def time_below(runs: Runs, experiment: str, share: float, window: float = 38.0) -> Measured:
+def time_below(runs: ExperimentRuns, experiment: str, share: float, window: float = 38.0) -> MeasuredQuantity:
     """Share of the time, after the warm-up, that a flow's cwnd is below a window."""
-    return Measured([np.mean(windows < window) for windows in _windows(runs, experiment, share)])
+    return MeasuredQuantity([np.mean(windows < window) for windows in _windows(runs, experiment, share)])
 
 
 @MEASURES
-def typical_window(runs: Runs, experiment: str, share: float) -> Measured:
+def typical_window(runs: ExperimentRuns, experiment: str, share: float) -> MeasuredQuantity:
     """The median of all flows' cwnd over the time after the warm-up [segments]."""
-    return Measured([np.median(windows) for windows in _windows(runs, experiment, share)])
+    return MeasuredQuantity([np.median(windows) for windows in _windows(runs, experiment, share)])
 
 
-def _windows(runs: Runs, experiment: str, share: float) -> list[NDArray[np.float64]]:
+def _windows(runs: ExperimentRuns, experiment: str, share: float) -> list[NDArray[np.float64]]:
     """The samples of cwnd after the warm-up, by replication."""
     at = point(runs, experiment, share)
     samples = at.samples("flows")
@@ -231,7 +235,7 @@ def _windows(runs: Runs, experiment: str, share: float) -> list[NDArray[np.float
 
 
 @MEASURES
-def towards_reno(runs: Runs, experiment: str) -> Measured:
+def towards_reno(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
     """The least share of the median window that the next smaller buffer takes, if Reno's region is reached at last.
 
     That is, if with the smallest buffer windows are below 38 segments for more of the time than with the largest of
@@ -244,7 +248,7 @@ def towards_reno(runs: Runs, experiment: str) -> Measured:
         for share, window, time in zip(BELOW, windows, below, strict=True)
     )
     if (below[-1] - below[0]).mean <= 0:
-        return Measured(-1.0, f"median windows: {seen}")
+        return MeasuredQuantity(-1.0, f"median windows: {seen}")
     falls = least((larger - smaller) / larger for larger, smaller in pairwise(windows))
     return falls.noted(f"median windows: {seen}")
 
@@ -252,38 +256,38 @@ def towards_reno(runs: Runs, experiment: str) -> Measured:
 # Two flows: Figures 5 and 6. The first has the longer round trip.
 
 
-def _ratio(runs: Runs, buffer: int) -> Measured:
+def _ratio(runs: ExperimentRuns, buffer: int) -> MeasuredQuantity:
     rates = runs["two-flows"].at(buffer=buffer).flows("goodput_bps")
-    return Measured(rates[:, 1] / rates[:, 0])
+    return MeasuredQuantity(rates[:, 1] / rates[:, 0])
 
 
 @MEASURES
-def shorter_gains(runs: Runs) -> Measured:
+def shorter_gains(runs: ExperimentRuns) -> MeasuredQuantity:
     """What the flow with the shorter round trip has more [Mbit/s], at the buffer where it is least."""
     return least(_ahead(runs, buffer) for buffer in (250, 10_000))
 
 
-def _ahead(runs: Runs, buffer: int) -> Measured:
+def _ahead(runs: ExperimentRuns, buffer: int) -> MeasuredQuantity:
     rates = runs["two-flows"].at(buffer=buffer).flows("goodput_bps") / 1e6
     more = rates[:, 1] - rates[:, 0]
-    return Measured(more, f"{buffer} packets: ahead in {(more > 0).sum()} of {more.size} runs")
+    return MeasuredQuantity(more, f"{buffer} packets: ahead in {(more > 0).sum()} of {more.size} runs")
 
 
 @MEASURES
-def fairer_with_more(runs: Runs) -> Measured:
+def fairer_with_more(runs: ExperimentRuns) -> MeasuredQuantity:
     """Ratio of the two rates in the small buffer, less that in the large one."""
     return _ratio(runs, 250) - _ratio(runs, 10_000)
 
 
 @MEASURES
-def ratio(runs: Runs, case: str, buffer: int) -> Measured:
+def ratio(runs: ExperimentRuns, case: str, buffer: int) -> MeasuredQuantity:
     """Rate of the flow with the shorter round trip over that of the other, which the case is named by."""
     rates = runs["two-flows-open"].at(case=case, buffer=buffer).flows("goodput_bps")
-    return Measured(rates[:, 1] / rates[:, 0])
+    return MeasuredQuantity(rates[:, 1] / rates[:, 0])
 
 
 @MEASURES
-def ratio_in_step(_: Runs, buffer: int) -> float:
+def ratio_in_step(_: ExperimentRuns, buffer: int) -> float:
     """That ratio for 80 and 40 ms if both flows are cut at each overflow."""
     first, second = two_in_step(buffer)
     return float(second / first)
@@ -293,44 +297,46 @@ def ratio_in_step(_: Runs, buffer: int) -> float:
 
 
 @MEASURES
-def with_case(runs: Runs, experiment: str, case: str, buffer: int, what: str = "utilization") -> Measured:
+def with_case(
+    runs: ExperimentRuns, experiment: str, case: str, buffer: int, what: str = "utilization"
+) -> MeasuredQuantity:
     """A column of the link under one case, or the loss events per packet."""
     at = runs[experiment].at(case=case, buffer=buffer)
-    return loss_events(at) if what == "loss_events" else Measured(at.link(what))
+    return loss_events(at) if what == "loss_events" else MeasuredQuantity(at.link(what))
 
 
 @MEASURES
-def evenness(runs: Runs, case: str, buffer: int) -> Measured:
+def evenness(runs: ExperimentRuns, case: str, buffer: int) -> MeasuredQuantity:
     """Jain's index of the rates of the ten flows on 1 Gbit/s."""
     rates = runs["senders-1g"].at(case=case, buffer=buffer).flows("goodput_bps")
-    return Measured([jain(each) for each in rates])
+    return MeasuredQuantity([jain(each) for each in rates])
 
 
 @MEASURES
-def averaged(runs: Runs, w_q: float) -> Measured:
+def averaged(runs: ExperimentRuns, w_q: float) -> MeasuredQuantity:
     """Utilization with a weight of the average."""
-    return Measured(runs["ared-average"].at(w_q=w_q).link("utilization"))
+    return MeasuredQuantity(runs["ared-average"].at(w_q=w_q).link("utilization"))
 
 
 @MEASURES
-def beyond_droptail(runs: Runs, link: str, share: float, experiment: str = "ared") -> Measured:
+def beyond_droptail(runs: ExperimentRuns, link: str, share: float, experiment: str = "ared") -> MeasuredQuantity:
     """Utilization under Adaptive RED less that under drop-tail."""
     return _column(runs, experiment, link, share, "utilization") - _used(runs, f"droptail-{link}", share)
 
 
 @MEASURES
-def loss_over_droptail(runs: Runs, link: str, share: float, experiment: str = "ared") -> Measured:
+def loss_over_droptail(runs: ExperimentRuns, link: str, share: float, experiment: str = "ared") -> MeasuredQuantity:
     """Lost packets under Adaptive RED over those under drop-tail."""
     return _column(runs, experiment, link, share, "loss_ratio") / loss(runs, f"droptail-{link}", share)
 
 
 @MEASURES
-def filled(runs: Runs, link: str, share: float) -> Measured:
+def filled(runs: ExperimentRuns, link: str, share: float) -> MeasuredQuantity:
     """Mean queue under Adaptive RED as a share of the buffer."""
     return _column(runs, "ared", link, share, "backlog_packets") / LINKS[link].packets(share)
 
 
-def _column(runs: Runs, experiment: str, link: str, share: float, column: str) -> Measured:
+def _column(runs: ExperimentRuns, experiment: str, link: str, share: float, column: str) -> MeasuredQuantity:
     """A column of one share, of an experiment on each link or of one with cases for them."""
     if experiment == "ared":
         return curve(runs, f"ared-{link}", column=column)[share]
@@ -341,38 +347,38 @@ def _column(runs: Runs, experiment: str, link: str, share: float, column: str) -
 
 
 @MEASURES
-def over_largest_product(_: Runs, link: str, rate: float = 0.0) -> float:
+def over_largest_product(_: ExperimentRuns, link: str, rate: float = 0.0) -> float:
     """The buffer that shares are of, over the product of the largest round trip and the rate [bit/s]."""
     on = LINKS[link]
     return on.full / (on.rtts[-1] * (rate / 8000 if rate else on.rate))
 
 
 @MEASURES
-def period(_: Runs, what: str, p: float, rtt: float = 0.12) -> float:
+def period(_: ExperimentRuns, what: str, p: float, rtt: float = 0.12) -> float:
     """Duration [s], packets or throughput [packets/s] of the time between two losses, in closed form."""
     return float(getattr(hstcp.closed_form(p, rtt), what))
 
 
 @MEASURES
-def droptail(_: Runs, link: str, share: float) -> float:
+def droptail(_: ExperimentRuns, link: str, share: float) -> float:
     """Utilization of the fixed point of Section III."""
     return tail_at(link, share).utilisation
 
 
 @MEASURES
-def red(_: Runs, link: str, share: float, p_max: float = 0.1) -> float:
+def red(_: ExperimentRuns, link: str, share: float, p_max: float = 0.1) -> float:
     """Utilization of the fixed point of Section IV."""
     return red_at(link, share, p_max).utilisation
 
 
 @MEASURES
-def model_loss(_: Runs, queue: str, link: str, share: float) -> float:
+def model_loss(_: ExperimentRuns, queue: str, link: str, share: float) -> float:
     """Loss rate of a fixed point."""
     return modelled(queue, link, share).loss
 
 
 @MEASURES
-def offered(_: Runs, link: str, p: float) -> float:
+def offered(_: ExperimentRuns, link: str, p: float) -> float:
     """What the ten flows send if each meets a loss rate p and no queue, in capacities of the link."""
     on = LINKS[link]
     return float(hstcp.throughput(p, np.array(on.rtts)).sum() / on.rate)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.hstcp_buffer_model.links import LINKS
 from elephan.papers.hstcp_buffer_model.mixed_measures import FULL, HOPS, TRAFFIC
-from elephan.papers.measured import Measured
+from elephan.papers.measured import MeasuredQuantity
 from elephan.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.table import Table, cell
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from elephan.papers.exhibits import Made
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 SHARE = Axis(f"buffer / {LINKS['1g'].full:,} packets", scale="log")
 USED = Axis("utilization", low=0.0, high=1.02)
 LAWS = ("highspeed", "fast, alpha 20", "fast, alpha 200")
@@ -35,13 +35,13 @@ LAWS = ("highspeed", "fast, alpha 20", "fast, alpha 200")
     paper="Named as what its model of one link leaves out; no number.",
     experiments=("three-hops",),
 )
-def three_hops(runs: Runs) -> Made:
+def three_hops(runs: ExperimentRuns) -> Made:
     """Utilization of each hop, and what flows over one and over three get."""
     points = list(runs["three-hops"])
     used = tuple(_line(hop, points, "utilization", i, hop) for i, hop in enumerate(HOPS))
     rows = []
     for point in points:
-        rates = [Measured(point.flows("goodput_bps", g).mean(axis=1) / 1e6) for g in ("long", "cross1")]
+        rates = [MeasuredQuantity(point.flows("goodput_bps", g).mean(axis=1) / 1e6) for g in ("long", "cross1")]
         rows.append((cell(leading(point.labels["buffer"])), *(cell(rate.to_json()) for rate in rates)))
     heads = ("buffer [packets]", "a flow over three [Mbit/s]", "a flow over the first alone [Mbit/s]")
     said, least = (", ".join(f"{one.y[i]:.2f}" for one in used) for i in (1, 0))
@@ -70,7 +70,7 @@ def three_hops(runs: Runs) -> Made:
     paper="Named as what its runs leave out; no number.",
     experiments=("mixed-1g", "fast-1g"),
 )
-def mixed(runs: Runs) -> Made:
+def mixed(runs: ExperimentRuns) -> Made:
     """Utilization beside each traffic."""
     cases = [case for case in TRAFFIC if case in runs["mixed-1g"].labels("case")]
     series = [_line(case, runs["mixed-1g"].where(case=case), "utilization", i) for i, case in enumerate(cases)]
@@ -95,13 +95,13 @@ def mixed(runs: Runs) -> Made:
     paper="Named beside HighSpeed as a proposal for fast networks; no number.",
     experiments=("fast-1g",),
 )
-def fast(runs: Runs) -> Made:
+def fast(runs: ExperimentRuns) -> Made:
     """Utilization and loss by law."""
     used = [_line(case, runs["fast-1g"].where(case=case), "utilization", i) for i, case in enumerate(LAWS)]
     rows = []
     for point in runs["fast-1g"]:
-        lost = Measured(1e6 * point.link("loss_ratio"))
-        backlog = Measured(point.link("backlog_packets"))
+        lost = MeasuredQuantity(1e6 * point.link("loss_ratio"))
+        backlog = MeasuredQuantity(point.link("backlog_packets"))
         buffer = cell(leading(point.labels["buffer"]))
         rows.append((cell(point.labels["case"]), buffer, cell(lost.to_json()), cell(backlog.to_json())))
     heads = ("law", "buffer [packets]", "lost [1e-6]", "mean backlog [packets]")
@@ -118,8 +118,8 @@ def fast(runs: Runs) -> Made:
     )
 
 
-def _line(name: str, points: Iterable[Point], column: str, i: int, link: str | None = None) -> Series:
-    every = [(leading(point.labels["buffer"]) / FULL, Measured(point.link(column, link))) for point in points]
+def _line(name: str, points: Iterable[ExperimentPoint], column: str, i: int, link: str | None = None) -> Series:
+    every = [(leading(point.labels["buffer"]) / FULL, MeasuredQuantity(point.link(column, link))) for point in points]
     x, y = np.array([share for share, _ in every]), np.array([one.mean for _, one in every])
     half = np.array([one.ci95 or 0.0 for _, one in every])
     return Series(name, x, y, y - half, y + half, colour(i), "both")

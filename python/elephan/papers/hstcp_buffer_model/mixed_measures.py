@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elephan.papers.hstcp_buffer_model.links import LINKS
-from elephan.papers.measured import Measured, largest, least
-from elephan.papers.measures import Measures
+from elephan.papers.measured import MeasuredQuantity, largest, least
+from elephan.papers.measures import MeasureRegistry
 
 if TYPE_CHECKING:
     from elephan.papers.measured import Found
-    from elephan.papers.runs import Point, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 HOPS = ("hop1", "hop2", "hop3")
 TRAFFIC = ("datagrams", "short flows", "both")
 FULL = LINKS["1g"].full
 
 
-def at_share(runs: Runs, experiment: str, share: float, case: str | None = None) -> Point:
+def at_share(runs: ExperimentRuns, experiment: str, share: float, case: str | None = None) -> ExperimentPoint:
     """Return the point of an experiment on the first link whose buffer is a share of 12,500 packets."""
     labels: dict[str, object] = {"buffer": LINKS["1g"].packets(share)}
     return runs[experiment].at(**labels | ({} if case is None else {"case": case}))
@@ -31,40 +31,41 @@ def at_share(runs: Runs, experiment: str, share: float, case: str | None = None)
 # Several bottlenecks.
 
 
-def hop_used(runs: Runs, hop: str, share: float) -> Measured:
+def hop_used(runs: ExperimentRuns, hop: str, share: float) -> MeasuredQuantity:
     """Return the utilization of one of three bottlenecks."""
-    return Measured(at_share(runs, "three-hops", share).link("utilization", hop), hop)
+    return MeasuredQuantity(at_share(runs, "three-hops", share).link("utilization", hop), hop)
 
 
 @MEASURES
-def hops_used(runs: Runs, *, share: float) -> Found:
+def hops_used(runs: ExperimentRuns, *, share: float) -> Found:
     """Utilization of the bottleneck that is used least."""
     return least(hop_used(runs, hop, share) for hop in HOPS)
 
 
 @MEASURES
-def hops_gain(runs: Runs, *, share: float, over: float) -> Found:
+def hops_gain(runs: ExperimentRuns, *, share: float, over: float) -> Found:
     """Utilization at one share less that at another, of the bottleneck where it is least."""
     return least((hop_used(runs, hop, share) - hop_used(runs, hop, over)).noted(hop) for hop in HOPS)
 
 
 @MEASURES
-def long_path_gets(runs: Runs, *, share: float) -> Found:
+def long_path_gets(runs: ExperimentRuns, *, share: float) -> Found:
     """What a flow over all three bottlenecks gets over what one over a single one gets, the most of the three [1]."""
     point = at_share(runs, "three-hops", share)
     long, *cross = (
-        Measured(point.flows("goodput_bps", group).mean(axis=1)) for group in ("long", "cross1", "cross2", "cross3")
+        MeasuredQuantity(point.flows("goodput_bps", group).mean(axis=1))
+        for group in ("long", "cross1", "cross2", "cross3")
     )
     return largest((long / one).noted(hop) for one, hop in zip(cross, HOPS, strict=True))
 
 
 @MEASURES
-def more_behind_with_more(runs: Runs) -> Found:
+def more_behind_with_more(runs: ExperimentRuns) -> Found:
     """That ratio at a tenth less at a fiftieth."""
 
-    def ratio(share: float) -> Measured:
+    def ratio(share: float) -> MeasuredQuantity:
         point = at_share(runs, "three-hops", share)
-        long, cross = (Measured(point.flows("goodput_bps", group).mean(axis=1)) for group in ("long", "cross1"))
+        long, cross = (MeasuredQuantity(point.flows("goodput_bps", group).mean(axis=1)) for group in ("long", "cross1"))
         return cross / long
 
     tenth, fiftieth = ratio(0.1), ratio(0.02)
@@ -74,58 +75,58 @@ def more_behind_with_more(runs: Runs) -> Found:
 # Datagrams and short flows.
 
 
-def mixed_used(runs: Runs, case: str, share: float) -> Measured:
+def mixed_used(runs: ExperimentRuns, case: str, share: float) -> MeasuredQuantity:
     """Return the utilization of the first link beside other traffic."""
-    return Measured(at_share(runs, "mixed-1g", share, case).link("utilization"), case)
+    return MeasuredQuantity(at_share(runs, "mixed-1g", share, case).link("utilization"), case)
 
 
-def _cases(runs: Runs) -> list[str]:
+def _cases(runs: ExperimentRuns) -> list[str]:
     """The traffic that was run: shortened runs keep one case."""
     return [case for case in TRAFFIC if case in runs["mixed-1g"].labels("case")]
 
 
 @MEASURES
-def mixed_least_used(runs: Runs, *, share: float) -> Found:
+def mixed_least_used(runs: ExperimentRuns, *, share: float) -> Found:
     """Utilization of the first link beside the traffic with which it is least."""
     return least(mixed_used(runs, case, share) for case in _cases(runs))
 
 
 @MEASURES
-def mixed_gain(runs: Runs, *, share: float, over: float) -> Found:
+def mixed_gain(runs: ExperimentRuns, *, share: float, over: float) -> Found:
     """Utilization at one share less that at another, beside the traffic with which it is least."""
     return least((mixed_used(runs, case, share) - mixed_used(runs, case, over)).noted(case) for case in _cases(runs))
 
 
 @MEASURES
-def mixed_beside(runs: Runs, *, share: float) -> Found:
+def mixed_beside(runs: ExperimentRuns, *, share: float) -> Found:
     """How far utilization is from that of HighSpeed flows by themselves, beside the traffic with which it is most."""
-    alone = Measured(at_share(runs, "fast-1g", share, "highspeed").link("utilization"))
+    alone = MeasuredQuantity(at_share(runs, "fast-1g", share, "highspeed").link("utilization"))
     return largest(abs(mixed_used(runs, case, share) - alone).noted(case) for case in _cases(runs))
 
 
 # FAST.
 
 
-def fast_used(runs: Runs, case: str, share: float) -> Measured:
+def fast_used(runs: ExperimentRuns, case: str, share: float) -> MeasuredQuantity:
     """Return the utilization of the first link under a law."""
-    return Measured(at_share(runs, "fast-1g", share, case).link("utilization"))
+    return MeasuredQuantity(at_share(runs, "fast-1g", share, case).link("utilization"))
 
 
 @MEASURES
-def fast_gain(runs: Runs, *, alpha: int, share: float) -> Found:
+def fast_gain(runs: ExperimentRuns, *, alpha: int, share: float) -> Found:
     """Utilization under FAST less that under HighSpeed with the same buffer."""
     fast, highspeed = (fast_used(runs, case, share) for case in (f"fast, alpha {alpha}", "highspeed"))
     return (fast - highspeed).noted(f"{fast.mean:.3f} and {highspeed.mean:.3f}")
 
 
 @MEASURES
-def fast_lost(runs: Runs, *, alpha: int, share: float) -> Found:
+def fast_lost(runs: ExperimentRuns, *, alpha: int, share: float) -> Found:
     """Packets that FAST loses of a million."""
-    return Measured(1e6 * at_share(runs, "fast-1g", share, f"fast, alpha {alpha}").link("loss_ratio"))
+    return MeasuredQuantity(1e6 * at_share(runs, "fast-1g", share, f"fast, alpha {alpha}").link("loss_ratio"))
 
 
 @MEASURES
-def fast_queue(runs: Runs, *, alpha: int, share: float) -> Found:
+def fast_queue(runs: ExperimentRuns, *, alpha: int, share: float) -> Found:
     """Mean backlog over what ten FAST flows mean to keep there, alpha each."""
-    backlog = Measured(at_share(runs, "fast-1g", share, f"fast, alpha {alpha}").link("backlog_packets"))
+    backlog = MeasuredQuantity(at_share(runs, "fast-1g", share, f"fast, alpha {alpha}").link("backlog_packets"))
     return backlog / (10.0 * alpha)

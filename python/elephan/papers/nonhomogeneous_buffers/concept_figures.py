@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.nonhomogeneous_buffers.patterns import MU, left, patterns
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.theory import rules
 
 if TYPE_CHECKING:
     from elephan.papers.exhibits import Made
-    from elephan.papers.runs import Runs
+    from elephan.papers.runs import ExperimentRuns
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 
 RTTS = [0.02, 0.05, 0.1]
 """Of three flows [s]; the longest is the paper's mean."""
@@ -35,7 +35,7 @@ SHARES = {"a third each": 1 / 3, "longest 80 %": 0.8, "longest alone": 0.99999}
     "the product of rate and longest round-trip time is left, however many flows there are; the flow of the longest "
     "time, alone on the link, leaves just that.",
 )
-def sketch(_: Runs) -> Made:
+def sketch(_: ExperimentRuns) -> Made:
     """The queue that is left against the buffer, for three ways to share the link, random ones, and the bound."""
     product = MU * max(RTTS)
     buffers = np.linspace(0.2, 3.0, 57) * product

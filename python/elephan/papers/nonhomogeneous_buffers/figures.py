@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.nonhomogeneous_buffers import concept_figures, measures
 from elephan.papers.nonhomogeneous_buffers.patterns import MU
 from elephan.papers.runs import leading
@@ -21,9 +21,9 @@ from elephan.theory import elastic, rules
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from elephan.papers.runs import Point, Points, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 FIGURES.update(concept_figures.FIGURES)
 
 CASES = {"drawn": "drawn", "quantiles": "quantiles of the law", "equal": "all 100 ms"}
@@ -38,7 +38,7 @@ BUFFER = Axis("buffer", "packets", scale="log")
     "a few flows. Five need slightly more than half of it for 1 % idle time; 5 % needs less than 1 %.",
     experiments=("long-lived", "variants"),
 )
-def figure2(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure2(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """The buffer against the number of flows, for three laws of round-trip times, beside the Gaussian window."""
     return (*(_sizes(runs, idle) for idle in (0.01, 0.05)), _idle_curves(runs))
 
@@ -50,7 +50,7 @@ def figure2(runs: Runs) -> tuple[Figure | Table, ...]:
     "500, fewer as the buffer grows.",
     experiments=("sessions",),
 )
-def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure3(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Idle time and users in a session against the buffer."""
     series, rows = [], []
     for i, users in enumerate((200, 500)):
@@ -81,7 +81,7 @@ def figure3(runs: Runs) -> tuple[Figure | Table, ...]:
     paper="The loss ratio falls as the buffer grows, and is larger with 100 flows than with 25.",
     experiments=("loss",),
 )
-def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure4(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Loss against the buffer."""
     return (_by_buffer(runs, "loss_ratio", "figure-4", "Loss ratio", Axis("loss ratio", scale="log"), (25, 100)),)
 
@@ -92,13 +92,13 @@ def figure4(runs: Runs) -> tuple[Figure | Table, ...]:
     paper="The mean queue as a share of the buffer is largest with 1000 flows, then 100, then 25.",
     experiments=("loss",),
 )
-def figure5(runs: Runs) -> tuple[Figure | Table, ...]:
+def figure5(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     """Occupancy against the buffer."""
     axis = Axis("mean queue over the buffer", low=0.0, high=1.05)
     return (_by_buffer(runs, "backlog_packets", "figure-5", "Mean occupancy", axis, (25, 100, 1000)),)
 
 
-def _sizes(runs: Runs, idle: float) -> Figure:
+def _sizes(runs: ExperimentRuns, idle: float) -> Figure:
     flows = np.array([float(n) for n in runs["long-lived"].labels("flows")])
     series = []
     for i, (case, words) in enumerate(CASES.items()):
@@ -144,7 +144,7 @@ def _with_interval(name: str, x: NDArray[np.float64], found: list[NDArray[np.flo
     return Series(name, x, mean, mean - half, mean + half, colour(i), "both")
 
 
-def _idle_curves(runs: Runs) -> Figure:
+def _idle_curves(runs: ExperimentRuns) -> Figure:
     series = [
         _line(
             f"{n} flows, {words}",
@@ -168,7 +168,7 @@ def _idle_curves(runs: Runs) -> Figure:
     )
 
 
-def _line(name: str, points: Points, column: str, i: int, *, dashed: bool = False) -> Series:
+def _line(name: str, points: ExperimentPoints, column: str, i: int, *, dashed: bool = False) -> Series:
     """Idle time, or a column, against the buffer, with its interval."""
     x = np.array([leading(point.labels["buffer"]) for point in points])
     every = [estimate(_values(point, column)) for point in points]
@@ -177,14 +177,14 @@ def _line(name: str, points: Points, column: str, i: int, *, dashed: bool = Fals
     return Series(name, x, mean, mean - half, mean + half, colour(i), "both", dashed=dashed)
 
 
-def _values(point: Point, column: str) -> NDArray[np.float64]:
+def _values(point: ExperimentPoint, column: str) -> NDArray[np.float64]:
     values = point.link(column)
     if column == "utilization":
         return 1 - values
     return values / leading(point.labels["buffer"]) if column == "backlog_packets" else values
 
 
-def _by_buffer(runs: Runs, column: str, name: str, title: str, axis: Axis, flows: tuple[int, ...]) -> Figure:
+def _by_buffer(runs: ExperimentRuns, column: str, name: str, title: str, axis: Axis, flows: tuple[int, ...]) -> Figure:
     series = [
         _line(f"{n} flows, {CASES[case]}", runs["loss"].where(flows=n, case=case), column, i, dashed=case == "drawn")
         for i, n in enumerate(flows)

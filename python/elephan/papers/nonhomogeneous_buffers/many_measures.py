@@ -9,36 +9,36 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from elephan.papers.measured import Measured, largest, least
-from elephan.papers.measures import Measures
+from elephan.papers.measured import MeasuredQuantity, largest, least
+from elephan.papers.measures import MeasureRegistry
 
 if TYPE_CHECKING:
-    from elephan.papers.runs import Runs
+    from elephan.papers.runs import ExperimentRuns
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 
 FLOWS = (25, 100, 1000)
 
 
-def curve(runs: Runs, flows: int, column: str) -> list[Measured]:
+def curve(runs: ExperimentRuns, flows: int, column: str) -> list[MeasuredQuantity]:
     """Return a column of the link at each buffer, round-trip times by quantiles.
 
     Parameters
     ----------
-    runs : Runs
+    runs : ExperimentRuns
     flows : int
     column : str
 
     Returns
     -------
-    list of Measured
+    list of MeasuredQuantity
         By buffer, each with its flows and its buffer in the note.
     """
     points = runs["loss"].where(flows=flows, case="quantiles")
-    return [Measured(point.link(column), f"{flows} flows, {point.labels['buffer']}") for point in points]
+    return [MeasuredQuantity(point.link(column), f"{flows} flows, {point.labels['buffer']}") for point in points]
 
 
-def _least_step(runs: Runs, column: str, flows: tuple[int, ...]) -> Measured:
+def _least_step(runs: ExperimentRuns, column: str, flows: tuple[int, ...]) -> MeasuredQuantity:
     """What the next larger number of flows adds at one buffer, where it is least."""
     every = [curve(runs, n, column) for n in flows]
     return least(
@@ -49,18 +49,18 @@ def _least_step(runs: Runs, column: str, flows: tuple[int, ...]) -> Measured:
 
 
 @MEASURES
-def delay_with_flows(runs: Runs) -> Measured:
+def delay_with_flows(runs: ExperimentRuns) -> MeasuredQuantity:
     """Mean queueing delay with more flows less with fewer, the least over buffers and steps [s]."""
     return _least_step(runs, "queueing_delay_s", FLOWS)
 
 
 @MEASURES
-def loss_with_flows(runs: Runs) -> Measured:
+def loss_with_flows(runs: ExperimentRuns) -> MeasuredQuantity:
     """Loss of 1000 flows less that of 100, the least over buffers."""
     return _least_step(runs, "loss_ratio", FLOWS[1:])
 
 
 @MEASURES
-def loss_step_of_many(runs: Runs) -> Measured:
+def loss_step_of_many(runs: ExperimentRuns) -> MeasuredQuantity:
     """Loss of 1000 flows at a buffer less that at the next smaller one, the largest."""
     return largest((b - a).noted(b.note) for a, b in pairwise(curve(runs, FLOWS[-1], "loss_ratio")))

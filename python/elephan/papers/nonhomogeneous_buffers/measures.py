@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.measured import Measured, largest, least
-from elephan.papers.measures import Measures
+from elephan.papers.measured import MeasuredQuantity, largest, least
+from elephan.papers.measures import MeasureRegistry
 from elephan.papers.nonhomogeneous_buffers import many_measures
 from elephan.papers.nonhomogeneous_buffers.patterns import MU, left, patterns
 from elephan.papers.runs import leading
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.papers.runs import Points, Runs
+    from elephan.papers.runs import ExperimentPoints, ExperimentRuns
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 MEASURES.update(many_measures.MEASURES)
 
 MEAN_RTT = 0.1
@@ -40,13 +40,13 @@ PACKET = 500
 
 
 @MEASURES
-def smallest_queue(_: Runs, *, buffer: float, rtts: list[float]) -> float:
+def smallest_queue(_: ExperimentRuns, *, buffer: float, rtts: list[float]) -> float:
     """The bound on the queue, equation (1)."""
     return _bound(buffer, rtts)
 
 
 @MEASURES
-def least_left(_: Runs) -> float:
+def least_left(_: ExperimentRuns) -> float:
     """What random patterns of losses leave in the queue less the bound, the least [packets]; buffers above (2)."""
     found = [(queue, queue - _bound(buffer, rtts)) for rtts, buffer, queue in patterns((1.001, 3.0))]
     # A queue that is empty contradicts (2), whatever the bound says.
@@ -54,7 +54,7 @@ def least_left(_: Runs) -> float:
 
 
 @MEASURES
-def longest_alone_empties(_: Runs) -> bool:
+def longest_alone_empties(_: ExperimentRuns) -> bool:
     """Whether the longest flow, with nearly all of the link, empties the queue below (2), and not above."""
     rtts, shares = [0.02, 0.05, 0.1], [5e-4, 5e-4, 0.999]
     below, above = (left(rtts, buffer, shares, losers=[True] * 3) for buffer in (390, 410))
@@ -62,7 +62,7 @@ def longest_alone_empties(_: Runs) -> bool:
 
 
 @MEASURES
-def left_over_bound(_: Runs, *, share: float) -> float:
+def left_over_bound(_: ExperimentRuns, *, share: float) -> float:
     """What is left in the queue less the bound, the most of three buffers, as all flows lose [packets].
 
     The flow with the longest round-trip time has a share of the link, the two others the rest.
@@ -74,43 +74,43 @@ def left_over_bound(_: Runs, *, share: float) -> float:
 
 
 @MEASURES
-def bound_over_flows(_: Runs) -> float:
+def bound_over_flows(_: ExperimentRuns) -> float:
     """Spread of the bound over 1 to 1000 flows."""
     return float(np.ptp([_bound(700, [0.1] * n) for n in (1, 10, 1000)]))
 
 
 @MEASURES
-def fluid(_: Runs, *, buffer: float) -> float:
+def fluid(_: ExperimentRuns, *, buffer: float) -> float:
     """Utilization of one Reno flow as a fluid."""
     return float(sawtooth.synchronised(reno(), MU, buffer, MEAN_RTT, 1).utilisation)
 
 
 @MEASURES
-def pareto_mean(_: Runs, *, least: float, shape: float) -> float:
+def pareto_mean(_: ExperimentRuns, *, least: float, shape: float) -> float:
     """Mean of a Pareto law, in the unit of its smallest value."""
     return least * shape / (shape - 1)
 
 
 @MEASURES
-def bdp(_: Runs) -> float:
+def bdp(_: ExperimentRuns) -> float:
     """Bandwidth-delay product [packets]."""
     return elastic.mixed(MU * PACKET * 8, PACKET, MEAN_RTT, background=0.0).bottlenecked_packets
 
 
 @MEASURES
-def rate(_: Runs) -> float:
+def rate(_: ExperimentRuns) -> float:
     """Of the link [Mbit/s]."""
     return MU * PACKET * 8 / 1e6
 
 
 @MEASURES
-def mean_session(_: Runs, *, most: int) -> float:
+def mean_session(_: ExperimentRuns, *, most: int) -> float:
     """Mean of the uniform law from 1 on [packets]."""
     return float(np.mean(np.arange(1, most + 1)))
 
 
 @MEASURES
-def balance(_: Runs, *, users: int) -> float:
+def balance(_: ExperimentRuns, *, users: int) -> float:
     """Users in a session while the link is full."""
     return float(elastic.active_by_balance(users, THINK, SESSION, MU))
 
@@ -119,10 +119,12 @@ def balance(_: Runs, *, users: int) -> float:
 
 
 @MEASURES
-def buffer_for(runs: Runs, *, flows: int, idle: float = 0.01, case: str = "drawn", waiting: bool = False) -> Measured:
+def buffer_for(
+    runs: ExperimentRuns, *, flows: int, idle: float = 0.01, case: str = "drawn", waiting: bool = False
+) -> MeasuredQuantity:
     """Smallest buffer from which on the link idles so little, or no packet waits so rarely [packets]."""
     points = runs["long-lived"].where(flows=flows, case=case)
-    found = Measured(_crossings(points, idle, waiting=waiting))
+    found = MeasuredQuantity(_crossings(points, idle, waiting=waiting))
     if case != "drawn":
         return found
     return found.noted(
@@ -131,7 +133,7 @@ def buffer_for(runs: Runs, *, flows: int, idle: float = 0.01, case: str = "drawn
 
 
 @MEASURES
-def fall_with_flows(runs: Runs) -> Measured:
+def fall_with_flows(runs: ExperimentRuns) -> MeasuredQuantity:
     """Buffer of 100 flows less that of five, the largest over both targets and both laws of round-trip times."""
     return largest(
         (buffer_for(runs, flows=100, idle=idle, case=case) - buffer_for(runs, flows=5, idle=idle, case=case)).noted(
@@ -143,7 +145,7 @@ def fall_with_flows(runs: Runs) -> Measured:
 
 
 @MEASURES
-def stricter_needs_more(runs: Runs) -> Measured:
+def stricter_needs_more(runs: ExperimentRuns) -> MeasuredQuantity:
     """Buffer for 1 % idle less that for 5 %, the least over flows and laws of round-trip times."""
     return least(
         (buffer_for(runs, flows=n, case=case) - buffer_for(runs, flows=n, idle=0.05, case=case)).noted(
@@ -155,7 +157,7 @@ def stricter_needs_more(runs: Runs) -> Measured:
 
 
 @MEASURES
-def most_needed(runs: Runs, *, flows: int) -> Measured:
+def most_needed(runs: ExperimentRuns, *, flows: int) -> MeasuredQuantity:
     """Buffer for 1 % idle with so many flows or more, the most of both laws of round-trip times [packets]."""
     return largest(
         buffer_for(runs, flows=n, case=case).noted(f"{case}, {n} flows")
@@ -166,54 +168,54 @@ def most_needed(runs: Runs, *, flows: int) -> Measured:
 
 
 @MEASURES
-def idle_above_mean_product(runs: Runs) -> Measured:
+def idle_above_mean_product(runs: ExperimentRuns) -> MeasuredQuantity:
     """Largest idle share of time of any run whose buffer exceeds the rate times the mean of its round-trip times."""
     found = []
     for point in runs["long-lived"]:
         products, idle = MU * point.flows("base_rtt_s").mean(axis=1), 1 - point.link("utilization")
         buffer, of = leading(point.labels["buffer"]), f"{point.labels['case']}, {point.labels['flows']} flows"
         found += [
-            Measured(one, f"{of}, {buffer:.0f} packets, product {product:.0f}")
+            MeasuredQuantity(one, f"{of}, {buffer:.0f} packets, product {product:.0f}")
             for one, product in zip(idle, products, strict=True)
             if buffer > product
         ]
     worst = largest(found)
     # Each single run counts: there is nothing that it is the mean of.
-    return Measured(worst.samples, f"{len(found)} runs; most with {worst.note}", half=0.0)
+    return MeasuredQuantity(worst.samples, f"{len(found)} runs; most with {worst.note}", half=0.0)
 
 
 @MEASURES
-def equal_need_more(runs: Runs, *, flows: int = 5) -> Measured:
+def equal_need_more(runs: ExperimentRuns, *, flows: int = 5) -> MeasuredQuantity:
     """Buffer for 1 % idle with equal round-trip times less that with unequal ones."""
     both = [buffer_for(runs, flows=flows, case=case) for case in ("equal", "quantiles")]
     return (both[0] - both[1]).noted(f"{both[0].mean:.0f} and {both[1].mean:.0f} packets")
 
 
 @MEASURES
-def variant(runs: Runs, *, case: str, flows: int = 5, idle: float = 0.01) -> Measured:
+def variant(runs: ExperimentRuns, *, case: str, flows: int = 5, idle: float = 0.01) -> MeasuredQuantity:
     """Smallest buffer for so little idle time with another choice of what is not stated [packets]."""
-    return Measured(_crossings(runs["variants"].where(case=case, flows=flows), idle))
+    return MeasuredQuantity(_crossings(runs["variants"].where(case=case, flows=flows), idle))
 
 
 @MEASURES
-def typical_variant(runs: Runs, *, case: str, flows: int = 5, idle: float = 0.01) -> Measured:
+def typical_variant(runs: ExperimentRuns, *, case: str, flows: int = 5, idle: float = 0.01) -> MeasuredQuantity:
     """The same as the median of the draws, of which some may need more than the largest buffer [packets]."""
     found = variant(runs, case=case, flows=flows, idle=idle).samples
     beyond = int(np.isnan(found).sum())
     ends = f"from {np.nanmin(found):.0f}" + ("" if beyond else f" to {np.nanmax(found):.0f}")
     more = f", {beyond} of {found.size} draws need more than the largest buffer" if beyond else ""
-    return Measured(np.median(np.where(np.isnan(found), np.inf, found)), ends + more)
+    return MeasuredQuantity(np.median(np.where(np.isnan(found), np.inf, found)), ends + more)
 
 
 @MEASURES
-def tail(runs: Runs) -> Measured:
+def tail(runs: ExperimentRuns) -> MeasuredQuantity:
     """Share of time with less than a tenth of the buffer filled: largest step from 5 to 25 to 100 flows."""
     below = []
     for point in runs["occupancy"]:
         samples = point.samples("links")
         late = samples["time_s"] > point.document["run"]["warmup_s"]
         low, of = samples["backlog_packets"][late] < 10, samples["replication"][late]
-        below.append(Measured([float(low[of == one].mean()) for one in np.unique(of)]))
+        below.append(MeasuredQuantity([float(low[of == one].mean()) for one in np.unique(of)]))
     said = ", ".join(f"{100 * one.mean:.2g} %" for one in below)
     return largest(b - a for a, b in pairwise(below)).noted(f"5, 25 and 100 flows: {said}")
 
@@ -222,7 +224,7 @@ def tail(runs: Runs) -> Measured:
 
 
 @MEASURES
-def loss_step(runs: Runs) -> Measured:
+def loss_step(runs: ExperimentRuns) -> MeasuredQuantity:
     """Loss at a buffer less that at the next smaller one, the largest over 25 and 100 flows."""
     return largest(
         (b - a).noted(f"{n} flows") for n in (25, 100) for a, b in pairwise(_by_buffer(runs, n, "loss_ratio"))
@@ -230,29 +232,29 @@ def loss_step(runs: Runs) -> Measured:
 
 
 @MEASURES
-def loss_order(runs: Runs) -> Measured:
+def loss_order(runs: ExperimentRuns) -> MeasuredQuantity:
     """Loss of 100 flows less that of 25, the least over buffers."""
     return _least_gap(_by_buffer(runs, 25, "loss_ratio"), _by_buffer(runs, 100, "loss_ratio"))
 
 
 @MEASURES
-def contrast(runs: Runs) -> Measured:
+def contrast(runs: ExperimentRuns) -> MeasuredQuantity:
     """Utilization of 100 flows less that of 25 at 50 packets, if they lose more too; else -1."""
     if loss_order(runs).mean <= 0:
-        return Measured(-1.0, "25 flows lose as much")
+        return MeasuredQuantity(-1.0, "25 flows lose as much")
     few, many = (_by_buffer(runs, n, "utilization")[0] for n in (25, 100))
     return many - few
 
 
 @MEASURES
-def occupancy_order(runs: Runs) -> Measured:
+def occupancy_order(runs: ExperimentRuns) -> MeasuredQuantity:
     """Share of the buffer that is filled: least step from 25 to 100 to 1000 flows, over buffers."""
     every = [_filled(runs, n) for n in (25, 100, 1000)]
     return least(_least_gap(a, b) for a, b in pairwise(every))
 
 
 @MEASURES
-def delay_step(runs: Runs) -> Measured:
+def delay_step(runs: ExperimentRuns) -> MeasuredQuantity:
     """Mean queueing delay at a buffer less that at the next smaller one, the least over flows [s]."""
     return least(
         (b - a).noted(f"{n} flows")
@@ -265,7 +267,7 @@ def delay_step(runs: Runs) -> Measured:
 
 
 @MEASURES
-def idle_step(runs: Runs) -> Measured:
+def idle_step(runs: ExperimentRuns) -> MeasuredQuantity:
     """Idle share of time at a buffer less that at the next smaller one, if that idles; the largest step."""
     return largest(
         max(
@@ -281,20 +283,20 @@ FULL = 1e-3
 
 
 @MEASURES
-def idle_order(runs: Runs) -> Measured:
+def idle_order(runs: ExperimentRuns) -> MeasuredQuantity:
     """Idle share of time of 500 users less that of 200, the largest over buffers with which it idles."""
     few, many = _idle(runs, 200), _idle(runs, 500)
     return largest(b - a for a, b in zip(few, many, strict=True) if a.mean > FULL)
 
 
 @MEASURES
-def active(runs: Runs, *, users: int, buffer: int = 400, case: str = "sack") -> Measured:
+def active(runs: ExperimentRuns, *, users: int, buffer: int = 400, case: str = "sack") -> MeasuredQuantity:
     """Users in a session, on average."""
     return _active(runs["sessions"].where(users=users, case=case, buffer=buffer))[0]
 
 
 @MEASURES
-def active_fall(runs: Runs) -> Measured:
+def active_fall(runs: ExperimentRuns) -> MeasuredQuantity:
     """Users in a session with the largest buffer less those with the smallest, the larger of both populations."""
     found = []
     for users in (200, 500):
@@ -310,7 +312,7 @@ def _bound(buffer: float, rtts: Sequence[float]) -> float:
     return float(rules.smallest_queue(MU, list(rtts), buffer))
 
 
-def _crossings(points: Points, idle: float, *, waiting: bool = False) -> list[float]:
+def _crossings(points: ExperimentPoints, idle: float, *, waiting: bool = False) -> list[float]:
     """Of each replication the buffer from which on the link idles no longer, between simulated ones [packets]."""
     buffers = np.log([leading(point.labels["buffer"]) for point in points])
     every = np.array([point.link("empty_fraction") if waiting else 1 - point.link("utilization") for point in points])
@@ -328,32 +330,33 @@ def _crossing(buffers: NDArray[np.float64], idle: NDArray[np.float64], target: f
     return float(np.exp(buffers[last] + part * (buffers[last + 1] - buffers[last])))
 
 
-def _least_gap(low: list[Measured], high: list[Measured]) -> Measured:
+def _least_gap(low: list[MeasuredQuantity], high: list[MeasuredQuantity]) -> MeasuredQuantity:
     return least(b - a for a, b in zip(low, high, strict=True))
 
 
-def _by_buffer(runs: Runs, flows: int, column: str) -> list[Measured]:
+def _by_buffer(runs: ExperimentRuns, flows: int, column: str) -> list[MeasuredQuantity]:
     points = runs["loss"].where(flows=flows, case="quantiles")
-    return [Measured(point.link(column), f"{point.labels['buffer']}") for point in points]
+    return [MeasuredQuantity(point.link(column), f"{point.labels['buffer']}") for point in points]
 
 
-def _filled(runs: Runs, flows: int) -> list[Measured]:
+def _filled(runs: ExperimentRuns, flows: int) -> list[MeasuredQuantity]:
     points = runs["loss"].where(flows=flows, case="quantiles")
     return [
-        Measured(point.link("backlog_packets"), f"{flows} flows, {point.labels['buffer']}")
+        MeasuredQuantity(point.link("backlog_packets"), f"{flows} flows, {point.labels['buffer']}")
         / leading(point.labels["buffer"])
         for point in points
     ]
 
 
-def _idle(runs: Runs, users: int) -> list[Measured]:
+def _idle(runs: ExperimentRuns, users: int) -> list[MeasuredQuantity]:
     points = runs["sessions"].where(users=users, case="sack")
-    return [Measured(1 - point.link("utilization"), f"{point.labels['buffer']}") for point in points]
+    return [MeasuredQuantity(1 - point.link("utilization"), f"{point.labels['buffer']}") for point in points]
 
 
-def _active(points: Points) -> list[Measured]:
+def _active(points: ExperimentPoints) -> list[MeasuredQuantity]:
     """Means over replications: the document has no more of them."""
     every = [point.document["groups"][0]["transfers"]["open"] for point in points]
     return [
-        Measured(one["mean"], "" if one["ci95"] is None else f"± {one['ci95']:.1f}", half=one["ci95"]) for one in every
+        MeasuredQuantity(one["mean"], "" if one["ci95"] is None else f"± {one['ci95']:.1f}", half=one["ci95"])
+        for one in every
     ]

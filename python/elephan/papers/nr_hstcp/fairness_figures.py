@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.exhibits import Figures
-from elephan.papers.measured import Measured
+from elephan.papers.exhibits import PaperExhibits
+from elephan.papers.measured import MeasuredQuantity
 from elephan.papers.nr_hstcp import fairness_measures as measures
 from elephan.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elephan.papers.exhibits import Made
-    from elephan.papers.runs import Points, Runs
+    from elephan.papers.runs import ExperimentPoints, ExperimentRuns
 
-FIGURES = Figures()
-NETWORK = Figures()
+FIGURES = PaperExhibits()
+NETWORK = PaperExhibits()
 """That of the network stands before Figure 3."""
 NODES = ("sources", "R1", "R2", "R3", "sinks")
 WORDS = {"highspeed": "HSTCP", "nr-hstcp": "NR-HSTCP", "bic": "BIC", "fast": "FAST", "reno": "standard TCP"}
@@ -36,7 +36,7 @@ RATIO = Axis("75 ms over the other", scale="log", low=0.8, high=100.0)
     paper="Two hops of 1 Gbit/s with 500 packets of drop-tail each; S1 and S2 send over both, and two pairs of "
     "standard TCP over each, behind 100 Mbit/s. 75 ms for S1, 75 to 250 ms for S2.",
 )
-def network(_: Runs) -> Made:
+def network(_: ExperimentRuns) -> Made:
     """Who sends over which hop."""
     paths = (
         ("S1 to D1, 75 ms", (0, 4), "blue"),
@@ -64,12 +64,12 @@ def network(_: Runs) -> Made:
     )
 
 
-def by_hop(runs: Runs, law: str) -> tuple[Figure, ...]:
+def by_hop(runs: ExperimentRuns, law: str) -> tuple[Figure, ...]:
     """Draw what each hop carries of S1, of S2 and of its standard flows together, as the paper's Figure 3 does.
 
     Parameters
     ----------
-    runs : Runs
+    runs : ExperimentRuns
     law : str
         Of S1 and S2.
 
@@ -110,12 +110,12 @@ def by_hop(runs: Runs, law: str) -> tuple[Figure, ...]:
     "simulated.",
     experiments=("segments",),
 )
-def segments(runs: Runs) -> Made:
+def segments(runs: ExperimentRuns) -> Made:
     """What each of the two gets, behind queues that count packets or bytes."""
     rows = []
     for point in runs["segments"]:
-        first, second = (Measured(point.flows("goodput_bps", g).mean(axis=1) / 1e6) for g in ("short", "long"))
-        events = [Measured(point.flows("loss_events", g).sum(axis=1)) for g in ("short", "long")]
+        first, second = (MeasuredQuantity(point.flows("goodput_bps", g).mean(axis=1) / 1e6) for g in ("short", "long"))
+        events = [MeasuredQuantity(point.flows("loss_events", g).sum(axis=1)) for g in ("short", "long")]
         labels = (point.labels["buffer"], WORDS[point.labels["case"]], leading(point.labels["packet"]))
         rows.append((*map(cell, labels), *(cell(one.to_json()) for one in (first, second, *events))))
     heads = (
@@ -142,14 +142,14 @@ def segments(runs: Runs) -> Made:
     "simulated.",
     experiments=("laws",),
 )
-def red(runs: Runs) -> Made:
+def red(runs: ExperimentRuns) -> Made:
     """The bias, how many cuts hit both, and the use of the hops, behind both queues."""
     rows = []
     for law in ("highspeed", "nr-hstcp"):
         for queue in ("drop-tail", "red"):
             for point in measures.of_law(runs, law, queue):
                 shared = measures.together(point)
-                used = Measured(point.link("utilization", "hop1"))
+                used = MeasuredQuantity(point.link("utilization", "hop1"))
                 rows.append(
                     (
                         *map(cell, (WORDS[law], queue, leading(point.labels["rtt"]))),
@@ -183,7 +183,7 @@ def red(runs: Runs) -> Made:
     paper="BIC and FAST are named as other laws for fast networks; no number.",
     experiments=("laws",),
 )
-def laws(runs: Runs) -> Made:
+def laws(runs: ExperimentRuns) -> Made:
     """The bias of each law."""
     names = tuple(WORDS[law] for law in measures.LAWS)
     series = []
@@ -207,18 +207,19 @@ def laws(runs: Runs) -> Made:
     )
 
 
-def _bars(name: str, of: Sequence[Measured], i: int) -> Series:
+def _bars(name: str, of: Sequence[MeasuredQuantity], i: int) -> Series:
     mean = np.array([one.mean for one in of])
     half = np.array([one.ci95 or 0.0 for one in of])
     low = np.maximum(mean - half, 0.1)
     return Series(name, np.arange(float(mean.size)), mean, low, mean + half, colour(i), "points")
 
 
-def _rates(points: Points) -> Table:
+def _rates(points: ExperimentPoints) -> Table:
     rows = []
     for point in points:
         rates = [
-            Measured(point.flows("goodput_bps", g).mean(axis=1) / 1e6) for g in ("short", "long", "cross1", "cross2")
+            MeasuredQuantity(point.flows("goodput_bps", g).mean(axis=1) / 1e6)
+            for g in ("short", "long", "cross1", "cross2")
         ]
         labels = (WORDS[point.labels["law"]], leading(point.labels["rtt"]))
         rows.append((*map(cell, labels), *(cell(rate.to_json()) for rate in rates)))
@@ -240,7 +241,7 @@ def _rates(points: Points) -> Table:
     "keeps its friendliness; no number.",
     experiments=("slow-link",),
 )
-def slow_links(runs: Runs) -> Made:
+def slow_links(runs: ExperimentRuns) -> Made:
     """The bias of each law among its own, and its rate beside standard TCP."""
     points = runs["slow-link"]
     rows = []
@@ -248,7 +249,7 @@ def slow_links(runs: Runs) -> Made:
         for law in ("reno", "highspeed", "nr-hstcp"):
             among = points.where(case="among themselves", rate=rate, law=law)
             ratios = [measures.ratio(among.at(rtt=rtt)) for rtt in (150, 225)]
-            lost = Measured(among.at(rtt=150).link("loss_ratio"))
+            lost = MeasuredQuantity(among.at(rtt=150).link("loss_ratio"))
             beside = points.where(case="beside standard TCP", rate=rate, law=law)
             friendly = measures.ratio(beside.points[0]).to_json() if len(beside) else None
             rows.append(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.measured import Measured, least
-from elephan.papers.measures import Measures
+from elephan.papers.measured import MeasuredQuantity, least
+from elephan.papers.measures import MeasureRegistry
 from elephan.papers.runs import leading
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.papers.measured import Found
-    from elephan.papers.runs import Point, Points, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 HOPS = ("hop1", "hop2")
 LAWS = ("highspeed", "nr-hstcp", "bic", "fast")
 PACKETS, BYTES = "500 packets", "750 kB"
@@ -36,28 +36,28 @@ TOGETHER_S = 0.3
 """Cuts of two flows that lie no farther apart come from one overflow: the longer round trip and its queueing."""
 
 
-def ratio(point: Point, over: str = "short", under: str = "long") -> Measured:
+def ratio(point: ExperimentPoint, over: str = "short", under: str = "long") -> MeasuredQuantity:
     """Return what a flow of one group gets over what one of another gets.
 
     Parameters
     ----------
-    point : Point
+    point : ExperimentPoint
     over, under : str
 
     Returns
     -------
-    Measured
+    MeasuredQuantity
     """
-    first, second = (Measured(point.flows("goodput_bps", group).mean(axis=1)) for group in (over, under))
+    first, second = (MeasuredQuantity(point.flows("goodput_bps", group).mean(axis=1)) for group in (over, under))
     return first / second
 
 
-def log(found: Measured) -> Measured:
+def log(found: MeasuredQuantity) -> MeasuredQuantity:
     """Return the logarithm, with the note."""
-    return Measured(np.log(found.samples), found.note)
+    return MeasuredQuantity(np.log(found.samples), found.note)
 
 
-def farthest(each: Iterable[Measured]) -> Measured:
+def farthest(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
     """Return the ratio that is farthest from 1, either way."""
     return max(each, key=lambda one: float(np.abs(np.log(one.mean))))
 
@@ -65,7 +65,7 @@ def farthest(each: Iterable[Measured]) -> Measured:
 # Segment sizes.
 
 
-def larger_over_smaller(point: Point) -> Measured:
+def larger_over_smaller(point: ExperimentPoint) -> MeasuredQuantity:
     """Return what the flow of larger segments gets over what that of smaller ones gets."""
     size = leading(point.labels["packet"])
     named = f"1500 and {size:.0f} bytes, {point.labels['buffer']}"
@@ -74,7 +74,7 @@ def larger_over_smaller(point: Point) -> Measured:
 
 
 @MEASURES
-def by_segment(runs: Runs, *, law: str, counts: str) -> Found:
+def by_segment(runs: ExperimentRuns, *, law: str, counts: str) -> Found:
     """Throughput of larger over smaller segments, where it is farthest from 1: queues that count packets or bytes."""
     every = {
         case: farthest(larger_over_smaller(point) for point in runs["segments"].where(case=case, buffer=_room(counts)))
@@ -85,7 +85,7 @@ def by_segment(runs: Runs, *, law: str, counts: str) -> Found:
 
 
 @MEASURES
-def segments_bias_less(runs: Runs, *, counts: str) -> Found:
+def segments_bias_less(runs: ExperimentRuns, *, counts: str) -> Found:
     """Logarithm of HSTCP's ratio less that of NR-HSTCP's, the least over segment sizes."""
     points = runs["segments"].where(buffer=_room(counts))
     found = []
@@ -96,10 +96,10 @@ def segments_bias_less(runs: Runs, *, counts: str) -> Found:
 
 
 @MEASURES
-def smaller_loses_oftener(runs: Runs, *, law: str, counts: str) -> Found:
+def smaller_loses_oftener(runs: ExperimentRuns, *, law: str, counts: str) -> Found:
     """Loss events of the flow of 576 bytes over those of the flow of 1500."""
     point = runs["segments"].where(case=law, buffer=_room(counts)).at(packet=576)
-    small, large = (Measured(point.flows("loss_events", group).sum(axis=1)) for group in ("long", "short"))
+    small, large = (MeasuredQuantity(point.flows("loss_events", group).sum(axis=1)) for group in ("long", "short"))
     return small / large
 
 
@@ -114,18 +114,18 @@ def _words(law: str, *, other: bool = False) -> str:
 # Other laws and queues.
 
 
-def of_law(runs: Runs, law: str, queue: str = "drop-tail") -> Points:
+def of_law(runs: ExperimentRuns, law: str, queue: str = "drop-tail") -> ExperimentPoints:
     """Return the runs of a law over two hops, one for each round trip of the longer way."""
     return runs["laws"].where(case=queue, law=law)
 
 
-def bias(runs: Runs, law: str, queue: str = "drop-tail") -> list[Measured]:
+def bias(runs: ExperimentRuns, law: str, queue: str = "drop-tail") -> list[MeasuredQuantity]:
     """Return what the flow of 75 ms gets over what the other gets, for each round trip of the other."""
     return [ratio(point).noted(f"75 and {point.labels['rtt']}") for point in of_law(runs, law, queue)]
 
 
 @MEASURES
-def by_rtt(runs: Runs, *, law: str, queue: str = "drop-tail") -> Found:
+def by_rtt(runs: ExperimentRuns, *, law: str, queue: str = "drop-tail") -> Found:
     """Throughput of the flow of 75 ms over that of the other, where it is farthest from 1."""
     found = farthest(bias(runs, law, queue))
     hstcp = farthest(bias(runs, "highspeed", queue))
@@ -133,7 +133,7 @@ def by_rtt(runs: Runs, *, law: str, queue: str = "drop-tail") -> Found:
 
 
 @MEASURES
-def less_biased(runs: Runs, *, law: str, than: str) -> Found:
+def less_biased(runs: ExperimentRuns, *, law: str, than: str) -> Found:
     """Logarithm of that ratio under one law less under another, the least over round trips."""
     found = []
     for one, other in zip(bias(runs, than), bias(runs, law), strict=True):
@@ -144,7 +144,7 @@ def less_biased(runs: Runs, *, law: str, than: str) -> Found:
 
 
 @MEASURES
-def red_softens(runs: Runs, *, law: str = "highspeed") -> Found:
+def red_softens(runs: ExperimentRuns, *, law: str = "highspeed") -> Found:
     """Logarithm of that ratio behind drop-tail less behind RED, the least over round trips."""
     pairs = zip(bias(runs, law), bias(runs, law, "red"), strict=True)
     return least(
@@ -153,7 +153,7 @@ def red_softens(runs: Runs, *, law: str = "highspeed") -> Found:
 
 
 @MEASURES
-def red_apart(runs: Runs) -> Found:
+def red_apart(runs: ExperimentRuns) -> Found:
     """Share of cuts that hit both flows behind drop-tail less behind RED, the least over laws and round trips."""
     found = []
     for law in ("highspeed", "nr-hstcp"):
@@ -164,26 +164,26 @@ def red_apart(runs: Runs) -> Found:
 
 
 @MEASURES
-def used_behind(runs: Runs, *, queue: str, law: str = "nr-hstcp") -> Found:
+def used_behind(runs: ExperimentRuns, *, queue: str, law: str = "nr-hstcp") -> Found:
     """Utilization of the hop that is used least, the least over round trips."""
     return least(
-        Measured(point.link("utilization", hop), f"{point.labels['rtt']}, {hop}")
+        MeasuredQuantity(point.link("utilization", hop), f"{point.labels['rtt']}, {hop}")
         for point in of_law(runs, law, queue)
         for hop in HOPS
     )
 
 
-def together(point: Point) -> Measured:
+def together(point: ExperimentPoint) -> MeasuredQuantity:
     """Return the share of the cuts of either flow that hit both.
 
     Parameters
     ----------
-    point : Point
+    point : ExperimentPoint
         With samples of cwnd.
 
     Returns
     -------
-    Measured
+    MeasuredQuantity
         Cuts in common, twice, over the cuts of both flows.
     """
     samples = point.samples("flows")
@@ -196,7 +196,7 @@ def together(point: Point) -> Measured:
         common = sum(bool((np.abs(cuts[1] - at) <= TOGETHER_S).any()) for at in cuts[0])
         every = cuts[0].size + cuts[1].size
         found.append(min(2.0 * common / every, 1.0) if every else float("nan"))
-    return Measured(found)
+    return MeasuredQuantity(found)
 
 
 def cut_at(windows: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -223,12 +223,12 @@ def cut_at(windows: NDArray[np.float64]) -> NDArray[np.int64]:
 # Slow links.
 
 
-def _among(runs: Runs, law: str, rate: float, rtt: float) -> Measured:
+def _among(runs: ExperimentRuns, law: str, rate: float, rtt: float) -> MeasuredQuantity:
     return ratio(runs["slow-link"].at(case="among themselves", law=law, rate=rate, rtt=rtt))
 
 
 @MEASURES
-def no_worse_than_standard(runs: Runs) -> Found:
+def no_worse_than_standard(runs: ExperimentRuns) -> Found:
     """Throughput of 75 ms over that of the longer way with standard TCP less with NR-HSTCP, the least over settings."""
     found = []
     for rate in map(leading, runs["slow-link"].labels("rate")):
@@ -240,7 +240,7 @@ def no_worse_than_standard(runs: Runs) -> Found:
 
 
 @MEASURES
-def beside_standard(runs: Runs, *, rate: float, law: str = "nr-hstcp") -> Found:
+def beside_standard(runs: ExperimentRuns, *, rate: float, law: str = "nr-hstcp") -> Found:
     """Throughput of a flow of a law over that of a standard one beside it, both of 100 ms."""
     points = runs["slow-link"].where(case="beside standard TCP", law=law)
     found = ratio(points.at(rate=rate))
@@ -252,20 +252,20 @@ def beside_standard(runs: Runs, *, rate: float, law: str = "nr-hstcp") -> Found:
 
 
 @MEASURES
-def behind_on_each_hop(runs: Runs, *, above: float) -> Found:
+def behind_on_each_hop(runs: ExperimentRuns, *, above: float) -> Found:
     """Share of HSTCP's runs in which the long flow has less than a standard flow of a hop, the least of both hops."""
     points = [point for point in runs["two-hops"].where(law="highspeed") if leading(point.labels["rtt"]) > 75 * above]
     found = []
     for group in ("cross1", "cross2"):
         behind = [float(ratio(point, group, "long").mean > 1) for point in points]
-        found.append(Measured(float(np.mean(behind)), f"{sum(behind):.0f} of {len(points)} runs, {group}"))
+        found.append(MeasuredQuantity(float(np.mean(behind)), f"{sum(behind):.0f} of {len(points)} runs, {group}"))
     return least(found)
 
 
 @MEASURES
-def standard_over_long(runs: Runs, *, law: str, above: float) -> Found:
+def standard_over_long(runs: ExperimentRuns, *, law: str, above: float) -> Found:
     """What the two standard flows of a hop get over what the long flow gets there, mean of runs; the smaller hop."""
     points = [point for point in runs["two-hops"].where(law=law) if leading(point.labels["rtt"]) > 75 * above]
     sums = [[2 * ratio(point, group, "long").mean for point in points] for group in ("cross1", "cross2")]
-    one, other = (Measured(float(np.exp(np.mean(np.log(each))))) for each in sums)
+    one, other = (MeasuredQuantity(float(np.exp(np.mean(np.log(each))))) for each in sums)
     return min(one, other, key=lambda each: each.mean)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import brentq
 
-from elephan.papers.exhibits import Figures
-from elephan.papers.measured import Measured
+from elephan.papers.exhibits import PaperExhibits
+from elephan.papers.measured import MeasuredQuantity
 from elephan.papers.nr_hstcp import fairness_figures
 from elephan.papers.nr_hstcp.measures import EXAMPLE_S, SHORT_S, across, protocol, total
 from elephan.papers.runs import leading
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.papers.exhibits import Made
-    from elephan.papers.runs import Points, Runs
+    from elephan.papers.runs import ExperimentPoints, ExperimentRuns
 
-FIGURES = Figures()
+FIGURES = PaperExhibits()
 RATES_BPS = np.geomspace(1e5, 1e10, 101)
 PAPER_MBPS = np.array([96.0, 43.0, 22.0, 13.0])
 """Rates that the paper reads at 4 s off its own curves."""
@@ -41,7 +41,7 @@ NS2 = Path(__file__).with_name("ns2.csv")
     "rate. They bend between 2 and 20 Mbit/s, where standard TCP ends. With a loss every 4 s the four flows would have "
     "96, 43, 22 and 13 Mbit/s.",
 )
-def figure1a(_: Runs) -> Made:
+def figure1a(_: ExperimentRuns) -> Made:
     """HSTCP's curves, and the paper's example on them."""
     example = Series("paper, losses every 4 s", PAPER_MBPS, np.full(4, 4.0), colour="ink", kind="points")
     ours = fairness.share(fairness.highspeed, 4.0, EXAMPLE_S, method="steps") / 1e6
@@ -66,7 +66,7 @@ def figure1a(_: Runs) -> Made:
     paper="The curves of all round-trip times merge into one. The longer the time, the lower the rate at which a flow "
     "begins to add more than a segment in a round trip; a short one stays with a segment until it has a high rate.",
 )
-def figure1b(_: Runs) -> Made:
+def figure1b(_: ExperimentRuns) -> Made:
     """NR-HSTCP's curves."""
     rtts = np.array([0.075, 0.1, 0.15, 0.25])
     return (
@@ -99,7 +99,7 @@ FIGURES.update(fairness_figures.NETWORK)
     "more, too, than the HSTCP flow of the longer way.",
     experiments=("two-hops", "early"),
 )
-def figure3a(runs: Runs) -> Made:
+def figure3a(runs: ExperimentRuns) -> Made:
     """HSTCP's runs, with what losses at equal times would give."""
     points = protocol(runs, "highspeed")
     note = (
@@ -120,7 +120,7 @@ def figure3a(runs: Runs) -> Made:
     paper="The bias is gone: both flows have the same level whatever the ratio, and together no less than under HSTCP.",
     experiments=("two-hops",),
 )
-def figure3b(runs: Runs) -> Made:
+def figure3b(runs: ExperimentRuns) -> Made:
     """NR-HSTCP's runs, with what losses at equal times would give."""
     points = protocol(runs, "nr-hstcp")
     return (
@@ -138,7 +138,7 @@ GROUPS = (
 )
 
 
-def _scatter(name: str, title: str, points: Points, law: fairness.Law, note: str) -> Figure:
+def _scatter(name: str, title: str, points: ExperimentPoints, law: fairness.Law, note: str) -> Figure:
     ratio = _ratios(points)
     measured = tuple(
         Series(label, ratio, across(points, group).samples, colour=colour, kind="points")
@@ -157,7 +157,7 @@ def _scatter(name: str, title: str, points: Points, law: fairness.Law, note: str
     )
 
 
-def _equal_loss_times(points: Points, law: fairness.Law) -> tuple[Series, Series]:
+def _equal_loss_times(points: ExperimentPoints, law: fairness.Law) -> tuple[Series, Series]:
     """Shares of what the two got together if every loss hit both: then each recovers in the same time."""
     both = (across(points, "short") + across(points, "long")).mean * 1e6
     ratio = np.linspace(1.0, 250 / 75, 15)
@@ -179,14 +179,14 @@ def _shares(law: fairness.Law, both: float, rtts: NDArray[np.float64]) -> NDArra
     return at(float(brentq(lambda period: at(period).sum() - both, 0.99 * low, 1.01 * high)))
 
 
-def _ratios(points: Points) -> NDArray[np.float64]:
+def _ratios(points: ExperimentPoints) -> NDArray[np.float64]:
     return np.array([leading(point.labels["rtt"]) for point in points]) / (1e3 * SHORT_S)
 
 
 BINS = ((1.0, 1.5), (1.5, 2.0), (2.0, 2.5), (2.5, 3.0), (3.0, 3.4))
 
 
-def _table(title: str, points: Points) -> Table:
+def _table(title: str, points: ExperimentPoints) -> Table:
     rows = []
     for low, high in BINS:
         mine = tuple(point for point, ratio in zip(points, _ratios(points), strict=True) if low <= ratio < high)
@@ -194,7 +194,8 @@ def _table(title: str, points: Points) -> Table:
             continue
         got = [across(mine, group).to_json() for group, _, _ in GROUPS]
         hops = [
-            Measured([point.link("utilization", hop).mean() for point in mine]).to_json() for hop in ("hop1", "hop2")
+            MeasuredQuantity([point.link("utilization", hop).mean() for point in mine]).to_json()
+            for hop in ("hop1", "hop2")
         ]
         cells = [cell(f"{low:g} to {high:g}"), cell(len(mine)), *map(cell, got), *(cell(hop, 100) for hop in hops)]
         rows.append(tuple(cells))
@@ -203,15 +204,15 @@ def _table(title: str, points: Points) -> Table:
     return Table(title, heads, tuple(rows), note)
 
 
-def _beside_ns2(runs: Runs) -> Table:
+def _beside_ns2(runs: ExperimentRuns) -> Table:
     """Our runs of the minutes that ns-2 was run for, and its rows."""
     rows = []
     for told in csv.DictReader(NS2.read_text(encoding="utf-8").splitlines()):
         point = runs["early"].at(rtt=float(told["rtt_ms"]))
         standard = np.hstack([point.flows("goodput_bps", group) for group in ("cross1", "cross2")])
         goodputs = (point.flows("goodput_bps", "short"), point.flows("goodput_bps", "long"), standard)
-        ours = [cell(Measured(got.mean(axis=1) / 1e6).to_json()) for got in goodputs]
-        used = [cell(Measured(point.link("utilization", hop)).to_json(), 100) for hop in ("hop1", "hop2")]
+        ours = [cell(MeasuredQuantity(got.mean(axis=1) / 1e6).to_json()) for got in goodputs]
+        used = [cell(MeasuredQuantity(point.link("utilization", hop)).to_json(), 100) for hop in ("hop1", "hop2")]
         theirs = [cell(float(told[name])) for name in ("short_mbps", "long_mbps", "standard_mbps")]
         their_hops = [cell(float(told[name]), 100) for name in ("hop1_used", "hop2_used")]
         rows += [

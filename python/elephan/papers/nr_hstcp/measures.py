@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.papers.measured import Measured
-from elephan.papers.measures import Measures
+from elephan.papers.measured import MeasuredQuantity
+from elephan.papers.measures import MeasureRegistry
 from elephan.papers.nr_hstcp import fairness_measures
 from elephan.papers.runs import leading
 from elephan.theory import fairness
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.papers.measured import Found
-    from elephan.papers.runs import Point, Points, Runs
+    from elephan.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns
 
-MEASURES = Measures()
+MEASURES = MeasureRegistry()
 MEASURES.update(fairness_measures.MEASURES)
 EXAMPLE_S = np.array([0.0875, 0.1, 0.1125, 0.125])
 """Round-trip times of the paper's example and of its curves for HSTCP."""
@@ -36,45 +36,45 @@ SHORT_S = 0.075
 
 
 @MEASURES
-def every_four_seconds(_: Runs, rtt: float) -> float:
+def every_four_seconds(_: ExperimentRuns, rtt: float) -> float:
     """Rate [Mbit/s] of an HSTCP flow that loses every 4 s, by whole round trips."""
     return float(fairness.share(fairness.highspeed, 4.0, rtt, method="steps")) / 1e6
 
 
 @MEASURES
-def ratio_every_four_seconds(runs: Runs, short: float, long: float) -> float:
+def ratio_every_four_seconds(runs: ExperimentRuns, short: float, long: float) -> float:
     """Rate at one RTT over that at another."""
     return every_four_seconds(runs, short) / every_four_seconds(runs, long)
 
 
 @MEASURES
-def recovery(_: Runs, law: str, rtt: float, rate: float) -> Found:
+def recovery(_: ExperimentRuns, law: str, rtt: float, rate: float) -> Found:
     """Recovery time [s] at a rate [Mbit/s]."""
     return float(fairness.recovery_time(fairness.READINGS[law], 1e6 * rate, rtt))
 
 
 @MEASURES
-def rises_with_rtt(_: Runs) -> Found:
+def rises_with_rtt(_: ExperimentRuns) -> Found:
     """Whether HSTCP recovers the later, the longer its RTT, at every rate."""
     times = fairness.recovery_time(fairness.highspeed, RATES_BPS[:, np.newaxis], EXAMPLE_S)
     return bool((np.diff(times, axis=1) > 0).all())
 
 
 @MEASURES
-def least_spread(_: Runs) -> Found:
+def least_spread(_: ExperimentRuns) -> Found:
     """The smallest relative spread of HSTCP's recovery times at any rate of the figure."""
     return float(_spreads(fairness.highspeed, RATES_BPS, EXAMPLE_S).min())
 
 
 @MEASURES
-def largest_spread(_: Runs, above: float) -> Found:
+def largest_spread(_: ExperimentRuns, above: float) -> Found:
     """The largest relative spread of NR-HSTCP's from 75 to 250 ms above a rate [Mbit/s]."""
     rates = RATES_BPS[1e6 * above < RATES_BPS]
     return float(_spreads(fairness.normalised, rates, np.linspace(SHORT_S, 0.25, 8)).max())
 
 
 @MEASURES
-def bends(_: Runs) -> Found:
+def bends(_: ExperimentRuns) -> Found:
     """Whether the slope of HSTCP's curve in logarithms falls from 1 below 2 Mbit/s to under a third at 20.
 
     Standard TCP recovers in a time proportional to the rate; a(w) with 0.078 / w^1.2 has a slope of about a fifth.
@@ -85,13 +85,13 @@ def bends(_: Runs) -> Found:
 
 
 @MEASURES
-def longer_leaves_earlier(_: Runs) -> Found:
+def longer_leaves_earlier(_: ExperimentRuns) -> Found:
     """The lowest rate [Mbit/s] at which NR-HSTCP adds more than a segment, 75 ms over 250 ms."""
     return _leaves_a_segment(SHORT_S) / _leaves_a_segment(0.25)
 
 
 @MEASURES
-def short_adds_one(_: Runs) -> Found:
+def short_adds_one(_: ExperimentRuns) -> Found:
     """Whether with 75 ms it adds one segment in a round trip below 11.8 Mbit/s, and more above."""
     below, above = np.geomspace(2e5, 11.7e6, 99), np.geomspace(11.9e6, 1e9, 99)
     one, more = (_normalised(rates * SHORT_S / 12000, SHORT_S)[0] for rates in (below, above))
@@ -99,7 +99,7 @@ def short_adds_one(_: Runs) -> Found:
 
 
 @MEASURES
-def only_normalised_is_even(_: Runs) -> Found:
+def only_normalised_is_even(_: ExperimentRuns) -> Found:
     """Whether the slower of two flows always recovers first with NR-HSTCP, and not always with HSTCP or TCP."""
     rates, rtts = np.geomspace(20e6, 5e9, 25), np.linspace(SHORT_S, 0.25, 8)
     laws = (fairness.normalised, fairness.highspeed, fairness.reno)
@@ -108,21 +108,21 @@ def only_normalised_is_even(_: Runs) -> Found:
 
 
 @MEASURES
-def grows_alike(_: Runs, rtts: list[float], sizes: list[float]) -> Found:
+def grows_alike(_: ExperimentRuns, rtts: list[float], sizes: list[float]) -> Found:
     """Whether bytes gained and share given up are those of 100 ms and 1500 bytes, to rounding."""
     first = _growth(0.1, 1500.0)
     return all(np.allclose(_growth(rtt, mss), first, rtol=1e-12) for rtt in rtts for mss in sizes)
 
 
 @MEASURES
-def doubling_window(_: Runs, mss: float) -> Found:
+def doubling_window(_: ExperimentRuns, mss: float) -> Found:
     """Window [segments] up to which a flow of 1 s may add as much as it has; to 1e-4."""
     w = np.linspace(2, 30, 280_001)
     return float(w[np.argmax(_normalised(w, 1.0, mss)[0] < w)])
 
 
 @MEASURES
-def standard_at_low_rates(_: Runs) -> Found:
+def standard_at_low_rates(_: ExperimentRuns) -> Found:
     """Whether a = 1 and b = 1/2 wherever the scaled increase is no more than a segment, for 75 to 250 ms."""
     for rtt in np.linspace(SHORT_S, 0.25, 8):
         rates = np.geomspace(1e4, _leaves_a_segment(rtt) * 1e6 * 0.999, 50)
@@ -135,19 +135,19 @@ def standard_at_low_rates(_: Runs) -> Found:
 
 
 @MEASURES
-def least_increase(_: Runs) -> Found:
+def least_increase(_: ExperimentRuns) -> Found:
     """The smallest a of windows of 1 to 10^6 segments and 10 ms to 1 s."""
     return _bounds(0)[0]
 
 
 @MEASURES
-def decrease_is_bounded(_: Runs) -> Found:
+def decrease_is_bounded(_: ExperimentRuns) -> Found:
     """Whether b of these lies within 0.1 and 0.5, and reaches both."""
     return _bounds(1) == (fairness.HIGH_DECREASE, 0.5)
 
 
 @MEASURES
-def sharper(_: Runs, rtt: float, which: str) -> Found:
+def sharper(_: ExperimentRuns, rtt: float, which: str) -> Found:
     """Share given up by NR-HSTCP less HSTCP's at windows of 100 to 50,000 segments: the least or the largest."""
     w = np.geomspace(100, 5e4, 50)
     ours, theirs = _normalised(w, rtt)[1], fairness.highspeed(w, np.array(rtt), np.array(1500.0))[1]
@@ -155,13 +155,13 @@ def sharper(_: Runs, rtt: float, which: str) -> Found:
 
 
 @MEASURES
-def increase(_: Runs, window: float, rtt: float) -> Found:
+def increase(_: ExperimentRuns, window: float, rtt: float) -> Found:
     """Increase of NR-HSTCP [segments per RTT]."""
     return float(_normalised(window, rtt)[0])
 
 
 @MEASURES
-def decrease(_: Runs, window: float, rtt: float) -> Found:
+def decrease(_: ExperimentRuns, window: float, rtt: float) -> Found:
     """Share of its window that NR-HSTCP gives up."""
     return float(_normalised(window, rtt)[1])
 
@@ -198,17 +198,17 @@ def _bounds(which: int) -> tuple[float, float]:
 # Section IV: two hops.
 
 
-def goodput(point: Point, group: str) -> float:
+def goodput(point: ExperimentPoint, group: str) -> float:
     """Return what the flows of a group got, each [Mbit/s]."""
     return float(point.flows("goodput_bps", group).mean()) / 1e6
 
 
-def across(points: Iterable[Point], group: str) -> Measured:
+def across(points: Iterable[ExperimentPoint], group: str) -> MeasuredQuantity:
     """Return the same of several points: round-trip times are the repetitions of this experiment."""
-    return Measured([goodput(point, group) for point in points])
+    return MeasuredQuantity([goodput(point, group) for point in points])
 
 
-def protocol(runs: Runs, law: str, above: float = 0.0) -> Points:
+def protocol(runs: ExperimentRuns, law: str, above: float = 0.0) -> ExperimentPoints:
     """Return the runs of a protocol in which the ratio of the RTTs is above a number."""
     points = runs["two-hops"].where(law=law)
     longer = tuple(point for point in points if leading(point.labels["rtt"]) > 1e3 * SHORT_S * above)
@@ -216,14 +216,14 @@ def protocol(runs: Runs, law: str, above: float = 0.0) -> Points:
 
 
 @MEASURES
-def share_ahead(runs: Runs, law: str, above: float, times: float) -> Found:
+def share_ahead(runs: ExperimentRuns, law: str, above: float, times: float) -> Found:
     """Share of runs in which the flow of 75 ms has more than so many times what the other has."""
     points = protocol(runs, law, above)
     return _share(_ratios(points) > times, _ratios(points), points)
 
 
 @MEASURES
-def share_alike(runs: Runs, law: str, above: float, within: float) -> Found:
+def share_alike(runs: ExperimentRuns, law: str, above: float, within: float) -> Found:
     """Share of runs in which neither flow has more than so many times what the other has."""
     points = protocol(runs, law, above)
     ratios = _ratios(points)
@@ -233,7 +233,7 @@ def share_alike(runs: Runs, law: str, above: float, within: float) -> Found:
 
 
 @MEASURES
-def share_below_standard(runs: Runs, law: str, above: float) -> Found:
+def share_below_standard(runs: ExperimentRuns, law: str, above: float) -> Found:
     """Share of runs in which the long flow has less than the standard TCP flows have on average."""
     points = protocol(runs, law, above)
     standard = (across(points, "cross1") + across(points, "cross2")) / 2
@@ -241,19 +241,19 @@ def share_below_standard(runs: Runs, law: str, above: float) -> Found:
     return _share(ratios > 1, ratios, points)
 
 
-def _ratios(points: Points) -> NDArray[np.float64]:
+def _ratios(points: ExperimentPoints) -> NDArray[np.float64]:
     """Throughput of the flow of 75 ms over that of the other, by run."""
     return (across(points, "short") / across(points, "long")).samples
 
 
-def _share(so: NDArray[np.bool_], ratios: NDArray[np.float64], points: Points) -> Measured:
+def _share(so: NDArray[np.bool_], ratios: NDArray[np.float64], points: ExperimentPoints) -> MeasuredQuantity:
     ends = (int(ratios.argmin()), int(ratios.argmax()))
     seen = " to ".join(f"{ratios[at]:.2f} (at {points.points[at].labels['rtt']})" for at in ends)
-    return Measured(so.astype(float), f"{so.sum()} of {so.size} runs; ratios from {seen}")
+    return MeasuredQuantity(so.astype(float), f"{so.sum()} of {so.size} runs; ratios from {seen}")
 
 
 @MEASURES
-def trend(runs: Runs, law: str) -> Found:
+def trend(runs: ExperimentRuns, law: str) -> Found:
     """Change of the long flow's throughput from 75 to 250 ms over its mean, by the line of least squares."""
     points = protocol(runs, law)
     rtt = np.array([leading(point.labels["rtt"]) for point in points])
@@ -263,16 +263,16 @@ def trend(runs: Runs, law: str) -> Found:
     left = got - got.mean() - slope * off
     # 1.96: of more than a hundred runs.
     half = 1.96 * float(np.sqrt(left @ left / (rtt.size - 2) / (off @ off)))
-    return Measured(slope * 175 / got.mean(), half=half * 175 / got.mean())
+    return MeasuredQuantity(slope * 175 / got.mean(), half=half * 175 / got.mean())
 
 
 @MEASURES
-def used(runs: Runs) -> Found:
+def used(runs: ExperimentRuns) -> Found:
     """Everything that NR-HSTCP and the flows beside it bring through the two hops over the same with HSTCP."""
     return total(protocol(runs, "nr-hstcp")) / total(protocol(runs, "highspeed"))
 
 
-def total(points: Iterable[Point]) -> Measured:
+def total(points: Iterable[ExperimentPoint]) -> MeasuredQuantity:
     """Return the throughputs of both hops together [Mbit/s]; the two long ways count on each."""
     every = tuple(points)
     both = across(every, "short") + across(every, "long") + across(every, "cross1") + across(every, "cross2")
@@ -283,30 +283,30 @@ def total(points: Iterable[Point]) -> Measured:
 
 
 @MEASURES
-def times_with(runs: Runs, case: str, law: str) -> Found:
+def times_with(runs: ExperimentRuns, case: str, law: str) -> Found:
     """Throughput of the flow of 75 ms over that of the other with a choice changed."""
     return _typical_ratio(runs["choices"].where(case=case, law=law))
 
 
 @MEASURES
-def gets_with(runs: Runs, case: str, law: str, group: str) -> Found:
+def gets_with(runs: ExperimentRuns, case: str, law: str, group: str) -> Found:
     """Throughput of each flow of a group with a choice changed [Mbit/s]."""
     return across(runs["choices"].where(case=case, law=law), group).mean
 
 
 @MEASURES
-def times_by(runs: Runs, estimate: str) -> Found:
+def times_by(runs: ExperimentRuns, estimate: str) -> Found:
     """That ratio of NR-HSTCP by the round-trip time that it takes."""
     return _typical_ratio(runs["estimates"].where(estimate=estimate))
 
 
-def _typical_ratio(points: Points) -> float:
+def _typical_ratio(points: ExperimentPoints) -> float:
     """Geometric mean over the RTTs tried: they are too few, and too different, for an interval."""
     return float(np.exp(np.mean(np.log(_ratios(points)))))
 
 
 @MEASURES
-def doubles_to(runs: Runs, packet: str) -> Found:
+def doubles_to(runs: ExperimentRuns, packet: str) -> Found:
     """Largest window [segments] at which an ACK added a whole segment, in a run of a flow of 1 s."""
     windows = runs["doubling"].at(packet=packet).samples()["cwnd_segments"]
     steps = np.diff(windows)

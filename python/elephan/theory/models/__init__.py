@@ -24,17 +24,17 @@ from elephan.theory.models import (
     staggered,
 )
 from elephan.theory.models.bottleneck import Bottleneck, bottleneck
-from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction, Table
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, ModelTable, Prediction
 
 __all__ = [
     "MODELS",
     "Bottleneck",
-    "Column",
     "Model",
-    "Parameter",
-    "Picture",
+    "ModelColumn",
+    "ModelParameter",
+    "ModelPicture",
+    "ModelTable",
     "Prediction",
-    "Table",
     "bottleneck",
     "model",
 ]

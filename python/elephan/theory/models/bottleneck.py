@@ -16,7 +16,7 @@ from elephan.units import bits_per_second
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from elephan.lint.groups import Group
+    from elephan.lint.groups import BulkGroup
     from elephan.scenario import Scenario
 
 
@@ -158,7 +158,7 @@ def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
     )
 
 
-def _sender(scenario: Scenario, group: Group) -> Mapping[str, Any]:
+def _sender(scenario: Scenario, group: BulkGroup) -> Mapping[str, Any]:
     """What a group's senders are set to, besides their law."""
     start, recovery = group.control["slow_start"], scenario.resolved["flows"][group.index]["recovery"]
     return {"slow_start": start, "recovery": recovery} | group.tcp

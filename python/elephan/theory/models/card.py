@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elephan.citations import cite, short
-from elephan.display import Columns, figure, joined, note, table
+from elephan.display import ColumnTable, figure, joined, note, table
 from elephan.errors import InputError, UnitError, suggest, unknown
 from elephan.theory.controls import kind
 from elephan.units import bits_per_second, format_quantity, octets, read_range, seconds, share
@@ -47,7 +47,7 @@ class Prediction(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ModelParameter:
     """What may be chosen.
 
     Parameters
@@ -163,7 +163,7 @@ _READERS: dict[str, Callable[[str], float]] = {
 
 
 @dataclass(frozen=True)
-class Column:
+class ModelColumn:
     """One column of a model's table.
 
     Parameters
@@ -177,7 +177,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ModelPicture:
     """How a model's table is drawn.
 
     Parameters
@@ -203,7 +203,7 @@ class Picture:
 
 
 @dataclass(frozen=True, repr=False)
-class Table:
+class ModelTable:
     """What a model says for some parameters.
 
     Parameters
@@ -227,17 +227,17 @@ class Table:
             raise InputError(message)
         return columns[name]
 
-    def to_columns(self) -> Columns:
+    def to_columns(self) -> ColumnTable:
         """Return the parameters that vary, and what was computed, as a small table.
 
         Returns
         -------
-        Columns
+        ColumnTable
             With `to_pandas` and `to_arrow`.
         """
         varied = {name: self.values[name].tolist() for name in self.varied}
         computed = {name: column.tolist() for name, column in self.columns.items()}
-        return Columns(varied | computed, self.model.title)
+        return ColumnTable(varied | computed, self.model.title)
 
     def plot(self) -> Figure:
         """Draw the computed columns against the parameter that varies.
@@ -328,11 +328,11 @@ class Model:
         What it computes, in a sentence or two.
     fails : tuple of str
         What it is known not to predict; said wherever the model is shown.
-    parameters : dict of str to Parameter
-    columns : dict of str to Column
+    parameters : dict of str to ModelParameter
+    columns : dict of str to ModelColumn
     compute : callable
         From `Values` to columns, arrays of shape (rows,).
-    picture : Picture or None
+    picture : ModelPicture or None
     predict : callable or None
         From a `Bottleneck` and buffers [packets], shape (buffers,), to a `Prediction`; None if it says nothing of
         links.
@@ -358,18 +358,18 @@ class Model:
     title: str
     source: str
     says: str
-    parameters: dict[str, Parameter]
-    columns: dict[str, Column]
+    parameters: dict[str, ModelParameter]
+    columns: dict[str, ModelColumn]
     compute: Callable[[Values], Mapping[str, Any]]
     fails: tuple[str, ...] = ()
-    picture: Picture | None = None
+    picture: ModelPicture | None = None
     predict: Callable[[Bottleneck, Floats], Prediction] | None = None
     from_link: Callable[[Scenario, int], Mapping[str, str]] | None = None
     unsuited: Callable[[Bottleneck], str] = field(default=_nothing)
     doubts: Callable[[Bottleneck], list[str]] = field(default=_no_doubts)
     asks: Callable[[str, Bottleneck], Floats] = field(default=_asks_nothing)
 
-    def table(self, given: Mapping[str, str] | None = None) -> Table:
+    def table(self, given: Mapping[str, str] | None = None) -> ModelTable:
         """Compute the table for some parameters, the others at their defaults.
 
         Parameters
@@ -379,7 +379,7 @@ class Model:
 
         Returns
         -------
-        Table
+        ModelTable
 
         Raises
         ------
@@ -407,7 +407,7 @@ class Model:
             message = f"{self.name}: the lists multiply to {len(rows)} rows; give no more than {MOST_ROWS}"
             raise InputError(message)
         values = {name: np.array(column) for name, column in zip(self.parameters, zip(*rows, strict=True), strict=True)}
-        return Table(self, values, {name: np.asarray(column) for name, column in self.compute(values).items()})
+        return ModelTable(self, values, {name: np.asarray(column) for name, column in self.compute(values).items()})
 
     def to_json(self) -> dict[str, Any]:
         """Return the card as ``elephan list models --json`` has it.
@@ -440,6 +440,6 @@ MOST_ROWS = 100_000
 """Of a table."""
 
 
-def _meaning(row: Parameter) -> str:
+def _meaning(row: ModelParameter) -> str:
     within = f", {row.range}" if row.range and row.within != "(0, inf)" else ""
     return f"{row.meaning}: {', '.join(row.choices)}" if row.choices else row.meaning + within

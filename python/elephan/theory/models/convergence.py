@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.fairness import LAWS, PAPERS, convergence, law
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,27 +58,27 @@ MODEL = Model(
         "Laws whose growth depends on the time since the loss (BIC, CUBIC, H-TCP) or on delay (Compound) are not here.",
     ),
     parameters={
-        "law": Parameter(
+        "law": ModelParameter(
             "highspeed,nr-hstcp,reno",
             "",
             "congestion-control law; phillips-hu is the source's HighSpeed",
             (PAPERS, *LAWS),
         ),
-        "rate_min": Parameter("20 Mbit/s", "bit/s", "lowest rate", within="(0, inf)"),
-        "rate_max": Parameter("5 Gbit/s", "bit/s", "highest rate", within="(0, 1e13]"),
-        "rtt_min": Parameter("75 ms", "s", "shortest RTT", within="(0, inf)"),
-        "rtt_max": Parameter("100 ms,150 ms,200 ms,250 ms", "s", "longest RTT", within="(0, inf)"),
-        "mss": Parameter("1500 B", "B", "size of a segment", within="(0, inf)"),
+        "rate_min": ModelParameter("20 Mbit/s", "bit/s", "lowest rate", within="(0, inf)"),
+        "rate_max": ModelParameter("5 Gbit/s", "bit/s", "highest rate", within="(0, 1e13]"),
+        "rtt_min": ModelParameter("75 ms", "s", "shortest RTT", within="(0, inf)"),
+        "rtt_max": ModelParameter("100 ms,150 ms,200 ms,250 ms", "s", "longest RTT", within="(0, inf)"),
+        "mss": ModelParameter("1500 B", "B", "size of a segment", within="(0, inf)"),
     },
     columns={
-        "holds": Column("", "whether the condition holds for every pair"),
-        "violations": Column("1", "share of pairs for which it fails"),
-        "worst_ratio": Column("1", "largest ratio of rates for which it fails; 1 if for none"),
-        "fast_bps": Column("bit/s", "there, rate of the faster flow"),
-        "fast_rtt_s": Column("s", "its RTT"),
-        "slow_bps": Column("bit/s", "rate of the slower"),
-        "slow_rtt_s": Column("s", "its RTT"),
+        "holds": ModelColumn("", "whether the condition holds for every pair"),
+        "violations": ModelColumn("1", "share of pairs for which it fails"),
+        "worst_ratio": ModelColumn("1", "largest ratio of rates for which it fails; 1 if for none"),
+        "fast_bps": ModelColumn("bit/s", "there, rate of the faster flow"),
+        "fast_rtt_s": ModelColumn("s", "its RTT"),
+        "slow_bps": ModelColumn("bit/s", "rate of the slower"),
+        "slow_rtt_s": ModelColumn("s", "its RTT"),
     },
     compute=_table,
-    picture=Picture("rtt_max", ("violations",), ""),
+    picture=ModelPicture("rtt_max", ("violations",), ""),
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory import controls
-from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import filled, other_traffic, unlike
 
 if TYPE_CHECKING:
@@ -140,22 +140,22 @@ MODEL = Model(
         "Slow start may overflow the buffer before the law rests; of Vegas' band it takes the middle.",
     ),
     parameters={
-        "law": Parameter("fast", "", "congestion-control law", tuple(TARGETS)),
-        "rate": Parameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
-        "packet": Parameter("1000 B", "B", "size of a packet", within="(0, inf)"),
-        "buffer": Parameter("15000", "packets", "of the link", within="[0, inf)"),
-        "flows": Parameter("1,2,5,10,20,50", "1", "how many"),
+        "law": ModelParameter("fast", "", "congestion-control law", tuple(TARGETS)),
+        "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
+        "buffer": ModelParameter("15000", "packets", "of the link", within="[0, inf)"),
+        "flows": ModelParameter("1,2,5,10,20,50", "1", "how many"),
     },
     columns={
-        "utilization": Column("1", "share of the rate that is used"),
-        "loss_ratio": Column("1", "lost segments per segment sent"),
-        "backlog_packets": Column("packets", "queue, in the middle of what a law accepts"),
-        "queueing_delay_s": Column("s", "the same as time"),
-        "room_packets": Column("packets", "largest queue that all flows accept"),
-        "joining_packets": Column("packets", "the same if they come one by one and take a queue for distance"),
+        "utilization": ModelColumn("1", "share of the rate that is used"),
+        "loss_ratio": ModelColumn("1", "lost segments per segment sent"),
+        "backlog_packets": ModelColumn("packets", "queue, in the middle of what a law accepts"),
+        "queueing_delay_s": ModelColumn("s", "the same as time"),
+        "room_packets": ModelColumn("packets", "largest queue that all flows accept"),
+        "joining_packets": ModelColumn("packets", "the same if they come one by one and take a queue for distance"),
     },
     compute=_table,
-    picture=Picture("flows", ("room_packets", "joining_packets"), "xy"),
+    picture=ModelPicture("flows", ("room_packets", "joining_packets"), "xy"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.fixed_points import Delay, Loss, droptail_each
-from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import (
     ANSWERING,
     LINK,
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 COLUMNS = {
-    "utilization": Column("1", "share of the rate that is used"),
-    "load": Column("1", "offered, in capacities of the link"),
-    "loss_ratio": Column("1", "dropped over arrived"),
-    "backlog_packets": Column("packets", "mean number that delays an arrival"),
-    "shortest_over_longest": Column("1", "rate of the flow with the shortest RTT over that with the longest"),
-    "solutions": Column("1", "loads that agree; the row is the least of them"),
+    "utilization": ModelColumn("1", "share of the rate that is used"),
+    "load": ModelColumn("1", "offered, in capacities of the link"),
+    "loss_ratio": ModelColumn("1", "dropped over arrived"),
+    "backlog_packets": ModelColumn("packets", "mean number that delays an arrival"),
+    "shortest_over_longest": ModelColumn("1", "rate of the flow with the shortest RTT over that with the longest"),
+    "solutions": ModelColumn("1", "loads that agree; the row is the least of them"),
 }
 """Of the models that are fixed points."""
 
@@ -169,16 +169,18 @@ MODEL = Model(
         "Poisson arrivals have neither.",
     ),
     parameters={
-        "law": Parameter("barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING),
-        "delay": Parameter("accepted", "", "what a segment waits for", get_args(Delay)),
-        "loss": Parameter("blocking", "", "arrivals at a full system, or rho^K", get_args(Loss)),
+        "law": ModelParameter(
+            "barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING
+        ),
+        "delay": ModelParameter("accepted", "", "what a segment waits for", get_args(Delay)),
+        "loss": ModelParameter("blocking", "", "arrivals at a full system, or rho^K", get_args(Loss)),
         **LINK,
-        "buffer": Parameter("12..12500:13", "packets", "K, the one in service included"),
+        "buffer": ModelParameter("12..12500:13", "packets", "K, the one in service included"),
         **SPREAD,
     },
     columns=COLUMNS,
     compute=_table,
-    picture=Picture("buffer", ("utilization",), "x"),
+    picture=ModelPicture("buffer", ("utilization",), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=doubts,

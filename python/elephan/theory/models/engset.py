@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.theory.elastic import active_by_balance, engset
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,19 +45,19 @@ MODEL = Model(
         "It knows no buffer, so no idle time that falls as the buffer grows.",
     ),
     parameters={
-        "users": Parameter("20,50,100,150,200,300,400,500", "1", "how many", within="[1, 100000]"),
-        "think": Parameter("2 s", "s", "mean time between a user's sessions", within="(0, inf)"),
-        "session": Parameter("100.5 packets", "packets", "mean size of a session", within="[1e-6, 1e9]"),
-        "packet": Parameter("500 B", "B", "size of a packet", within="(0, inf)"),
-        "rate": Parameter("16 Mbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "users": ModelParameter("20,50,100,150,200,300,400,500", "1", "how many", within="[1, 100000]"),
+        "think": ModelParameter("2 s", "s", "mean time between a user's sessions", within="(0, inf)"),
+        "session": ModelParameter("100.5 packets", "packets", "mean size of a session", within="[1e-6, 1e9]"),
+        "packet": ModelParameter("500 B", "B", "size of a packet", within="(0, inf)"),
+        "rate": ModelParameter("16 Mbit/s", "bit/s", "of the link", within="(0, inf)"),
     },
     columns={
-        "active": Column("1", "mean number of users in a session"),
-        "active_at_full_load": Column("1", "the same by balance, if the link is always busy"),
-        "utilization": Column("1", "share of the rate that is used"),
-        "throughput_bps": Column("bit/s", "of all users"),
-        "session_s": Column("s", "mean time that a session takes"),
+        "active": ModelColumn("1", "mean number of users in a session"),
+        "active_at_full_load": ModelColumn("1", "the same by balance, if the link is always busy"),
+        "utilization": ModelColumn("1", "share of the rate that is used"),
+        "throughput_bps": ModelColumn("bit/s", "of all users"),
+        "session_s": ModelColumn("s", "mean time that a session takes"),
     },
     compute=_table,
-    picture=Picture("users", ("active", "active_at_full_load"), "", "users in a session"),
+    picture=ModelPicture("users", ("active", "active_at_full_load"), "", "users in a session"),
 )

@@ -10,7 +10,7 @@ from elephan.errors import InputError
 from elephan.theory import controls, hstcp
 from elephan.theory.asked import SOURCES
 from elephan.theory.laws import response
-from elephan.theory.models.card import Parameter
+from elephan.theory.models.card import ModelParameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 LINK = {
-    "rate": Parameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
-    "packet": Parameter("1000 B", "B", "size of a packet", within="(0, inf)"),
+    "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
+    "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
 }
 """Parameters that every model of a link has."""
 
 SPREAD = {
-    "flows": Parameter("10", "1", "how many"),
-    "rtt_min": Parameter("115.5 ms", "s", "shortest round-trip time without queueing"),
-    "rtt_max": Parameter("124.5 ms", "s", "longest; the others equally spaced between"),
+    "flows": ModelParameter("10", "1", "how many"),
+    "rtt_min": ModelParameter("115.5 ms", "s", "shortest round-trip time without queueing"),
+    "rtt_max": ModelParameter("124.5 ms", "s", "longest; the others equally spaced between"),
 }
 """Parameters of flows with different RTTs."""
 

@@ -10,9 +10,9 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.fairness import LAWS
 from elephan.theory.fluid_aqm import equilibrium, trajectory, unstable_roots
-from elephan.theory.fluid_queues import Discipline, DropTail, Path, Pie, Red, SmallBuffer, fluid_law
+from elephan.theory.fluid_queues import Discipline, DropTail, FluidPath, Pie, Red, SmallBuffer, fluid_law
 from elephan.theory.laws import response
-from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import LINK, filled, other_traffic, packet_rate, together, unlike, used
 from elephan.theory.models.red_fixed_point import packets
 from elephan.theory.models.senders import teeth
@@ -56,7 +56,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
 def _followed(v: Values, row: int, times: Floats) -> dict[str, Floats]:
     """One trajectory at some times, and where it would rest."""
     rtt, flows, start = (float(v[name][row]) for name in ("rtt", "flows", "start"))
-    path = Path(packet_rate(v, row), rtt, flows)
+    path = FluidPath(packet_rate(v, row), rtt, flows)
     discipline = _discipline(v, row)
     # Windows overshoot what fills link and buffer, but not a hundredfold.
     law = fluid_law(response(str(v["law"][row])), rtt, 100 * (packet_rate(v, row) * rtt + float(v["buffer"][row])))
@@ -133,7 +133,7 @@ def _teeth(link: Bottleneck, buffers: Floats) -> Floats:
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
     rtt, discipline = link.mean_rtt_s, _of_link(link, buffers)
     law: Law = fluid_law(response(link.law), rtt, 100 * (link.bdp + float(buffers.max())))
-    path = Path(np.full(buffers.size, link.rate), rtt, link.flows)
+    path = FluidPath(np.full(buffers.size, link.rate), rtt, link.flows)
     if isinstance(discipline, Red):
         discipline = replace(discipline, max_p=discipline.settled(law, path))
     step, tooth = _step(discipline, rtt), _teeth(link, buffers)
@@ -183,14 +183,14 @@ def _doubts(link: Bottleneck) -> list[str]:
 
 
 COLUMNS = {
-    "window_segments": Column("segments", "window of a flow"),
-    "backlog_packets": Column("packets", "queue"),
-    "loss_ratio": Column("1", "loss at this time"),
-    "utilization": Column("1", "share of the rate that is used at this time"),
-    "rest_window_segments": Column("segments", "window at which nothing changes"),
-    "rest_backlog_packets": Column("packets", "queue there"),
-    "rest_loss_ratio": Column("1", "loss there"),
-    "unstable_roots": Column("1", "modes that grow there; none if it is stable"),
+    "window_segments": ModelColumn("segments", "window of a flow"),
+    "backlog_packets": ModelColumn("packets", "queue"),
+    "loss_ratio": ModelColumn("1", "loss at this time"),
+    "utilization": ModelColumn("1", "share of the rate that is used at this time"),
+    "rest_window_segments": ModelColumn("segments", "window at which nothing changes"),
+    "rest_backlog_packets": ModelColumn("packets", "queue there"),
+    "rest_loss_ratio": ModelColumn("1", "loss there"),
+    "unstable_roots": ModelColumn("1", "modes that grow there; none if it is stable"),
 }
 
 MODEL = Model(
@@ -208,29 +208,31 @@ MODEL = Model(
         "which they take more than 8000 steps.",
     ),
     parameters={
-        "time": Parameter("0 s..30 s:61", "s", "from the start"),
+        "time": ModelParameter("0 s..30 s:61", "s", "from the start"),
         # The link, flows and thresholds of Hollot2001; RED's average is quick enough to settle within the picture.
-        "law": Parameter("reno", "", "congestion-control law", LAWS),
-        "queue": Parameter("red", "", "discipline", QUEUES),
+        "law": ModelParameter("reno", "", "congestion-control law", LAWS),
+        "queue": ModelParameter("red", "", "discipline", QUEUES),
         **LINK,
         "rate": replace(LINK["rate"], default="15 Mbit/s"),
         "packet": replace(LINK["packet"], default="500 B"),
-        "buffer": Parameter("800", "packets", "of the link"),
-        "rtt": Parameter("100 ms", "s", "round-trip time without queueing"),
-        "flows": Parameter("60", "1", "how many"),
-        "cuts": Parameter(
+        "buffer": ModelParameter("800", "packets", "of the link"),
+        "rtt": ModelParameter("100 ms", "s", "round-trip time without queueing"),
+        "flows": ModelParameter("60", "1", "how many"),
+        "cuts": ModelParameter(
             "once", "", "at most once a round trip, or at every loss as in the source", ("once", "every")
         ),
-        "start": Parameter("0.9", "1", "first window, as a share of that at rest", within="(0, inf)"),
-        "min_th": Parameter("0.1875", "1", "red, ared, gared: share of the buffer above which packets are dropped"),
-        "max_th": Parameter("0.875", "1", "red, ared, gared: share of the buffer at which p_max is reached"),
-        "p_max": Parameter("0.1", "1", "red: drop probability there; ared, gared: at the start"),
-        "weight": Parameter("2e-4", "1", "red, ared, gared: of a packet in the average queue"),
-        "target": Parameter("15 ms", "s", "pie: queueing delay that it holds"),
+        "start": ModelParameter("0.9", "1", "first window, as a share of that at rest", within="(0, inf)"),
+        "min_th": ModelParameter(
+            "0.1875", "1", "red, ared, gared: share of the buffer above which packets are dropped"
+        ),
+        "max_th": ModelParameter("0.875", "1", "red, ared, gared: share of the buffer at which p_max is reached"),
+        "p_max": ModelParameter("0.1", "1", "red: drop probability there; ared, gared: at the start"),
+        "weight": ModelParameter("2e-4", "1", "red, ared, gared: of a packet in the average queue"),
+        "target": ModelParameter("15 ms", "s", "pie: queueing delay that it holds"),
     },
     columns=COLUMNS,
     compute=_table,
-    picture=Picture("time", ("backlog_packets",), ""),
+    picture=ModelPicture("time", ("backlog_packets",), ""),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

@@ -9,7 +9,7 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.asked import SOURCES
 from elephan.theory.laws import response
-from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import (
     LINK,
     deaf,
@@ -45,7 +45,7 @@ FEWEST = 10
 """Flows for which a Gaussian sum may be spoken of at all."""
 
 
-class Shares:
+class FullLinkShares:
     """How flows of one law share a link that is just full, without a queue.
 
     Parameters
@@ -107,7 +107,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
         raise InputError(message)
     table = {name: np.empty(len(buffers)) for name in COLUMNS}
     for rows in together(v, ["buffer", "target"]):
-        shares = Shares(response(str(v["law"][rows[0]])), packet_rate(v, rows[0]), spread(v, rows[0]))
+        shares = FullLinkShares(response(str(v["law"][rows[0]])), packet_rate(v, rows[0]), spread(v, rows[0]))
         bdp, room, n, b = shares.bdp, buffers[rows], shares.flows, shares.decrease
         table["utilization"][rows] = utilization(bdp, room, n, b)
         table["utilization_bound"][rows] = utilization_bound(bdp, room, n, b)
@@ -120,7 +120,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
     law, rtts = response(link.law), np.array(link.rtts_s)
-    shares = Shares(law, link.rate, rtts)
+    shares = FullLinkShares(law, link.rate, rtts)
     busy = utilization(shares.bdp, buffers, shares.flows, shares.decrease)
     # In the middle of the buffer on average: the normal distribution is symmetric about it.
     queue = buffers / 2
@@ -140,7 +140,7 @@ def _doubts(link: Bottleneck) -> list[str]:
     # Appenzeller2004 saw flows in step below about a hundred of them, and hardly ever above 500.
     if link.flows < 100:
         lines.append(f"takes hundreds of flows out of step; here {link.flows}")
-    n = Shares(response(link.law), link.rate, np.array(link.rtts_s)).flows
+    n = FullLinkShares(response(link.law), link.rate, np.array(link.rtts_s)).flows
     # A tenth fewer flows ask for a twentieth more buffer.
     if n < 0.9 * link.flows:
         lines.append(f"takes unequal flows for {n:.0f} equal ones; Spang2021 says the root of n fails for unfair flows")
@@ -153,11 +153,11 @@ def _doubts(link: Bottleneck) -> list[str]:
 
 
 COLUMNS = {
-    "utilization": Column("1", "share of the rate that is used, the mean shortfall of the sum taken away"),
-    "utilization_bound": Column("1", "chance that the sum neither overflows nor leaves the queue empty"),
-    "deviation_packets": Column("packets", "standard deviation of the sum of the windows"),
-    "effective_flows": Column("1", "equal flows whose sum deviates as much: 1 / sum of squared shares"),
-    "buffer_for_target_packets": Column("packets", "smallest buffer whose bound reaches the target"),
+    "utilization": ModelColumn("1", "share of the rate that is used, the mean shortfall of the sum taken away"),
+    "utilization_bound": ModelColumn("1", "chance that the sum neither overflows nor leaves the queue empty"),
+    "deviation_packets": ModelColumn("packets", "standard deviation of the sum of the windows"),
+    "effective_flows": ModelColumn("1", "equal flows whose sum deviates as much: 1 / sum of squared shares"),
+    "buffer_for_target_packets": ModelColumn("packets", "smallest buffer whose bound reaches the target"),
 }
 
 MODEL = Model(
@@ -172,17 +172,17 @@ MODEL = Model(
         "That unfair flows break the rule is Spang2021's; their effective number, 1 / sum(share^2), is ours.",
     ),
     parameters={
-        "law": Parameter("reno", "", "congestion-control law", LAWS),
+        "law": ModelParameter("reno", "", "congestion-control law", LAWS),
         **LINK,
-        "buffer": Parameter("15..1500", "packets", "of the link"),
-        "target": Parameter("0.99", "1", "utilization that the smallest buffer is for"),
-        "flows": Parameter("400", "1", "how many"),
-        "rtt_min": Parameter("60 ms", "s", "shortest round-trip time without queueing"),
-        "rtt_max": Parameter("180 ms", "s", "longest; the others equally spaced between"),
+        "buffer": ModelParameter("15..1500", "packets", "of the link"),
+        "target": ModelParameter("0.99", "1", "utilization that the smallest buffer is for"),
+        "flows": ModelParameter("400", "1", "how many"),
+        "rtt_min": ModelParameter("60 ms", "s", "shortest round-trip time without queueing"),
+        "rtt_max": ModelParameter("180 ms", "s", "longest; the others equally spaced between"),
     },
     columns=COLUMNS,
     compute=_table,
-    picture=Picture("buffer", ("utilization", "utilization_bound"), "x"),
+    picture=ModelPicture("buffer", ("utilization", "utilization_bound"), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.theory import hstcp
 from elephan.theory.laws import LOW_P
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,19 +44,19 @@ MODEL = Model(
         "p belongs to the window before the loss, so lambda is 1 - b/2 times what RFC 3649 gives.",
     ),
     parameters={
-        "p": Parameter("1e-7..1e-3:5", "1", "loss events per segment", within="(0, 1]"),
-        "rtt": Parameter("120 ms", "s", "round-trip time", within="(0, inf)"),
+        "p": ModelParameter("1e-7..1e-3:5", "1", "loss events per segment", within="(0, 1]"),
+        "rtt": ModelParameter("120 ms", "s", "round-trip time", within="(0, inf)"),
     },
     columns={
-        "peak_segments": Column("segments", "window before the loss"),
-        "decrease": Column("1", "share of it given up"),
-        "closed_duration_s": Column("s", "T_p, closed form"),
-        "exact_duration_s": Column("s", "T_p, exact equation"),
-        "closed_packets": Column("segments", "N_p, closed form"),
-        "exact_packets": Column("segments", "N_p, exact equation"),
-        "closed_packets_per_s": Column("segments/s", "lambda(p), closed form"),
-        "exact_packets_per_s": Column("segments/s", "lambda(p), exact equation"),
+        "peak_segments": ModelColumn("segments", "window before the loss"),
+        "decrease": ModelColumn("1", "share of it given up"),
+        "closed_duration_s": ModelColumn("s", "T_p, closed form"),
+        "exact_duration_s": ModelColumn("s", "T_p, exact equation"),
+        "closed_packets": ModelColumn("segments", "N_p, closed form"),
+        "exact_packets": ModelColumn("segments", "N_p, exact equation"),
+        "closed_packets_per_s": ModelColumn("segments/s", "lambda(p), closed form"),
+        "exact_packets_per_s": ModelColumn("segments/s", "lambda(p), exact equation"),
     },
     compute=_table,
-    picture=Picture("p", ("closed_packets_per_s", "exact_packets_per_s"), "xy", "throughput"),
+    picture=ModelPicture("p", ("closed_packets_per_s", "exact_packets_per_s"), "xy", "throughput"),
 )

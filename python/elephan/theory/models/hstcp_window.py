@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.theory import hstcp
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,18 +51,18 @@ MODEL = Model(
         "mean.",
     ),
     parameters={
-        "p": Parameter("1e-5", "1", "loss events per segment", within="(0, 0.001]"),
-        "rtt": Parameter("120 ms", "s", "round-trip time", within="(0, inf)"),
-        "share": Parameter("0..1:11", "1", "share of the period that has passed", within="[0, 1]"),
+        "p": ModelParameter("1e-5", "1", "loss events per segment", within="(0, 0.001]"),
+        "rtt": ModelParameter("120 ms", "s", "round-trip time", within="(0, inf)"),
+        "share": ModelParameter("0..1:11", "1", "share of the period that has passed", within="[0, 1]"),
     },
     columns={
-        "closed_time_s": Column("s", "since the loss, closed form"),
-        "closed_segments": Column("segments", "window, closed form"),
-        "exact_time_s": Column("s", "since the loss, exact equation"),
-        "exact_segments": Column("segments", "window, exact equation"),
-        "closed_share": Column("1", "window over the window before the loss, closed form"),
-        "exact_share": Column("1", "window over the window before the loss, exact equation"),
+        "closed_time_s": ModelColumn("s", "since the loss, closed form"),
+        "closed_segments": ModelColumn("segments", "window, closed form"),
+        "exact_time_s": ModelColumn("s", "since the loss, exact equation"),
+        "exact_segments": ModelColumn("segments", "window, exact equation"),
+        "closed_share": ModelColumn("1", "window over the window before the loss, closed form"),
+        "exact_share": ModelColumn("1", "window over the window before the loss, exact equation"),
     },
     compute=_table,
-    picture=Picture("share", ("closed_segments", "exact_segments"), "", "window"),
+    picture=ModelPicture("share", ("closed_segments", "exact_segments"), "", "window"),
 )

@@ -9,20 +9,20 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.models.bottleneck import Bottleneck, bottleneck
-from elephan.theory.models.card import Column, Parameter, Picture
+from elephan.theory.models.card import ModelColumn, ModelParameter, ModelPicture
 from elephan.theory.models.senders import doubts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from elephan.scenario import Scenario
-    from elephan.theory.models.card import Model, Table, Values
+    from elephan.theory.models.card import Model, ModelTable, Values
     from elephan.theory.response import Floats
 
 COLUMNS = {
-    "utilization": Column("1", "share of the rate that is used"),
-    "loss_ratio": Column("1", "dropped over arrived"),
-    "queueing_delay_s": Column("s", "mean wait"),
+    "utilization": ModelColumn("1", "share of the rate that is used"),
+    "loss_ratio": ModelColumn("1", "dropped over arrived"),
+    "queueing_delay_s": ModelColumn("s", "mean wait"),
 }
 
 
@@ -63,7 +63,7 @@ def suited(model: Model, scenario: Scenario, link: int) -> Bottleneck:
     return seen
 
 
-def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str]) -> Table:
+def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str]) -> ModelTable:
     """Compute what a model says of a link.
 
     Parameters
@@ -77,7 +77,7 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
 
     Returns
     -------
-    Table
+    ModelTable
 
     Raises
     ------
@@ -105,7 +105,7 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
             raise InputError(message)
         return model.predict(seen, buffers)._asdict()
 
-    buffer = Parameter(f"{low}..{high}:15", "packets", f"of link {seen.name}")
+    buffer = ModelParameter(f"{low}..{high}:15", "packets", f"of link {seen.name}")
     found = tuple(doubts(model, seen))
     return replace(
         model,
@@ -114,11 +114,11 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
         columns=COLUMNS,
         compute=compute,
         fails=(*found, *model.fails),
-        picture=Picture("buffer", ("utilization",), "x"),
+        picture=ModelPicture("buffer", ("utilization",), "x"),
     ).table(given)
 
 
-def _own_table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str]) -> Table:
+def _own_table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str]) -> ModelTable:
     """Compute a model's own table, with a link's values for defaults."""
     assert model.from_link is not None  # `table` has looked
     fact = scenario.links[link]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.theory.fairness import LAWS, PAPERS, law, share
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 from elephan.theory.models.recovery_time import METHODS
 
 if TYPE_CHECKING:
@@ -43,21 +43,21 @@ MODEL = Model(
         "takes as long at any rate (Scalable TCP).",
     ),
     parameters={
-        "law": Parameter(
+        "law": ModelParameter(
             f"{PAPERS},nr-hstcp,reno",
             "",
             "congestion-control law; phillips-hu is the source's HighSpeed",
             (PAPERS, *LAWS),
         ),
-        "period": Parameter("4 s", "s", "between two losses", within="(0, inf)"),
-        "rtt": Parameter("87.5 ms,100 ms,112.5 ms,125 ms", "s", "round-trip time", within="(0, inf)"),
-        "mss": Parameter("1500 B", "B", "size of a segment", within="(0, inf)"),
+        "period": ModelParameter("4 s", "s", "between two losses", within="(0, inf)"),
+        "rtt": ModelParameter("87.5 ms,100 ms,112.5 ms,125 ms", "s", "round-trip time", within="(0, inf)"),
+        "mss": ModelParameter("1500 B", "B", "size of a segment", within="(0, inf)"),
     },
     columns={
-        "integral_bps": Column("bit/s", "rate, fluid"),
-        "steps_bps": Column("bit/s", "rate, whole round trips"),
-        "crude_bps": Column("bit/s", "rate, w b / a round trips"),
+        "integral_bps": ModelColumn("bit/s", "rate, fluid"),
+        "steps_bps": ModelColumn("bit/s", "rate, whole round trips"),
+        "crude_bps": ModelColumn("bit/s", "rate, w b / a round trips"),
     },
     compute=_table,
-    picture=Picture("rtt", ("integral_bps", "steps_bps"), "y", "rate"),
+    picture=ModelPicture("rtt", ("integral_bps", "steps_bps"), "y", "rate"),
 )

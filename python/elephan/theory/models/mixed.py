@@ -10,7 +10,7 @@ from elephan.errors import InputError
 from elephan.theory.elastic import mixed
 from elephan.theory.models import links
 from elephan.theory.models.bottleneck import bottleneck
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 from elephan.theory.models.flows import filled
 
 if TYPE_CHECKING:
@@ -75,24 +75,26 @@ MODEL = Model(
         "beside permanent ones is left open.",
     ),
     parameters={
-        "rate": Parameter("50 Mbit/s", "bit/s", "of the link", within="(0, inf)"),
-        "packet": Parameter("1000 B", "B", "size of a packet", within="(0, inf)"),
-        "rtt": Parameter("100 ms", "s", "of a bottlenecked flow without queueing", within="(0, inf)"),
-        "background": Parameter("0..0.9:10", "1", "load of traffic limited elsewhere, over the rate", within="[0, 1)"),
-        "offered": Parameter("0.25", "1", "load of finite bottlenecked flows, over the rate", within="[0, inf)"),
-        "permanent": Parameter("0", "1", "bottlenecked flows that never end", within="[0, inf)"),
-        "target": Parameter("1e-3", "1", "loss ratio of the background that may be", within="(0, 1)"),
-        "chance": Parameter("0.05", "1", "how often more flows may be in progress", within="(0, 1)"),
+        "rate": ModelParameter("50 Mbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
+        "rtt": ModelParameter("100 ms", "s", "of a bottlenecked flow without queueing", within="(0, inf)"),
+        "background": ModelParameter(
+            "0..0.9:10", "1", "load of traffic limited elsewhere, over the rate", within="[0, 1)"
+        ),
+        "offered": ModelParameter("0.25", "1", "load of finite bottlenecked flows, over the rate", within="[0, inf)"),
+        "permanent": ModelParameter("0", "1", "bottlenecked flows that never end", within="[0, inf)"),
+        "target": ModelParameter("1e-3", "1", "loss ratio of the background that may be", within="(0, 1)"),
+        "chance": ModelParameter("0.05", "1", "how often more flows may be in progress", within="(0, 1)"),
     },
     columns={
-        "residual_bps": Column("bit/s", "what the background leaves"),
-        "load": Column("1", "load of the bottlenecked flows over that"),
-        "flows": Column("1", "in progress, exceeded with the given chance"),
-        "background_packets": Column("packets", "buffer for the background"),
-        "bottlenecked_packets": Column("packets", "buffer for one Reno flow to use all that is left"),
-        "regime": Column("", "transparent: nobody is held back; elastic: a few are; overload: more than fits"),
+        "residual_bps": ModelColumn("bit/s", "what the background leaves"),
+        "load": ModelColumn("1", "load of the bottlenecked flows over that"),
+        "flows": ModelColumn("1", "in progress, exceeded with the given chance"),
+        "background_packets": ModelColumn("packets", "buffer for the background"),
+        "bottlenecked_packets": ModelColumn("packets", "buffer for one Reno flow to use all that is left"),
+        "regime": ModelColumn("", "transparent: nobody is held back; elastic: a few are; overload: more than fits"),
     },
     compute=_table,
-    picture=Picture("background", ("background_packets", "bottlenecked_packets"), "y", "buffer"),
+    picture=ModelPicture("background", ("background_packets", "bottlenecked_packets"), "y", "buffer"),
     from_link=_from_link,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.theory.elastic import drain_time, load_for_loss, loss
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,24 +43,24 @@ MODEL = Model(
         "TCP flows that the link itself holds back come in bursts and lose far more.",
     ),
     parameters={
-        "load": Parameter(
+        "load": ModelParameter(
             "0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95",
             "1",
             "packets that arrive per service time",
             within="[0, inf)",
         ),
-        "buffer": Parameter("20,100", "packets", "places, the one in service included", within="[1, 4096]"),
-        "target": Parameter("0.01", "1", "loss ratio that may be", within="(0, 1)"),
-        "packet": Parameter("500 B", "B", "size of a packet", within="(0, inf)"),
-        "rate": Parameter("2.5 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "buffer": ModelParameter("20,100", "packets", "places, the one in service included", within="[1, 4096]"),
+        "target": ModelParameter("0.01", "1", "loss ratio that may be", within="(0, 1)"),
+        "packet": ModelParameter("500 B", "B", "size of a packet", within="(0, inf)"),
+        "rate": ModelParameter("2.5 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
     },
     columns={
-        "bound": Column("1", "loss ratio, rho^n"),
-        "mm1k": Column("1", "loss ratio, M/M/1/K"),
-        "md1k": Column("1", "loss ratio, M/D/1/K"),
-        "load_for_target": Column("1", "load at which rho^n is the target"),
-        "drain_s": Column("s", "time to send a full buffer"),
+        "bound": ModelColumn("1", "loss ratio, rho^n"),
+        "mm1k": ModelColumn("1", "loss ratio, M/M/1/K"),
+        "md1k": ModelColumn("1", "loss ratio, M/D/1/K"),
+        "load_for_target": ModelColumn("1", "load at which rho^n is the target"),
+        "drain_s": ModelColumn("s", "time to send a full buffer"),
     },
     compute=_table,
-    picture=Picture("load", ("bound", "mm1k", "md1k"), "y", "loss ratio"),
+    picture=ModelPicture("load", ("bound", "mm1k", "md1k"), "y", "loss ratio"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elephan.theory.elastic import in_progress, mean_in_progress, mean_response, more_in_progress
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,18 +38,18 @@ MODEL = Model(
         "TCP does not share equally among different RTTs.",
     ),
     parameters={
-        "load": Parameter("0..0.9:10", "1", "offered load over what the flows share", within="[0, 1)"),
-        "flows": Parameter("4", "1", "so many in progress", within="[0, inf)"),
-        "size": Parameter("1 MB", "B", "of the transfer", within="(0, inf)"),
-        "rate": Parameter("50 Mbit/s", "bit/s", "what the flows share", within="(0, inf)"),
+        "load": ModelParameter("0..0.9:10", "1", "offered load over what the flows share", within="[0, 1)"),
+        "flows": ModelParameter("4", "1", "so many in progress", within="[0, inf)"),
+        "size": ModelParameter("1 MB", "B", "of the transfer", within="(0, inf)"),
+        "rate": ModelParameter("50 Mbit/s", "bit/s", "what the flows share", within="(0, inf)"),
     },
     columns={
-        "mean_flows": Column("1", "mean number in progress"),
-        "chance": Column("1", "chance of exactly so many"),
-        "chance_of_more": Column("1", "chance of more than so many"),
-        "response_s": Column("s", "mean time that the transfer takes"),
-        "flow_rate_bps": Column("bit/s", "size over that time"),
+        "mean_flows": ModelColumn("1", "mean number in progress"),
+        "chance": ModelColumn("1", "chance of exactly so many"),
+        "chance_of_more": ModelColumn("1", "chance of more than so many"),
+        "response_s": ModelColumn("s", "mean time that the transfer takes"),
+        "flow_rate_bps": ModelColumn("bit/s", "size over that time"),
     },
     compute=_table,
-    picture=Picture("load", ("chance", "chance_of_more"), "", "chance"),
+    picture=ModelPicture("load", ("chance", "chance_of_more"), "", "chance"),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.theory.models import links
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 from elephan.theory.rules import smallest_queue
 
 if TYPE_CHECKING:
@@ -56,18 +56,18 @@ MODEL = Model(
         "Reno, drop-tail, at most one loss per flow and overflow, no timeouts; slow-start overshoot breaks it.",
     ),
     parameters={
-        "rate": Parameter("16 Mbit/s", "bit/s", "of the link", within="(0, inf)"),
-        "packet": Parameter("500 B", "B", "size of a packet", within="(0, inf)"),
-        "rtt_max": Parameter("100 ms,150 ms", "s", "largest RTT without queueing", within="(0, inf)"),
-        "buffer": Parameter("0..1000:11", "packets", "of the link", within="[0, inf)"),
+        "rate": ModelParameter("16 Mbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "packet": ModelParameter("500 B", "B", "size of a packet", within="(0, inf)"),
+        "rtt_max": ModelParameter("100 ms,150 ms", "s", "largest RTT without queueing", within="(0, inf)"),
+        "buffer": ModelParameter("0..1000:11", "packets", "of the link", within="[0, inf)"),
     },
     columns={
-        "least_packets": Column("packets", "least queue"),
-        "least_delay_s": Column("s", "least queueing delay"),
-        "max_bdp_packets": Column("packets", "rate x largest RTT"),
-        "empties": Column("", "whether the queue ever empties"),
+        "least_packets": ModelColumn("packets", "least queue"),
+        "least_delay_s": ModelColumn("s", "least queueing delay"),
+        "max_bdp_packets": ModelColumn("packets", "rate x largest RTT"),
+        "empties": ModelColumn("", "whether the queue ever empties"),
     },
     compute=_table,
-    picture=Picture("buffer", ("least_packets",), ""),
+    picture=ModelPicture("buffer", ("least_packets",), ""),
     from_link=_from_link,
 )

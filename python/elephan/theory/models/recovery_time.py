@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from elephan.theory.fairness import LAWS, PAPERS, Method, law, recovery_time
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,21 +43,23 @@ MODEL = Model(
         "The paper does not say that a and b of NR-HSTCP go on below 38 segments; its curves come out only so.",
     ),
     parameters={
-        "law": Parameter(PAPERS, "", "congestion-control law; phillips-hu is the source's HighSpeed", (PAPERS, *LAWS)),
-        "rtt": Parameter("87.5 ms,100 ms,112.5 ms,125 ms", "s", "round-trip time", within="(0, inf)"),
-        "rate": Parameter(
+        "law": ModelParameter(
+            PAPERS, "", "congestion-control law; phillips-hu is the source's HighSpeed", (PAPERS, *LAWS)
+        ),
+        "rtt": ModelParameter("87.5 ms,100 ms,112.5 ms,125 ms", "s", "round-trip time", within="(0, inf)"),
+        "rate": ModelParameter(
             ",".join(f"{n} Mbit/s" for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)),
             "bit/s",
             "at which the loss occurs",
             within="(0, 1e13]",
         ),
-        "mss": Parameter("1500 B", "B", "size of a segment", within="(0, inf)"),
+        "mss": ModelParameter("1500 B", "B", "size of a segment", within="(0, inf)"),
     },
     columns={
-        "integral_s": Column("s", "recovery time, fluid"),
-        "steps_s": Column("s", "recovery time, whole round trips"),
-        "crude_s": Column("s", "recovery time, w b / a round trips"),
+        "integral_s": ModelColumn("s", "recovery time, fluid"),
+        "steps_s": ModelColumn("s", "recovery time, whole round trips"),
+        "crude_s": ModelColumn("s", "recovery time, w b / a round trips"),
     },
     compute=_table,
-    picture=Picture("rate", ("integral_s",), "xy"),
+    picture=ModelPicture("rate", ("integral_s",), "xy"),
 )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.fixed_points import Chain, Delay, Thresholds, red_each
-from elephan.theory.models.card import Model, Parameter, Picture, Prediction
+from elephan.theory.fixed_points import Chain, Delay, RedThresholds, red_each
+from elephan.theory.models.card import Model, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.droptail_fixed_point import COLUMNS, columns, doubts, prediction
 from elephan.theory.models.flows import (
     ANSWERING,
@@ -55,7 +55,8 @@ def _table(v: Values) -> Mapping[str, Floats]:
     table = {name: np.empty(len(buffers)) for name in COLUMNS}
     for rows in together(v, ["buffer", "min_th", "max_th", "p_max", "gentle"]):
         curves = [
-            Thresholds(low[i] * buffers[i], high[i] * buffers[i], v["p_max"][i], v["gentle"][i] == "yes") for i in rows
+            RedThresholds(low[i] * buffers[i], high[i] * buffers[i], v["p_max"][i], v["gentle"][i] == "yes")
+            for i in rows
         ]
         law, delay, chain = (str(v[name][rows[0]]) for name in ("law", "delay", "chain"))
         found = red_each(
@@ -108,8 +109,8 @@ def _solved(link: Bottleneck, buffers: Floats, p_max: Floats) -> list[list[Fixed
     return red_each(mixed(link.laws), link.rate, np.round(buffers) + 1, link.rtts_s, curves)
 
 
-def _curve(queue: Mapping[str, object], p_max: float) -> Thresholds:
-    return Thresholds(packets(queue["min_th"]) + 1, packets(queue["max_th"]) + 1, p_max, bool(queue["gentle"]))
+def _curve(queue: Mapping[str, object], p_max: float) -> RedThresholds:
+    return RedThresholds(packets(queue["min_th"]) + 1, packets(queue["max_th"]) + 1, p_max, bool(queue["gentle"]))
 
 
 def _middle(queue: Mapping[str, object]) -> float:
@@ -167,20 +168,22 @@ MODEL = Model(
         "and has no knee.",
     ),
     parameters={
-        "law": Parameter("barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING),
-        "delay": Parameter("accepted", "", "what a segment waits for", get_args(Delay)),
-        "chain": Parameter("thinned", "", "whether what is dropped is missing from the queue", get_args(Chain)),
-        "min_th": Parameter("0.4", "1", "share of the buffer above which packets are dropped"),
-        "max_th": Parameter("1", "1", "share of the buffer at which p_max is reached"),
-        "p_max": Parameter("0.1", "1", "drop probability there"),
-        "gentle": Parameter("no", "", "whether it rises to 1 at twice max_th, and not at once", ("no", "yes")),
+        "law": ModelParameter(
+            "barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING
+        ),
+        "delay": ModelParameter("accepted", "", "what a segment waits for", get_args(Delay)),
+        "chain": ModelParameter("thinned", "", "whether what is dropped is missing from the queue", get_args(Chain)),
+        "min_th": ModelParameter("0.4", "1", "share of the buffer above which packets are dropped"),
+        "max_th": ModelParameter("1", "1", "share of the buffer at which p_max is reached"),
+        "p_max": ModelParameter("0.1", "1", "drop probability there"),
+        "gentle": ModelParameter("no", "", "whether it rises to 1 at twice max_th, and not at once", ("no", "yes")),
         **LINK,
-        "buffer": Parameter("125..12500:9", "packets", "K, beyond which everything is dropped"),
+        "buffer": ModelParameter("125..12500:9", "packets", "K, beyond which everything is dropped"),
         **SPREAD,
     },
     columns=COLUMNS,
     compute=_table,
-    picture=Picture("buffer", ("utilization",), "x"),
+    picture=ModelPicture("buffer", ("utilization",), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.theory.models.card import Column, Model, Parameter, Picture
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
 from elephan.theory.textbook import RESPONSES, published
 
 if TYPE_CHECKING:
@@ -51,23 +51,23 @@ MODEL = Model(
         "gives 4.6e9.",
     ),
     parameters={
-        "law": Parameter(
+        "law": ModelParameter(
             "reno,highspeed,scalable,bic,cubic,htcp,compound,hybla,constant-rate,nr-hstcp",
             "",
             "congestion-control law",
             tuple(RESPONSES),
         ),
-        "p": Parameter("1e-8..1e-2:7", "1", "loss events per segment", within="(0, 1]"),
-        "rtt": Parameter("100 ms", "s", "round-trip time", within="(0, inf)"),
-        "window": Parameter("83333 packets", "packets", "window to hold on average", within="(0, inf)"),
+        "p": ModelParameter("1e-8..1e-2:7", "1", "loss events per segment", within="(0, 1]"),
+        "rtt": ModelParameter("100 ms", "s", "round-trip time", within="(0, inf)"),
+        "window": ModelParameter("83333 packets", "packets", "window to hold on average", within="(0, inf)"),
     },
     columns={
-        "window_segments": Column("segments", "mean window"),
-        "throughput_packets_per_s": Column("segments/s", "mean window per round-trip time"),
-        "increase_segments": Column("segments", "a(w) at the mean window, per round-trip time"),
-        "decrease": Column("1", "b(w) at the mean window"),
-        "p_for_window": Column("1", "loss events per segment that the window to hold needs"),
+        "window_segments": ModelColumn("segments", "mean window"),
+        "throughput_packets_per_s": ModelColumn("segments/s", "mean window per round-trip time"),
+        "increase_segments": ModelColumn("segments", "a(w) at the mean window, per round-trip time"),
+        "decrease": ModelColumn("1", "b(w) at the mean window"),
+        "p_for_window": ModelColumn("1", "loss events per segment that the window to hold needs"),
     },
     compute=_table,
-    picture=Picture("p", ("window_segments",), "xy"),
+    picture=ModelPicture("p", ("window_segments",), "xy"),
 )

@@ -13,8 +13,8 @@ from elephan.citations import short
 from elephan.errors import InputError, suggest
 from elephan.theory import controls
 from elephan.theory.models import links
-from elephan.theory.models.card import Column, Model, Parameter, Picture
-from elephan.theory.rules import RULES, Facts, broken, of_link
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
+from elephan.theory.rules import RULES, LinkFacts, broken, of_link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,12 +39,12 @@ def _table(v: Values) -> Mapping[str, Any]:
     }
 
 
-def _facts(row: Mapping[str, Any]) -> Facts:
+def _facts(row: Mapping[str, Any]) -> LinkFacts:
     if not row["rtt_min"] <= row["rtt"] <= row["rtt_max"]:
         message = f"rtt: {1e3 * row['rtt']:g} ms does not lie between rtt_min and rtt_max; give all three"
         raise InputError(message)
     packets_per_s = row["rate"] / 8 / row["packet"]
-    return Facts(
+    return LinkFacts(
         packets_per_s=packets_per_s,
         bdp_packets=packets_per_s * row["rtt"],
         min_rtt_s=row["rtt_min"],
@@ -109,28 +109,30 @@ MODEL = Model(
         "and timeouts are guessed from RTTs, access rates and windows.",
     ),
     parameters={
-        "rule": Parameter(",".join(RULES), "", "which", tuple(RULES)),
-        "rate": Parameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
-        "packet": Parameter("1000 B", "B", "size of a packet", within="(0, inf)"),
-        "rtt_min": Parameter("115.5 ms", "s", "smallest base RTT", within="(0, inf)"),
-        "rtt": Parameter("120 ms", "s", "mean base RTT", within="(0, inf)"),
-        "rtt_max": Parameter("124.5 ms", "s", "largest base RTT", within="(0, inf)"),
-        "delay": Parameter("50 ms", "s", "the link's own, one way", within="[0, inf)"),
-        "flows": Parameter("10", "1", "how many", within="[1, inf)"),
-        "law": Parameter("highspeed", "", "of long flows; several joined by +, as reno+cubic; none if that is open"),
-        "queue": Parameter("drop-tail", "", "discipline"),
-        "buffer": Parameter("0", "packets", "what the link has; 0 if that is open", within="[0, inf)"),
-        "access": Parameter("10 Gbit/s", "bit/s", "of the fastest flow", within="(0, inf)"),
-        "other": Parameter("no", "", "whether anything but long flows crosses the link", ("no", "yes")),
+        "rule": ModelParameter(",".join(RULES), "", "which", tuple(RULES)),
+        "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
+        "rtt_min": ModelParameter("115.5 ms", "s", "smallest base RTT", within="(0, inf)"),
+        "rtt": ModelParameter("120 ms", "s", "mean base RTT", within="(0, inf)"),
+        "rtt_max": ModelParameter("124.5 ms", "s", "largest base RTT", within="(0, inf)"),
+        "delay": ModelParameter("50 ms", "s", "the link's own, one way", within="[0, inf)"),
+        "flows": ModelParameter("10", "1", "how many", within="[1, inf)"),
+        "law": ModelParameter(
+            "highspeed", "", "of long flows; several joined by +, as reno+cubic; none if that is open"
+        ),
+        "queue": ModelParameter("drop-tail", "", "discipline"),
+        "buffer": ModelParameter("0", "packets", "what the link has; 0 if that is open", within="[0, inf)"),
+        "access": ModelParameter("10 Gbit/s", "bit/s", "of the fastest flow", within="(0, inf)"),
+        "other": ModelParameter("no", "", "whether anything but long flows crosses the link", ("no", "yes")),
     },
     columns={
-        "packets": Column("packets", "buffer"),
-        "delay_s": Column("s", "wait behind a full buffer"),
-        "formula": Column("", "the rule"),
-        "source": Column("", "where it is from"),
-        "broken": Column("", "which of its assumptions do not hold"),
+        "packets": ModelColumn("packets", "buffer"),
+        "delay_s": ModelColumn("s", "wait behind a full buffer"),
+        "formula": ModelColumn("", "the rule"),
+        "source": ModelColumn("", "where it is from"),
+        "broken": ModelColumn("", "which of its assumptions do not hold"),
     },
     compute=_table,
-    picture=Picture("flows", ("packets",), "xy"),
+    picture=ModelPicture("flows", ("packets",), "xy"),
     from_link=_from_link,
 )

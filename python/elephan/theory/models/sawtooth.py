@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.theory.asked import SOURCES
 from elephan.theory.laws import response
-from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import few_segments, filled, other_traffic, unlike
 from elephan.theory.models.senders import teeth
 from elephan.theory.sawtooth import synchronised
@@ -79,22 +79,22 @@ MODEL = Model(
         "Compound swings around the 30 segments of its own that it lets wait, and may empty the queue for that.",
     ),
     parameters={
-        "law": Parameter("highspeed", "", "congestion-control law", LAWS),
-        "rate": Parameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
-        "packet": Parameter("1000 B", "B", "size of a packet", within="(0, inf)"),
-        "buffer": Parameter("10..15000", "packets", "of the link", within="[0, inf)"),
-        "rtt": Parameter("120 ms", "s", "round-trip time without queueing", within="(0, inf)"),
-        "flows": Parameter("10", "1", "how many", within="[1, 100000]"),
+        "law": ModelParameter("highspeed", "", "congestion-control law", LAWS),
+        "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
+        "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
+        "buffer": ModelParameter("10..15000", "packets", "of the link", within="[0, inf)"),
+        "rtt": ModelParameter("120 ms", "s", "round-trip time without queueing", within="(0, inf)"),
+        "flows": ModelParameter("10", "1", "how many", within="[1, 100000]"),
     },
     columns={
-        "utilization": Column("1", "share of the rate that is used"),
-        "period_s": Column("s", "between two overflows"),
-        "backlog_packets": Column("packets", "mean queue"),
-        "loss_ratio": Column("1", "lost segments per segment sent"),
-        "loss_events": Column("1", "cuts per segment sent"),
+        "utilization": ModelColumn("1", "share of the rate that is used"),
+        "period_s": ModelColumn("s", "between two overflows"),
+        "backlog_packets": ModelColumn("packets", "mean queue"),
+        "loss_ratio": ModelColumn("1", "lost segments per segment sent"),
+        "loss_events": ModelColumn("1", "cuts per segment sent"),
     },
     compute=_table,
-    picture=Picture("buffer", ("utilization",), "x"),
+    picture=ModelPicture("buffer", ("utilization",), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

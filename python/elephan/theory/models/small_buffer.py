@@ -9,7 +9,7 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory.asked import SOURCES
 from elephan.theory.fixed_points import droptail_each
-from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import (
     LINK,
     SPREAD,
@@ -87,11 +87,11 @@ def _doubts(link: Bottleneck) -> list[str]:
 
 
 COLUMNS = {
-    "utilization": Column("1", "share of the rate that is used"),
-    "load": Column("1", "offered, in capacities of the link"),
-    "loss_ratio": Column("1", "dropped over arrived"),
-    "window_segments": Column("segments", "mean window of the flows"),
-    "backlog_packets": Column("packets", "mean queue"),
+    "utilization": ModelColumn("1", "share of the rate that is used"),
+    "load": ModelColumn("1", "offered, in capacities of the link"),
+    "loss_ratio": ModelColumn("1", "dropped over arrived"),
+    "window_segments": ModelColumn("segments", "mean window of the flows"),
+    "backlog_packets": ModelColumn("packets", "mean queue"),
 }
 
 MODEL = Model(
@@ -106,15 +106,15 @@ MODEL = Model(
         "It is the fixed point, stable or not; the model fluid counts the modes that grow.",
     ),
     parameters={
-        "law": Parameter("reno", "", "congestion-control law", tuple(SOURCES)),
+        "law": ModelParameter("reno", "", "congestion-control law", tuple(SOURCES)),
         **LINK,
-        "buffer": Parameter("5..100:14", "packets", "of the link"),
+        "buffer": ModelParameter("5..100:14", "packets", "of the link"),
         **SPREAD,
-        "flows": Parameter("1000", "1", "how many"),
+        "flows": ModelParameter("1000", "1", "how many"),
     },
     columns=COLUMNS,
     compute=_table,
-    picture=Picture("buffer", ("utilization",), ""),
+    picture=ModelPicture("buffer", ("utilization",), ""),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory.asked import asked
-from elephan.theory.models.card import Column, Model, Parameter, Picture, Prediction
+from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import (
     LINK,
     SPREAD,
@@ -89,11 +89,11 @@ def _doubts(link: Bottleneck) -> list[str]:
 
 
 COLUMNS = {
-    "utilization": Column("1", "share of the rate that is used"),
-    "period_s": Column("s", "between two overflows"),
-    "backlog_packets": Column("packets", "mean queue"),
-    "loss_ratio": Column("1", "lost segments per segment sent"),
-    "shortest_over_longest": Column("1", "rate of the flow with the shortest RTT over that with the longest"),
+    "utilization": ModelColumn("1", "share of the rate that is used"),
+    "period_s": ModelColumn("s", "between two overflows"),
+    "backlog_packets": ModelColumn("packets", "mean queue"),
+    "loss_ratio": ModelColumn("1", "lost segments per segment sent"),
+    "shortest_over_longest": ModelColumn("1", "rate of the flow with the shortest RTT over that with the longest"),
 }
 
 MODEL = Model(
@@ -108,14 +108,14 @@ MODEL = Model(
         "The largest window is cut whatever its RTT, which keeps the windows alike; real overflows hit any flow.",
     ),
     parameters={
-        "law": Parameter("highspeed", "", "congestion-control law", LAWS),
+        "law": ModelParameter("highspeed", "", "congestion-control law", LAWS),
         **LINK,
-        "buffer": Parameter("10..15000", "packets", "of the link", within="[0, inf)"),
+        "buffer": ModelParameter("10..15000", "packets", "of the link", within="[0, inf)"),
         **SPREAD,
     },
     columns=COLUMNS,
     compute=_table,
-    picture=Picture("buffer", ("utilization",), "x"),
+    picture=ModelPicture("buffer", ("utilization",), "x"),
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from elephan.accuracy import nearby
-from elephan.catalog import Parameter, catalog
+from elephan.catalog import CardParameter, catalog
 from elephan.errors import ScenarioError
 from elephan.scenario import Scenario
 from elephan.theory.asked import SOURCES
 from elephan.theory.controls import kind, write
 from elephan.theory.models import MODELS, Bottleneck, bottleneck
 from elephan.theory.models.senders import TAKEN, doubts
-from elephan.theory.rules import RULES, Facts, of_link
+from elephan.theory.rules import RULES, LinkFacts, of_link
 
 PREDICTING = {name: model for name, model in MODELS.items() if model.predict is not None}
 BUFFERS = np.array([20.0, 300.0])
@@ -45,7 +45,7 @@ SPECIAL: dict[tuple[str, str], Any] = {
 """Where no rule of `another` makes a legal value."""
 
 
-def another(law: str, row: Parameter) -> list[Any]:
+def another(law: str, row: CardParameter) -> list[Any]:
     """Other values of a parameter, of which one is legal."""
     name, value = row["name"], row["default"]
     if (law, name) in SPECIAL:
@@ -92,7 +92,7 @@ def parameters() -> tuple[tuple[str, str, Any], ...]:
     return tuple((card["name"], row["name"], legal(card["name"], row)) for card in cards for row in card["parameters"])
 
 
-def legal(law: str, row: Parameter) -> Any:
+def legal(law: str, row: CardParameter) -> Any:
     for value in another(law, row):
         try:
             scenario({"law": law, row["name"]: value})
@@ -255,7 +255,7 @@ def test_a_setting_that_no_run_had_is_not_checked() -> None:
 
 
 def test_the_rule_of_the_decrease_follows_the_cut_of_the_law() -> None:
-    def rule(control: Any) -> tuple[float, Facts]:
+    def rule(control: Any) -> tuple[float, LinkFacts]:
         known = of_link(scenario(control, 1), 0)
         return RULES["decrease_bdp"].packets(known), known
 

@@ -23,7 +23,7 @@ SETTLED = 3.0
 
 
 @dataclass(frozen=True)
-class Teeth:
+class SawtoothStatistics:
     """The teeth of one window.
 
     Parameters
@@ -41,7 +41,7 @@ class Teeth:
     low: float
 
 
-def teeth(time_s: Floats, window: Floats, rtt_s: float) -> Teeth:
+def sawtooth_statistics(time_s: Floats, window: Floats, rtt_s: float) -> SawtoothStatistics:
     """Find the teeth of a window.
 
     Parameters
@@ -53,12 +53,12 @@ def teeth(time_s: Floats, window: Floats, rtt_s: float) -> Teeth:
 
     Returns
     -------
-    Teeth
+    SawtoothStatistics
 
     Examples
     --------
     >>> t = np.arange(0, 40, 0.1)
-    >>> teeth(t, 100 + 10 * (t % 10), 0.1)
+    >>> sawtooth_statistics(t, 100 + 10 * (t % 10), 0.1)
     Teeth(cuts=3, period_s=10.0, high=199.0, low=103.0)
     """
     known = np.isfinite(window)
@@ -79,7 +79,7 @@ def teeth(time_s: Floats, window: Floats, rtt_s: float) -> Teeth:
             continue
         top = max(top, float(window[i]))
     period = (cuts[-1] - cuts[0]) / (len(cuts) - 1) if len(cuts) > 1 else np.nan
-    return Teeth(len(cuts), float(period), _mean(highs), _mean(lows))
+    return SawtoothStatistics(len(cuts), float(period), _mean(highs), _mean(lows))
 
 
 def _mean(values: list[float]) -> float:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Watched:
+class SampledRun:
     """The first replication over time, and the backlog of all.
 
     Parameters
@@ -56,7 +56,7 @@ class Watched:
         return values, np.cumsum(counts) / max(1, counts.sum())
 
 
-def watched(path: Path, warmup_s: float = 0.0) -> Watched:
+def sampled_run(path: Path, warmup_s: float = 0.0) -> SampledRun:
     """Read the samples of a run.
 
     Parameters
@@ -68,7 +68,7 @@ def watched(path: Path, warmup_s: float = 0.0) -> Watched:
 
     Returns
     -------
-    Watched
+    SampledRun
 
     Raises
     ------
@@ -94,7 +94,7 @@ def watched(path: Path, warmup_s: float = 0.0) -> Watched:
     def heads(rows: Any) -> list[str]:
         return list(rows["name"].take(list(range(0, rows.num_rows, time_s.size))).to_pylist()) if rows.num_rows else []
 
-    return Watched(
+    return SampledRun(
         time_s,
         np.array(heads(flows), dtype=object),
         grid(flows, "cwnd_segments"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from elephan.theory import droptail, fairness, highspeed, hstcp, nr_hstcp, red, sawtooth
-from elephan.theory.fixed_points import Thresholds
+from elephan.theory.fixed_points import RedThresholds
 from reference.models import fixed_points as second
 from reference.models import recovery
 
@@ -41,7 +41,7 @@ def test_the_red_fixed_point_is_that_of_the_solved_chain(link: str, p_max: float
     queue = second.red(40, 16, 40, p_max)
     load = second.scan(queue, rate, rtts.tolist(), 0.3, 1.1)
     p, mean = queue(load)
-    [point] = red(hstcp.throughput, rate, 40, rtts, Thresholds(16, 40, p_max))
+    [point] = red(hstcp.throughput, rate, 40, rtts, RedThresholds(16, 40, p_max))
     # The scan ends at 1e-9; loss follows the load with a power of at most K = 40.
     assert point.load == pytest.approx(load, abs=2e-9)
     assert point.utilisation == pytest.approx(load * (1 - p), abs=2e-9)  # what enters is served

@@ -5,7 +5,7 @@
 >>> table.columns["closed_packets_per_s"].round().tolist()
 [12474.0, 90756.0]
 
-The types that editors complete stand in ``shelf.pyi``, which `tools/stubs.py` writes from the models' cards.
+The types that editors complete stand in ``registry.pyi``, which `tools/stubs.py` writes from the models' cards.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from elephan.catalog.entry import Entry, Recipe, Shelf
+from elephan.catalog.entry import ParameterizedEntry, Registry, RegistryEntry
 from elephan.theory.controls import write
 from elephan.theory.models import MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elephan.theory.models.card import Table
+    from elephan.theory.models.card import ModelTable
 
 BASE = {"s": " s", "bit/s": " bit/s", "B": " B"}
 """What a number given without its unit is in."""
@@ -32,20 +32,20 @@ def _text(value: Any, unit: str) -> str:
         return value
     if isinstance(value, Mapping):
         return write(value)
-    if isinstance(value, Entry):
+    if isinstance(value, RegistryEntry):
         return value.name
     if isinstance(value, (int, float)) or not hasattr(value, "__iter__"):
         return f"{value}{BASE.get(unit, '')}"
     return ",".join(_text(item, unit) for item in value)
 
 
-def _compute(entry: Entry, given: dict[str, Any]) -> Table:
+def _compute(entry: RegistryEntry, given: dict[str, Any]) -> ModelTable:
     parameters = entry.parameters
     return MODELS[entry.name].table({name: _text(value, parameters[name]["unit"]) for name, value in given.items()})
 
 
-def _load() -> Iterable[Recipe]:
-    return [Recipe("models", model.to_json(), make=_compute) for model in MODELS.values()]
+def _load() -> Iterable[ParameterizedEntry]:
+    return [ParameterizedEntry("models", model.to_json(), make=_compute) for model in MODELS.values()]
 
 
-models = Shelf("models", _load)
+models = Registry("models", _load)

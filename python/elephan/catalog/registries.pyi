@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from elephan.catalog.entry import Entry, Shelf
+from elephan.catalog.entry import Registry, RegistryEntry
 
 def plain(value: Any) -> Any: ...
 
-class _LawsReno(Entry):
+class _LawsReno(RegistryEntry):
     """Reno (standard TCP). RFC 5681."""
 
     def __call__(
         self, *, increase: float | str = 1.0, decrease: float | str = 0.5, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
-class _LawsHighspeed(Entry):
+class _LawsHighspeed(RegistryEntry):
     """HighSpeed TCP. RFC 3649."""
 
     def __call__(
@@ -28,7 +28,7 @@ class _LawsHighspeed(Entry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
-class _LawsGhstcp(Entry):
+class _LawsGhstcp(RegistryEntry):
     """Gentle HighSpeed TCP. Zhang, Hasegawa and Murata 2005."""
 
     def __call__(
@@ -48,7 +48,7 @@ class _LawsGhstcp(Entry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
-class _LawsNrHstcp(Entry):
+class _LawsNrHstcp(RegistryEntry):
     """Normalised-Rate HighSpeed TCP. Phillips and Hu 2006."""
 
     def __call__(
@@ -69,14 +69,14 @@ class _LawsNrHstcp(Entry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
-class _LawsConstantRate(Entry):
+class _LawsConstantRate(RegistryEntry):
     """Constant-Rate increase. Floyd 1991; Henderson et al. 1998."""
 
     def __call__(
         self, *, increase: float | str = 100.0, decrease: float | str = 0.5, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
-class _LawsScalable(Entry):
+class _LawsScalable(RegistryEntry):
     """Scalable TCP. Kelly 2003."""
 
     def __call__(
@@ -89,14 +89,14 @@ class _LawsScalable(Entry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
-class _LawsFast(Entry):
+class _LawsFast(RegistryEntry):
     """FAST TCP. Jin, Wei and Low 2004."""
 
     def __call__(
         self, *, alpha: float | str = 200.0, gamma: float | str = 0.5, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
-class _LawsHtcp(Entry):
+class _LawsHtcp(RegistryEntry):
     """H-TCP. Shorten and Leith 2004; draft-leith-tcp-htcp-06."""
 
     def __call__(
@@ -113,7 +113,7 @@ class _LawsHtcp(Entry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
-class _LawsBic(Entry):
+class _LawsBic(RegistryEntry):
     """BIC. Xu, Harfoush and Rhee 2004."""
 
     def __call__(
@@ -127,28 +127,28 @@ class _LawsBic(Entry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
-class _LawsVegas(Entry):
+class _LawsVegas(RegistryEntry):
     """TCP Vegas. Brakmo and Peterson 1995."""
 
     def __call__(
         self, *, alpha: float | str = 1.0, beta: float | str = 3.0, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
-class _LawsCubic(Entry):
+class _LawsCubic(RegistryEntry):
     """CUBIC. RFC 9438."""
 
     def __call__(
         self, *, c: float | str = 0.4, beta: float | str = 0.7, fast_convergence: bool = True, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
-class _LawsWestwood(Entry):
+class _LawsWestwood(RegistryEntry):
     """TCP Westwood+. Grieco and Mascolo 2004."""
 
     def __call__(
         self, *, filter: float | str = 0.9, min_interval: Any = "50 ms", slow_start: Any = None
     ) -> dict[str, Any]: ...
 
-class _LawsIllinois(Entry):
+class _LawsIllinois(RegistryEntry):
     """TCP-Illinois. Liu, Başar and Srikant 2006."""
 
     def __call__(
@@ -166,7 +166,7 @@ class _LawsIllinois(Entry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
-class _LawsYeah(Entry):
+class _LawsYeah(RegistryEntry):
     """YeAH-TCP. Baiocchi, Castellani and Vacirca 2007."""
 
     def __call__(
@@ -183,14 +183,14 @@ class _LawsYeah(Entry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
-class _LawsHybla(Entry):
+class _LawsHybla(RegistryEntry):
     """TCP Hybla. Caini and Firrincieli 2004."""
 
     def __call__(
         self, *, reference_rtt: Any = "25 ms", decrease: float | str = 0.5, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
-class _LawsCompound(Entry):
+class _LawsCompound(RegistryEntry):
     """Compound TCP. Tan, Song, Zhang and Sridharan 2006."""
 
     def __call__(
@@ -204,19 +204,19 @@ class _LawsCompound(Entry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
-class _LawsDctcp(Entry):
+class _LawsDctcp(RegistryEntry):
     """Data Center TCP. RFC 8257."""
 
     def __call__(
         self, *, g: float | str = 0.0625, initial_alpha: float | str = 1.0, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
-class _LawsTabulated(Entry):
+class _LawsTabulated(RegistryEntry):
     """A law from tables of a(w) and b(w). RFC 3649, Section 5 (general form)."""
 
     def __call__(self, *, increase: Any = ..., decrease: Any = ..., slow_start: Any = None) -> dict[str, Any]: ...
 
-class _LawsBbr(Entry):
+class _LawsBbr(RegistryEntry):
     """BBR, version 3. draft-ietf-ccwg-bbr-06."""
 
     def __call__(
@@ -240,19 +240,19 @@ class _LawsBbr(Entry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
-class _LawsXcp(Entry):
+class _LawsXcp(RegistryEntry):
     """XCP (explicit control protocol). Katabi, Handley and Rohrs 2002."""
 
     def __call__(self, *, decrease: float | str = 0.5, slow_start: Any = None) -> dict[str, Any]: ...
 
-class _LawsPacketPair(Entry):
+class _LawsPacketPair(RegistryEntry):
     """Packet-pair rate control. Keshav 1991."""
 
     def __call__(
         self, *, setpoint: float | str = 5.0, gain: float | str = 0.25, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
-class _Laws(Shelf[Entry]):
+class _Laws(Registry[RegistryEntry]):
     reno: _LawsReno
     highspeed: _LawsHighspeed
     ghstcp: _LawsGhstcp
@@ -277,17 +277,17 @@ class _Laws(Shelf[Entry]):
 
 laws: _Laws
 
-class _SlowStartsClassic(Entry):
+class _SlowStartsClassic(RegistryEntry):
     """Classic slow start. RFC 5681."""
 
     def __call__(self) -> dict[str, Any]: ...
 
-class _SlowStartsLimited(Entry):
+class _SlowStartsLimited(RegistryEntry):
     """Limited slow start. RFC 3742."""
 
     def __call__(self, *, max_ssthresh: float | str = 100.0) -> dict[str, Any]: ...
 
-class _SlowStartsHystart(Entry):
+class _SlowStartsHystart(RegistryEntry):
     """HyStart++. RFC 9406."""
 
     def __call__(
@@ -302,17 +302,17 @@ class _SlowStartsHystart(Entry):
         l: float | str = 8.0,
     ) -> dict[str, Any]: ...
 
-class _SlowStartsHyblaStart(Entry):
+class _SlowStartsHyblaStart(RegistryEntry):
     """Hybla's slow start. Caini and Firrincieli 2004."""
 
     def __call__(self, *, reference_rtt: Any = "25 ms", ssthresh: float | str = 64.0) -> dict[str, Any]: ...
 
-class _SlowStartsVegasStart(Entry):
+class _SlowStartsVegasStart(RegistryEntry):
     """Slow start of Vegas. Brakmo and Peterson 1995."""
 
     def __call__(self, *, gamma: float | str = 1.0) -> dict[str, Any]: ...
 
-class _SlowStarts(Shelf[Entry]):
+class _SlowStarts(Registry[RegistryEntry]):
     classic: _SlowStartsClassic
     limited: _SlowStartsLimited
     hystart: _SlowStartsHystart
@@ -321,37 +321,37 @@ class _SlowStarts(Shelf[Entry]):
 
 slow_starts: _SlowStarts
 
-class _RecoveriesTahoe(Entry):
+class _RecoveriesTahoe(RegistryEntry):
     """Tahoe: fast retransmit, no fast recovery. Jacobson 1988; Fall and Floyd 1996."""
 
     def __call__(self) -> str: ...
 
-class _RecoveriesReno(Entry):
+class _RecoveriesReno(RegistryEntry):
     """Reno: fast recovery, one hole per recovery. RFC 5681."""
 
     def __call__(self) -> str: ...
 
-class _RecoveriesNewreno(Entry):
+class _RecoveriesNewreno(RegistryEntry):
     """NewReno: partial acknowledgements. RFC 6582."""
 
     def __call__(self) -> str: ...
 
-class _RecoveriesSack(Entry):
+class _RecoveriesSack(RegistryEntry):
     """SACK: scoreboard and pipe. RFC 2018, RFC 6675."""
 
     def __call__(self) -> str: ...
 
-class _RecoveriesPrr(Entry):
+class _RecoveriesPrr(RegistryEntry):
     """SACK with proportional rate reduction. RFC 6675, RFC 9937."""
 
     def __call__(self) -> str: ...
 
-class _RecoveriesRack(Entry):
+class _RecoveriesRack(RegistryEntry):
     """RACK-TLP with proportional rate reduction. RFC 8985, RFC 9937."""
 
     def __call__(self) -> str: ...
 
-class _Recoveries(Shelf[Entry]):
+class _Recoveries(Registry[RegistryEntry]):
     tahoe: _RecoveriesTahoe
     reno: _RecoveriesReno
     newreno: _RecoveriesNewreno
@@ -361,12 +361,12 @@ class _Recoveries(Shelf[Entry]):
 
 recoveries: _Recoveries
 
-class _QueuesDropTail(Entry):
+class _QueuesDropTail(RegistryEntry):
     """Drop-tail FIFO. RFC 2309."""
 
     def __call__(self, *, ecn_threshold: Any = "0 packets", limit: Any = None) -> dict[str, Any]: ...
 
-class _QueuesRed(Entry):
+class _QueuesRed(RegistryEntry):
     """Random early detection. Floyd and Jacobson 1993."""
 
     def __call__(
@@ -386,7 +386,7 @@ class _QueuesRed(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _QueuesAred(Entry):
+class _QueuesAred(RegistryEntry):
     """Adaptive RED. Floyd, Gummadi and Shenker 2001."""
 
     def __call__(
@@ -414,7 +414,7 @@ class _QueuesAred(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _QueuesGared(Entry):
+class _QueuesGared(RegistryEntry):
     """Gentle adaptive RED. Zhang, Hasegawa and Murata 2005."""
 
     def __call__(
@@ -441,7 +441,7 @@ class _QueuesGared(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _QueuesPdRed(Entry):
+class _QueuesPdRed(RegistryEntry):
     """RED under proportional-derivative control. Sun, Ko, Chen, Chan and Zukerman 2003."""
 
     def __call__(
@@ -468,7 +468,7 @@ class _QueuesPdRed(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _QueuesBlue(Entry):
+class _QueuesBlue(RegistryEntry):
     """BLUE. Feng, Shin, Kandlur and Saha 2002."""
 
     def __call__(
@@ -482,7 +482,7 @@ class _QueuesBlue(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _QueuesRem(Entry):
+class _QueuesRem(RegistryEntry):
     """Random exponential marking. Athuraliya, Li, Low and Yin 2001."""
 
     def __call__(
@@ -497,7 +497,7 @@ class _QueuesRem(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _QueuesPie(Entry):
+class _QueuesPie(RegistryEntry):
     """Proportional integral controller enhanced. RFC 8033."""
 
     def __call__(
@@ -517,35 +517,35 @@ class _QueuesPie(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _QueuesDrr(Entry):
+class _QueuesDrr(RegistryEntry):
     """Deficit round robin. Shreedhar and Varghese 1995."""
 
     def __call__(
         self, *, quantum: Any = "1 packets", flow_limit: Any = "0 packets", limit: Any = None
     ) -> dict[str, Any]: ...
 
-class _QueuesFq(Entry):
+class _QueuesFq(RegistryEntry):
     """Fair queueing, dropping from the longest queue. Suter, Lakshman, Stiliadis and Choudhury 1998."""
 
     def __call__(
         self, *, scheduler: Any = "drr", quantum: Any = "1 packets", victim: Any = "tail", limit: Any = None
     ) -> dict[str, Any]: ...
 
-class _QueuesPriorityFq(Entry):
+class _QueuesPriorityFq(RegistryEntry):
     """Priority fair queueing. Kortebi, Oueslati and Roberts 2004."""
 
     def __call__(
         self, *, scheduler: Any = "start-time", quantum: Any = "1 packets", victim: Any = "tail", limit: Any = None
     ) -> dict[str, Any]: ...
 
-class _QueuesSfq(Entry):
+class _QueuesSfq(RegistryEntry):
     """Stochastic fairness queueing. McKenney 1990."""
 
     def __call__(
         self, *, buckets: float | str = 1024.0, quantum: Any = "1 packets", perturb: Any = "10 s", limit: Any = None
     ) -> dict[str, Any]: ...
 
-class _QueuesCodel(Entry):
+class _QueuesCodel(RegistryEntry):
     """Controlled delay. RFC 8289."""
 
     def __call__(
@@ -559,7 +559,7 @@ class _QueuesCodel(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _QueuesFqCodel(Entry):
+class _QueuesFqCodel(RegistryEntry):
     """Flow queue CoDel. RFC 8290."""
 
     def __call__(
@@ -577,7 +577,7 @@ class _QueuesFqCodel(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _QueuesDualpi2(Entry):
+class _QueuesDualpi2(RegistryEntry):
     """Dual-queue coupled PI squared. RFC 9332."""
 
     def __call__(
@@ -598,7 +598,7 @@ class _QueuesDualpi2(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _QueuesXcp(Entry):
+class _QueuesXcp(RegistryEntry):
     """XCP (explicit control protocol). Katabi, Handley and Rohrs 2002."""
 
     def __call__(
@@ -612,7 +612,7 @@ class _QueuesXcp(Entry):
         limit: Any = None,
     ) -> dict[str, Any]: ...
 
-class _Queues(Shelf[Entry]):
+class _Queues(Registry[RegistryEntry]):
     drop_tail: _QueuesDropTail
     red: _QueuesRed
     ared: _QueuesAred
@@ -632,24 +632,24 @@ class _Queues(Shelf[Entry]):
 
 queues: _Queues
 
-class _TrafficBulk(Entry):
+class _TrafficBulk(RegistryEntry):
     """Bulk transfer. Always backlogged; the FTP source of the papers."""
 
     def __call__(self) -> dict[str, Any]: ...
 
-class _TrafficFinite(Entry):
+class _TrafficFinite(RegistryEntry):
     """Finite transfer. One file of given size."""
 
     def __call__(self, *, size: Any = "1 MB") -> dict[str, Any]: ...
 
-class _TrafficEngset(Entry):
+class _TrafficEngset(RegistryEntry):
     """Sessions of a closed population. Andrew et al. 2005."""
 
     def __call__(
         self, *, size: Any = "50 kB", law: Any = "uniform", shape: float | str = 1.2, think: Any = "2 s"
     ) -> dict[str, Any]: ...
 
-class _TrafficElastic(Entry):
+class _TrafficElastic(RegistryEntry):
     """Poisson arrivals of finite flows. Augé and Roberts 2006; Ben Fredj et al. 2001."""
 
     def __call__(
@@ -663,7 +663,7 @@ class _TrafficElastic(Entry):
         places: float | str = 1000.0,
     ) -> dict[str, Any]: ...
 
-class _TrafficWeb(Entry):
+class _TrafficWeb(RegistryEntry):
     """Pages of several objects. ns-2's PagePool/WebTraf; Feldmann et al. 1999."""
 
     def __call__(
@@ -686,22 +686,22 @@ class _TrafficWeb(Entry):
         connections: float | str = 6.0,
     ) -> dict[str, Any]: ...
 
-class _TrafficReplay(Entry):
+class _TrafficReplay(RegistryEntry):
     """Flows of a list. A list of opening times and sizes."""
 
     def __call__(self, *, flows: Any = "0 s 1000000 B", places: float | str = 1000.0) -> dict[str, Any]: ...
 
-class _TrafficPoisson(Entry):
+class _TrafficPoisson(RegistryEntry):
     """Poisson stream of datagrams. Augé and Roberts 2006."""
 
     def __call__(self, *, rate: Any = "1 Mbit/s", size: Any = "constant") -> dict[str, Any]: ...
 
-class _TrafficCbr(Entry):
+class _TrafficCbr(RegistryEntry):
     """Constant bit rate. The CBR source of ns-2, over UDP."""
 
     def __call__(self, *, rate: Any = "1 Mbit/s") -> dict[str, Any]: ...
 
-class _TrafficOnOff(Entry):
+class _TrafficOnOff(RegistryEntry):
     """Bursts and silences. Traffic/Exponential and Traffic/Pareto of ns-2; Willinger et al. 1997."""
 
     def __call__(
@@ -715,7 +715,7 @@ class _TrafficOnOff(Entry):
         size: Any = "constant",
     ) -> dict[str, Any]: ...
 
-class _Traffic(Shelf[Entry]):
+class _Traffic(Registry[RegistryEntry]):
     bulk: _TrafficBulk
     finite: _TrafficFinite
     engset: _TrafficEngset

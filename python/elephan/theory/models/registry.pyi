@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from elephan.catalog.entry import Entry, Shelf
-from elephan.theory.models.card import Table
+from elephan.catalog.entry import Registry, RegistryEntry
+from elephan.theory.models.card import ModelTable
 
-class _ModelsResponse(Entry):
+class _ModelsResponse(RegistryEntry):
     """Published response functions: window at a loss rate. RFC 3649."""
 
     def __call__(
@@ -15,19 +15,19 @@ class _ModelsResponse(Entry):
         p: Any = "1e-8..1e-2:7",
         rtt: Any = "100 ms",
         window: Any = "83333 packets",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsHstcp(Entry):
+class _ModelsHstcp(RegistryEntry):
     """One HighSpeed flow as a fluid: throughput at a loss rate. Barman 2004."""
 
-    def __call__(self, *, p: Any = "1e-7..1e-3:5", rtt: Any = "120 ms") -> Table: ...
+    def __call__(self, *, p: Any = "1e-7..1e-3:5", rtt: Any = "120 ms") -> ModelTable: ...
 
-class _ModelsHstcpWindow(Entry):
+class _ModelsHstcpWindow(RegistryEntry):
     """One HighSpeed flow as a fluid: window between two losses. Barman 2004."""
 
-    def __call__(self, *, p: Any = "1e-5", rtt: Any = "120 ms", share: Any = "0..1:11") -> Table: ...
+    def __call__(self, *, p: Any = "1e-5", rtt: Any = "120 ms", share: Any = "0..1:11") -> ModelTable: ...
 
-class _ModelsSawtooth(Entry):
+class _ModelsSawtooth(RegistryEntry):
     """All windows cut at every overflow. Lakshman and Madhow 1997."""
 
     def __call__(
@@ -39,9 +39,9 @@ class _ModelsSawtooth(Entry):
         buffer: Any = "10..15000",
         rtt: Any = "120 ms",
         flows: Any = "10",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsStaggered(Entry):
+class _ModelsStaggered(RegistryEntry):
     """The largest window alone cut at every overflow. Andrew 2005."""
 
     def __call__(
@@ -54,9 +54,9 @@ class _ModelsStaggered(Entry):
         flows: Any = "10",
         rtt_min: Any = "115.5 ms",
         rtt_max: Any = "124.5 ms",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsDroptailFixedPoint(Entry):
+class _ModelsDroptailFixedPoint(RegistryEntry):
     """Flows and M/M/1/K agree on a load: drop-tail. Barman 2004."""
 
     def __call__(
@@ -71,9 +71,9 @@ class _ModelsDroptailFixedPoint(Entry):
         flows: Any = "10",
         rtt_min: Any = "115.5 ms",
         rtt_max: Any = "124.5 ms",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsRedFixedPoint(Entry):
+class _ModelsRedFixedPoint(RegistryEntry):
     """Flows and a queue of Poisson arrivals agree on a load: RED. Barman 2004."""
 
     def __call__(
@@ -92,9 +92,9 @@ class _ModelsRedFixedPoint(Entry):
         flows: Any = "10",
         rtt_min: Any = "115.5 ms",
         rtt_max: Any = "124.5 ms",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsGaussian(Entry):
+class _ModelsGaussian(RegistryEntry):
     """The Gaussian sum of many independent windows. Appenzeller 2004."""
 
     def __call__(
@@ -108,9 +108,9 @@ class _ModelsGaussian(Entry):
         flows: Any = "400",
         rtt_min: Any = "60 ms",
         rtt_max: Any = "180 ms",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsSmallBuffer(Entry):
+class _ModelsSmallBuffer(RegistryEntry):
     """Paced flows and a very small buffer: loss is load^B. Raina and Wischik 2005."""
 
     def __call__(
@@ -123,9 +123,9 @@ class _ModelsSmallBuffer(Entry):
         flows: Any = "1000",
         rtt_min: Any = "115.5 ms",
         rtt_max: Any = "124.5 ms",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsBacklogTarget(Entry):
+class _ModelsBacklogTarget(RegistryEntry):
     """A set number of packets of each flow in the queue. Jin 2004."""
 
     def __call__(
@@ -136,9 +136,9 @@ class _ModelsBacklogTarget(Entry):
         packet: Any = "1000 B",
         buffer: Any = "15000",
         flows: Any = "1,2,5,10,20,50",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsFluid(Entry):
+class _ModelsFluid(RegistryEntry):
     """TCP and queue management as a fluid with delay. Misra 2000."""
 
     def __call__(
@@ -159,9 +159,9 @@ class _ModelsFluid(Entry):
         p_max: Any = "0.1",
         weight: Any = "2e-4",
         target: Any = "15 ms",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsRules(Entry):
+class _ModelsRules(RegistryEntry):
     """Buffer rules. Villamizar 1994."""
 
     def __call__(
@@ -180,9 +180,9 @@ class _ModelsRules(Entry):
         buffer: Any = "0",
         access: Any = "10 Gbit/s",
         other: Any = "no",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsQueueBound(Entry):
+class _ModelsQueueBound(RegistryEntry):
     """Least queue after an overflow, and the largest bandwidth-delay product. Andrew 2005."""
 
     def __call__(
@@ -192,16 +192,16 @@ class _ModelsQueueBound(Entry):
         packet: Any = "500 B",
         rtt_max: Any = "100 ms,150 ms",
         buffer: Any = "0..1000:11",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsProcessorSharing(Entry):
+class _ModelsProcessorSharing(RegistryEntry):
     """Processor sharing: transfers that share a link equally. Auge and Roberts 2006."""
 
     def __call__(
         self, *, load: Any = "0..0.9:10", flows: Any = "4", size: Any = "1 MB", rate: Any = "50 Mbit/s"
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsPoissonLoss(Entry):
+class _ModelsPoissonLoss(RegistryEntry):
     """Loss of Poisson packets at a small buffer. Auge and Roberts 2006."""
 
     def __call__(
@@ -212,9 +212,9 @@ class _ModelsPoissonLoss(Entry):
         target: Any = "0.01",
         packet: Any = "500 B",
         rate: Any = "2.5 Gbit/s",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsMixed(Entry):
+class _ModelsMixed(RegistryEntry):
     """Bottlenecked flows beside background traffic. Auge and Roberts 2006."""
 
     def __call__(
@@ -228,9 +228,9 @@ class _ModelsMixed(Entry):
         permanent: Any = "0",
         target: Any = "1e-3",
         chance: Any = "0.05",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsEngset(Entry):
+class _ModelsEngset(RegistryEntry):
     """A closed population of users. Andrew 2005."""
 
     def __call__(
@@ -241,9 +241,9 @@ class _ModelsEngset(Entry):
         session: Any = "100.5 packets",
         packet: Any = "500 B",
         rate: Any = "16 Mbit/s",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsRecoveryTime(Entry):
+class _ModelsRecoveryTime(RegistryEntry):
     """Time to recover from a loss. Phillips and Hu 2006."""
 
     def __call__(
@@ -253,9 +253,9 @@ class _ModelsRecoveryTime(Entry):
         rtt: Any = "87.5 ms,100 ms,112.5 ms,125 ms",
         rate: Any = ...,
         mss: Any = "1500 B",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsLossShare(Entry):
+class _ModelsLossShare(RegistryEntry):
     """Rate for a period of synchronised losses. Phillips and Hu 2006."""
 
     def __call__(
@@ -265,9 +265,9 @@ class _ModelsLossShare(Entry):
         period: Any = "4 s",
         rtt: Any = "87.5 ms,100 ms,112.5 ms,125 ms",
         mss: Any = "1500 B",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _ModelsConvergence(Entry):
+class _ModelsConvergence(RegistryEntry):
     """Do synchronised losses even out rates?. Phillips and Hu 2006."""
 
     def __call__(
@@ -279,9 +279,9 @@ class _ModelsConvergence(Entry):
         rtt_min: Any = "75 ms",
         rtt_max: Any = "100 ms,150 ms,200 ms,250 ms",
         mss: Any = "1500 B",
-    ) -> Table: ...
+    ) -> ModelTable: ...
 
-class _Models(Shelf[Entry]):
+class _Models(Registry[RegistryEntry]):
     response: _ModelsResponse
     hstcp: _ModelsHstcp
     hstcp_window: _ModelsHstcpWindow

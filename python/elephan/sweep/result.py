@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native, display
 from elephan.run.files import write_json, write_parquet
-from elephan.store import Stored, Table, folders
+from elephan.store import StoredRun, StoreTable, folders
 from elephan.store.provenance import here
 from elephan.store.query import as_column
 from elephan.store.summary import RUN, shown_as, summarize
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     from elephan.store.labels import Labels
     from elephan.sweep.document import Sweep
-    from elephan.sweep.points import Point
+    from elephan.sweep.points import SweepPoint
 
 
 @dataclass(frozen=True)
-class Done:
+class PointResult:
     """A point of a sweep, and what came of it.
 
     Parameters
     ----------
-    point : Point
+    point : SweepPoint
     store : Path
     reused : bool
         It was in the store.
@@ -37,7 +37,7 @@ class Done:
         Why it failed.
     """
 
-    point: Point
+    point: SweepPoint
     store: Path
     reused: bool
     error: str | None
@@ -61,7 +61,7 @@ class Done:
         InputError
             If the run is not in the store any more, or damaged.
         """
-        return Stored(self.run, self.folder, lambda: [self.labels]).document
+        return StoredRun(self.run, self.folder, lambda: [self.labels]).document
 
     @property
     def folder(self) -> Path:
@@ -95,13 +95,13 @@ class Done:
 
 
 @dataclass(frozen=True, repr=False)
-class Swept:
+class SweepResult:
     """The result of `sweep`.
 
     Parameters
     ----------
     sweep : Sweep
-    done : tuple of Done
+    done : tuple of PointResult
         All its points in their order; of a shard, its own.
     store : Path
         Where the runs lie.
@@ -111,18 +111,18 @@ class Swept:
     """
 
     sweep: Sweep
-    done: tuple[Done, ...]
+    done: tuple[PointResult, ...]
     store: Path
     wall_s: float
     packets: int
 
     @property
-    def points(self) -> list[Done]:
+    def points(self) -> list[PointResult]:
         """Points that have a result."""
         return [point for point in self.done if point.error is None]
 
     @property
-    def failures(self) -> list[Done]:
+    def failures(self) -> list[PointResult]:
         """Points that failed."""
         return [point for point in self.done if point.error is not None]
 
@@ -148,7 +148,9 @@ class Swept:
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
-        return f"<Swept {self.sweep.title!r}: {len(self.points)} points, {self.reused} of them in the store{failed}>"
+        return (
+            f"<SweepResult {self.sweep.title!r}: {len(self.points)} points, {self.reused} of them in the store{failed}>"
+        )
 
     def _repr_html_(self) -> str:
         columns: dict[str, list[Any]] = {name: [p.labels.get(name) for p in self.points] for name in self.label_names}
@@ -159,19 +161,19 @@ class Swept:
         failed = (display.note(f"Failed: {point.labels}: {point.error}") for point in self.failures)
         return display.joined(display.table(columns, self.sweep.title), *failed)
 
-    def table(self) -> Table:
+    def table(self) -> StoreTable:
         """Lay the points out in one table: labels, then what the store's table has of a run.
 
         Returns
         -------
-        Table
+        StoreTable
             A row per point with a result, in the order of the sweep.
         """
         import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
         rows = list(self._rows())
         names = dict.fromkeys(name for row in rows for name in row)
-        return Table(pa.table({name: as_column([row.get(name) for row in rows]) for name in names}))
+        return StoreTable(pa.table({name: as_column([row.get(name) for row in rows]) for name in names}))
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan sweep --json``.

@@ -1,4 +1,4 @@
-"""The check of the rooms finds what it is there to find."""
+"""The check of the layers finds what it is there to find."""
 
 import importlib.util
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 
 PAGE = """
-## Rust rooms
+## Rust layers
 
 | # | crate | holds |
 |--:|---|---|
@@ -16,7 +16,7 @@ PAGE = """
 | 1 | `law` | laws |
 | 1 | `queue`, `traffic` | queues |
 
-## Python rooms
+## Python layers
 
 | # | module | holds |
 |--:|---|---|
@@ -27,7 +27,7 @@ PAGE = """
 
 
 def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("rooms", ROOT / "tools" / "rooms.py")
+    spec = importlib.util.spec_from_file_location("layers", ROOT / "tools" / "layers.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -35,7 +35,7 @@ def load() -> ModuleType:
     return module
 
 
-rooms = load()
+layers = load()
 
 
 def metadata(**needs: list[str]) -> dict[str, Any]:
@@ -48,15 +48,15 @@ def metadata(**needs: list[str]) -> dict[str, Any]:
 
 
 def violations(**needs: list[str]) -> list[str]:
-    return list(rooms.crate_violations(rooms.table(PAGE, "Rust rooms"), metadata(**needs)))
+    return list(layers.crate_violations(layers.table(PAGE, "Rust layers"), metadata(**needs)))
 
 
-def layers(*lines: str) -> list[str]:
-    return list(rooms.layer_violations(rooms.table(PAGE, "Python rooms"), lines))
+def wrong_layers(*lines: str) -> list[str]:
+    return list(layers.layer_violations(layers.table(PAGE, "Python layers"), lines))
 
 
-def test_the_table_is_read_with_several_rooms_in_a_row() -> None:
-    assert rooms.table(PAGE, "Rust rooms") == {"base": 0, "law": 1, "queue": 1, "traffic": 1}
+def test_the_table_is_read_with_several_layers_in_a_row() -> None:
+    assert layers.table(PAGE, "Rust layers") == {"base": 0, "law": 1, "queue": 1, "traffic": 1}
 
 
 def test_downwards_is_allowed() -> None:
@@ -75,19 +75,23 @@ def test_a_crate_needs_a_row() -> None:
 
 
 def test_the_contract_has_the_rows_of_the_table() -> None:
-    assert layers("run", "theory : (stats)", "errors") == []
+    assert wrong_layers("run", "theory : (stats)", "errors") == []
 
 
 def test_a_contract_in_another_order_is_found() -> None:
-    assert layers("theory | stats", "run") == ["import-linter: layer 'run' is out of the order of docs/architecture.md"]
-    assert layers("run | stats") == ["import-linter: layer 'run | stats' is out of the order of docs/architecture.md"]
+    assert wrong_layers("theory | stats", "run") == [
+        "import-linter: layer 'run' is out of the order of docs/architecture.md"
+    ]
+    assert wrong_layers("run | stats") == [
+        "import-linter: layer 'run | stats' is out of the order of docs/architecture.md"
+    ]
 
 
 def test_a_layer_needs_a_row() -> None:
-    assert layers("run | attic") == ["import-linter: attic has no row in docs/architecture.md"]
+    assert wrong_layers("run | attic") == ["import-linter: attic has no row in docs/architecture.md"]
 
 
 def test_this_project_has_its_tables() -> None:
-    page = (ROOT / rooms.PAGE).read_text(encoding="utf-8")
-    assert rooms.table(page, "Rust rooms")["sim"] > rooms.table(page, "Rust rooms")["transport"]
-    assert rooms.table(page, "Python rooms")["theory"] < rooms.table(page, "Python rooms")["run"]
+    page = (ROOT / layers.PAGE).read_text(encoding="utf-8")
+    assert layers.table(page, "Rust layers")["sim"] > layers.table(page, "Rust layers")["transport"]
+    assert layers.table(page, "Python layers")["theory"] < layers.table(page, "Python layers")["run"]

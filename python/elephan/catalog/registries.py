@@ -1,6 +1,6 @@
-"""What a scenario can name, shelf by shelf.
+"""What a scenario can name, registry by registry.
 
-The types that editors complete stand in ``shelves.pyi``, which `tools/stubs.py` writes from the same cards.
+The types that editors complete stand in ``registries.pyi``, which `tools/stubs.py` writes from the same cards.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from elephan.catalog import catalog
-from elephan.catalog.entry import Recipe, Shelf
+from elephan.catalog.entry import ParameterizedEntry, Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from elephan.catalog.entry import Entry
+    from elephan.catalog.entry import RegistryEntry
 
 KEYS = {"laws": "law", "slow-starts": "kind", "queues": "discipline", "traffic": "kind"}
 """Where the name stands in a scenario file's table; a recovery is its name alone."""
@@ -26,11 +26,11 @@ ALSO: dict[str, Mapping[str, str]] = {
 """What a table takes besides the parameters of the card."""
 
 
-def _table(key: str, entry: Entry, given: dict[str, Any]) -> dict[str, Any]:
+def _table(key: str, entry: RegistryEntry, given: dict[str, Any]) -> dict[str, Any]:
     return {key: entry.name, **{name: plain(value) for name, value in given.items()}}
 
 
-def _name(entry: Entry, _: dict[str, Any]) -> str:
+def _name(entry: RegistryEntry, _: dict[str, Any]) -> str:
     return entry.name
 
 
@@ -50,20 +50,20 @@ def plain(value: Any) -> Any:
     >>> plain(queues.codel), plain("50 packets")
     ('codel', '50 packets')
     """
-    return value.name if isinstance(value, Recipe) else value
+    return value.name if isinstance(value, ParameterizedEntry) else value
 
 
-def _shelf(kind: str) -> Shelf[Recipe]:
-    make: Callable[[Entry, dict[str, Any]], Any] = partial(_table, KEYS[kind]) if kind in KEYS else _name
+def _registry(kind: str) -> Registry[ParameterizedEntry]:
+    make: Callable[[RegistryEntry, dict[str, Any]], Any] = partial(_table, KEYS[kind]) if kind in KEYS else _name
 
-    def load() -> Iterable[Recipe]:
-        return [Recipe(kind, card, ALSO.get(kind, {}), make) for card in catalog(kind)]
+    def load() -> Iterable[ParameterizedEntry]:
+        return [ParameterizedEntry(kind, card, ALSO.get(kind, {}), make) for card in catalog(kind)]
 
-    return Shelf(kind, load)
+    return Registry(kind, load)
 
 
-laws = _shelf("laws")
-slow_starts = _shelf("slow-starts")
-recoveries = _shelf("recoveries")
-queues = _shelf("queues")
-traffic = _shelf("traffic")
+laws = _registry("laws")
+slow_starts = _registry("slow-starts")
+recoveries = _registry("recoveries")
+queues = _registry("queues")
+traffic = _registry("traffic")

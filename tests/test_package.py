@@ -17,7 +17,7 @@ import pytest
 import elephan
 from elephan.catalog import KINDS, catalog
 from elephan.catalog.entry import identifier
-from elephan.display import Columns, cell, facts, table
+from elephan.display import ColumnTable, cell, facts, table
 from elephan.theory.models import MODELS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -145,7 +145,7 @@ def test_editors_complete_names_and_parameters_without_running_anything() -> Non
         script = jedi.Script(text, path=ROOT / "python" / "seen.py", project=project, environment=environment)
         return {found.name for found in script.complete()}
 
-    head = "from elephan.catalog.shelves import laws, queues\nfrom elephan.theory.models.shelf import models\n"
+    head = "from elephan.catalog.registries import laws, queues\nfrom elephan.theory.models.registry import models\n"
     assert {"highspeed", "cubic"} <= complete(f"{head}laws.")
     assert {"sawtooth", "droptail_fixed_point"} <= complete(f"{head}models.")
     assert {"min_th=", "limit="} <= complete(f"{head}queues.red(")
@@ -188,7 +188,7 @@ def test_every_display_is_escaped_and_balanced(result: Any) -> None:
         seen = _Cells(page)
         assert not seen.open, type(each)
         assert "<script" not in page, type(each)
-        assert len(repr(each)) < 400 or isinstance(each, Columns)
+        assert len(repr(each)) < 400 or isinstance(each, ColumnTable)
     assert evil in _Cells(named._repr_html_()).texts
 
 

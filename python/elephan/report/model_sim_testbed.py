@@ -12,12 +12,12 @@ from elephan.pictures.table import Cell, Table, cell
 from elephan.pictures.thin import thin
 from elephan.pictures.words import NARROW, count, joined, number, with_unit
 from elephan.report.lines import MOST_POINTS, of_flows, points_each, spans
-from elephan.report.page import Command, Page, Part, Tile
-from elephan.report.punctual import parts as testbed_parts
-from elephan.report.punctual import verdict
+from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.run import groups_table, links_table
+from elephan.report.samples import sampled_run
 from elephan.report.sources import origin, read_json, set_up, why_warmup
-from elephan.report.watched import watched
+from elephan.report.testbed_section import parts as testbed_parts
+from elephan.report.testbed_section import verdict
 from elephan.scenario import Scenario
 from elephan.units import format_time
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from elephan.report.watched import Watched
+    from elephan.report.samples import SampledRun
 
 Document = dict[str, Any]
 
@@ -34,7 +34,7 @@ MINUS = "\N{MINUS SIGN}"
 MOST_TILES = 6
 
 
-class Shown(NamedTuple):
+class DisplayFormat(NamedTuple):
     """How a quantity is shown: its name, its unit, and what makes that of the document's; in sentences, which unit."""
 
     title: str
@@ -44,17 +44,17 @@ class Shown(NamedTuple):
 
 
 SHOWN = {
-    "utilization": Shown("utilization", "%", 100, "%"),
-    "queueing_delay_s": Shown("mean queueing delay", "ms", 1e3, "s"),
-    "loss_ratio": Shown("loss ratio", "%", 100, "%"),
-    "period_s": Shown("time between cuts", "s", 1, "s"),
-    "cwnd_high_segments": Shown("cwnd before a cut", "segments", 1, "segments"),
-    "cwnd_low_segments": Shown("cwnd after a cut", "segments", 1, "segments"),
-    "jain": Shown("Jain's index", ""),
+    "utilization": DisplayFormat("utilization", "%", 100, "%"),
+    "queueing_delay_s": DisplayFormat("mean queueing delay", "ms", 1e3, "s"),
+    "loss_ratio": DisplayFormat("loss ratio", "%", 100, "%"),
+    "period_s": DisplayFormat("time between cuts", "s", 1, "s"),
+    "cwnd_high_segments": DisplayFormat("cwnd before a cut", "segments", 1, "segments"),
+    "cwnd_low_segments": DisplayFormat("cwnd after a cut", "segments", 1, "segments"),
+    "jain": DisplayFormat("Jain's index", ""),
 }
 
 
-def page(folder: Path) -> Page:
+def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan compare --out`` wrote, or of what ``elephan compare --json`` printed.
 
     Parameters
@@ -64,7 +64,7 @@ def page(folder: Path) -> Page:
 
     Returns
     -------
-    Page
+    ReportPage
 
     Raises
     ------
@@ -77,14 +77,14 @@ def page(folder: Path) -> Page:
     run, known = simulation["run"], None if testbed is None else testbed["testbed"]
     # Documents of before it was in there have everything but the scenario.
     scenario = Scenario.from_text(document["scenario"], "scenario.toml") if "scenario" in document else None
-    parts = [Part("Quantities", (), (), (quantities_table(document),))]
+    parts = [PageSection("Quantities", (), (), (quantities_table(document),))]
     figures = over_time(document, folder)
     if figures:
-        parts.append(Part("Over time", (_when(run),), figures))
+        parts.append(PageSection("Over time", (_when(run),), figures))
     if known is not None:
         parts += testbed_parts(known)
-    parts.append(Part("Links and flows", (), (), _details(document)))
-    return Page(
+    parts.append(PageSection("Links and flows", (), (), _details(document)))
+    return ReportPage(
         kind="Model, simulation and testbed" if testbed else "Model and simulation",
         title=run["scenario"],
         question=(_question(document), *((set_up(scenario, scenario.links[0]),) if scenario else ())),
@@ -118,10 +118,10 @@ def _others(document: Document) -> list[str]:
     return [other for other in others if any(row[other] is not None for row in document["rows"])]
 
 
-def _shown(row: Document) -> Shown:
+def _shown(row: Document) -> DisplayFormat:
     """How a quantity is shown; one that this page does not know, as the document has it."""
     unit = "" if row["unit"] == "1" else row["unit"]
-    return SHOWN.get(row["name"], Shown(row["name"], unit, 1.0, unit))
+    return SHOWN.get(row["name"], DisplayFormat(row["name"], unit, 1.0, unit))
 
 
 def _size(row: Document, gap: float) -> str:
@@ -170,7 +170,7 @@ def _sentence(document: Document) -> str:
     return f"{verdict(document['testbed']['testbed'])} {far}".rstrip()
 
 
-def _tiles(rows: Sequence[Document], against: str) -> list[Tile]:
+def _tiles(rows: Sequence[Document], against: str) -> list[HeadlineNumber]:
     """What the others are measured by, and how far they are from it."""
     found = []
     for row in rows:
@@ -183,7 +183,7 @@ def _tiles(rows: Sequence[Document], against: str) -> list[Tile]:
             if (gap := row[f"{other}_gap"]) is not None
         ]
         title = f"{shown.title[:1].upper()}{shown.title[1:]}"
-        found.append(Tile(title, with_unit(row[against], shown.said), ", ".join(gaps)))
+        found.append(HeadlineNumber(title, with_unit(row[against], shown.said), ", ".join(gaps)))
     return found
 
 
@@ -300,7 +300,7 @@ def over_time(document: Document, folder: Path) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def _seen(document: Document, folder: Path, name: str) -> Watched | None:
+def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
     """The samples of one of the runs, if they are in the folder."""
     path = folder / name / "samples.parquet"
     if not path.exists():
@@ -308,10 +308,10 @@ def _seen(document: Document, folder: Path, name: str) -> Watched | None:
     if read_json(folder / name / "run.json").get("run") != document[name]["run"]:
         message = f"{folder / name}: is of another run than {folder / 'compare.json'}; compare again"
         raise InputError(message)
-    return watched(path)
+    return sampled_run(path)
 
 
-def _windows(seen: Mapping[str, Watched]) -> tuple[Series, ...]:
+def _windows(seen: Mapping[str, SampledRun]) -> tuple[Series, ...]:
     known = {name: each for name, each in seen.items() if np.isfinite(each.cwnd_segments).any()}
     most = points_each([each.cwnd_segments for each in known.values()])
     found: list[Series] = []
@@ -322,7 +322,7 @@ def _windows(seen: Mapping[str, Watched]) -> tuple[Series, ...]:
     return tuple(found)
 
 
-def _backlog(seen: Mapping[str, Watched]) -> tuple[Series, ...]:
+def _backlog(seen: Mapping[str, SampledRun]) -> tuple[Series, ...]:
     most = MOST_POINTS // max(1, len(seen))
     return tuple(
         Series(name, *thin(each.time_s, each.backlog_packets[0], most), colour=_hue(name))
@@ -352,12 +352,12 @@ def _warnings(simulation: Document, testbed: Document | None) -> tuple[dict[str,
     return tuple({(w["rule"], w["where"]): w for w in reversed(every)}.values())[::-1]
 
 
-def _command(*, real: bool) -> Command:
+def _command(*, real: bool) -> TerminalCommand:
     if real:
         says = "Model and simulation give the same numbers; a testbed never quite, and it needs root."
-        return Command("sudo elephan compare scenario.toml --out compared/", says)
+        return TerminalCommand("sudo elephan compare scenario.toml --out compared/", says)
     says = "The same numbers, from the scenario of this page."
-    return Command("elephan compare scenario.toml --no-testbed --out compared/", says)
+    return TerminalCommand("elephan compare scenario.toml --no-testbed --out compared/", says)
 
 
 def _provenance(document: Document, folder: Path) -> tuple[tuple[str, str], ...]:

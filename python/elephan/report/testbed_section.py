@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.pictures.table import Table, cell
 from elephan.pictures.words import count, plain
-from elephan.report.page import Part
+from elephan.report.page import PageSection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,7 @@ def verdict(known: Mapping[str, Any]) -> str:
     return f"The testbed was punctual{often}, 99 % of the packets less than {late} us late: its numbers are valid."
 
 
-def parts(known: Mapping[str, Any]) -> list[Part]:
+def parts(known: Mapping[str, Any]) -> list[PageSection]:
     """Make the parts of a page about a testbed.
 
     Parameters
@@ -68,12 +68,12 @@ def parts(known: Mapping[str, Any]) -> list[Part]:
 
     Returns
     -------
-    list of Part
+    list of PageSection
     """
     return [part for part in (punctuality(known), counted(known)) if part is not None]
 
 
-def punctuality(known: Mapping[str, Any]) -> Part:
+def punctuality(known: Mapping[str, Any]) -> PageSection:
     """Make the part of a page about a testbed's punctuality.
 
     Parameters
@@ -83,7 +83,7 @@ def punctuality(known: Mapping[str, Any]) -> Part:
 
     Returns
     -------
-    Part
+    PageSection
     """
     records = known["punctuality"]
     objected = tuple(objection.partition(":")[0] for objection in known["objections"])
@@ -110,10 +110,10 @@ def punctuality(known: Mapping[str, Any]) -> Part:
     note = f"Late: by more than {limit}. Suspect: drops right after a pause of more than that. Refused: packets that a "
     note += "device did not take. Priority: whether the relay ran before everything that has none. Replications count "
     note += "from 0, as in the files; of several attempts the last one counts."
-    return Part("Punctuality", (lead,), (), (Table("Punctuality of the testbed", HEADS, rows, note),))
+    return PageSection("Punctuality", (lead,), (), (Table("Punctuality of the testbed", HEADS, rows, note),))
 
 
-def counted(known: Mapping[str, Any]) -> Part | None:
+def counted(known: Mapping[str, Any]) -> PageSection | None:
     """Make the part of a page about what the kernel counted, and where it did not do what the scenario says.
 
     Parameters
@@ -123,7 +123,7 @@ def counted(known: Mapping[str, Any]) -> Part | None:
 
     Returns
     -------
-    Part or None
+    PageSection or None
         None if a document of an earlier version has nothing of it.
     """
     said = tuple(f"Not as the scenario says: {one}." for one in known.get("differences", ()))
@@ -143,4 +143,4 @@ def counted(known: Mapping[str, Any]) -> Part | None:
     note += "those that cut a window, timeouts included. Tests: gHSTCP's of round-trip times; rising: such as made it "
     note += "Reno. Strays: thresholds that no law gave, beyond twice the highest window."
     heads = ("replication", "of", *ACKS.values(), *COUNTS.values())
-    return Part("What the kernel counted", said, (), (Table("Counted by the kernel", heads, tuple(rows), note),))
+    return PageSection("What the kernel counted", said, (), (Table("Counted by the kernel", heads, tuple(rows), note),))
