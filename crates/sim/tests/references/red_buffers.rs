@@ -8,9 +8,7 @@
 //! own simulation ran Adaptive RED), and at 2.5 Gbit/s a fifth gives 0.54 (model 0.99): drops begin where little waits, and
 //! a slow start that overshoots a small buffer throws the flows far back.
 
-mod interval;
-
-use interval::{interval, more};
+use crate::interval::{interval, more};
 use sim::{Engine, Options, Outcome, simulate};
 
 /// 1 Gbit/s and 115.5 to 124.5 ms; a tenth of the paper's bandwidth-delay product is 1250 packets.

@@ -3,9 +3,7 @@
 //! Source: processor sharing and the transparent regime, Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006,
 //! Sections 2 and 3; the closed population of Andrew et al., Buffer sizing for nonhomogeneous TCP sources, 2005, Section III.
 
-mod interval;
-
-use interval::interval;
+use crate::interval::interval;
 use sim::{Engine, Options, TransferOutcome, simulate};
 
 /// Replications of `text`: what became of the first group's transfers, and the utilisation of the first link.

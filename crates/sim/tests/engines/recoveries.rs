@@ -5,13 +5,11 @@
 //! reduction by b the pipe must first drain to the new window, so SACK is silent for a share b of the round trip and then
 //! sends one segment per ACK; the window comes out as one block, and stays one. PRR spreads it over all of the round trip.
 
-mod interval;
-
-use interval::{interval, more};
+use crate::interval::{interval, more};
 use sim::{Engine, Options, Outcome, simulate};
 
 fn run(recovery: &str, buffer: u32, record: &str, replication: u32) -> Outcome {
-    let text = include_str!("../../../scenarios/hstcp-1g.toml")
+    let text = include_str!("../../../../scenarios/hstcp-1g.toml")
         .replace("1250 packets\"", &format!("{buffer} packets\""))
         .replace("recovery = \"sack\"", &format!("recovery = \"{recovery}\""))
         .replace("every = \"100 ms\"", record);

@@ -8,9 +8,7 @@
 //! utilisation (94.3, 90.1, 86.9), both together too little (91.6, 88.4, 82.8). gARED from `max_p` 0.1 stays there: 91 for
 //! 97.4; from 0.001 it settles at 1e-5 (900 s) and fills the link, but is fairer than ARED (0.94; source: 0.79, less fair).
 
-mod interval;
-
-use interval::{interval, more};
+use crate::interval::{interval, more};
 use sim::{Engine, Options, Outcome, simulate};
 
 const DROP_TAIL: &str = "\"drop-tail\"";

@@ -1,7 +1,7 @@
 //! Random small networks: whatever a scenario file can say, both engines must agree on every event, and packets are
 //! conserved. New laws, recoveries, disciplines (with their parameters) and kinds of traffic come in through the registries.
 
-#[path = "../../queue/tests/values/mod.rs"]
+#[path = "../../../queue/tests/values/mod.rs"]
 mod values;
 
 use base::Value;

@@ -8,9 +8,7 @@
 //! case 7 (80, 54, 27) with 50 Mbit/s of background, and 98 to 100 in case 7 without any. Smaller links and windows
 //! would not do: at a tenth of the rate HighSpeed itself leaves the standard flows two thirds and more of their share.
 
-mod interval;
-
-use interval::{interval, more};
+use crate::interval::{interval, more};
 use sim::{Engine, Options, Outcome, simulate};
 
 /// The paper's two groups; `delay` of the link in ms. Access links add 0.1 ms at each end. Jitter of one packet time.

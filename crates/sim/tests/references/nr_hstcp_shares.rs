@@ -6,9 +6,7 @@
 //! 400 s, measured from 200 s, instead of 1000 s from 400 s, which give 1.08 (0.99 to 1.18) for 75 and 150 ms, 1.2 (0.99
 //! to 1.45) for 75 and 250 ms, and 40 and 234 for HighSpeed. The start's advantage for the shorter flow takes 200 s to go.
 
-mod interval;
-
-use interval::{interval, more};
+use crate::interval::{interval, more};
 use libm::{exp, log};
 use sim::{Engine, Options, Outcome, TraceRow, simulate};
 use std::fmt::Write;

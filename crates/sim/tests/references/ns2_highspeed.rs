@@ -12,7 +12,7 @@ const NS2: &[(u32, u32, f64)] =
     &[(625, 0, 0.8962), (1250, 0, 0.9321), (2500, 0, 0.9671), (625, 8, 0.8745), (1250, 8, 0.9015), (2500, 8, 0.9479)];
 
 fn utilization(buffer: u32, jitter: u32) -> f64 {
-    let text = include_str!("../../../scenarios/hstcp-1g.toml")
+    let text = include_str!("../../../../scenarios/hstcp-1g.toml")
         .replace("1250 packets\"", &format!("{buffer} packets\""))
         .replace("delayed_ack = 1", &format!("send_jitter = \"{jitter} us\""));
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));

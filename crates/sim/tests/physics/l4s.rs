@@ -3,9 +3,7 @@
 //! Source: RFC 9332 (the coupling k = 2 makes DCTCP and Reno share equally, Section 2.1), RFC 9330 Section 1 (queueing delay
 //! of the scalable traffic about a millisecond at most).
 
-mod interval;
-
-use interval::{interval, more};
+use crate::interval::{interval, more};
 use sim::{Engine, Options, Outcome, simulate};
 
 fn runs(queue: &str, ecn: &str) -> Vec<Outcome> {

@@ -8,9 +8,7 @@
 //! exponential sources of 0.5 Mbit/s and 1000 B; `Queue/DRR` with 1024 buckets, quantum 1000 and `blimit_` of as many
 //! kilobytes, which drops from the head of the longest queue. Starts 2 s apart from 0.1 s on.
 
-mod interval;
-
-use interval::{interval, more};
+use crate::interval::{interval, more};
 use sim::{Engine, Options, Outcome, simulate};
 use std::fmt::Write;
 

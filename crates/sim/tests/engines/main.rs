@@ -1,0 +1,13 @@
+//! The engines: both agree on every event, no run stalls, and what is sampled, recorded and delivered is right. One program for all of them: they share the time to link.
+
+#[path = "../interval.rs"]
+mod interval;
+
+mod arrays;
+mod equality;
+mod fuzz;
+mod liveness;
+mod probes;
+mod recoveries;
+mod sessions;
+mod transfers;

@@ -1,0 +1,15 @@
+//! Against other simulators and the papers: ns-2, ns-3, and published numbers. One program for all of them: they share the time to link.
+
+#[path = "../interval.rs"]
+mod interval;
+
+mod ghstcp_red_cases;
+mod ghstcp_share;
+mod nr_hstcp_shares;
+mod ns2;
+mod ns2_elastic;
+mod ns2_highspeed;
+mod ns2_nonhomogeneous;
+mod ns3_aqm;
+mod ns3_sawtooth;
+mod red_buffers;
