@@ -204,7 +204,7 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Check every file against its checksum; exit 1 if one is not what was written."""
-    with _existing(store) if repair else _reading(store) as opened:
+    with _existing(store, repair=True) if repair else _reading(store) as opened:
         problems = opened.verify(repair=repair)
         count = opened.index.rows("SELECT count(*) FROM runs")[0][0]
     _report(problems, json)
@@ -261,13 +261,13 @@ def _reading(folder: Path | None) -> Store:
         return Store(folder, readonly=True)
 
 
-def _existing(folder: Path | None) -> Store:
+def _existing(folder: Path | None, *, repair: bool = False) -> Store:
     """Open a store to write, but make none."""
     from elephan.store import Store  # noqa: PLC0415 (--help does without NumPy)
     from elephan.store.opening import check_is_there, usual  # noqa: PLC0415
 
     check_is_there(usual(folder))
-    return Store(folder)
+    return Store(folder, repair=repair)
 
 
 def _labels(where: list[str] | None) -> dict[str, Any] | None:

@@ -23,6 +23,9 @@ FILE = "index.sqlite"
 
 KINDS = ("links", "groups")
 
+DAMAGED_NAMES = frozenset({"SQLITE_NOTADB", "SQLITE_CORRUPT"})
+"""How SQLite says that a file is not what it wrote."""
+
 VIEWED = 60
 """Links and groups that the view `results` shows: SQLite joins 64 tables."""
 
@@ -94,7 +97,12 @@ class Index:
         -------
         bool
         """
-        return not self.is_substitute and self.rows("PRAGMA integrity_check(1)") == [("ok",)]
+        try:
+            return not self.is_substitute and self.rows("PRAGMA integrity_check(1)") == [("ok",)]
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorname", "") in DAMAGED_NAMES or "malformed" in str(error):
+                return False
+            raise
 
     def shrink(self) -> None:
         """Give back the room of rows that are gone, where that is much and nobody is at work."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elephan.store import failures, folders
-from elephan.store.errors import StoreError
-from elephan.store.index import FILE, Index
+from elephan.store.errors import DAMAGED, DamageError, StoreError
+from elephan.store.index import DAMAGED_NAMES, FILE, Index
 from elephan.store.locks import LOCK, hold, release
 from elephan.store.schema import BUSY_S, VERSION, OutdatedIndex, check_version, connect, quick
 
@@ -107,10 +107,7 @@ def _usable(store: Path) -> Index | None:
     except (OutdatedIndex, StoreError, sqlite3.DatabaseError) as error:
         if connection is not None:
             connection.close()
-        if isinstance(error, OutdatedIndex) or getattr(error, "sqlite_errorname", "") in {
-            "SQLITE_NOTADB",
-            "SQLITE_CORRUPT",
-        }:
+        if isinstance(error, OutdatedIndex) or getattr(error, "sqlite_errorname", "") in DAMAGED_NAMES:
             return None
         raise
     return index
@@ -124,16 +121,34 @@ def _make(store: Path, writer_lock: WriterLock) -> Index:
     """
     path = store / FILE
     with writer_lock.made() as folder:
-        index = Index(connect(folder / FILE), path)
+        index = Index(connect(folder / FILE, is_shared=False), path)
         try:
             take_in(index, store, folders.all_ids(store))
             failures.take_in(index, store)
+            if not index.is_sound():
+                raise DamageError(f"store {store}: {DAMAGED}")
         finally:
             index.connection.close()
+        sync(folder / FILE)
         for ending in ("-wal", "-shm"):
             (store / f"{FILE}{ending}").unlink(missing_ok=True)
         (folder / FILE).replace(path)
+        sync(store)
     return Index(connect(path), path)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def open_to_read(store: Path) -> Index:

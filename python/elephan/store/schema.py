@@ -62,12 +62,15 @@ class OutdatedIndex(Exception):  # noqa: N818 (it is no error)
     """An index of a version from which there is no step."""
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
     """Open an index for writing.
 
     Parameters
     ----------
     path : Path
+    is_shared : bool
+        Other processes may read and write it meanwhile. Of one that is made for nobody yet, everything stands in its
+        one file once a change is committed: nothing is left beside it that could be forgotten.
 
     Returns
     -------
@@ -77,8 +80,8 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         check_version(connection, path)  # Before anything changes in a file that is perhaps another program's.
         connection.execute("PRAGMA page_size = 8192")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA journal_mode = {'WAL' if is_shared else 'MEMORY'}")
+        connection.execute(f"PRAGMA synchronous = {'NORMAL' if is_shared else 'OFF'}")
     except (sqlite3.Error, StoreError):
         connection.close()
         raise
@@ -132,7 +135,9 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        # SQLite has rolled back by itself where the disk is full.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
 
 

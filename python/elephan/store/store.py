@@ -42,6 +42,8 @@ class Store:
         ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory. Made if missing.
     readonly : bool
         Never write; a folder that cannot be written can be read so.
+    repair : bool
+        Make the index again from the runs where it is damaged, before anything else is done with it.
 
     Raises
     ------
@@ -61,9 +63,10 @@ class Store:
 
     key = staticmethod(key)
 
-    def __init__(self, folder: str | Path | None = None, *, readonly: bool = False) -> None:
+    def __init__(self, folder: str | Path | None = None, *, readonly: bool = False, repair: bool = False) -> None:
         self.folder = usual(folder)
         self.readonly = readonly
+        self.is_index_repaired = False
         self._writer_lock: WriterLock | None = None
         self._waiting: dict[str, tuple[folders.RunFolder, list[Labels]]] = {}
         self._flushed = -LONGEST_S
@@ -76,6 +79,8 @@ class Store:
             self._writer_lock = WriterLock(self.folder)
             try:
                 self.index = open_to_write(self.folder, self._writer_lock)
+                if repair:
+                    upkeep.repair_index(self)
                 upkeep.tidy(self)
             except BaseException:
                 self._writer_lock.end()
@@ -455,6 +460,8 @@ class Store:
         if repair:
             self._writing()
         with reraise_as_store_error(self.folder):
+            if repair:
+                upkeep.repair_index(self)
             return upkeep.verify(self, repair=repair)
 
     def gc(

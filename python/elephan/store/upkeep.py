@@ -94,11 +94,9 @@ def verify(store: Store, *, repair: bool) -> list[DamageReport]:
     list of DamageReport
     """
     index, problems = store.index, []
-    if not index.is_sound():
+    if store.is_index_repaired or not index.is_sound():
         problems.append(DamageReport("", FILE, "is damaged; the runs themselves are not concerned"))
-        if repair:
-            index.connection.close()
-            index = store.index = make_again(store.folder, store.writer_lock)
+        store.is_index_repaired = False
     sums = dict(index.rows("SELECT id, sha256 FROM runs"))
     bad: set[str] = set()
     there = list(folders.all_ids(store.folder))
@@ -118,6 +116,19 @@ def verify(store: Store, *, repair: bool) -> list[DamageReport]:
         if repair:
             _drop(store, index, sorted(bad))
     return sorted(problems)
+
+
+def repair_index(store: Store) -> None:
+    """Make the index again from the runs, if it is damaged.
+
+    Parameters
+    ----------
+    store : Store
+    """
+    if not store.index.is_sound():
+        store.index.connection.close()
+        store.index = make_again(store.folder, store.writer_lock)
+        store.is_index_repaired = True
 
 
 def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
