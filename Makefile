@@ -86,8 +86,9 @@ survey: build ## simulate all over buffer x flows x RTT (some minutes), and comp
 reproduction: $(VENV)/.dev ## every experiment of the papers in full (most of an hour, resumable), and docs/reproduction
 	$(BIN)/elephan reproduce --out target/reproduction --pages docs/reproduction --bless
 
-survival: $(VENV)/.dev ## kill -9, a full disk, damage: what a sweep of 500 points must survive (root: small disks are mounted)
+survival: $(VENV)/.dev ## kill -9, a full disk, damage: failing system calls: what a sweep must survive (root: small disks are mounted)
 	$(PY) tests/survival.py --points 500 --kills 20
+	$(PY) tests/faults.py --seeds 200
 
 docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/index.html; the Rust documentation
 	$(PY) tools/catalog.py

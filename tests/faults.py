@@ -1,5 +1,5 @@
-"""What a store must survive when single system calls fail: every write, fsync, rename, mkdir, mmap may say EIO or ENOSPC
-or write less than it was given, as a seed draws; and kill -9 before every system call of a sweep. Afterwards no command
+"""What a store must survive when single system calls fail: every write, fsync, rename, mkdir, mmap may say EIO or
+ENOSPC or write less than it was given, as a seed draws; and kill -9 before every system call of a sweep. Afterwards no command
 may have ended with an internal error, `store verify --repair` must bring the store back, and the finished sweep must
 equal an undisturbed one byte for byte.
 
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import survival
 
@@ -86,7 +87,7 @@ def begin(
 
 def command(words: list[str]) -> int:
     """Run the command line here; return its exit status."""
-    from elephan.cli import main
+    from elephan.cli import main  # noqa: PLC0415 (what a child loads, the parent has loaded already)
 
     sys.argv = ["elephan", *words]
     try:
@@ -139,8 +140,8 @@ class Campaign:
         kept = [",".join(v for i, v in enumerate(line.split(",")) if i not in drop) for line in lines]
         return hashlib.sha256("\n".join([kept[0], *sorted(kept[1:])]).encode()).hexdigest()
 
-    def disturb(self, what: str, verb: str = "sweep", **faults: int | float | str) -> int:
-        """Run the sweep (or a verb of the store) with faults, then repair and finish it; return the calls there were."""
+    def disturb(self, what: str, verb: str = "sweep", **faults: Any) -> int:
+        """Run the sweep, or a verb of the store, with faults; return how many calls could have failed."""
         words = ["sweep", str(self.sweep), "--workers", "1"] if verb == "sweep" else ["store", *verb.split()]
         status, calls = in_child([*words, "--store", str(self.disk / "store")], self.output, self.disk, **faults)
         text = self.output.read_text()
@@ -194,10 +195,9 @@ def main() -> None:
         for at in steps:
             campaign.disturb(f"killed at call {at}", kill_at=at)
             campaign.finish(f"killed at call {at}")
-        for problem in campaign.problems:
-            print(problem)
+        sys.stdout.writelines(f"{problem}\n" for problem in campaign.problems)
         done = {"disturbed": options.seeds, "kills": len(steps), "calls": calls}
-        print(json.dumps({**done, "problems": len(campaign.problems)}))
+        sys.stdout.write(json.dumps({**done, "problems": len(campaign.problems)}) + "\n")
         sys.exit(bool(campaign.problems))
 
 

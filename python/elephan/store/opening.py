@@ -126,7 +126,8 @@ def _make(store: Path, writer_lock: WriterLock) -> Index:
             take_in(index, store, folders.all_ids(store))
             failures.take_in(index, store)
             if not index.is_sound():
-                raise DamageError(f"store {store}: {DAMAGED}")
+                message = f"store {store}: {DAMAGED}"
+                raise DamageError(message)
         finally:
             index.connection.close()
         sync(folder / FILE)
