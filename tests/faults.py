@@ -1,6 +1,6 @@
 """What a store must survive when single system calls fail: every write, fsync, rename, mkdir, mmap may say EIO or
-ENOSPC or write less than it was given, as a seed draws; and kill -9 before every system call of a sweep. Afterwards no command
-may have ended with an internal error, `store verify --repair` must bring the store back, and the finished sweep must
+ENOSPC or write less than it was given, as a seed draws; and kill -9 before every system call of a sweep. Afterwards no
+command may have ended with an internal error, `store verify --repair` must bring the store back, and the finished sweep must
 equal an undisturbed one byte for byte.
 
 `tests/test_faults.py` runs it small; ``python tests/faults.py --seeds 200`` runs it in full.
@@ -40,9 +40,7 @@ def built(folder: Path) -> Path | None:
     return library
 
 
-def in_child(
-    words: list[str], output: Path, folder: Path | None = None, **faults: int | float | str
-) -> tuple[int, int]:
+def in_child(words: list[str], output: Path, folder: Path | None = None, **faults: Any) -> tuple[int, int]:
     """Run a command of elephan in a fork of this process, which has all modules loaded; with faults in `folder`.
 
     Returns its exit status (below 0: the signal that killed it), and how many of its system calls could have failed.
