@@ -1,7 +1,7 @@
 """What a store must survive when single system calls fail: every write, fsync, rename, mkdir, mmap may say EIO or
 ENOSPC or write less than it was given, as a seed draws; and kill -9 before every system call of a sweep. Afterwards no
-command may have ended with an internal error, `store verify --repair` must bring the store back, and the finished sweep must
-equal an undisturbed one byte for byte.
+command may have ended with an internal error, `store verify --repair` must bring the store back, and the finished
+sweep must equal an undisturbed one byte for byte.
 
 `tests/test_faults.py` runs it small; ``python tests/faults.py --seeds 200`` runs it in full.
 """
