@@ -44,7 +44,7 @@ def scenario(law: str, flows: int, buffer: int, apart_s: int = 0) -> elephan.Sce
 )
 def test_flows_keep_their_targets_in_the_queue(law: str, flows: int, buffer: int) -> None:
     given = scenario(law, flows, buffer)
-    link = bottleneck(given, 0)
+    link = bottleneck(given.network, 0)
     assert link
     assert MODEL.predict
     assert not MODEL.unsuited(link)
@@ -75,7 +75,7 @@ def test_two_flows_that_come_one_after_the_other_keep_the_golden_section() -> No
 def test_nothing_is_said_where_there_is_no_room() -> None:
     table = MODEL.table({"law": "fast", "flows": "4", "buffer": "799,800"})
     assert np.isnan(table.columns["utilization"]).tolist() == [True, False]
-    link = bottleneck(scenario("fast", 4, 900), 0)
+    link = bottleneck(scenario("fast", 4, 900).network, 0)
     assert link
     assert MODEL.predict
     said = MODEL.predict(link, np.array([799.0, 800.0]))
@@ -84,10 +84,10 @@ def test_nothing_is_said_where_there_is_no_room() -> None:
 
 
 def test_it_says_whom_it_cannot_speak_of_and_what_it_takes_for_granted() -> None:
-    link = bottleneck(scenario("reno", 1, 50), 0)
+    link = bottleneck(scenario("reno", 1, 50).network, 0)
     assert link
     assert MODEL.unsuited(link) == "reno keeps no set number of packets in the queue"
-    link = bottleneck(scenario("fast", 4, 900), 0)
+    link = bottleneck(scenario("fast", 4, 900).network, 0)
     assert link
     (line,) = MODEL.doubts(link)
     assert line.endswith("800 packets waiting at most; if they come one after the other, 1368")

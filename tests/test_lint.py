@@ -10,7 +10,6 @@ import pytest
 import elephan
 from conftest import SCENARIOS, Command
 from elephan.lint import RULES, cards, lint
-from elephan.lint.groups import bulk_groups
 from elephan.lint.sawtooth import period_s, recovery_s
 
 CLEAN = """
@@ -238,7 +237,7 @@ def test_where_acks_or_later_drops_count_nothing_is_said_of_goodput() -> None:
 
 
 def test_the_sawtooth_of_reno_takes_half_a_window_of_round_trips() -> None:
-    (group,) = bulk_groups(elephan.Scenario.from_text(CLEAN))
+    (group,) = elephan.Scenario.from_text(CLEAN).network.bulk
     # Share 5 Mbit/s, 80 ms: BDP 50; buffer 25 more. From 37.5 to 50 at 80 ms, from 50 to 75 at 80 to 120 ms.
     assert period_s(group) == pytest.approx(12.5 * 0.08 + 25 * 0.1)
     asked = recovery_s('{ law = "reno" }', 75.0, 0.08, 50.0)

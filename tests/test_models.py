@@ -116,15 +116,15 @@ def test_of_a_link_it_says_its_own_columns_or_why_not(chosen: Model) -> None:
     scenario = Scenario.from_text(EXAMPLE)
     if chosen.predict is None and chosen.from_link is None:
         with pytest.raises(InputError, match=rf"^{chosen.name}: says nothing of a scenario's link"):
-            links.table(chosen, scenario, 0, {})
+            links.table(chosen, scenario.network, 0, {})
         return
-    link = bottleneck(scenario, 0)
+    link = bottleneck(scenario.network, 0)
     assert link is not None
     if reason := chosen.unsuited(link):
         with pytest.raises(InputError, match=rf"the model {chosen.name} cannot speak of it: {re.escape(reason)}$"):
-            links.table(chosen, scenario, 0, {})
+            links.table(chosen, scenario.network, 0, {})
         return
-    seen = links.table(chosen, scenario, 0, {})
+    seen = links.table(chosen, scenario.network, 0, {})
     if chosen.predict is None:
         assert list(seen.columns) == list(chosen.columns)
     else:
@@ -316,8 +316,9 @@ def test_the_list_has_every_card(elephan: Command, monkeypatch: pytest.MonkeyPat
 def test_rules_of_a_scenario_are_those_of_its_link(path: Path) -> None:
     scenario = Scenario.from_file(path)
     index = scenario.link_index(None)
-    known = facts(scenario.links[index], [group for group in scenario.groups if index in group["path"]])
-    table = links.table(MODELS["rules"], scenario, index, {})
+    network = scenario.network
+    known = facts(network.links[index], network.crossing(index))
+    table = links.table(MODELS["rules"], network, index, {})
     found = dict(zip(table.values["rule"].tolist(), table.columns["packets"].tolist(), strict=True))
     # The mean RTT is written to the picosecond.
     assert {name: value for name, value in found.items() if value > 0} == pytest.approx(buffers(known), rel=1e-9)
@@ -345,7 +346,7 @@ def test_a_link_without_flows_is_refused(tmp_path: Path, elephan: Command) -> No
 
 def test_a_mixed_link_counts_its_permanent_flows() -> None:
     scenario = Scenario.from_file(SCENARIOS / "elastic-50m.toml")
-    table = links.table(MODELS["mixed"], scenario, 0, {})
+    table = links.table(MODELS["mixed"], scenario.network, 0, {})
     row = {name: values.tolist()[0] for name, values in table.columns.items()}
     # 25 of 50 Mbit/s are left, 312.5 packets are its product with 100 ms, 10 suffice for 0.5^n <= 1e-3.
     assert row == {
@@ -361,7 +362,7 @@ def test_a_mixed_link_counts_its_permanent_flows() -> None:
 def test_a_mixed_link_that_datagrams_fill_is_refused_with_its_name() -> None:
     full = Scenario.from_file(SCENARIOS / "elastic-50m.toml").override({"links[0].rate": "25 Mbit/s"})
     with pytest.raises(InputError, match=r"link bottleneck: datagrams ask for all of its rate$"):
-        links.table(MODELS["mixed"], full, 0, {})
+        links.table(MODELS["mixed"], full.network, 0, {})
 
 
 # What papers print, by default.

@@ -80,7 +80,7 @@ def scenario(control: Any, flows: int = 10, **more: Any) -> Scenario:
 
 
 def seen(found: Scenario) -> Bottleneck:
-    link = bottleneck(found, 0)
+    link = bottleneck(found.network, 0)
     assert link is not None
     return link
 
@@ -256,7 +256,7 @@ def test_a_setting_that_no_run_had_is_not_checked() -> None:
 
 def test_the_rule_of_the_decrease_follows_the_cut_of_the_law() -> None:
     def rule(control: Any) -> tuple[float, LinkFacts]:
-        known = of_link(scenario(control, 1), 0)
+        known = of_link(scenario(control, 1).network, 0)
         return RULES["decrease_bdp"].packets(known), known
 
     for beta in (0.3, 0.7, 0.9):

@@ -25,13 +25,13 @@ def queued(discipline: str, scenario: Scenario = LONG, **keys: object) -> Scenar
 
 
 def seen(scenario: Scenario) -> Bottleneck:
-    found = bottleneck(scenario, 0)
+    found = bottleneck(scenario.network, 0)
     assert found is not None
     return found
 
 
 def of(name: str, scenario: Scenario, buffer: str) -> ModelTable:
-    return links.table(MODELS[name], scenario, 0, {"buffer": buffer})
+    return links.table(MODELS[name], scenario.network, 0, {"buffer": buffer})
 
 
 def used(name: str, given: dict[str, str]) -> np.ndarray:

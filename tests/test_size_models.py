@@ -31,7 +31,7 @@ def answer() -> SizeAnswer:
 
 
 def test_a_model_gives_its_smallest_buffer_to_two_per_cent() -> None:
-    said = ask(package.Scenario.from_file(PAPER), 0, parse_targets(TARGET))["sawtooth"]
+    said = ask(package.Scenario.from_file(PAPER).network, 0, parse_targets(TARGET))["sawtooth"]
     assert said.buffer_packets is not None
 
     def used(buffer: float) -> float:
@@ -44,7 +44,7 @@ def test_a_model_gives_its_smallest_buffer_to_two_per_cent() -> None:
 @pytest.mark.parametrize("flows", [1, 7, 10])
 def test_a_model_that_speaks_from_a_buffer_on_gives_that_buffer(flows: int) -> None:
     fast = package.Scenario.from_file(PAPER).override({"flows[0].control": "fast", "flows[0].count": flows})
-    said = ask(fast, 0, parse_targets(TARGET))["backlog-target"]
+    said = ask(fast.network, 0, parse_targets(TARGET))["backlog-target"]
     # 200 packets of each flow (Jin2004); asked at buffers a fortieth of a third apart.
     assert said.buffer_packets == pytest.approx(200 * flows, rel=0.01)
 
@@ -70,7 +70,7 @@ def test_a_delay_that_the_models_own_buffer_exceeds_is_said() -> None:
 
 
 def test_the_model_that_was_nearest_to_simulation_is_trusted_and_the_unchecked_come_last() -> None:
-    one = ask(package.Scenario.from_file(PAPER), 0, parse_targets(TARGET))["sawtooth"]
+    one = ask(package.Scenario.from_file(PAPER).network, 0, parse_targets(TARGET))["sawtooth"]
     near = {
         "unknown": NearbyErrors(math.nan, math.nan, 0, ""),
         "rough": NearbyErrors(20.0, 20.0, 8, ""),
@@ -87,7 +87,7 @@ def test_the_model_that_was_nearest_to_simulation_is_trusted_and_the_unchecked_c
 
 def test_what_no_model_can_speak_of_is_refused_with_every_reason() -> None:
     scenario = package.Scenario.from_text(EXAMPLE).override({"flows[0].control": "bbr"})
-    said = ask(scenario, 0, parse_targets(TARGET))
+    said = ask(scenario.network, 0, parse_targets(TARGET))
     assert trusted(said) is None
     with pytest.raises(InputError, match=r"no model says how large this buffer must be.*sawtooth, staggered: .*bbr"):
         by_model(said, None, parse_targets(TARGET), "here")
@@ -132,14 +132,14 @@ def test_a_link_that_datagrams_fill_is_simulated_all_the_same(law: str, offered:
     noise["traffic"] = {"kind": "cbr", "rate": offered}
     bulk = {**example.source["flows"][0], "control": law}
     full = package.Scenario.from_mapping({**example.source, "flows": [bulk, noise]})
-    assert all(one.silent for one in ask(full, 0, parse_targets(TARGET)).values())
+    assert all(one.silent for one in ask(full.network, 0, parse_targets(TARGET)).values())
     assert package.size(full, "utilization=0.5", replications=2).is_met
 
 
 def test_a_model_that_has_no_number_for_a_link_is_silent() -> None:
     # 100 Gbit/s and 100 ms are 1.2 million packets of 1000 B, more states than the chain behind RED may have.
     fat = {"links[0].rate": "100 Gbit/s", "flows[0].rtt": "100 ms", "links[0].queue": "red"}
-    said = ask(package.Scenario.from_text(EXAMPLE).override(fat), 0, parse_targets(TARGET))
+    said = ask(package.Scenario.from_text(EXAMPLE).override(fat).network, 0, parse_targets(TARGET))
     assert said["red-fixed-point"].silent.startswith("buffer: give 1 to 1000000 packets")
     assert said["sawtooth"].buffer_packets is not None
 
@@ -187,7 +187,7 @@ def test_models_rules_and_their_broken_assumptions_are_printed(elephan: Command,
 
 
 def test_a_model_is_not_quoted_where_it_does_not_hold(elephan: Command) -> None:
-    said = ask(package.Scenario.from_file(PAPER), 0, parse_targets(TARGET))["fluid"]
+    said = ask(package.Scenario.from_file(PAPER).network, 0, parse_targets(TARGET))["fluid"]
     # At a hundredth of the product bursts and timeouts rule: 0.2 in simulations and ns-2, 0.86 by the fluid.
     assert not said.holds(150)
     assert said.holds(15_000)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from elephan import EXAMPLE, InputError, Scenario, ScenarioError, _native, law_table, run
-from elephan.lint.groups import bulk_groups
 from elephan.lint.sawtooth import period_s
 from elephan.tabulate import line, power
 from elephan.theory import controls, highspeed, reno, response, synchronised
@@ -114,7 +113,7 @@ def test_the_engine_and_the_models_read_a_table_alike() -> None:
 def test_models_tell_one_table_from_the_other() -> None:
     """A scenario's tables are what its models compute with, not the defaults."""
     table = law_table(lambda w: 0.01 * w + 1, 0.125)
-    link = bottleneck(_with(table, **{"flows[0].count": 1}), 0)
+    link = bottleneck(_with(table, **{"flows[0].count": 1}).network, 0)
     assert link is not None
     assert link.law_name == "tabulated"
     buffers = np.array([5.0, 20.0])
@@ -129,7 +128,7 @@ def test_models_tell_one_table_from_the_other() -> None:
     two = Scenario.from_text(EXAMPLE)
     groups = [{**two.source["flows"][0], "name": name} for name in ("one", "two")]
     groups[0]["control"], groups[1]["control"] = table, {"law": "tabulated"}
-    mixed = bottleneck(two.override({"flows": groups}), 0)
+    mixed = bottleneck(two.override({"flows": groups}).network, 0)
     assert mixed is not None
     assert unlike(mixed) == "flows have different laws: tabulated, tabulated"
     assert {name for name, m in MODELS.items() if m.predict and not m.unsuited(link)} >= {"sawtooth", "fluid"}
@@ -148,8 +147,8 @@ def test_a_table_of_highspeed_responds_as_highspeed() -> None:
 
 def test_warm_ups_know_how_long_a_table_takes() -> None:
     """The lints ask the law itself: Reno's table takes as long as Reno."""
-    (table,) = bulk_groups(_with({"law": "tabulated"}))
-    (own,) = bulk_groups(_with("reno"))
+    (table,) = _with({"law": "tabulated"}).network.bulk
+    (own,) = _with("reno").network.bulk
     found, expected = period_s(table), period_s(own)
     assert found is not None
     # Whole round trips, and back at 99 % of the window.

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from elephan.citations import CITATIONS
 from elephan.errors import InputError
+from elephan.network import NetworkLink
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.theory import rules
 
@@ -163,11 +164,11 @@ def test_small_buffer_loses_what_its_theorem_allows() -> None:
 
 def test_rules_of_the_third_papers_link() -> None:
     # nonhom.setup.bdp, nonhom.setup.mbps: 4000 packets/s of 500 bytes are 16 Mbit/s, 400 packets at 100 ms.
-    link = {
-        "rate_bps": 16e6, "packet_bytes": 500, "bdp_packets": 400.0, "min_rtt_s": 0.02, "max_rtt_s": 0.15,
-        "delay_s": 0.005, "flows": 25, "buffer_limit_packets": None, "buffer_limit_bytes": 100_000,
-        "discipline": "drop-tail", "background_flows": 0,
-    }  # fmt: skip
+    link = NetworkLink(
+        index=0, name="link", members=1, rate_bps=16e6, delay_s=0.005, discipline="drop-tail", queue={},
+        buffer_limit_packets=None, buffer_limit_bytes=100_000, flows=25, background_flows=0, packet_bytes=500,
+        min_rtt_s=0.02, mean_rtt_s=0.1, max_rtt_s=0.15, bdp_packets=400.0,
+    )  # fmt: skip
     got = rules.facts(link)
     assert (got.packets_per_s, got.buffer_packets) == (4000, 200)
     values = rules.buffers(got)
@@ -211,7 +212,7 @@ def test_what_does_not_hold_is_said(name: str, changes: dict[str, object], says:
 
 def test_facts_come_from_a_scenario() -> None:
     scenario = Scenario.from_text(EXAMPLE)
-    got = rules.facts(scenario.links[0], scenario.groups)
+    got = rules.of_link(scenario.network, 0)
     assert (got.flows, got.buffer_packets, got.laws, got.access_ratio) == (2, 25, ("reno",), math.inf)
     assert rules.broken("bdp", got) == []
 

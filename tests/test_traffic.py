@@ -106,7 +106,7 @@ def test_tables_and_pictures_cope(elephan: Callable[..., Any], tmp_path: Path, t
 def test_a_buffer_is_sized_for_tcp() -> None:
     alone, mixed = (elephan.Scenario.from_text(text) for text in (TCP, TCP + DATAGRAMS))
     assert mixed.links[0]["background_flows"] == 3
-    assert rules(mixed, 0) == rules(alone, 0)
+    assert rules(mixed.network, 0) == rules(alone.network, 0)
     answer = elephan.size(mixed, "utilization=0.9", replications=2)
     assert answer.buffer_packets is not None
 

@@ -15,10 +15,13 @@ from elephan import _native, flow_files
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
 from elephan.errors import ScenarioError, suggest
+from elephan.network import read_network
 from elephan.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from elephan.network import Network
 
 _STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.|$)")
 
@@ -313,6 +316,19 @@ class Scenario:
     def facts(self) -> dict[str, Any]:
         """What follows without running, of each link n, mean RTT, BDP, buffer, and of each group law, flows, packet."""
         return dict(json.loads(self.described))
+
+    @cached_property
+    def network(self) -> Network:
+        """Links and groups of flows in numbers: what lint rules and models are handed instead of a scenario."""
+        stated = self.warmup_rule == STATED
+        return read_network(
+            self.facts, self.resolved, self.origin, warmup_is_stated=stated, queue_with=self._queue_with
+        )
+
+    def _queue_with(self, link: int, packets: float) -> dict[str, Any]:
+        """Parameters of a link's discipline, as resolved with another buffer."""
+        text = f"{max(1, round(packets))} packets"
+        return dict(self.override({f"links[{link}].buffer": text}).links[link]["queue"])
 
     @property
     def links(self) -> list[dict[str, Any]]:

@@ -94,7 +94,7 @@ def compared(chosen: Model, simulated: Iterable[Row]) -> Iterator[Row]:
     assert chosen.predict is not None  # as documented
     for _, group in groupby(simulated, key=lambda row: [row[key] for key in KEYS[:-1]]):
         rows = list(group)
-        link = bottleneck(survey.written(cell(rows[0])), 0)
+        link = bottleneck(survey.written(cell(rows[0])).network, 0)
         assert link is not None  # its only link carries its flows
         if chosen.unsuited(link):
             continue

@@ -148,7 +148,7 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> NearbyErrors:
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> link = bottleneck(Scenario.from_text(EXAMPLE), 0)
+    >>> link = bottleneck(Scenario.from_text(EXAMPLE).network, 0)
     >>> nearby("sawtooth", link, 1e9).sentence
     'not checked by simulation: no run had a buffer of 1e+07 BDP (0.01 to 2 were run)'
     """
@@ -178,7 +178,7 @@ def largest_error(name: str, link: Bottleneck, buffer: float) -> float:
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> largest_error("sawtooth", bottleneck(Scenario.from_text(EXAMPLE), 0), 1e9)
+    >>> largest_error("sawtooth", bottleneck(Scenario.from_text(EXAMPLE).network, 0), 1e9)
     nan
     """
     return max(map(abs, _near(name, link, buffer)[0]), default=math.nan)
@@ -311,6 +311,6 @@ def _surveyed(link: Bottleneck, family: SurveyFamily) -> Bottleneck:
 def _as_surveyed(family: SurveyFamily, rate_bps: float, packet_bytes: float, rtt_s: float, flows: int) -> Bottleneck:
     """A link as the survey would have written it."""
     places = {"links[0].rate": f"{rate_bps:.0f} bit/s", "flows[0].packet": f"{packet_bytes:.0f} B"}
-    seen = bottleneck(written(SurveyCell(family, 1e3 * rtt_s, flows, 1.0)).override(places), 0)
+    seen = bottleneck(written(SurveyCell(family, 1e3 * rtt_s, flows, 1.0)).override(places).network, 0)
     assert seen is not None  # its only link carries its flows
     return seen

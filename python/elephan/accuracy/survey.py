@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from elephan import _native
 from elephan.accuracy.table import FOLDER, Row, digits, read, text
-from elephan.lint.groups import bulk_groups
 from elephan.lint.sawtooth import slowest
 from elephan.metrics import jain
 from elephan.run import default_workers, run
@@ -131,7 +130,7 @@ def scenario(cell: SurveyCell) -> Scenario:
     (1500.0, 41.0, 201.0)
     """
     short = written(cell)
-    known = slowest(bulk_groups(short))
+    known = slowest(short.network.bulk)
     # Windows below four segments have no sawtooth to speak of.
     period = known[1] if known else 0.0
     settled = round(1 + max(LEAST_SETTLING_S, SETTLING * period))

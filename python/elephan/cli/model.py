@@ -81,7 +81,7 @@ def model(
         table = chosen.table(given)
     else:
         read = elephan.Scenario.from_file(scenario)
-        table = links.table(chosen, read, read.link_index(link), given)
+        table = links.table(chosen, read.network, read.link_index(link), given)
     written = []
     if out is not None:
         from elephan.plots.model import draw_model  # noqa: PLC0415 (matplotlib is slow to import)

@@ -22,6 +22,7 @@ from elephan.theory.sawtooth import synchronised
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from elephan.network import Network
     from elephan.run.result import RunResult
     from elephan.testbed import TestbedResult
 
@@ -183,7 +184,7 @@ def compare(
         say("testbed")
     # With the warm-up that the simulation has, should it have found that itself.
     tested = testbed.run(simulated.scenario, attempts=attempts) if real else None
-    model, simulation = _model(read), _measured(simulated)
+    model, simulation = _model(read.network), _measured(simulated)
     real_one = None if tested is None else _measured(tested.result)
     against = "testbed" if real else "simulation"
     rows = tuple(
@@ -234,14 +235,13 @@ def _measured(result: RunResult) -> dict[str, float]:
     return found
 
 
-def _model(scenario: Scenario) -> dict[str, float] | None:
+def _model(network: Network) -> dict[str, float] | None:
     """The sawtooth of equal flows, and only of such; a cut takes a round trip to be heard of, and one to be mended.
 
     Silent where a sender or a parameter of its law does what the sawtooth knows nothing of.
     """
-    link = bottleneck(scenario, 0)
-    fact = scenario.links[0]
-    if fact["min_rtt_s"] != fact["max_rtt_s"]:
+    link, facts = bottleneck(network, 0), network.links[0]
+    if facts.min_rtt_s != facts.max_rtt_s:
         return None
     if link is None or link.buffer_packets is None or link.discipline != "drop-tail" or len(set(link.laws)) != 1:
         return None

@@ -19,7 +19,6 @@ from elephan.lint import (
     small_buffer,
     thresholds,
 )
-from elephan.lint.groups import bulk_groups
 from elephan.lint.rule import LintRule, LintSubject, LintWarning
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[
     >>> [warned.rule for warned in lint(Scenario.from_text(EXAMPLE))]
     ['short-warmup', 'short-run', 'phase-locked']
     """
-    study = LintSubject(scenario, bulk_groups(scenario), document)
+    study = LintSubject(scenario.network, document)
     return [
         LintWarning(rule.name, "warning", found.where, found.message, found.remedy)
         for rule in RULES

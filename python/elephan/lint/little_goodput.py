@@ -21,22 +21,22 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     document = study.document
     if document is None:
         return
-    groups = study.scenario.groups
-    acks = {link for group in groups for link in group["return"]}
-    for index, link in enumerate(study.scenario.links):
-        crossing = [i for i, group in enumerate(groups) if index in group["path"]]
-        last = all(groups[i]["path"][-1] == index for i in crossing)
+    network = study.network
+    acks = {link for group in network.groups for link in group.return_path}
+    for link in network.links:
+        crossing = network.crossing(link.index)
+        last = all(group.path[-1] == link.index for group in crossing)
         # What this link carries can be dropped by a later one, and ACKs are no goodput.
-        if not crossing or not last or index in acks:
+        if not crossing or not last or link.index in acks:
             continue
-        utilization = document["links"][index]["utilization"]["mean"]
-        goodput = [document["groups"][i]["goodput_bps"]["mean"] for i in crossing]
+        utilization = document["links"][link.index]["utilization"]["mean"]
+        goodput = [document["groups"][group.index]["goodput_bps"]["mean"] for group in crossing]
         if utilization is None or utilization < BUSY or None in goodput:
             continue
-        share = sum(goodput) / (utilization * link["rate_bps"] * link["count"])
+        share = sum(goodput) / (utilization * link.rate_bps * link.members)
         if share < LEAST:
             yield LintFinding(
-                f"links[{link['name']}]",
+                f"links[{link.name}]",
                 f"only {share:.0%} of what it carried was delivered in order for the first time",
                 "look at loss, timeouts and recovery of the flows there; a longer run tells whether it lasts",
             )

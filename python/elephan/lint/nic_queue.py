@@ -9,24 +9,24 @@ from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.units import format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from elephan.lint.groups import BulkGroup
+    from elephan.network import FlowGroup
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
-    for group in study.groups:
-        rate = group.access_rate_bps
+    for group in study.network.bulk:
+        rate, link = group.access_rate_bps, group.narrowest
         is_bounded = group.access_buffer is not None or group.tcp["receive_window"] is not None
-        if rate is None or is_bounded or rate > group.link.rate_bps or group.link.members > 1:
+        if rate is None or is_bounded or rate > link.rate_bps or link.members > 1:
             continue
-        beside = [other for other in study.groups if group.link.index in other.path and other is not group]
+        beside = [other for other in study.network.bulk if link.index in other.path and other is not group]
         if _never_full(group, beside):
-            message = f"all access links together carry less than {group.link.name}, so nothing is ever lost there"
+            message = f"all access links together carry less than {link.name}, so nothing is ever lost there"
         elif _holds_all(group, beside):
-            message = f"a flow that starts first can hold all of {group.link.name} without ever waiting there"
+            message = f"a flow that starts first can hold all of {link.name} without ever waiting there"
         elif _is_alone(group, beside):
-            message = f"{format_rate(rate)} is no more than {group.link.name} carries, so the first flow loses nothing"
+            message = f"{format_rate(rate)} is no more than {link.name} carries, so the first flow loses nothing"
         else:
             continue
         yield LintFinding(
@@ -36,26 +36,26 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         )
 
 
-def _never_full(group: BulkGroup, beside: list[BulkGroup]) -> bool:
+def _never_full(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:
     """Whether all flows that cross the link cannot fill what datagrams leave of it."""
     wanted = sum(one.flows * (one.access_rate_bps or math.inf) for one in (group, *beside))
-    return wanted <= group.link.share_bps * group.link.flows
+    return wanted <= group.narrowest.share_bps * group.narrowest.flows_per_member
 
 
-def _starts_without_limit(group: BulkGroup) -> bool:
+def _starts_without_limit(group: FlowGroup) -> bool:
     return group.control["slow_start"]["kind"] == "classic" and group.tcp["initial_ssthresh"] is None
 
 
-def _holds_all(group: BulkGroup, beside: list[BulkGroup]) -> bool:
+def _holds_all(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:
     """Whether its first flow may lock all others out: access is just the link, and what it overshoots waits at home.
 
     In the web scenario of the second paper (case 33, starts within a second) one replication of five did so.
     """
     first = all(group.start_s[0] <= other.start_s[0] for other in beside)
-    return first and group.access_rate_bps == group.link.rate_bps and _starts_without_limit(group)
+    return first and group.access_rate_bps == group.narrowest.rate_bps and _starts_without_limit(group)
 
 
-def _is_alone(group: BulkGroup, beside: list[BulkGroup]) -> bool:
+def _is_alone(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:
     """Whether its first flow is likely to have the link for itself until the end of an unlimited slow start."""
     if not _starts_without_limit(group):
         return False
@@ -63,7 +63,7 @@ def _is_alone(group: BulkGroup, beside: list[BulkGroup]) -> bool:
     # Starts are drawn: the gap after the first is on average the spread over the number of flows.
     gaps = [(last - first) / group.flows if group.flows > 1 else math.inf]
     gaps += [other.start_s[0] - first for other in beside]
-    full = group.link.rate_bps * group.rtt_s / 8 / group.packet_bytes
+    full = group.narrowest.rate_bps * group.rtt_s / 8 / group.packet_bytes
     return min(gaps) > group.rtt_s * math.log2(max(2.0, full / group.tcp["initial_window"]))
 
 

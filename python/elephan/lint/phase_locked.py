@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.lint.groups import FULL_UNTIL_IT_DROPS
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.network import DROP_TAIL
 from elephan.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elephan.lint.groups import BulkGroup
+    from elephan.network import FlowGroup
 
 REGULAR = {"bulk", "finite", "cbr"}
 """Traffic that is part of the pattern; whatever comes at random breaks it."""
@@ -19,15 +19,15 @@ REGULAR = {"bulk", "finite", "cbr"}
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
     seen: dict[tuple[int, int, float], str] = {}
-    for group in study.groups:
+    for group in study.network.bulk:
         in_step = group.tcp["send_jitter_ps"] == 0 and not group.rtts_are_drawn and not group.is_held_by_access
-        if not in_step or group.link.discipline != FULL_UNTIL_IT_DROPS or group.link.traffic - REGULAR:
+        if not in_step or group.narrowest.discipline != DROP_TAIL or group.narrowest.traffic - REGULAR:
             continue
-        members = group.link.members
+        members = group.narrowest.members
         if members > 1:  # Flow i takes link i mod members; which links another group takes is not asked.
             seen = {}
         for i, rtt in enumerate(group.rtts_s):
-            place = (group.link.index, i % members, rtt)
+            place = (group.narrowest.index, i % members, rtt)
             other = seen.get(place)
             if other is not None:
                 yield _finding(group, other, rtt)
@@ -35,14 +35,14 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
             seen[place] = group.name
 
 
-def _finding(group: BulkGroup, other: str, rtt_s: float) -> LintFinding:
+def _finding(group: FlowGroup, other: str, rtt_s: float) -> LintFinding:
     whom = "its flows" if other == group.name else f"it and {other}"
-    packet_s = 8 * group.packet_bytes / group.link.rate_bps
+    packet_s = 8 * group.packet_bytes / group.narrowest.rate_bps
     return LintFinding(
         f"flows[{group.name}].tcp.send_jitter",
         f"{whom} have equal RTTs ({rtt_s * 1e3:.6g} ms) into a drop-tail queue and nothing else is random, so they may "
         "keep step and lose in a fixed pattern",
-        f'spread rtt, or give send_jitter = "{format_time(packet_s)}", one packet time at {group.link.name}',
+        f'spread rtt, or give send_jitter = "{format_time(packet_s)}", one packet time at {group.narrowest.name}',
     )
 
 

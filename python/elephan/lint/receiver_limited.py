@@ -14,7 +14,7 @@ FULL = 0.95
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
-    for group in study.groups:
+    for group in study.network.bulk:
         limit = group.tcp["receive_window"]
         if limit is None:
             continue

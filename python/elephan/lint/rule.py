@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from elephan.catalog import Card
-    from elephan.lint.groups import BulkGroup
-    from elephan.scenario import Scenario
+    from elephan.network import FlowGroup, Network
 
 
 @dataclass(frozen=True)
@@ -75,23 +74,21 @@ class LintSubject:
 
     Parameters
     ----------
-    scenario : Scenario
-    groups : tuple of BulkGroup
-        Its bulk flows of TCP.
+    network : Network
+        Of the scenario.
     document : mapping or None
         The document of its run, if there is one.
     """
 
-    scenario: Scenario
-    groups: tuple[BulkGroup, ...]
+    network: Network
     document: Mapping[str, Any] | None = None
 
-    def measured(self, group: BulkGroup, quantity: str) -> float | None:
+    def measured(self, group: FlowGroup, quantity: str) -> float | None:
         """Mean of a quantity of a group.
 
         Parameters
         ----------
-        group : BulkGroup
+        group : FlowGroup
         quantity : str
             As the document calls it.
 

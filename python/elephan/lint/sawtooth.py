@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from elephan import _native
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from elephan.lint.groups import BulkGroup
+    from elephan.network import FlowGroup
 
 ASKED = (
     "highspeed",
@@ -41,12 +41,12 @@ MOST_ACKS = 4e6
 """Until a law is no longer asked, about a tenth of a second; by then it has taken at least so long."""
 
 
-def period_s(group: BulkGroup) -> float | None:
+def period_s(group: FlowGroup) -> float | None:
     """Time between two losses of a flow that has its share.
 
     Parameters
     ----------
-    group : BulkGroup
+    group : FlowGroup
 
     Returns
     -------
@@ -56,9 +56,8 @@ def period_s(group: BulkGroup) -> float | None:
 
     Examples
     --------
-    >>> from elephan.lint.groups import bulk_groups
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> (group,) = bulk_groups(Scenario.from_text(EXAMPLE))
+    >>> (group,) = Scenario.from_text(EXAMPLE).network.bulk
     >>> round(period_s(group), 1)
     2.6
     """
@@ -73,23 +72,23 @@ def period_s(group: BulkGroup) -> float | None:
     return recovery_s(control, group.window, group.rtt_s, group.bdp)
 
 
-def slowest(groups: Iterable[BulkGroup]) -> tuple[BulkGroup, float] | None:
+def slowest(groups: Iterable[FlowGroup]) -> tuple[FlowGroup, float] | None:
     """The group with the longest time between losses.
 
     Parameters
     ----------
-    groups : iterable of BulkGroup
+    groups : iterable of FlowGroup
 
     Returns
     -------
-    tuple of Group and float [s], or None
+    tuple of FlowGroup and float [s], or None
         None if none has a sawtooth.
     """
     known = [(group, period) for group in groups if (period := period_s(group)) is not None]
     return max(known, key=lambda pair: pair[1], default=None)
 
 
-def _reno(window: float, bdp: float, rtt_s: float, control: dict[str, float]) -> float:
+def _reno(window: float, bdp: float, rtt_s: float, control: Mapping[str, float]) -> float:
     """From (1 - b) W to W by a segments per round trip; beyond the BDP a round trip takes as long as its window."""
     low = window * (1 - control.get("decrease", 0.5))
     climb = max(0.0, min(bdp, window) - low)

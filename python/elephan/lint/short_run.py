@@ -16,13 +16,13 @@ SAWTEETH = 5
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
-    facts = study.scenario.facts
-    for group in study.groups:
+    network = study.network
+    for group in network.bulk:
         period = period_s(group)
         if period is None:
             continue
-        begin = max(float(facts["warmup_s"]), group.start_s[1])
-        measured_s = max(0.0, min(float(facts["duration_s"]), group.stop_s or float("inf")) - begin)
+        begin = max(network.warmup_s, group.start_s[1])
+        measured_s = max(0.0, min(network.duration_s, group.stop_s or float("inf")) - begin)
         events = study.measured(group, "loss_events")
         if events is not None and events < SAWTEETH * group.flows:
             message = f"a flow of {group.name} lost {events / group.flows:.2g} times in {format_time(measured_s)}"

@@ -11,22 +11,25 @@ if TYPE_CHECKING:
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
-    for link in {group.link.index: group.link for group in study.groups}.values():
+    bulk = study.network.bulk
+    for link in {group.narrowest.index: group.narrowest for group in bulk}.values():
         if link.buffer_packets is None:
             continue
-        fast = [g for g in study.groups if g.link is link and (g.access_rate_bps or float("inf")) > link.rate_bps]
+        fast = [g for g in bulk if g.narrowest is link and (g.access_rate_bps or float("inf")) > link.rate_bps]
         # The first of a burst is in service.
         burst = max((int(group.tcp["initial_window"]) for group in fast), default=1) - 1
         if link.buffer_packets < burst:
             message = f"{link.buffer_packets:.4g} packets are less than the initial window of {burst + 1} in one burst"
-        elif link.buffer_packets < link.flows:
-            message = f"{link.buffer_packets:.4g} packets are less than one for each of its {link.flows} flows"
+        elif link.buffer_packets < link.flows_per_member:
+            message = (
+                f"{link.buffer_packets:.4g} packets are less than one for each of its {link.flows_per_member} flows"
+            )
         else:
             continue
         yield LintFinding(
             f"links[{link.name}].buffer",
             message,
-            f'give at least "{max(burst, link.flows)} packets", unless so small a buffer is what you study',
+            f'give at least "{max(burst, link.flows_per_member)} packets", unless so small a buffer is what you study',
         )
 
 

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.units import format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 COMPARED = ("min_th", "max_th", "ecn_threshold", "threshold", "target")
 """Parameters that are held against a backlog or a delay, and so are in vain above what the buffer holds."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
-    for link in study.scenario.links:
-        limit, size = link["buffer_limit_packets"], link["packet_bytes"]
-        if limit is None and link["buffer_limit_bytes"] is not None and size:
-            limit = link["buffer_limit_bytes"] / size
-        if limit is None or not size:
+    for link in study.network.links:
+        limit: float | None = link.buffer_limit_packets
+        size = link.packet_bytes
+        if limit is None:
+            limit = link.buffer_packets
+        if limit is None or math.isnan(size):
             continue
-        drain_s = 8 * limit * size / link["rate_bps"]
-        for name, wanted, most in _compared(link, limit, drain_s, size):
+        drain_s = 8 * limit * size / link.rate_bps
+        for name, wanted, most in _compared(link.queue, limit, drain_s, size):
             yield LintFinding(
-                f"links[{link['name']}].queue.{name}",
-                f"{wanted} is more than the buffer ever holds ({most}), so {link['discipline']} never acts on it",
+                f"links[{link.name}].queue.{name}",
+                f"{wanted} is more than the buffer ever holds ({most}), so {link.discipline} never acts on it",
                 "lower it, or enlarge the buffer",
             )
 
 
-def _compared(link: dict[str, Any], limit: float, drain_s: float, size: float) -> Iterator[tuple[str, str, str]]:
+def _compared(queue: Mapping[str, Any], limit: float, drain_s: float, size: float) -> Iterator[tuple[str, str, str]]:
     """Yield the name, value and limit of what lies above the buffer."""
     for name in COMPARED:
-        value = link["queue"].get(name)
+        value = queue.get(name)
         if value is None:
             continue
         packets = _packets(value, size)

@@ -254,7 +254,7 @@ def _mark_rules(panels: Any, answer: SizeAnswer) -> None:
     """A dotted line for each rule of thumb; rules that nearly coincide share a label."""
     low, high = (math.log(panels[0].get_xlim()[i]) for i in (0, 1))
     groups: list[list[tuple[str, float]]] = []
-    for name, packets in sorted(rules(answer.scenario, answer.link).items(), key=lambda rule: rule[1]):
+    for name, packets in sorted(rules(answer.scenario.network, answer.link).items(), key=lambda rule: rule[1]):
         if not low <= math.log(packets) <= high:
             continue
         if groups and math.log(packets / groups[-1][-1][1]) < NEAR * (high - low):

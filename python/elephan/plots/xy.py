@@ -196,7 +196,7 @@ def _as_points(name: str, series: _Series, x: str, y: str) -> tuple[NDArray[np.f
         message = f"xy: models: they say {', '.join(PREDICTED)} against {BUFFER}, of a sweep; not {y} against {x}"
         raise InputError(message)
     model = model_named(name)
-    link = suited(model, series.scenario, series.scenario.link_index(series.link or None))
+    link = suited(model, series.scenario.network, series.scenario.link_index(series.link or None))
     buffers = np.geomspace(max(1.0, series.x.min()), max(1.0, series.x.max()), POINTS)
     assert model.predict is not None  # `suited` has looked
     said: NDArray[np.float64] = getattr(model.predict(link, buffers), metric)

@@ -102,16 +102,16 @@ def size(
         message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"
         raise InputError(message)
     index = scenario.link_index(link)
-    facts = scenario.links[index]
-    if not facts["flows"]:
-        message = f"{scenario.origin}: no flow sends data over link {facts['name']}, so its buffer decides nothing"
+    facts = scenario.network.links[index]
+    if not facts.flows:
+        message = f"{scenario.origin}: no flow sends data over link {facts.name}, so its buffer decides nothing"
         raise ScenarioError(message)
-    if facts["count"] > 1:
-        message = f"{scenario.origin}: {facts['name']} are {facts['count']} links; only a single link can be sized"
+    if facts.members > 1:
+        message = f"{scenario.origin}: {facts.name} are {facts.members} links; only a single link can be sized"
         raise ScenarioError(message)
-    low, high, largest = (max(1, round(share * facts["bdp_packets"])) for share in (*GRID_BDP, LARGEST_BDP))
-    grid = (max(1, min(low, round(facts["bdp_packets"] / math.sqrt(facts["flows"]) / 8))), max(high, 4))
-    models = ask(scenario, index, targets)
+    low, high, largest = (max(1, round(share * facts.bdp_packets)) for share in (*GRID_BDP, LARGEST_BDP))
+    grid = (max(1, min(low, round(facts.bdp_packets / math.sqrt(facts.flows) / 8))), max(high, 4))
+    models = ask(scenario.network, index, targets)
     chosen = trusted(models)
     if model_only:
         buffer, note = by_model(models, chosen, targets, scenario.origin)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.accuracy import NearbyErrors
-    from elephan.scenario import Scenario
+    from elephan.network import Network
     from elephan.size.curve import BufferCurve
     from elephan.size.targets import Target
     from elephan.theory.models.bottleneck import Bottleneck
@@ -109,12 +109,12 @@ class ModelPrediction:
         return float(np.interp(math.log(buffer), np.log(self.buffers[known]), values[known]))
 
 
-def ask(scenario: Scenario, link: int, targets: Sequence[Target]) -> dict[str, ModelPrediction]:
+def ask(network: Network, link: int, targets: Sequence[Target]) -> dict[str, ModelPrediction]:
     """Ask every model that speaks of links.
 
     Parameters
     ----------
-    scenario : Scenario
+    network : Network
     link : int
     targets : sequence of Target
 
@@ -127,12 +127,12 @@ def ask(scenario: Scenario, link: int, targets: Sequence[Target]) -> dict[str, M
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.size.targets import parse_targets
-    >>> said = ask(Scenario.from_text(EXAMPLE), 0, parse_targets("utilization=0.95"))
+    >>> said = ask(Scenario.from_text(EXAMPLE).network, 0, parse_targets("utilization=0.95"))
     >>> said["sawtooth"].buffer_packets
     44
     """
     speaking = {name: model for name, model in MODELS.items() if model.predict is not None}
-    seen = bottleneck(scenario, link)
+    seen = bottleneck(network, link)
     if seen is None:
         return {name: _silent(model, "the link limits no long-lived TCP flow") for name, model in speaking.items()}
     return {name: _ask(model, seen, targets) for name, model in speaking.items()}

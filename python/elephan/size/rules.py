@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from elephan.network import Network
     from elephan.scenario import Scenario
     from elephan.theory.rules import LinkFacts
 
 
-def rules(scenario: Scenario, link: int) -> dict[str, float]:
+def rules(network: Network, link: int) -> dict[str, float]:
     """Buffers that rules of thumb give.
 
     Parameters
     ----------
-    scenario : Scenario
+    network : Network
     link : int
         One that carries flows.
 
@@ -30,21 +31,21 @@ def rules(scenario: Scenario, link: int) -> dict[str, float]:
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> {name: round(value) for name, value in rules(Scenario.from_text(EXAMPLE), 0).items()}
+    >>> {name: round(value) for name, value in rules(Scenario.from_text(EXAMPLE).network, 0).items()}
     {'bdp': 100, 'bdp_over_sqrt_n': 71, 'max_bdp': 100, 'min_bdp': 100, 'link_bdp': 50, 'decrease_bdp': 100,
      'log_window': 42, 'twenty': 20, 'hundred': 100}
     """
     from elephan.theory import rules as theory  # noqa: PLC0415 (NumPy is slow to import; --help does without)
 
-    return {name: round(value, 6) for name, value in theory.buffers(_facts(scenario, link)).items()}
+    return {name: round(value, 6) for name, value in theory.buffers(_facts(network, link)).items()}
 
 
-def broken(scenario: Scenario, link: int) -> dict[str, list[str]]:
+def broken(network: Network, link: int) -> dict[str, list[str]]:
     """Say which assumptions of the rules do not hold.
 
     Parameters
     ----------
-    scenario : Scenario
+    network : Network
     link : int
 
     Returns
@@ -55,20 +56,20 @@ def broken(scenario: Scenario, link: int) -> dict[str, list[str]]:
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> broken(Scenario.from_text(EXAMPLE), 0)["bdp_over_sqrt_n"]
+    >>> broken(Scenario.from_text(EXAMPLE).network, 0)["bdp_over_sqrt_n"]
     ['assumes hundreds of flows out of step; here 2', 'assumes flows out of step; equal RTTs tend to keep them in step']
     """
     from elephan.theory import rules as theory  # noqa: PLC0415 (as above)
 
-    facts = _facts(scenario, link)
+    facts = _facts(network, link)
     lines = {name: theory.broken(name, facts) for name in theory.buffers(facts)}
     return {name: found for name, found in lines.items() if found}
 
 
-def _facts(scenario: Scenario, link: int) -> LinkFacts:
+def _facts(network: Network, link: int) -> LinkFacts:
     from elephan.theory.rules import of_link  # noqa: PLC0415 (as above)
 
-    return of_link(scenario, link)
+    return of_link(network, link)
 
 
 def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:
@@ -91,7 +92,7 @@ def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:
     >>> with_buffer(Scenario.from_text(EXAMPLE), 0, 1250).links[0]["tc"]
     'tc qdisc replace dev eth0 root pfifo limit 1250'
     """
-    facts = scenario.links[link]
-    in_bytes = facts["buffer_limit_bytes"] is not None
-    text = f"{round(packets * facts['packet_bytes'])} B" if in_bytes else f"{packets} packets"
+    facts = scenario.network.links[link]
+    in_bytes = facts.buffer_limit_bytes is not None
+    text = f"{round(packets * facts.packet_bytes)} B" if in_bytes else f"{packets} packets"
     return scenario.override({f"links[{link}].buffer": text})

@@ -10,12 +10,13 @@ of n fails for unfair flows; the effective number of flows, with which unequal s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from elephan.errors import InputError, suggest
+from elephan.network import BULK
 from elephan.theory import controls
 from elephan.theory.asked import SOURCES
 from elephan.theory.cuts import is_constant, least_cut
@@ -23,7 +24,7 @@ from elephan.theory.cuts import is_constant, least_cut
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from elephan.scenario import Scenario
+    from elephan.network import FlowGroup, Network, NetworkLink
 
 
 class LinkFacts(NamedTuple):
@@ -48,16 +49,15 @@ class LinkFacts(NamedTuple):
     """Largest access rate of a bulk flow over the link's rate; infinite without a limit [1]."""
 
 
-def facts(link: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] = ()) -> LinkFacts:
-    """Collect what rules ask, from a scenario.
+def facts(link: NetworkLink, groups: Sequence[FlowGroup] = ()) -> LinkFacts:
+    """Collect what rules ask of a link.
 
     Parameters
     ----------
-    link : mapping
-        Facts of a link that carries flows, as `Scenario.links` has them.
-    groups : sequence of mappings
-        Groups of flows that cross it, as `Scenario.groups` has them, and with the ``control`` of each as resolved: one
-        without is taken for its law's defaults.
+    link : NetworkLink
+        One that carries flows.
+    groups : sequence of FlowGroup
+        Those that cross it.
 
     Returns
     -------
@@ -66,36 +66,34 @@ def facts(link: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] = ()) -> 
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> scenario = Scenario.from_text(EXAMPLE)
-    >>> facts(scenario.links[0], scenario.groups).laws
+    >>> network = Scenario.from_text(EXAMPLE).network
+    >>> facts(network.links[0], network.groups).laws
     ('reno',)
     """
-    bulk = [group for group in groups if group["traffic"] == "bulk" and group["law"]]
-    packet_bits = 8 * link["packet_bytes"]
-    rates = [group["access_rate_bps"] or math.inf for group in bulk]
-    limit, limit_bytes = link["buffer_limit_packets"], link["buffer_limit_bytes"]
-    in_bytes = math.nan if limit_bytes is None else 8 * limit_bytes / packet_bits
+    bulk = [group for group in groups if group.is_tcp and group.traffic == BULK]
+    rates = [group.access_rate_bps or math.inf for group in bulk]
+    buffer = link.buffer_packets if link.buffer_limit_packets is None else float(link.buffer_limit_packets)
     return LinkFacts(
-        packets_per_s=link["rate_bps"] / packet_bits,
-        bdp_packets=link["bdp_packets"],
-        min_rtt_s=link["min_rtt_s"],
-        max_rtt_s=link["max_rtt_s"],
-        delay_s=link["delay_s"],
-        flows=link["flows"],
-        buffer_packets=in_bytes if limit is None else float(limit),
-        discipline=link["discipline"],
-        laws=tuple(sorted({controls.write(group.get("control") or {"law": group["law"]}) for group in bulk})),
-        other_traffic=bool(link["background_flows"]) or len(bulk) < len(groups),
-        access_ratio=max(rates, default=math.inf) / link["rate_bps"],
+        packets_per_s=link.rate_bps / (8 * link.packet_bytes),
+        bdp_packets=link.bdp_packets,
+        min_rtt_s=link.min_rtt_s,
+        max_rtt_s=link.max_rtt_s,
+        delay_s=link.delay_s,
+        flows=link.flows,
+        buffer_packets=math.nan if buffer is None else buffer,
+        discipline=link.discipline,
+        laws=tuple(sorted({controls.write(group.control) for group in bulk})),
+        other_traffic=bool(link.background_flows) or len(bulk) < len(groups),
+        access_ratio=max(rates, default=math.inf) / link.rate_bps,
     )
 
 
-def of_link(scenario: Scenario, link: int) -> LinkFacts:
-    """Collect what rules ask of a link of a scenario.
+def of_link(network: Network, link: int) -> LinkFacts:
+    """Collect what rules ask of a link of a network.
 
     Parameters
     ----------
-    scenario : Scenario
+    network : Network
     link : int
         One that carries flows.
 
@@ -106,12 +104,10 @@ def of_link(scenario: Scenario, link: int) -> LinkFacts:
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> of_link(Scenario.from_text(EXAMPLE), 0).laws
+    >>> of_link(Scenario.from_text(EXAMPLE).network, 0).laws
     ('reno',)
     """
-    forms = zip(scenario.groups, scenario.resolved["flows"], strict=True)
-    groups = [group | {"control": form.get("control")} for group, form in forms if link in group["path"]]
-    return facts(scenario.links[link], groups)
+    return facts(network.links[link], network.crossing(link))
 
 
 Assumption = Callable[[LinkFacts], str]
@@ -249,7 +245,7 @@ def buffers(known: LinkFacts) -> dict[str, float]:
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> {name: round(value) for name, value in buffers(facts(Scenario.from_text(EXAMPLE).links[0])).items()}
+    >>> {name: round(value) for name, value in buffers(facts(Scenario.from_text(EXAMPLE).network.links[0])).items()}
     {'bdp': 100, 'bdp_over_sqrt_n': 71, 'max_bdp': 100, 'min_bdp': 100, 'link_bdp': 50, 'decrease_bdp': 100,
      'log_window': 42, 'twenty': 20, 'hundred': 100}
     """
@@ -283,8 +279,7 @@ def broken(name: str, known: LinkFacts) -> list[str]:
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> scenario = Scenario.from_text(EXAMPLE)
-    >>> broken("bdp_over_sqrt_n", facts(scenario.links[0], scenario.groups))[0]
+    >>> broken("bdp_over_sqrt_n", of_link(Scenario.from_text(EXAMPLE).network, 0))[0]
     'assumes hundreds of flows out of step; here 2'
     """
     if name not in RULES:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.lint.groups import bulk_groups
 from elephan.lint.sawtooth import slowest
 from elephan.scenario import Scenario
 from elephan.theory import controls
@@ -181,11 +180,11 @@ def with_sawtooth_duration(
     >>> long.facts["warmup_s"], long.facts["duration_s"]
     (14.5, 33.5)
     """
-    known = slowest(bulk_groups(scenario))
+    network = scenario.network
+    known = slowest(network.bulk)
     period = known[1] if known else UNKNOWN_S
-    fact = scenario.links[0]
     settled = round(LEAST_SETTLING_S + settling * period, 1)
-    least = least_packets * 8 * fact["packet_bytes"] / fact["rate_bps"]
+    least = least_packets * 8 * network.links[0].packet_bytes / network.links[0].rate_bps
     return scenario.override(
         {"warmup": time_text(settled), "duration": time_text(settled + round(max(measured * period, least), 1))}
     )

@@ -1,23 +1,21 @@
 """A link as the models see it: its rate, the round-trip times and laws of the long flows it limits, what else there is.
 
-It comes from a scenario and never from a run.
+It comes from a network, as a scenario states it, and never from a run.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from elephan.lint.groups import bulk_groups, datagrams_bps
+from elephan.network import BULK
 from elephan.theory import controls
-from elephan.units import bits_per_second
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from elephan.lint.groups import BulkGroup
-    from elephan.scenario import Scenario
+    from elephan.network import FlowGroup, Network
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Bottleneck:
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> link = bottleneck(Scenario.from_text(EXAMPLE), 0)
+    >>> link = bottleneck(Scenario.from_text(EXAMPLE).network, 0)
     >>> link.flows, link.law, link.rate, link.bdp
     (2, 'reno', 1250.0, 100.0)
     """
@@ -102,12 +100,13 @@ class Bottleneck:
         return controls.kind(self.law)
 
 
-def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
-    """See a link of a scenario as the models do.
+def bottleneck(network: Network, link: int) -> Bottleneck | None:
+    """See a link of a network as the models do.
 
     Parameters
     ----------
-    scenario : Scenario
+    network : Network
+        As `Scenario.network` reads it.
     link : int
         Index of a single link.
 
@@ -119,56 +118,37 @@ def bottleneck(scenario: Scenario, link: int) -> Bottleneck | None:
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> bottleneck(Scenario.from_text(EXAMPLE), 0).mean_rtt_s
+    >>> bottleneck(Scenario.from_text(EXAMPLE).network, 0).mean_rtt_s
     0.08
     """
-    fact = scenario.links[link]
-    crossing = [group for group in bulk_groups(scenario) if link in group.path]
-    limited = [group for group in crossing if group.link.index == link]
+    facts = network.links[link]
+    crossing = [group for group in network.bulk if link in group.path]
+    limited = [group for group in crossing if group.narrowest.index == link]
     if not limited:
         return None
     flows = sum(group.flows for group in limited)
-    arriving = sum(
-        _arriving(scenario, group, form["traffic"])
-        for group, form in zip(scenario.groups, scenario.resolved["flows"], strict=True)
-        if link in group["path"] and form["traffic"]["kind"] == "elastic"
-    )
-    kinds = {g["traffic"] for g in scenario.groups if link in g["path"] and g["law"] is not None} - {"bulk"}
+    kinds = {group.traffic for group in network.crossing(link) if group.is_tcp} - {BULK}
     elsewhere = ["bulk limited elsewhere"] if len(limited) < len(crossing) else []
-
-    @cache
-    def queue(buffer: float) -> Mapping[str, Any]:
-        text = f"{max(1, round(buffer))} packets"
-        return dict(scenario.override({f"links[{link}].buffer": text}).links[link]["queue"])
-
     return Bottleneck(
-        name=fact["name"],
-        rate_bps=float(fact["rate_bps"]),
+        name=facts.name,
+        rate_bps=facts.rate_bps,
         packet_bytes=sum(group.packet_bytes * group.flows for group in limited) / flows,
         rtts_s=tuple(rtt for group in limited for rtt in _spread(group.rtts_s, group.flows)),
         laws=tuple(law for group in limited for law in [controls.write(group.control)] * group.flows),
-        senders=tuple(_sender(scenario, group) for group in limited),
-        discipline=fact["discipline"],
-        queue=queue,
-        buffer_packets=limited[0].link.buffer_packets,
-        background=(datagrams_bps(scenario, link) + arriving) / fact["rate_bps"],
+        senders=tuple(_sender(group) for group in limited),
+        discipline=facts.discipline,
+        queue=cache(partial(network.queue_with, link)),
+        buffer_packets=facts.buffer_packets,
+        background=(facts.datagrams_bps + facts.arriving_bps) / facts.rate_bps,
         others=(*sorted(kinds), *elsewhere),
         access_bps=max(group.access_rate_bps or float("inf") for group in limited),
         rtts_are_drawn=any(group.rtts_are_drawn for group in limited),
     )
 
 
-def _sender(scenario: Scenario, group: BulkGroup) -> Mapping[str, Any]:
+def _sender(group: FlowGroup) -> Mapping[str, Any]:
     """What a group's senders are set to, besides their law."""
-    start, recovery = group.control["slow_start"], scenario.resolved["flows"][group.index]["recovery"]
-    return {"slow_start": start, "recovery": recovery} | group.tcp
-
-
-def _arriving(scenario: Scenario, group: Mapping[str, Any], traffic: Mapping[str, Any]) -> float:
-    """What transfers that arrive at a stated rate, or load of the slowest link of their path, offer [bit/s]."""
-    if traffic["rate"] != "none":
-        return float(group["flows"]) * bits_per_second(traffic["rate"])
-    return float(traffic["load"]) * min(float(scenario.links[i]["rate_bps"]) for i in group["path"])
+    return {"slow_start": group.control["slow_start"], "recovery": group.recovery, **group.tcp}
 
 
 def _spread(rtts: tuple[float, ...], flows: int) -> list[float]:

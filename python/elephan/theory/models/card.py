@@ -21,7 +21,7 @@ from elephan.units import bits_per_second, format_quantity, octets, read_range, 
 
 if TYPE_CHECKING:
     from elephan.display import Figure
-    from elephan.scenario import Scenario
+    from elephan.network import Network
     from elephan.theory.models.bottleneck import Bottleneck
     from elephan.theory.response import Floats
 
@@ -337,7 +337,7 @@ class Model:
         From a `Bottleneck` and buffers [packets], shape (buffers,), to a `Prediction`; None if it says nothing of
         links.
     from_link : callable or None
-        From a scenario and the index of a link to values of parameters, as text; for a model that says something of a
+        From a network and the index of a link to values of parameters, as text; for a model that says something of a
         link by its own table.
     unsuited : callable
         Why it cannot speak of a bottleneck at all; empty if it can.
@@ -364,7 +364,7 @@ class Model:
     fails: tuple[str, ...] = ()
     picture: ModelPicture | None = None
     predict: Callable[[Bottleneck, Floats], Prediction] | None = None
-    from_link: Callable[[Scenario, int], Mapping[str, str]] | None = None
+    from_link: Callable[[Network, int], Mapping[str, str]] | None = None
     unsuited: Callable[[Bottleneck], str] = field(default=_nothing)
     doubts: Callable[[Bottleneck], list[str]] = field(default=_no_doubts)
     asks: Callable[[str, Bottleneck], Floats] = field(default=_asks_nothing)

@@ -89,7 +89,7 @@ def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory import reno
     >>> from elephan.theory.models import bottleneck
-    >>> link = bottleneck(Scenario.from_text(EXAMPLE), 0)
+    >>> link = bottleneck(Scenario.from_text(EXAMPLE).network, 0)
     >>> prediction(link, droptail_each(reno().throughput, link.rate, [26], link.rtts_s)).utilization.round(2).tolist()
     [0.81]
     """
@@ -143,7 +143,7 @@ def doubts(link: Bottleneck) -> list[str]:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> doubts(bottleneck(Scenario.from_text(EXAMPLE), 0))[0]
+    >>> doubts(bottleneck(Scenario.from_text(EXAMPLE).network, 0))[0]
     'takes arrivals of many independent flows; here 2, whose losses come together'
     """
     lines = []

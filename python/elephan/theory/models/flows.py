@@ -187,7 +187,7 @@ def filled(link: Bottleneck) -> str:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> filled(bottleneck(Scenario.from_text(EXAMPLE), 0))
+    >>> filled(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     ''
     """
     return "datagrams ask for all of its rate" if link.background >= 1 else ""
@@ -209,7 +209,7 @@ def unlike(link: Bottleneck) -> str:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> unlike(bottleneck(Scenario.from_text(EXAMPLE), 0))
+    >>> unlike(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     ''
     """
     if link.law:
@@ -233,7 +233,7 @@ def deaf(link: Bottleneck) -> str:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> deaf(bottleneck(Scenario.from_text(EXAMPLE), 0))
+    >>> deaf(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     ''
     """
     if reason := filled(link):
@@ -258,7 +258,7 @@ def other_traffic(link: Bottleneck) -> list[str]:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> other_traffic(bottleneck(Scenario.from_text(EXAMPLE), 0))
+    >>> other_traffic(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     []
     """
     if not (link.others or link.background):
@@ -282,7 +282,7 @@ def few_segments(link: Bottleneck) -> list[str]:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> few_segments(bottleneck(Scenario.from_text(EXAMPLE).override({"flows[0].count": 40}), 0))
+    >>> few_segments(bottleneck(Scenario.from_text(EXAMPLE).override({"flows[0].count": 40}).network, 0))
     ["takes no timeouts; here a flow's share is 2.5 segments"]
     """
     window = link.bdp / link.flows
@@ -306,7 +306,7 @@ def used(link: Bottleneck, share: Floats) -> Floats:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> float(used(bottleneck(Scenario.from_text(EXAMPLE), 0), np.array(0.9)))
+    >>> float(used(bottleneck(Scenario.from_text(EXAMPLE).network, 0), np.array(0.9)))
     0.9
     """
     return np.asarray(link.background + (1 - link.background) * share)

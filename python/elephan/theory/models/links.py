@@ -1,4 +1,4 @@
-"""What a model says of a link of a scenario, for one buffer or many: the same table as for given parameters."""
+"""What a model says of a link of a network, for one buffer or many: the same table as for given parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elephan.theory.models.senders import doubts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from elephan.scenario import Scenario
+    from elephan.network import Network
     from elephan.theory.models.card import Model, ModelTable, Values
     from elephan.theory.response import Floats
 
@@ -26,13 +26,13 @@ COLUMNS = {
 }
 
 
-def suited(model: Model, scenario: Scenario, link: int) -> Bottleneck:
+def suited(model: Model, network: Network, link: int) -> Bottleneck:
     """See a link as a model does, or say why the model cannot speak of it.
 
     Parameters
     ----------
     model : Model
-    scenario : Scenario
+    network : Network
     link : int
 
     Returns
@@ -48,14 +48,14 @@ def suited(model: Model, scenario: Scenario, link: int) -> Bottleneck:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import MODELS
-    >>> suited(MODELS["sawtooth"], Scenario.from_text(EXAMPLE), 0).law
+    >>> suited(MODELS["sawtooth"], Scenario.from_text(EXAMPLE).network, 0).law
     'reno'
     """
-    where = f"{scenario.origin}: link {scenario.links[link]['name']}"
+    where = f"{network.origin}: link {network.links[link].name}"
     if model.predict is None:
         message = f"{model.name}: says nothing of a scenario's link; give its own parameters with --set"
         raise InputError(message)
-    seen = bottleneck(scenario, link)
+    seen = bottleneck(network, link)
     reason = "it limits no long-lived TCP flow" if seen is None else model.unsuited(seen)
     if seen is None or reason:
         message = f"{where}: the model {model.name} cannot speak of it: {reason}"
@@ -63,13 +63,13 @@ def suited(model: Model, scenario: Scenario, link: int) -> Bottleneck:
     return seen
 
 
-def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str]) -> ModelTable:
+def table(model: Model, network: Network, link: int, given: Mapping[str, str]) -> ModelTable:
     """Compute what a model says of a link.
 
     Parameters
     ----------
     model : Model
-    scenario : Scenario
+    network : Network
     link : int
     given : mapping of str to str
         ``buffer``: a value, list or range; by default from a hundredth of the bandwidth-delay product to its double.
@@ -88,13 +88,13 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import MODELS
-    >>> found = table(MODELS["sawtooth"], Scenario.from_text(EXAMPLE), 0, {"buffer": "25,100"})
+    >>> found = table(MODELS["sawtooth"], Scenario.from_text(EXAMPLE).network, 0, {"buffer": "25,100"})
     >>> found.columns["utilization"].round(2).tolist()
     [0.89, 1.0]
     """
     if model.predict is None and model.from_link is not None:
-        return _own_table(model, scenario, link, given)
-    seen = suited(model, scenario, link)
+        return _own_table(model, network, link, given)
+    seen = suited(model, network, link)
     low, high = max(1, round(seen.bdp / 100)), max(4, round(2 * seen.bdp))
 
     def compute(values: Values) -> Mapping[str, Floats]:
@@ -109,7 +109,7 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
     found = tuple(doubts(model, seen))
     return replace(
         model,
-        title=f"{model.title}; link {seen.name} of {scenario.title}",
+        title=f"{model.title}; link {seen.name} of {network.title}",
         parameters={"buffer": buffer},
         columns=COLUMNS,
         compute=compute,
@@ -118,16 +118,16 @@ def table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str])
     ).table(given)
 
 
-def _own_table(model: Model, scenario: Scenario, link: int, given: Mapping[str, str]) -> ModelTable:
+def _own_table(model: Model, network: Network, link: int, given: Mapping[str, str]) -> ModelTable:
     """Compute a model's own table, with a link's values for defaults."""
     assert model.from_link is not None  # `table` has looked
-    fact = scenario.links[link]
-    if not fact["flows"]:
-        message = f"{scenario.origin}: link {fact['name']}: no flow sends data over it; give another link"
+    name = network.links[link].name
+    if not network.links[link].flows:
+        message = f"{network.origin}: link {name}: no flow sends data over it; give another link"
         raise InputError(message)
-    values = model.from_link(scenario, link)
-    parameters = {name: replace(row, default=values.get(name, row.default)) for name, row in model.parameters.items()}
-    title = f"{model.title}; link {fact['name']} of {scenario.title}"
+    values = model.from_link(network, link)
+    parameters = {key: replace(row, default=values.get(key, row.default)) for key, row in model.parameters.items()}
+    title = f"{model.title}; link {name} of {network.title}"
     return replace(model, title=title, parameters=parameters).table(given)
 
 

@@ -16,7 +16,7 @@ from elephan.theory.models.flows import filled
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from elephan.scenario import Scenario
+    from elephan.network import Network
     from elephan.theory.models.card import Values
 
 
@@ -42,13 +42,13 @@ def _table(v: Values) -> Mapping[str, Any]:
     }
 
 
-def _from_link(scenario: Scenario, link: int) -> dict[str, str]:
-    seen = bottleneck(scenario, link)
+def _from_link(network: Network, link: int) -> dict[str, str]:
+    seen = bottleneck(network, link)
     if seen is None:
-        message = f"{scenario.origin}: link {scenario.links[link]['name']}: it limits no long-lived TCP flow"
+        message = f"{network.origin}: link {network.links[link].name}: it limits no long-lived TCP flow"
         raise InputError(message)
     if reason := filled(seen):
-        message = f"{scenario.origin}: link {seen.name}: {reason}"
+        message = f"{network.origin}: link {seen.name}: {reason}"
         raise InputError(message)
     return {
         "rate": links.rate(seen.rate_bps),

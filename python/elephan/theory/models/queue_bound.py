@@ -14,7 +14,7 @@ from elephan.theory.rules import smallest_queue
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from elephan.scenario import Scenario
+    from elephan.network import Network
     from elephan.theory.models.card import Values
 
 
@@ -31,13 +31,13 @@ def _table(v: Values) -> Mapping[str, Any]:
     }
 
 
-def _from_link(scenario: Scenario, link: int) -> dict[str, str]:
-    fact = scenario.links[link]
-    limit = 10 * math.ceil(fact["rate_bps"] / 8 / fact["packet_bytes"] * fact["max_rtt_s"] / 5)
+def _from_link(network: Network, link: int) -> dict[str, str]:
+    facts = network.links[link]
+    limit = 10 * math.ceil(facts.rate_bps / 8 / facts.packet_bytes * facts.max_rtt_s / 5)
     return {
-        "rate": links.rate(fact["rate_bps"]),
-        "packet": f"{fact['packet_bytes']:.0f} B",
-        "rtt_max": links.time(fact["max_rtt_s"]),
+        "rate": links.rate(facts.rate_bps),
+        "packet": f"{facts.packet_bytes:.0f} B",
+        "rtt_max": links.time(facts.max_rtt_s),
         "buffer": f"0..{limit}:11",
     }
 

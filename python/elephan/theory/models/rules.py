@@ -19,7 +19,7 @@ from elephan.theory.rules import RULES, LinkFacts, broken, of_link
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from elephan.scenario import Scenario
+    from elephan.network import Network
     from elephan.theory.models.card import Values
 
 # The largest rate that can be written.
@@ -74,12 +74,12 @@ def _laws(text: str) -> set[str]:
     return {controls.write(controls.control(law)) for law in laws}
 
 
-def _from_link(scenario: Scenario, link: int) -> dict[str, str]:
-    fact = scenario.links[link]
-    known = of_link(scenario, link)
+def _from_link(network: Network, link: int) -> dict[str, str]:
+    facts = network.links[link]
+    known = of_link(network, link)
     return {
-        "rate": links.rate(fact["rate_bps"]),
-        "packet": f"{fact['packet_bytes']:.0f} B",
+        "rate": links.rate(facts.rate_bps),
+        "packet": f"{facts.packet_bytes:.0f} B",
         "rtt_min": links.time(known.min_rtt_s),
         "rtt": links.time(known.bdp_packets / known.packets_per_s),
         "rtt_max": links.time(known.max_rtt_s),
@@ -88,7 +88,7 @@ def _from_link(scenario: Scenario, link: int) -> dict[str, str]:
         "law": "+".join(known.laws) or "none",
         "queue": known.discipline,
         "buffer": "0" if math.isnan(known.buffer_packets) else f"{known.buffer_packets:.0f}",
-        "access": links.rate(min(known.access_ratio * fact["rate_bps"], UNLIMITED_BPS)),
+        "access": links.rate(min(known.access_ratio * facts.rate_bps, UNLIMITED_BPS)),
         "other": "yes" if known.other_traffic else "no",
     }
 

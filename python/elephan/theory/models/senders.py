@@ -57,7 +57,7 @@ def unlike_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) -> li
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> unlike_senders(bottleneck(Scenario.from_text(EXAMPLE).override({"flows[0].recovery": "tahoe"}), 0))
+    >>> unlike_senders(bottleneck(Scenario.from_text(EXAMPLE).override({"flows[0].recovery": "tahoe"}).network, 0))
     ['takes a loss to be repaired in a round trip; here recovery is tahoe']
     """
     lines = []
@@ -108,7 +108,7 @@ def unfelt(model: Model, link: Bottleneck) -> list[str]:
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import MODELS, bottleneck
     >>> htcp = {"flows[0].control": {"law": "htcp", "throughput_change": 0.1}}
-    >>> unfelt(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).override(htcp), 0))
+    >>> unfelt(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).override(htcp).network, 0))
     ['says the same without throughput_change = 0.1, whatever that does to htcp']
     """
     lines = []
@@ -140,7 +140,7 @@ def teeth(law: str, link: Bottleneck) -> Floats:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> float(teeth("reno(decrease=0.2)", bottleneck(Scenario.from_text(EXAMPLE), 0))[-1].round(2))
+    >>> float(teeth("reno(decrease=0.2)", bottleneck(Scenario.from_text(EXAMPLE).network, 0))[-1].round(2))
     0.2
     """
     answers = asked(law)
@@ -169,7 +169,7 @@ def periods(law: str, link: Bottleneck) -> Floats:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> float(periods("reno(decrease=0.2)", bottleneck(Scenario.from_text(EXAMPLE), 0))[-1].round(2))
+    >>> float(periods("reno(decrease=0.2)", bottleneck(Scenario.from_text(EXAMPLE).network, 0))[-1].round(2))
     0.2
     """
     windows, rtt = _WINDOWS * link.bdp / link.flows, link.mean_rtt_s
@@ -203,7 +203,7 @@ def doubts(model: Model, link: Bottleneck) -> list[str]:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import MODELS, bottleneck
-    >>> doubts(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE), 0))
+    >>> doubts(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     []
     """
     return [*model.doubts(link), *unlike_senders(link), *unfelt(model, link)]

@@ -1,0 +1,456 @@
+"""The links of a scenario and the groups of flows on them, in numbers: read once, and handed to lint rules and models.
+
+A flow is taken to get an equal share of each link of its path, after the datagrams; its narrowest link is the one with
+the smallest share. That is coarse (RTTs differ, other flows may want less): it serves rules of thumb, and says which
+link limits whom.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from elephan.units import bits_per_second
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+PS = 1e-12
+"""A picosecond [s]: the unit of times in the canonical form."""
+
+DROP_TAIL = "drop-tail"
+"""The discipline that lets its buffer fill; the others act long before."""
+
+BULK = "bulk"
+"""Traffic that always has something to send."""
+
+ANY_PACKET = 1000.0
+"""Packet size [bytes] of a link that nothing crosses."""
+
+
+@dataclass(frozen=True)
+class NetworkLink:
+    """A link, or an array of equal links.
+
+    Parameters
+    ----------
+    index : int
+        Position in the file.
+    name : str
+    members : int
+        Links of the array; 1 if it is none.
+    rate_bps : float [bit/s]
+        Of each member.
+    delay_s : float [s]
+        One way.
+    discipline : str
+    queue : mapping
+        The discipline's parameters as resolved, amounts as text.
+    buffer_limit_packets : int or None [packets]
+    buffer_limit_bytes : int or None [bytes]
+        None where the buffer is not limited in this unit.
+    flows : int
+        That a buffer is sized for: of TCP that stay, if there is none sessions, else datagrams. All members together.
+    background_flows : int
+        All others.
+    packet_bytes : float [bytes]
+        Mean over ``flows``; this and the next four are NaN where there are none.
+    min_rtt_s, mean_rtt_s, max_rtt_s : float [s]
+        Their base RTTs.
+    bdp_packets : float [packets]
+        Rate x mean base RTT.
+    datagrams_bps : float [bit/s]
+        What datagrams offer to all members together.
+    arriving_bps : float [bit/s]
+        What transfers that arrive at a stated rate or load offer to all members together.
+    traffic : frozenset of str
+        Kinds of all that crosses it.
+    """
+
+    index: int
+    name: str
+    members: int
+    rate_bps: float
+    delay_s: float
+    discipline: str
+    queue: Mapping[str, Any]
+    buffer_limit_packets: int | None
+    buffer_limit_bytes: int | None
+    flows: int
+    background_flows: int
+    packet_bytes: float
+    min_rtt_s: float
+    mean_rtt_s: float
+    max_rtt_s: float
+    bdp_packets: float
+    datagrams_bps: float = 0.0
+    arriving_bps: float = 0.0
+    traffic: frozenset[str] = frozenset()
+
+    @property
+    def flows_per_member(self) -> int:
+        """TCP flows on each link of the array, at least one."""
+        return max(1, math.ceil(self.flows / self.members))
+
+    @cached_property
+    def share_bps(self) -> float:
+        """What a flow gets of one member, after the datagrams [bit/s]."""
+        # At least a hundredth: where datagrams offer too much, TCP still gets something.
+        left = max(self.rate_bps - self.datagrams_bps / self.members, 0.01 * self.rate_bps)
+        return left / self.flows_per_member
+
+    @cached_property
+    def buffer_packets(self) -> float | None:
+        """The buffer in packets of the flows' mean size; None without limit."""
+        limit = self._buffer_bytes
+        return None if limit is None else limit / self._packet_bytes
+
+    @cached_property
+    def drain_s(self) -> float | None:
+        """How long a full buffer takes to drain [s]; None without limit."""
+        limit = self._buffer_bytes
+        return None if limit is None else 8 * limit / self.rate_bps
+
+    @property
+    def _buffer_bytes(self) -> float | None:
+        if self.buffer_limit_bytes is None and self.buffer_limit_packets is not None:
+            return self.buffer_limit_packets * self._packet_bytes
+        return self.buffer_limit_bytes
+
+    @property
+    def _packet_bytes(self) -> float:
+        return ANY_PACKET if math.isnan(self.packet_bytes) else self.packet_bytes
+
+
+@dataclass(frozen=True)
+class FlowGroup:
+    """A group of flows.
+
+    Parameters
+    ----------
+    index : int
+        Position in the file.
+    name : str
+    flows : int
+    path, return_path : tuple of int
+        Indices of the links that data crosses, and of those that ACKs cross; of the way back empty if nothing there
+        can delay an ACK.
+    narrowest : NetworkLink
+        The link of its path where a flow's share is smallest.
+    traffic : str
+        Its kind, such as ``"bulk"``.
+    sort : str
+        ``"transfer"``, ``"session"`` or ``"datagrams"``.
+    offered_bps : float [bit/s]
+        What all its flows together ask for whatever the network does: datagrams, and transfers that arrive at a stated
+        rate or load. 0 of all others.
+    law, recovery : str
+        Empty of datagrams.
+    control : mapping
+        The law with all its parameters and its ``slow_start``, as resolved. Empty of datagrams.
+    tcp : mapping
+        The keys of ``tcp``, as resolved.
+    packet_bytes : int [bytes]
+    rtts_s : tuple of float [s]
+        Base RTTs: one for each flow; of flows that draw theirs, the ends of the range, or the mean.
+    rtts_are_drawn : bool
+    start_s : tuple of float [s]
+        Earliest and latest start.
+    stop_s : float or None [s]
+        When all are gone; None if they stay, or each for a time of its own.
+    access_rate_bps : float or None [bit/s]
+        Of the sender's own link; None without limit.
+    access_buffer : int or None [packets]
+        Of the sender's own link; None without limit.
+    """
+
+    index: int
+    name: str
+    flows: int
+    path: tuple[int, ...]
+    return_path: tuple[int, ...]
+    narrowest: NetworkLink
+    traffic: str
+    sort: str
+    offered_bps: float
+    law: str
+    recovery: str
+    control: Mapping[str, Any]
+    tcp: Mapping[str, Any]
+    packet_bytes: int
+    rtts_s: tuple[float, ...]
+    rtts_are_drawn: bool
+    start_s: tuple[float, float]
+    stop_s: float | None
+    access_rate_bps: float | None
+    access_buffer: int | None
+
+    @property
+    def is_tcp(self) -> bool:
+        """Whether it answers to the network; datagrams do not."""
+        return bool(self.law)
+
+    @cached_property
+    def rtt_s(self) -> float:
+        """Middle of its base RTTs [s]."""
+        return (min(self.rtts_s) + max(self.rtts_s)) / 2
+
+    @cached_property
+    def bdp(self) -> float:
+        """Segments of a flow that fill its share of its narrowest link."""
+        return self.narrowest.share_bps * self.rtt_s / 8 / self.packet_bytes
+
+    @cached_property
+    def window(self) -> float | None:
+        """Segments in flight when the link drops: pipe and buffer full; None if its buffer has no limit.
+
+        Of a discipline that acts before the buffer is full only the pipe is counted.
+        """
+        drain_s = self.narrowest.drain_s
+        if drain_s is None:
+            return None
+        waiting = drain_s if self.narrowest.discipline == DROP_TAIL else 0.0
+        return self.narrowest.share_bps * (self.rtt_s + waiting) / 8 / self.packet_bytes
+
+    @property
+    def is_held_by_access(self) -> bool:
+        """Whether its own access is no faster than its share of the link."""
+        return self.access_rate_bps is not None and self.access_rate_bps <= self.narrowest.share_bps
+
+    @property
+    def is_held_by_receiver(self) -> bool:
+        """Whether the receive window is below what it takes to make the link drop."""
+        limit, window = self.tcp["receive_window"], self.window
+        return limit is not None and (window is None or limit < window)
+
+
+@dataclass(frozen=True)
+class Network:
+    """The links of a scenario and the groups of flows on them; `Scenario.network` reads it.
+
+    Parameters
+    ----------
+    title, origin : str
+        Of the scenario: for people, and for messages.
+    duration_s, warmup_s : float [s]
+    warmup_is_stated : bool
+        Whether the file says how long the warm-up is, and no rule found it.
+    links : tuple of NetworkLink
+    groups : tuple of FlowGroup
+        Both in the file's order.
+    queue_with : callable
+        From the index of a link and another buffer [packets] to the parameters of its discipline as resolved with it.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> network = Scenario.from_text(EXAMPLE).network
+    >>> (group,) = network.bulk
+    >>> group.narrowest.name, group.bdp, group.window
+    ('core', 50.0, 62.5)
+    """
+
+    title: str
+    origin: str
+    duration_s: float
+    warmup_s: float
+    warmup_is_stated: bool
+    links: tuple[NetworkLink, ...]
+    groups: tuple[FlowGroup, ...]
+    queue_with: Callable[[int, float], Mapping[str, Any]] = field(compare=False, repr=False)
+
+    @cached_property
+    def bulk(self) -> tuple[FlowGroup, ...]:
+        """Groups of TCP flows that always have something to send."""
+        return tuple(group for group in self.groups if group.is_tcp and group.traffic == BULK)
+
+    def crossing(self, link: int) -> tuple[FlowGroup, ...]:
+        """Groups that send data over a link.
+
+        Parameters
+        ----------
+        link : int
+
+        Returns
+        -------
+        tuple of FlowGroup
+
+        Examples
+        --------
+        >>> from elephan.scenario import EXAMPLE, Scenario
+        >>> [group.name for group in Scenario.from_text(EXAMPLE).network.crossing(0)]
+        ['bulk']
+        """
+        return tuple(group for group in self.groups if link in group.path)
+
+
+def read_network(
+    facts: Mapping[str, Any],
+    resolved: Mapping[str, Any],
+    origin: str,
+    *,
+    warmup_is_stated: bool,
+    queue_with: Callable[[int, float], Mapping[str, Any]],
+) -> Network:
+    """Read a network off what is known of a scenario.
+
+    Parameters
+    ----------
+    facts, resolved : mapping
+        As `Scenario.facts` and `Scenario.resolved` have them.
+    origin : str
+    warmup_is_stated : bool
+    queue_with : callable
+        As `Network` has it.
+
+    Returns
+    -------
+    Network
+    """
+    groups, forms = facts["groups"], resolved["flows"]
+    offered = [_offered_bps(facts["links"], group, form) for group, form in zip(groups, forms, strict=True)]
+    crossing: list[list[int]] = [[] for _ in facts["links"]]
+    for index, group in enumerate(groups):
+        for link in dict.fromkeys(group["path"]):
+            crossing[link].append(index)
+    links = tuple(
+        _link(index, fact, [(groups[i], offered[i]) for i in crossing[index]])
+        for index, fact in enumerate(facts["links"])
+    )
+    return Network(
+        title=str(facts["title"]) or origin,
+        origin=origin,
+        duration_s=float(facts["duration_s"]),
+        warmup_s=float(facts["warmup_s"]),
+        warmup_is_stated=warmup_is_stated,
+        links=links,
+        groups=tuple(
+            _group(index, group, form, offered[index], links, resolved["links"])
+            for index, (group, form) in enumerate(zip(groups, forms, strict=True))
+        ),
+        queue_with=queue_with,
+    )
+
+
+def _link(index: int, fact: Mapping[str, Any], crossing: Sequence[tuple[Mapping[str, Any], float]]) -> NetworkLink:
+    """Read a link, given the facts of the groups that cross it and what each offers [bit/s]."""
+    return NetworkLink(
+        index=index,
+        name=fact["name"],
+        members=int(fact["count"]),
+        rate_bps=float(fact["rate_bps"]),
+        delay_s=fact["delay_s"],
+        discipline=fact["discipline"],
+        queue=fact["queue"],
+        buffer_limit_packets=fact["buffer_limit_packets"],
+        buffer_limit_bytes=fact["buffer_limit_bytes"],
+        flows=int(fact["flows"]),
+        background_flows=int(fact["background_flows"]),
+        packet_bytes=_known(fact["packet_bytes"]),
+        min_rtt_s=_known(fact["min_rtt_s"]),
+        mean_rtt_s=_known(fact["mean_rtt_s"]),
+        max_rtt_s=_known(fact["max_rtt_s"]),
+        bdp_packets=_known(fact["bdp_packets"]),
+        datagrams_bps=float(sum(bps for group, bps in crossing if group["law"] is None)),
+        arriving_bps=float(sum(bps for group, bps in crossing if group["law"] is not None)),
+        traffic=frozenset(group["traffic"] for group, _ in crossing),
+    )
+
+
+def _known(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _group(
+    index: int,
+    fact: Mapping[str, Any],
+    form: Mapping[str, Any],
+    offered_bps: float,
+    links: Sequence[NetworkLink],
+    link_forms: Sequence[Mapping[str, Any]],
+) -> FlowGroup:
+    """Read a group from its facts and its canonical form, beside the links and their canonical forms."""
+    rtts_s, drawn = _rtts(fact, form, links, link_forms)
+    return FlowGroup(
+        index=index,
+        name=fact["name"],
+        flows=int(fact["flows"]),
+        path=tuple(fact["path"]),
+        return_path=tuple(fact["return"]),
+        narrowest=min((links[i] for i in fact["path"]), key=lambda link: link.share_bps),
+        traffic=fact["traffic"],
+        sort=fact["sort"],
+        offered_bps=offered_bps,
+        law=fact["law"] or "",
+        recovery=fact["recovery"] or "",
+        control=form["control"] or {},
+        tcp=form["tcp"],
+        packet_bytes=int(fact["packet_bytes"]),
+        rtts_s=rtts_s,
+        rtts_are_drawn=drawn,
+        start_s=_start(form["start_ps"], int(fact["flows"])),
+        stop_s=_stop(form["stop_ps"]),
+        access_rate_bps=fact["access_rate_bps"],
+        access_buffer=form["access"].get("buffer_packets"),
+    )
+
+
+def _offered_bps(links: Sequence[Mapping[str, Any]], fact: Mapping[str, Any], form: Mapping[str, Any]) -> float:
+    """What a group asks for whatever the network does [bit/s]."""
+    traffic = form["traffic"]
+    if fact["law"] is None:
+        return float(fact["flows"] * (fact["offered_bps"] or 0.0))
+    if traffic["kind"] != "elastic":
+        return 0.0
+    if traffic["rate"] != "none":
+        return float(fact["flows"]) * bits_per_second(traffic["rate"])
+    return float(traffic["load"]) * min(float(links[i]["rate_bps"]) for i in fact["path"])
+
+
+def _rtts(
+    fact: Mapping[str, Any],
+    form: Mapping[str, Any],
+    links: Sequence[NetworkLink],
+    link_forms: Sequence[Mapping[str, Any]],
+) -> tuple[tuple[float, ...], bool]:
+    """Base RTTs [s] of a group, and whether its flows draw theirs."""
+    rtt, count = form["rtt"], int(fact["flows"])
+    if rtt == "auto":
+        there = sum(links[i].delay_s for i in fact["path"])
+        back = sum(links[i].delay_s for i in fact["return"]) if fact["return"] else there
+        access = form["access"].get("delay_ps", 0)
+        crossed = [link_forms[i] for i in (*fact["path"], *fact["return"])]
+        # Serialisation is part of a round trip too.
+        is_drawn = any(isinstance(link[key], dict) for link in crossed for key in ("delay_ps", "rate_bps"))
+        varies = isinstance(access, dict) or is_drawn
+        return (there + back + (0.0 if varies else 2 * access * PS),) * count, varies
+    if "constant_ps" in rtt:
+        return (rtt["constant_ps"] * PS,) * count, False
+    if "list_ps" in rtt:
+        return tuple(one * PS for one in rtt["list_ps"]), len(rtt["list_ps"]) != count
+    if "spread_ps" in rtt:
+        low, high = rtt["spread_ps"]
+        step = (high - low) / max(1, count - 1)
+        return tuple(round(low + i * step) * PS for i in range(count)), False
+    if "uniform_ps" in rtt:
+        return tuple(end * PS for end in rtt["uniform_ps"]), True
+    return (rtt["pareto"]["mean_ps"] * PS,), True
+
+
+def _start(form: Any, count: int) -> tuple[float, float]:
+    """Earliest and latest start [s]."""
+    if isinstance(form, list):
+        return form[0] * PS, form[1] * PS
+    if "every" in form:
+        first, every = form["every"]["from_ps"], form["every"]["every_ps"]
+        return first * PS, (first + (count - 1) * every) * PS
+    return min(form["list"]) * PS, max(form["list"]) * PS
+
+
+def _stop(form: Any) -> float | None:
+    """When all are gone [s]; None if they stay, or each for a time of its own."""
+    if isinstance(form, dict):
+        return float(form["between"][1] * PS) if "between" in form else None
+    return None if form is None else float(form * PS)
