@@ -17,10 +17,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
+from elephan.display import draw_with
 from elephan.errors import ElephanError, InputError, ScenarioError, TargetError, UnitError, UnknownNameError
 from elephan.scenario import EXAMPLE, Scenario
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.registries import laws, queues, recoveries, slow_starts, traffic
     from elephan.papers import reproduce
@@ -94,6 +97,15 @@ if not TYPE_CHECKING:  # or any name would pass a type checker
             raise AttributeError(message, name=name, obj=sys.modules[__name__])
         globals()[name] = found
         return found
+
+
+def _figures(of: object) -> dict[str, "Figure"]:
+    from elephan.plots import figures  # noqa: PLC0415 (Matplotlib is slow to import; only who draws pays)
+
+    return figures(of)
+
+
+draw_with(_figures)
 
 
 def __dir__() -> list[str]:

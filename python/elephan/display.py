@@ -6,9 +6,8 @@ The HTML is readable in light and dark notebooks and by screen readers, and ever
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, unknown
@@ -325,6 +324,21 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
         return table(self._shown(), self.caption)
 
 
+_draw: Callable[[object], dict[str, Figure]]
+
+
+def draw_with(draw: Callable[[object], dict[str, Figure]]) -> None:
+    """Say what draws results. `elephan` itself does so when it is imported: pictures are made far above this module.
+
+    Parameters
+    ----------
+    draw : callable
+        From a result to its figures by name; `elephan.plots.figures`.
+    """
+    global _draw
+    _draw = draw
+
+
 def figures(of: object) -> dict[str, Figure]:
     """Draw what can be drawn of a result, by the name of each picture.
 
@@ -338,11 +352,9 @@ def figures(of: object) -> dict[str, Figure]:
 
     Notes
     -----
-    Results know nothing of pictures: the room of plots knows them. `result.plot()` asks that room by its name, here and
-    nowhere else, when somebody wants to see something.
+    Results know nothing of pictures: `elephan.plots` does, and `draw_with` was given its function.
     """
-    drawn: dict[str, Figure] = import_module("elephan.plots").figures(of)
-    return drawn
+    return _draw(of)
 
 
 def figure(of: object, name: str | None) -> Figure:
