@@ -1,21 +1,25 @@
 """Checks the order of the layers: what depends on what, against the tables in docs/architecture.md.
 
 A crate may depend only on crates of a lower number. The layers of the import-linter contract in pyproject.toml (which
-holds the Python modules to the same rule) must be rows of the second table. One line per violation; exit 1 if any.
+holds the Python modules to the same rule) must be rows of the second table. Here, too, what that linter does not see:
+imports of the package as a whole, which it is told to ignore, and imports by name. One line per violation; exit 1 if
+any.
 """
 
+import ast
 import json
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = "docs/architecture.md"
 PREFIX = "elephan-"
+BY_NAME = ("import_module", "__import__")
 
 Layers = dict[str, int]
 
@@ -53,17 +57,63 @@ def layer_violations(layers: Layers, contract: Iterable[str]) -> Iterable[str]:
         above = min(numbers, default=above)
 
 
+def unseen_imports(module: str, source: str, modules: Collection[str]) -> Iterable[str]:
+    """Name the imports of a module that import-linter does not see, and that could lead upwards.
+
+    It is told to ignore imports of the package as a whole, for it takes the extension `_native` for that; so nothing
+    else may come from there. A module loaded by its name must be one of the same package.
+    """
+    package = ".".join(module.split(".")[:2])
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module == "elephan":
+            names = [alias.name for alias in node.names if f"elephan.{alias.name}" not in modules]
+            yield from (
+                f"{module}:{node.lineno}: import {name} from where it is defined, not from the package as a whole"
+                for name in names
+                if name != "_native"
+            )
+        elif isinstance(node, ast.Import) and any(alias.name == "elephan" for alias in node.names):
+            yield f"{module}:{node.lineno}: import what is needed, not the package as a whole"
+        elif isinstance(node, ast.Call) and node.args and ast.unparse(node.func).split(".")[-1] in BY_NAME:
+            name = _beginning(node.args[0])
+            if name.startswith("elephan") and not f"{name}.".startswith(f"{package}."):
+                yield f"{module}:{node.lineno}: {name} is imported by its name, which import-linter does not see"
+
+
+def _beginning(argument: ast.expr) -> str:
+    """The text that an argument begins with; empty if it is computed."""
+    first = argument.values[0] if isinstance(argument, ast.JoinedStr) else argument
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+
+
+def python_violations(linter: Mapping[str, Any]) -> Iterable[str]:
+    """Name what keeps import-linter, as it is set in pyproject.toml, from seeing all imports of the Python package."""
+    if linter.get("exclude_type_checking_imports"):
+        yield "import-linter: must count the imports under TYPE_CHECKING"
+    paths = {_module(path): path for path in (ROOT / "python" / "elephan").rglob("*.py")}
+    for module, path in sorted(paths.items()):
+        # The package itself offers what all others hold, and the command line may use it as its users do.
+        if module != "elephan" and not f"{module}.".startswith("elephan.cli."):
+            yield from unseen_imports(module, path.read_text(encoding="utf-8"), paths)
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(ROOT / "python").with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
 def main() -> None:
     """Compare this project with its page."""
     page = (ROOT / PAGE).read_text(encoding="utf-8")
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contracts = project["tool"]["importlinter"]["contracts"]
-    layers = [layer for contract in contracts if contract["type"] == "layers" for layer in contract["layers"]]
+    linter = project["tool"]["importlinter"]
+    layers = [layer for contract in linter["contracts"] if contract["type"] == "layers" for layer in contract["layers"]]
     wrong = [
         *crate_violations(table(page, "Rust layers"), metadata),
         *layer_violations(table(page, "Python layers"), layers),
+        *python_violations(linter),
     ]
     sys.exit("\n".join(wrong) or 0)
 
