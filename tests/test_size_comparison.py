@@ -264,14 +264,14 @@ def test_one_flow_is_fair_to_itself() -> None:
 def test_laws_and_queues_that_need_each_other_are_said(law: str, queue: str, says: str) -> None:
     scenario = SMALL.override({"flows[0].control": law, "links[0].queue": queue})
     chosen = Candidate(law, queue, 10, True, None, variant("x").samples)
-    assert any(says in line for line in caveats(scenario, 0, 0, chosen, 3))
+    assert any(says in line for line in caveats(scenario.network, 0, 0, chosen, 3))
 
 
 def test_a_fitting_pair_needs_no_word() -> None:
     for law, queue in (("dctcp", "dualpi2"), ("dctcp", "pie"), ("packet-pair", "drr"), ("xcp", "xcp")):
         scenario = SMALL.override({"flows[0].control": law, "links[0].queue": queue})
         chosen = Candidate(law, queue, 10, True, None, variant("x").samples)
-        assert not any(law in line for line in caveats(scenario, 0, 0, chosen, 3))
+        assert not any(law in line for line in caveats(scenario.network, 0, 0, chosen, 3))
 
 
 def test_starving_flows_other_groups_and_few_replications_are_said() -> None:
@@ -279,7 +279,7 @@ def test_starving_flows_other_groups_and_few_replications_are_said() -> None:
     scenario = package.Scenario.from_text(EXAMPLE + other)
     # Two flows, one with all: 1/2.
     chosen = variant("drop-tail", fair=0.5, noise=(0.0,))
-    assert caveats(scenario, 0, 0, chosen, 1) == (
+    assert caveats(scenario.network, 0, 0, chosen, 1) == (
         "Jain's index is 0.50: some flows get far less than others",
         'only the flows of "bulk" run reno; those of "beside" keep cubic',
         "one replication has no interval: the choice goes by single runs",

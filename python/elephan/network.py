@@ -26,6 +26,9 @@ DROP_TAIL = "drop-tail"
 BULK = "bulk"
 """Traffic that always has something to send."""
 
+SORTS = ("transfer", "session", "datagrams")
+"""Sorts of traffic, those first that count where there are several."""
+
 ANY_PACKET = 1000.0
 """Packet size [bytes] of a link that nothing crosses."""
 
@@ -142,7 +145,7 @@ class FlowGroup:
     traffic : str
         Its kind, such as ``"bulk"``.
     sort : str
-        ``"transfer"``, ``"session"`` or ``"datagrams"``.
+        One of `SORTS`.
     offered_bps : float [bit/s]
         What all its flows together ask for whatever the network does: datagrams, and transfers that arrive at a stated
         rate or load. 0 of all others.
@@ -284,6 +287,29 @@ class Network:
         ['bulk']
         """
         return tuple(group for group in self.groups if link in group.path)
+
+    def counted(self, link: int | None = None) -> tuple[bool, ...]:
+        """Tell which groups' flows count for fairness: those of TCP that stay, else sessions, or else all.
+
+        Parameters
+        ----------
+        link : int, optional
+            Only groups that send data over this link count, of which there must be one.
+
+        Returns
+        -------
+        tuple of bool
+            One for each group.
+
+        Examples
+        --------
+        >>> from elephan.scenario import EXAMPLE, Scenario
+        >>> Scenario.from_text(EXAMPLE).network.counted()
+        (True,)
+        """
+        asked = self.groups if link is None else self.crossing(link)
+        first = min((group.sort for group in asked), key=SORTS.index)
+        return tuple(group.sort == first and (link is None or link in group.path) for group in self.groups)
 
 
 def read_network(

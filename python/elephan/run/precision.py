@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from elephan.network import Network
     from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
 
@@ -171,7 +172,7 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Pre
         relative = _relative(text, match["share"])
         metrics = [match["metric"]] if match["metric"] else ["utilization", "goodput"]
         for metric in metrics:
-            for index, name in _places(metric, match["name"], scenario):
+            for index, name in _places(metric, match["name"], scenario.network):
                 shown = f"{metric}[{name}]"
                 found[shown] = PrecisionTarget(metric, index, shown, relative)
     if not found:
@@ -192,15 +193,13 @@ def _relative(text: str, written: str) -> float:
     return relative
 
 
-def _places(metric: str, name: str | None, scenario: Scenario) -> Sequence[tuple[int, str]]:
+def _places(metric: str, name: str | None, network: Network) -> Sequence[tuple[int, str]]:
     """Links or groups that a metric is asked of, as indices and names."""
     if metric in OF_LINKS:
         # A link that nothing crosses has nothing to be known.
-        places = [
-            (i, link["name"]) for i, link in enumerate(scenario.links) if link["flows"] + link["background_flows"]
-        ]
+        places = [(link.index, link.name) for link in network.links if link.flows + link.background_flows]
     elif metric in OF_GROUPS:
-        places = [(i, group["name"]) for i, group in enumerate(scenario.groups)]
+        places = [(group.index, group.name) for group in network.groups]
     else:
         message = f'precision: there is no "{metric}"; {suggest(metric, (*OF_LINKS, *OF_GROUPS))}'
         raise InputError(message)

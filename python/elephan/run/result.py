@@ -44,9 +44,6 @@ PERCENTILES = (50, 95, 99)
 OF_FLOWS = ("goodput_bps", "dropped", "sent", "timeouts", "loss_events", "cwnd_segments", "srtt_s")
 """Columns of flows that are summed up over those of a group."""
 
-SORTS = ("transfer", "session", "datagrams")
-"""Sorts of traffic, those first whose fairness is asked for."""
-
 
 @dataclass(frozen=True, repr=False)
 class RunResult:
@@ -269,7 +266,7 @@ class RunResult:
 
     def _fairness(self, over: _Estimates) -> dict[str, Any]:
         """Over the flows whose fairness is asked for."""
-        mine = fair_groups(self.scenario.groups)[self._flow_groups]
+        mine = np.array(self.scenario.network.counted())[self._flow_groups]
         shares = self._fair_shares[self._flow_groups][mine]
         goodputs = [o.flows["goodput_bps"][mine] for o in self.outcomes]
         rtts = [o.flows["base_rtt_s"][mine] for o in self.outcomes]
@@ -291,32 +288,6 @@ class RunResult:
         counts = tuple(group["flows"] for group in self.scenario.groups)
         caps = tuple(np.inf if cap is None else cap for cap in fair["caps_bps"])
         return _shares(tuple(fair["rates_bps"]), tuple(map(tuple, fair["paths"])), counts, caps)
-
-
-def fair_groups(groups: Sequence[dict[str, Any]], link: int | None = None) -> NDArray[np.bool_]:
-    """Tell which groups' flows count for fairness: those of TCP that stay, else sessions, or else all.
-
-    Parameters
-    ----------
-    groups : sequence of dict
-        Facts of the groups.
-    link : int, optional
-        Only groups that send data over this link count, of which there must be one.
-
-    Returns
-    -------
-    ndarray of bool, shape (groups,)
-
-    Examples
-    --------
-    >>> fair_groups([{"sort": "transfer", "path": [0]}, {"sort": "datagrams", "path": [0, 1]}])
-    array([ True, False])
-    >>> fair_groups([{"sort": "transfer", "path": [0]}, {"sort": "datagrams", "path": [0, 1]}], link=1)
-    array([False,  True])
-    """
-    sorts = [SORTS.index(g["sort"]) if link is None or link in g["path"] else len(SORTS) for g in groups]
-    first = min(sorts)
-    return np.array([sort == first for sort in sorts])
 
 
 def buffer_packets(link: dict[str, Any]) -> float | None:

@@ -76,7 +76,7 @@ def settle_warmup(
     if scenario.warmup_rule != AUTO:
         return scenario
     every_s = scenario.facts["every_s"]
-    duration_s = float(scenario.facts["duration_s"])
+    duration_s = scenario.network.duration_s
     if every_s is None or duration_s / every_s < SAMPLES:
         message = (
             f'{scenario.origin}: warmup: "auto" needs {SAMPLES} samples or more; '
@@ -107,16 +107,17 @@ def settle_warmup(
 
 def _series(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Yield each series and what it is, averaged over replications, shape (samples,)."""
-    for i, link in enumerate(scenario.links):
-        backlog = np.mean([outcome.samples["backlog_packets"][i] for outcome in outcomes], axis=0)
+    network = scenario.network
+    for link in network.links:
+        backlog = np.mean([outcome.samples["backlog_packets"][link.index] for outcome in outcomes], axis=0)
         if np.ptp(backlog) > 0:
-            yield f"backlog of {link['name']}", backlog
-    for g, group in enumerate(scenario.groups):
-        if group["law"] is None:
+            yield f"backlog of {link.name}", backlog
+    for group in network.groups:
+        if not group.is_tcp:
             continue
         cwnd, rate = [], []
         for outcome in outcomes:
-            mine = outcome.flows["group"] == g
+            mine = outcome.flows["group"] == group.index
             window, srtt = (outcome.samples[name][mine] for name in ("cwnd_segments", "srtt_s"))
             cwnd.append(np.nansum(window, axis=0))
             # Before its first sample of the round-trip time a flow sends nothing to speak of.
@@ -124,7 +125,7 @@ def _series(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> Itera
         for what, rows in (("cwnd", cwnd), ("sending rate", rate)):
             mean = np.mean(rows, axis=0)
             if np.ptp(mean) > 0:
-                yield f"{what} of {group['name']}", mean
+                yield f"{what} of {group.name}", mean
 
 
 def _round_up(warmup_s: float, duration_s: float) -> float:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from elephan.scenario import Scenario
+    from elephan.network import Network, NetworkLink
     from elephan.size.recommend import Candidate
 
 FULL_FIRST = frozenset({"drop-tail", "fq", "drr", "sfq", "priority-fq", "xcp"})
@@ -18,13 +18,13 @@ UNFAIR = 0.8
 """Jain's index of two flows of which one gets three times the other."""
 
 
-def caveats(scenario: Scenario, link: int, group: int, chosen: Candidate, replications: int) -> tuple[str, ...]:
+def caveats(network: Network, link: int, group: int, chosen: Candidate, replications: int) -> tuple[str, ...]:
     """Say what a recommendation leaves open.
 
     Parameters
     ----------
-    scenario : Scenario
-        With the law and the queue in it.
+    network : Network
+        Of the scenario with the law and the queue in it.
     link, group : int
         Where they are.
     chosen : Candidate
@@ -40,11 +40,11 @@ def caveats(scenario: Scenario, link: int, group: int, chosen: Candidate, replic
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.size.recommend import Candidate
-    >>> scenario = Scenario.from_text(EXAMPLE).override({"links[0].queue": "codel"})
-    >>> caveats(scenario, 0, 0, Candidate("reno", "codel", 20, True, (18.0, 21.0), ()), 5)[0]
+    >>> network = Scenario.from_text(EXAMPLE).override({"links[0].queue": "codel"}).network
+    >>> caveats(network, 0, 0, Candidate("reno", "codel", 20, True, (18.0, 21.0), ()), 5)[0]
     'codel drops or marks before the buffer is full: 20 packets are the least it needs, and more cost no delay'
     """
-    said = [*_partner(scenario.links[link], chosen)]
+    said = [*_partner(network.links[link], chosen)]
     if chosen.meets and chosen.queue not in FULL_FIRST:
         said.append(
             f"{chosen.queue} drops or marks before the buffer is full: {chosen.buffer_packets} packets are the least "
@@ -53,10 +53,9 @@ def caveats(scenario: Scenario, link: int, group: int, chosen: Candidate, replic
     fairness = chosen.mean("jain")
     if fairness < UNFAIR:
         said.append(f"Jain's index is {fairness:.2f}: some flows get far less than others")
-    others = _others(scenario, link, group)
+    others = _others(network, link, group)
     if others:
-        name = scenario.groups[group]["name"]
-        said.append(f'only the flows of "{name}" run {chosen.law}; those of {", ".join(others)}')
+        said.append(f'only the flows of "{network.groups[group].name}" run {chosen.law}; those of {", ".join(others)}')
     if replications == 0:
         said.append("nothing was simulated: the numbers are a model's, without intervals")
     elif replications == 1:
@@ -66,7 +65,7 @@ def caveats(scenario: Scenario, link: int, group: int, chosen: Candidate, replic
     return tuple(said)
 
 
-def _partner(link: dict[str, Any], chosen: Candidate) -> list[str]:
+def _partner(link: NetworkLink, chosen: Candidate) -> list[str]:
     """What a law needs of its queue, or a queue of its senders, and does not get."""
     law, queue = chosen.law, chosen.queue
     if law == "dctcp" and not _marks(link):
@@ -80,17 +79,14 @@ def _partner(link: dict[str, Any], chosen: Candidate) -> list[str]:
     return []
 
 
-def _marks(link: dict[str, Any]) -> bool:
+def _marks(link: NetworkLink) -> bool:
     """Whether a link's discipline, with its parameters, can mark packets."""
-    queue = link["queue"]
-    threshold = str(queue.get("ecn_threshold", "0 packets"))
-    return link["discipline"] == "dualpi2" or bool(queue.get("ecn")) or not threshold.startswith("0 ")
+    threshold = str(link.queue.get("ecn_threshold", "0 packets"))
+    return link.discipline == "dualpi2" or bool(link.queue.get("ecn")) or not threshold.startswith("0 ")
 
 
-def _others(scenario: Scenario, link: int, group: int) -> list[str]:
+def _others(network: Network, link: int, group: int) -> list[str]:
     """Other groups of TCP flows on the link, with their laws."""
     return [
-        f'"{other["name"]}" keep {other["law"]}'
-        for i, other in enumerate(scenario.groups)
-        if i != group and other["law"] is not None and link in other["path"]
+        f'"{other.name}" keep {other.law}' for other in network.crossing(link) if other.index != group and other.is_tcp
     ]

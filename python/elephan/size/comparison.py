@@ -109,7 +109,7 @@ class SizeComparison:
 
         found = recommend([variant.candidate for variant in self.variants], self.variants[0].answer.targets)
         answer = self.recommended(found).answer
-        known = caveats(answer.scenario, self.link, self.group, found.chosen, answer.replications)
+        known = caveats(answer.scenario.network, self.link, self.group, found.chosen, answer.replications)
         return replace(found, caveats=known)
 
     @property
@@ -289,7 +289,7 @@ def compare(
     scenario = Scenario.of(scenario)
     make_answer: Any = target if callable(target) else partial(size, **{"target": target, "link": link, **options})
     index = scenario.link_index(link)
-    group = next((i for i, facts in enumerate(scenario.groups) if facts["law"] is not None), 0)
+    group = next((each.index for each in scenario.network.groups if each.is_tcp), 0)
     made: dict[tuple[str, str], Scenario] = {}
     for law, queue in product(map(_name, laws) if laws else (None,), map(_name, queues) if queues else (None,)):
         changed = _changed(scenario, group, index, law, queue)
