@@ -10,8 +10,9 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from conftest import SCENARIOS, Command
+from elephan.assignments import assign
 from elephan.errors import ScenarioError
-from elephan.scenario import EXAMPLE, Scenario, _assign
+from elephan.scenario import EXAMPLE, Scenario
 from elephan.schema import KINDS, schema
 from elephan.sweep import axes, document
 from elephan.templates import DEFAULTS, template
@@ -54,7 +55,7 @@ def test_templates_are_valid(scenarios: Any, kind: str) -> None:
 
 def changed(place: str, value: object) -> dict[str, Any]:
     mapping = copy.deepcopy(tomllib.loads(EXAMPLE))
-    _assign(mapping, place, value)
+    assign(mapping, place, value)
     return mapping
 
 

@@ -1,0 +1,123 @@
+"""Places in a scenario file, written as ``links[0].buffer`` or ``links[core].buffer``, and what is put there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import ScenarioError, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.|$)")
+
+
+def top_keys(places: Iterable[str]) -> set[str]:
+    """Return the keys at the top of the file that places begin with.
+
+    Parameters
+    ----------
+    places : iterable of str
+
+    Returns
+    -------
+    set of str
+
+    Examples
+    --------
+    >>> sorted(top_keys(["links[0].buffer", "links[1].rate", "seed"]))
+    ['links', 'seed']
+    """
+    return {step["key"] for place in places if (step := _STEP.match(place))}
+
+
+def assign(mapping: dict[str, Any], place: str, value: object) -> None:
+    """Put a value at a place of a scenario file.
+
+    Parameters
+    ----------
+    mapping : dict
+        The file as TOML gives it; changed in place.
+    place : str
+        Such as ``links[0].buffer`` or ``flows[bulk].control.law``. Tables in between are made where they are missing.
+    value : object
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such place.
+
+    Examples
+    --------
+    >>> file = {"links": [{"name": "core"}]}
+    >>> assign(file, "links[core].buffer", "0.1 bdp")
+    >>> file["links"]
+    [{'name': 'core', 'buffer': '0.1 bdp'}]
+    """
+    steps = _steps(place)
+    here: Any = mapping
+    said = ""
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        if isinstance(step, str) and not step.startswith("["):
+            if not isinstance(here, dict):
+                instead = f"; write {said}[{step}]" if isinstance(here, list) else ""
+                message = f"{said}: is not a table, so it has no {step}{instead}"
+                raise ScenarioError(message)
+            if not said and following is not None and step not in here and step != "record":
+                # Of what a file need not have, only `record` is a table that can be made here.
+                message = f"{step}: unknown key; {_known_key(step, here)}"
+                raise ScenarioError(message)
+            said = f"{said}.{step}" if said else step
+            key: str | int = step
+            if following is not None and step not in here:
+                here[step] = {}
+        else:
+            key = _position(here, step, said)
+            said = f"{said}[{str(step).strip('[]')}]"
+        if following is None:
+            here[key] = value
+        else:
+            here = here[key]
+
+
+def _steps(place: str) -> list[str | int]:
+    """Split ``links[0].buffer`` into ``["links", 0, "buffer"]``; names in brackets stay text."""
+    steps: list[str | int] = []
+    end = 0
+    for match in _STEP.finditer(place):
+        if match.start() != end:
+            break
+        end = match.end()
+        steps.append(match["key"])
+        steps += [int(i) if i.isdecimal() else f"[{i}]" for i in re.findall(r"\[([^\[\]]+)\]", match["indices"])]
+    if end != len(place) or not steps or place.endswith("."):
+        message = f'"{place}" is not a place in a scenario file; write for example links[0].buffer'
+        raise ScenarioError(message)
+    return steps
+
+
+def _known_key(word: str, table: Mapping[str, object]) -> str:
+    """What a table at the top of a file could have been called; as the parser says it."""
+    known = dict.fromkeys([*(key for key, value in table.items() if isinstance(value, dict | list)), "record"])
+    return suggest(word, known, f"known here: {', '.join(known)}", "`")
+
+
+def _position(here: object, step: str | int, said: str) -> int:
+    """Index of an element of a list, given by number or by the name in it."""
+    if not isinstance(here, list):
+        message = f"{said}: is not a list, so it has no [{str(step).strip('[]')}]"
+        raise ScenarioError(message)
+    if isinstance(step, int):
+        if step < len(here):
+            return step
+        message = f"{said}[{step}]: there are only {len(here)}, counted from 0"
+        raise ScenarioError(message)
+    names = [item.get("name") if isinstance(item, dict) else None for item in here]
+    name = step.strip("[]")
+    if name in names:
+        return names.index(name)
+    known = [str(n) for n in names if n]
+    hint = suggest(name, known, f"known: {', '.join(known)}")
+    message = f"{said}[{name}]: there is none of this name; {hint}"
+    raise ScenarioError(message)
