@@ -89,9 +89,14 @@ class SizeAnswer:
     @cached_property
     def warnings(self) -> list[LintWarning]:
         """What the lint rules say of the scenario with the buffer that was found."""
+        return lint(self._answered)
+
+    @cached_property
+    def _answered(self) -> Scenario:
+        """The scenario with the buffer that was found, if one was."""
         if self.buffer_packets is None:
-            return lint(self.scenario)
-        return lint(with_buffer(self.scenario, self.link, self.buffer_packets))
+            return self.scenario
+        return with_buffer(self.scenario, self.link, self.buffer_packets)
 
     def at(self, buffer: int | None) -> dict[str, Any]:
         """Measured quantities at a buffer, as JSON shows them.
@@ -156,7 +161,7 @@ class SizeAnswer:
         buffer = self.buffer_packets
         if buffer is None or not (self.is_simulated or self.models[self.trusted or ""].holds(buffer)):
             return None
-        line = with_buffer(self.scenario, self.link, buffer).links[self.link]["tc"]
+        line = self._answered.links[self.link]["tc"]
         return None if line is None else str(line)
 
     @property
