@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build test check check-rust check-python check-layers check-papers bench survey reproduction survival docs bpf bless clean
+.PHONY: help demo build package test check check-rust check-python check-layers check-papers bench survey reproduction survival docs bpf bless clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -27,7 +27,7 @@ APIDOC  = RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' \
           cargo doc --workspace --no-deps --document-private-items --quiet
 QUIETLY = >$(LOG) 2>&1 || { cat $(LOG) >&2; exit 1; }
 # What the extension module is built from.
-CRATES  = $(shell find crates -name Cargo.toml -o -path '*/src/*' -name '*.rs') bpf/laws.bpf.o
+CRATES  = $(shell find crates -name Cargo.toml -o -path '*/src/*' -name '*.rs') crates/bpf/kernel/laws.bpf.o
 
 # The first Python that is recent enough and can make an environment; or say make PYTHON=/path/to/python3.
 SUITS  := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
@@ -77,6 +77,9 @@ check-layers: $(VENV)/.dev
 check-papers: $(VENV)/.dev ## every measure of the papers in shortened runs (minutes), held against what they gave before
 	$(BIN)/elephan reproduce --quick --store target/quick-reproduction
 
+package: ## every crate as it would be published, compiled from what is packed
+	cargo package --workspace --allow-dirty --exclude elephan-py
+
 bench: build ## the speed workloads, with the memory floor and the reference engine beside them
 	@$(BIN)/elephan bench
 
@@ -97,11 +100,12 @@ docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/inde
 	$(SITE)
 	$(APIDOC)
 
-bpf: ## the laws of the kernel from bpf/, with clang and the headers of libbpf
-	cargo run --quiet -p elephan-bpf --example defaults >bpf/defaults.h
-	clang -g -O2 -target bpf -mcpu=v3 -Wall -Werror -ffile-prefix-map='$(CURDIR)=.' -c bpf/laws.bpf.c -o bpf/laws.bpf.o
-	llvm-strip -g bpf/laws.bpf.o
-	cd bpf && sha256sum *.h laws.bpf.c >laws.sha256
+bpf: BPF = crates/bpf/kernel
+bpf: ## the laws of the kernel from crates/bpf/kernel, with clang and the headers of libbpf
+	cargo run --quiet -p elephan-bpf --example defaults >$(BPF)/defaults.h
+	clang -g -O2 -target bpf -mcpu=v3 -Wall -Werror -ffile-prefix-map='$(CURDIR)=.' -c $(BPF)/laws.bpf.c -o $(BPF)/laws.bpf.o
+	llvm-strip -g $(BPF)/laws.bpf.o
+	cd $(BPF) && sha256sum *.h laws.bpf.c >laws.sha256
 
 bless: $(VENV)/.dev ## take the present results as the new snapshots; review them as physics
 	INSTA_UPDATE=always cargo test --workspace

@@ -27,7 +27,7 @@ PROGRAMS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static"
 
 BUILD = ("cargo", "test", "--package", "elephan-bpf", "--features", "load", "--test", "kernel", "--no-run")
 
-COMPILE = ("clang", "-g", "-O2", "-target", "bpf", "-mcpu=v3", "-c", "bpf/vectors.bpf.c", "-o")
+COMPILE = ("clang", "-g", "-O2", "-target", "bpf", "-mcpu=v3", "-c", "crates/bpf/kernel/vectors.bpf.c", "-o")
 
 INIT = """#!/bin/busybox sh
 busybox mkdir -p /proc /sys /tmp

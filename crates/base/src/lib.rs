@@ -16,3 +16,8 @@ pub use param::{Card, Param, ParamError, Value};
 pub use rate::{Bytes, Rate};
 pub use rng::Stream;
 pub use time::{Span, Time};
+
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -167,7 +167,7 @@ impl ParamType for Bytes {
 /// Declares a parameter that is one of a few words.
 ///
 /// ```
-/// base::words! {
+/// elephan_base::words! {
 ///     /// Which packet of the longest queue goes.
 ///     pub enum Victim {
 ///         /// The oldest.
@@ -176,9 +176,9 @@ impl ParamType for Bytes {
 ///         Tail = "tail",
 ///     }
 /// }
-/// use base::param::ParamType;
-/// assert_eq!(Victim::read(&base::Value::Text("tail".into())), Ok(Victim::Tail));
-/// assert_eq!(Victim::read(&base::Value::Bool(true)).unwrap_err(), "must be \"head\" or \"tail\"");
+/// use elephan_base::param::ParamType;
+/// assert_eq!(Victim::read(&elephan_base::Value::Text("tail".into())), Ok(Victim::Tail));
+/// assert_eq!(Victim::read(&elephan_base::Value::Bool(true)).unwrap_err(), "must be \"head\" or \"tail\"");
 /// ```
 #[macro_export]
 macro_rules! words {
@@ -204,7 +204,7 @@ macro_rules! words {
 /// Declares a `Params` struct with defaults, units and meanings.
 ///
 /// ```
-/// base::params! {
+/// elephan_base::params! {
 ///     /// RFC 5681.
 ///     pub struct Params {
 ///         /// Segments gained per round trip.
@@ -212,10 +212,10 @@ macro_rules! words {
 ///     }
 /// }
 /// let mut params = Params::default();
-/// params.set("increase", &base::Value::Number(2.0)).unwrap().unwrap();
+/// params.set("increase", &elephan_base::Value::Number(2.0)).unwrap().unwrap();
 /// assert_eq!(params.increase, 2.0);
 /// assert_eq!(Params::rows()[0].unit, "segments");
-/// assert!(params.set("incerase", &base::Value::Number(2.0)).is_none());
+/// assert!(params.set("incerase", &elephan_base::Value::Number(2.0)).is_none());
 /// ```
 #[macro_export]
 macro_rules! params {

@@ -7,7 +7,7 @@ use law::kernel::arithmetic::Curve;
 use law::kernel::highspeed;
 use std::fmt::Write;
 
-/// `bpf/defaults.h`.
+/// `crates/bpf/kernel/defaults.h`.
 #[must_use]
 pub fn header(p: &Params) -> String {
     let mut text = String::from(
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_what_is_there() {
-        let there = include_str!("../../../bpf/defaults.h");
+        let there = include_str!("../kernel/defaults.h");
         assert!(header(&Params::default()) == there, "bpf/defaults.h is of other laws: make bpf writes it anew");
     }
 }

@@ -1,4 +1,4 @@
-//! The laws in the Linux kernel: what the objects of `bpf/` are given, and (feature `load`) who loads them.
+//! The laws in the Linux kernel: what the objects of `crates/bpf/kernel/` are given, and (feature `load`) who loads them.
 //!
 //! Source: none. The only crate, with `emu`, that talks to the system.
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The object that `make bpf` builds.
-static OBJECT: &[u8] = include_bytes!("../../../bpf/laws.bpf.o");
+static OBJECT: &[u8] = include_bytes!("../kernel/laws.bpf.o");
 
 /// Where kept laws are pinned.
 const PINS: &str = "/sys/fs/bpf/elephan";

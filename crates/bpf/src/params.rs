@@ -1,10 +1,10 @@
-//! The parameters of all laws, as they lie in an object (`bpf/params.h`).
+//! The parameters of all laws, as they lie in an object (`crates/bpf/kernel/params.h`).
 
 use base::ParamError;
 use law::LawSpec;
 use law::kernel::{ghstcp, highspeed, htcp, nr_hstcp, scalable};
 
-/// The laws in the order of `bpf/params.h`: their names in scenarios, and in the kernel.
+/// The laws in the order of `crates/bpf/kernel/params.h`: their names in scenarios, and in the kernel.
 pub const LAWS: [(&str, &str); 5] = [
     ("highspeed", "el_highspeed"),
     ("ghstcp", "el_ghstcp"),

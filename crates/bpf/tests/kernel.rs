@@ -3,6 +3,8 @@
 
 #![cfg(feature = "load")]
 
+extern crate elephan_bpf as bpf;
+
 mod vectors;
 
 use bpf::loader::{self, Error};
@@ -13,7 +15,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vectors::{Answer, Vector};
 
-/// Calls in a batch, as in `bpf/vectors.bpf.c`.
+/// Calls in a batch, as in `crates/bpf/kernel/vectors.bpf.c`.
 const BATCH: usize = 256;
 
 /// Laws have one name in the whole kernel, so tests that load them take turns.
@@ -33,7 +35,7 @@ fn compiled() -> Option<PathBuf> {
     if let Some(object) = std::env::var_os("VECTORS") {
         return Some(object.into());
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernel");
     let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vectors-{}.bpf.o", std::process::id()));
     // In a file of its own, since what is not found is no fault of the program's.
     let probe = object.with_extension("probe.c");

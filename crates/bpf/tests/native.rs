@@ -1,5 +1,7 @@
-//! The laws of `bpf/` compiled for this machine give the same bits as their twins in Rust, and close to what the laws of
+//! The laws of `crates/bpf/kernel/` compiled for this machine give the same bits as their twins in Rust, and close to what the laws of
 //! the simulator say.
+
+extern crate elephan_bpf as bpf;
 
 mod vectors;
 
@@ -10,7 +12,7 @@ use std::process::{Command, Stdio};
 use vectors::{Answer, Vector};
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("kernel")
 }
 
 /// What the C says, compiled with whatever links Rust's programs.

@@ -1,5 +1,7 @@
 //! What an ACK costs every law, when each is taken singly: the upper bound of what the step cache saves.
 
+extern crate elephan_law as law;
+
 use base::{Span, Time};
 use criterion::{Criterion, criterion_group, criterion_main};
 use law::{AckSample, CongestionControl, Delivery, LAWS, LawSpec, StartSpec};

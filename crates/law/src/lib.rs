@@ -233,3 +233,8 @@ pub struct Entry {
 
 /// Canonical parameters of a law or slow start.
 pub type Values = Vec<(&'static str, Value)>;
+
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,5 +1,7 @@
 //! BBR on a path of its own, segment by segment: the test cases of draft-ietf-ccwg-bbr-06, Appendix A.
 
+extern crate elephan_law as law;
+
 use base::{Span, Time};
 use law::bbr::{Bbr, Params};
 use law::{CongestionControl, CongestionEvent, Controller, Delivery, Lost, Signal};

@@ -1,5 +1,7 @@
 //! Promises that every registered law keeps under every slow start, whatever happens to it.
 
+extern crate elephan_law as law;
+
 use base::{Span, Time};
 use law::{
     AckSample, CongestionControl, CongestionEvent, Control, Delivery, LAWS, LawSpec, Lost, MIN_SSTHRESH, STARTS,

@@ -1,5 +1,7 @@
 //! The twins of the kernel's laws in the place of the simulator's: the same windows, to what a file's head says.
 
+extern crate elephan_law as law;
+
 use base::{Span, Value};
 use law::rounds::{Path, rounds};
 use law::{LawSpec, Signal, StartSpec};

@@ -1,6 +1,8 @@
 //! Response functions: the average window of every law that has one in closed form, under a loss every 1/p segments at
 //! a constant round-trip time, ACK by ACK. All windows in segments.
 
+extern crate elephan_law as law;
+
 use base::{Span, Time};
 use law::{AckSample, CongestionControl, CongestionEvent, LawSpec, Signal, StartSpec};
 

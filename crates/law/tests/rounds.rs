@@ -1,5 +1,7 @@
 //! Window per round trip of every law under the same losses, as text: the snapshot is reviewed as physics.
 
+extern crate elephan_law as law;
+
 use base::Span;
 use law::rounds::{Path, rounds};
 use law::{LAWS, LawSpec, STARTS, Signal, StartSpec};

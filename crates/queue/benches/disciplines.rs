@@ -1,6 +1,8 @@
 //! What a packet costs each discipline, in and out, with few and with many flows: a buffer of 12,500 packets, four in ten of it
 //! filled, arrivals of flows at random.
 
+extern crate elephan_queue as queue;
+
 use base::{Cause, Rate, Stream, Time};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use queue::{Fates, Limit, Packet, Port, QUEUES, QueueDiscipline, QueueSpec};

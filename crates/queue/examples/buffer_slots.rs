@@ -2,7 +2,7 @@
 //! drops one, the slot is free again.
 
 use base::{Cause, Rate, Stream, Time};
-use queue::{Fates, Limit, Link, Packet, Port, QueueSpec};
+use elephan_queue::{Fates, Limit, Link, Packet, Port, QueueSpec};
 
 /// The packets' bytes, and which slots hold none.
 struct Slots {

@@ -2,7 +2,7 @@
 //! makes wait.
 
 use base::{Rate, Span, Stream, Time};
-use queue::{Limit, Packet, Port, QUEUES, QueueSpec, replay};
+use elephan_queue::{Limit, Packet, Port, QUEUES, QueueSpec, replay};
 
 fn main() {
     let rate = Rate(10_000_000);

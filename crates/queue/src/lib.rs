@@ -202,3 +202,8 @@ pub struct Entry {
     /// Its parameters.
     pub rows: fn() -> Vec<Param>,
 }
+
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,6 +1,8 @@
 //! Disciplines that steer a drop probability, in front of senders that react: windows that grow by one packet a round
 //! trip and are halved at most once a round trip.
 
+extern crate elephan_queue as queue;
+
 use base::{Bytes, Cause, Rate, Span, Stream, Time};
 use proptest::prelude::*;
 use queue::{AnyQueue, Fates, Limit, Link, Packet, Port, QueueDiscipline, QueueSpec};

@@ -1,5 +1,7 @@
 //! DualPI2 as RFC 9332, Appendix A, tells it.
 
+extern crate elephan_queue as queue;
+
 use base::{Cause, Flags, Rate, Span, Stream, Time};
 use queue::dualpi2::{Decide, DualPi2, Params, Scheduler};
 use queue::{Fates, Limit, Link, Packet, Port, QueueDiscipline, Rule};

@@ -1,5 +1,7 @@
 //! Promises that every registered discipline keeps, under any arrivals and any size of buffer.
 
+extern crate elephan_queue as queue;
+
 #[path = "values/spec.rs"]
 mod spec;
 mod values;

@@ -1,6 +1,8 @@
 //! What disciplines that serve by flow promise, under any arrivals: shares within the published bounds, drops from a
 //! longest queue only, no reordering.
 
+extern crate elephan_queue as queue;
+
 use base::{Bytes, Cause, Rate, Stream, Time, Value};
 use proptest::prelude::*;
 use queue::{AnyQueue, Fates, Limit, Packet, Port, QueueDiscipline, QueueSpec};

@@ -1,5 +1,7 @@
 //! FQ-CoDel as RFC 8290 tells it: whom it serves, whom it takes from.
 
+extern crate elephan_queue as queue;
+
 use base::{Amount, Bytes, Cause, Flags, ParamError, Rate, Span, Stream, Time};
 use queue::fq_codel::{FqCodel, Params};
 use queue::{Fates, Limit, Packet, Port, QueueDiscipline, Rule};

@@ -4,6 +4,8 @@
 //! nothing is dropped early), `setbit_` and `adaptive_` off; `ave_`, `prob1_` and `curq_` printed right after each of 400
 //! arrivals.
 
+extern crate elephan_queue as queue;
+
 use base::{Amount, Auto, Bytes, Cause, Rate, Span, Stream, Time};
 use queue::{Fate, Fifo, Limit, Packet, Port, QueueDiscipline, Rule, red, replay};
 

@@ -1,5 +1,7 @@
 //! The RED family against its sources' pseudo-code, its spacing laws, and idealised loads.
 
+extern crate elephan_queue as queue;
+
 use base::{Amount, Auto, Bytes, Cause, Flags, Rate, Span, Stream, Time, Value};
 use queue::{
     Admission, AnyQueue, Backlog, Fates, Fifo, Limit, Link, Packet, Port, QueueDiscipline, QueueSpec, Rule, Verdict,

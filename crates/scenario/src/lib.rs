@@ -36,3 +36,8 @@ pub use read::read;
 pub use resolved::*;
 pub use schema::schema;
 pub use values::{Quantity, Values};
+
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,6 +1,8 @@
 //! Whatever is thrown at the reader: it never panics, and what it refuses it refuses in one line. What it reads survives
 //! the canonical form.
 
+extern crate elephan_scenario as scenario;
+
 #[path = "../../queue/tests/values/spec.rs"]
 mod spec;
 #[path = "../../queue/tests/values/mod.rs"]

@@ -1,5 +1,7 @@
 //! The repository's own scenario files, and small files that show what each form means.
 
+extern crate elephan_scenario as scenario;
+
 use base::{Bytes, Rate, Span, Value};
 use queue::Limit;
 use scenario::{Access, By, Hop, Link, Pick, Record, Rtt, Scenario, Start, Stop, Values, from_canonical, read};

@@ -1,5 +1,7 @@
 //! Wrong scenario files, each with its exact message: one line, the place first, then what would be right.
 
+extern crate elephan_scenario as scenario;
+
 use scenario::read;
 
 /// A right file, with everything in it that the cases below break.

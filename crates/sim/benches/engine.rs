@@ -1,5 +1,7 @@
 //! The engines on a dumbbell of ten HighSpeed flows, and the memory floor: time per delivered packet.
 
+extern crate elephan_sim as sim;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sim::{Engine, Options, memory_floor, simulate};
 use std::hint::black_box;

@@ -41,3 +41,8 @@ pub fn simulate(scenario: &scenario::Scenario, replication: u32, options: Option
     merge::by_table(&mut outcome, &tables, &rates);
     Ok(outcome)
 }
+
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

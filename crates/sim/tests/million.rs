@@ -1,6 +1,8 @@
 //! A million transfers in one run: memory follows what is open, not what has been. Alone in its file, so that the process's
 //! peak is its own.
 
+extern crate elephan_sim as sim;
+
 use sim::{Engine, Options, simulate};
 
 const TEXT: &str = r#"

@@ -158,3 +158,8 @@ mod tests {
         }
     }
 }
+
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

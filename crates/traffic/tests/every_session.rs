@@ -1,6 +1,8 @@
 //! What the simulation relies on of every registered session, with random parameters, over a network that ends transfers
 //! after random times; and Engset's flow balance.
 
+extern crate elephan_traffic as traffic;
+
 use base::time::PS_PER_S;
 use base::{Bytes, Rate, Span, Stream, Time, Value};
 use proptest::prelude::*;

@@ -1,6 +1,8 @@
 //! The laws of sizes and times against their moments and their distribution functions (Kolmogorov and Smirnov), and what
 //! follows for a page of the web.
 
+extern crate elephan_traffic as traffic;
+
 use base::{Bytes, Rate, Span, Stream, Time};
 use proptest::prelude::*;
 use traffic::{Offer, Site, SizeLaw, Sizes, TimeLaw, Times, TrafficSpec};

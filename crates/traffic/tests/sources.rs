@@ -1,6 +1,8 @@
 //! Every source of datagrams with any parameters that it accepts: it always comes to its next packet, never faster than its
 //! peak, and in the long run at its rate. New kinds come in through the registry.
 
+extern crate elephan_traffic as traffic;
+
 use base::{Bytes, Rate, Stream, Time, Value};
 use proptest::prelude::*;
 use traffic::{AnySource, Offer, PacketSize, Site, TRAFFIC, TrafficSpec};

@@ -1,5 +1,7 @@
 //! What an ACK costs in SACK recovery: the receiver's run, the scoreboard, the choice of the next segment.
 
+extern crate elephan_transport as transport;
+
 use base::{Flags, Time};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;

@@ -24,3 +24,8 @@ pub use receiver::Receiver;
 pub use rtt::Rtt;
 pub use scoreboard::{DUP_THRESH, Scoreboard};
 pub use sender::{Counters, Phase, Sender, Wire};
+
+/// The examples of the crate's page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,5 +1,7 @@
 //! RACK-TLP and proportional rate reduction against the sentences of RFC 8985 and RFC 9937.
 
+extern crate elephan_transport as transport;
+
 mod common;
 
 use base::Span;

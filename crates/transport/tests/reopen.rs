@@ -1,5 +1,7 @@
 //! One transfer after another on the same sender and receiver: each is a connection of its own.
 
+extern crate elephan_transport as transport;
+
 use base::{Flags, Span, Time};
 use law::{CongestionControl, Control, LawSpec, StartSpec};
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! The sender against the sentences of the RFCs, one at a time.
 
+extern crate elephan_transport as transport;
+
 mod common;
 
 use base::{Span, Time};

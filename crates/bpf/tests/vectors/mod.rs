@@ -7,7 +7,7 @@ use law::kernel::{Signal, Twin, ghstcp, highspeed, htcp, nr_hstcp, scalable};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Hooks, as in `bpf/vectors.h`.
+/// Hooks, as in `crates/bpf/kernel/vectors.h`.
 pub const RESET: u32 = 0;
 pub const SAMPLE: u32 = 1;
 pub const AVOID: u32 = 2;

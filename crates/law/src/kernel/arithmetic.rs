@@ -1,4 +1,4 @@
-//! Arithmetic of the laws in the kernel, bit for bit that of `bpf/arithmetic.h`.
+//! Arithmetic of the laws in the kernel, bit for bit that of `crates/bpf/kernel/arithmetic.h`.
 //!
 //! Source: none; numbers of 20 bits after the point for gains and shares, of 12 for windows.
 

@@ -1,4 +1,4 @@
-//! Gentle HighSpeed TCP, bit for bit that of `bpf/ghstcp.h`.
+//! Gentle HighSpeed TCP, bit for bit that of `crates/bpf/kernel/ghstcp.h`.
 //!
 //! Source: Zhang, Hasegawa and Murata 2005, Section 4. Differs from [`crate::ghstcp`]: times in microseconds, tests over
 //! at most 65535 samples, the threshold by three steps of a continued fraction; no sliding tests.

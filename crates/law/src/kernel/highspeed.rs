@@ -1,4 +1,4 @@
-//! HighSpeed TCP, bit for bit that of `bpf/highspeed.h`.
+//! HighSpeed TCP, bit for bit that of `crates/bpf/kernel/highspeed.h`.
 //!
 //! Source: RFC 3649, Section 5. Differs from [`crate::highspeed`]: straight lines between knots of a(w) and b(w).
 

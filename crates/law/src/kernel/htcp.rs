@@ -1,4 +1,4 @@
-//! H-TCP, bit for bit that of `bpf/htcp.h`.
+//! H-TCP, bit for bit that of `crates/bpf/kernel/htcp.h`.
 //!
 //! Source: Shorten and Leith 2004. Differs from [`crate::htcp`]: alpha holds for the instant of each ACK; a round trip
 //! of its throughput is a smoothed round-trip time.

@@ -1,4 +1,4 @@
-//! Twins of the laws that run in the Linux kernel: the same whole numbers, bit for bit, as the C of `bpf/`, which is
+//! Twins of the laws that run in the Linux kernel: the same whole numbers, bit for bit, as the C of `crates/bpf/kernel/`, which is
 //! compiled for the kernel and, in the tests of the crate `bpf`, for this machine.
 //!
 //! Source: that of each law. A twin differs from its law in the simulator by what a file's head says, and by windows of

@@ -1,4 +1,4 @@
-//! NR-HSTCP, bit for bit that of `bpf/nr_hstcp.h`.
+//! NR-HSTCP, bit for bit that of `crates/bpf/kernel/nr_hstcp.h`.
 //!
 //! Source: Phillips and Hu 2006. Differs from [`crate::nr_hstcp`]: straight lines between knots of a(w) and b(w); the
 //! smoothed round-trip time of each ACK, not one a round trip.

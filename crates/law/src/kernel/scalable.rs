@@ -1,4 +1,4 @@
-//! Scalable TCP, bit for bit that of `bpf/scalable.h`.
+//! Scalable TCP, bit for bit that of `crates/bpf/kernel/scalable.h`.
 //!
 //! Source: Kelly 2003. Differs from [`crate::scalable`]: a gain of 20 bits after the point.
 

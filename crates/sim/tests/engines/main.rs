@@ -1,5 +1,7 @@
 //! The engines: both agree on every event, no run stalls, and what is sampled, recorded and delivered is right. One program for all of them: they share the time to link.
 
+extern crate elephan_sim as sim;
+
 #[path = "../interval.rs"]
 mod interval;
 

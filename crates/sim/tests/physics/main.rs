@@ -1,5 +1,7 @@
 //! What laws, queues and traffic do on links, against closed forms, RFCs and pinned results. One program for all of them: they share the time to link.
 
+extern crate elephan_sim as sim;
+
 #[path = "../interval.rs"]
 mod interval;
 

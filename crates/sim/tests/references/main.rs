@@ -1,5 +1,7 @@
 //! Against other simulators and the papers: ns-2, ns-3, and published numbers. One program for all of them: they share the time to link.
 
+extern crate elephan_sim as sim;
+
 #[path = "../interval.rs"]
 mod interval;
 
