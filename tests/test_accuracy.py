@@ -100,6 +100,7 @@ def test_a_law_whose_sawtooth_depends_on_the_rate_is_known_to_have_a_clock(famil
     assert (np.ptp(used) < 1e-3) == (family.law not in lookup.CLOCKED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PREDICTING)
 def test_a_model_has_the_errors_of_its_table(name: str) -> None:
     table = {_key(row): row for row in errors(name)}
@@ -205,6 +206,7 @@ def test_a_map_is_the_table_in_another_shape() -> None:
     assert sum(int(np.isfinite(region.points).sum()) for region in found.values()) == len(errors("sawtooth"))
 
 
+@pytest.mark.slow
 def test_the_command_prints_writes_and_draws_the_map(
     elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

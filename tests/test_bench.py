@@ -34,6 +34,7 @@ def test_workloads_are_those_of_the_limits(
     assert group["recovery"] == "sack"
 
 
+@pytest.mark.slow
 def test_the_document_has_the_promised_shape(elephan: Command, tmp_path: Path) -> None:
     words = ["--workloads", "W1", "--runs", 1, "--quick", "--no-peers", "--json", "--out", tmp_path]
     done = elephan("bench", *words)

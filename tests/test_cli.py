@@ -132,6 +132,7 @@ def test_run_prints_one_document(elephan: Command, small: Path) -> None:
     assert document["links"][0]["buffer_packets"] == 50
 
 
+@pytest.mark.slow
 def test_run_prints_tables_and_writes_files_and_a_picture(elephan: Command, small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = elephan("run", small, "--out", out, "--plot")

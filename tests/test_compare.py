@@ -14,6 +14,7 @@ SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
 SHORT = ("--set", 'duration="20 s"', "--set", 'warmup="5 s"')
 
 
+@pytest.mark.slow
 def test_the_points_of_a_sweep_have_a_table_and_a_folder_each(elephan: Command, tmp_path: Path) -> None:
     file, out = tmp_path / "sweep.toml", tmp_path / "out"
     base = f"base = {json.dumps(str(SCENARIOS / 'testbed.toml'))}"

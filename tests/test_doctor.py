@@ -49,6 +49,7 @@ def test_only_what_is_needed_fails(
     assert "make thing  # thing: a purpose" in shown.out
 
 
+@pytest.mark.slow
 def test_a_probe_that_breaks_or_hangs_is_one_row() -> None:
     def broken() -> ProbeFinding:
         raise OSError("the moon")

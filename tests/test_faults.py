@@ -10,6 +10,8 @@ import pytest
 import survival
 from faults import built
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 
 

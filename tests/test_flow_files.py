@@ -171,6 +171,7 @@ def test_any_list_survives_the_way_through_text(rows: list[tuple[int, int]], tit
     assert flows(scenario) == "; ".join(exact)
 
 
+@pytest.mark.slow
 def test_a_large_table_is_read_exactly(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     ns = np.sort(rng.integers(0, 10**12, 100_000))

@@ -19,6 +19,8 @@ import typer
 from elephan import cli
 from elephan.cli import app, main
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/index.md")),

@@ -10,6 +10,8 @@ import pytest
 
 import elephan
 
+pytestmark = pytest.mark.slow
+
 GUIDE = Path(__file__).resolve().parent.parent / "docs" / "guide"
 PAGE = (GUIDE / "python.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)

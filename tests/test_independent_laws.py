@@ -19,6 +19,8 @@ from reference.laws.event import Event
 from reference.laws.sender import Sender
 from reference.laws.streams import PRESETS, record
 
+pytestmark = pytest.mark.slow
+
 KINDS = {"ack": 0, "loss": 1, "mark": 2, "timeout": 3}
 SEED = 1
 SECONDS = 30.0

@@ -38,6 +38,8 @@ from reference.queues import (
     Sfq,
 )
 
+pytestmark = pytest.mark.slow
+
 RATE = 2_000_000  # bit/s: 1000 bytes take 4 ms
 MEAN = 1000  # bytes
 BUFFER = 30  # packets

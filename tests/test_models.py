@@ -79,6 +79,7 @@ def test_a_default_table_says_something_in_every_column(chosen: Model) -> None:
 
 
 @every_model
+@pytest.mark.slow
 def test_every_word_that_is_offered_is_taken(chosen: Model) -> None:
     # One row each: the first value of what is a list or a range by default.
     first = {name: row.default.split(",")[0].split("..")[0] for name, row in chosen.parameters.items()}
@@ -136,6 +137,7 @@ def test_of_a_link_it_says_its_own_columns_or_why_not(chosen: Model) -> None:
 
 
 @every_model
+@pytest.mark.slow
 def test_a_picture_keeps_its_legend_clear_of_curves_and_inside(chosen: Model) -> None:
     with house_style():
         figure = model_figure(default(chosen.name))
@@ -207,6 +209,7 @@ def test_programs_get_the_table(chosen: Model, elephan: Command) -> None:
     assert document["fails"] == list(chosen.fails)
 
 
+@pytest.mark.slow
 def test_out_leaves_table_document_and_picture(elephan: Command, tmp_path: Path) -> None:
     done = elephan("model", "queue-bound", "--out", tmp_path / "new")
     assert done.code == 0

@@ -18,6 +18,8 @@ from elephan.theory.fairness import law, share
 from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95
 
+pytestmark = pytest.mark.slow
+
 every_entry = pytest.mark.parametrize("entry", AGAINST.values(), ids=AGAINST)
 
 

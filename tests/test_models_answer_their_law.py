@@ -19,6 +19,8 @@ from elephan.theory.models import MODELS, Bottleneck, bottleneck
 from elephan.theory.models.senders import TAKEN, doubts
 from elephan.theory.rules import RULES, LinkFacts, of_link
 
+pytestmark = pytest.mark.slow
+
 PREDICTING = {name: model for name, model in MODELS.items() if model.predict is not None}
 BUFFERS = np.array([20.0, 300.0])
 

@@ -25,6 +25,7 @@ from elephan.scenario import EXAMPLE
 PYTHON = Path(__file__).resolve().parent.parent / "python"
 
 
+@pytest.mark.slow
 def test_the_stub_describes_the_module(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mypy.stubtest", "elephan._native"]
     environment = {**os.environ, "MYPY_CACHE_DIR": str(tmp_path)}

@@ -207,6 +207,7 @@ def test_a_warm_up_that_was_found_is_not_stated() -> None:
     assert not Scenario.from_text(TEXT).override({"warmup": "auto"}).network.warmup_is_stated
 
 
+@pytest.mark.slow
 def test_a_scenario_is_read_once_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 

@@ -9,6 +9,8 @@ from typing import Any
 import nbformat.v4
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 v4: Any = nbformat.v4
 NOTEBOOKS = sorted((ROOT / "docs" / "guide").glob("*.ipynb"))

@@ -130,6 +130,7 @@ def test_verdicts_that_runs_are_held_against_are_of_every_claim(name: str) -> No
     assert {one.quick for one in known.values()} <= {"pass", "deviation", "fail", "ran", "not_run"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_what_formulas_decide_holds_or_something_is_known_of_it(name: str) -> None:
     paper = EVERY[name]

@@ -250,6 +250,7 @@ TINY: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn_from_its_experiments(tmp_path: Path) -> None:
     wanted = {name for exhibit in FIGURES for name in exhibit.experiments}
     tiny = [

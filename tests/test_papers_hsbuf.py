@@ -273,6 +273,7 @@ def test_rows_of_ns2_have_a_point_of_ours_on_all_their_settings() -> None:
     assert there.keys() == {(row["case"], float(row["buffer_packets"])) for row in ns2()}
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn_from_its_experiments(tmp_path: Path) -> None:
     tiny = [
         replace(each, replications=1, changes={"duration": "1 s", "warmup": "0.5 s"})

@@ -159,6 +159,7 @@ def test_users_are_compared_only_while_the_link_idles() -> None:
     assert steps.mean == pytest.approx(-0.02)
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn_from_its_experiments(tmp_path: Path) -> None:
     wanted = {name for exhibit in FIGURES for name in exhibit.experiments}
     tiny = [

@@ -144,6 +144,7 @@ def test_both_protocols_have_the_same_120_round_trip_times() -> None:
     assert max(rtts["highspeed"]) <= 250
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_from_what_was_run(two_hops: ExperimentRuns, tmp_path: Path) -> None:
     early = runs_of("early", tmp_path, changes=SMALL, replications=1)
     # What flows share in a few seconds is drawn as well.

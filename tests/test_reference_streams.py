@@ -17,6 +17,7 @@ def test_a_stream_is_the_same_each_time_and_replays_to_the_same_windows(name: st
     assert replay(LAWS[name](), events)[-1] == (law.cwnd, law.ssthresh)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_stream_is_in_order_and_has_one_round_per_round_trip(preset: str) -> None:
     path: Path = PRESETS[preset]

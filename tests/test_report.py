@@ -22,6 +22,8 @@ from elephan.sweep import sweep
 from report_pages import Node, contrast, numbers, read, swept, tables
 from testbeds import beside
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "</script><script>alert(1)</script>\"'<b>&amp;"
 MOST_BYTES = 3_000_000
 """What still goes through a mail server."""

@@ -16,6 +16,8 @@ from elephan.scenario import EXAMPLE, Scenario
 from report_pages import Node, numbers, read, tables
 from testbeds import DIFFERENT, beside, faked, punctual
 
+pytestmark = pytest.mark.slow
+
 LATE = "replication 1: the relay stood still for 30.1 ms, more than half a round trip, 20.0 ms"
 QUANTITIES = "Quantities, with 95 % intervals where there are any"
 SCALES = {"utilization": 100, "queueing_delay_s": 1e3, "loss_ratio": 100}
@@ -114,6 +116,7 @@ def test_punctuality_is_said_of_each_replication(both: ScenarioComparison, tmp_p
     assert numbers(page, caption, 9) == [0, 3]
 
 
+@pytest.mark.slow
 def test_what_the_kernel_counted_and_did_otherwise_is_said(both: ScenarioComparison, tmp_path: Path) -> None:
     page = page_of(both, tmp_path)
     rows = tables(page)["Counted by the kernel"]

@@ -181,6 +181,7 @@ documents = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionarie
 
 
 @given(documents)
+@pytest.mark.slow
 def test_documents_are_written_as_json_writes_them(document: object) -> None:
     assert encode_json({"all": document}).decode() == json.dumps({"all": document}, indent=1) + "\n"
 

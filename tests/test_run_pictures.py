@@ -11,6 +11,8 @@ from elephan.plots.run import draw_run
 from elephan.plots.style import MOST_LINKS, busiest, house_style, save
 from elephan.run.result import RunResult
 
+pytestmark = pytest.mark.slow
+
 HOPS = 6
 
 LOT = """

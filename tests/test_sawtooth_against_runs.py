@@ -9,6 +9,8 @@ import elephan
 from elephan.theory import Sawtooth, aimd, partial, response, synchronised
 from elephan.theory.models.sawtooth import LAWS
 
+pytestmark = pytest.mark.slow
+
 RATE = 100e6 / 8 / 1500  # packets/s
 # Utilization: bursts, the round trip in which a sender learns of a loss and the one in which it repairs it, and whole
 # segments. More than two points need another reason, which stands with the case.

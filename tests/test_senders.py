@@ -37,6 +37,7 @@ def test_run_takes_every_law_by_path(law: str, elephan: Command, small: Path) ->
     assert document["links"][0]["utilization"]["mean"] > (0.3 if law == "westwood" else 0.5)
 
 
+@pytest.mark.slow
 def test_size_compares_laws_of_every_kind(elephan: Command, small: Path) -> None:
     laws = "reno,cubic,bbr,ghstcp"
     done = elephan(

@@ -97,6 +97,7 @@ BASE = {VERBS[2]: ("variants[].", VERBS[1]), VERBS[4]: ("", VERBS[0])}
 """Documents that have the keys of another one, and where."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_key_of_a_document_has_a_row(verb: str) -> None:
     listed = rows(verb)

@@ -65,6 +65,7 @@ def test_buffers_in_bytes_stay_in_bytes() -> None:
     assert found.to_json()["tc"] == f"tc qdisc replace dev eth0 root bfifo limit {1000 * found.buffer_packets}"
 
 
+@pytest.mark.slow
 def test_size_writes_its_files_and_prints_a_table(elephan: Command, small: Path, tmp_path: Path) -> None:
     done = elephan("size", small, "--target", TARGET, "--out", tmp_path / "out")
     assert done.code == 0
@@ -77,6 +78,7 @@ def test_size_writes_its_files_and_prints_a_table(elephan: Command, small: Path,
     assert curve.column("buffer_packets").to_pylist() == [row["buffer_packets"] for row in document["curve"]]
 
 
+@pytest.mark.slow
 def test_the_same_answer_draws_the_same_picture(answer: SizeAnswer, tmp_path: Path) -> None:
     for name in ("a", "b"):
         answer.write(tmp_path / name)
@@ -85,6 +87,7 @@ def test_the_same_answer_draws_the_same_picture(answer: SizeAnswer, tmp_path: Pa
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_target_out_of_reach_is_exit_1_and_says_why(elephan: Command, small: Path, tmp_path: Path) -> None:
     words = ["--target", "utilization=0.9,delay=0.1ms", "--out", tmp_path / "out"]
     done = elephan("size", small, *words, "--json", "-q")
@@ -108,6 +111,7 @@ def test_laws_are_compared_row_by_row(elephan: Command, small: Path) -> None:
 LONG = "replications = 500\n" + EXAMPLE.replace('"4 s"', '"400 s"').replace('"10 Mbit/s"', '"200 Mbit/s"')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [["size", "--target", TARGET], ["run"]])
 def test_ctrl_c_leaves_no_file_and_says_what_was_done(tmp_path: Path, verb: list[str]) -> None:
     scenario, out = tmp_path / "long.toml", tmp_path / "out"

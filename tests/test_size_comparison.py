@@ -23,6 +23,8 @@ from elephan.size.curve import BufferCurve
 from elephan.size.recommend import CRITERIA, Candidate, is_better, misses, nearest, recommend
 from elephan.size.targets import BufferSample, parse_targets, targets_json
 
+pytestmark = pytest.mark.slow
+
 TARGETS = parse_targets("utilization=0.9")
 SMALL = package.Scenario.from_text("replications = 2\n" + EXAMPLE)
 NOISE = (-0.01, 0.0, 0.01)

@@ -21,6 +21,8 @@ from elephan.size.models import ask, by_model, trusted
 from elephan.size.targets import parse_targets
 from elephan.theory import highspeed, synchronised
 
+pytestmark = pytest.mark.slow
+
 PAPER = SCENARIOS / "hstcp-1g.toml"
 TARGET = "utilization=0.95"
 

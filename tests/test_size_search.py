@@ -51,6 +51,7 @@ def search(
 
 @given(scale=st.floats(3, 30_000), level=st.floats(0.05, 0.99), precision=st.floats(0.01, 0.5))
 @settings(deadline=None)
+@pytest.mark.slow
 def test_without_noise_the_answer_is_right_to_the_precision(scale: float, level: float, precision: float) -> None:
     link = FakeLink(scale)
     smallest = max(1, math.ceil(link.buffer_for(level)))
@@ -64,6 +65,7 @@ def test_without_noise_the_answer_is_right_to_the_precision(scale: float, level:
 
 @given(scale=st.floats(3, 30_000), wrong=st.floats(1e-4, 1e4), replications=st.integers(1, 4))
 @settings(deadline=None)
+@pytest.mark.slow
 def test_wherever_the_search_starts_the_answer_and_its_interval_are_the_same(
     scale: float, wrong: float, replications: int
 ) -> None:
@@ -89,6 +91,7 @@ def test_a_start_that_finds_nothing_is_not_believed() -> None:
     assert set(geometric(8, 4000)) <= set(started.curve.buffers)
 
 
+@pytest.mark.slow
 def test_a_good_start_saves_runs_and_a_noisy_link_keeps_its_answer() -> None:
     saved = same = 0
     for seed in range(100):
@@ -134,6 +137,7 @@ def test_buffers_beyond_doubt_get_two_replications_only() -> None:
     assert len(link.asked) < 0.6 * 20 * len(counts)
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     covered = widths = 0.0
     for seed in range(200):

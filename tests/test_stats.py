@@ -147,6 +147,7 @@ def test_the_bootstrap_of_a_median_is_where_the_binomial_puts_it() -> None:
     assert found.value == np.median(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("q", [0.5, 0.9])
 def test_bootstrap_intervals_cover_the_percentiles_of_an_exponential(q: float) -> None:
     rows = np.random.default_rng(5).exponential(1.0, (200, 200))

@@ -193,6 +193,7 @@ def test_failures_are_kept_until_the_point_succeeds(store: Store, results: list[
         assert list((store.folder / "failures").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_sql_answers_in_columns_and_by_group(store: Store, results: list[RunResult]) -> None:
     for i, result in enumerate(results):
         store.put(result, labels={"links[0].buffer": f"{i % 2} bdp"})
@@ -233,6 +234,7 @@ def test_wrong_sql_is_answered_in_one_line(store: Store, results: list[RunResult
     assert len(store.runs()) == 2
 
 
+@pytest.mark.slow
 def test_a_table_becomes_an_array_over_its_labels(store: Store, results: list[RunResult]) -> None:
     for i, result in enumerate(results):
         store.put(result, labels={"a": i % 2, "b": i // 2})
@@ -257,6 +259,7 @@ SETS: list[list[dict[str, Any]]] = [[{"b": 2, "x": "u"}, {"b": 10}], [{"b": "ten
 
 @given(order=st.permutations(range(5)), copies=st.booleans())
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
 def test_exports_do_not_depend_on_the_order_of_insertion(
     tmp_path_factory: pytest.TempPathFactory, packed: list[PackedRun], order: list[int], copies: bool
 ) -> None:

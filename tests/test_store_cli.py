@@ -42,6 +42,7 @@ def test_files_of_a_stored_run_are_those_of_the_run(elephan: Command, small: Pat
             assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn_of_a_stored_run_too(elephan: Command, small: Path, tmp_path: Path) -> None:
     asked = ("run", small, "--store", tmp_path / "store", "--out", tmp_path / "out")
     elephan(*asked)

@@ -101,6 +101,7 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path, start: Start) -> None:
     reached = 0
     for writer, delay_s in zip(start(3, 5000), (0.0, 0.05, 0.3), strict=True):
@@ -169,6 +170,7 @@ def test_no_program_is_started_while_a_lock_is_held(
     assert held == [[]]
 
 
+@pytest.mark.slow
 def test_two_processes_write_at_the_same_time(tmp_path: Path, start: Start) -> None:
     # Each some runs that the other has too.
     writers = start(2, 120)
@@ -219,6 +221,7 @@ for i in range(24):
 """
 
 
+@pytest.mark.slow
 def test_processes_that_make_an_index_at_the_same_time_share_it(tmp_path: Path) -> None:
     # SQLite refuses one of two at once, without waiting, where both make the file in place.
     command = [sys.executable, "-c", TOGETHER, str(tmp_path)]

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from survival import survive
+
+pytestmark = pytest.mark.slow
 
 
 def test_whatever_happens_the_sweep_ends_with_the_same_bytes(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def processes() -> Executor:
     return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
 
 
+@pytest.mark.slow
 def test_threads_and_processes_give_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
     with processes() as pool:
         done = sweep(BASE, over=OVER, store=tmp_path / "processes", executor=pool)
@@ -49,6 +50,7 @@ def test_threads_and_processes_give_the_same_bytes(undisturbed: Path, tmp_path: 
     assert files(tmp_path / "processes") == files(undisturbed)
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with (
@@ -138,6 +140,7 @@ class Dying(ProcessPoolExecutor):
         return super().submit(os._exit, 1) if self.submitted == 3 else super().submit(fn, *args, **kwargs)
 
 
+@pytest.mark.slow
 def test_an_executor_that_breaks_loses_nothing_that_was_done(undisturbed: Path, tmp_path: Path) -> None:
     seen: list[SweepProgress] = []
     with (

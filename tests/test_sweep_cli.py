@@ -74,6 +74,7 @@ def test_a_failed_point_is_a_line_and_exit_code_1(elephan: Command, small: Path,
     assert "1 bdp" in done.out
 
 
+@pytest.mark.slow
 def test_files_and_a_picture_are_written(elephan: Command, small: Path, tmp_path: Path) -> None:
     done = elephan("sweep", small, *OVER, "--store", tmp_path / "store", "--out", tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
@@ -160,6 +161,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 def test_an_interrupted_sweep_says_what_is_kept_and_how_to_go_on(elephan: Command, small: Path, tmp_path: Path) -> None:
     words = ["sweep", str(small), "--over", "seed=1..40:40lin", "--store", str(tmp_path / "store"), "--workers", "1"]
     script = STOPPED.format(error="KeyboardInterrupt")

@@ -100,6 +100,7 @@ def test_more_lines_than_can_be_told_apart_are_left_out_and_that_is_said(
     assert "2 of 3 lines" in figure.get_supxlabel()
 
 
+@pytest.mark.slow
 def test_the_same_sweep_is_the_same_picture(swept: Any, tmp_path: Path) -> None:
     for name in ("a", "b"):
         draw_sweep(swept(over={"links[0].buffer": "2..50 packets:4"}), tmp_path / name)

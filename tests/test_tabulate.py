@@ -38,6 +38,7 @@ def test_arrays_are_taken_as_they_are() -> None:
     assert Scenario.from_text(EXAMPLE).override({"flows[0].control": table}).groups[0]["law"] == "tabulated"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -20,6 +20,8 @@ from elephan.testbed.replication import LinkRelay
 from elephan.testbed.traffic import Iperf3Report
 from testbed_here import available, lawless, real
 
+pytestmark = pytest.mark.slow
+
 SCENARIO = """
 title = "One flow"
 duration = "6 s"

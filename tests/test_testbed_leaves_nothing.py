@@ -17,6 +17,8 @@ from elephan.testbed.plan import PROGRAMS
 from testbed_ends import ENDS, SCENARIO
 from testbed_here import available, hindered, lawless, real
 
+pytestmark = pytest.mark.slow
+
 HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 """A shell in the background ignores Ctrl-C, and what it starts would, too."""
 ELEPHAN = f"{HEARD}; from elephan.cli import main; main()"

@@ -104,6 +104,7 @@ def test_the_trajectory_does_what_the_linear_form_says(weight: float, stable: bo
         assert float(run.window[-1, 0]) == pytest.approx(float(rest.window[0]), rel=0.01)
 
 
+@pytest.mark.slow
 def test_pie_keeps_its_target_where_it_is_stable() -> None:
     path, pie = FluidPath(1250, 0.03, 20), Pie(0.02)
     assert int(unstable_roots(reno, path, pie)[0]) == 0
@@ -116,6 +117,7 @@ def test_pie_keeps_its_target_where_it_is_stable() -> None:
     assert int(unstable_roots(reno, HOLLOT, Pie(0.05))[0]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ared", "gared"])
 def test_adaptive_kinds_bring_the_queue_into_their_band(kind: str) -> None:
     red = Red(150, 450, 0.1, -math.expm1(-1 / 3750), adapt=kind)  # type: ignore[arg-type]

@@ -89,6 +89,7 @@ def test_columns_and_files_leave_empty_what_datagrams_do_not_have(result: RunRes
     assert all(cwnd is None and srtt is None for name, cwnd, srtt in rows if name == "background")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [TCP + DATAGRAMS, TCP.split("[[flows]]")[0] + DATAGRAMS])
 def test_tables_and_pictures_cope(elephan: Callable[..., Any], tmp_path: Path, text: str) -> None:
     scenario = tmp_path / "mixed.toml"
@@ -111,6 +112,7 @@ def test_a_buffer_is_sized_for_tcp() -> None:
     assert answer.buffer_packets is not None
 
 
+@pytest.mark.slow
 def test_laws_are_compared_for_the_first_group_that_has_one(elephan: Callable[..., Any], tmp_path: Path) -> None:
     head, tcp = TCP.split("[[flows]]")
     scenario = tmp_path / "mixed.toml"
