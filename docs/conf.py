@@ -11,7 +11,7 @@ project = "elephan"
 language = "en"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "pages"]
 exclude_patterns = ["_static", "**.ipynb_checkpoints"]
-# Rooms that are not built yet have no page.
+# Packages that are not built yet have no page.
 exclude_patterns += [
     f"reference/python/{page.name}"
     for page in (HERE / "reference" / "python").glob("*.md")

@@ -225,7 +225,7 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
 
     Examples
     --------
-    >>> links = Columns({"name": ["core"], "utilization": [{"mean": 0.9, "ci95": 0.01}]}, "links")
+    >>> links = ColumnTable({"name": ["core"], "utilization": [{"mean": 0.9, "ci95": 0.01}]}, "links")
     >>> links["utilization"], links["utilization_ci95"]
     ([0.9], [0.01])
     >>> links
@@ -344,7 +344,7 @@ def figures(of: object) -> dict[str, Figure]:
 
     Parameters
     ----------
-    of : Result, Answer, Comparison or a model's table
+    of : RunResult, SizeAnswer, SizeComparison or ModelTable
 
     Returns
     -------

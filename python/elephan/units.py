@@ -307,7 +307,7 @@ class ParsedRange:
 
         Examples
         --------
-        >>> Range("1", "100", 3, "").values(1, 100), Range("1", "100", 3, "lin").values(1, 100)
+        >>> ParsedRange("1", "100", 3, "").values(1, 100), ParsedRange("1", "100", 3, "lin").values(1, 100)
         ([1.0, 10.0, 100.0], [1.0, 50.5, 100.0])
         """
         positive = first > 0 and last > 0
@@ -342,7 +342,7 @@ def read_range(text: str) -> ParsedRange | None:
     Examples
     --------
     >>> read_range("100..15000 packets:12log")
-    Range(low='100 packets', high='15000 packets', count=12, spacing='log')
+    ParsedRange(low='100 packets', high='15000 packets', count=12, spacing='log')
     >>> read_range("10 ms") is None
     True
     """

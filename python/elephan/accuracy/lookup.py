@@ -69,7 +69,7 @@ class NearbyErrors:
 
     Examples
     --------
-    >>> Nearby(0.5, 1.5, 8, "").level, Nearby(-20.0, 30.0, 8, "").level
+    >>> NearbyErrors(0.5, 1.5, 8, "").level, NearbyErrors(-20.0, 30.0, 8, "").level
     (2, inf)
     """
 
@@ -98,7 +98,7 @@ class NearbyErrors:
 
         Examples
         --------
-        >>> Nearby(0.5, 1.5, 8, "within 2 points").to_json()["within_points"]
+        >>> NearbyErrors(0.5, 1.5, 8, "within 2 points").to_json()["within_points"]
         2
         """
         known = self.checked

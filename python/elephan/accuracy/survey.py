@@ -125,7 +125,7 @@ def scenario(cell: SurveyCell) -> Scenario:
 
     Examples
     --------
-    >>> found = scenario(Cell(FAMILIES[0], 120, 10, 0.1))
+    >>> found = scenario(SurveyCell(FAMILIES[0], 120, 10, 0.1))
     >>> found.links[0]["bdp_packets"], found.facts["warmup_s"], found.facts["duration_s"]
     (1500.0, 41.0, 201.0)
     """
@@ -151,7 +151,7 @@ def written(cell: SurveyCell) -> Scenario:
 
     Examples
     --------
-    >>> written(Cell(FAMILIES[1], 120, 10, 0.1)).links[0]["buffer_limit_packets"]
+    >>> written(SurveyCell(FAMILIES[1], 120, 10, 0.1)).links[0]["buffer_limit_packets"]
     1500
     """
     rtt, rate = cell.rtt_ms, cell.family.rate_mbps
@@ -204,7 +204,7 @@ def measure(cell: SurveyCell) -> Row:
 
     Examples
     --------
-    >>> measure(Cell(FAMILIES[0], 10, 100, 2.0))["utilization"]
+    >>> measure(SurveyCell(FAMILIES[0], 10, 100, 2.0))["utilization"]
     '1'
     """
     outcomes = run(scenario(cell), workers=1).outcomes

@@ -59,7 +59,7 @@ def sawtooth_statistics(time_s: Floats, window: Floats, rtt_s: float) -> Sawtoot
     --------
     >>> t = np.arange(0, 40, 0.1)
     >>> sawtooth_statistics(t, 100 + 10 * (t % 10), 0.1)
-    Teeth(cuts=3, period_s=10.0, high=199.0, low=103.0)
+    SawtoothStatistics(cuts=3, period_s=10.0, high=199.0, low=103.0)
     """
     known = np.isfinite(window)
     time_s, window = time_s[known], window[known]

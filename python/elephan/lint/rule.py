@@ -45,7 +45,7 @@ class LintWarning:
 
     Examples
     --------
-    >>> str(Warned("short-warmup", "warning", "warmup", "10 s is short", "make it 60 s"))
+    >>> str(LintWarning("short-warmup", "warning", "warmup", "10 s is short", "make it 60 s"))
     'warning: warmup: 10 s is short; make it 60 s (short-warmup)'
     """
 

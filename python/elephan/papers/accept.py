@@ -41,8 +41,10 @@ class AcceptedBand:
 
     Examples
     --------
-    >>> Accept.read("abs 0.03", "0.98").holds(1.0), Accept.read("sign", "< 0").holds(0.0), Accept.read("so").holds(True)
-    (True, False, True)
+    >>> AcceptedBand.read("abs 0.03", "0.98").holds(1.0), AcceptedBand.read("sign", "< 0").holds(0.0)
+    (True, False)
+    >>> AcceptedBand.read("so").holds(True)
+    True
     """
 
     how: str
@@ -154,7 +156,7 @@ class AcceptedBand:
 
         Examples
         --------
-        >>> [Accept.read("sign", "> 0").standing(mean, 0.2) for mean in (0.3, 0.1, -0.3)]
+        >>> [AcceptedBand.read("sign", "> 0").standing(mean, 0.2) for mean in (0.3, 0.1, -0.3)]
         ['met', 'undecided', 'contradicted']
         """
         ends = [self.holds(mean - ci95), self.holds(mean + ci95)]

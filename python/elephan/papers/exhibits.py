@@ -44,7 +44,7 @@ class PaperExhibits:
 
     Examples
     --------
-    >>> figures = Figures()
+    >>> figures = PaperExhibits()
     >>> @figures("Figure 1", "Growth", paper="Windows grow.")
     ... def growth(runs):
     ...     return ()

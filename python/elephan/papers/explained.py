@@ -134,7 +134,7 @@ def closed(ours: Found, theirs: Found, value: float, *, logarithmic: bool = Fals
 
     Examples
     --------
-    >>> closed(Measured([8.0, 8.2, 7.8]), Measured([5.1, 5.0, 4.9]), 5.0)[0]
+    >>> closed(MeasuredQuantity([8.0, 8.2, 7.8]), MeasuredQuantity([5.1, 5.0, 4.9]), 5.0)[0]
     1.0
     """
     here, there = (_samples(found) for found in (ours, theirs))

@@ -36,7 +36,7 @@ class MeasuredQuantity:
 
     Examples
     --------
-    >>> a, b = Measured([0.91, 0.93]), Measured([0.90, 0.91])
+    >>> a, b = MeasuredQuantity([0.91, 0.93]), MeasuredQuantity([0.90, 0.91])
     >>> round((a - b).mean, 3), round((a - b).ci95, 3)
     (0.015, 0.064)
     """
@@ -130,7 +130,7 @@ def least(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
 
     Examples
     --------
-    >>> least([Measured(0.2, "at 50"), Measured(0.1, "at 100")]).note
+    >>> least([MeasuredQuantity(0.2, "at 50"), MeasuredQuantity(0.1, "at 100")]).note
     'at 100'
     """
     return _of_all(each, lambda every: min(every, key=lambda one: _first_nan(one.mean, -np.inf)))
@@ -163,7 +163,7 @@ def mean(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
 
     Examples
     --------
-    >>> mean([Measured([1.0, 2.0]), Measured([3.0, 4.0])]).samples
+    >>> mean([MeasuredQuantity([1.0, 2.0]), MeasuredQuantity([3.0, 4.0])]).samples
     array([2., 3.])
     """
     return MeasuredQuantity(np.mean([one.samples for one in each], axis=0))
@@ -174,7 +174,7 @@ def number(found: Found) -> float | bool:
 
     Parameters
     ----------
-    found : Measured, float or bool
+    found : MeasuredQuantity, float or bool
 
     Returns
     -------
@@ -189,7 +189,7 @@ def to_json(found: Found) -> Any:
 
     Parameters
     ----------
-    found : Measured, float or bool
+    found : MeasuredQuantity, float or bool
 
     Returns
     -------

@@ -24,7 +24,7 @@ class MeasureRegistry:
 
     Examples
     --------
-    >>> measures = Measures()
+    >>> measures = MeasureRegistry()
     >>> @measures
     ... def product(runs, *, rate, rtt=0.1):
     ...     return rate * rtt

@@ -35,7 +35,7 @@ def figures(of: object) -> dict[str, Figure]:
 
     Parameters
     ----------
-    of : Result, Answer, Comparison or Table
+    of : RunResult, SizeAnswer, SizeComparison or ModelTable
         The table is a model's.
 
     Returns

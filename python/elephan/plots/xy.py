@@ -73,7 +73,7 @@ def xy(
 
     Parameters
     ----------
-    data : SweepResult, Table, Columns, mapping or data frame
+    data : SweepResult, ModelTable, ColumnTable, mapping or data frame
         Of a sweep, a store, an answer or a run; anything with named columns. Several under names of their own,
         ``{"1 Gbit/s": swept, "2.5 Gbit/s": other}``, go into one picture.
     x, y : str
@@ -98,8 +98,8 @@ def xy(
 
     Examples
     --------
-    >>> from elephan.display import Columns
-    >>> table = Columns({"buffer_packets": [10, 100], "utilization": [0.8, 0.9], "utilization_ci95": [0.1, 0.02]})
+    >>> from elephan.display import ColumnTable
+    >>> table = ColumnTable({"buffer_packets": [10, 100], "utilization": [0.8, 0.9], "utilization_ci95": [0.1, 0.02]})
     >>> xy(table).axes[0].get_xlabel()
     'buffer [packets]'
     """

@@ -10,7 +10,7 @@ __all__ = ["report"]
 
 
 class ReportSubject(Protocol):
-    """What writes itself into a folder: a Result, a Tested, an Answer, a Comparison of either kind, a SweepResult."""
+    """What writes itself into a folder: a RunResult, TestbedResult, SizeAnswer, SweepResult or comparison."""
 
     def write(self, folder: Path) -> object:
         """Write everything."""
@@ -21,7 +21,7 @@ def report(source: str | Path | ReportSubject, out: str | Path) -> Path:
 
     Parameters
     ----------
-    source : path, Result, Tested, Answer, Comparison or SweepResult
+    source : path, RunResult, TestbedResult, SizeAnswer, SizeComparison, ScenarioComparison or SweepResult
         A folder that ``--out`` of a verb wrote, a store, or what `run`, `size`, `compare` or `sweep` gave; or
         `elephan.testbed.run` or `elephan.compare.compare`.
     out : path

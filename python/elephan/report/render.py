@@ -33,8 +33,8 @@ def render(page: ReportPage) -> str:
 
     Examples
     --------
-    >>> from elephan.report.page import Page
-    >>> html = render(Page("Run", "<b>", ("Why?",), "5", "It is five."))
+    >>> from elephan.report.page import ReportPage
+    >>> html = render(ReportPage("Run", "<b>", ("Why?",), "5", "It is five."))
     >>> "<b>" in html, "&lt;b&gt;" in html
     (False, True)
     """

@@ -165,7 +165,7 @@ def simulate_several(
 
     Returns
     -------
-    list of tuple of Outcome or ScenarioError, and float
+    list of tuple of ReplicationOutcome or ScenarioError, and float
         Of each its outcome or what is wrong, and the time it took [s].
 
     Examples

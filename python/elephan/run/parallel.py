@@ -78,7 +78,7 @@ def simulate_all(
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> scenario = Scenario.from_text(EXAMPLE)
-    >>> len(simulate_all([Job(scenario, 0), Job(scenario, 1)], workers=2))
+    >>> len(simulate_all([ReplicationJob(scenario, 0), ReplicationJob(scenario, 1)], workers=2))
     2
     """
     work = partial(simulate, engine=engine, series=series)

@@ -27,9 +27,9 @@ class BufferCurve:
 
     Examples
     --------
-    >>> from elephan.size.targets import Sample
-    >>> curve = Curve()
-    >>> curve.add(100, 0, Sample(0.9, 0.01, 0.002))
+    >>> from elephan.size.targets import BufferSample
+    >>> curve = BufferCurve()
+    >>> curve.add(100, 0, BufferSample(0.9, 0.01, 0.002))
     >>> curve.buffers, curve.replications(100)
     ([100], 1)
     """
@@ -121,10 +121,10 @@ class BufferCurve:
 
         Examples
         --------
-        >>> from elephan.size.targets import Sample
-        >>> curve = Curve()
-        >>> curve.add(10, 0, Sample(0.8, 0.01, 0.001))
-        >>> curve.add(1000, 0, Sample(1.0, 0.0, 0.1))
+        >>> from elephan.size.targets import BufferSample
+        >>> curve = BufferCurve()
+        >>> curve.add(10, 0, BufferSample(0.8, 0.01, 0.001))
+        >>> curve.add(1000, 0, BufferSample(1.0, 0.0, 0.1))
         >>> round(curve.interpolate(100, "utilization"), 3)
         0.9
         """

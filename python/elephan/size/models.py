@@ -93,7 +93,7 @@ class ModelPrediction:
         ----------
         buffer : float [packets]
         metric : str
-            Field of `Sample`.
+            Field of `BufferSample`.
 
         Returns
         -------

@@ -60,8 +60,8 @@ class Candidate:
 
     Examples
     --------
-    >>> from elephan.size.targets import Sample
-    >>> Candidate("cubic", "fq", 69, True, None, (Sample(0.95, 0.0005, 0.002, 0.98),)).label
+    >>> from elephan.size.targets import BufferSample
+    >>> Candidate("cubic", "fq", 69, True, None, (BufferSample(0.95, 0.0005, 0.002, 0.98),)).label
     'cubic with fq'
     """
 
@@ -205,9 +205,9 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
 
     Examples
     --------
-    >>> from elephan.size.targets import Sample, parse_targets
-    >>> fast = Candidate("cubic", "fq", 70, True, None, (Sample(0.95, 0.001, 0.002, 0.98),))
-    >>> slow = Candidate("reno", "drop-tail", 140, True, None, (Sample(0.95, 0.001, 0.005, 0.9),))
+    >>> from elephan.size.targets import BufferSample, parse_targets
+    >>> fast = Candidate("cubic", "fq", 70, True, None, (BufferSample(0.95, 0.001, 0.002, 0.98),))
+    >>> slow = Candidate("reno", "drop-tail", 140, True, None, (BufferSample(0.95, 0.001, 0.005, 0.9),))
     >>> recommend([slow, fast], parse_targets("utilization=0.95")).reason
     "cubic with fq meets utilization >= 0.95 with 70 packets; against reno with drop-tail, the runner-up, it has less
     delay (2 ms against 5 ms), fairer shares (Jain's index 0.98 against 0.9), less buffer (70 packets against 140
@@ -248,8 +248,8 @@ def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
 
     Examples
     --------
-    >>> from elephan.size.targets import Sample
-    >>> noisy = [Candidate("l", q, 1, True, None, (Sample(1, 0, a, 1), Sample(1, 0, b, 1))) for q, a, b in
+    >>> from elephan.size.targets import BufferSample
+    >>> noisy = [Candidate("l", q, 1, True, None, (BufferSample(1, 0, a, 1), BufferSample(1, 0, b, 1))) for q, a, b in
     ...          (("a", 0.001, 0.009), ("b", 0.005, 0.007))]
     >>> is_better(noisy[0], noisy[1], "queueing_delay_s")
     False
@@ -284,11 +284,11 @@ def nearest(curve: BufferCurve, targets: Sequence[Target]) -> int | None:
 
     Examples
     --------
-    >>> from elephan.size.curve import Curve
-    >>> from elephan.size.targets import Sample, parse_targets
-    >>> curve = Curve()
+    >>> from elephan.size.curve import BufferCurve
+    >>> from elephan.size.targets import BufferSample, parse_targets
+    >>> curve = BufferCurve()
     >>> for buffer in (10, 20):
-    ...     curve.add(buffer, 0, Sample(buffer / 30, 0.0, 0.001 * buffer))
+    ...     curve.add(buffer, 0, BufferSample(buffer / 30, 0.0, 0.001 * buffer))
     >>> nearest(curve, parse_targets("utilization=0.9"))
     20
     """

@@ -73,7 +73,7 @@ class Search:
     Examples
     --------
     >>> def measure(pairs, done):
-    ...     return [Sample(buffer / (buffer + 10), 0.0, 0.0) for buffer, _ in pairs]
+    ...     return [BufferSample(buffer / (buffer + 10), 0.0, 0.0) for buffer, _ in pairs]
     >>> from elephan.size.targets import parse_targets
     >>> search = Search(measure, parse_targets("utilization=0.9"), 3, 0.05, (10, 1000), 10_000)
     >>> 90 <= search.smallest() <= 95

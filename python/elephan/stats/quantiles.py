@@ -148,7 +148,7 @@ def bootstrap_quantile(
     Examples
     --------
     >>> bootstrap_quantile(np.arange(101.0), 0.5)
-    Bounded(value=50.0, low=40.0, high=60.0)
+    ValueInterval(value=50.0, low=40.0, high=60.0)
     """
     units = [np.atleast_1d(np.asarray(unit, dtype=float)) for unit in x]  # type: ignore[union-attr]
     if len(units) < 2 or not 0 < q < 1:

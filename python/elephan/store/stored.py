@@ -51,7 +51,7 @@ class StoredRun:
         return folders.as_document(self._full)
 
     def to_json(self) -> dict[str, Any]:
-        """Return `document`, as `elephan.run.Result.to_json` does.
+        """Return `document`, as `elephan.run.result.RunResult.to_json` does.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class StoredRun:
         return self._parquet("transfers")
 
     def write(self, folder: Path | str) -> list[Path]:
-        """Write the files that `elephan.run.Result.write` writes.
+        """Write the files that `elephan.run.result.RunResult.write` writes.
 
         Parameters
         ----------

@@ -40,7 +40,7 @@ class SweepAxis:
 
     Examples
     --------
-    >>> [labels for labels, _ in Axis(("links[0].buffer",), (("1 bdp",), ("2 bdp",))).combinations()]
+    >>> [labels for labels, _ in SweepAxis(("links[0].buffer",), (("1 bdp",), ("2 bdp",))).combinations()]
     [{'links[0].buffer': '1 bdp'}, {'links[0].buffer': '2 bdp'}]
     """
 

@@ -170,7 +170,7 @@ def execute(executor: Executor, jobs: Sequence[PointJob], workers: int) -> Itera
 
     Yields
     ------
-    Job, Reply
+    PointJob, PointReply
 
     Raises
     ------

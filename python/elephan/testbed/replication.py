@@ -48,7 +48,7 @@ def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
 
     Returns
     -------
-    tuple of Outcome and dict
+    tuple of ReplicationOutcome and dict
         And what the relay recorded.
 
     Raises

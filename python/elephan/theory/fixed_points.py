@@ -86,7 +86,7 @@ class RedThresholds:
 
     Examples
     --------
-    >>> Thresholds(40, 100, 0.1).drop([40, 70, 100, 101]).round(3).tolist()
+    >>> RedThresholds(40, 100, 0.1).drop([40, 70, 100, 101]).round(3).tolist()
     [0.0, 0.05, 0.1, 1.0]
     """
 
@@ -108,7 +108,7 @@ class RedThresholds:
 
         Examples
         --------
-        >>> Thresholds(40, 100, 0.1, gentle=True).drop(150).round(3).tolist()
+        >>> RedThresholds(40, 100, 0.1, gentle=True).drop(150).round(3).tolist()
         0.55
         """
         n = np.asarray(queue, dtype=float)
@@ -332,7 +332,7 @@ def red(
     Examples
     --------
     >>> from elephan.theory import hstcp
-    >>> [point] = red(hstcp.throughput, 125_000, 1250, [0.12] * 10, Thresholds(500, 1250))
+    >>> [point] = red(hstcp.throughput, 125_000, 1250, [0.12] * 10, RedThresholds(500, 1250))
     >>> round(point.utilisation, 3)
     0.988
     """
@@ -380,7 +380,7 @@ def red_each(
     Examples
     --------
     >>> from elephan.theory import hstcp
-    >>> curve = Thresholds(500, 1250)
+    >>> curve = RedThresholds(500, 1250)
     >>> points = red_each(hstcp.throughput, 125_000, [1250], [0.12] * 10, [curve])
     >>> [round(point.utilisation, 3) for [point] in points]
     [0.988]

@@ -62,8 +62,8 @@ def equilibrium(law: Law, path: FluidPath, discipline: Discipline) -> Equilibriu
 
     Examples
     --------
-    >>> from elephan.theory.fluid_queues import Path, Red, reno
-    >>> rest = equilibrium(reno, Path(3750, 0.2, 60), Red(150, 700, 0.1, 1.33e-6))
+    >>> from elephan.theory.fluid_queues import FluidPath, Red, reno
+    >>> rest = equilibrium(reno, FluidPath(3750, 0.2, 60), Red(150, 700, 0.1, 1.33e-6))
     >>> [round(float(x[0]), 4) for x in rest]
     [15.74, 194.4, 0.2518, 0.0081]
     """
@@ -141,8 +141,8 @@ def trajectory(
 
     Examples
     --------
-    >>> from elephan.theory.fluid_queues import Path, Pie, reno
-    >>> run = trajectory(reno, Path(1250, 0.03, 20), Pie(0.02), 20.0, 0.003)
+    >>> from elephan.theory.fluid_queues import FluidPath, Pie, reno
+    >>> run = trajectory(reno, FluidPath(1250, 0.03, 20), Pie(0.02), 20.0, 0.003)
     >>> run.queue.shape, round(float(run.queue[-1, 0]) / 1250, 3)
     ((6668, 1), 0.02)
     """
@@ -205,8 +205,8 @@ def unstable_roots(
 
     Examples
     --------
-    >>> from elephan.theory.fluid_queues import Path, Red, reno
-    >>> path = Path(3750, 0.2, [60, 60])
+    >>> from elephan.theory.fluid_queues import FluidPath, Red, reno
+    >>> path = FluidPath(3750, 0.2, [60, 60])
     >>> [int(unstable_roots(reno, path, Red(150, 700, 0.1, weight))[0]) for weight in (1.33e-6, 2e-4)]
     [0, 2]
     """

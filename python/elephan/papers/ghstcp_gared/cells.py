@@ -168,7 +168,7 @@ def difference(first: MeasuredQuantity, second: MeasuredQuantity) -> MeasuredQua
 
     Examples
     --------
-    >>> difference(Measured([3.0, 4.0]), Measured([1.0])).samples
+    >>> difference(MeasuredQuantity([3.0, 4.0]), MeasuredQuantity([1.0])).samples
     array([2.5])
     """
     if first.samples.size == second.samples.size:

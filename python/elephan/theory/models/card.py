@@ -89,7 +89,7 @@ class ModelParameter:
 
         Examples
         --------
-        >>> Parameter("100 ms", "s", "round-trip time").read("rtt", "10 ms..1 s:3")
+        >>> ModelParameter("100 ms", "s", "round-trip time").read("rtt", "10 ms..1 s:3")
         [0.01, 0.1, 1.0]
         """
         items = [item.strip() for item in text.split(",")]

@@ -56,7 +56,7 @@ class FullLinkShares:
 
     Examples
     --------
-    >>> shares = Shares(response("reno"), 1000.0, np.array([0.1, 0.3]))
+    >>> shares = FullLinkShares(response("reno"), 1000.0, np.array([0.1, 0.3]))
     >>> round(shares.flows, 2), round(shares.bdp), round(shares.decrease, 2)
     (1.6, 150, 0.5)
     """
