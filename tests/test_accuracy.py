@@ -38,7 +38,7 @@ def hstcp(**changes: object) -> Bottleneck:
     names = {"rate": "links[0].rate", "queue": "links[0].queue", "count": "flows[0].count", "rtt": "flows[0].rtt"}
     names |= {"law": "flows[0].control", "access": "flows[0].access", "packet": "flows[0].packet"}
     scenario = Scenario.from_file(SCENARIOS / "hstcp-1g.toml")
-    found = bottleneck(scenario.override({names[name]: value for name, value in changes.items()}).network, 0)
+    found = bottleneck(scenario.replace({names[name]: value for name, value in changes.items()}).network, 0)
     assert found is not None
     return found
 

@@ -55,7 +55,7 @@ def test_rows_of_a_file_beside_the_scenario_are_the_flows(tmp_path: Path, write:
     # What is kept needs the file no more.
     file.unlink()
     assert Scenario.from_text(scenario.text) == scenario
-    assert flows(scenario.override({"links[0].buffer": "1 bdp"})) == LISTED
+    assert flows(scenario.replace({"links[0].buffer": "1 bdp"})) == LISTED
 
 
 def test_columns_may_have_any_numeric_type_and_times_are_rounded_to_nanoseconds(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_without_a_file_of_its_own_a_scenario_looks_in_the_working_directory(
     as_csv(pa.table(ROWS), tmp_path / "flows")
     monkeypatch.chdir(tmp_path)
     traffic = {"kind": "replay", "file": "flows.csv"}
-    assert flows(Scenario.from_text(EXAMPLE).override({"flows[0].traffic": traffic})) == LISTED
+    assert flows(Scenario.from_text(EXAMPLE).replace({"flows[0].traffic": traffic})) == LISTED
     mapping = tomllib.loads(EXAMPLE)
     mapping["flows"][0]["traffic"] = traffic
     assert flows(Scenario.from_mapping(mapping)) == LISTED

@@ -45,7 +45,7 @@ def test_the_first_figure_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch, tmp
     whole = elephan.sweep
 
     def shorter(scenario: elephan.Scenario, **given: Any) -> Any:
-        return whole(scenario.override({"duration": "8 s", "warmup": "4 s"}), **given)
+        return whole(scenario.replace({"duration": "8 s", "warmup": "4 s"}), **given)
 
     monkeypatch.setattr(elephan, "sweep", shorter)
     left = runpy.run_path(str(GUIDE / "first_figure.py"))

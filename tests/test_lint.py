@@ -36,7 +36,7 @@ Changes = Mapping[str, object]
 
 
 def rules(changes: Changes, document: dict[str, Any] | None = None) -> list[str]:
-    return [warned.rule for warned in lint(elephan.Scenario.from_text(CLEAN).override(changes), document)]
+    return [warned.rule for warned in lint(elephan.Scenario.from_text(CLEAN).replace(changes), document)]
 
 
 def queue(**parameters: object) -> Changes:
@@ -149,7 +149,7 @@ def test_every_rule_is_tried_both_ways() -> None:
 
 def test_groups_that_share_a_link_are_held_against_each_other() -> None:
     changed = elephan.Scenario.from_text(CLEAN + CLEAN[CLEAN.index("[[flows]]") :].replace("bulk", "more"))
-    apart = changed.override({"flows[more].rtt": {"from": "71 ms", "to": "91 ms"}})
+    apart = changed.replace({"flows[more].rtt": {"from": "71 ms", "to": "91 ms"}})
     (warned,) = lint(changed)
     assert warned.rule == "phase-locked"
     assert warned.where == "flows[more].tcp.send_jitter"
@@ -159,7 +159,7 @@ def test_groups_that_share_a_link_are_held_against_each_other() -> None:
 
 def test_flows_that_start_after_the_end_leave_no_time_below_zero() -> None:
     late = {"flows[bulk].start": {"from": "0 s", "to": "1000 s"}}
-    (warned,) = lint(elephan.Scenario.from_text(CLEAN).override(late))
+    (warned,) = lint(elephan.Scenario.from_text(CLEAN).replace(late))
     assert warned.rule == "short-run"
     assert warned.message.startswith("0 s of measured time")
 
@@ -176,13 +176,13 @@ def test_random_datagrams_break_the_step_and_regular_ones_do_not() -> None:
 
 def test_slow_access_is_harmless_where_others_fill_the_link() -> None:
     second = CLEAN[CLEAN.index("[[flows]]") :].replace("bulk", "fast").replace('"70 ms"', '"71 ms"')
-    both = elephan.Scenario.from_text(CLEAN + second).override({"flows[bulk].access": {"rate": "1 Mbit/s"}})
+    both = elephan.Scenario.from_text(CLEAN + second).replace({"flows[bulk].access": {"rate": "1 Mbit/s"}})
     assert lint(both) == []
-    slow = both.override({"flows[fast].access": {"rate": "4 Mbit/s"}})
+    slow = both.replace({"flows[fast].access": {"rate": "4 Mbit/s"}})
     assert [warned.rule for warned in lint(slow)] == ["nic-queue", "nic-queue"]
     # A flow that comes later finds others there.
     late = {"flows[fast].access": {"rate": "10 Mbit/s"}, "flows[fast].start": {"from": "10 s", "to": "30 s"}}
-    assert lint(both.override(late)) == []
+    assert lint(both.replace(late)) == []
 
 
 def document(**means: float) -> dict[str, Any]:
@@ -204,10 +204,10 @@ def test_what_was_measured_overrules_what_was_expected() -> None:
 
 
 def test_replications_without_chance_are_seen_in_their_results() -> None:
-    short = elephan.Scenario.from_text(CLEAN).override({"duration": "6 s", "warmup": "2 s", "replications": 3})
-    fixed = short.override({"flows[bulk].start": "0 s"})
+    short = elephan.Scenario.from_text(CLEAN).replace({"duration": "6 s", "warmup": "2 s", "replications": 3})
+    fixed = short.replace({"flows[bulk].start": "0 s"})
     assert elephan.run(fixed).warnings[-1].rule == "no-chance"
-    for other in (short, fixed.with_(replications=1), fixed.override({"flows[bulk].tcp": {"send_jitter": "0.8 ms"}})):
+    for other in (short, fixed.replace(replications=1), fixed.replace({"flows[bulk].tcp": {"send_jitter": "0.8 ms"}})):
         assert "no-chance" not in [warned.rule for warned in elephan.run(other).warnings]
 
 
@@ -227,7 +227,7 @@ def test_where_acks_or_later_drops_count_nothing_is_said_of_goodput() -> None:
     found["links"] = 2 * [{"utilization": {"mean": 1.0, "ci95": None}}]
     more = '[[links]]\nname = "last"\nrate = "10 Mbit/s"\nbuffer = "5 packets"\n\n[[flows]]'
     two = elephan.Scenario.from_text(CLEAN.replace("[[flows]]", more))
-    in_a_row = two.override({"flows[bulk].path": ["core", "last"]})
+    in_a_row = two.replace({"flows[bulk].path": ["core", "last"]})
     other = CLEAN[CLEAN.index("[[flows]]") :].replace("bulk", "back").replace('["core"]', '["last"]\nreturn = ["core"]')
     opposite = elephan.Scenario.from_text(CLEAN.replace("[[flows]]", more) + other)
     found["groups"] *= 2

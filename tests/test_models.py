@@ -363,7 +363,7 @@ def test_a_mixed_link_counts_its_permanent_flows() -> None:
 
 
 def test_a_mixed_link_that_datagrams_fill_is_refused_with_its_name() -> None:
-    full = Scenario.from_file(SCENARIOS / "elastic-50m.toml").override({"links[0].rate": "25 Mbit/s"})
+    full = Scenario.from_file(SCENARIOS / "elastic-50m.toml").replace({"links[0].rate": "25 Mbit/s"})
     with pytest.raises(InputError, match=r"link bottleneck: datagrams ask for all of its rate$"):
         links.table(MODELS["mixed"], full.network, 0, {})
 

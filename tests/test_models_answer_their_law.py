@@ -170,7 +170,7 @@ def test_the_fixed_point_behind_red_hears_them_too() -> None:
     assert model.predict is not None
     for law in ("reno", "cubic"):
         row = next(row for card in catalog("laws") if card["name"] == law for row in card["parameters"])
-        both = [seen(scenario(control).override({"links[0].queue": "red"})) for control in
+        both = [seen(scenario(control).replace({"links[0].queue": "red"})) for control in
                 (law, {"law": law, row["name"]: legal(law, row)})]  # fmt: skip
         assert differs(*(np.array(model.predict(link, BUFFERS)) for link in both))
 
@@ -228,12 +228,12 @@ def test_what_was_run_is_spoken_for() -> None:
 @pytest.mark.parametrize("law", ["reno", "highspeed", "cubic", "nr-hstcp", "vegas", "fast"])
 def test_a_parameter_that_no_run_had_is_not_checked(law: str) -> None:
     rate = {"links[0].rate": "1 Gbit/s"} if law not in ("reno", "vegas") else {}
-    usual = scenario(law).override(rate)
+    usual = scenario(law).replace(rate)
     names = [name for name, model in PREDICTING.items() if not model.unsuited(seen(usual))]
     assert any(nearby(name, seen(usual), 2500).checked or nearby(name, seen(usual), 125).checked for name in names)
     for other, parameter, value in parameters():
         if other == law:
-            link = seen(scenario({"law": law, parameter: value}).override(rate))
+            link = seen(scenario({"law": law, parameter: value}).replace(rate))
             for name in names:
                 found = nearby(name, link, 125)
                 assert not found.checked

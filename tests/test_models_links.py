@@ -14,14 +14,14 @@ from elephan.theory.models.flows import mixed
 
 LONG = Scenario.from_file(Path(__file__).parents[1] / "scenarios/hstcp-1g.toml")
 """Ten HighSpeed flows, 1 Gbit/s, 115.5 to 124.5 ms, drop-tail."""
-SHORT = LONG.override({"links[0].delay": "2 ms", "flows[0].rtt": "10 ms"})
+SHORT = LONG.replace({"links[0].delay": "2 ms", "flows[0].rtt": "10 ms"})
 NAMES = ("staggered", "droptail-fixed-point", "red-fixed-point", "gaussian", "small-buffer", "fluid")
 # The paper's second topology: 2.5 Gbit/s, 38 to 142 ms, whose buffers are shares of 6250 packets.
 WIDE = {"rate": "2.5 Gbit/s", "rtt_min": "38 ms", "rtt_max": "142 ms"}
 
 
 def queued(discipline: str, scenario: Scenario = LONG, **keys: object) -> Scenario:
-    return scenario.override({"links[0].queue": {"discipline": discipline, **keys}})
+    return scenario.replace({"links[0].queue": {"discipline": discipline, **keys}})
 
 
 def seen(scenario: Scenario) -> Bottleneck:
@@ -195,8 +195,8 @@ def test_the_fluid_of_a_full_buffer_is_near_the_sawtooth() -> None:
 )
 def test_no_more_is_lost_than_is_sent(name: str, law: str) -> None:
     # A hundred flows that share 125 packets: what is cut from a window is regained within a round trip.
-    small = Scenario.from_text(EXAMPLE).override({"flows[0].count": 100, "links[0].rate": "12.5 Mbit/s"})
-    found = of(name, small.override({"flows[0].control": law}), "1..250:9").columns["loss_ratio"]
+    small = Scenario.from_text(EXAMPLE).replace({"flows[0].count": 100, "links[0].rate": "12.5 Mbit/s"})
+    found = of(name, small.replace({"flows[0].control": law}), "1..250:9").columns["loss_ratio"]
     assert ((found >= 0) & (found <= 1)).all()
 
 
@@ -233,7 +233,7 @@ def test_red_is_read_from_the_scenario() -> None:
 
 def test_adaptive_slopes_bring_the_mean_queue_into_their_band_where_they_can() -> None:
     # Windows of six segments lose several per cent: the slope has to be found, and the mean queue is 50 packets.
-    crowd = queued("ared", LONG.override({"flows[0].count": 2500}), min_th="25 packets", max_th="75 packets")
+    crowd = queued("ared", LONG.replace({"flows[0].count": 2500}), min_th="25 packets", max_th="75 packets")
     found = of("red-fixed-point", crowd, "1000").columns
     # Halved to 4 % of the slope, which moves the queue by less than a packet or two.
     assert float(found["queueing_delay_s"][0]) * 125_000 == pytest.approx(51, abs=2)
@@ -243,7 +243,7 @@ def test_adaptive_slopes_bring_the_mean_queue_into_their_band_where_they_can() -
 
 
 def test_pie_holds_its_delay_in_the_fluid_or_fills_its_buffer() -> None:
-    many = queued("pie", LONG.override({"flows[0].count": 2000, "flows[0].rtt": "60 ms"}))
+    many = queued("pie", LONG.replace({"flows[0].count": 2000, "flows[0].rtt": "60 ms"}))
     found = of("fluid", many, "500,4000").columns
     # The target is 15 ms, 1875 packets: the larger buffer keeps it, the smaller one cannot.
     assert float(found["queueing_delay_s"][1]) == pytest.approx(0.015, rel=0.1)
@@ -257,7 +257,7 @@ def test_datagrams_take_their_share_first() -> None:
     assert seen(loaded).background == pytest.approx(0.25)
     for name in ("staggered", "droptail-fixed-point", "gaussian", "fluid"):
         found = of(name, loaded, "500").columns["utilization"]
-        alone = of(name, LONG.override({"links[0].rate": "750 Mbit/s"}), "500").columns["utilization"]
+        alone = of(name, LONG.replace({"links[0].rate": "750 Mbit/s"}), "500").columns["utilization"]
         assert found == pytest.approx(0.25 + 0.75 * alone, rel=1e-9)
         assert any("of datagrams only the rate counts" in line for line in MODELS[name].doubts(seen(loaded)))
 
@@ -279,16 +279,16 @@ def test_flows_of_different_laws_share_one_loss_rate() -> None:
         ("fluid", queued("codel"), "its queue is one of drop-tail, red, ared, gared, pie; here codel"),
         ("fluid", queued("pie", SHORT), "with round trips of 10 ms it follows too short a time for pie to settle"),
         ("gaussian", Scenario.from_text(EXAMPLE), "it takes the sum of many windows; here 2"),
-        ("staggered", LONG.override({"flows[0].count": 101}), "it follows at most 100 flows; here 101"),
-        ("staggered", LONG.override({"flows[0].control": {"law": "yeah"}}), "how yeah grows between two losses is not"),
-        ("fluid", LONG.override({"flows[0].control": {"law": "cubic"}}), "the growth of cubic is no function"),
-        ("fluid", LONG.override({"flows[0].control": {"law": "reno"}}), "a sawtooth takes 750 round trips"),
+        ("staggered", LONG.replace({"flows[0].count": 101}), "it follows at most 100 flows; here 101"),
+        ("staggered", LONG.replace({"flows[0].control": {"law": "yeah"}}), "how yeah grows between two losses is not"),
+        ("fluid", LONG.replace({"flows[0].control": {"law": "cubic"}}), "the growth of cubic is no function"),
+        ("fluid", LONG.replace({"flows[0].control": {"law": "reno"}}), "a sawtooth takes 750 round trips"),
         (
             "droptail-fixed-point",
-            LONG.override({"flows[0].control": {"law": "vegas"}}),
+            LONG.replace({"flows[0].control": {"law": "vegas"}}),
             "vegas does not answer to loss alone",
         ),
-        ("gaussian", LONG.override({"flows[0].control": {"law": "vegas"}}), "vegas does not answer to loss alone"),
+        ("gaussian", LONG.replace({"flows[0].control": {"law": "vegas"}}), "vegas does not answer to loss alone"),
     ],
 )
 def test_what_a_model_cannot_speak_of_is_said(name: str, scenario: Scenario, reason: str) -> None:
@@ -300,19 +300,19 @@ def test_what_a_model_cannot_speak_of_is_said(name: str, scenario: Scenario, rea
     ("name", "scenario", "line"),
     [
         ("staggered", queued("red"), "takes the buffer to fill before anything is lost; here red"),
-        ("staggered", LONG.override({"flows[0].rtt": "120 ms"}), "those with equal RTTs tend to lose together"),
+        ("staggered", LONG.replace({"flows[0].rtt": "120 ms"}), "those with equal RTTs tend to lose together"),
         ("droptail-fixed-point", LONG, "takes arrivals of many independent flows; here 10"),
         ("droptail-fixed-point", LONG, "takes single packets for arrivals; here a flow can send bursts"),
         ("red-fixed-point", queued("red"), "drops by the instantaneous queue, where RED takes an average"),
         ("red-fixed-point", queued("gared"), "takes the slope for settled"),
         ("gaussian", LONG, "takes hundreds of flows out of step; here 10"),
-        ("gaussian", LONG.override({"flows[0].rtt": {"from": "51 ms", "to": "500 ms"}}), "takes unequal flows for"),
-        ("gaussian", LONG.override({"flows[0].count": 5000}), "takes no timeouts; here a flow's share is 3 segments"),
-        ("sawtooth", LONG.override({"flows[0].count": 5000}), "takes no timeouts; here a flow's share is 3 segments"),
-        ("staggered", SHORT.override({"flows[0].count": 100, "links[0].rate": "100 Mbit/s"}), "takes no timeouts"),
+        ("gaussian", LONG.replace({"flows[0].rtt": {"from": "51 ms", "to": "500 ms"}}), "takes unequal flows for"),
+        ("gaussian", LONG.replace({"flows[0].count": 5000}), "takes no timeouts; here a flow's share is 3 segments"),
+        ("sawtooth", LONG.replace({"flows[0].count": 5000}), "takes no timeouts; here a flow's share is 3 segments"),
+        ("staggered", SHORT.replace({"flows[0].count": 100, "links[0].rate": "100 Mbit/s"}), "takes no timeouts"),
         ("gaussian", queued("pie"), "takes the mean queue to be half the buffer, of drop-tail; here pie"),
         ("small-buffer", LONG, "takes a buffer below the root of the BDP, 122 packets; here it is larger"),
-        ("fluid", LONG.override({"flows[0].rtt": {"from": "60 ms", "to": "180 ms"}}), "takes one RTT for all"),
+        ("fluid", LONG.replace({"flows[0].rtt": {"from": "60 ms", "to": "180 ms"}}), "takes one RTT for all"),
     ],
 )
 def test_what_a_model_takes_for_granted_is_said(name: str, scenario: Scenario, line: str) -> None:
@@ -322,7 +322,7 @@ def test_what_a_model_takes_for_granted_is_said(name: str, scenario: Scenario, l
 @pytest.mark.parametrize("name", ["staggered", "gaussian", "fluid"])
 def test_a_model_has_few_doubts_where_its_assumptions_hold(name: str) -> None:
     flows = {"flows[0].count": 100, "flows[0].rtt": {"from": "100 ms", "to": "125 ms"}}
-    lines = MODELS[name].doubts(seen(LONG.override(flows)))
+    lines = MODELS[name].doubts(seen(LONG.replace(flows)))
     # The fluid has one mean window and one RTT for all, whatever the link.
     assert len(lines) == (2 if name == "fluid" else 0)
 

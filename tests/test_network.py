@@ -48,7 +48,7 @@ traffic = { kind = "cbr", rate = "1 Mbit/s" }
 
 
 def network(**changes: object) -> Network:
-    return Scenario.from_text(TEXT).override({f"flows[bulk].{key}": value for key, value in changes.items()}).network
+    return Scenario.from_text(TEXT).replace({f"flows[bulk].{key}": value for key, value in changes.items()}).network
 
 
 def bulk(**changes: object) -> FlowGroup:
@@ -71,7 +71,7 @@ def test_a_buffer_is_known_in_packets_and_in_time_whatever_its_unit() -> None:
     assert (edge.buffer_packets, core.buffer_packets) == (30.0, 50.0)
     # 30 packets of 1000 B at 20 Mbit/s, 50 kB at 10 Mbit/s.
     assert (edge.drain_s, core.drain_s) == pytest.approx((0.012, 0.04))
-    (link,) = Scenario.from_text(scenarios.EXAMPLE).override({"links[0].buffer": "unlimited"}).network.links
+    (link,) = Scenario.from_text(scenarios.EXAMPLE).replace({"links[0].buffer": "unlimited"}).network.links
     assert (link.buffer_packets, link.drain_s) == (None, None)
 
 
@@ -88,18 +88,18 @@ def test_the_narrowest_link_is_the_one_with_the_smallest_share() -> None:
     assert group.bdp == pytest.approx(2e6 * 0.08 / 8 / 1000)
     # RED acts before the buffer is full, drop-tail does not.
     assert group.window == group.bdp
-    tail = Scenario.from_text(TEXT).override({"links[core].queue": "drop-tail"}).network.bulk[0]
+    tail = Scenario.from_text(TEXT).replace({"links[core].queue": "drop-tail"}).network.bulk[0]
     assert tail.window == pytest.approx(2e6 * (0.08 + 0.04) / 8 / 1000)
 
 
 def test_too_many_datagrams_leave_a_hundredth() -> None:
-    flood = Scenario.from_text(TEXT).override({"flows[noise].traffic.rate": "9 Mbit/s"}).network.links[1]
+    flood = Scenario.from_text(TEXT).replace({"flows[noise].traffic.rate": "9 Mbit/s"}).network.links[1]
     assert flood.datagrams_bps == 18e6
     assert flood.share_bps == pytest.approx(0.01 * 10e6 / 4)
 
 
 def test_flows_share_an_array_evenly() -> None:
-    array = Scenario.from_text(TEXT).override({"links[core].count": 3, "flows[bulk].path": ["edge", "core[*]"],
+    array = Scenario.from_text(TEXT).replace({"links[core].count": 3, "flows[bulk].path": ["edge", "core[*]"],
                                                "flows[noise].path": ["core[*]"]})  # fmt: skip
     core = array.network.links[1]
     assert (core.members, core.flows, core.flows_per_member) == (3, 4, 2)
@@ -197,14 +197,14 @@ def test_who_counts_is_asked_of_all_or_of_a_link() -> None:
 
 def test_a_disciplines_parameters_follow_another_buffer() -> None:
     derived = {"links[core].queue": {"discipline": "red", "max_th": "0.5 buffer"}}
-    seen = Scenario.from_text(TEXT).override(derived).network
+    seen = Scenario.from_text(TEXT).replace(derived).network
     small, large = (seen.queue_with(1, packets) for packets in (20, 200.4))
     assert (small["max_th"], large["max_th"]) == ("10 packets", "100 packets")
 
 
 def test_a_warm_up_that_was_found_is_not_stated() -> None:
     assert network().warmup_is_stated
-    assert not Scenario.from_text(TEXT).override({"warmup": "auto"}).network.warmup_is_stated
+    assert not Scenario.from_text(TEXT).replace({"warmup": "auto"}).network.warmup_is_stated
 
 
 @pytest.mark.slow

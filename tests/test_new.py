@@ -20,7 +20,7 @@ SHORT: dict[str, object] = {"duration": "3 s", "warmup": "1 s", "replications": 
 def test_every_template_runs_and_gives_results(kind: str) -> None:
     # The fifth paper's flows start after what is left of the run.
     early = {"flows[short-rtt].start": "0 s", "flows[long-rtt].start": "0 s"} if kind == "two-hops" else {}
-    scenario = Scenario.from_text(template(kind, {}), kind).override(SHORT | early)
+    scenario = Scenario.from_text(template(kind, {}), kind).replace(SHORT | early)
     document = package.run(scenario).to_json()
     assert all(link["utilization"]["mean"] > 0 for link in document["links"])
     assert all(group["goodput_bps"]["mean"] > 0 for group in document["groups"])

@@ -1,4 +1,4 @@
-"""The package as a door: what it completes, what it says of mistakes, what it loads, how results show themselves."""
+"""The package from outside: what it completes, what it says of mistakes, what it loads, how results show themselves."""
 
 import copy
 import inspect
@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from elephan.display import ColumnTable, cell, facts, table
 from elephan.theory.models import MODELS
 
 ROOT = Path(__file__).resolve().parent.parent
-SHELVES = ("laws", "slow_starts", "recoveries", "queues", "traffic")
+REGISTRIES = ("laws", "slow_starts", "recoveries", "queues", "traffic")
 SMALL = elephan.Scenario.from_text(elephan.EXAMPLE)
 
 
@@ -91,13 +92,13 @@ def test_what_an_entry_gives_is_what_a_scenario_takes(shelf: str, name: str) -> 
     }
     place = PLACES[shelf]
     others = {key: value for key, value in needed.get(name, {}).items() if key != place}
-    assert SMALL.override({place: entry, **others}) == SMALL.override({place: entry(), **others})
-    assert SMALL.override({place: entry, **others}) == SMALL.override({place: name, **others})
+    assert SMALL.replace({place: entry, **others}) == SMALL.replace({place: entry(), **others})
+    assert SMALL.replace({place: entry, **others}) == SMALL.replace({place: name, **others})
 
 
 def test_the_slow_start_of_a_law_is_an_entry_too() -> None:
     control = elephan.laws.cubic(slow_start=elephan.slow_starts.limited(max_ssthresh=50))
-    resolved = SMALL.override({"flows[0].control": control}).resolved
+    resolved = SMALL.replace({"flows[0].control": control}).resolved
     assert "50" in json.dumps(resolved["flows"][0]["control"]["slow_start"])
 
 
@@ -178,7 +179,7 @@ class _Cells(HTMLParser):
 
 def test_every_display_is_escaped_and_balanced(result: Any) -> None:
     evil = "<script>alert('a & b')</script>"
-    named = SMALL.with_(title=evil)
+    named = SMALL.replace(title=evil)
     answer = elephan.size(named, "utilization=0.8", replications=2)
     shown = [named, elephan.run(named), answer, result.samples(), result.links, answer.table()]
     shown += [elephan.laws, elephan.queues.red, elephan.recoveries.sack, elephan.models.hstcp, elephan.models.hstcp()]
@@ -307,3 +308,29 @@ def test_what_comes_from_a_store_shows_itself_too(tmp_path: Path) -> None:
             assert not _Cells(each._repr_html_()).open
             assert len(repr(each)) < 120
     assert "20 packets" in _Cells(swept._repr_html_()).texts
+
+
+OLD_NAMES = {
+    "accuracy": {"Nearby": "NearbyErrors", "Region": "ErrorRegion"},
+    "compare": {"Comparison": "ScenarioComparison", "Row": "ComparedQuantity", "Teeth": "SawtoothStatistics"},
+    "lint": {"Rule": "LintRule", "Warned": "LintWarning"},
+    "run.outcome": {"Outcome": "ReplicationOutcome"},
+    "run.result": {"Result": "RunResult"},
+    "size": {"Answer": "SizeAnswer", "Comparison": "SizeComparison"},
+    "stats": {"Bounded": "ValueInterval", "Paired": "PairedDifference"},
+    "store": {"Merged": "MergeSummary", "Problem": "DamageReport", "Stored": "StoredRun", "Table": "StoreTable"},
+    "sweep": {"Done": "PointResult", "Point": "SweepPoint", "Progress": "SweepProgress", "Swept": "SweepResult"},
+    "testbed": {"Plan": "TestbedPlan", "Tested": "TestbedResult"},
+    "theory": {"Thresholds": "RedThresholds"},
+    "theory.models": {"Parameter": "ModelParameter", "Picture": "ModelPicture", "Table": "ModelTable"},
+}
+
+
+@pytest.mark.parametrize("name", OLD_NAMES)
+def test_old_names_of_classes_still_work_and_say_todays(name: str) -> None:
+    module = import_module(f"elephan.{name}")
+    for old, new in OLD_NAMES[name].items():
+        with pytest.warns(DeprecationWarning, match=rf"^elephan\.{name}\.{old} is now called elephan\.{name}\.{new}$"):
+            assert getattr(module, old) is getattr(module, new)
+    with pytest.raises(AttributeError, match="has no attribute 'Nobody'"):
+        module.Nobody  # noqa: B018

@@ -90,7 +90,7 @@ def test_our_cuts_are_those_of_ns2_and_the_profiles_are_deeper(experiment: str, 
         each for each in points if each.labels["case"] == "9 Reno, HSTCP+SACK" and "50 ms" in each.labels.values()
     )
     changes = {"duration": "60 s", "warmup": "30 s", "replications": 1, "record.every": "5 ms"}
-    seen = elephan.run(case.scenario.override(changes), series=True).samples("flows")
+    seen = elephan.run(case.scenario.replace(changes), series=True).samples("flows")
     before, after = [], []
     for flow in range(5):
         mine = (np.asarray(seen["name"]) == "S2") & (np.asarray(seen["index"]) == flow)

@@ -103,8 +103,8 @@ def test_an_automatic_warmup_ends_after_the_start_and_before_the_middle() -> Non
     assert settled.warmup_rule == "MSER-5 on a pilot of 5 replications"
     assert settle_warmup(auto, workers=1) == settled
     assert settle_warmup(settled) is settled
-    assert settled.with_(replications=7).warmup_rule == settled.warmup_rule
-    assert settled.with_(warmup="3 s").warmup_rule == "stated"
+    assert settled.replace(replications=7).warmup_rule == settled.warmup_rule
+    assert settled.replace(warmup="3 s").warmup_rule == "stated"
 
 
 def test_a_group_that_starts_late_ends_the_warmup_late() -> None:
@@ -124,7 +124,7 @@ def test_what_does_not_settle_in_its_first_half_is_refused() -> None:
     ):
         settle_warmup(package.Scenario.from_text(LATE + late))
     with pytest.raises(ScenarioError, match="needs 50 samples or more"):
-        settle_warmup(package.Scenario.from_text(LATE).with_(duration="4 s"))
+        settle_warmup(package.Scenario.from_text(LATE).replace(duration="4 s"))
 
 
 def test_an_unsettled_warmup_is_not_run_by_mistake() -> None:

@@ -53,7 +53,7 @@ CLAIMS: list[dict[str, Any]] = [
 
 
 def small(**changes: object) -> Scenario:
-    return Scenario.from_text(EXAMPLE).with_(**changes)
+    return Scenario.from_text(EXAMPLE).replace(**changes)
 
 
 def folder_of(path: Path, document: dict[str, Any], name: str) -> Path:
@@ -66,7 +66,7 @@ def folder_of(path: Path, document: dict[str, Any], name: str) -> Path:
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A folder of each kind, whose titles and names try to break out of the page."""
     root = tmp_path_factory.mktemp("results")
-    scenario = small(title=HOSTILE, replications=2).override({"flows[0].name": HOSTILE})
+    scenario = small(title=HOSTILE, replications=2).replace({"flows[0].name": HOSTILE})
     elephan.run(scenario, series=True).write(root / "run")
     elephan.size(scenario, "utilization=0.8,delay=50ms").write(root / "size")
     compare(scenario, ["reno", "cubic"], ["fq"], lambda s: elephan.size(s, "utilization=0.8")).write(
@@ -93,7 +93,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     model["units"] = {"law": "", "buffer": "packets", "utilization": "1"}
     model["rows"] = [{"law": "reno", "buffer": 10.0 * i, "utilization": 0.1 * i} for i in range(1, 5)]
     folder_of(root / "model", model, "sawtooth.json")
-    alone = ask(scenario.override({"record": {"every": "50 ms"}}), real=False)
+    alone = ask(scenario.replace({"record": {"every": "50 ms"}}), real=False)
     beside(alone, alone.simulated, f"replication 0: {HOSTILE}").write(root / "compare")
     return {path.name: path for path in root.iterdir()}
 
@@ -251,7 +251,7 @@ def test_a_sweep_shows_every_point_and_failure(html: Callable[[str], str], folde
 
 
 def test_a_sweep_shows_what_lint_says_of_its_points(tmp_path: Path) -> None:
-    in_step = small(replications=2).override({"flows[0].start": "0 s", "flows[0].rtt": "80 ms"})
+    in_step = small(replications=2).replace({"flows[0].start": "0 s", "flows[0].rtt": "80 ms"})
     done = elephan.sweep(in_step, over={"links[0].buffer": ["9 packets", "10 packets"]}, store=tmp_path / "store")
     done.write(str(tmp_path / "out"))  # a text does for a folder
     shown = read(report(tmp_path / "out", tmp_path / "s.html").read_text()).all("section", id="warnings")[0].text
@@ -334,7 +334,7 @@ def test_a_store_is_shown_with_what_the_shards_of_a_sweep_left_there(tmp_path: P
 
 
 def test_a_long_run_still_fits(tmp_path: Path) -> None:
-    many = small(duration="100 s").override({"flows[0].count": 40, "record": {"every": "5 ms"}})
+    many = small(duration="100 s").replace({"flows[0].count": 40, "record": {"every": "5 ms"}})
     result = elephan.run(many, series=True)
     text = report(result, tmp_path / "run.html").read_text()
     # 2 series of 40 flows of 20,000 samples, and 3 of the link.

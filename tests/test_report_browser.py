@@ -59,11 +59,11 @@ def test_what_a_page_asks_for_is_seen(tmp_path: Path) -> None:
 def test_a_page_opens_without_network_and_complaint(tmp_path: Path, kind: str) -> None:
     page = tmp_path / "page.html"
     if kind == "run":
-        scenario = Scenario.from_text(EXAMPLE).with_(title=HOSTILE).override({"flows[0].name": HOSTILE})
+        scenario = Scenario.from_text(EXAMPLE).replace(title=HOSTILE).replace({"flows[0].name": HOSTILE})
         report(elephan.run(scenario, series=True), page)
         pictures = 6
     elif kind == "compare":
-        scenario = Scenario.from_text(EXAMPLE).with_(title=HOSTILE).override({"record": {"every": "50 ms"}})
+        scenario = Scenario.from_text(EXAMPLE).replace(title=HOSTILE).replace({"record": {"every": "50 ms"}})
         alone = compare(scenario, 1, real=False)
         report(beside(alone, alone.simulated, f"replication 0: {HOSTILE}"), page)
         pictures = 2

@@ -27,14 +27,14 @@ SCALES = {"utilization": 100, "queueing_delay_s": 1e3, "loss_ratio": 100}
 @pytest.fixture(scope="module")
 def alone() -> ScenarioComparison:
     """Without a testbed."""
-    scenario = Scenario.from_text(EXAMPLE).with_(duration="20 s", warmup="5 s", replications=2)
-    return compare(scenario.override({"record": {"every": "50 ms"}}), real=False)
+    scenario = Scenario.from_text(EXAMPLE).replace(duration="20 s", warmup="5 s", replications=2)
+    return compare(scenario.replace({"record": {"every": "50 ms"}}), real=False)
 
 
 @pytest.fixture(scope="module")
 def both(alone: ScenarioComparison) -> ScenarioComparison:
     """With a simulation in the testbed's place, of a smaller buffer so that there are gaps."""
-    other = elephan.run(alone.scenario.override({"links[0].buffer": "80 packets"}), series=True)
+    other = elephan.run(alone.scenario.replace({"links[0].buffer": "80 packets"}), series=True)
     return beside(alone, replace(other, scenario=alone.simulated.scenario))
 
 
@@ -154,7 +154,7 @@ def test_without_a_testbed_the_model_is_measured_by_the_simulation(alone: Scenar
 
 
 def test_a_scenario_of_which_no_model_speaks_has_a_page(alone: ScenarioComparison, tmp_path: Path) -> None:
-    red = alone.scenario.override({"links[0].queue": {"discipline": "codel"}})
+    red = alone.scenario.replace({"links[0].queue": {"discipline": "codel"}})
     page = page_of(compare(red, 1, real=False), tmp_path)
     assert headline(page) == "Nothing to compare with"
     assert "No model speaks of this scenario" in page.all("section", id="answer")[0].text
@@ -162,7 +162,7 @@ def test_a_scenario_of_which_no_model_speaks_has_a_page(alone: ScenarioCompariso
 
 
 def test_many_flows_are_a_mean_and_a_range(alone: ScenarioComparison, tmp_path: Path) -> None:
-    page = page_of(compare(alone.scenario.override({"flows[0].count": 31}), 1, real=False), tmp_path)
+    page = page_of(compare(alone.scenario.replace({"flows[0].count": 31}), 1, real=False), tmp_path)
     names = [name.text for name in page.all("figure")[0].all("span", class_="name")]
     assert names == ["simulation: 31 flows, mean and range"]
 
@@ -197,7 +197,7 @@ def test_results_of_another_comparison_are_not_drawn(folder: Path, tmp_path: Pat
 
 def test_the_verb_writes_what_the_page_needs(alone: ScenarioComparison, tmp_path: Path, elephan: Command) -> None:
     file = tmp_path / "small.toml"
-    file.write_text(alone.scenario.with_(duration="6 s", warmup="2 s", replications=1).text)
+    file.write_text(alone.scenario.replace(duration="6 s", warmup="2 s", replications=1).text)
     out = tmp_path / "out"
     done = elephan("compare", file, "--no-testbed", "--out", out, "--json")
     assert done.code == 0

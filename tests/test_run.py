@@ -33,9 +33,9 @@ def result(scenario: elephan.Scenario) -> RunResult:
 
 
 def test_runs_in_one_call_are_those_of_run_and_one_that_cannot_be_is_told_by_itself(scenario: elephan.Scenario) -> None:
-    large = scenario.override({"duration": "900000 s", "links[0].rate": "100 Mbit/s"})
-    automatic = scenario.override({"warmup": "auto", "duration": "60 s"})
-    plain = [scenario.override({"replications": 2}), scenario.override({"seed": 7})]
+    large = scenario.replace({"duration": "900000 s", "links[0].rate": "100 Mbit/s"})
+    automatic = scenario.replace({"warmup": "auto", "duration": "60 s"})
+    plain = [scenario.replace({"replications": 2}), scenario.replace({"seed": 7})]
     found = run_several([plain[0], large, automatic, plain[1]], series=True)
     assert isinstance(found[1], InputError)
     with pytest.raises(InputError, match=re.escape(str(found[1]))):
@@ -119,7 +119,7 @@ def test_series_cost_nothing_when_not_asked_for(scenario: elephan.Scenario) -> N
 
 def test_replications_differ_and_seeds_do(scenario: elephan.Scenario) -> None:
     first, second = (simulate(scenario, r) for r in (0, 1))
-    other = simulate(scenario.with_(seed=99), 0)
+    other = simulate(scenario.replace(seed=99), 0)
     assert len({tuple(o.flows["start_s"]) for o in (first, second, other)}) == 3
 
 
@@ -146,7 +146,7 @@ def test_both_engines_give_the_same_columns(scenario: elephan.Scenario) -> None:
 
 
 def test_traced_flows_come_event_by_event(scenario: elephan.Scenario) -> None:
-    outcome = simulate(scenario.override({"record": {"trace": ["bulk[1]"]}}), 0)
+    outcome = simulate(scenario.replace({"record": {"trace": ["bulk[1]"]}}), 0)
     (trace,) = outcome.traces
     assert trace["flow"] == 1
     assert trace["cwnd_segments"].size > 100
@@ -199,7 +199,7 @@ def test_files_are_what_is_encoded_of_them(result: RunResult, tmp_path: Path) ->
 
 @pytest.mark.parametrize("count", [1, 20])
 def test_columns_are_read_back_as_they_were_whether_compressed_or_not(count: int, tmp_path: Path) -> None:
-    flows = elephan.Scenario.from_text(elephan.EXAMPLE).override({"flows[0].count": count})
+    flows = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"flows[0].count": count})
     result = elephan.run(flows, replications=2)
     result.write(tmp_path)
     table = pq.read_table(tmp_path / "flows.parquet")
@@ -215,7 +215,7 @@ def test_a_single_worker_takes_long_runs_to_a_thread_that_can_be_left(
 
     monkeypatch.setattr(sys.modules["elephan.run.parallel"], "simulate", where)
     # 10 Mbit/s for 4 s are 5000 packets; for an hour they are millions.
-    long = scenario.override({"duration": "1 h"})
+    long = scenario.replace({"duration": "1 h"})
     here: object = threading.main_thread()
     assert simulate_all([ReplicationJob(scenario, 0)], workers=1) == [here]
     assert simulate_all([ReplicationJob(long, 0)], workers=1) != [here]

@@ -1,4 +1,4 @@
-"""Scenarios in Python: read, override by path, and the messages when that fails."""
+"""Scenarios in Python: read, changed by path, and the messages when that fails."""
 
 from pathlib import Path
 
@@ -19,12 +19,12 @@ def test_the_same_scenario_said_otherwise_is_equal_and_has_the_same_id(scenario:
     other = Scenario.from_text(EXAMPLE.replace('"10 Mbit/s"', '"10000 kbit/s"') + "\n# a remark\n", "elsewhere")
     assert other == scenario
     assert other.id == scenario.id
-    assert scenario.with_(seed=2).id != scenario.id
+    assert scenario.replace(seed=2).id != scenario.id
 
 
 def test_overrides_leave_the_original_alone(scenario: Scenario) -> None:
     before = scenario.canonical
-    changed = scenario.override({"links[0].buffer": "0.5 bdp", "flows[0].tcp.min_rto": "200 ms"})
+    changed = scenario.replace({"links[0].buffer": "0.5 bdp", "flows[0].tcp.min_rto": "200 ms"})
     assert scenario.canonical == before
     assert changed.links[0]["buffer_limit_packets"] == 50
     assert changed.resolved["flows"][0]["tcp"]["min_rto_ps"] == 200_000_000_000
@@ -35,7 +35,7 @@ def test_a_changed_copy_reads_as_if_all_of_it_had_been_written() -> None:
         scenario = Scenario.from_file(path)
         for changes in ({"seed": 9}, {"links[0].rate": "1 Gbit/s"}, {"record.every": "10 ms"}, {"title": '"] = [['}):
             # Twice: what was written for the first copy is used for the second.
-            for changed in (scenario.override(changes), scenario.override(changes)):
+            for changed in (scenario.replace(changes), scenario.replace(changes)):
                 assert changed.text == flow_files.dumps(changed.source)
                 assert (changed.id, changed.described) == (
                     _native.scenario_id(changed.canonical),
@@ -44,7 +44,7 @@ def test_a_changed_copy_reads_as_if_all_of_it_had_been_written() -> None:
 
 
 def test_links_and_groups_can_be_called_by_name(scenario: Scenario) -> None:
-    assert scenario.override({"links[core].rate": "20 Mbit/s"}) == scenario.override({"links[0].rate": "20 Mbit/s"})
+    assert scenario.replace({"links[core].rate": "20 Mbit/s"}) == scenario.replace({"links[0].rate": "20 Mbit/s"})
 
 
 @pytest.mark.parametrize(
@@ -59,17 +59,17 @@ def test_links_and_groups_can_be_called_by_name(scenario: Scenario) -> None:
 )
 def test_places_that_do_not_exist_are_named(scenario: Scenario, place: str, value: object, message: str) -> None:
     if place == "seed.x":
-        scenario = scenario.with_(seed=1)
+        scenario = scenario.replace(seed=1)
     with pytest.raises(ScenarioError) as error:
-        scenario.override({place: value})
+        scenario.replace({place: value})
     assert str(error.value) == message
 
 
 def test_wrong_values_are_refused_where_they_stand(scenario: Scenario) -> None:
     with pytest.raises(ScenarioError, match=r"^scenario: links\[0\]\.rate: "):
-        scenario.override({"links[0].rate": "10 mbps"})
+        scenario.replace({"links[0].rate": "10 mbps"})
     with pytest.raises(ScenarioError, match=r"^scenario: links\[0\]\.bufer: unknown key"):
-        scenario.override({"links[0].bufer": "1 bdp"})
+        scenario.replace({"links[0].bufer": "1 bdp"})
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
@@ -114,7 +114,21 @@ def test_an_assignment_needs_an_equals_sign() -> None:
 def test_any_place_and_value_is_taken_or_refused_in_one_line(place: str, value: str) -> None:
     message = ""
     try:
-        Scenario.from_text(EXAMPLE).override({place: value})
+        Scenario.from_text(EXAMPLE).replace({place: value})
     except ScenarioError as error:
         message = str(error)
     assert len(message.splitlines()) <= 1
+
+
+def test_old_names_of_replace_still_work_and_say_todays(scenario: Scenario) -> None:
+    changed = scenario.replace({"flows[bulk].count": 2}, seed=7)
+    with pytest.warns(DeprecationWarning, match=r"Scenario\.override is now called Scenario\.replace"):
+        assert scenario.override({"flows[bulk].count": 2, "seed": 7}) == changed
+    with pytest.warns(DeprecationWarning, match=r"Scenario\.with_ is now called Scenario\.replace"):
+        assert scenario.with_(seed=7) == scenario.replace(seed=7) != scenario
+    with pytest.warns(DeprecationWarning, match=r"is now called Scenario\.from_any\(source\)\.replace"):
+        assert Scenario.of(scenario, seed=7, replications=None) == scenario.replace({"seed": 7})
+
+
+def test_replacing_nothing_gives_the_same_scenario(scenario: Scenario) -> None:
+    assert scenario.replace() is scenario.replace({}, seed=None) is scenario

@@ -68,7 +68,7 @@ def documents(verb: str) -> list[dict[str, Any]]:
     if verb == "elephan testbed run":
         return [faked(elephan.run(scenario, 2), "replication 1: late").to_json()]
     if verb == "elephan compare":
-        alone = ask(scenario.override({"record": {"every": "100 ms"}}), 1, real=False)
+        alone = ask(scenario.replace({"record": {"every": "100 ms"}}), 1, real=False)
         beside = replace(alone, tested=faked(alone.simulated))
         # A run is described where it is, and so are rows.
         other = replace(beside, tested=faked(alone.simulated, "replication 0: late"))

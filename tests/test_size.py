@@ -59,7 +59,7 @@ def test_workers_do_not_change_the_answer(answer: SizeAnswer) -> None:
 
 
 def test_buffers_in_bytes_stay_in_bytes() -> None:
-    scenario = package.Scenario.from_text(EXAMPLE).override({"links[0].buffer": "25 kB"})
+    scenario = package.Scenario.from_text(EXAMPLE).replace({"links[0].buffer": "25 kB"})
     found = package.size(scenario, TARGET, replications=2)
     assert found.buffer_packets is not None
     assert found.to_json()["tc"] == f"tc qdisc replace dev eth0 root bfifo limit {1000 * found.buffer_packets}"

@@ -238,13 +238,13 @@ def test_fairness_is_jains_index_over_the_tcp_flows_of_the_link() -> None:
     scenario = package.Scenario.from_text(text)
     answer = package.size(scenario, "utilization=0.5", replications=2)
     assert answer.buffer_packets is not None
-    outcomes = package.run(scenario.override({"links[0].buffer": f"{answer.buffer_packets} packets"}), 2).outcomes
+    outcomes = package.run(scenario.replace({"links[0].buffer": f"{answer.buffer_packets} packets"}), 2).outcomes
     goodputs = [outcome.flows["goodput_bps"][:2] for outcome in outcomes]
     assert answer.to_json()["jain"]["mean"] == pytest.approx(np.mean([jain(x) for x in goodputs]), rel=1e-12)
 
 
 def test_one_flow_is_fair_to_itself() -> None:
-    alone = package.Scenario.from_text(EXAMPLE).override({"flows[0].count": 1})
+    alone = package.Scenario.from_text(EXAMPLE).replace({"flows[0].count": 1})
     document = package.size(alone, "utilization=0.5", replications=2).to_json()
     assert document["jain"] == {"mean": 1.0, "ci95": 0.0}
     assert document["curve"][0]["jain"]["mean"] == 1.0
@@ -264,14 +264,14 @@ def test_one_flow_is_fair_to_itself() -> None:
     ],
 )
 def test_laws_and_queues_that_need_each_other_are_said(law: str, queue: str, says: str) -> None:
-    scenario = SMALL.override({"flows[0].control": law, "links[0].queue": queue})
+    scenario = SMALL.replace({"flows[0].control": law, "links[0].queue": queue})
     chosen = Candidate(law, queue, 10, True, None, variant("x").samples)
     assert any(says in line for line in caveats(scenario.network, 0, 0, chosen, 3))
 
 
 def test_a_fitting_pair_needs_no_word() -> None:
     for law, queue in (("dctcp", "dualpi2"), ("dctcp", "pie"), ("packet-pair", "drr"), ("xcp", "xcp")):
-        scenario = SMALL.override({"flows[0].control": law, "links[0].queue": queue})
+        scenario = SMALL.replace({"flows[0].control": law, "links[0].queue": queue})
         chosen = Candidate(law, queue, 10, True, None, variant("x").samples)
         assert not any(law in line for line in caveats(scenario.network, 0, 0, chosen, 3))
 
@@ -306,7 +306,7 @@ def test_variants_are_the_product_in_the_order_asked_for(compared: SizeCompariso
 
 
 def test_a_variant_is_what_sizing_the_changed_scenario_gives(compared: SizeComparison) -> None:
-    changed = SMALL.override({"flows[0].control": "cubic", "links[0].queue": "fq"})
+    changed = SMALL.replace({"flows[0].control": "cubic", "links[0].queue": "fq"})
     alone = package.size(changed, "utilization=0.8", precision=0.2).to_json()
     row = compared.variants[3].to_json()
     assert {key: row[key] for key in alone if key not in {"wall_s", "run"}} == {
@@ -317,7 +317,7 @@ def test_a_variant_is_what_sizing_the_changed_scenario_gives(compared: SizeCompa
 
 def test_the_slow_start_stays_and_other_parameters_go() -> None:
     control = {"law": "highspeed", "slow_start": "limited", "low_window": 50}
-    scenario = SMALL.override({"flows[0].control": control, "links[0].queue": {"discipline": "red", "max_p": 0.5}})
+    scenario = SMALL.replace({"flows[0].control": control, "links[0].queue": {"discipline": "red", "max_p": 0.5}})
     made: list[package.Scenario] = []
 
     def stop(changed: package.Scenario) -> Any:

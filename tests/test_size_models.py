@@ -45,7 +45,7 @@ def test_a_model_gives_its_smallest_buffer_to_two_per_cent() -> None:
 
 @pytest.mark.parametrize("flows", [1, 7, 10])
 def test_a_model_that_speaks_from_a_buffer_on_gives_that_buffer(flows: int) -> None:
-    fast = package.Scenario.from_file(PAPER).override({"flows[0].control": "fast", "flows[0].count": flows})
+    fast = package.Scenario.from_file(PAPER).replace({"flows[0].control": "fast", "flows[0].count": flows})
     said = ask(fast.network, 0, parse_targets(TARGET))["backlog-target"]
     # 200 packets of each flow (Jin2004); asked at buffers a fortieth of a third apart.
     assert said.buffer_packets == pytest.approx(200 * flows, rel=0.01)
@@ -88,7 +88,7 @@ def test_the_model_that_was_nearest_to_simulation_is_trusted_and_the_unchecked_c
 
 
 def test_what_no_model_can_speak_of_is_refused_with_every_reason() -> None:
-    scenario = package.Scenario.from_text(EXAMPLE).override({"flows[0].control": "bbr"})
+    scenario = package.Scenario.from_text(EXAMPLE).replace({"flows[0].control": "bbr"})
     said = ask(scenario.network, 0, parse_targets(TARGET))
     assert trusted(said) is None
     with pytest.raises(InputError, match=r"no model says how large this buffer must be.*sawtooth, staggered: .*bbr"):
@@ -115,7 +115,7 @@ def test_a_delay_alone_bounds_no_buffer_from_below(elephan: Command, tmp_path: P
 
 def test_an_answer_far_from_anything_simulated_says_so() -> None:
     # 1000 flows: the survey ends at 100.
-    found = package.size(package.Scenario.from_file(PAPER).override({"flows[0].count": 1000}), TARGET, model_only=True)
+    found = package.size(package.Scenario.from_file(PAPER).replace({"flows[0].count": 1000}), TARGET, model_only=True)
     assert "nothing was simulated, and it is not checked by simulation: no run had 1000 flows" in found.note
     assert found.to_json()["tc"] is None
     assert package.size(PAPER, TARGET, model_only=True).to_json()["tc"] is not None
@@ -141,13 +141,13 @@ def test_a_link_that_datagrams_fill_is_simulated_all_the_same(law: str, offered:
 def test_a_model_that_has_no_number_for_a_link_is_silent() -> None:
     # 100 Gbit/s and 100 ms are 1.2 million packets of 1000 B, more states than the chain behind RED may have.
     fat = {"links[0].rate": "100 Gbit/s", "flows[0].rtt": "100 ms", "links[0].queue": "red"}
-    said = ask(package.Scenario.from_text(EXAMPLE).override(fat).network, 0, parse_targets(TARGET))
+    said = ask(package.Scenario.from_text(EXAMPLE).replace(fat).network, 0, parse_targets(TARGET))
     assert said["red-fixed-point"].silent.startswith("buffer: give 1 to 1000000 packets")
     assert said["sawtooth"].buffer_packets is not None
 
 
 def test_where_no_model_speaks_the_whole_grid_is_measured() -> None:
-    scenario = package.Scenario.from_text(EXAMPLE).override({"flows[0].control": "bbr"})
+    scenario = package.Scenario.from_text(EXAMPLE).replace({"flows[0].control": "bbr"})
     found = package.size(scenario, "utilization=0.5", replications=2)
     assert found.trusted is None
     assert found.curve.buffers[-1] >= 200

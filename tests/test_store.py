@@ -21,7 +21,7 @@ from elephan.store.index import FILE
 
 DATA = Path(__file__).parent / "data"
 
-SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.3 s", "warmup": "0.1 s"})
+SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"duration": "0.3 s", "warmup": "0.1 s"})
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_a_run_that_is_there_is_not_run_again(store: Store, monkeypatch: pytest.
 
 
 def test_what_must_be_found_out_first_has_a_key_of_its_own(store: Store) -> None:
-    auto = SHORT.override({"warmup": "auto", "duration": "20 s"})
+    auto = SHORT.replace({"warmup": "auto", "duration": "20 s"})
     run = store.run(auto)
     assert run.id == Store.key(auto) != auto.id
     assert run.document["run"]["warmup_rule"].startswith("MSER-5")
@@ -250,7 +250,7 @@ def test_a_table_becomes_an_array_over_its_labels(store: Store, results: list[Ru
 
 @pytest.fixture(scope="module")
 def packed(results: list[RunResult]) -> list[PackedRun]:
-    other = SHORT.override({"links[core].name": "edge", "flows[bulk].path": ["edge"], "flows[bulk].name": "few"})
+    other = SHORT.replace({"links[core].name": "edge", "flows[bulk].path": ["edge"], "flows[bulk].name": "few"})
     return [pack(result) for result in (*results[:4], elephan.run(other))]
 
 

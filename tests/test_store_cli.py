@@ -62,7 +62,7 @@ def test_a_precision_that_was_not_met_is_still_not_met(elephan: Command, small: 
 def store(small: Path, tmp_path: Path) -> Path:
     with Store(tmp_path / "store") as opened:
         for count in (1, 2):
-            scenario = Scenario.from_file(small).override(
+            scenario = Scenario.from_file(small).replace(
                 {"flows[0].count": count, "duration": "1 s", "warmup": "0.5 s"}
             )
             opened.run(scenario, replications=2, labels={"flows[0].count": count, "kind": "plain"})

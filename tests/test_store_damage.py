@@ -24,7 +24,7 @@ from elephan.store import Store, folders, provenance, upkeep
 from elephan.store.index import FILE
 from elephan.store.locks import LOCK, hold, is_held, leftovers, release
 
-SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.2 s", "warmup": "0.1 s"})
+SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"duration": "0.2 s", "warmup": "0.1 s"})
 
 WRITER = """
 import pickle, sys

@@ -21,7 +21,7 @@ from elephan.sweep.execution import PointJob, batches, jobs_of, share_of
 from elephan.sweep.tasks import SweepSettings
 from stored_bytes import files, table
 
-BASE = Scenario.from_text(EXAMPLE, "base.toml").override({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
+BASE = Scenario.from_text(EXAMPLE, "base.toml").replace({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
 OVER: dict[str, Any] = {"seed": [1, 2, 3, 4], "links[0].buffer": ["5 packets", "0.1 bdp", "0.5 bdp"]}
 
 
@@ -277,7 +277,7 @@ def test_a_shard_leaves_out_what_the_store_around_it_has(tmp_path: Path) -> None
 
 
 def test_precision_and_warmup_are_each_points_own(tmp_path: Path) -> None:
-    base = BASE.override({"duration": "10 s", "warmup": "auto", "record": {"every": "20 ms"}})
+    base = BASE.replace({"duration": "10 s", "warmup": "auto", "record": {"every": "20 ms"}})
     done = sweep(
         base, over={"links[0].buffer": ["5 packets", "50 packets"]}, store=tmp_path, precision="utilization=3%"
     )
@@ -294,7 +294,7 @@ def test_precision_and_warmup_are_each_points_own(tmp_path: Path) -> None:
 def test_series_are_kept_if_asked_for(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"over": {"seed": [1]}, "store": tmp_path}
     assert sweep(BASE, **asked).reused == 0
-    base = BASE.override({"record": {"every": "50 ms"}})
+    base = BASE.replace({"record": {"every": "50 ms"}})
     assert sweep(base, series=True, **asked).reused == 0
     assert sweep(base, series=True, **asked).reused == 1
     with Store(tmp_path) as store:
@@ -327,7 +327,7 @@ def test_the_document_holds_everything_and_nothing_that_changes(undisturbed: Pat
 
 
 def test_columns_are_those_of_the_store_also_of_a_group_called_like_a_link(tmp_path: Path) -> None:
-    base = BASE.override({"flows[0].name": BASE.links[0]["name"]})
+    base = BASE.replace({"flows[0].name": BASE.links[0]["name"]})
     done = sweep(base, over={"links[0].buffer": ["5 packets", "50 packets"], "replications": [1, 2]}, store=tmp_path)
     own = done.table().arrow
     with Store(tmp_path) as store:

@@ -207,6 +207,6 @@ def test_an_unloaded_link_costs_nothing_and_datagrams_only_what_they_offer() -> 
     poisson = {"traffic": {"kind": "poisson", "rate": "1 Mbit/s"}, "name": "d", "path": ["core"], "count": 2}
     idle = {"name": "idle", "rate": "100 Gbit/s", "delay": "1 ms", "buffer": "10 packets"}
     flows = [poisson | {"packet": "1000 B", "rtt": "80 ms"}]
-    scenario = BASE.override({"flows": flows, "links": [*BASE.source["links"], idle]})
+    scenario = BASE.replace({"flows": flows, "links": [*BASE.source["links"], idle]})
     (point,) = Sweep.of(scenario, over={"seed": [1]}).points()
     assert point.cost == 20_000 + 2e6 * 4 / 8000

@@ -11,7 +11,7 @@ from elephan.plots.sweep import as_numbers, draw_sweep, numeric_axis, sweep_figu
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.sweep import SweepResult, sweep
 
-BASE = Scenario.from_text(EXAMPLE).override({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
+BASE = Scenario.from_text(EXAMPLE).replace({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from elephan.sweep import Sweep, SweepProgress, SweepResult, sweep, tasks
 from elephan.sweep.running import run_sweeps
 from stored_bytes import files, table
 
-BASE = Scenario.from_text(EXAMPLE, "base.toml").override({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
-OTHER = BASE.override({"title": "another", "links[0].rate": "20 Mbit/s"})
+BASE = Scenario.from_text(EXAMPLE, "base.toml").replace({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
+OTHER = BASE.replace({"title": "another", "links[0].rate": "20 Mbit/s"})
 
 SHORT = Sweep.of(BASE, over={"seed": [1, 2, 3]})
 LONG = Sweep.of(OTHER, over={"duration": ["0.3 s", "0.5 s"]})

@@ -18,7 +18,7 @@ WINDOWS = np.arange(1, 83_000) + 0.5
 
 
 def _with(control: object, **more: object) -> Scenario:
-    return Scenario.from_text(EXAMPLE).override({"flows[0].control": control, **more})
+    return Scenario.from_text(EXAMPLE).replace({"flows[0].control": control, **more})
 
 
 def test_a_function_becomes_a_table_within_the_tolerance() -> None:
@@ -35,7 +35,7 @@ def test_arrays_are_taken_as_they_are() -> None:
     """One array for both, a number for all windows, and NumPy's own types."""
     table = law_table(np.array([1, 2]), 0.25, np.array([10, 1000]))
     assert table == {"law": "tabulated", "increase": [[10.0, 1.0], [1000.0, 2.0]], "decrease": [[10.0, 0.25]]}
-    assert Scenario.from_text(EXAMPLE).override({"flows[0].control": table}).groups[0]["law"] == "tabulated"
+    assert Scenario.from_text(EXAMPLE).replace({"flows[0].control": table}).groups[0]["law"] == "tabulated"
 
 
 @pytest.mark.slow
@@ -61,12 +61,12 @@ def test_places_inside_a_table_are_named_and_can_be_changed() -> None:
     """By path, as any other place of the file."""
     scenario = _with({"law": "tabulated", "increase": [[1, 1], [38, 1]]})
     with pytest.raises(ScenarioError, match=r"^scenario: flows\[0\].control.increase\[1\]: the window must be above"):
-        scenario.override({"flows[0].control.increase[1]": [1, 1]})
-    changed = scenario.override({"flows[0].control.increase": [[1, 2]]})
+        scenario.replace({"flows[0].control.increase[1]": [1, 1]})
+    changed = scenario.replace({"flows[0].control.increase": [[1, 2]]})
     assert changed.resolved["flows"][0]["control"]["increase"] == [[1.0, 2.0]]
     assert changed.id != scenario.id
     # Numbers, however they are written, are one identity.
-    assert scenario.override({"flows[0].control.increase": [[1.0, 1.0], [3.8e1, 1.0]]}).id == scenario.id
+    assert scenario.replace({"flows[0].control.increase": [[1.0, 1.0], [3.8e1, 1.0]]}).id == scenario.id
 
 
 def test_a_table_of_reno_gives_the_bytes_of_reno() -> None:
@@ -129,7 +129,7 @@ def test_models_tell_one_table_from_the_other() -> None:
     two = Scenario.from_text(EXAMPLE)
     groups = [{**two.source["flows"][0], "name": name} for name in ("one", "two")]
     groups[0]["control"], groups[1]["control"] = table, {"law": "tabulated"}
-    mixed = bottleneck(two.override({"flows": groups}).network, 0)
+    mixed = bottleneck(two.replace({"flows": groups}).network, 0)
     assert mixed is not None
     assert unlike(mixed) == "flows have different laws: tabulated, tabulated"
     assert {name for name, m in MODELS.items() if m.predict and not m.unsuited(link)} >= {"sawtooth", "fluid"}

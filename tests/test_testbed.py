@@ -76,7 +76,7 @@ def test_a_dry_run_prints_every_command_and_does_nothing() -> None:
 )
 def test_what_a_testbed_cannot_do_is_said(change: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said.replace("[", r"\[").replace("]", r"\]")):
-        plan(scenario().override(change))
+        plan(scenario().replace(change))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_what_a_testbed_cannot_do_is_said(change: dict[str, object], said: str) 
     ],
 )
 def test_where_linux_does_not_do_what_a_scenario_says_is_said(change: dict[str, object], said: str) -> None:
-    (found,) = differences(scenario().override(change), BPF_LAWS)
+    (found,) = differences(scenario().replace(change), BPF_LAWS)
     assert found.startswith("flows[flow].")
     assert said in found
 
@@ -107,8 +107,8 @@ def test_what_linux_can_do_is_no_difference() -> None:
         {"law": "highspeed", "high_decrease": 0.2},
         {"law": "ghstcp", "arithmetic": "kernel"},
     ):
-        assert differences(scenario().override({"flows[0].control": control}), BPF_LAWS) == ()
-    sack = plan(scenario().override({"flows[0].recovery": "sack"}))
+        assert differences(scenario().replace({"flows[0].control": control}), BPF_LAWS) == ()
+    sack = plan(scenario().replace({"flows[0].recovery": "sack"}))
     assert sack.lines()[0] == f"# not as the scenario says: {sack.differences[0]}"
 
 
@@ -124,8 +124,8 @@ def test_every_key_of_a_flow_is_done_by_a_testbed_refused_or_said() -> None:
 
 
 def test_two_groups_have_their_differences_each() -> None:
-    sack = scenario().override({"flows[0].recovery": "sack"})
-    two = sack.with_(flows=[flow | {"name": name} for name, flow in zip("ab", 2 * sack.source["flows"], strict=True)])
+    sack = scenario().replace({"flows[0].recovery": "sack"})
+    two = sack.replace(flows=[flow | {"name": name} for name, flow in zip("ab", 2 * sack.source["flows"], strict=True)])
     assert [said[:8] for said in differences(two, BPF_LAWS)] == ["flows[a]", "flows[b]"]
 
 
@@ -135,10 +135,10 @@ def test_a_law_that_the_kernel_lacks_is_refused_with_those_that_it_can_have() ->
 
 
 def test_draws_are_those_of_a_simulation() -> None:
-    many = scenario().override({"flows[0].count": 5, "flows[0].start": {"from": "0 s", "to": "2 s"}})
+    many = scenario().replace({"flows[0].count": 5, "flows[0].start": {"from": "0 s", "to": "2 s"}})
     simulated = elephan.run(many).outcomes[0].flows
     flows = plan(many).flows
-    assert plan(many.override({"flows[0].start": "1500 ms"})).flows[0].start_s == 1.5
+    assert plan(many.replace({"flows[0].start": "1500 ms"})).flows[0].start_s == 1.5
     assert [flow.start_s for flow in flows] == simulated["start_s"].tolist()
     assert [flow.rtt_s for flow in flows] == simulated["base_rtt_s"].tolist()
 
@@ -223,7 +223,7 @@ def test_every_law_moves_100_mb_intact(law: str) -> None:
         pytest.skip(f"somebody else has {called} loaded")
     # Half of a bandwidth-delay product of buffer, so that each law loses.
     change = {"duration": "60 s", "links[0].rate": "1 Gbit/s", "links[0].buffer": "400 packets"}
-    one = plan(scenario(law).override(change))
+    one = plan(scenario(law).replace(change))
     with ExitStack() as stack:
         held = _native.HeldLaw(f"{{ law = '{law}' }}") if law in BPF_LAWS else None
         if held is not None:

@@ -23,7 +23,7 @@ BUFFERS, COUNTS = 20, 10
 
 def fill(store: Store, count: int) -> None:
     """Put rows into the index as runs of a sweep over a buffer, a number of flows and a seed would."""
-    scenario = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": "0.3 s", "warmup": "0.1 s"})
+    scenario = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"duration": "0.3 s", "warmup": "0.1 s"})
     store.run(scenario, replications=2, labels={"links[0].buffer": "0.0 bdp", "flows[0].count": 0, "repeat": 0})
     store.flush()
     index, chance = store.index, random.Random(1)

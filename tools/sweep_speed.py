@@ -51,7 +51,7 @@ def _cpu_s() -> float:
 
 def swept(duration: str, runs: int, workers: int | None, folder: Path, executor: Executor | None = None) -> None:
     """Sweep the example over its seed."""
-    base = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": duration})
+    base = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"duration": duration})
     elephan.sweep(base, over={"seed": list(range(1, runs + 1))}, store=folder, workers=workers, executor=executor)
 
 
@@ -63,14 +63,14 @@ def table_of(folder: Path) -> bytes:
 
 def bare(duration: str, runs: int) -> None:
     """Simulate the same and keep nothing."""
-    base = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": duration})
+    base = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"duration": duration})
     for replication in range(runs):
         simulate(base, replication)
 
 
 def bare_on_two(duration: str, runs: int) -> None:
     """Simulate the same on two threads, each with one call for its half: what this machine's second core can give."""
-    base = elephan.Scenario.from_text(elephan.EXAMPLE).override({"duration": duration})
+    base = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"duration": duration})
     halves = [[(base, number) for number in range(first, runs, 2)] for first in (0, 1)]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(simulate_several, halves))

@@ -2,7 +2,7 @@
 
 >>> import elephan
 >>> scenario = elephan.Scenario.from_text(elephan.EXAMPLE)
->>> result = elephan.run(scenario.override({"flows[bulk].control": elephan.laws.cubic()}), replications=2)
+>>> result = elephan.run(scenario.replace({"flows[bulk].control": elephan.laws.cubic()}), replications=2)
 >>> link = result.to_json()["links"][0]
 >>> link["name"], link["buffer_packets"]
 ('core', 25)

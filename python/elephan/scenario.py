@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
 from elephan.errors import ScenarioError, suggest
 from elephan.network import read_network
+from elephan.renamed import warn_renamed
 from elephan.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ STATED, AUTO = "stated", "auto"
 class Scenario:
     """A scenario that has been read and found valid.
 
-    Made by `from_file`, `from_text` or `from_mapping`; `override` gives a changed copy. Two scenarios are equal when
+    Made by `from_file`, `from_text` or `from_mapping`; `replace` gives a changed copy. Two scenarios are equal when
     they resolve to the same canonical form.
 
     Parameters
@@ -51,7 +53,7 @@ class Scenario:
     >>> scenario = Scenario.from_text(EXAMPLE)
     >>> scenario.links[0]["bdp_packets"]
     100.0
-    >>> scenario.override({"links[0].buffer": "0.1 bdp"}).links[0]["buffer_limit_packets"]
+    >>> scenario.replace({"links[0].buffer": "0.1 bdp"}).links[0]["buffer_limit_packets"]
     10
     """
 
@@ -152,14 +154,12 @@ class Scenario:
         return cls.from_text(_to_toml(mapping, origin), origin)
 
     @classmethod
-    def of(cls, source: Scenario | Path | str, **changes: object) -> Scenario:
-        """Take a scenario, from its file unless it is read already, with some of what stands at its top changed.
+    def from_any(cls, source: Scenario | Path | str) -> Scenario:
+        """Take a scenario, from its file unless it is read already.
 
         Parameters
         ----------
         source : Scenario or path
-        **changes : object
-            What is None stays as the file has it.
 
         Returns
         -------
@@ -168,30 +168,32 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            As `from_file` and `override`.
+            As `from_file`.
 
         Examples
         --------
-        >>> Scenario.of(Scenario.from_text(EXAMPLE), replications=None, seed=7).seed
-        7
+        >>> Scenario.from_any(Scenario.from_text(EXAMPLE)).seed
+        1
         """
-        read = source if isinstance(source, Scenario) else cls.from_file(source)
-        known = parse_assignments(None, **changes)
-        return read.override(known) if known else read
+        return source if isinstance(source, Scenario) else cls.from_file(source)
 
-    def override(self, changes: Mapping[str, object]) -> Scenario:
+    def replace(self, changes: Mapping[str, object] | None = None, /, **top: object) -> Scenario:
         """Return a copy with some places of the file changed.
 
         Parameters
         ----------
-        changes : mapping of str to value
+        changes : mapping of str to value, optional
             Places as in messages (``links[0].buffer``; a link or group may be called by its name, ``links[core].rate``)
             and what the file would hold there, or an entry of the catalogue. Tables in between are made where they are
             missing.
+        **top : value
+            Keys at the top of the file: ``seed``, ``replications``, ``duration``, ``warmup``, ``title``… What is None
+            stays as the file has it.
 
         Returns
         -------
         Scenario
+            This one if nothing changes.
 
         Raises
         ------
@@ -200,26 +202,31 @@ class Scenario:
 
         Examples
         --------
-        >>> Scenario.from_text(EXAMPLE).override({"flows[bulk].count": 2}).links[0]["flows"]
+        >>> Scenario.from_text(EXAMPLE).replace({"flows[bulk].count": 2}, seed=7).links[0]["flows"]
         2
         >>> from elephan import laws
-        >>> Scenario.from_text(EXAMPLE).override({"flows[bulk].control": laws.bic}).groups[0]["law"]
+        >>> Scenario.from_text(EXAMPLE).replace({"flows[bulk].control": laws.bic}).groups[0]["law"]
         'bic'
         """
+        new: dict[str, object] = {**(changes or {}), **parse_assignments(None, **top)}
+        if not new:
+            return self
         mapping = dict(self.source)
         # Copied where it changes; the rest is only read.
-        for top in top_keys(changes) & mapping.keys():
-            mapping[top] = copy.deepcopy(mapping[top])
-        for place, value in changes.items():
+        for key in top_keys(new) & mapping.keys():
+            mapping[key] = copy.deepcopy(mapping[key])
+        for place, value in new.items():
             try:
                 assign(mapping, place, plain(value))
             except ScenarioError as error:
                 message = f"{self.origin}: {error}"
                 raise ScenarioError(message) from None
         changed = Scenario.from_text(self._text_of(mapping), self.origin)
-        if "warmup" in changes or changed.warmup_rule in (AUTO, self.warmup_rule):
+        if "warmup" in new or changed.warmup_rule in (AUTO, self.warmup_rule):
             return changed
-        return replace(changed, warmup_rule=self.warmup_rule)._with_cached_facts(changed.id, changed.described)
+        return dataclasses.replace(changed, warmup_rule=self.warmup_rule)._with_cached_facts(
+            changed.id, changed.described
+        )
 
     def _text_of(self, mapping: Mapping[str, Any]) -> str:
         """Write this file with some of what stands at its top changed; the rest need not be written again."""
@@ -242,7 +249,7 @@ class Scenario:
         return {}
 
     def _with_cached_facts(self, name: str, described: str) -> Scenario:
-        """Remember `id` and `described`, which whoever made the canonical form knows, as if they had been asked for.
+        """Fill in `id` and `described`, which come with the canonical form, so that they need not be computed again.
 
         Parameters
         ----------
@@ -256,29 +263,21 @@ class Scenario:
         vars(self).update(id=name, described=described)
         return self
 
+    @classmethod
+    def of(cls, source: Scenario | Path | str, **changes: object) -> Scenario:
+        """Call `from_any` and `replace`: the name of before."""
+        warn_renamed("Scenario.of(source, ...)", "Scenario.from_any(source).replace(...)")
+        return cls.from_any(source).replace(**changes)
+
+    def override(self, changes: Mapping[str, object]) -> Scenario:
+        """Call `replace`: the name of before."""
+        warn_renamed("Scenario.override", "Scenario.replace")
+        return self.replace(changes)
+
     def with_(self, **changes: object) -> Scenario:
-        """Return a copy with some keys at the top of the file changed.
-
-        Parameters
-        ----------
-        **changes
-            ``seed``, ``replications``, ``duration``, ``warmup``, ``title``…
-
-        Returns
-        -------
-        Scenario
-
-        Raises
-        ------
-        ScenarioError
-            If the result is not a scenario.
-
-        Examples
-        --------
-        >>> Scenario.from_text(EXAMPLE).with_(seed=7).seed
-        7
-        """
-        return self.override(changes)
+        """Call `replace`: the name of before."""
+        warn_renamed("Scenario.with_", "Scenario.replace")
+        return self.replace(**changes)
 
     @cached_property
     def source(self) -> dict[str, Any]:
@@ -326,7 +325,7 @@ class Scenario:
     def _queue_with(self, link: int, packets: float) -> dict[str, Any]:
         """Parameters of a link's discipline, as resolved with another buffer."""
         text = f"{max(1, round(packets))} packets"
-        return dict(self.override({f"links[{link}].buffer": text}).links[link]["queue"])
+        return dict(self.replace({f"links[{link}].buffer": text}).links[link]["queue"])
 
     @property
     def links(self) -> list[dict[str, Any]]:
@@ -455,7 +454,7 @@ def parse_assignments(texts: Iterable[str] | None, **more: object) -> dict[str, 
     Returns
     -------
     dict of str to value
-        As `Scenario.override` takes it.
+        As `Scenario.replace` takes it.
 
     Raises
     ------

@@ -68,7 +68,7 @@ def law_table(a: Given, b: Given, windows: ArrayLike = (1.0, 1e5), *, tolerance:
     >>> control = law_table(lambda w: max(1.0, 0.02 * w), 0.125, (1, 50, 10_000))
     >>> control["increase"]
     [[1.0, 1.0], [50.0, 1.0], [10000.0, 200.0]]
-    >>> scenario = Scenario.from_text(EXAMPLE).override({"flows[0].control": control})
+    >>> scenario = Scenario.from_text(EXAMPLE).replace({"flows[0].control": control})
     >>> scenario.groups[0]["law"]
     'tabulated'
     """

@@ -311,6 +311,6 @@ def _surveyed(link: Bottleneck, family: SurveyFamily) -> Bottleneck:
 def _as_surveyed(family: SurveyFamily, rate_bps: float, packet_bytes: float, rtt_s: float, flows: int) -> Bottleneck:
     """A link as the survey would have written it."""
     places = {"links[0].rate": f"{rate_bps:.0f} bit/s", "flows[0].packet": f"{packet_bytes:.0f} B"}
-    seen = bottleneck(written(SurveyCell(family, 1e3 * rtt_s, flows, 1.0)).override(places).network, 0)
+    seen = bottleneck(written(SurveyCell(family, 1e3 * rtt_s, flows, 1.0)).replace(places).network, 0)
     assert seen is not None  # its only link carries its flows
     return seen

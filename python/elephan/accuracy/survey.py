@@ -135,7 +135,7 @@ def scenario(cell: SurveyCell) -> Scenario:
     period = known[1] if known else 0.0
     settled = round(1 + max(LEAST_SETTLING_S, SETTLING * period))
     measured = round(max(LEAST_PACKETS / cell.family.rate, MEASURED * period))
-    return short.override({"warmup": f"{settled} s", "duration": f"{settled + measured} s"})
+    return short.replace({"warmup": f"{settled} s", "duration": f"{settled + measured} s"})
 
 
 def written(cell: SurveyCell) -> Scenario:

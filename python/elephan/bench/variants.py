@@ -124,7 +124,7 @@ def bench_variants(
         for i, name in enumerate(names):
             if progress is not None:
                 progress(f"W1 {name}", run * len(names) + i, runs * len(names))
-            cost, delivered[name] = cpu_ns_per_packet(base.override({what.place: name}), "window")
+            cost, delivered[name] = cpu_ns_per_packet(base.replace({what.place: name}), "window")
             costs[name].append(cost)
     yardstick = min(costs[what.yardstick])
     rows: dict[str, dict[str, Any]] = {}

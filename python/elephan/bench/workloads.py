@@ -55,7 +55,7 @@ class Workload:
         """
         text = files("elephan.bench").joinpath("scenarios", f"{self.name}.toml").read_text(encoding="utf-8")
         scenario = Scenario.from_text(text, f"{self.name}.toml")
-        return scenario if duration_s is None else scenario.with_(duration=f"{duration_s:g} s")
+        return scenario if duration_s is None else scenario.replace(duration=f"{duration_s:g} s")
 
 
 WORKLOADS = {

@@ -16,7 +16,7 @@ def lint(
 
     read = Scenario.from_file(scenario)
     if set_:
-        read = read.override(parse_assignments(set_))
+        read = read.replace(parse_assignments(set_))
     warnings = look(read)
     if json:
         print_json({"scenario": read.title, "warnings": [warned.to_json() for warned in warnings]})

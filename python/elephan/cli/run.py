@@ -94,7 +94,7 @@ def run(
     most = _most(replications, precision, max_replications)
     read = elephan.Scenario.from_file(scenario)
     if changes := parse_assignments(set_, replications=replications, seed=seed):
-        read = read.override(changes)
+        read = read.replace(changes)
     if strict:
         warn(lint(read), strict=True)
     with ExitStack() as stack:

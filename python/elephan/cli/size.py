@@ -97,7 +97,7 @@ def size(
         raise InputError(message)
     read = elephan.Scenario.from_file(scenario)
     if set_:
-        read = read.override(parse_assignments(set_))
+        read = read.replace(parse_assignments(set_))
 
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)

@@ -62,9 +62,9 @@ def run(
 
     read = Scenario.from_file(Path(scenario))
     if assignments:
-        read = read.override(parse_assignments(assignments))
+        read = read.replace(parse_assignments(assignments))
     if dry_run:
-        print_lines(*room.plan(read if seed is None else read.override({"seed": seed})).lines())
+        print_lines(*room.plan(read if seed is None else read.replace({"seed": seed})).lines())
         return
     progress = None if quiet or json else lambda done, total: say(f"testbed: {done} of {total} replications")
     tested = room.run(read, replications, seed, progress, attempts=attempts or room.ATTEMPTS)

@@ -11,6 +11,7 @@ import numpy as np
 from elephan import testbed
 from elephan.compare.sawtooth import SawtoothStatistics, sawtooth_statistics
 from elephan.errors import InputError
+from elephan.renamed import renamed_attributes
 from elephan.run import run
 from elephan.scenario import Scenario
 from elephan.theory.asked import asked
@@ -27,6 +28,17 @@ if TYPE_CHECKING:
     from elephan.testbed import TestbedResult
 
 __all__ = ["ComparedQuantity", "SawtoothStatistics", "ScenarioComparison", "compare", "sawtooth_statistics"]
+
+if not TYPE_CHECKING:  # or any name would pass a type checker
+    __getattr__ = renamed_attributes(
+        __name__,
+        {
+            "Comparison": "ScenarioComparison",
+            "Row": "ComparedQuantity",
+            "Teeth": "SawtoothStatistics",
+            "teeth": "sawtooth_statistics",
+        },
+    )
 
 
 @dataclass(frozen=True)
@@ -171,7 +183,7 @@ def compare(
     InputError
         As `elephan.testbed.run`.
     """
-    read = Scenario.of(scenario, replications=replications, seed=seed)
+    read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
     if read.facts["every_s"] is None:
         message = f'{read.origin}: record.every: windows are compared over time; give a time, such as "100 ms"'
         raise InputError(message)

@@ -20,6 +20,7 @@ from elephan.lint import (
     thresholds,
 )
 from elephan.lint.rule import LintRule, LintSubject, LintWarning
+from elephan.renamed import renamed_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 __all__ = ["RULES", "LintRule", "LintWarning", "cards", "lint"]
+
+if not TYPE_CHECKING:  # or any name would pass a type checker
+    __getattr__ = renamed_attributes(__name__, {"Rule": "LintRule", "Warned": "LintWarning"})
 
 _MODULES: tuple[HasRule, ...] = (
     receiver_limited,

@@ -158,7 +158,7 @@ def scenario(discipline: str, parameters: Mapping[str, object] | None = None) ->
     changes: dict[str, object] = {"links[0].queue": {"discipline": discipline, **(parameters or {})}}
     if (law := own_law(discipline)) is not None:
         changes |= {f"flows[{i}].control": law for i in (0, 1)}
-    return Scenario.from_text(TEXT).override(changes)
+    return Scenario.from_text(TEXT).replace(changes)
 
 
 def own_law(discipline: str) -> str | None:

@@ -80,7 +80,7 @@ def run(
     from elephan.stats import sample_until  # noqa: PLC0415
 
     begun = time.perf_counter()
-    scenario = Scenario.of(scenario, replications=replications, seed=seed)
+    scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
     wanted: tuple[PrecisionTarget, ...] = ()
     if precision is None:
         first = most = scenario.replications
@@ -114,7 +114,7 @@ def run(
     else:
         measure(range(first))
     if settled.replications != len(outcomes):
-        settled = settled.override({"replications": len(outcomes)})
+        settled = settled.replace({"replications": len(outcomes)})
     return RunResult(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached)
 
 

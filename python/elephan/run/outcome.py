@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import ScenarioError
+from elephan.renamed import renamed_attributes
 from elephan.scenario import AUTO
 
 if TYPE_CHECKING:
@@ -181,3 +182,7 @@ def simulate_several(
         (ScenarioError(error or "") if raw is None else ReplicationOutcome(**raw), took_s)
         for raw, error, took_s in rows
     ]
+
+
+if not TYPE_CHECKING:  # or any name would pass a type checker
+    __getattr__ = renamed_attributes(__name__, {"Outcome": "ReplicationOutcome"})

@@ -23,6 +23,7 @@ from elephan.metrics import (
     ratio,
     rtt_ratio,
 )
+from elephan.renamed import renamed_attributes
 from elephan.run import shown
 from elephan.run.outcome import CAUSES, ReplicationOutcome
 from elephan.stats import estimates, t_quantile
@@ -423,3 +424,7 @@ def _means(x: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.floa
         known = x[at][np.isfinite(x[at])]
         means[at] = known.mean() if known.size else np.nan
     return means
+
+
+if not TYPE_CHECKING:  # or any name would pass a type checker
+    __getattr__ = renamed_attributes(__name__, {"Result": "RunResult"})

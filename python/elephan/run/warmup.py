@@ -68,7 +68,7 @@ def settle_warmup(
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> scenario = Scenario.from_text(EXAMPLE).override({"warmup": "auto", "duration": "40 s"})
+    >>> scenario = Scenario.from_text(EXAMPLE).replace({"warmup": "auto", "duration": "40 s"})
     >>> settled = settle_warmup(scenario)
     >>> settled.facts["warmup_s"] < 20, settled.warmup_rule
     (True, 'MSER-5 on a pilot of 5 replications')
@@ -83,7 +83,7 @@ def settle_warmup(
             f'give record.every = "{duration_s / (4 * SAMPLES):.2g} s" or less, or a time'
         )
         raise ScenarioError(message)
-    pilot = scenario.override({"warmup": "0 s"})
+    pilot = scenario.replace({"warmup": "0 s"})
     outcomes = simulate_all(
         [ReplicationJob(pilot, replication) for replication in range(PILOT)],
         workers=workers,
@@ -101,7 +101,7 @@ def settle_warmup(
             raise ScenarioError(message)
         cut = max(cut, found)
     warmup_s = _round_up(cut * every_s, duration_s)
-    settled = scenario.override({"warmup": f"{warmup_s:.12g} s"})
+    settled = scenario.replace({"warmup": f"{warmup_s:.12g} s"})
     return replace(settled, warmup_rule=f"MSER-5 on a pilot of {PILOT} replications")
 
 

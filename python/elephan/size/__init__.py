@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError, ScenarioError
+from elephan.renamed import renamed_attributes
 from elephan.run import ReplicationJob, simulate_all
 from elephan.scenario import Scenario
 from elephan.size.answer import SizeAnswer
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from elephan.size.targets import Target
 
 __all__ = ["SizeAnswer", "SizeComparison", "compare", "size"]
+
+if not TYPE_CHECKING:  # or any name would pass a type checker
+    __getattr__ = renamed_attributes(__name__, {"Answer": "SizeAnswer", "Comparison": "SizeComparison"})
 
 GRID_BDP = (1 / 256, 2.0)
 """First grid, in bandwidth-delay products."""
@@ -96,7 +100,7 @@ def size(
     from elephan.size.search import Search  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
-    scenario = Scenario.of(scenario, replications=replications, seed=seed)
+    scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
     targets = parse_targets(target)
     if not 0.001 <= precision <= 1:
         message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"

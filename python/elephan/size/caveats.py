@@ -40,7 +40,7 @@ def caveats(network: Network, link: int, group: int, chosen: Candidate, replicat
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.size.recommend import Candidate
-    >>> network = Scenario.from_text(EXAMPLE).override({"links[0].queue": "codel"}).network
+    >>> network = Scenario.from_text(EXAMPLE).replace({"links[0].queue": "codel"}).network
     >>> caveats(network, 0, 0, Candidate("reno", "codel", 20, True, (18.0, 21.0), ()), 5)[0]
     'codel drops or marks before the buffer is full: 20 packets are the least it needs, and more cost no delay'
     """

@@ -286,7 +286,7 @@ def compare(
     from elephan.size import size  # noqa: PLC0415 (that module offers this function, too)
 
     begun = time.perf_counter()
-    scenario = Scenario.of(scenario)
+    scenario = Scenario.from_any(scenario)
     make_answer: Any = target if callable(target) else partial(size, **{"target": target, "link": link, **options})
     index = scenario.link_index(link)
     group = next((each.index for each in scenario.network.groups if each.is_tcp), 0)
@@ -325,7 +325,7 @@ def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: 
     if queue is not None:
         changes[f"links[{link}].queue"] = {"discipline": queue}
     try:
-        return scenario.override(changes) if changes else scenario
+        return scenario.replace(changes) if changes else scenario
     except ScenarioError as error:
         said = " with ".join(name for name in (law, queue) if name is not None)
         message = f"{error} (variant {said})"

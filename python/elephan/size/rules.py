@@ -95,4 +95,4 @@ def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:
     facts = scenario.network.links[link]
     in_bytes = facts.buffer_limit_bytes is not None
     text = f"{round(packets * facts.packet_bytes)} B" if in_bytes else f"{packets} packets"
-    return scenario.override({f"links[{link}].buffer": text})
+    return scenario.replace({f"links[{link}].buffer": text})

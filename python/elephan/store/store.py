@@ -284,7 +284,7 @@ class Store:
         from elephan.scenario import Scenario  # noqa: PLC0415
 
         self._writing()
-        read = Scenario.of(scenario, replications=replications, seed=seed)
+        read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
         asked = key(read, precision=precision, max_replications=max_replications, engine=engine)
         if (found := self.find(asked, series=series)) is not None:
             if labels:

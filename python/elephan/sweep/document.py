@@ -126,7 +126,7 @@ class Sweep:
             raise InputError(message)
         settings = {**settings, **{key: mapping[key] for key in _SETTINGS if key in mapping}}
         if settings:
-            base = replace(base, origin=origin).override(settings)
+            base = replace(base, origin=origin).replace(settings)
         title = mapping.get("title", base.title)
         if not isinstance(title, str):
             message = f"{origin}: title: must be text"
@@ -242,7 +242,7 @@ class Sweep:
         Parameters
         ----------
         changes : mapping of str to value
-            As for `Scenario.override`.
+            As for `Scenario.replace`.
 
         Returns
         -------
@@ -253,7 +253,7 @@ class Sweep:
         ScenarioError
             If the result is not a scenario.
         """
-        return replace(self, base=self.base.override(changes)) if changes else self
+        return replace(self, base=self.base.replace(changes)) if changes else self
 
     def __len__(self) -> int:
         return size(self.axes)

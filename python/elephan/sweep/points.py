@@ -152,7 +152,7 @@ def change(base: Scenario, changes: Mapping[str, Value]) -> Scenario:
     ScenarioError
         If the result is none.
     """
-    return base.override(dict(ordered(changes))) if changes else base
+    return base.replace(dict(ordered(changes))) if changes else base
 
 
 def ordered(changes: Mapping[str, Value]) -> list[tuple[str, Value]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import InputError
+from elephan.renamed import renamed_attributes
 from elephan.run.result import RunResult
 from elephan.scenario import Scenario
 from elephan.testbed.hosts import lacking
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 
 __all__ = ["TestbedPlan", "TestbedResult", "plan", "run"]
+
+if not TYPE_CHECKING:  # or any name would pass a type checker
+    __getattr__ = renamed_attributes(__name__, {"Plan": "TestbedPlan", "Tested": "TestbedResult"})
 
 ENGINE = "testbed"
 
@@ -128,7 +132,7 @@ def run(
     InputError
         If a testbed cannot have the scenario, or this machine cannot have a testbed: what would mend that.
     """
-    read_one = Scenario.of(scenario, replications=replications, seed=seed)
+    read_one = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
     plans = [plan(read_one, replication) for replication in range(read_one.replications)]
     _check(laws=any(one.laws for one in plans))
     begun = time.perf_counter()

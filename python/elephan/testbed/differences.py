@@ -41,9 +41,9 @@ def differences(scenario: Scenario, ours: Collection[str]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> differences(Scenario.from_text(EXAMPLE).override({"flows[0].recovery": "rack"}), ("reno",))
+    >>> differences(Scenario.from_text(EXAMPLE).replace({"flows[0].recovery": "rack"}), ("reno",))
     ()
-    >>> differences(Scenario.from_text(EXAMPLE).override({"flows[0].recovery": "sack"}), ("reno",))
+    >>> differences(Scenario.from_text(EXAMPLE).replace({"flows[0].recovery": "sack"}), ("reno",))
     ('flows[bulk].recovery: Linux recovers as "rack" does, not as "sack"',)
     """
     found = (f"flows[{flow['name']}].{said}" for flow in scenario.resolved["flows"] for said in _of_flow(flow, ours))
@@ -74,6 +74,6 @@ def _of_law(control: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
     if (kind := control["slow_start"]["kind"]) != "classic":
         yield f'control.slow_start: Linux has "classic" under this law, not "{kind}"'
     if law not in ours:
-        usual = Scenario.from_text(EXAMPLE).override({"flows[0].control": law}).resolved["flows"][0]["control"]
+        usual = Scenario.from_text(EXAMPLE).replace({"flows[0].control": law}).resolved["flows"][0]["control"]
         for name in (name for name in control if name != "slow_start" and control[name] != usual.get(name)):
             yield f"control.{name}: Linux' {law} has no parameters"

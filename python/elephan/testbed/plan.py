@@ -265,7 +265,7 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
         What a testbed cannot do.
     """
     _check(scenario)
-    drawn = simulate(scenario.override(SLOW), replication).flows
+    drawn = simulate(scenario.replace(SLOW), replication).flows
     groups = [group["control"]["law"] for group in scenario.resolved["flows"]]
     columns = (
         drawn["group"].tolist(),

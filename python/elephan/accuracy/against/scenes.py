@@ -185,7 +185,7 @@ def with_sawtooth_duration(
     period = known[1] if known else UNKNOWN_S
     settled = round(LEAST_SETTLING_S + settling * period, 1)
     least = least_packets * 8 * network.links[0].packet_bytes / network.links[0].rate_bps
-    return scenario.override(
+    return scenario.replace(
         {"warmup": time_text(settled), "duration": time_text(settled + round(max(measured * period, least), 1))}
     )
 

@@ -282,7 +282,7 @@ def few_segments(link: Bottleneck) -> list[str]:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> few_segments(bottleneck(Scenario.from_text(EXAMPLE).override({"flows[0].count": 40}).network, 0))
+    >>> few_segments(bottleneck(Scenario.from_text(EXAMPLE).replace({"flows[0].count": 40}).network, 0))
     ["takes no timeouts; here a flow's share is 2.5 segments"]
     """
     window = link.bdp / link.flows

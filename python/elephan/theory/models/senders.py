@@ -57,7 +57,7 @@ def unlike_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) -> li
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> unlike_senders(bottleneck(Scenario.from_text(EXAMPLE).override({"flows[0].recovery": "tahoe"}).network, 0))
+    >>> unlike_senders(bottleneck(Scenario.from_text(EXAMPLE).replace({"flows[0].recovery": "tahoe"}).network, 0))
     ['takes a loss to be repaired in a round trip; here recovery is tahoe']
     """
     lines = []
@@ -108,7 +108,7 @@ def unfelt(model: Model, link: Bottleneck) -> list[str]:
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import MODELS, bottleneck
     >>> htcp = {"flows[0].control": {"law": "htcp", "throughput_change": 0.1}}
-    >>> unfelt(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).override(htcp).network, 0))
+    >>> unfelt(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).replace(htcp).network, 0))
     ['says the same without throughput_change = 0.1, whatever that does to htcp']
     """
     lines = []
