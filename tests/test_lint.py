@@ -144,7 +144,7 @@ def test_a_rule_is_silent_next_to_where_it_fires(rule: str, changes: Changes) ->
 
 def test_every_rule_is_tried_both_ways() -> None:
     # What needs a run is tried below.
-    assert {rule.name for rule in RULES} - {"no-chance", "little-goodput"} == set(FIRES) == set(SILENT)
+    assert {rule.name for rule in RULES} - {"deterministic-replications", "little-goodput"} == set(FIRES) == set(SILENT)
 
 
 def test_groups_that_share_a_link_are_held_against_each_other() -> None:
@@ -206,9 +206,9 @@ def test_what_was_measured_overrules_what_was_expected() -> None:
 def test_replications_without_chance_are_seen_in_their_results() -> None:
     short = elephan.Scenario.from_text(CLEAN).replace({"duration": "6 s", "warmup": "2 s", "replications": 3})
     fixed = short.replace({"flows[bulk].start": "0 s"})
-    assert elephan.run(fixed).warnings[-1].rule == "no-chance"
+    assert elephan.run(fixed).warnings[-1].rule == "deterministic-replications"
     for other in (short, fixed.replace(replications=1), fixed.replace({"flows[bulk].tcp": {"send_jitter": "0.8 ms"}})):
-        assert "no-chance" not in [warned.rule for warned in elephan.run(other).warnings]
+        assert "deterministic-replications" not in [warned.rule for warned in elephan.run(other).warnings]
 
 
 @pytest.mark.parametrize(

@@ -256,7 +256,7 @@ def test_a_sweep_shows_what_lint_says_of_its_points(tmp_path: Path) -> None:
     done.write(str(tmp_path / "out"))  # a text does for a folder
     shown = read(report(tmp_path / "out", tmp_path / "s.html").read_text()).all("section", id="warnings")[0].text
     assert "all 2 are the same" in shown
-    assert "no-chance; 2 of the points" in shown
+    assert "deterministic-replications; 2 of the points" in shown
 
 
 def test_a_sweep_can_be_run_again_from_its_page(html: Callable[[str], str]) -> None:

@@ -52,12 +52,12 @@ def test_what_lint_says_of_points_is_said_once(elephan: Command, small: Path, tm
     # Nothing is random without a range of starts, so the interval is empty whatever the buffer.
     words = (*OVER[:2], "--set", "flows[0].start=0 s", "--set", "flows[0].rtt=80 ms", "--store", tmp_path)
     done = elephan("sweep", small, *words)
-    (line,) = [line for line in done.err.splitlines() if "no-chance" in line]
+    (line,) = [line for line in done.err.splitlines() if "deterministic-replications" in line]
     assert line.startswith("warning: replications: all 3 are the same")
-    assert line.endswith("(no-chance, 2 of 2 points)")
+    assert line.endswith("(deterministic-replications, 2 of 2 points)")
     assert "warning:" not in elephan("sweep", small, *words, "--quiet").err
     document = json.loads(elephan("sweep", small, *words, "--json").out)
-    assert {w["rule"]: w["points"] for w in document["warnings"]}["no-chance"] == 2
+    assert {w["rule"]: w["points"] for w in document["warnings"]}["deterministic-replications"] == 2
 
 
 def test_the_head_says_how_many_replications_a_precision_took(elephan: Command, small: Path, tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ def list_(
             print_tables(f"{card['name']}: {', '.join(card['claims'])}", "")
             continue
         if "why" in card:
-            print_tables(f"{card['name']}: {card['why']}", "")
+            before = f" (before: {', '.join(card['aliases'])})" if card["aliases"] else ""
+            print_tables(f"{card['name']}{before}: {card['why']}", "")
             continue
         if "definition" in card:
             print_tables(*_definition(card), "")

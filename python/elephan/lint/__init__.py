@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan.lint import (
+    deterministic_replications,
     little_goodput,
     nic_queue,
-    no_chance,
     phase_locked,
     receiver_limited,
     short_run,
@@ -42,7 +42,7 @@ _MODULES: tuple[HasRule, ...] = (
     small_buffer,
     thresholds,
     nic_queue,
-    no_chance,
+    deterministic_replications,
     little_goodput,
 )
 

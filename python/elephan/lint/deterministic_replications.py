@@ -34,10 +34,11 @@ def _is_constant(quantity: Mapping[str, Any]) -> bool:
 
 
 RULE = LintRule(
-    "no-chance",
+    "deterministic-replications",
     "All replications are the same",
     "Law and Kelton 2000, Simulation modeling and analysis, Section 9.4, on independent replications",
     "Replications differ by what is drawn: starts, jitter, random traffic, round-trip times, disciplines that drop by "
     "chance. Where nothing is, a hundred replications are one, and a half-width of zero is no precision.",
     _check,
+    aliases=("no-chance",),
 )
