@@ -83,7 +83,7 @@ def test_nothing_is_said_where_there_is_no_room() -> None:
     assert np.isfinite(np.stack(said)[:, 1]).all()
 
 
-def test_it_says_whom_it_cannot_speak_of_and_what_it_takes_for_granted() -> None:
+def test_it_reports_where_it_does_not_apply_and_which_assumptions_are_violated() -> None:
     link = bottleneck(scenario("reno", 1, 50).network, 0)
     assert link
     assert MODEL.unsuited(link) == "reno keeps no set number of packets in the queue"

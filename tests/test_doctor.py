@@ -165,8 +165,8 @@ def test_control_groups_of_both_versions_limit_memory(tmp_path: Path) -> None:
     assert machine.available_memory(tmp_path / "nothing") is None
 
 
-def test_room_is_that_of_the_folder_in_which_one_would_be_made(tmp_path: Path) -> None:
-    assert str(tmp_path) in machine.room(tmp_path / "not" / "yet").found
+def test_free_space_is_that_of_the_folder_in_which_one_would_be_made(tmp_path: Path) -> None:
+    assert str(tmp_path) in machine.free_space(tmp_path / "not" / "yet").found
 
 
 def test_a_store_is_looked_at_and_not_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

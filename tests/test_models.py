@@ -122,7 +122,7 @@ def test_of_a_link_it_says_its_own_columns_or_why_not(chosen: Model) -> None:
     link = bottleneck(scenario.network, 0)
     assert link is not None
     if reason := chosen.unsuited(link):
-        with pytest.raises(InputError, match=rf"the model {chosen.name} cannot speak of it: {re.escape(reason)}$"):
+        with pytest.raises(InputError, match=rf"the model {chosen.name} does not apply: {re.escape(reason)}$"):
             links.table(chosen, scenario.network, 0, {})
         return
     seen = links.table(chosen, scenario.network, 0, {})
@@ -268,7 +268,7 @@ def test_nothing_to_draw_leaves_no_picture(elephan: Command, tmp_path: Path) -> 
         (["convergence", "--set", "rate_min=9 Gbit/s"], "convergence: give a rate_max above rate_min"),
         (["engset", "--set", "users=1..9:1000", "--set", "think=1 s..2 s:1000"], "engset: the lists multiply to "),
         (["hstcp", "--link", "bottleneck"], "--link: a link belongs to a scenario"),
-        (["engset", "--scenario", str(SCENARIOS / "hstcp-1g.toml")], "engset: says nothing of a scenario's link"),
+        (["engset", "--scenario", str(SCENARIOS / "hstcp-1g.toml")], "engset: is no model of a scenario's link"),
     ],
 )
 def test_what_cannot_be_used_is_said_in_one_line(words: list[str], said: str, elephan: Command) -> None:

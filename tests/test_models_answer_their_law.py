@@ -106,7 +106,7 @@ def legal(law: str, row: CardParameter) -> Any:
 
 
 @cache
-def told(name: str, law: str, flows: int) -> Any:
+def usual_prediction(name: str, law: str, flows: int) -> Any:
     """What a model predicts with the defaults of a law; None if it says that it does not know it."""
     link = seen(scenario(law, flows))
     model = PREDICTING[name]
@@ -116,7 +116,7 @@ def told(name: str, law: str, flows: int) -> Any:
 def predicted(name: str, link: Bottleneck) -> np.ndarray:
     predict = PREDICTING[name].predict
     assert predict is not None
-    # A model of a target in the queue speaks of buffers that hold it; half of the buffer waits in the Gaussian's.
+    # A model of a target in the queue applies to buffers that hold it; half of the buffer waits in the Gaussian's.
     buffers = np.append(BUFFERS, 2500.0) if name in ("backlog-target", "gaussian") else BUFFERS
     return np.array(predict(link, buffers))
 
@@ -126,22 +126,22 @@ def differs(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def flows_for(name: str) -> int:
-    # The Gaussian sum speaks of ten flows and more; what follows a few does it faster.
+    # The Gaussian sum applies to ten flows and more; what follows a few does it faster.
     return 10 if name == "gaussian" else 2
 
 
-def deaf(name: str, hears: bool = True) -> tuple[list[str], list[str]]:
+def ignored(name: str, asks: bool = True) -> tuple[list[str], list[str]]:
     """Parameters that neither move a model nor raise a doubt, and all that were tried.
 
-    One that does not hear is the null: it knows the law by its name alone, as models with formulas of their own would.
+    One that does not ask is the null: it has the law by its name alone, as models with formulas of their own would.
     """
     model, found, tried = PREDICTING[name], [], []
     for law, parameter, value in parameters():
-        usual = told(name, law, flows_for(name))
+        usual = usual_prediction(name, law, flows_for(name))
         if usual is None:
             continue
         link = seen(scenario({"law": law, parameter: value}, flows_for(name)))
-        if not hears:
+        if not asks:
             link = replace(link, laws=tuple(kind(one) for one in link.laws))
         said = [line for line in doubts(model, link) if f" {parameter} = " in line]
         tried.append(f"{law}.{parameter} = {value}")
@@ -152,14 +152,14 @@ def deaf(name: str, hears: bool = True) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("name", [name for name in PREDICTING if name != "red-fixed-point"])
 def test_every_parameter_of_every_law_moves_a_model_or_raises_a_doubt(name: str) -> None:
-    found, tried = deaf(name)
+    found, tried = ignored(name)
     assert tried
     assert not found
 
 
 @pytest.mark.parametrize("name", ["sawtooth", "gaussian", "backlog-target"])
-def test_a_model_that_knows_laws_by_name_alone_would_be_found_out(name: str) -> None:
-    found, tried = deaf(name, hears=False)
+def test_a_model_that_has_laws_by_name_alone_fails(name: str) -> None:
+    found, tried = ignored(name, asks=False)
     # A table's two parameters stand for the law: without them it has none.
     assert set(tried) - set(found) <= {one for one in tried if one.startswith("tabulated.")}
     assert len(found) > len(tried) / 2

@@ -278,7 +278,7 @@ def test_flows_of_different_laws_share_one_loss_rate() -> None:
         ("small-buffer", queued("pie"), "its queue is drop-tail; here pie"),
         ("fluid", queued("codel"), "its queue is one of drop-tail, red, ared, gared, pie; here codel"),
         ("fluid", queued("pie", SHORT), "with round trips of 10 ms it follows too short a time for pie to settle"),
-        ("gaussian", Scenario.from_text(EXAMPLE), "it takes the sum of many windows; here 2"),
+        ("gaussian", Scenario.from_text(EXAMPLE), "it assumes the sum of many windows; here 2"),
         ("staggered", LONG.replace({"flows[0].count": 101}), "it follows at most 100 flows; here 101"),
         ("staggered", LONG.replace({"flows[0].control": {"law": "yeah"}}), "how yeah grows between two losses is not"),
         ("fluid", LONG.replace({"flows[0].control": {"law": "cubic"}}), "the growth of cubic is no function"),
@@ -292,30 +292,30 @@ def test_flows_of_different_laws_share_one_loss_rate() -> None:
     ],
 )
 def test_what_a_model_cannot_speak_of_is_said(name: str, scenario: Scenario, reason: str) -> None:
-    with pytest.raises(InputError, match=f"link bottleneck: the model {name} cannot speak of it: .*{reason}|{reason}"):
+    with pytest.raises(InputError, match=f"link bottleneck: the model {name} does not apply: .*{reason}|{reason}"):
         of(name, scenario, "100")
 
 
 @pytest.mark.parametrize(
     ("name", "scenario", "line"),
     [
-        ("staggered", queued("red"), "takes the buffer to fill before anything is lost; here red"),
+        ("staggered", queued("red"), "assumes that the buffer fills before anything is lost; here red"),
         ("staggered", LONG.replace({"flows[0].rtt": "120 ms"}), "those with equal RTTs tend to lose together"),
         ("droptail-fixed-point", LONG, "takes arrivals of many independent flows; here 10"),
         ("droptail-fixed-point", LONG, "takes single packets for arrivals; here a flow can send bursts"),
         ("red-fixed-point", queued("red"), "drops by the instantaneous queue, where RED takes an average"),
-        ("red-fixed-point", queued("gared"), "takes the slope for settled"),
+        ("red-fixed-point", queued("gared"), "assumes that the slope is settled"),
         ("gaussian", LONG, "takes hundreds of flows out of step; here 10"),
         ("gaussian", LONG.replace({"flows[0].rtt": {"from": "51 ms", "to": "500 ms"}}), "takes unequal flows for"),
-        ("gaussian", LONG.replace({"flows[0].count": 5000}), "takes no timeouts; here a flow's share is 3 segments"),
-        ("sawtooth", LONG.replace({"flows[0].count": 5000}), "takes no timeouts; here a flow's share is 3 segments"),
-        ("staggered", SHORT.replace({"flows[0].count": 100, "links[0].rate": "100 Mbit/s"}), "takes no timeouts"),
-        ("gaussian", queued("pie"), "takes the mean queue to be half the buffer, of drop-tail; here pie"),
-        ("small-buffer", LONG, "takes a buffer below the root of the BDP, 122 packets; here it is larger"),
+        ("gaussian", LONG.replace({"flows[0].count": 5000}), "assumes no timeouts; here a flow's share is 3 segments"),
+        ("sawtooth", LONG.replace({"flows[0].count": 5000}), "assumes no timeouts; here a flow's share is 3 segments"),
+        ("staggered", SHORT.replace({"flows[0].count": 100, "links[0].rate": "100 Mbit/s"}), "assumes no timeouts"),
+        ("gaussian", queued("pie"), "assumes that the mean queue is half the buffer, of drop-tail; here pie"),
+        ("small-buffer", LONG, "assumes a buffer below the root of the BDP, 122 packets; here it is larger"),
         ("fluid", LONG.replace({"flows[0].rtt": {"from": "60 ms", "to": "180 ms"}}), "takes one RTT for all"),
     ],
 )
-def test_what_a_model_takes_for_granted_is_said(name: str, scenario: Scenario, line: str) -> None:
+def test_assumptions_that_are_violated_are_reported(name: str, scenario: Scenario, line: str) -> None:
     assert any(line in doubt for doubt in of(name, scenario, "1000").model.fails)
 
 

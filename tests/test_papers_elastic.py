@@ -102,7 +102,7 @@ def test_bursts_have_gaps_between_them_a_rate_and_a_place_of_losses() -> None:
     [seen] = arrivals.of_flow(point, SERVICE)  # type: ignore[arg-type]
     assert (seen.rate, seen.own, seen.place, seen.middle) == pytest.approx((1.0, 0.5, 1.0, 0.5))
     # Two bursts of 18 packet times in 100 ms, 18 packet times and the other flow's last packet.
-    assert seen.silent == pytest.approx(1 - 36 * SERVICE / (0.1 + 19 * SERVICE))
+    assert seen.idle == pytest.approx(1 - 36 * SERVICE / (0.1 + 19 * SERVICE))
 
 
 def test_bursts_are_found_only_where_packets_are_not_as_poisson_packets_and_losses_are_late() -> None:

@@ -129,13 +129,13 @@ def test_what_the_kernel_counted_and_did_otherwise_is_said(both: ScenarioCompari
     assert counted({name: known[name] for name in ("valid", "objections", "punctuality")}) is None
 
 
-def test_a_testbed_that_was_late_is_not_to_be_believed(
+def test_a_testbed_that_was_late_is_an_invalid_run(
     alone: ScenarioComparison, both: ScenarioComparison, tmp_path: Path
 ) -> None:
     assert both.tested is not None
     page = page_of(beside(alone, both.tested.result, LATE), tmp_path)
     assert headline(page) == "The testbed is not valid"
-    assert f"must not be believed: {LATE}." in page.all("p", class_="sentence")[0].text
+    assert f"Invalid run, its numbers mean nothing: {LATE}." in page.all("p", class_="sentence")[0].text
     assert page.all("section", id="answer")[0].attributes["class"] == "answer bad"
 
 
@@ -153,11 +153,11 @@ def test_without_a_testbed_the_model_is_measured_by_the_simulation(alone: Scenar
     assert page.all("section", id="reproduce")[0].all("code")[0].text.startswith("elephan compare scenario.toml --no-")
 
 
-def test_a_scenario_of_which_no_model_speaks_has_a_page(alone: ScenarioComparison, tmp_path: Path) -> None:
+def test_a_scenario_to_which_no_model_applies_has_a_page(alone: ScenarioComparison, tmp_path: Path) -> None:
     red = alone.scenario.replace({"links[0].queue": {"discipline": "codel"}})
     page = page_of(compare(red, 1, real=False), tmp_path)
     assert headline(page) == "Nothing to compare with"
-    assert "No model speaks of this scenario" in page.all("section", id="answer")[0].text
+    assert "No model applies to this scenario" in page.all("section", id="answer")[0].text
     assert len(page.all("figure")) == 2
 
 
@@ -215,6 +215,6 @@ def test_a_run_on_a_testbed_says_whether_it_is_valid(
     page = read(report(faked(alone.simulated, *objections), tmp_path / "run.html").read_text())
     assert len(tables(page)["Punctuality of the testbed"]) == 2
     assert headline(page).startswith("The testbed is not valid" if objections else "core is ")
-    assert ("must not be believed" in page.all("section", id="answer")[0].text) == bool(objections)
+    assert ("Invalid run" in page.all("section", id="answer")[0].text) == bool(objections)
     line = page.all("section", id="reproduce")[0].all("code")[0].text
     assert line == "sudo elephan testbed run scenario.toml --out run/"

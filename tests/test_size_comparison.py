@@ -160,7 +160,9 @@ def test_what_nobody_measured_is_not_called_the_same() -> None:
 def test_equals_go_by_the_mean_delay_and_nothing_would_change_it() -> None:
     found = recommend([variant("first", delay=0.0102), variant("second", delay=0.01)], TARGETS)
     assert found.chosen.queue == "second"
-    assert "nothing tells it clearly from reno with first, the runner-up (10 ms against 10.2 ms)" in found.reason
+    assert (
+        "it does not differ significantly from reno with first, the runner-up (10 ms against 10.2 ms)" in found.reason
+    )
     assert found.otherwise == ""
 
 
@@ -258,7 +260,7 @@ def test_one_flow_is_fair_to_itself() -> None:
     [
         ("dctcp", "codel", "dctcp reads marks and codel as it stands here makes none"),
         ("packet-pair", "drop-tail", "packet-pair reads its rate off a queue that serves flows in turn"),
-        ("xcp", "fq", "xcp needs routers that tell it its rate"),
+        ("xcp", "fq", "xcp needs routers that send it its rate"),
         ("reno", "xcp", "to it reno is load like any other"),
         ("reno", "pie", "pie drops or marks before the buffer is full"),
     ],
@@ -415,7 +417,7 @@ def test_models_alone_can_be_compared_and_nothing_is_made_up(elephan: Command, s
         "nothing was simulated: the numbers are a model's, without intervals" in document["recommendation"]["caveats"]
     )
     assert all(row["jain"]["mean"] is None for row in document["variants"])
-    assert done.err.count("it is silent on fairness >= 0.9") == 2
+    assert done.err.count("it does not predict fairness >= 0.9") == 2
     found = compare(SMALL, ["reno"], [], partial(package.size, target="utilization=0.9", model_only=True))
     assert all(path.exists() for path in draw_comparison(found, tmp_path))
 

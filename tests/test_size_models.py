@@ -95,7 +95,7 @@ def test_what_no_model_can_speak_of_is_refused_with_every_reason() -> None:
         by_model(said, None, parse_targets(TARGET), "here")
 
 
-def test_models_that_are_silent_for_one_reason_say_it_once(elephan: Command) -> None:
+def test_models_that_do_not_apply_for_one_reason_give_it_once(elephan: Command) -> None:
     done = elephan("size", SCENARIOS / "engset-16m.toml", "--target", TARGET, "--model-only")
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.count("the link limits no long-lived TCP flow") == 1
@@ -134,15 +134,15 @@ def test_a_link_that_datagrams_fill_is_simulated_all_the_same(law: str, offered:
     noise["traffic"] = {"kind": "cbr", "rate": offered}
     bulk = {**example.source["flows"][0], "control": law}
     full = package.Scenario.from_mapping({**example.source, "flows": [bulk, noise]})
-    assert all(one.silent for one in ask(full.network, 0, parse_targets(TARGET)).values())
+    assert all(one.not_applicable for one in ask(full.network, 0, parse_targets(TARGET)).values())
     assert package.size(full, "utilization=0.5", replications=2).is_met
 
 
-def test_a_model_that_has_no_number_for_a_link_is_silent() -> None:
+def test_a_model_that_has_no_number_for_a_link_does_not_apply() -> None:
     # 100 Gbit/s and 100 ms are 1.2 million packets of 1000 B, more states than the chain behind RED may have.
     fat = {"links[0].rate": "100 Gbit/s", "flows[0].rtt": "100 ms", "links[0].queue": "red"}
     said = ask(package.Scenario.from_text(EXAMPLE).replace(fat).network, 0, parse_targets(TARGET))
-    assert said["red-fixed-point"].silent.startswith("buffer: give 1 to 1000000 packets")
+    assert said["red-fixed-point"].not_applicable.startswith("buffer: give 1 to 1000000 packets")
     assert said["sawtooth"].buffer_packets is not None
 
 

@@ -59,7 +59,7 @@ class Writer:
         self.process.stdin.write(content)
         self.process.stdin.flush()
 
-    def hear(self, word: bytes) -> None:
+    def expect(self, word: bytes) -> None:
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == word + b"\n"
 
@@ -105,9 +105,9 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
 def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path, start: Start) -> None:
     reached = 0
     for writer, delay_s in zip(start(3, 5000), (0.0, 0.05, 0.3), strict=True):
-        writer.hear(b"ready")
+        writer.expect(b"ready")
         writer.send(b"%d\n" % reached)
-        writer.hear(b"open")
+        writer.expect(b"open")
         time.sleep(delay_s)
         assert writer.end(kill=True) == -signal.SIGKILL
         with Store(tmp_path) as store:
@@ -175,11 +175,11 @@ def test_two_processes_write_at_the_same_time(tmp_path: Path, start: Start) -> N
     # Each some runs that the other has too.
     writers = start(2, 120)
     for writer in writers:
-        writer.hear(b"ready")
+        writer.expect(b"ready")
     for writer, first in zip(writers, (0, 60), strict=True):
         writer.send(b"%d\n" % first)
     for writer in writers:
-        writer.hear(b"open")
+        writer.expect(b"open")
     assert [writer.end() for writer in writers] == [0, 0]
     with Store(tmp_path) as store:
         assert store.table(columns=["i"]).arrow["i"].to_pylist() == list(range(180))

@@ -352,7 +352,7 @@ def figures(of: object) -> dict[str, Figure]:
 
     Notes
     -----
-    Results know nothing of pictures: `elephan.plots` does, and `draw_with` was given its function.
+    Results do not import plots, which is a layer above: `elephan.plots` gives its function to `draw_with`.
     """
     return _draw(of)
 

@@ -42,7 +42,7 @@ class InputError(ElephanError, ValueError):
 
 
 class UnknownNameError(InputError, AttributeError):
-    """A name that is not in the catalogue; where it is asked for as an attribute, Python is told so, too."""
+    """A name that is not in the catalogue; where it is asked for as an attribute, an `AttributeError`, too."""
 
 
 class ScenarioError(InputError):
@@ -81,7 +81,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     said = _bare(word)
     begun = [name for name in plain if name.startswith(said)] if len(said) >= BEGUN else []
     found = begun if len(begun) == 1 else get_close_matches(said, reversed(plain), 3, ALIKE)
-    # Letters that changed places are the likeliest error, which the likeness does not know.
+    # Letters that changed places are the likeliest error, which the similarity does not count.
     found.sort(key=lambda name: sorted(name) != sorted(said))
     return plain[found[0]] if found else None
 

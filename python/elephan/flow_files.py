@@ -201,7 +201,7 @@ def _table(path: Path) -> pa.Table:
         torn.append(row)
         return "error"
 
-    # Several threads would not know the number of a row.
+    # With several threads the number of a row is lost.
     options = csv.ReadOptions(use_threads=False), csv.ParseOptions(invalid_row_handler=stop_at)
     try:
         with path.open("rb") as file:

@@ -175,7 +175,7 @@ def _through(
 
 
 def _fine(name: str, window: float, value: float) -> float:
-    """Return the value; the law itself knows how large it may be."""
+    """Return the value; the law itself checks how large it may be."""
     if not (math.isfinite(value) and value > 0):
         message = f"{name}: is {value:g} at a window of {window:g}; must be a number above 0"
         raise InputError(message)

@@ -2,7 +2,7 @@
 
 A link is found in the survey by law, discipline and senders, each with all of its settings; then by buffer over
 bandwidth-delay product, flows, and that product in packets (with the flows it is the window of one). *Why these*:
-packets of a window law on a drop-tail queue know no other clock than the round trip; runs at a tenth to ten times the
+packets of a window law on a drop-tail queue have no other clock than the round trip; runs at a tenth to ten times the
 rate, the product unchanged, differ by a point (docs/decisions/0029). Laws and disciplines with a clock of their own
 need about the rate of the survey too.
 """
@@ -282,7 +282,7 @@ def _stranger(link: Bottleneck) -> str:
         return f"{link.law_name} with {link.discipline}"
     given, usual = settings(link.law), settings(family.law)
     lines = [f"{family.law} with {name} = {shown(value)}" for name, value in given.items() if value != usual[name]]
-    # Of a discipline most amounts follow the buffer: those at one buffer tell.
+    # Of a discipline most amounts follow the buffer: those at one buffer decide.
     room = max(1.0, round(link.bdp))
     if dict(link.queue(room)) != dict(_surveyed(link, family).queue(room)):
         lines.append(f"such parameters of {link.discipline}")

@@ -41,7 +41,7 @@ ACCESS = 10
 SETTLING, MEASURED = 4, 10
 """Sawteeth: slow starts overshoot a large pipe, and windows that differ take some sawteeth to become equal."""
 LEAST_PACKETS = 2e6
-"""What the link can carry while it is measured, at least: a loss ratio of 1e-4 is then known to a tenth."""
+"""What the link can carry while it is measured, at least: a loss ratio of 1e-4 is then accurate to a tenth."""
 LEAST_SETTLING_S = 10.0
 """Several timeouts: short sawteeth are those of small windows, which lose slow start's first burst by timeouts."""
 REPLICATIONS = 2

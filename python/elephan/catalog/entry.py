@@ -106,8 +106,8 @@ class RegistryEntry:
         parameters = list(self.parameters.values())
         columns = {key: [row[key] for row in parameters] for key in ("name", "default", "unit", "meaning")}
         head = f"{self.name}: {self.title}. Source: {self.source.rstrip('.')}."
-        told = [display.note(text) for text in (self._says(), self.card["differs"]) if text]
-        return display.joined(display.table(columns, head) if parameters else display.note(head), *told)
+        notes = [display.note(text) for text in (self._says(), self.card["differs"]) if text]
+        return display.joined(display.table(columns, head) if parameters else display.note(head), *notes)
 
     def _says(self) -> str:
         return str(self.card.get("says", ""))

@@ -1,4 +1,4 @@
-"""The door: ``elephan VERB …``. Verbs parse, call the Python API and print; the arithmetic is elsewhere.
+"""The command line, ``elephan VERB …``: verbs parse, call the Python API and print; the arithmetic is elsewhere.
 
 Exit codes: 0 done, 1 a target or claim not met, 2 wrong input, 70 a defect of elephan, 130 interrupted.
 """
@@ -92,7 +92,7 @@ def elephan(
 
 @cache
 def command() -> TyperGroup:
-    """The command line as its parser knows it.
+    """The command line as its parser has it.
 
     Returns
     -------

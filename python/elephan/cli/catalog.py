@@ -58,7 +58,7 @@ def list_(
 
 
 def _cards(kind: str) -> list[Any]:
-    """Cards of a kind, from the room that has them; --help does without the extension."""
+    """Cards of a kind, from the package that has them; --help does without the extension."""
     from elephan.catalog import KINDS as NATIVE  # noqa: PLC0415
     from elephan.catalog import catalog  # noqa: PLC0415
 

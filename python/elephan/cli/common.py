@@ -106,7 +106,7 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
 
 
 def labelled(labels: Mapping[str, object]) -> str:
-    """Write what tells a point of a sweep from the others.
+    """Write in what a point of a sweep differs from the others.
 
     Parameters
     ----------

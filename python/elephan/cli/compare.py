@@ -49,8 +49,8 @@ def compare(
 ) -> None:
     """Ask an analytic model, the simulator and the kernel's TCP, and say how far they are apart.
 
-    Of a sweep file each point in its turn. Exit code 0, or 1 if a testbed was not valid: then its numbers must not
-    be believed.
+    Of a sweep file each point in its turn. Exit code 0, or 1 if a testbed's run was invalid: then its numbers
+    mean nothing.
     """
     from elephan.scenario import parse_assignments  # noqa: PLC0415 (--help does without the extension)
     from elephan.sweep.document import Sweep  # noqa: PLC0415

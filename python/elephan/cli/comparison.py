@@ -141,7 +141,7 @@ def _cells(variant: SizedVariant) -> list[str]:
 
 
 def _lines(comparison: SizeComparison) -> list[str]:
-    """What is recommended, why, what would change it, and what to know."""
+    """What is recommended, why, what would change it, and caveats."""
     found = comparison.recommendation
     head = f"Recommended ({MARK})" if found.meets else f"Nearest ({MARK})"
     lines = [f"{head}: {found.reason}."]

@@ -108,7 +108,7 @@ def completion(
 
     Try it with: source <(elephan completion bash)
     """
-    from elephan.cli import command  # noqa: PLC0415 (it knows this verb)
+    from elephan.cli import command  # noqa: PLC0415 (it imports this verb)
 
     if shell not in SHELLS:
         message = f'completion: there is no "{shell}"; {suggest(shell, SHELLS)}'

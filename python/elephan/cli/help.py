@@ -61,7 +61,7 @@ LEAST_WIDTH = 40
 
 
 def arrange(group: TyperGroup) -> TyperGroup:
-    """Put the verbs in their groups and in order, each with its line; one that no group knows comes last.
+    """Put the verbs in their groups and in order, each with its line; one that is in no group comes last.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from elephan.templates import DEFAULTS, template
 EXAMPLE = 'Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --out mine.toml'
 
 SCHEMA = "elephan.schema.json"
-"""Where `elephan schema` is told to write in the guide; a file beside it names it in its first line."""
+"""Where `elephan schema` writes in the guide; a file beside it names it in its first line."""
 
 FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write this file, not to stdout.")]
 

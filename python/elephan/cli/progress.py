@@ -55,7 +55,7 @@ class ProgressLine:
             console = Console(stderr=True)
 
             class TimeLeftColumn(TimeRemainingColumn):
-                """The time left, by who knows how long things take, or else by their number."""
+                """The time left: estimated by the caller if it can, or else from the number of things left."""
 
                 def render(self, task: Task) -> Text:
                     left_s = task.fields["left_s"]

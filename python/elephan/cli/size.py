@@ -231,7 +231,7 @@ def _rules(answer: SizeAnswer, document: dict[str, Any]) -> Table:
 
 
 def _shared(lines: dict[str, list[str]]) -> list[str]:
-    """What rules or models take for granted and does not hold here; those that take the same share a line."""
+    """Assumptions of rules or models that are violated here; those that share an assumption share a line."""
     names: dict[str, list[str]] = {}
     for name, own in lines.items():
         for line in own:
@@ -249,7 +249,7 @@ def _known(answer: SizeAnswer, packets: float, metric: str, scale: float = 1.0) 
 
 
 def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
-    """What each model says, how far it was off, and what it takes for granted that does not hold here."""
+    """What each model predicts, how far it was off, and which of its assumptions are violated here."""
     rows = []
     for name, row in document["models"].items():
         if row["silent"]:
@@ -278,8 +278,8 @@ def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
     if answer.trusted is not None:
         notes.append(f"{answer.trusted}: {document['models'][answer.trusted]['near']['sentence']}")
     notes += _shared({name: row["doubts"] for name, row in document["models"].items()})
-    if silent := [name for name, row in document["models"].items() if row["silent"]]:
-        notes.append(f"silent here: {', '.join(silent)} (--json says why)")
+    if others := [name for name, row in document["models"].items() if row["silent"]]:
+        notes.append(f"not applicable: {', '.join(others)} (--json says why)")
     return [fitted_table(heads, rows, [True] + [False] * 6), "\n".join(notes)]
 
 

@@ -82,7 +82,7 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Show a run as elephan run does, with its labels and where it comes from."""
-    from elephan.cli.run import print_document  # noqa: PLC0415 (this door alone needs the other)
+    from elephan.cli.run import print_document  # noqa: PLC0415 (only this verb needs it)
 
     with _reading(store) as opened:
         stored = opened.get(run)

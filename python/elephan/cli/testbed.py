@@ -51,9 +51,9 @@ def run(
 ) -> None:
     """Run a scenario in real time between two hosts of this machine; the same document as a simulation.
 
-    Exit code 0 if the run is valid, 1 if it is not: then its numbers must not be believed.
+    Exit code 0 if the run is valid, 1 if it is invalid: then its numbers mean nothing.
     """
-    from elephan import testbed as room  # noqa: PLC0415 (--help does without the extension)
+    from elephan import testbed  # noqa: PLC0415 (--help does without the extension)
     from elephan.cli.run import print_document  # noqa: PLC0415
     from elephan.run.files import whole_folder  # noqa: PLC0415
     from elephan.scenario import Scenario, parse_assignments  # noqa: PLC0415
@@ -64,10 +64,10 @@ def run(
     if assignments:
         read = read.replace(parse_assignments(assignments))
     if dry_run:
-        print_lines(*room.plan(read if seed is None else read.replace({"seed": seed})).lines())
+        print_lines(*testbed.plan(read if seed is None else read.replace({"seed": seed})).lines())
         return
     progress = None if quiet or json else lambda done, total: say(f"testbed: {done} of {total} replications")
-    tested = room.run(read, replications, seed, progress, attempts=attempts or room.ATTEMPTS)
+    tested = testbed.run(read, replications, seed, progress, attempts=attempts or testbed.ATTEMPTS)
     if out is not None:
         with writing(out), whole_folder(out) as folder:
             tested.write(folder)

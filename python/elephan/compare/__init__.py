@@ -248,9 +248,9 @@ def _measured(result: RunResult) -> dict[str, float]:
 
 
 def _model(network: Network) -> dict[str, float] | None:
-    """The sawtooth of equal flows, and only of such; a cut takes a round trip to be heard of, and one to be mended.
+    """The sawtooth of equal flows; None if flows differ or do what the sawtooth does not model.
 
-    Silent where a sender or a parameter of its law does what the sawtooth knows nothing of.
+    A sender learns of a loss a round trip later, and repairs it in another.
     """
     link, facts = bottleneck(network, 0), network.links[0]
     if facts.min_rtt_s != facts.max_rtt_s:

@@ -1,4 +1,4 @@
-"""The teeth of a window over time: how long, how high and how low they are, measured alike wherever they come from.
+"""The sawtooth of a window over time: period, maximum and minimum, measured alike wherever the samples come from.
 
 *Source*: none; a cut is a fall of the sampled window by a share, once in a while.
 """
@@ -24,7 +24,7 @@ SETTLED = 3.0
 
 @dataclass(frozen=True)
 class SawtoothStatistics:
-    """The teeth of one window.
+    """Statistics of the sawtooth of one window.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class SawtoothStatistics:
 
 
 def sawtooth_statistics(time_s: Floats, window: Floats, rtt_s: float) -> SawtoothStatistics:
-    """Find the teeth of a window.
+    """Measure the sawtooth of a window.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def kernel() -> ProbeFinding:
 
 
 def struct_ops() -> ProbeFinding:
-    """Whether a congestion control can be a BPF program, as far as the kernel's types tell."""
+    """Whether a congestion control can be a BPF program, as far as the kernel's types show."""
     if not is_linux():
         return NOT_LINUX
     if not BTF.exists():

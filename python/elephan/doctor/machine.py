@@ -64,9 +64,9 @@ def memory() -> ProbeFinding:
     if available is None:
         return ProbeFinding(ELSEWHERE, "this system does not say")
     limit = memory_limit(CGROUPS)
-    room = min(available, limit)
-    found = f"{gigabytes(room)} available" + (", by the control group" if limit < available else "")
-    return ProbeFinding(OK if room >= LEAST_MEMORY else LIMITED, found)
+    memory = min(available, limit)
+    found = f"{gigabytes(memory)} available" + (", by the control group" if limit < available else "")
+    return ProbeFinding(OK if memory >= LEAST_MEMORY else LIMITED, found)
 
 
 def available_memory(meminfo: Path) -> float | None:
@@ -134,7 +134,7 @@ def nearest_folder(path: Path) -> Path:
     return next(each for each in (whole, *whole.parents) if each.is_dir())
 
 
-def room(path: Path) -> ProbeFinding:
+def free_space(path: Path) -> ProbeFinding:
     """How much a disk holds still.
 
     Parameters
@@ -154,8 +154,8 @@ def room(path: Path) -> ProbeFinding:
 
 
 def temporary() -> ProbeFinding:
-    """How much room temporary files have."""
-    return room(Path(tempfile.gettempdir()))
+    """How much space temporary files have."""
+    return free_space(Path(tempfile.gettempdir()))
 
 
 def terminal() -> ProbeFinding:

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, ProbeFinding, pip
-from elephan.doctor.machine import nearest_folder, read, room
+from elephan.doctor.machine import free_space, nearest_folder, read
 
 NETWORKS = frozenset(
     ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "lustre", "glusterfs", "ceph", "beegfs")
@@ -27,8 +27,8 @@ def folder() -> Path:
 
 
 def disk() -> ProbeFinding:
-    """How much room the store has."""
-    return room(folder())
+    """How much space the store has."""
+    return free_space(folder())
 
 
 def state() -> ProbeFinding:

@@ -38,7 +38,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
             yield LintFinding(
                 f"links[{link.name}]",
                 f"only {share:.0%} of what it carried was delivered in order for the first time",
-                "look at loss, timeouts and recovery of the flows there; a longer run tells whether it lasts",
+                "look at loss, timeouts and recovery of the flows there; a longer run shows whether it lasts",
             )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def _check(study: LintSubject) -> Iterator[LintFinding]:
     warmup_s = study.network.warmup_s
     found = slowest(study.network.bulk)
-    # A rule that looked at the run itself knows better than a bound.
+    # A rule that measured the run itself is better than a bound.
     if found is None or not study.network.warmup_is_stated or warmup_s >= found[1]:
         return
     group, period = found

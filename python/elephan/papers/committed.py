@@ -1,6 +1,6 @@
 """The verdicts that later runs are held against, of full and of shortened ones: a paper's ``verdicts.csv``.
 
-A verdict that changes is what a check has to tell; a *fail* that is known is not. ``elephan reproduce --bless`` writes
+A check has to report a verdict that changes, not a *fail* that is known. ``elephan reproduce --bless`` writes
 them.
 """
 

@@ -123,7 +123,7 @@ def _ran(experiment: Experiment, swept: SweepResult) -> ExperimentRun:
 
 
 def _spent(stored: StoredRun) -> float:
-    """How long a run took, as far as the store knows [s]."""
+    """How long a run took, as far as the store has it [s]."""
     return float(stored.provenance.get("wall_s") or 0.0)
 
 

@@ -45,7 +45,7 @@ class VariantVerdict:
     found : Found or None
         The claim's measure in the variant; None if it was not run.
     holds : bool
-        Whether the claim is met there, as far as its interval tells.
+        Whether the claim is met there, as far as its interval decides it.
     seeds : int or None
         Replications of the variant; None where no runs decide.
     share, lower : float or None
@@ -159,7 +159,7 @@ def _lower(gap: NDArray[np.float64], left: NDArray[np.float64], share: float) ->
     if certain(high):
         return high
     if not certain(low):
-        return None  # nobody can tell that there is a gap
+        return None  # no interval shows that there is a gap
     for _ in range(60):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if certain(middle) else (low, middle)

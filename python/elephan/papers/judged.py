@@ -259,7 +259,7 @@ def interval(found: Found) -> float | None:
 
 
 def _shortened(ran: JudgedClaim, known: str) -> JudgedClaim:
-    """Say of shortened runs what they can tell."""
+    """Judge shortened runs as far as they can decide."""
     claim, found = ran.claim, ran.found
     assert found is not None
     inside = bool(ran.accept.holds(measured.number(found)))
@@ -307,7 +307,7 @@ def _varied(paper: Paper, judged: JudgedClaim, argued: Argument, runs: Experimen
 def _undecided(found: Found) -> str:
     """Which of its parts leaves it open."""
     if not isinstance(found, MeasuredQuantity) or found.ci95 is None:
-        return "no interval tells"
+        return "no interval decides"
     return "its interval holds the limit"
 
 

@@ -27,7 +27,7 @@ class MeasuredQuantity:
     samples : array_like, shape (replications,)
         Or a single number.
     note : str
-        What is worth knowing about it, such as where the least of several was found.
+        A remark, such as where the least of several was found.
     parts : tuple of MeasuredQuantity
         All of which it is the least or the largest: what is said "at every delay" has to hold of each.
     half : float, optional

@@ -1,7 +1,7 @@
 """What would pass in a claim's band besides: nulls, judged from the same runs in the same band.
 
 * **constant**, for a family of numbers: the one number for each column that passes most of its claims. It was fitted to
-  the papers' numbers and knows nothing else.
+  the papers' numbers alone.
 * **alternatives** that a paper's ``nulls.py`` names, such as the *wrong law*, *queue* or *delay*: our own cell of
   another case, of which some or all pass.
 * **opposite**, for orderings: what was found, with its sign turned.
@@ -72,7 +72,7 @@ class NullPower:
     family : str
     claims : tuple of str
     whole : bool
-        Whether all of the family was judged: of fewer nobody can tell.
+        Whether all of the family was judged: fewer cannot be judged.
     ours : int
         Claims that are met.
     variant : int or None

@@ -132,7 +132,7 @@ class EvidenceSpec:
     experiments : tuple of str
     measure : str
     accept, quick : AcceptedBand or None
-        What must hold for the argument to stand; None where the number speaks for itself.
+        What must hold for the argument to stand; None where the number needs no argument.
     """
 
     says: str

@@ -97,8 +97,8 @@ class Reproduction:
             best = max(power.nulls, key=lambda name: power.nulls[name], default="")
             note = "" if power.informative else f"{best} passes as many of {power.family}"
         else:
-            # Of a part of a family nobody can tell; what full runs of all of it told stands.
-            note = "as full runs of all of its family tell" if known.full == "uninformative" else ""
+            # A part of a family cannot be judged; the verdict of full runs of all of it stands.
+            note = "by full runs of all of its family" if known.full == "uninformative" else ""
         if not note:
             return one
         said = "; ".join(part for part in (one.note, note) if part)
@@ -282,7 +282,7 @@ def reproduce(
         Claims, beginnings of their ids (``"ghstcp.T1"``), papers (``"nr-hstcp"``) or places in a paper
         (``"hsbuf:Figure 3"``); all by default.
     quick : bool
-        Shorter runs with fewer seeds, and what they can tell: that every measure ran, and little more.
+        Shorter runs with fewer seeds, which show that every measure ran, and little more.
     store : Store or path, optional
         ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory.
     workers : int, optional

@@ -24,7 +24,7 @@ MEANS = {
     "deviation": "not met, but runs of one variant, the same for the whole table or figure, with five seeds or more, "
     "close at least 70 % of the gap to the paper, by the lower end of the share's interval.",
     "fail": "and not explained by one variant; what is known of it is said.",
-    "undecided": "an ordering or a shape whose 95 % interval holds the limit: the runs do not tell.",
+    "undecided": "an ordering or a shape whose 95 % interval holds the limit: the runs do not decide.",
     "uninformative": "met, in a band that a null passes as often: that says nothing of ours.",
     "ran": "shortened runs measured it, and say no more.",
 }

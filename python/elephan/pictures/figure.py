@@ -1,6 +1,6 @@
 """What a picture shows, as plain data: axes with their units, series with their intervals, marks, and words for it.
 
-It knows nothing of how it is drawn; `elephan.report.drawing` does that.
+How it is drawn is not its subject; `elephan.report.drawing` does that.
 """
 
 from __future__ import annotations

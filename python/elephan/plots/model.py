@@ -190,5 +190,5 @@ def families(table: ModelTable) -> dict[str, NDArray[np.int64]]:
 
 
 def _value(name: str, value: object, unit: str) -> str:
-    """Write a parameter's value in a legend; a word speaks for itself."""
+    """Write a parameter's value in a legend; a word needs no name."""
     return f"{name} {format_quantity(value, unit)}" if isinstance(value, float) else str(value)

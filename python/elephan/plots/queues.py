@@ -101,7 +101,7 @@ GAUGES = {
     "active_buckets": "active\nbuckets",
     "phi": "phi [bytes]",
 }
-"""What a second panel shows, first what tells most, with its label."""
+"""What a second panel shows, the most informative first, with its label."""
 DROP_TAIL = "drop-tail"
 AS_LINUX: tuple[dict[str, object], ...] = ({}, {"gentle": False, "count": "classic"}, {"decide": "random"})
 """Settings in which Linux may have a discipline, the default one first."""

@@ -177,8 +177,8 @@ def _expected(answer: SizeAnswer, metric: str, factor: float) -> list[float]:
 
 def _models(axes: Axes, answer: SizeAnswer, metric: str, factor: float) -> None:
     """What the models say of a metric, pale where they did not hold; the one that the search began with in full."""
-    speaking = [name for name, said in answer.models.items() if np.isfinite(said.curve.utilization).any()]
-    for colour, name in zip(MODEL_COLOURS, speaking, strict=False):
+    applicable = [name for name, said in answer.models.items() if np.isfinite(said.curve.utilization).any()]
+    for colour, name in zip(MODEL_COLOURS, applicable, strict=False):
         said = answer.models[name]
         style = "-" if name == answer.trusted else (0, (4, 2))
         values = factor * getattr(said.curve, metric)

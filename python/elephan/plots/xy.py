@@ -47,7 +47,7 @@ DECADES = 3.5
 """From which only powers of ten are named on an axis, or the names would touch."""
 
 BUFFER, PREDICTED = "buffer_packets", ("utilization", "loss_ratio", "queueing_delay_s")
-"""What models speak of: these against that."""
+"""What models predict: these against that."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ DECADE = 8.0
 """Values that span more than this factor stand on a logarithmic axis."""
 
 COUNTED = ("packets", "packet", "bdp", "bdp/sqrt(n)", "segments")
-"""Units that only scenario files know."""
+"""Units that only scenario files use."""
 
 
 @dataclass(frozen=True)

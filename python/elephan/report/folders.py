@@ -1,4 +1,4 @@
-"""What a folder holds, told by the document in it."""
+"""What a folder holds, by the document in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = {
     "reproduce.json": "reproduction",
     "index.sqlite": "store",
 }
-"""The document that tells a folder, and the module that makes its page."""
+"""The document that identifies a folder, and the module that makes its page."""
 
 
 def page_of(folder: Path) -> ReportPage:
@@ -39,7 +39,7 @@ def page_of(folder: Path) -> ReportPage:
     Raises
     ------
     InputError
-        If it is no folder, or nothing is known of what is in it.
+        If it is no folder, or what is in it is not known.
     """
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "there is no such folder"

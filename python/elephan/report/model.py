@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 KEYS = {"model", "title", "units", "rows"}
-"""What tells a model's table from other documents."""
+"""Keys that a model's table has, and no other document."""
 
 """Ends the name of a column with half the interval of another."""
 
@@ -107,7 +107,7 @@ def page(folder: Path) -> ReportPage:
 
 
 def _given(rows: Sequence[Document]) -> list[str]:
-    """Parameters of a model that this version does not know: what is words, and the first column of numbers."""
+    """Parameters of a model that is not in this version: what is words, and the first column of numbers."""
     words = [name for name, value in rows[0].items() if isinstance(value, str)]
     first = next((name for name in rows[0] if name not in words), None)
     return [*words, first] if first is not None else words

@@ -113,13 +113,13 @@ def _against(document: Document) -> str:
 
 
 def _others(document: Document) -> list[str]:
-    """Those that are measured: what knows at least one quantity."""
+    """Those that are measured: what has at least one quantity."""
     others = ("model", "simulation") if document["testbed"] is not None else ("model",)
     return [other for other in others if any(row[other] is not None for row in document["rows"])]
 
 
 def _shown(row: Document) -> DisplayFormat:
-    """How a quantity is shown; one that this page does not know, as the document has it."""
+    """How a quantity is shown; one that this page has no format for, as the document has it."""
     unit = "" if row["unit"] == "1" else row["unit"]
     return SHOWN.get(row["name"], DisplayFormat(row["name"], unit, 1.0, unit))
 
@@ -166,7 +166,7 @@ def _sentence(document: Document) -> str:
     said = [f"the {other} in {_shown(row).title} ({_signed(row, gap)})" for other, (row, gap) in found.items()]
     far = f"Farthest from the {against} {'is' if len(said) == 1 else 'are'} {joined(said)}." if said else ""
     if document["testbed"] is None:
-        return far or "No model speaks of this scenario, and no testbed was asked: there is the simulation alone."
+        return far or "No model applies to this scenario and no testbed was run: there is the simulation alone."
     return f"{verdict(document['testbed']['testbed'])} {far}".rstrip()
 
 
@@ -191,13 +191,13 @@ def _notes(document: Document) -> list[str]:
     said = []
     if "model" in _others(document):
         said.append(
-            "The model is the sawtooth of equal flows that lose together; a round trip until a loss is heard of, and "
-            "one until it is mended, are added to its period."
+            "The model is the sawtooth of equal flows that lose together; a round trip until the sender learns of a "
+            "loss, and one until it is repaired, are added to its period."
         )
     else:
         said.append(
-            "No model speaks of this scenario: it takes a drop-tail buffer that flows of one law share alike, whose "
-            "growth is a function of the window."
+            "No model applies to this scenario: the model assumes a drop-tail buffer that flows of one law share "
+            "alike, whose growth is a function of the window."
         )
     if document["testbed"] is not None:
         said.append(

@@ -76,7 +76,7 @@ class ReportPage:
         ``"bad"`` if what was wanted was not met.
     tiles : tuple of HeadlineNumber
     notes : tuple of str
-        What one must know beside the answer.
+        Caveats beside the answer.
     commands : tuple of TerminalCommand
         Lines that follow from the answer, such as what sets the buffer.
     parts : tuple of PageSection

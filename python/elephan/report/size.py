@@ -388,7 +388,7 @@ def rules_table(document: Document) -> Table:
         )
         for name, packets in document["rules"].items()
     ]
-    heads = ("rule", "packets", "times the answer", "what it takes for granted and does not hold here")
+    heads = ("rule", "packets", "times the answer", "assumptions violated here")
     return Table("What rules of thumb would have said", heads, tuple(rows))
 
 
@@ -416,11 +416,7 @@ def models_table(document: Document) -> Table:
                 cell(row["off"]["utilization_points"], digits=2),
                 cell(row["queueing_delay_s"], 1e3, 3),
                 cell(row["loss_ratio"], 100, 2),
-                cell(
-                    f"silent: {row['silent']}"
-                    if row["silent"]
-                    else "; ".join(row["doubts"]) or "nothing known against it"
-                ),
+                cell(f"not applicable: {row['silent']}" if row["silent"] else "; ".join(row["doubts"]) or "none known"),
             )
         )
     heads = (
@@ -431,7 +427,7 @@ def models_table(document: Document) -> Table:
         "off [points]",
         "delay [ms]",
         "loss [%]",
-        "what does not hold here",
+        "assumptions violated here",
     )
     note = "Utilization, delay and loss are what the model says at the answer; off: its utilization less the measured."
     return Table("What analytic models say", heads, tuple(rows), note)

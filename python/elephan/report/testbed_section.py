@@ -32,7 +32,7 @@ COUNTS = {name: name for name in ("connections", "losses", "timeouts", "tests", 
 
 
 def verdict(known: Mapping[str, Any]) -> str:
-    """Say whether a testbed's numbers may be believed, and why.
+    """Say whether a testbed's run is valid, and why.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ def verdict(known: Mapping[str, Any]) -> str:
     >>> verdict({"valid": True, "objections": [], "punctuality": [{"p99_us": 64}, {"p99_us": 32}]})
     'The testbed was punctual in all 2 replications, 99 % of the packets less than 64 us late: its numbers are valid.'
     >>> verdict({"valid": False, "objections": ["replication 0: a device refused 3 packets"], "punctuality": [{}]})
-    'The testbed is not valid, its numbers must not be believed: replication 0: a device refused 3 packets.'
+    'Invalid run, its numbers mean nothing: replication 0: a device refused 3 packets.'
     """
     if not known["valid"]:
-        return f"The testbed is not valid, its numbers must not be believed: {'; '.join(known['objections'])}."
+        return f"Invalid run, its numbers mean nothing: {'; '.join(known['objections'])}."
     records = known["punctuality"]
     often = "" if len(records) == 1 else f" in all {count(len(records), 'replication')}"
     late = max(record["p99_us"] for record in records)
@@ -139,7 +139,7 @@ def counted(known: Mapping[str, Any]) -> PageSection | None:
     ]
     if not rows and not said:
         return None
-    note = "Merged: ACKs that came while the kernel was busy sending, so that laws heard several as one. Losses are "
+    note = "Merged: ACKs that came while the kernel was busy sending, so that laws got several as one. Losses are "
     note += "those that cut a window, timeouts included. Tests: gHSTCP's of round-trip times; rising: such as made it "
     note += "Reno. Strays: thresholds that no law gave, beyond twice the highest window."
     heads = ("replication", "of", *ACKS.values(), *COUNTS.values())

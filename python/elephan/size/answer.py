@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
 METRICS = (*PREDICTED, "jain")
-"""What is measured; models speak of the first three."""
+"""What is measured; models predict the first three."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,13 +191,13 @@ class SizeAnswer:
             **{metric: said.at(buffer, metric) if buffer is not None else None for metric in PREDICTED},
             "off": self.off(name),
             "near": said.near.to_json() if said.near is not None else None,
-            "silent": said.silent,
+            "silent": said.not_applicable,
             "doubts": list(said.doubts),
             "fails": list(said.model.fails),
         }
 
     def _model_columns(self) -> dict[str, list[Any]]:
-        """Curves of all models that speak, one after the other."""
+        """Curves of all models that apply, one after the other."""
         columns: dict[str, list[Any]] = {key: [] for key in ("model", "buffer_packets", *PREDICTED)}
         for name, said in self.models.items():
             columns["model"] += [name] * len(said.buffers)

@@ -1,4 +1,4 @@
-"""What to know before a law and a queue that were compared are deployed."""
+"""Caveats for whoever deploys a law and a queue that were compared."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def _partner(link: NetworkLink, chosen: Candidate) -> list[str]:
     """What a law needs of its queue, or a queue of its senders, and does not get."""
     law, queue = chosen.law, chosen.queue
     if law == "dctcp" and not _marks(link):
-        return [f"dctcp reads marks and {queue} as it stands here makes none, so it hears only losses, as Reno does"]
+        return [f"dctcp reads marks and {queue} as it stands here makes none, so it sees losses only, as Reno does"]
     if law == "packet-pair" and queue not in IN_TURN:
         return [f"packet-pair reads its rate off a queue that serves flows in turn, and {queue} does not"]
     if law == "xcp" and queue != "xcp":
-        return [f"xcp needs routers that tell it its rate, and {queue} does not"]
+        return [f"xcp needs routers that send it its rate, and {queue} does not"]
     if queue == "xcp" and law != "xcp":
-        return [f"xcp as a queue steers senders that speak XCP; to it {law} is load like any other"]
+        return [f"xcp as a queue steers senders that run XCP; to it {law} is load like any other"]
     return []
 
 

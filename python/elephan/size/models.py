@@ -1,6 +1,6 @@
 """What the analytic models say of a link: the smallest buffer by each, and how far each was off once it is simulated.
 
-A model speaks only if it can (`unsuited`); what it takes for granted and does not hold here is said with it (`doubts`).
+A model predicts only where it applies (`unsuited`); its assumptions that are violated are reported with it (`doubts`).
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class ModelPrediction:
     Parameters
     ----------
     model : Model
-    silent : str
-        Why it says nothing; then everything below is empty.
+    not_applicable : str
+        Why it does not apply; empty if it does. If it does not, everything below is empty.
     doubts : tuple of str
         Which of its assumptions do not hold here.
     buffer_packets : int or None [packets]
-        Smallest buffer with which it meets all floors; None if none does, or it does not speak of a metric.
+        Smallest buffer with which it meets all floors; None if none does, or it does not predict a metric.
     buffers : ndarray [packets], shape (points,)
     curve : Prediction
     near : NearbyErrors or None
@@ -59,7 +59,7 @@ class ModelPrediction:
     """
 
     model: Model
-    silent: str
+    not_applicable: str
     doubts: tuple[str, ...]
     buffer_packets: int | None
     buffers: Floats
@@ -102,7 +102,7 @@ class ModelPrediction:
         """
         values = getattr(self.curve, metric, None)
         if values is None:
-            return None  # no model speaks of fairness
+            return None  # no model predicts fairness
         known = np.isfinite(values)
         if not known.any() or not self.buffers[known][0] <= buffer <= self.buffers[known][-1]:
             return None
@@ -110,7 +110,7 @@ class ModelPrediction:
 
 
 def ask(network: Network, link: int, targets: Sequence[Target]) -> dict[str, ModelPrediction]:
-    """Ask every model that speaks of links.
+    """Evaluate every model of a link.
 
     Parameters
     ----------
@@ -131,34 +131,35 @@ def ask(network: Network, link: int, targets: Sequence[Target]) -> dict[str, Mod
     >>> said["sawtooth"].buffer_packets
     44
     """
-    speaking = {name: model for name, model in MODELS.items() if model.predict is not None}
+    of_links = {name: model for name, model in MODELS.items() if model.predict is not None}
     seen = bottleneck(network, link)
     if seen is None:
-        return {name: _silent(model, "the link limits no long-lived TCP flow") for name, model in speaking.items()}
-    return {name: _ask(model, seen, targets) for name, model in speaking.items()}
+        reason = "the link limits no long-lived TCP flow"
+        return {name: _not_applicable(model, reason) for name, model in of_links.items()}
+    return {name: _ask(model, seen, targets) for name, model in of_links.items()}
 
 
-def _silent(model: Model, reason: str) -> ModelPrediction:
+def _not_applicable(model: Model, reason: str) -> ModelPrediction:
     nothing = np.empty(0)
     return ModelPrediction(model, reason, (), None, nothing, Prediction(nothing, nothing, nothing), None, None)
 
 
 def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> ModelPrediction:
     if reason := model.unsuited(seen):
-        return _silent(model, reason)
+        return _not_applicable(model, reason)
     assert model.predict is not None  # only those are asked
     buffers = np.unique(np.round(np.geomspace(1, max(REACH_BDP * seen.bdp, 16), POINTS)))
     try:
         found = model.predict(seen, buffers)
-        silent = np.flatnonzero(np.isnan(found.utilization))
-        if 0 < silent.size < buffers.size and silent[-1] == silent.size - 1:
-            # It begins to speak between two buffers that lie a third apart: look closer.
-            first, last = buffers[silent.size - 1], buffers[silent.size]
+        empty = np.flatnonzero(np.isnan(found.utilization))
+        if 0 < empty.size < buffers.size and empty[-1] == empty.size - 1:
+            # It begins to apply between two buffers that lie a third apart: look closer.
+            first, last = buffers[empty.size - 1], buffers[empty.size]
             buffers = np.union1d(buffers, np.round(np.geomspace(first, last, POINTS)))
             found = model.predict(seen, buffers)
     except InputError as error:
         # What a model cannot compute is no reason to refuse the simulation.
-        return _silent(model, str(error))
+        return _not_applicable(model, str(error))
     packets = _smallest(buffers, found, targets)
     where = packets or seen.buffer_packets or seen.bdp
     return ModelPrediction(
@@ -233,7 +234,7 @@ def verdict(said: ModelPrediction, buffer: int | None, curve: BufferCurve) -> di
 
 
 def trusted(said: Mapping[str, ModelPrediction]) -> str | None:
-    """Choose the model whose buffer is believed before anything is simulated.
+    """Choose the model whose buffer the search begins at.
 
     Parameters
     ----------
@@ -274,7 +275,7 @@ def by_model(
     Raises
     ------
     InputError
-        If no model can speak of this link and these targets, none was ever checked with such a law, or none of the
+        If no model applies to this link and these targets, none was ever checked with such a law, or none of the
         targets bounds the buffer from below.
     """
     if not any(target.is_floor for target in targets):
@@ -297,7 +298,7 @@ def by_model(
     if near is not None and not math.isfinite(near.level):
         note += f", and there it is {near.sentence}" if near.checked else f", and it is {near.sentence}"
     if unsaid:
-        note += f", and it is silent on {', '.join(unsaid)}"
+        note += f", and it does not predict {', '.join(unsaid)}"
     if violated:
         return None, f"{note}: the {buffer} packets that it asks for violate {', '.join(map(str, violated))}"
     return buffer, note
@@ -307,5 +308,6 @@ def _reasons(said: Mapping[str, ModelPrediction]) -> str:
     """Why none says how large the buffer must be; models that share a reason share a phrase."""
     shared: dict[str, list[str]] = {}
     for name, one in said.items():
-        shared.setdefault(one.silent or "no buffer is enough, or nothing said of a target", []).append(name)
+        reason = one.not_applicable or "no buffer is enough, or a target is not predicted"
+        shared.setdefault(reason, []).append(name)
     return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in shared.items())

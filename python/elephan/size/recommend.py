@@ -143,7 +143,7 @@ class Recommendation:
     otherwise : str
         What would change the choice; empty where nothing would.
     caveats : tuple of str
-        What to know before it is deployed.
+        Caveats before it is deployed.
     """
 
     chosen: Candidate
@@ -351,7 +351,9 @@ def _why(chosen: Candidate, runner: Candidate) -> str:
         text = f"against {runner.label}, the runner-up, it has {about}{numbers}"
     else:
         first = CRITERIA[0]
-        text = f"nothing tells it clearly from {runner.label}, the runner-up ({_against(chosen, runner, first)})"
+        text = (
+            f"it does not differ significantly from {runner.label}, the runner-up ({_against(chosen, runner, first)})"
+        )
     if not costs:
         return text
     return f"{text}; it costs {', '.join(f'{_WORSE[c]} ({_against(chosen, runner, c)})' for c in costs)}"

@@ -34,7 +34,7 @@ class SearchProgress:
     Parameters
     ----------
     done, expected : int
-        Runs done, and in all as far as can be told.
+        Runs done, and in all as far as is known.
     points : int
         Buffers measured.
     below, above : int or None [packets]
@@ -157,7 +157,7 @@ class Search:
         return earlier[-1] if earlier else max(1, math.floor(bottom / GRID_FACTOR**2))
 
     def _bound(self, above: int | None) -> bool:
-        """Go on along the grid until the interval of the answer ends within what is measured; tell if it went on."""
+        """Go on along the grid until the interval of the answer ends within what is measured; true if it went on."""
         interval = None if above is None or not self.floors else self.curve.interval(self.floors, above)
         lattice = geometric(*self.grid)
         if interval is None:
@@ -175,7 +175,7 @@ class Search:
         return (buffers[count - 1] if count else None, buffers[count] if count < len(buffers) else None)
 
     def _settle(self, below: int | None, above: int | None) -> bool:
-        """Give all replications to buffers in doubt and to the ends of a bracket that is fine enough; tell if any."""
+        """Give all replications to buffers in doubt and to the ends of a bracket that is fine enough; true if any."""
         wanted = {
             buffer
             for buffer in self.curve.buffers

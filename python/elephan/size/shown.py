@@ -68,17 +68,17 @@ def answer_page(answer: SizeAnswer) -> str:
         "rule of thumb": [name.replace("_", " ") for name in document["rules"]],
         "packets": [round(packets) for packets in document["rules"].values()],
     }
-    speaking = {name: row for name, row in document["models"].items() if not row["silent"]}
+    applicable = {name: row for name, row in document["models"].items() if not row["silent"]}
     models = {
-        "model": [f"{name} (trusted)" if name == answer.trusted else name for name in speaking],
-        "packets": [row["buffer_packets"] for row in speaking.values()],
-        "off here [points of utilization]": [row["off"]["utilization_points"] for row in speaking.values()],
+        "model": [f"{name} (trusted)" if name == answer.trusted else name for name in applicable],
+        "packets": [row["buffer_packets"] for row in applicable.values()],
+        "off here [points of utilization]": [row["off"]["utilization_points"] for row in applicable.values()],
     }
     ran = f"{answer.runs} runs, {answer.packets_simulated / 1e6:.0f} million packets" if answer.runs else ""
     return display.joined(
         display.facts(rows, f"{answer.scenario.title}: {sentence(answer)}"),
         display.table(rules),
-        display.table(models) if speaking else "",
+        display.table(models) if applicable else "",
         display.note(ran) if ran else "",
         display.note(answer.note) if answer.note and answer.is_met else "",
         warned(document),

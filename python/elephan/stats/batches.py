@@ -38,7 +38,7 @@ class BatchMeans(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the batch means look uncorrelated (5 %), so that the interval can be believed."""
+        """Whether the batch means look uncorrelated (5 %), so that the interval is valid."""
         return abs(self.lag1 + 1 / self.batches) <= 1.96 / math.sqrt(self.batches)
 
     @property

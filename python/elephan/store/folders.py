@@ -297,7 +297,7 @@ def read_labels(folder: Path) -> list[Labels]:
         try:
             labels = json.loads(line)
         except ValueError:
-            continue  # Its writer was killed, so nobody was told that it is there.
+            continue  # Its writer was killed before it was indexed.
         if isinstance(labels, dict):
             sets[as_line(labels)] = labels
     return list(sets.values())

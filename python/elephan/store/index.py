@@ -105,7 +105,7 @@ class Index:
             raise
 
     def shrink(self) -> None:
-        """Give back the room of rows that are gone, where that is much and nobody is at work."""
+        """Free the space of rows that are gone, where that is much and nobody is at work."""
         (pages,), (free,) = (self.rows(f"PRAGMA {name}")[0] for name in ("page_count", "freelist_count"))
         if free > pages / 2:
             with suppress(sqlite3.OperationalError):
@@ -209,7 +209,7 @@ class Index:
             self.rows("DELETE FROM points WHERE run = ? AND labels = '{}'", (number,))
 
     def _point(self, number: int, labels: Labels, there: set[str]) -> bool:
-        """Add a row for a set of labels, unless it is there; tell whether it was added."""
+        """Add a row for a set of labels, unless it is there; true if it was added."""
         self.check(labels)
         line = as_line(labels)
         if not labels or line in there:

@@ -239,7 +239,7 @@ def _alone(path: Path) -> sqlite3.Connection:
 
 
 def take_in(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
-    """Add folders to the index that it does not know; those that cannot be read stay out.
+    """Add folders that are not in the index; those that cannot be read stay out.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ MOST = 30
 
 _TOKENS = re.compile(r"""'(?:[^']|'')*' | --[^\n]* | /\*.*?\*/ | "(?P<name>(?:[^"]|"")*)" """, re.VERBOSE | re.DOTALL)
 _LOOKING = {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}
-"""Pragmas that take the name of a table, and only tell of it."""
+"""Pragmas that take the name of a table, and only read."""
 
 _MISSING = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
 

@@ -1,4 +1,4 @@
-"""What the index knows of a run: its document (as ``elephan run --json``) as one row, one per link, one per group."""
+"""What the index has of a run: its document (as ``elephan run --json``) as one row, one per link, one per group."""
 
 from __future__ import annotations
 

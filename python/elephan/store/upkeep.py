@@ -132,7 +132,7 @@ def repair_index(store: Store) -> None:
 
 
 def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
-    """Let journals and index know the same labels; a process may have been killed between the two."""
+    """Bring journals and index to the same labels; a process may have been killed between the two."""
     known: dict[str, list[str]] = {}
     for run_id, line in index.rows("SELECT r.id, p.labels FROM points AS p JOIN runs AS r USING (run)"):
         known.setdefault(run_id, []).append(line)
@@ -346,7 +346,7 @@ def _contradictions(store: Store, run_id: str, there: Path) -> list[DamageReport
 
 
 def _bring_labels(store: Store, run_id: str, there: Path) -> bool:
-    """Give the store's run the labels of the same run elsewhere; tell whether the store has it, with all its files."""
+    """Give the store's run the labels of the same run elsewhere; true if the store has it, with all its files."""
     found = store.find(run_id, series=(there / folders.SAMPLES).exists())
     if found is None:
         return False
@@ -388,7 +388,7 @@ def absorb(store: Store) -> None:
             continue
         try:
             _take_over(store, shard)
-            # The next process of this shard may be at its door already: it finds its lock gone and makes a new one.
+            # The next process of this shard may be waiting already: it finds its lock gone and makes a new one.
             shutil.rmtree(shard, ignore_errors=True)
         finally:
             release(lock)

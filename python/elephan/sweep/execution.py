@@ -150,7 +150,7 @@ def workers_of(executor: Any) -> int:
     Returns
     -------
     int
-        As many as there are cores here, if it does not tell.
+        As many as there are cores here, if it does not say.
     """
     client: Any = getattr(executor, "_client", None)  # of dask.distributed
     if client is not None and hasattr(client, "nthreads"):
@@ -208,7 +208,7 @@ class _Queue:
         self.lost = ""
 
     def submit(self) -> bool:
-        """Send what there is room for; tell whether anything runs."""
+        """Send what there is room for; true if anything runs."""
         while self.waiting and not self.lost and len(self.running) < self.most:
             jobs = self.waiting.popleft()
             try:

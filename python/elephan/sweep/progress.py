@@ -49,12 +49,12 @@ class SweepProgress:
 
 
 class ProgressCounter:
-    """Counts what sweeps do and tells it.
+    """Counts what sweeps do and reports it.
 
     Parameters
     ----------
     jobs : sequence of PointJob
-    tell : callable or None
+    report : callable or None
         Takes a `SweepProgress`.
 
     Attributes
@@ -63,8 +63,8 @@ class ProgressCounter:
         Simulated for each job, by its key.
     """
 
-    def __init__(self, jobs: Sequence[PointJob], tell: Callable[[SweepProgress], None] | None) -> None:
-        self._tell = tell
+    def __init__(self, jobs: Sequence[PointJob], report: Callable[[SweepProgress], None] | None) -> None:
+        self._report = report
         self._total = sum(len(job.points) for job in jobs)
         self._cost_total = sum(job.cost for job in jobs)
         self._cost = 0.0
@@ -103,7 +103,7 @@ class ProgressCounter:
         self._say()
 
     def _say(self) -> None:
-        if self._tell is not None:
+        if self._report is not None:
             seconds = time.perf_counter() - self._begun
             counts = (self._points, self._total, self._reused, self._failed)
-            self._tell(SweepProgress(*counts, self._cost, self._cost_total, seconds, self._packets))
+            self._report(SweepProgress(*counts, self._cost, self._cost_total, seconds, self._packets))

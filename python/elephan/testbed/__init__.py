@@ -46,7 +46,7 @@ class TestbedResult:
     valid : bool
         Whether every replication was punctual, and every law was asked.
     objections : tuple of str
-        Why a replication must not be believed.
+        Why a replication is invalid.
     punctuality : tuple of dict
         Of each replication: ``p50_us``, ``p99_us``, ``latest_s``, ``gap_s``, ``refused``, ``hurried``; ``limit_s`` and
         the share of packets that were ``later``; of its ``drops`` the ``suspect`` ones, after a pause; ``attempts``.
@@ -54,7 +54,7 @@ class TestbedResult:
         Of each replication what the sockets of each of elephan's laws counted, as `elephan.kernel.Counters`.
     acks : tuple of dict
         Of each replication the segments that senders ``sent``, each once, the ACKs that they ``received``, and how many
-        of these the kernel had ``merged`` with others before a law heard of them.
+        of these the kernel had ``merged`` with others before a law got them.
     differences : tuple of str
         Where Linux did not do what the scenario says.
     """
@@ -152,8 +152,8 @@ def run(
         if progress is not None:
             progress(number + 1, len(plans))
     result = RunResult(read_one, tuple(outcomes), ENGINE, time.perf_counter() - begun)
-    told = tuple(objections), tuple(punctuality), tuple(laws), tuple(acks)
-    return TestbedResult(result, not objections, *told, differences=plans[0].differences)
+    details = tuple(objections), tuple(punctuality), tuple(laws), tuple(acks)
+    return TestbedResult(result, not objections, *details, differences=plans[0].differences)
 
 
 def _check(*, laws: bool) -> None:

@@ -254,7 +254,7 @@ def _wait_for_receivers(receivers: list[subprocess.Popen[bytes]]) -> None:
 
 
 def _acks(counted: dict[str, int]) -> dict[str, int]:
-    """What the senders sent and heard: Linux merges ACKs that come while it is busy sending, so a law hears fewer."""
+    """What the senders sent and received: Linux merges ACKs that come while it is busy sending, so a law gets fewer."""
     names = {"sent": "Tcp.OutSegs", "received": "Tcp.InSegs", "merged": "TcpExt.TCPBacklogCoalesce"}
     return {name: counted[theirs] for name, theirs in names.items()}
 

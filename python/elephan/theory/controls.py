@@ -1,6 +1,6 @@
 """A control as one word: the law's name, and behind it each parameter that is not at its default.
 
-The models name laws so, in tables and on command lines, and tell by it one setting of a law from another.
+The models name laws so, in tables and on command lines, and distinguish the settings of a law by it.
 Source: the catalogue, for names and defaults; the engine's own reader says what is wrong with a parameter.
 """
 

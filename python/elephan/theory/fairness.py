@@ -331,7 +331,7 @@ def share(
     if not (np.all(rtt > 0) and np.all(mss > 0)):
         message = "rtt_s, mss_bytes: must be above 0"
         raise InputError(message)
-    # More round trips than fit into the longest period are more than enough to know.
+    # More round trips than fit into the longest period are more than enough.
     limit = float(np.max(period / rtt, initial=0.0)) + 1
 
     def within(log_rate: Array) -> NDArray[np.bool_]:

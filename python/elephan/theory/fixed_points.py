@@ -3,7 +3,7 @@
 *Source*: Barman2004, Sections III (drop-tail, M/M/1/K) and IV (RED, arrivals see time averages); the chain behind RED
 follows BonaldMayBolot2000. *Differs from the source*: a bracketed root, since plain substitution diverges for all but
 tiny buffers; what the print leaves open is an option with a name.
-*Differs from* packets: Poisson arrivals know no bursts and no synchronised losses. Drop-tail comes out nearly full at
+*Differs from* packets: Poisson arrivals have no bursts and no synchronised losses. Drop-tail comes out nearly full at
 any buffer (99.5 % at a tenth of the bandwidth-delay product) and shows no knee; simulations show one near there.
 """
 

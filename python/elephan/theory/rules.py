@@ -1,4 +1,4 @@
-"""Buffer rules, with what each takes for granted; and the models behind three of them.
+"""Buffer rules with their assumptions, and the models behind three of them.
 
 Source: bandwidth-delay product, Villamizar1994; its largest and its lower bound of the queue, Andrew2005; over the root
 of the number of flows, and the Gaussian window, Appenzeller2004; for any decrease, Spang2021; twice the link's own
@@ -111,7 +111,7 @@ def of_link(network: Network, link: int) -> LinkFacts:
 
 
 Assumption = Callable[[LinkFacts], str]
-"""One line that says what does not hold; empty if it holds, or if the facts cannot tell."""
+"""One line that says what does not hold; empty if it holds, or if the facts do not decide it."""
 
 
 def _reno(f: LinkFacts) -> str:
@@ -254,7 +254,7 @@ def buffers(known: LinkFacts) -> dict[str, float]:
 
 
 def broken(name: str, known: LinkFacts) -> list[str]:
-    """Say aloud which assumptions of a rule do not hold.
+    """List the assumptions of a rule that are violated.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def broken(name: str, known: LinkFacts) -> list[str]:
     Returns
     -------
     list of str
-        One line each; empty if all hold as far as the facts can tell.
+        One line each; empty if all hold as far as the facts decide it.
 
     Raises
     ------

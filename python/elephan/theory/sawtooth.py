@@ -242,9 +242,9 @@ def _measured(fluid: _Fluid, before: int, overflows: int) -> Sawtooth:
 
 
 class _Fluid:
-    """Windows on their way, and what they have sent since they were last told to forget.
+    """Windows on their way, and what they have sent since the last reset.
 
-    Several links side by side that know nothing of each other: arrays of shape (links, flows) or (links, 1).
+    Several links side by side that are independent of each other: arrays of shape (links, flows) or (links, 1).
     """
 
     def __init__(self, law: Response, rate: Floats, buffer: Floats, rtts: Floats, cut: int) -> None:

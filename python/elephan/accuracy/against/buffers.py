@@ -177,7 +177,7 @@ DROPTAIL = ModelTest(
     says=(
         "Ten HighSpeed flows on the first paper's link of 1 Gbit/s, 120 ms. The model has no knee where the run "
         "has one: 93 % against 20 % at 125 packets, 0.8 % of the BDP, and 99 % against 91 % at 1000. Poisson "
-        "arrivals know neither the bursts that overflow a small buffer nor the losses that 8 to 9 of the 10 flows "
+        "arrivals have neither the bursts that overflow a small buffer nor the losses that 8 to 9 of the 10 flows "
         "have at once."
     ),
     # K counts the packet in service too, a scenario's buffer does not.

@@ -82,7 +82,7 @@ PROCESSOR_SHARING = ModelTest(
 ARRIVALS = 1e6
 """Packets of a run."""
 LEAST_LOST = 100
-"""Losses of a run to be expected: with fewer a ratio is not known to a tenth."""
+"""Losses of a run to be expected: with fewer a ratio is not accurate to a tenth."""
 
 
 def _datagrams(row: Row) -> Scenario | None:
@@ -178,7 +178,7 @@ ENGSET = ModelTest(
         "The third paper's users: sessions of 1 to 200 packets, 2 s of thinking, RTTs of 100 ms on average "
         "(Pareto) on 16 Mbit/s. From 140 users on, where the link is full, the run agrees within a user. With 20 "
         "to 60 it is five to twelve times the model: a session of 100 packets takes some 0.4 s of round trips in "
-        "slow start, of which processor sharing, 0.025 s on an idle link, knows nothing."
+        "slow start, which processor sharing, 0.025 s on an idle link, does not model."
     ),
     scenario=_population,
     measure=lambda outcome, _: float(_transfers(outcome)["open_mean"]),

@@ -83,7 +83,7 @@ RECOVERY_TIME = ModelTest(
     says=(
         "Time between two losses of one flow that fills a link with a buffer of 2 % of its window. From 20 Mbit/s "
         "on it is 3 to 9 % longer than the integral: 2 to 4 % because the window at the loss is the link's and "
-        "the buffer's, and the round trips in which the loss is heard of and repaired. At 5 Mbit/s, 42 segments, a "
+        "the buffer's, and the round trips in which the loss is detected and repaired. At 5 Mbit/s, 42 segments, a "
         "packet of buffer and a round trip of twenty make it a quarter. With less buffer HighSpeed does not fill "
         "the link at all: the bursts of its own growth overflow one place at a third of the window."
     ),

@@ -272,7 +272,7 @@ def _shares(runs: ExperimentRuns) -> Figure:
         Axis("buffer", "packets", scale="log"),
         Axis("share of the residual", low=0.0, high=1.05),
         (*series, paper),
-        note="With 100 packets the paper speaks of a reasonable compromise, without a number.",
+        note="With 100 packets the paper names a reasonable compromise, without a number.",
     )
 
 

@@ -164,7 +164,7 @@ def loss_events_ratio(runs: ExperimentRuns, *, buffer: int) -> MeasuredQuantity:
 
 @MEASURES
 def bursts(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
-    """How much more the flow is than Poisson packets of its rate in what tells bursts, the least of three.
+    """How much more the flow is than Poisson packets of its rate in what distinguishes bursts, the least of three.
 
     Share of time between bursts; rate of arrivals during bursts, over the link's; where in their burst losses lie, from
     0 to 1, beside packets of the flow drawn by chance.
@@ -172,7 +172,7 @@ def bursts(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
     point = runs["bursts"].at(queue=queue)
     flow, chance = packets.of_flow(point, PACKET / RATE), packets.of_poisson(point, PACKET / RATE)
     pairs = (
-        ("time between bursts", [one.silent for one in flow], [one.silent for one in chance]),
+        ("time between bursts", [one.idle for one in flow], [one.idle for one in chance]),
         ("of the link's rate within bursts", [one.rate for one in flow], [one.rate for one in chance]),
         ("place of losses", [one.place for one in flow], [one.middle for one in flow]),
     )

@@ -28,7 +28,7 @@ class PacketBursts(NamedTuple):
 
     Parameters
     ----------
-    silent : float
+    idle : float
         Share of time between bursts.
     rate : float
         Of all packets that arrive during bursts, over the link's.
@@ -40,7 +40,7 @@ class PacketBursts(NamedTuple):
         Where losses lay if each packet were lost with the same chance.
     """
 
-    silent: float
+    idle: float
     rate: float
     own: float
     place: float

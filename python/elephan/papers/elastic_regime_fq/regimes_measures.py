@@ -234,11 +234,11 @@ def background_hit(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuanti
     """
     every = within_bursts(runs["bursts"].at(queue=queue))
     # A replication that loses none of the background has nothing to say.
-    told = [(lost, kept) for lost, kept in every if lost.size]
-    count = sum(lost.size for lost, _ in told)
-    said = f"{np.concatenate([lost for lost, _ in told]).mean():.2f} of {count} lost" if told else "none lost"
+    losing = [(lost, kept) for lost, kept in every if lost.size]
+    count = sum(lost.size for lost, _ in losing)
+    said = f"{np.concatenate([lost for lost, _ in losing]).mean():.2f} of {count} lost" if losing else "none lost"
     within = f"{np.mean([share for _, share in every]):.2f} of all"
-    return MeasuredQuantity([lost.mean() - share for lost, share in told] or [np.nan], f"{said}, {within}")
+    return MeasuredQuantity([lost.mean() - share for lost, share in losing] or [np.nan], f"{said}, {within}")
 
 
 def within_bursts(point: ExperimentPoint) -> list[tuple[NDArray[np.bool_], float]]:

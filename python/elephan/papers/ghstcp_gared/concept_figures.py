@@ -1,7 +1,7 @@
 """Figures 3, 8 and 9: the two networks, drawn from the scenarios, and when gentle adaptive RED moves max_p.
 
-*Source*: Zhang2005. What we have of the paper does not describe these three figures: what each shows is told from its
-place between the others (Figures 1, 2, 4 to 7 and 10 to 12 are known) and from the text around it.
+*Source*: Zhang2005. What we have of the paper does not describe these three figures: what each shows is inferred from
+its place between the others (Figures 1, 2, 4 to 7 and 10 to 12 are known) and from the text around it.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ HEADS = ("TCP's share of the link [%]", "max-min index", "S1 [Mbit/s]", "S2 [Mbi
     experiments=("table1", "table2", "scalable", "xcp", "vegas"),
 )
 def other_laws(runs: ExperimentRuns) -> Made:
-    """Draw the index of case 4 with each law, and tell the throughputs."""
+    """Draw the index of case 4 with each law, and list the throughputs."""
     every = delays(runs, "scalable")
     rows = {
         "HighSpeed TCP (case 4)": [{of: measured(runs, of, 4, delay) for of in OF} for delay in every],
@@ -64,7 +64,7 @@ def other_laws(runs: ExperimentRuns) -> Made:
         Axis("delay one way [ms]", scale="names", low=-0.5, high=len(every) - 0.5, names=tuple(map(str, every))),
         INDEX,
         series,
-        note="XCP: all ten flows, at queues that speak it. The others share a drop-tail queue with the Reno of S1.",
+        note="XCP: all ten flows, at queues that implement it. The others share a drop-tail queue with the Reno of S1.",
     )
     table = [
         (entry(name), entry(delay), *(entry(one[of].to_json()) for of in ("util", "fair", "s1", "s2")))

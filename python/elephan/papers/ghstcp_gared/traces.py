@@ -25,7 +25,7 @@ TOGETHER = 1.0
 """Flows that time out, or are cut, within this of one another do so together: the smallest timeout [s]."""
 
 SHIFTS = 20
-"""So often the cuts of flows are shifted for what chance gives: it is then known to a tenth of a flow."""
+"""So often the cuts of flows are shifted for what chance gives: it is then accurate to a tenth of a flow."""
 
 INTERVAL = 0.5
 """Between two looks of adaptive RED at its average [s]."""

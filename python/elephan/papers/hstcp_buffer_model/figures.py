@@ -87,21 +87,21 @@ def _used(
     queue: str, link: str, runs: ExperimentRuns, more: tuple[Series, ...] = (), note: str = ""
 ) -> tuple[Figure, Figure]:
     """Utilization against the buffer: on linear axes, whose shares end at 1 as the paper's do, and on ours."""
-    told = _told(queue, link, runs, more, note)
+    logarithmic = _on_log_axes(queue, link, runs, more, note)
     linear = replace(
-        told,
-        name=f"{told.name}-linear",
-        x=Axis(told.x.label, low=0.0, high=1.03),
-        y=Axis(told.y.label, low=0.0, high=1.03),
+        logarithmic,
+        name=f"{logarithmic.name}-linear",
+        x=Axis(logarithmic.x.label, low=0.0, high=1.03),
+        y=Axis(logarithmic.y.label, low=0.0, high=1.03),
         link="",
         note="On linear axes, for the paper's curves. The next picture has the same with a logarithmic axis of buffers "
         "and one of utilizations that tells 0.9, 0.95 and 0.99 apart.",
     )
-    return linear, told
+    return linear, logarithmic
 
 
-def _told(queue: str, link: str, runs: ExperimentRuns, more: tuple[Series, ...], note: str) -> Figure:
-    """Utilization against the buffer, small buffers and full links told apart."""
+def _on_log_axes(queue: str, link: str, runs: ExperimentRuns, more: tuple[Series, ...], note: str) -> Figure:
+    """Utilization against the buffer, small buffers and full links both spread out."""
     model = "model: M/M/1/K" if queue == "droptail" else "model: RED"
     points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
     ours = _measured("simulated", link, points, _utilization, "blue")

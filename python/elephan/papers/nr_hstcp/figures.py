@@ -207,17 +207,17 @@ def _table(title: str, points: ExperimentPoints) -> Table:
 def _beside_ns2(runs: ExperimentRuns) -> Table:
     """Our runs of the minutes that ns-2 was run for, and its rows."""
     rows = []
-    for told in csv.DictReader(NS2.read_text(encoding="utf-8").splitlines()):
-        point = runs["early"].at(rtt=float(told["rtt_ms"]))
+    for row in csv.DictReader(NS2.read_text(encoding="utf-8").splitlines()):
+        point = runs["early"].at(rtt=float(row["rtt_ms"]))
         standard = np.hstack([point.flows("goodput_bps", group) for group in ("cross1", "cross2")])
         goodputs = (point.flows("goodput_bps", "short"), point.flows("goodput_bps", "long"), standard)
         ours = [cell(MeasuredQuantity(got.mean(axis=1) / 1e6).to_json()) for got in goodputs]
         used = [cell(MeasuredQuantity(point.link("utilization", hop)).to_json(), 100) for hop in ("hop1", "hop2")]
-        theirs = [cell(float(told[name])) for name in ("short_mbps", "long_mbps", "standard_mbps")]
-        their_hops = [cell(float(told[name]), 100) for name in ("hop1_used", "hop2_used")]
+        theirs = [cell(float(row[name])) for name in ("short_mbps", "long_mbps", "standard_mbps")]
+        their_hops = [cell(float(row[name]), 100) for name in ("hop1_used", "hop2_used")]
         rows += [
-            (cell(float(told["rtt_ms"])), cell("elephan"), *ours, *used),
-            (cell(float(told["rtt_ms"])), cell("ns-2 2.35"), *theirs, *their_hops),
+            (cell(float(row["rtt_ms"])), cell("elephan"), *ours, *used),
+            (cell(float(row["rtt_ms"])), cell("ns-2 2.35"), *theirs, *their_hops),
         ]
     flows = ("75 ms [Mbit/s]", "the other [Mbit/s]", "a standard flow [Mbit/s]")
     heads = ("RTT of the other [ms]", "simulator", *flows, "first hop used [%]", "second [%]")

@@ -264,8 +264,8 @@ class ModelTable:
         shown = {head: self[name].tolist() for name, head in heads.items()}
         fixed = {name: column[0] for name, column in self.values.items() if name not in self.varied}
         said = ", ".join(f"{name} = {self._written(name, value)}" for name, value in fixed.items())
-        told = [note(line) for line in (said, *(f"Not predicted: {line}" for line in self.model.fails)) if line]
-        return joined(table(shown, self.model.title), *told)
+        notes = [note(line) for line in (said, *(f"Not predicted: {line}" for line in self.model.fails)) if line]
+        return joined(table(shown, self.model.title), *notes)
 
     def _written(self, name: str, value: Any) -> str:
         """A parameter's value with its unit."""
@@ -334,18 +334,18 @@ class Model:
         From `Values` to columns, arrays of shape (rows,).
     picture : ModelPicture or None
     predict : callable or None
-        From a `Bottleneck` and buffers [packets], shape (buffers,), to a `Prediction`; None if it says nothing of
-        links.
+        From a `Bottleneck` and buffers [packets], shape (buffers,), to a `Prediction`; None if it is no model
+        of links.
     from_link : callable or None
-        From a network and the index of a link to values of parameters, as text; for a model that says something of a
-        link by its own table.
+        From a network and the index of a link to values of parameters, as text; for a model whose own
+        table applies to a link.
     unsuited : callable
-        Why it cannot speak of a bottleneck at all; empty if it can.
+        Why it does not apply to a bottleneck; empty if it does.
     doubts : callable
         Which of its assumptions a bottleneck breaks, a line each.
     asks : callable
-        What it asks of a law, named as in `controls`, on a bottleneck: a parameter that changes none of that it cannot
-        feel.
+        What it asks of a law, named as in `controls`, on a bottleneck: a parameter that changes none of that has no
+        effect on its prediction.
 
     Examples
     --------

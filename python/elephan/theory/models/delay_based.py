@@ -117,12 +117,12 @@ def _unsuited(link: Bottleneck) -> str:
 def _doubts(link: Bottleneck) -> list[str]:
     lines = []
     if link.discipline != "drop-tail":
-        lines.append(f"takes a drop-tail queue, first in first out; here {link.discipline}")
+        lines.append(f"assumes a drop-tail queue, first in first out; here {link.discipline}")
     if link.flows > 1:
         most = targets(link.law)[1]
         lines.append(
-            f"takes every flow to know its RTT without a queue, {link.flows * most:.0f} packets waiting at most; if "
-            f"they come one after the other, {joining(link.flows) * most:.0f}"
+            f"assumes that every flow knows its RTT without a queue, {link.flows * most:.0f} packets waiting at most; "
+            f"if they come one after the other, {joining(link.flows) * most:.0f}"
         )
     return lines + other_traffic(link)
 
@@ -134,7 +134,7 @@ MODEL = Model(
     says="Where FAST (200 packets a flow) and Vegas (1 to 3) rest: utilization 1, no loss and a queue of all targets, "
     "if the buffer has room for it.",
     fails=(
-        "Says nothing of a buffer without room for all targets.",
+        "Does not apply to a buffer without room for all targets.",
         "Flows that come while others have a queue take it for propagation and keep more, up to joining_packets; a "
         "buffer without room for those may lose.",
         "Slow start may overflow the buffer before the law rests; of Vegas' band it takes the middle.",

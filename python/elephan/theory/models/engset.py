@@ -42,7 +42,7 @@ MODEL = Model(
     fails=(
         "Round trips, slow start and losses of TCP are left out: it is the limit of short RTTs. The paper simulates "
         "about 110 of 200 and 400 of 500 users active, because losses leave the link idle at times.",
-        "It knows no buffer, so no idle time that falls as the buffer grows.",
+        "It has no buffer, so no idle time that falls as the buffer grows.",
     ),
     parameters={
         "users": ModelParameter("20,50,100,150,200,300,400,500", "1", "how many", within="[1, 100000]"),

@@ -283,11 +283,11 @@ def few_segments(link: Bottleneck) -> list[str]:
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
     >>> few_segments(bottleneck(Scenario.from_text(EXAMPLE).replace({"flows[0].count": 40}).network, 0))
-    ["takes no timeouts; here a flow's share is 2.5 segments"]
+    ["assumes no timeouts; here a flow's share is 2.5 segments"]
     """
     window = link.bdp / link.flows
     # Fast retransmit needs three segments behind the lost one.
-    return [f"takes no timeouts; here a flow's share is {window:.2g} segments"] if window < 4 else []
+    return [f"assumes no timeouts; here a flow's share is {window:.2g} segments"] if window < 4 else []
 
 
 def used(link: Bottleneck, share: Floats) -> Floats:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 QUEUES = ("drop-tail", "small-buffer", "red", "ared", "gared", "pie")
 PREDICTED = ("drop-tail", "red", "ared", "gared", "pie")
-"""Disciplines of a scenario that it speaks of."""
+"""Disciplines of a scenario that it applies to."""
 
 MOST_STEPS = 200_000
 """Of a table's trajectory: about ten seconds."""
@@ -174,7 +174,7 @@ def _unsuited(link: Bottleneck) -> str:
 def _doubts(link: Bottleneck) -> list[str]:
     lines = []
     if link.flows > 1:
-        lines.append("takes all flows for one mean window: cuts that come one at a time are smeared over them")
+        lines.append("replaces all flows by one mean window: cuts that come one at a time are smeared over them")
     if max(link.rtts_s) > 1.1 * min(link.rtts_s):
         lines.append("takes one RTT for all, their mean")
     if response(link.law).uses_rtt:

@@ -42,7 +42,7 @@ LAWS = tuple(SOURCES)
 """Laws that answer to loss alone."""
 
 FEWEST = 10
-"""Flows for which a Gaussian sum may be spoken of at all."""
+"""The fewest flows whose sum is about Gaussian."""
 
 
 class FullLinkShares:
@@ -131,7 +131,7 @@ def _unsuited(link: Bottleneck) -> str:
     if reason := deaf(link) or unlike(link):
         return reason
     if link.flows < FEWEST:
-        return f"it takes the sum of many windows; here {link.flows}"
+        return f"it assumes the sum of many windows; here {link.flows}"
     return ""
 
 
@@ -145,10 +145,10 @@ def _doubts(link: Bottleneck) -> list[str]:
     if n < 0.9 * link.flows:
         lines.append(f"takes unequal flows for {n:.0f} equal ones; Spang2021 says the root of n fails for unfair flows")
     if link.flows > 1 and max(link.rtts_s) <= 1.1 * min(link.rtts_s):
-        lines.append("takes flows out of step; RTTs within a tenth of each other tend to keep them in step")
+        lines.append("assumes flows out of step; RTTs within a tenth of each other tend to keep them in step")
     lines += few_segments(link)
     if link.discipline != "drop-tail":
-        lines.append(f"takes the mean queue to be half the buffer, of drop-tail; here {link.discipline}")
+        lines.append(f"assumes that the mean queue is half the buffer, of drop-tail; here {link.discipline}")
     return lines + other_traffic(link)
 
 

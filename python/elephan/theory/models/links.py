@@ -27,7 +27,7 @@ COLUMNS = {
 
 
 def suited(model: Model, network: Network, link: int) -> Bottleneck:
-    """See a link as a model does, or say why the model cannot speak of it.
+    """Reduce a link to what a model sees of it, or say why the model does not apply.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def suited(model: Model, network: Network, link: int) -> Bottleneck:
     Raises
     ------
     InputError
-        If the model says nothing of links, or nothing of this one.
+        If it is no model of links, or does not apply to this one.
 
     Examples
     --------
@@ -53,12 +53,12 @@ def suited(model: Model, network: Network, link: int) -> Bottleneck:
     """
     where = f"{network.origin}: link {network.links[link].name}"
     if model.predict is None:
-        message = f"{model.name}: says nothing of a scenario's link; give its own parameters with --set"
+        message = f"{model.name}: is no model of a scenario's link; give its own parameters with --set"
         raise InputError(message)
     seen = bottleneck(network, link)
     reason = "it limits no long-lived TCP flow" if seen is None else model.unsuited(seen)
     if seen is None or reason:
-        message = f"{where}: the model {model.name} cannot speak of it: {reason}"
+        message = f"{where}: the model {model.name} does not apply: {reason}"
         raise InputError(message)
     return seen
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 KINDS = ("red", "ared", "gared")
-"""Disciplines it speaks of."""
+"""Disciplines it applies to."""
 
 MOST_STATES = 1_000_000
 """Packets of buffer: the chain has a state for each."""
@@ -149,7 +149,7 @@ def _doubts(link: Bottleneck) -> list[str]:
     lines = ["drops by the instantaneous queue, where RED takes an average"]
     if link.discipline != "red":
         lines.append(
-            "takes the slope for settled where the mean queue is in the middle of the band, or at the slope's end"
+            "assumes that the slope is settled where the mean queue is in the middle of the band, or at the slope's end"
         )
     return lines + doubts(link)
 
@@ -162,7 +162,7 @@ MODEL = Model(
     "arrivals find them, makes them offer.",
     fails=(
         "It takes the instantaneous queue where RED takes an average: of the weight of the average, and of what it "
-        "makes unstable, it knows nothing.",
+        "makes unstable, it predicts nothing.",
         "When arrivals are Poisson a loss of 1e-5 needs only the tail of the queue above min_th: p_max hardly matters.",
         "No bursts and no synchronised losses: for ten HighSpeed flows on 1 Gbit/s it says 98.8 % at 10 % of the BDP "
         "and has no knee.",

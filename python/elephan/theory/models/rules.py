@@ -105,7 +105,7 @@ MODEL = Model(
         "No rule says what utilization, loss or delay its buffer brings; `elephan size` does.",
         "Most assume Reno at a drop-tail queue: ten HighSpeed flows use 92 % of the link of the defaults with a "
         "twelfth of the bandwidth-delay product.",
-        "An assumption is checked only where it can be told from a link and its flows: synchronised losses, bursts "
+        "An assumption is checked only where a link and its flows decide it: synchronised losses, bursts "
         "and timeouts are guessed from RTTs, access rates and windows.",
     ),
     parameters={

@@ -59,7 +59,7 @@ def _unsuited(link: Bottleneck) -> str:
 def _doubts(link: Bottleneck) -> list[str]:
     lines = []
     if link.discipline != "drop-tail":
-        lines.append(f"takes the buffer to fill before anything is lost; here {link.discipline}")
+        lines.append(f"assumes that the buffer fills before anything is lost; here {link.discipline}")
     if max(link.rtts_s) > 1.1 * min(link.rtts_s):
         lines.append("takes one RTT for all, their mean")
     return lines + few_segments(link) + other_traffic(link)

@@ -24,9 +24,9 @@ TAKEN: dict[str, tuple[tuple[Any, ...], str]] = {
         ({"kind": "classic"},),
         "takes windows that are open, by the classic slow start where they were not",
     ),
-    "recovery": (("sack", "prr", "rack"), "takes a loss to be repaired in a round trip"),
-    "delayed_ack": ((1,), "takes every segment to be acknowledged at once"),
-    "ecn": (("off",), "takes a drop for the signal, and one signal for one packet lost"),
+    "recovery": (("sack", "prr", "rack"), "assumes that a loss is repaired in a round trip"),
+    "delayed_ack": ((1,), "assumes that every segment is acknowledged at once"),
+    "ecn": (("off",), "assumes that drops are the signal, one for each lost packet"),
     "receive_window": ((None,), "takes windows that the receiver does not limit"),
 }
 """What a sawtooth depends on besides the law: values that the models stand for, and that in words."""
@@ -58,7 +58,7 @@ def unlike_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) -> li
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
     >>> unlike_senders(bottleneck(Scenario.from_text(EXAMPLE).replace({"flows[0].recovery": "tahoe"}).network, 0))
-    ['takes a loss to be repaired in a round trip; here recovery is tahoe']
+    ['assumes that a loss is repaired in a round trip; here recovery is tahoe']
     """
     lines = []
     for key in keys:
@@ -124,7 +124,7 @@ def unfelt(model: Model, link: Bottleneck) -> list[str]:
 
 
 def teeth(law: str, link: Bottleneck) -> Floats:
-    """What a model of sawteeth asks of a law on a link.
+    """What a model of sawteeth needs of a law on a link.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def teeth(law: str, link: Bottleneck) -> Floats:
 
 
 def periods(law: str, link: Bottleneck) -> Floats:
-    """What a model that knows a loss rate asks of a law on a link.
+    """What a model with a given loss rate needs of a law on a link.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def _doubts(link: Bottleneck) -> list[str]:
     if link.flows < 100:
         lines.append(f"takes many independent flows; here {link.flows}")
     if link.buffer_packets is None or link.buffer_packets**2 > link.bdp:
-        lines.append(f"takes a buffer below the root of the BDP, {link.bdp**0.5:.0f} packets; here it is larger")
+        lines.append(f"assumes a buffer below the root of the BDP, {link.bdp**0.5:.0f} packets; here it is larger")
     return lines + other_traffic(link)
 
 

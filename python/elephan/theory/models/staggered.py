@@ -82,9 +82,9 @@ def _unsuited(link: Bottleneck) -> str:
 def _doubts(link: Bottleneck) -> list[str]:
     lines = []
     if link.discipline != "drop-tail":
-        lines.append(f"takes the buffer to fill before anything is lost; here {link.discipline}")
+        lines.append(f"assumes that the buffer fills before anything is lost; here {link.discipline}")
     if link.flows > 1 and max(link.rtts_s) == min(link.rtts_s):
-        lines.append("takes flows to lose one at a time; those with equal RTTs tend to lose together")
+        lines.append("assumes that flows lose one at a time; those with equal RTTs tend to lose together")
     return lines + few_segments(link) + other_traffic(link)
 
 
