@@ -116,7 +116,7 @@ def test_every_row_is_what_it_would_be_alone(chosen: Model) -> None:
 def test_of_a_link_it_says_its_own_columns_or_why_not(chosen: Model) -> None:
     scenario = Scenario.from_text(EXAMPLE)
     if chosen.predict is None and chosen.from_link is None:
-        with pytest.raises(InputError, match=rf"^{chosen.name}: says nothing of a scenario's link"):
+        with pytest.raises(InputError, match=rf"^{chosen.name}: is no model of a scenario's link"):
             links.table(chosen, scenario.network, 0, {})
         return
     link = bottleneck(scenario.network, 0)

@@ -13,8 +13,8 @@ from elephan.accuracy import nearby
 from elephan.catalog import CardParameter, catalog
 from elephan.errors import ScenarioError
 from elephan.scenario import Scenario
-from elephan.theory.asked import SOURCES
 from elephan.theory.controls import kind, write
+from elephan.theory.law_responses import SOURCES
 from elephan.theory.models import MODELS, Bottleneck, bottleneck
 from elephan.theory.models.senders import TAKEN, doubts
 from elephan.theory.rules import RULES, LinkFacts, of_link

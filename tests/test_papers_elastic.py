@@ -13,9 +13,9 @@ from elephan.papers.elastic_regime_fq import measures
 from elephan.papers.elastic_regime_fq import packets as arrivals
 from elephan.papers.elastic_regime_fq.figures import FIGURES
 from elephan.papers.experiments import run
-from elephan.papers.judged import judge, see
 from elephan.papers.measured import MeasuredQuantity, number
 from elephan.papers.runs import ExperimentPoints, ExperimentRuns
+from elephan.papers.verdicts import judge, see
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 from elephan.store import Store

@@ -12,10 +12,10 @@ from elephan.papers.experiments import sweep_of
 from elephan.papers.ghstcp_gared import cells, traces
 from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed
 from elephan.papers.ghstcp_gared.nulls import has_sack, wrong_law, wrong_queue
-from elephan.papers.judged import Argument, Evidence, judge
 from elephan.papers.measured import MeasuredQuantity, number
 from elephan.papers.measures import parse
 from elephan.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns, NotRunError
+from elephan.papers.verdicts import Argument, Evidence, judge
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 

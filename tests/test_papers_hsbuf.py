@@ -15,8 +15,8 @@ from elephan.papers.experiments import run, sweep_of
 from elephan.papers.hstcp_buffer_model.figures import FIGURES, ns2
 from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled, two_in_step
 from elephan.papers.hstcp_buffer_model.measures import BELOW, MEASURES
-from elephan.papers.judged import judge, see
 from elephan.papers.runs import ExperimentPoints, ExperimentRuns, leading
+from elephan.papers.verdicts import judge, see
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 from elephan.store import Store

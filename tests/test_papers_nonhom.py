@@ -10,11 +10,11 @@ import pytest
 
 from elephan.papers import Paper
 from elephan.papers.experiments import run
-from elephan.papers.judged import judge
 from elephan.papers.nonhomogeneous_buffers import measures
 from elephan.papers.nonhomogeneous_buffers.figures import FIGURES
 from elephan.papers.nonhomogeneous_buffers.patterns import left, patterns
 from elephan.papers.runs import ExperimentPoints, ExperimentRuns
+from elephan.papers.verdicts import judge
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 from elephan.store import Store

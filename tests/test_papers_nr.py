@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from elephan.papers import Paper, experiments
-from elephan.papers.judged import judge
 from elephan.papers.runs import ExperimentPoints, ExperimentRuns, leading
+from elephan.papers.verdicts import judge
 from elephan.store import Store
 
 PAPER = Paper.read("nr-hstcp")

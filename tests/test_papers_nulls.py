@@ -13,10 +13,10 @@ from elephan.papers.accept import AcceptedBand
 from elephan.papers.explained import closed, explain
 from elephan.papers.ghstcp_gared import cells
 from elephan.papers.ghstcp_gared.nulls import has_sack, wrong_law, wrong_queue
-from elephan.papers.judged import JudgedClaim, judge, standing
 from elephan.papers.measured import MeasuredQuantity, largest, least
 from elephan.papers.reproduction import Reproduction, reproduce
 from elephan.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns
+from elephan.papers.verdicts import JudgedClaim, judge, standing
 from elephan.papers.words import bands
 from elephan.report.papers import _bands
 from toy_paper import toy_paper

@@ -7,7 +7,6 @@ import pytest
 
 from elephan.errors import InputError
 from elephan.theory import highspeed, hstcp, reno
-from elephan.theory.asked import SOURCES
 from elephan.theory.fixed_points import (
     Delay,
     FixedPoint,
@@ -21,6 +20,7 @@ from elephan.theory.fixed_points import (
     red,
     red_each,
 )
+from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import cubic, response
 
 

@@ -57,24 +57,24 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
     """
     steps = _steps(place)
     here: Any = mapping
-    said = ""
+    so_far = ""
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         if isinstance(step, str) and not step.startswith("["):
             if not isinstance(here, dict):
-                instead = f"; write {said}[{step}]" if isinstance(here, list) else ""
-                message = f"{said}: is not a table, so it has no {step}{instead}"
+                instead = f"; write {so_far}[{step}]" if isinstance(here, list) else ""
+                message = f"{so_far}: is not a table, so it has no {step}{instead}"
                 raise ScenarioError(message)
-            if not said and following is not None and step not in here and step != "record":
+            if not so_far and following is not None and step not in here and step != "record":
                 # Of what a file need not have, only `record` is a table that can be made here.
                 message = f"{step}: unknown key; {_known_key(step, here)}"
                 raise ScenarioError(message)
-            said = f"{said}.{step}" if said else step
+            so_far = f"{so_far}.{step}" if so_far else step
             key: str | int = step
             if following is not None and step not in here:
                 here[step] = {}
         else:
-            key = _position(here, step, said)
-            said = f"{said}[{str(step).strip('[]')}]"
+            key = _position(here, step, so_far)
+            so_far = f"{so_far}[{str(step).strip('[]')}]"
         if following is None:
             here[key] = value
         else:
@@ -103,15 +103,15 @@ def _known_key(word: str, table: Mapping[str, object]) -> str:
     return suggest(word, known, f"known here: {', '.join(known)}", "`")
 
 
-def _position(here: object, step: str | int, said: str) -> int:
+def _position(here: object, step: str | int, so_far: str) -> int:
     """Index of an element of a list, given by number or by the name in it."""
     if not isinstance(here, list):
-        message = f"{said}: is not a list, so it has no [{str(step).strip('[]')}]"
+        message = f"{so_far}: is not a list, so it has no [{str(step).strip('[]')}]"
         raise ScenarioError(message)
     if isinstance(step, int):
         if step < len(here):
             return step
-        message = f"{said}[{step}]: there are only {len(here)}, counted from 0"
+        message = f"{so_far}[{step}]: there are only {len(here)}, counted from 0"
         raise ScenarioError(message)
     names = [item.get("name") if isinstance(item, dict) else None for item in here]
     name = step.strip("[]")
@@ -119,5 +119,5 @@ def _position(here: object, step: str | int, said: str) -> int:
         return names.index(name)
     known = [str(n) for n in names if n]
     hint = suggest(name, known, f"known: {', '.join(known)}")
-    message = f"{said}[{name}]: there is none of this name; {hint}"
+    message = f"{so_far}[{name}]: there is none of this name; {hint}"
     raise ScenarioError(message)

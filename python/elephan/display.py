@@ -104,9 +104,9 @@ def table(columns: Mapping[str, Sequence[Any]], caption: str = "", *, most: int 
         for head, side in zip(columns, sides, strict=True)
     )
     rows = "".join(f"<tr>{_row(list(columns.values()), sides, i)}</tr>" for i in shown)
-    said = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
+    caption_html = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
     note_ = "" if count <= most else note(f"{count} rows")
-    inside = f"{said}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>"
+    inside = f"{caption_html}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>"
     return f'<div style="{_SCROLL}"><table style="{_TABLE}">{inside}</table></div>{note_}'
 
 
@@ -165,8 +165,8 @@ def facts(rows: Mapping[str, object], caption: str = "") -> str:
         f'<td style="{_CELL.format("left", "400")}">{escape(cell(value))}</td></tr>'
         for name, value in rows.items()
     )
-    said = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
-    return f'<table style="{_TABLE}">{said}<tbody>{lines}</tbody></table>'
+    caption_html = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
+    return f'<table style="{_TABLE}">{caption_html}<tbody>{lines}</tbody></table>'
 
 
 def note(text: str) -> str:

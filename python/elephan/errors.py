@@ -78,11 +78,11 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # noqa: PLC0415 (slow to import, and only who errs needs it)
 
     plain = {_bare(name): name for name in reversed(list(known))}
-    said = _bare(word)
-    begun = [name for name in plain if name.startswith(said)] if len(said) >= BEGUN else []
-    found = begun if len(begun) == 1 else get_close_matches(said, reversed(plain), 3, ALIKE)
+    bare = _bare(word)
+    begun = [name for name in plain if name.startswith(bare)] if len(bare) >= BEGUN else []
+    found = begun if len(begun) == 1 else get_close_matches(bare, reversed(plain), 3, ALIKE)
     # Letters that changed places are the likeliest error, which the similarity does not count.
-    found.sort(key=lambda name: sorted(name) != sorted(said))
+    found.sort(key=lambda name: sorted(name) != sorted(bare))
     return plain[found[0]] if found else None
 
 

@@ -156,8 +156,8 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> NearbyErrors:
     if why:
         return NearbyErrors(math.nan, math.nan, 0, f"not checked by simulation: {why}", bool(_stranger(link)))
     largest, mean = max(map(abs, off)), sum(off) / len(off)
-    said = _sentence(largest, mean, len(off), corners) + _but(link)
-    return NearbyErrors(mean, largest, len(off), said)
+    sentence = _sentence(largest, mean, len(off), corners) + _but(link)
+    return NearbyErrors(mean, largest, len(off), sentence)
 
 
 def largest_error(name: str, link: Bottleneck, buffer: float) -> float:

@@ -120,11 +120,11 @@ def _points(sweep: Sweep, out: Path | None, progress: Progress, *, json: bool, r
 
 
 def _write(compared: ScenarioComparison, out: Path) -> list[Path]:
-    from elephan.plots.origins import draw_origins  # noqa: PLC0415 (Matplotlib is slow to import)
+    from elephan.plots.model_sim_testbed import draw_model_sim_testbed  # noqa: PLC0415 (Matplotlib is slow to import)
     from elephan.run.files import whole_folder  # noqa: PLC0415 (as above)
 
     with writing(out), whole_folder(out) as folder:
-        written = [*compared.write(folder), *draw_origins(compared, folder)]
+        written = [*compared.write(folder), *draw_model_sim_testbed(compared, folder)]
     return [out / path.name for path in written]
 
 

@@ -24,7 +24,7 @@ TABLE = "ELEPHAN_COMPLETION"
 """Variable of the environment that holds the table, as JSON."""
 
 Offer = tuple[str, str]
-"""A word and what is said of it."""
+"""A word and what it is about."""
 
 
 def offers(table: dict[str, Any], words: Sequence[str]) -> list[Offer]:
@@ -110,12 +110,14 @@ def _of(source: str, typed: str, table: dict[str, Any], plain: Sequence[str], st
         return _begun(typed, names[which].items())
     if kind == "several":
         done, comma, _ = typed.rpartition(",")
-        free = {name: said for name, said in names[which].items() if name not in done.split(",")}
-        return _begun(typed, [(f"{done}{comma}{name}", said) for name, said in free.items()])
+        free = {name: about for name, about in names[which].items() if name not in done.split(",")}
+        return _begun(typed, [(f"{done}{comma}{name}", about) for name, about in free.items()])
     if kind == "assigned":
-        return _begun(typed, [(f"{name}=", said) for name, said in names[which].items()])
+        return _begun(typed, [(f"{name}=", about) for name, about in names[which].items()])
     if kind == "parameters":
-        return _begun(typed, [(f"{name}=", said) for name, said in table["parameters"].get(_first(plain), {}).items()])
+        return _begun(
+            typed, [(f"{name}=", about) for name, about in table["parameters"].get(_first(plain), {}).items()]
+        )
     if kind == "places":
         return _begun(typed, _places(typed, table, _first(plain)))
     if kind == "links":
@@ -178,17 +180,17 @@ def _places(typed: str, table: dict[str, Any], path: str) -> Iterator[Offer]:
     place, equals, _ = typed.partition("=")
     if equals:
         named = table["values"].get(re.split(r"[.\]]", place)[-1])
-        yield from ((f"{place}={name}", said) for name, said in table["names"].get(named, {}).items())
+        yield from ((f"{place}={name}", about) for name, about in table["names"].get(named, {}).items())
         return
     match = re.match(r"(links|flows)\[([^\[\]]*)\]\.(?:(\w+)\.)?", typed)
     if match is not None:
         inner = _inner(match, table, path) if match[3] else keys[match[1]]
-        yield from ((f"{match[0]}{key}=", said) for key, said in inner.items())
+        yield from ((f"{match[0]}{key}=", about) for key, about in inner.items())
         yield from ((f"{match[0]}{key}.", "") for key in inner if not match[3] and key in ("tcp", "queue", "control"))
     elif typed.startswith("record."):
-        yield from ((f"record.{key}=", said) for key, said in keys["record"].items())
+        yield from ((f"record.{key}=", about) for key, about in keys["record"].items())
     else:
-        yield from ((f"{key}=", said) for key, said in keys[""].items() if key not in ("links", "flows", "record"))
+        yield from ((f"{key}=", about) for key, about in keys[""].items() if key not in ("links", "flows", "record"))
         scenario = _scenario(path)
         yield from ((f"{kind}[{name}].", "") for kind in ("links", "flows") for name in _names(scenario, kind))
         yield "record.", "What is recorded"
@@ -282,7 +284,7 @@ def main(arguments: Sequence[str]) -> None:
         point, line = words
         lines = for_bash(table, line[: int(point)])
     else:
-        lines = [f"{word}\t{said}" if said else word for word, said in offers(table, words)]
+        lines = [f"{word}\t{about}" if about else word for word, about in offers(table, words)]
     sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 

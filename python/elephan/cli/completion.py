@@ -205,8 +205,8 @@ def _group(group: Any, name: str) -> dict[str, Any]:
         for each, verb in group.commands.items()
         if not verb.hidden
     }
-    said = (group.short_help or group.help or "").strip().partition("\n")[0]
-    return {"help": said, "options": _verb(group, name)["options"], "verbs": verbs}
+    help_text = (group.short_help or group.help or "").strip().partition("\n")[0]
+    return {"help": help_text, "options": _verb(group, name)["options"], "verbs": verbs}
 
 
 def _verb(verb: Any, name: str) -> dict[str, Any]:
@@ -219,10 +219,10 @@ def _verb(verb: Any, name: str) -> dict[str, Any]:
             more = each.nargs == -1
         elif not each.hidden and "--help" not in each.opts:
             value = None if each.is_flag else _source(name, each)
-            said = (each.help or "").partition(";")[0].replace("\\[", "[")
-            options.append({"names": list(each.opts), "value": value, "help": said, "more": each.multiple})
-    said = (verb.short_help or verb.help or "").strip().partition("\n")[0]
-    return {"help": said, "options": options, "arguments": arguments, "more": more}
+            help_text = (each.help or "").partition(";")[0].replace("\\[", "[")
+            options.append({"names": list(each.opts), "value": value, "help": help_text, "more": each.multiple})
+    help_text = (verb.short_help or verb.help or "").strip().partition("\n")[0]
+    return {"help": help_text, "options": options, "arguments": arguments, "more": more}
 
 
 def _source(verb: str, each: Any) -> str:
@@ -247,8 +247,8 @@ def _keys() -> dict[str, dict[str, str]]:
     }
     return {
         name: {
-            key: " ".join(said["description"].split()).partition(". ")[0].rstrip(".")
-            for key, said in part["properties"].items()
+            key: " ".join(help_text["description"].split()).partition(". ")[0].rstrip(".")
+            for key, help_text in part["properties"].items()
         }
         for name, part in tables.items()
     }

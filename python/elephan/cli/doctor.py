@@ -19,10 +19,10 @@ def doctor(json: JsonOption = False) -> None:
     from elephan.doctor import document, examine  # noqa: PLC0415 (--help does without the extension)
 
     rows = examine()
-    said = document(rows)
+    report = document(rows)
     if json:
-        print_json(said)
-        raise typer.Exit(0 if said["ok"] else 1)
+        print_json(report)
+        raise typer.Exit(0 if report["ok"] else 1)
     cells = [[row.name, row.status, row.found + ("" if row.status == "ok" else f"; for {row.purpose}")] for row in rows]
     table = fitted_table(["", "", "found"], cells, [True] * 3)
     for row, (now, following) in zip(table.rows, pairwise([*rows, None]), strict=True):
@@ -31,5 +31,5 @@ def doctor(json: JsonOption = False) -> None:
     mends = [row for row in rows if row.mend]
     if mends:
         print_lines("", "To mend:", *(f"  {row.mend}  # {row.name}: {row.purpose}" for row in mends))
-    print_lines("", "Simulations run here." if said["ok"] else "Simulations do not run here: see what is missing.")
-    raise typer.Exit(0 if said["ok"] else 1)
+    print_lines("", "Simulations run here." if report["ok"] else "Simulations do not run here: see what is missing.")
+    raise typer.Exit(0 if report["ok"] else 1)

@@ -71,9 +71,9 @@ def model(
         _show_map(chosen, out, json=json)
         return
     given = _assignments(set_ or [])
-    said: dict[str, Any] = {}
+    simulation: dict[str, Any] = {}
     if simulate:
-        table, said = _simulate(chosen, given, other=scenario is not None or link is not None)
+        table, simulation = _simulate(chosen, given, other=scenario is not None or link is not None)
     elif scenario is None:
         if link is not None:
             message = "--link: a link belongs to a scenario; give --scenario FILE too"
@@ -90,19 +90,19 @@ def model(
         with writing(out):
             written = [
                 write_parquet(out / f"{name}.parquet", {**table.values, **table.columns}, {"model": name}),
-                write_json(out / f"{name}.json", table.to_json() | said),
+                write_json(out / f"{name}.json", table.to_json() | simulation),
                 *draw_model(table, out),
             ]
     if json:
-        print_json(table.to_json() | said)
+        print_json(table.to_json() | simulation)
     else:
         print_tables(*_tables(table, only_simulated=simulate))
     for path in written:
         say(f"wrote {path}")
     for line in table.model.fails:
         say(f"note: {line}")
-    if said:
-        say(f"note: simulated, without --set: {said['simulation']['says']}")
+    if simulation:
+        say(f"note: simulated, without --set: {simulation['simulation']['says']}")
 
 
 def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[ModelTable, dict[str, Any]]:

@@ -43,7 +43,7 @@ class ProgressLine:
         self.what, self.quiet, self.of = what, quiet, of
         self.bar: Bar | None = None
         self.begun = time.monotonic()
-        self.said = self.begun - EVERY_S + FIRST_S
+        self.last_line_s = self.begun - EVERY_S + FIRST_S
 
     def __enter__(self) -> Self:
         if not self.quiet and sys.stderr.isatty():
@@ -113,9 +113,9 @@ class ProgressLine:
         text = f"{self.what}: {note}" if note else self.what
         if self.bar is not None:
             self.bar.update(self.task, completed=done, total=total, description=text, left_s=left_s)
-        elif not self.quiet and (time.monotonic() - self.said >= EVERY_S):
-            self.said = time.monotonic()
-            left = (self.said - self.begun) / max(done, 1) * (total - done) if left_s is None else left_s
+        elif not self.quiet and (time.monotonic() - self.last_line_s >= EVERY_S):
+            self.last_line_s = time.monotonic()
+            left = (self.last_line_s - self.begun) / max(done, 1) * (total - done) if left_s is None else left_s
             known = f", about {left:.0f} s left" if done else ""
             say(f"{text}: {done} of {total} {self.of}{known}")
 

@@ -142,8 +142,8 @@ def _show(document: Mapping[str, Any], *, every: bool) -> None:
         print_tables(_table(claims if len(claims) <= FEW else missed))
     if len(claims) > FEW:
         print_tables(_by_paper(document))
-    said, apart = headline(document["origins"])
-    print_lines(f"{said}.", *([f"Counted apart: {apart}."] if apart else []))
+    counts, apart = headline(document["origins"])
+    print_lines(f"{counts}.", *([f"Counted apart: {apart}."] if apart else []))
     print_lines(*bands([each for each in document["power"] if each["whole"]]))
     changed = [each for each in document["changed"] if each["was"] is not None]
     for each in changed[:FEW]:

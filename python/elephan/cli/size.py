@@ -217,7 +217,7 @@ def _tables(answer: SizeAnswer) -> list[Table | str]:
 
 
 def _rules(answer: SizeAnswer, document: dict[str, Any]) -> Table:
-    """What rules of thumb would have said; ~ marks what is by the trusted model, where it holds, and not measured."""
+    """Buffers by rules of thumb; ~ marks what is by the trusted model, where it holds, and not measured."""
     table = new_table("rule of thumb", "packets", "of the answer", "utilization", "delay [ms]")
     for name, packets in document["rules"].items():
         table.add_row(
@@ -244,8 +244,8 @@ def _known(answer: SizeAnswer, packets: float, metric: str, scale: float = 1.0) 
         return f"{measured * scale:.3g}"
     if answer.trusted is None or not answer.models[answer.trusted].holds(packets):
         return "-"
-    said = answer.models[answer.trusted].at(packets, metric)
-    return "-" if said is None else f"~{said * scale:.3g}"
+    predicted = answer.models[answer.trusted].at(packets, metric)
+    return "-" if predicted is None else f"~{predicted * scale:.3g}"
 
 
 def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:

@@ -14,10 +14,10 @@ from elephan.errors import InputError
 from elephan.renamed import renamed_attributes
 from elephan.run import run
 from elephan.scenario import Scenario
-from elephan.theory.asked import asked
+from elephan.theory.law_responses import law_responses
 from elephan.theory.models import MODELS
 from elephan.theory.models.bottleneck import bottleneck
-from elephan.theory.models.senders import PERIOD, unfelt, unlike_senders
+from elephan.theory.models.senders import PERIOD, ignored_parameters, unlike_senders
 from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
@@ -258,10 +258,10 @@ def _model(network: Network) -> dict[str, float] | None:
     if link is None or link.buffer_packets is None or link.discipline != "drop-tail" or len(set(link.laws)) != 1:
         return None
     try:
-        law = asked(link.law)
+        law = law_responses(link.law)
     except InputError:
         return None
-    if law.remembers or unlike_senders(link, PERIOD) or unfelt(MODELS["sawtooth"], link):
+    if law.remembers or unlike_senders(link, PERIOD) or ignored_parameters(MODELS["sawtooth"], link):
         return None
     found = synchronised(law, link.rate, link.buffer_packets, link.mean_rtt_s, link.flows)
     high, full = (link.bdp + link.buffer_packets) / link.flows, link.mean_rtt_s + link.buffer_packets / link.rate

@@ -84,8 +84,8 @@ def packages(*names: str) -> Callable[[], ProbeFinding]:
         there = ", ".join(f"{name} {_version(name)}" for name in names if name not in lacking)
         if not lacking:
             return ProbeFinding(OK, there)
-        said = f"{there}; not {', '.join(lacking)}" if there else f"no {', '.join(lacking)}"
-        return ProbeFinding(LIMITED if there else MISSING, said, pip(*lacking))
+        text = f"{there}; not {', '.join(lacking)}" if there else f"no {', '.join(lacking)}"
+        return ProbeFinding(LIMITED if there else MISSING, text, pip(*lacking))
 
     return look
 

@@ -89,8 +89,8 @@ def load(law: str, **parameters: Any) -> KernelLaw:
         If there is no such law or parameter, or this machine cannot load it: what would mend that.
     """
     # Texts, numbers and truth values are the same in JSON and TOML.
-    said = ", ".join(f"{name} = {json.dumps(value)}" for name, value in {"law": law, **parameters}.items())
-    _native.kernel_load(f"{{ {said} }}")
+    arguments = ", ".join(f"{name} = {json.dumps(value)}" for name, value in {"law": law, **parameters}.items())
+    _native.kernel_load(f"{{ {arguments} }}")
     return next(one for one in laws() if law in {one.name, one.called})
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from elephan.papers.judged import JudgedClaim
     from elephan.papers.paper import Paper
+    from elephan.papers.verdicts import JudgedClaim
 
 FILE = "verdicts.csv"
 COLUMNS = ("id", "verdict", "quick")

@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.papers.judged import UNMEASURED, standing
 from elephan.papers.runs import ExperimentPoints, ExperimentRuns
+from elephan.papers.verdicts import UNMEASURED, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from elephan.papers.accept import AcceptedBand
-    from elephan.papers.judged import JudgedClaim
     from elephan.papers.measured import Found
     from elephan.papers.paper import Claim, ClaimFamily, Paper
+    from elephan.papers.verdicts import JudgedClaim
 
 CONSTANT, OPPOSITE, FLAT, ANOTHER = "constant", "opposite", "flat", "another point"
 

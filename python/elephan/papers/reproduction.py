@@ -12,9 +12,9 @@ from elephan.errors import InputError, suggest
 from elephan.papers import committed, nulls
 from elephan.papers import experiments as running
 from elephan.papers.committed import CommittedVerdict
-from elephan.papers.judged import VERDICTS, Argument, Evidence, JudgedClaim, judge, see
 from elephan.papers.paper import ORIGINS, Paper
 from elephan.papers.runs import ExperimentRuns
+from elephan.papers.verdicts import VERDICTS, Argument, Evidence, JudgedClaim, judge, see
 from elephan.run.files import provenance, write_json
 from elephan.store import Store
 
@@ -101,8 +101,8 @@ class Reproduction:
             note = "by full runs of all of its family" if known.full == "uninformative" else ""
         if not note:
             return one
-        said = "; ".join(part for part in (one.note, note) if part)
-        return replace(one, verdict="ran" if self.quick else "uninformative", note=said)
+        text = "; ".join(part for part in (one.note, note) if part)
+        return replace(one, verdict="ran" if self.quick else "uninformative", note=text)
 
     @cached_property
     def known(self) -> dict[str, dict[str, CommittedVerdict]]:
@@ -242,8 +242,8 @@ class Reproduction:
         return write_json(folder / DOCUMENT, self.to_json())
 
     def __repr__(self) -> str:
-        said = (f"{n} {v}" for v, n in self._totals().items() if n)
-        return f"<Reproduction of {len(self.asked)} claims: {', '.join(said)}>"
+        text = (f"{n} {v}" for v, n in self._totals().items() if n)
+        return f"<Reproduction of {len(self.asked)} claims: {', '.join(text)}>"
 
     def _totals(self) -> dict[str, int]:
         return {v: sum(of[v] for of in self.summary.values()) for v in VERDICTS}

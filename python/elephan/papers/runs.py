@@ -209,8 +209,8 @@ class ExperimentPoints:
         """
         found = self.where(**labels).points
         if len(found) != 1:
-            said = ", ".join(f"{name}={value}" for name, value in labels.items()) or "no labels"
-            message = f"{self.name}: {len(found)} points with {said}"
+            labelled = ", ".join(f"{name}={value}" for name, value in labels.items()) or "no labels"
+            message = f"{self.name}: {len(found)} points with {labelled}"
             raise NotRunError(message)
         return found[0]
 

@@ -204,8 +204,8 @@ _WANTED: dict[str, Any] = {"color": BLACK, "lw": 0.8, "ls": (0, (5, 3)), "zorder
 def _curve(answer: SizeAnswer) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Delay [ms] and utilization as the buffer grows: as measured, or by the trusted model if nothing was simulated."""
     if not answer.is_simulated and answer.trusted is not None:
-        said = answer.models[answer.trusted].curve
-        return 1e3 * said.queueing_delay_s, said.utilization
+        prediction = answer.models[answer.trusted].curve
+        return 1e3 * prediction.queueing_delay_s, prediction.utilization
     curve = answer.curve
     delay = np.array([curve.estimate(b, "queueing_delay_s").mean for b in curve.buffers])
     return 1e3 * delay, np.array([curve.estimate(b, "utilization").mean for b in curve.buffers])

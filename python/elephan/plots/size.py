@@ -161,8 +161,8 @@ def _reach(answer: SizeAnswer) -> tuple[float, float]:
 
 def _lowest(answer: SizeAnswer) -> list[float]:
     """Utilization of the trusted model where the picture begins."""
-    said = answer.models[answer.trusted].at(_reach(answer)[0], "utilization") if answer.trusted else None
-    return [] if said is None else [said]
+    prediction = answer.models[answer.trusted].at(_reach(answer)[0], "utilization") if answer.trusted else None
+    return [] if prediction is None else [prediction]
 
 
 def _expected(answer: SizeAnswer, metric: str, factor: float) -> list[float]:
@@ -170,21 +170,21 @@ def _expected(answer: SizeAnswer, metric: str, factor: float) -> list[float]:
     if answer.trusted is None:
         return []
     low, high = _reach(answer)
-    said = [answer.models[answer.trusted].at(float(b), metric) for b in np.geomspace(low, high, 20)]
-    values = [factor * value for value in said if value is not None and value > 0]
+    prediction = [answer.models[answer.trusted].at(float(b), metric) for b in np.geomspace(low, high, 20)]
+    values = [factor * value for value in prediction if value is not None and value > 0]
     return [value for value in values if value > max(values) / 1000]
 
 
 def _models(axes: Axes, answer: SizeAnswer, metric: str, factor: float) -> None:
     """What the models say of a metric, pale where they did not hold; the one that the search began with in full."""
-    applicable = [name for name, said in answer.models.items() if np.isfinite(said.curve.utilization).any()]
+    applicable = [name for name, prediction in answer.models.items() if np.isfinite(prediction.curve.utilization).any()]
     for colour, name in zip(MODEL_COLOURS, applicable, strict=False):
-        said = answer.models[name]
+        prediction = answer.models[name]
         style = "-" if name == answer.trusted else (0, (4, 2))
-        values = factor * getattr(said.curve, metric)
+        values = factor * getattr(prediction.curve, metric)
         look: dict[str, Any] = {"ls": style, "lw": 0.9, "color": colour, "zorder": 1, "scaley": False}
-        axes.plot(said.buffers, values, **look, alpha=0.3)
-        axes.plot(said.buffers, np.where(said.held, values, np.nan), **look, label=name)
+        axes.plot(prediction.buffers, values, **look, alpha=0.3)
+        axes.plot(prediction.buffers, np.where(prediction.held, values, np.nan), **look, label=name)
 
 
 def stretch_towards_one(axes: Axes, smallest: float) -> None:

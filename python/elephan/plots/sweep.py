@@ -220,8 +220,8 @@ def _lines(points: Sequence[PointResult], axis: LabelNumbers) -> dict[str, list[
     found: dict[str, list[int]] = {}
     for i in sorted(range(len(points)), key=lambda i: axis.values[i]):
         if math.isfinite(axis.values[i]):
-            said = ", ".join(_label_text(name, points[i].labels.get(name)) for name in others)
-            found.setdefault(said, []).append(i)
+            text = ", ".join(_label_text(name, points[i].labels.get(name)) for name in others)
+            found.setdefault(text, []).append(i)
     return dict(sorted(found.items(), key=lambda line: min(points[i].point.index for i in line[1])))
 
 

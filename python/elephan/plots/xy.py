@@ -199,8 +199,8 @@ def _as_points(name: str, series: _Series, x: str, y: str) -> tuple[NDArray[np.f
     link = suited(model, series.scenario.network, series.scenario.link_index(series.link or None))
     buffers = np.geomspace(max(1.0, series.x.min()), max(1.0, series.x.max()), POINTS)
     assert model.predict is not None  # `suited` has looked
-    said: NDArray[np.float64] = getattr(model.predict(link, buffers), metric)
-    return buffers, said
+    predicted: NDArray[np.float64] = getattr(model.predict(link, buffers), metric)
+    return buffers, predicted
 
 
 def _points(axes: Axes, series: _Series, marker: str, colour: str, *, lines: bool) -> Handle:

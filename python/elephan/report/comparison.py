@@ -158,10 +158,10 @@ def _interval(variant: Document) -> str:
 
 def _notes(document: Document) -> tuple[str, ...]:
     found = document["recommendation"]
-    said = [f"Otherwise: {found['otherwise']}."] if found["otherwise"] else []
-    said += [f"But: {caveat}." for caveat in found["caveats"]]
-    said += [f"{label(v)}: {v['note'].rstrip('.')}." for v in document["variants"] if v["note"]]
-    return tuple(said)
+    sentences = [f"Otherwise: {found['otherwise']}."] if found["otherwise"] else []
+    sentences += [f"But: {caveat}." for caveat in found["caveats"]]
+    sentences += [f"{label(v)}: {v['note'].rstrip('.')}." for v in document["variants"] if v["note"]]
+    return tuple(sentences)
 
 
 def table(variants: Sequence[Document], chosen: Document) -> Table:
@@ -203,7 +203,7 @@ def table(variants: Sequence[Document], chosen: Document) -> Table:
 
 def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str, Any]) -> Figure:
     """Every buffer measured as a point of (delay, utilization), and each answer."""
-    series, delays, lowest, said = [], [], 1.0, []
+    series, delays, lowest, sentences = [], [], 1.0, []
     for k, variant in enumerate(variants):
         name = label(variant) + (" (recommended)" if variant is chosen and variant["met"] else "")
         look: dict[str, Any] = {"colour": colour(k), "dashed": k >= len(COLOURS)}
@@ -220,7 +220,7 @@ def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str,
         series.append(Series(name, *point, *bounds, **look, kind="points", label=_answer(variant)))
         delays.append(1e3 * x["mean"])
         lowest = min(lowest, y["mean"])
-        said.append(f"{name}: {plain(y, '%')} busy at {plain(x, 's')}")
+        sentences.append(f"{name}: {plain(y, '%')} busy at {plain(x, 's')}")
     target = chosen["target"]
     marks = []
     if "utilization" in target:
@@ -232,7 +232,7 @@ def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str,
     return Figure(
         "trade-off",
         "Utilization against delay as the buffer grows",
-        f"Utilization against queueing delay for each variant. {'. '.join(said)}.",
+        f"Utilization against queueing delay for each variant. {'. '.join(sentences)}.",
         Axis("mean queueing delay", "ms", "log", *ends),
         Axis("utilization", "", "share", max(0.0, min(lowest, target.get("utilization", 1.0)) - 0.1), 1.0),
         tuple(series),
@@ -255,8 +255,8 @@ def _curve(variant: Document, models: dict[str, Any]) -> tuple[Any, Any]:
         if row["queueing_delay_s"]["mean"] and row["utilization"]["mean"] is not None
     ]
     if not rows and variant["trusted_model"] in models:
-        said = models[variant["trusted_model"]]
-        return 1e3 * said["queueing_delay_s"], said["utilization"]
+        sentences = models[variant["trusted_model"]]
+        return 1e3 * sentences["queueing_delay_s"], sentences["utilization"]
     delay, used = np.array(rows, dtype=float).reshape(-1, 2).T
     return 1e3 * delay, used
 
@@ -286,8 +286,8 @@ def _costs(variants: Sequence[Document], chosen: Document) -> list[Figure]:
             continue
         low, high = np.array(half).T
         series = Series(title, np.array(x), np.array(mean), low, high, "blue", "points")
-        said = ", ".join(f"{names[int(k)]} {number(v, 3)}" for k, v in zip(x, mean, strict=True))
-        alt = f"{title} of each variant, {axis.title}: {said}."
+        sentences = ", ".join(f"{names[int(k)]} {number(v, 3)}" for k, v in zip(x, mean, strict=True))
+        alt = f"{title} of each variant, {axis.title}: {sentences}."
         marks = _levels(chosen["target"], key, scale)
         place = Axis("", scale="names", names=names)
         found.append(Figure(f"cost-{key.split('_')[0]}", title, alt, place, axis, (series,), marks, height=240))

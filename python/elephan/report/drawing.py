@@ -310,8 +310,8 @@ def _hover(figure: Figure, renderers: list[Any], *, with_interval: bool) -> Any:
 
     rows = [("", "$name"), (figure.x.label, _shown("x", figure.x)), (figure.y.label, _shown("y", figure.y))]
     if with_interval:
-        said = next(s.interval for s in figure.series if s.low is not None)
-        rows.append((said, f"@low{{%.4g}} to {_shown('high', figure.y)}"))
+        interval = next(s.interval for s in figure.series if s.low is not None)
+        rows.append((interval, f"@low{{%.4g}} to {_shown('high', figure.y)}"))
     few = len(figure.series) <= TOGETHER
     formatters: dict[str, Any] = {f"@{name}": "printf" for name in ("x", "y", "low", "high")}
     return HoverTool(

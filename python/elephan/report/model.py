@@ -118,14 +118,14 @@ def _value_text(value: Any, unit: str) -> str:
 
 
 def _sentence(rows: Sequence[Document], units: Document, computed: Sequence[str]) -> str:
-    said = []
+    phrases = []
     for name in computed[:4]:
         values = [row[name] for row in rows if isinstance(row[name], int | float)]
         if values and not name.endswith(CI95):
             low, high = _value_text(min(values), units[name]), _value_text(max(values), units[name])
             words = _bare(name)
-            said.append(f"{words} {low}" if low == high else f"{words} from {low} to {high}")
-    return f"It says: {'; '.join(said)}." if said else "It says nothing here."
+            phrases.append(f"{words} {low}" if low == high else f"{words} from {low} to {high}")
+    return f"It says: {'; '.join(phrases)}." if phrases else "It says nothing here."
 
 
 def _bare(name: str) -> str:
@@ -166,11 +166,11 @@ def _figures(
                 series.append(line)
         if series:
             y = Axis(_bare(name), "" if written == "1" else written, _scale(values))
-            said = ". ".join(f"{s.name}: {span(s, y.unit)}" for s in series[:6])
+            phrases = ". ".join(f"{s.name}: {span(s, y.unit)}" for s in series[:6])
             ends = f"{number(float(along.min()))} to {number(float(along.max()))} {axis.unit}".strip()
             title = titles.get(name, y.label)
             title = f"{title[:1].upper()}{title[1:]}"
-            alt = f"{title} for {axis.label} from {ends}. {said}."
+            alt = f"{title} for {axis.label} from {ends}. {phrases}."
             found.append(Figure(name.replace("_", "-"), title, alt, axis, y, tuple(series), link="x", height=280))
     return tuple(found)
 

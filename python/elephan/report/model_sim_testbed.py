@@ -40,7 +40,7 @@ class DisplayFormat(NamedTuple):
     title: str
     unit: str
     scale: float = 1.0
-    said: str = ""
+    sentence_unit: str = ""
 
 
 SHOWN = {
@@ -163,8 +163,9 @@ def _headline(document: Document) -> str:
 def _sentence(document: Document) -> str:
     against, others = _against(document), _others(document)
     found = {other: worst for other in reversed(others) if (worst := _worst(document, other)) is not None}
-    said = [f"the {other} in {_shown(row).title} ({_signed(row, gap)})" for other, (row, gap) in found.items()]
-    far = f"Farthest from the {against} {'is' if len(said) == 1 else 'are'} {joined(said)}." if said else ""
+    sentences = [f"the {other} in {_shown(row).title} ({_signed(row, gap)})" for other, (row, gap) in found.items()]
+    verb = "is" if len(sentences) == 1 else "are"
+    far = f"Farthest from the {against} {verb} {joined(sentences)}." if sentences else ""
     if document["testbed"] is None:
         return far or "No model applies to this scenario and no testbed was run: there is the simulation alone."
     return f"{verdict(document['testbed']['testbed'])} {far}".rstrip()
@@ -183,31 +184,31 @@ def _tiles(rows: Sequence[Document], against: str) -> list[HeadlineNumber]:
             if (gap := row[f"{other}_gap"]) is not None
         ]
         title = f"{shown.title[:1].upper()}{shown.title[1:]}"
-        found.append(HeadlineNumber(title, with_unit(row[against], shown.said), ", ".join(gaps)))
+        found.append(HeadlineNumber(title, with_unit(row[against], shown.sentence_unit), ", ".join(gaps)))
     return found
 
 
 def _notes(document: Document) -> list[str]:
-    said = []
+    sentences = []
     if "model" in _others(document):
-        said.append(
+        sentences.append(
             "The model is the sawtooth of equal flows that lose together; a round trip until the sender learns of a "
             "loss, and one until it is repaired, are added to its period."
         )
     else:
-        said.append(
+        sentences.append(
             "No model applies to this scenario: the model assumes a drop-tail buffer that flows of one law share "
             "alike, whose growth is a function of the window."
         )
     if document["testbed"] is not None:
-        said.append(
+        sentences.append(
             "The testbed has 12 bytes more of header in a segment (timestamps), and windows sampled ten times a second."
         )
         if "differences" not in document["testbed"]["testbed"]:
-            said.append("Its recovery is the kernel's (RACK and PRR), whatever the scenario says.")
+            sentences.append("Its recovery is the kernel's (RACK and PRR), whatever the scenario says.")
     if document["simulation"]["run"]["replications"] == 1:
-        said.append("One replication: there is nothing to say how much of a gap is chance. More give intervals.")
-    return said
+        sentences.append("One replication: there is nothing to say how much of a gap is chance. More give intervals.")
+    return sentences
 
 
 def quantities_table(document: Document) -> Table:
@@ -285,8 +286,8 @@ def over_time(document: Document, folder: Path) -> tuple[Figure, ...]:
         lines = {name: at for name, at in ends.items() if at is not None}
         marks = tuple(Mark(at, f"model, {name}: {number(at)}", "y", "wanted") for name, at in lines.items())
         alt = f"Congestion windows over {format_time(run['duration_s'])}. {spans(windows, 'segments')}"
-        said = joined(f"{number(at)} ({name})" for name, at in lines.items())
-        alt += f" Dashed: by the model {said} segments." if lines else ""
+        sentences = joined(f"{number(at)} ({name})" for name, at in lines.items())
+        alt += f" Dashed: by the model {sentences} segments." if lines else ""
         axis = Axis("cwnd", "segments", low=0.0)
         figures.append(Figure("cwnd", "Congestion windows", alt, time, axis, windows, (*shade, *marks), link="time"))
     if backlog:

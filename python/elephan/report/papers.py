@@ -13,9 +13,9 @@ from elephan import _native
 from elephan.citations import CITATIONS
 from elephan.errors import InputError
 from elephan.papers import PAPERS
-from elephan.papers.judged import VERDICTS
 from elephan.papers.paper import ORIGINS
 from elephan.papers.runs import NotRunError
+from elephan.papers.verdicts import VERDICTS
 from elephan.papers.words import MEANS, SAID, headline, tally
 from elephan.pictures.figure import Figure
 from elephan.pictures.markdown import line, table
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from elephan.papers import Paper, Reproduction
     from elephan.papers.exhibits import Exhibit
-    from elephan.papers.judged import Argument, Evidence, JudgedClaim
     from elephan.papers.nulls import NullPower
+    from elephan.papers.verdicts import Argument, Evidence, JudgedClaim
     from elephan.pictures.table import Table
 
 INDEX = "README.md"
@@ -348,11 +348,11 @@ def _closed(judged: JudgedClaim) -> str:
     variant = judged.variant
     if variant is None or variant.found is None:
         return ""
-    said = _value(variant.found)
+    text = _value(variant.found)
     if judged.standing == "contradicted" and variant.share is not None:
         sure = "" if variant.lower is None else f", {100 * variant.lower:.0f} % for sure"
-        said += f" (closes {100 * variant.share:.0f} %{sure})"
-    return said
+        text += f" (closes {100 * variant.share:.0f} %{sure})"
+    return text
 
 
 def _origins(every: Iterable[JudgedClaim]) -> dict[str, dict[str, int]]:
@@ -369,9 +369,9 @@ def _deviations(every: Sequence[Argument], mine: dict[str, JudgedClaim], *, quic
         missed = [mine[key] for key in deviation.claims if _missed(mine, key)]
         of = [f"`{judged.claim.id}`" for judged in missed if judged.verdict == "deviation"]
         left = [f"`{judged.claim.id}`" for judged in missed if judged.verdict != "deviation"]
-        said = [f"Explains {joined(of)}."] if of else []
-        said += [f"**Leaves unexplained {joined(left)}.**"] if left else []
-        lines += [f"### {_argument(i, argued)}", "", " ".join(said), "", deviation.why.strip(), ""]
+        text = [f"Explains {joined(of)}."] if of else []
+        text += [f"**Leaves unexplained {joined(left)}.**"] if left else []
+        lines += [f"### {_argument(i, argued)}", "", " ".join(text), "", deviation.why.strip(), ""]
         if deviation.variant is not None:
             lines += [f"*The one variant:* {deviation.variant.says}.", ""]
         if deviation.ns2:

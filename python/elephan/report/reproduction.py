@@ -119,7 +119,7 @@ def _origins(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
 def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
     """How many claims of each paper have which verdict."""
     papers = tuple(counts)
-    series, said = [], []
+    series, phrases = [], []
     for verdict in next(iter(counts.values()), {}):
         y = np.array([float(counts[paper][verdict]) for paper in papers])
         if y.any():
@@ -127,8 +127,8 @@ def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
             series.append(Series(verdict.replace("_", " "), np.arange(float(y.size)), y, colour=colour, kind="bars"))
     for paper in papers:
         each = [f"{n} {verdict.replace('_', ' ')}" for verdict, n in counts[paper].items() if n]
-        said.append(f"{paper}: {joined(each)}")
-    alt = f"Claims of each paper by verdict. {'. '.join(said)}."
+        phrases.append(f"{paper}: {joined(each)}")
+    alt = f"Claims of each paper by verdict. {'. '.join(phrases)}."
     names = Axis("", scale="names", names=papers)
     heads = ("paper", *(verdict.replace("_", " ") for verdict in next(iter(counts.values()), {})))
     rows = tuple((cell(paper), *(cell(n) for n in of.values())) for paper, of in counts.items())

@@ -135,9 +135,9 @@ def _again(scenario: Scenario, *, real: bool) -> TerminalCommand:
 
 def _network(scenario: Scenario) -> tuple[str, ...]:
     loaded = [facts for facts in scenario.links if facts["flows"]]
-    said = tuple(set_up(scenario, facts) for facts in loaded[:MOST_LINKS])
-    left = len(scenario.links) - len(said)
-    return (*said, f"And {count(left, 'more link')}.") if left else said
+    phrases = tuple(set_up(scenario, facts) for facts in loaded[:MOST_LINKS])
+    left = len(scenario.links) - len(phrases)
+    return (*phrases, f"And {count(left, 'more link')}.") if left else phrases
 
 
 def _headline(links: Sequence[Document]) -> str:
@@ -146,11 +146,11 @@ def _headline(links: Sequence[Document]) -> str:
 
 
 def _sentence(document: Document, links: Sequence[Document]) -> str:
-    said = []
+    phrases = []
     for link in links[:MOST_LINKS]:
         words = f"Link {link['name']} is {with_unit(link['utilization'], '%', 3)} busy, packets wait "
         words += f"{with_unit(link['queueing_delay_s'], 's', 2)} and {with_unit(link['loss_ratio'], '%', 2)} are lost"
-        said.append(words)
+        phrases.append(words)
     flows = [
         f"each of {count(group['flows'], (group['law'] or 'datagram') + ' flow')} ({group['name']}) gets "
         f"{with_unit(group['goodput_per_flow_bps'], 'bit/s', 3)}"
@@ -158,7 +158,7 @@ def _sentence(document: Document, links: Sequence[Document]) -> str:
         else f"{group['name']} ({group['law'] or 'datagrams'}) gets {with_unit(group['goodput_bps'], 'bit/s', 3)}"
         for group in document["groups"][:MOST_LINKS]
     ]
-    return f"{'; '.join(said)}. {_capital(joined(flows))}."
+    return f"{'; '.join(phrases)}. {_capital(joined(flows))}."
 
 
 def _capital(words: str) -> str:
@@ -291,8 +291,8 @@ def _buffers(document: Document, scenario: Scenario, seen: SampledRun, shown: li
     for link in document["links"]:
         limit = link["buffer_packets"]
         if link["name"] in shown and limit is not None and limit * counts[link["name"]] <= 4 * largest:
-            said = f"buffer of {link['name']}" if len(shown) > 1 else f"buffer, {number(limit)} packets"
-            found.append(Mark(limit * counts[link["name"]], said, "y", "wanted"))
+            phrases = f"buffer of {link['name']}" if len(shown) > 1 else f"buffer, {number(limit)} packets"
+            found.append(Mark(limit * counts[link["name"]], phrases, "y", "wanted"))
     return tuple(found)
 
 
@@ -322,14 +322,14 @@ def _distributions(document: Document, seen: SampledRun) -> tuple[Figure, ...]:
     if not found:
         return ()
     rows = {link["name"]: link for link in document["links"]}
-    said = [
+    phrases = [
         f"{name}: half of the time at most {plain(rows[name]['backlog_p50_packets'], 'packets')} wait, 95 % of the "
         f"time at most {plain(rows[name]['backlog_p95_packets'], 'packets')}, 99 % of the time at most "
         f"{plain(rows[name]['backlog_p99_packets'], 'packets')}"
         for name in shown
         if rows[name]["backlog_p50_packets"]["mean"] is not None
     ]
-    alt = f"Cumulative distribution of the backlog at the samples after the warm-up. {'. '.join(said)}."
+    alt = f"Cumulative distribution of the backlog at the samples after the warm-up. {'. '.join(phrases)}."
     axes = Axis("backlog", "packets", low=0.0), Axis("share of the samples", low=0.0, high=1.02)
     backlog = Figure("distribution", "Distribution of the backlog", alt, *axes, tuple(found))
     return (backlog, *_delays(document, shown))
@@ -342,18 +342,18 @@ def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
     if not rows:
         return ()
     names = ("mean", "half wait less", "95 % wait less", "99 % wait less")
-    series, said = [], []
+    series, phrases = [], []
     for k, link in enumerate(rows):
         mean = 1e3 * np.array([link[key]["mean"] for key in keys])
         half = 1e3 * np.array([link[key]["ci95"] or 0.0 for key in keys])
         x = np.arange(4.0) + 0.12 * (k - (len(rows) - 1) / 2)
         series.append(Series(link["name"], x, mean, np.maximum(mean - half, 0), mean + half, colour(k), "points"))
         each = ", ".join(f"{name} {plain(link[key], 's')}" for name, key in zip(names, keys, strict=True))
-        said.append(f"{link['name']}: {each}")
+        phrases.append(f"{link['name']}: {each}")
     heads = ("link", *(f"{name} [ms]" for name in names))
     cells = tuple((cell(link["name"]), *(cell(link[key], 1e3) for key in keys)) for link in rows)
     table = Table("Queueing delay, with 95 % intervals", heads, cells)
-    alt = f"Queueing delay: mean and percentiles. {'. '.join(said)}."
+    alt = f"Queueing delay: mean and percentiles. {'. '.join(phrases)}."
     y = Axis("queueing delay", "ms", low=0.0)
     title = "Queueing delay: mean and percentiles"
     x_axis = Axis("", scale="names", names=names)

@@ -1,4 +1,4 @@
-"""The page of a sizing: how large the buffer must be, what that costs, and what rules and models would have said."""
+"""The page of a sizing: how large the buffer must be, what that costs, and the rules and models beside it."""
 
 from __future__ import annotations
 
@@ -389,7 +389,7 @@ def rules_table(document: Document) -> Table:
         for name, packets in document["rules"].items()
     ]
     heads = ("rule", "packets", "times the answer", "assumptions violated here")
-    return Table("What rules of thumb would have said", heads, tuple(rows))
+    return Table("Rules of thumb", heads, tuple(rows))
 
 
 def models_table(document: Document) -> Table:
@@ -430,7 +430,7 @@ def models_table(document: Document) -> Table:
         "assumptions violated here",
     )
     note = "Utilization, delay and loss are what the model says at the answer; off: its utilization less the measured."
-    return Table("What analytic models say", heads, tuple(rows), note)
+    return Table("Analytic models", heads, tuple(rows), note)
 
 
 def _trust(document: Document) -> str:

@@ -122,19 +122,19 @@ def _question(names: Sequence[str], points: Sequence[Document], failures: Sequen
 
 
 def _sentence(points: Sequence[Document], failures: Sequence[Document], found: Sequence[MeasuredColumn]) -> str:
-    said = []
+    phrases = []
     for own in found[:3]:
         known = [(v, i) for i, v in enumerate(own.mean) if v is not None]
         if known and own.title:
             (low, at), (high, there) = min(known), max(known)
             unit = "" if own.unit == "%" else f"{own.unit}"
             ends = [plain(v / 100, "%") if own.unit == "%" else plain(v, unit) for v in (low, high)]
-            said.append(
+            phrases.append(
                 f"{own.title} lies between {ends[0]} ({_where(points[at])}) and {ends[1]} ({_where(points[there])})"
                 if low < high
                 else f"{own.title} is {ends[0]} everywhere"
             )
-    text = "; ".join(said)
+    text = "; ".join(phrases)
     text = f"{text[:1].upper()}{text[1:]}." if text else "Nothing was measured."
     failed = f" {count(len(failures), 'point')} failed." if failures else ""
     return text + failed

@@ -126,7 +126,7 @@ def counted(known: Mapping[str, Any]) -> PageSection | None:
     PageSection or None
         None if a document of an earlier version has nothing of it.
     """
-    said = tuple(f"Not as the scenario says: {one}." for one in known.get("differences", ()))
+    sentences = tuple(f"Not as the scenario says: {one}." for one in known.get("differences", ()))
     acks, laws = known.get("acks") or (), known.get("laws") or ()
     rows = [
         (cell(number), cell("all senders"), *(cell(record[name]) for name in ACKS), *[cell(None)] * len(COUNTS))
@@ -137,10 +137,11 @@ def counted(known: Mapping[str, Any]) -> PageSection | None:
         for number, record in enumerate(laws)
         for law, found in record.items()
     ]
-    if not rows and not said:
+    if not rows and not sentences:
         return None
     note = "Merged: ACKs that came while the kernel was busy sending, so that laws got several as one. Losses are "
     note += "those that cut a window, timeouts included. Tests: gHSTCP's of round-trip times; rising: such as made it "
     note += "Reno. Strays: thresholds that no law gave, beyond twice the highest window."
     heads = ("replication", "of", *ACKS.values(), *COUNTS.values())
-    return PageSection("What the kernel counted", said, (), (Table("Counted by the kernel", heads, tuple(rows), note),))
+    table = Table("Counted by the kernel", heads, tuple(rows), note)
+    return PageSection("What the kernel counted", sentences, (), (table,))

@@ -24,7 +24,7 @@ from elephan.metrics import (
     rtt_ratio,
 )
 from elephan.renamed import renamed_attributes
-from elephan.run import shown
+from elephan.run import notebook
 from elephan.run.outcome import CAUSES, ReplicationOutcome
 from elephan.stats import estimates, t_quantile
 
@@ -124,12 +124,12 @@ class RunResult:
     @property
     def links(self) -> ColumnTable:
         """A row per link: utilization, loss, delay and more, with intervals; see `to_json` for everything."""
-        return shown.links(self._document)
+        return notebook.links(self._document)
 
     @property
     def groups(self) -> ColumnTable:
         """A row per group of flows: goodput, window, round-trip time and more, with intervals."""
-        return shown.groups(self._document)
+        return notebook.groups(self._document)
 
     def samples(self, kind: str = "links") -> ColumnTable:
         """Return what was sampled over time, if the series were kept.
@@ -158,7 +158,7 @@ class RunResult:
         >>> list(result.samples("flows"))
         ['replication', 'time_s', 'name', 'index', 'cwnd_segments', 'srtt_s']
         """
-        return shown.samples(self, kind)
+        return notebook.samples(self, kind)
 
     def plot(self, name: str | None = None) -> Figure:
         """Draw one of the pictures of the run; `elephan.plots.run_figures` draws all.
@@ -185,7 +185,7 @@ class RunResult:
         return f"<Result of {self.scenario.title!r}: {len(self.outcomes)} replications, utilization {used}>"
 
     def _repr_html_(self) -> str:
-        return shown.page(self.to_json())
+        return notebook.page(self.to_json())
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write ``run.json``, ``flows.parquet``, ``links.parquet`` and, if kept, ``samples.parquet`` and more.

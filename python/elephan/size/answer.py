@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable, figure
 from elephan.lint import lint
+from elephan.size.notebook import answer_page, sentence
 from elephan.size.rules import broken, rules, with_buffer
-from elephan.size.shown import answer_page, sentence
 from elephan.size.targets import targets_json
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ class SizeAnswer:
         if buffer is None:
             return dict.fromkeys(METRICS)
         if not self.is_simulated:
-            said = self.models[self.trusted or ""]
-            return {metric: {"mean": said.at(buffer, metric), "ci95": None} for metric in METRICS}
+            prediction = self.models[self.trusted or ""]
+            return {metric: {"mean": prediction.at(buffer, metric), "ci95": None} for metric in METRICS}
         return {metric: self.curve.estimate(buffer, metric).to_json() for metric in METRICS}
 
     def to_json(self) -> dict[str, Any]:
@@ -185,25 +185,25 @@ class SizeAnswer:
         return verdict(self.models[name], self.buffer_packets, self.curve)
 
     def _model(self, name: str) -> dict[str, Any]:
-        said, buffer = self.models[name], self.buffer_packets
+        prediction, buffer = self.models[name], self.buffer_packets
         return {
-            "buffer_packets": said.buffer_packets,
-            **{metric: said.at(buffer, metric) if buffer is not None else None for metric in PREDICTED},
+            "buffer_packets": prediction.buffer_packets,
+            **{metric: prediction.at(buffer, metric) if buffer is not None else None for metric in PREDICTED},
             "off": self.off(name),
-            "near": said.near.to_json() if said.near is not None else None,
-            "silent": said.not_applicable,
-            "doubts": list(said.doubts),
-            "fails": list(said.model.fails),
+            "near": prediction.near.to_json() if prediction.near is not None else None,
+            "silent": prediction.not_applicable,
+            "doubts": list(prediction.doubts),
+            "fails": list(prediction.model.fails),
         }
 
     def _model_columns(self) -> dict[str, list[Any]]:
         """Curves of all models that apply, one after the other."""
         columns: dict[str, list[Any]] = {key: [] for key in ("model", "buffer_packets", *PREDICTED)}
-        for name, said in self.models.items():
-            columns["model"] += [name] * len(said.buffers)
-            columns["buffer_packets"] += said.buffers.tolist()
+        for name, prediction in self.models.items():
+            columns["model"] += [name] * len(prediction.buffers)
+            columns["buffer_packets"] += prediction.buffers.tolist()
             for metric in PREDICTED:
-                columns[metric] += getattr(said.curve, metric).tolist()
+                columns[metric] += getattr(prediction.curve, metric).tolist()
         return columns
 
     def table(self) -> ColumnTable:

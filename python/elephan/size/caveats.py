@@ -44,25 +44,25 @@ def caveats(network: Network, link: int, group: int, chosen: Candidate, replicat
     >>> caveats(network, 0, 0, Candidate("reno", "codel", 20, True, (18.0, 21.0), ()), 5)[0]
     'codel drops or marks before the buffer is full: 20 packets are the least it needs, and more cost no delay'
     """
-    said = [*_partner(network.links[link], chosen)]
+    lines = [*_partner(network.links[link], chosen)]
     if chosen.meets and chosen.queue not in FULL_FIRST:
-        said.append(
+        lines.append(
             f"{chosen.queue} drops or marks before the buffer is full: {chosen.buffer_packets} packets are the least "
             "it needs, and more cost no delay"
         )
     fairness = chosen.mean("jain")
     if fairness < UNFAIR:
-        said.append(f"Jain's index is {fairness:.2f}: some flows get far less than others")
+        lines.append(f"Jain's index is {fairness:.2f}: some flows get far less than others")
     others = _others(network, link, group)
     if others:
-        said.append(f'only the flows of "{network.groups[group].name}" run {chosen.law}; those of {", ".join(others)}')
+        lines.append(f'only the flows of "{network.groups[group].name}" run {chosen.law}; those of {", ".join(others)}')
     if replications == 0:
-        said.append("nothing was simulated: the numbers are a model's, without intervals")
+        lines.append("nothing was simulated: the numbers are a model's, without intervals")
     elif replications == 1:
-        said.append("one replication has no interval: the choice goes by single runs")
+        lines.append("one replication has no interval: the choice goes by single runs")
     elif replications == 2:
-        said.append("two replications tell little apart: more of them may change the choice")
-    return tuple(said)
+        lines.append("two replications tell little apart: more of them may change the choice")
+    return tuple(lines)
 
 
 def _partner(link: NetworkLink, chosen: Candidate) -> list[str]:

@@ -15,7 +15,7 @@ from elephan.display import ColumnTable, figure
 from elephan.errors import InputError, ScenarioError
 from elephan.scenario import Scenario
 from elephan.size.answer import METRICS
-from elephan.size.shown import comparison_page
+from elephan.size.notebook import comparison_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -171,8 +171,8 @@ class SizeComparison:
 
     def __repr__(self) -> str:
         found = self.recommendation
-        said = f"recommended: {self.recommended().label}" if found.meets else "none meets the targets"
-        return f"<Comparison of {len(self.variants)} variants, {said}>"
+        text = f"recommended: {self.recommended().label}" if found.meets else "none meets the targets"
+        return f"<Comparison of {len(self.variants)} variants, {text}>"
 
     def _repr_html_(self) -> str:
         return comparison_page(self)
@@ -327,6 +327,6 @@ def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: 
     try:
         return scenario.replace(changes) if changes else scenario
     except ScenarioError as error:
-        said = " with ".join(name for name in (law, queue) if name is not None)
-        message = f"{error} (variant {said})"
+        text = " with ".join(name for name in (law, queue) if name is not None)
+        message = f"{error} (variant {text})"
         raise ScenarioError(message) from None

@@ -127,8 +127,8 @@ def ask(network: Network, link: int, targets: Sequence[Target]) -> dict[str, Mod
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.size.targets import parse_targets
-    >>> said = ask(Scenario.from_text(EXAMPLE).network, 0, parse_targets("utilization=0.95"))
-    >>> said["sawtooth"].buffer_packets
+    >>> predictions = ask(Scenario.from_text(EXAMPLE).network, 0, parse_targets("utilization=0.95"))
+    >>> predictions["sawtooth"].buffer_packets
     44
     """
     of_links = {name: model for name, model in MODELS.items() if model.predict is not None}
@@ -167,28 +167,30 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> ModelPred
     )
 
 
-def _smallest(buffers: Floats, said: Prediction, targets: Sequence[Target]) -> int | None:
-    crossings = [_crossing(buffers, getattr(said, target.metric), target) for target in targets if target.is_floor]
+def _smallest(buffers: Floats, prediction: Prediction, targets: Sequence[Target]) -> int | None:
+    crossings = [
+        _crossing(buffers, getattr(prediction, target.metric), target) for target in targets if target.is_floor
+    ]
     smallest = max(crossings, default=math.inf)
     return math.ceil(smallest) if math.isfinite(smallest) else None
 
 
-def expected(said: ModelPrediction, targets: Sequence[Target]) -> int | None:
+def expected(prediction: ModelPrediction, targets: Sequence[Target]) -> int | None:
     """Buffer at which the answer is expected: the model's, after taking off its mean error in the runs nearest to it.
 
     Parameters
     ----------
-    said : ModelPrediction
+    prediction : ModelPrediction
     targets : sequence of Target
 
     Returns
     -------
     int or None [packets]
     """
-    if said.near is None or not said.near.checked:
-        return said.buffer_packets
-    mended = said.curve._replace(utilization=said.curve.utilization - said.near.mean / 100)
-    return _smallest(said.buffers, mended, targets) or said.buffer_packets
+    if prediction.near is None or not prediction.near.checked:
+        return prediction.buffer_packets
+    mended = prediction.curve._replace(utilization=prediction.curve.utilization - prediction.near.mean / 100)
+    return _smallest(prediction.buffers, mended, targets) or prediction.buffer_packets
 
 
 def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
@@ -205,12 +207,12 @@ def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
     return float(b[k - 1] * (b[k] / b[k - 1]) ** part)
 
 
-def verdict(said: ModelPrediction, buffer: int | None, curve: BufferCurve) -> dict[str, Any]:
+def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve) -> dict[str, Any]:
     """Say how far a model was off, now that the link has been simulated.
 
     Parameters
     ----------
-    said : ModelPrediction
+    prediction : ModelPrediction
     buffer : int or None [packets]
         The answer.
     curve : BufferCurve
@@ -224,8 +226,8 @@ def verdict(said: ModelPrediction, buffer: int | None, curve: BufferCurve) -> di
         where one of the two says nothing.
     """
     measured = {b: curve.estimate(b, "utilization").mean for b in curve.buffers}
-    off = {b: 100 * (u - mean) for b, mean in measured.items() if (u := said.at(b, "utilization")) is not None}
-    own = said.buffer_packets
+    off = {b: 100 * (u - mean) for b, mean in measured.items() if (u := prediction.at(b, "utilization")) is not None}
+    own = prediction.buffer_packets
     return {
         "buffer_ratio": own / buffer if own is not None and buffer and measured else None,
         "utilization_points": off.get(buffer) if buffer is not None else None,
@@ -233,12 +235,12 @@ def verdict(said: ModelPrediction, buffer: int | None, curve: BufferCurve) -> di
     }
 
 
-def trusted(said: Mapping[str, ModelPrediction]) -> str | None:
+def trusted(predictions: Mapping[str, ModelPrediction]) -> str | None:
     """Choose the model whose buffer the search begins at.
 
     Parameters
     ----------
-    said : mapping of str to ModelPrediction
+    predictions : mapping of str to ModelPrediction
 
     Returns
     -------
@@ -246,19 +248,19 @@ def trusted(said: Mapping[str, ModelPrediction]) -> str | None:
         The one that was nearest to simulation about its own answer; those that were not checked there come last, by
         how many of their assumptions do not hold. None if no model says how large the buffer must be.
     """
-    able = {name: one.near for name, one in said.items() if one.buffer_packets is not None}
+    able = {name: one.near for name, one in predictions.items() if one.buffer_packets is not None}
     off = {name: near.largest if near is not None and near.checked else math.inf for name, near in able.items()}
-    return min(off, key=lambda name: (off[name], len(said[name].doubts)), default=None)
+    return min(off, key=lambda name: (off[name], len(predictions[name].doubts)), default=None)
 
 
 def by_model(
-    said: Mapping[str, ModelPrediction], chosen: str | None, targets: Sequence[Target], origin: str
+    predictions: Mapping[str, ModelPrediction], chosen: str | None, targets: Sequence[Target], origin: str
 ) -> tuple[int | None, str]:
     """Answer without simulating.
 
     Parameters
     ----------
-    said : mapping of str to ModelPrediction
+    predictions : mapping of str to ModelPrediction
     chosen : str or None
         As `trusted` says.
     targets : sequence of Target
@@ -282,16 +284,18 @@ def by_model(
         message = "target: delay alone is met by the smallest buffer there is; for a model, add utilization or loss"
         raise InputError(message)
     if chosen is None:
-        message = f"{origin}: no model says how large this buffer must be; leave out --model-only: {_reasons(said)}"
+        message = (
+            f"{origin}: no model says how large this buffer must be; leave out --model-only: {_reasons(predictions)}"
+        )
         raise InputError(message)
-    buffer, near = said[chosen].buffer_packets, said[chosen].near
+    buffer, near = predictions[chosen].buffer_packets, predictions[chosen].near
     assert buffer is not None  # so it was chosen
     if near is not None and near.strange:
         message = (
             f"{origin}: no model says how large this buffer must be: each is {near.sentence}; leave out --model-only"
         )
         raise InputError(message)
-    values = {target: said[chosen].at(buffer, target.metric) for target in targets}
+    values = {target: predictions[chosen].at(buffer, target.metric) for target in targets}
     violated = [t for t, value in values.items() if value is not None and not t.is_floor and not t.meets(value)]
     unsaid = [str(target) for target, value in values.items() if value is None]
     note = f"by the model {chosen}; nothing was simulated"
@@ -304,10 +308,10 @@ def by_model(
     return buffer, note
 
 
-def _reasons(said: Mapping[str, ModelPrediction]) -> str:
+def _reasons(predictions: Mapping[str, ModelPrediction]) -> str:
     """Why none says how large the buffer must be; models that share a reason share a phrase."""
     shared: dict[str, list[str]] = {}
-    for name, one in said.items():
+    for name, one in predictions.items():
         reason = one.not_applicable or "no buffer is enough, or a target is not predicted"
         shared.setdefault(reason, []).append(name)
     return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in shared.items())

@@ -372,14 +372,14 @@ def _facts(candidate: Candidate) -> str:
 
 def _otherwise(chosen: Candidate, others: Sequence[Candidate]) -> str:
     """For each criterion by which another is clearly better, the best of these."""
-    said = []
+    phrases = []
     for criterion in CRITERIA:
         better = [c for c in others if is_better(c, chosen, criterion)]
         if better:
             best = min(better, key=lambda c: (_cost(c, criterion), _cost(c, CRITERIA[0])))
             numbers = _against(best, chosen, criterion)
-            said.append(f"{best.label} if the {_COUNTS[criterion]} counts most ({numbers})")
-    return "; ".join(said)
+            phrases.append(f"{best.label} if the {_COUNTS[criterion]} counts most ({numbers})")
+    return "; ".join(phrases)
 
 
 def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Recommendation:

@@ -1,4 +1,4 @@
-"""What the textbook would have said: rules of thumb for the buffer of a link; and a scenario with another buffer."""
+"""Rules of thumb of the textbook for the buffer of a link; and a scenario with another buffer."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class Store:
         result : RunResult or PackedRun
             What `elephan.run` returned, or `pack` made of it in another process.
         key : str, optional
-            What `key` said of the request.
+            What `key` returned for the request.
         labels : mapping, optional
             A set of labels for it.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.lint import LintWarning
 from elephan.run.files import atomic, write_json
-from elephan.run.shown import page
+from elephan.run.notebook import page
 from elephan.scenario import Scenario
 from elephan.store import folders
 from elephan.store.errors import StoreError

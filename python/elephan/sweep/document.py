@@ -280,10 +280,10 @@ class Sweep:
         place, error = points[0].culprit()
         message = error.removeprefix(f"{self.base.origin}: ")
         where = key_of(self.axes, place) if place is not None else None
-        said = f"{where}: " if where else ""
+        prefix = f"{where}: " if where else ""
         if place is not None and not place.startswith(message.partition(":")[0]):
-            said += f'"{place}": '
-        return f"{self.origin}: {said}{message}"
+            prefix += f'"{place}": '
+        return f"{self.origin}: {prefix}{message}"
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the axes as the document of a sweep has them."""

@@ -70,7 +70,7 @@ class TestbedResult:
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan testbed run --json``: that of a run, and what is known of its validity."""
         document = self.result.to_json()
-        said = {
+        record = {
             "valid": self.valid,
             "objections": list(self.objections),
             "punctuality": list(self.punctuality),
@@ -78,7 +78,7 @@ class TestbedResult:
             "acks": list(self.acks),
             "differences": list(self.differences),
         }
-        return document | {"origin": ENGINE, "testbed": said}
+        return document | {"origin": ENGINE, "testbed": record}
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write the files of a run; its document says what is known of its validity.

@@ -46,7 +46,7 @@ def differences(scenario: Scenario, ours: Collection[str]) -> tuple[str, ...]:
     >>> differences(Scenario.from_text(EXAMPLE).replace({"flows[0].recovery": "sack"}), ("reno",))
     ('flows[bulk].recovery: Linux recovers as "rack" does, not as "sack"',)
     """
-    found = (f"flows[{flow['name']}].{said}" for flow in scenario.resolved["flows"] for said in _of_flow(flow, ours))
+    found = (f"flows[{flow['name']}].{line}" for flow in scenario.resolved["flows"] for line in _of_flow(flow, ours))
     return tuple(dict.fromkeys(found))
 
 

@@ -67,8 +67,8 @@ class NetworkHost:
         here, until = Path("/proc/self/ns/net").readlink(), time.monotonic() + PATIENCE_S
         while not _elsewhere(self.namespace, here):
             if holder.poll() is not None or time.monotonic() > until:
-                said = end(holder) or "not in time"
-                message = f"testbed: {self.name}: no network namespace ({said}); it needs root"
+                output = end(holder) or "not in time"
+                message = f"testbed: {self.name}: no network namespace ({output}); it needs root"
                 raise InputError(message)
             time.sleep(0.002)
 

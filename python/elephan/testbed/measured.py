@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def outcome(
-    plan: TestbedPlan, recorded: dict[str, Any], said: Sequence[Iperf3Report], begun_s: Sequence[float]
+    plan: TestbedPlan, recorded: dict[str, Any], reports: Sequence[Iperf3Report], begun_s: Sequence[float]
 ) -> ReplicationOutcome:
     """Lay out what was recorded.
 
@@ -34,7 +34,7 @@ def outcome(
     plan : TestbedPlan
     recorded : dict
         Of the bottleneck.
-    said : sequence of Iperf3Report
+    reports : sequence of Iperf3Report
         Of each flow.
     begun_s : sequence of float
         When each flow's transfer began [s].
@@ -46,7 +46,7 @@ def outcome(
     facts = plan.scenario.facts
     warmup_s, span_s = facts["warmup_s"], plan.duration_s - facts["warmup_s"]
     grid = _grid(plan)
-    cwnd, srtt = (_sampled(grid, said, begun_s, name) for name in ("cwnd_segments", "srtt_s"))
+    cwnd, srtt = (_sampled(grid, reports, begun_s, name) for name in ("cwnd_segments", "srtt_s"))
     links, samples, histograms = _links(plan, recorded, grid, span_s)
     measured = grid >= warmup_s
     flows: dict[str, NDArray[Any]] = {
@@ -55,13 +55,13 @@ def outcome(
         "base_rtt_s": np.array([flow.rtt_s for flow in plan.flows]),
         "start_s": np.array(begun_s, dtype=float),
         "goodput_bps": np.array(
-            [_goodput(one, at, plan, warmup_s) for one, at in zip(said, begun_s, strict=True)], dtype=float
+            [_goodput(one, at, plan, warmup_s) for one, at in zip(reports, begun_s, strict=True)], dtype=float
         ),
         "sent": _column(recorded["flows"], "arrived"),
         "retransmitted": np.array(
             [
                 _within(one.time_s + at, one.retransmitted, warmup_s, plan.duration_s)
-                for one, at in zip(said, begun_s, strict=True)
+                for one, at in zip(reports, begun_s, strict=True)
             ]
         ).astype(np.uint64),
         "dropped": np.array([sum(flow["drops"]) for flow in recorded["flows"]], dtype=np.uint64),
@@ -94,10 +94,10 @@ def _grid(plan: TestbedPlan) -> Floats:
     return np.arange(0.0, plan.duration_s, every)
 
 
-def _sampled(grid: Floats, said: Sequence[Iperf3Report], begun_s: Sequence[float], name: str) -> Floats:
+def _sampled(grid: Floats, reports: Sequence[Iperf3Report], begun_s: Sequence[float], name: str) -> Floats:
     """What held at each instant, shape (flows, samples); NaN before a flow begins."""
     rows = []
-    for one, at in zip(said, begun_s, strict=True):
+    for one, at in zip(reports, begun_s, strict=True):
         place = np.searchsorted(one.time_s + at, grid, side="left")
         values = np.append(getattr(one, name), np.nan)[np.minimum(place, one.time_s.size)]
         rows.append(np.where(grid >= at, values, np.nan))
@@ -187,10 +187,10 @@ def _loss_events(plan: TestbedPlan, recorded: dict[str, Any], warmup_s: float) -
     return np.array(found, dtype=np.uint64)
 
 
-def _goodput(said: Iperf3Report, begun_s: float, plan: TestbedPlan, warmup_s: float) -> float:
+def _goodput(report: Iperf3Report, begun_s: float, plan: TestbedPlan, warmup_s: float) -> float:
     """Wire size of what came in order, over the measured time [bit/s]."""
-    came = _within(said.received_s + begun_s, said.received_bytes, warmup_s, plan.duration_s)
-    return 8.0 * came * plan.packet / said.mss / (plan.duration_s - warmup_s)
+    came = _within(report.received_s + begun_s, report.received_bytes, warmup_s, plan.duration_s)
+    return 8.0 * came * plan.packet / report.mss / (plan.duration_s - warmup_s)
 
 
 def _within(ends_s: Floats, amounts: Floats, since_s: float, until_s: float) -> float:

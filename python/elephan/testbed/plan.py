@@ -285,9 +285,9 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
 
 
 def _check(scenario: Scenario) -> None:
-    for is_wrong, place, said in _conditions(scenario):
+    for is_wrong, place, reason in _conditions(scenario):
         if is_wrong:
-            message = f"{scenario.origin}: {place}: on a testbed {said}"
+            message = f"{scenario.origin}: {place}: on a testbed {reason}"
             raise InputError(message)
 
 

@@ -76,10 +76,10 @@ def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
         recorded["acks"] = _acks(client.counters())
         recorded["laws"] = {name: law.counters() for name, law in held.items()}
         recorded["objection"] = strayed(recorded["laws"]) or recorded["objection"]
-        said = [read(_text(sent[flow.port]), _text(received[flow.port]), _name(flow)) for flow in plan.flows]
+        reports = [read(_text(sent[flow.port]), _text(received[flow.port]), _name(flow)) for flow in plan.flows]
     firsts = zip(recorded["first_s"], plan.flows, strict=True)
     begun_s = [flow.start_s if first is None else first for first, flow in firsts]
-    return outcome(plan, recorded, said, begun_s), recorded
+    return outcome(plan, recorded, reports, begun_s), recorded
 
 
 def strayed(laws: dict[str, dict[str, int]]) -> str:
@@ -167,7 +167,7 @@ class LinkRelay:
         Raises
         ------
         OSError
-            What the system said of a device.
+            Messages of the system about a device.
         """
         self._end()
         if self._error is not None:
@@ -259,9 +259,9 @@ def _acks(counted: dict[str, int]) -> dict[str, int]:
     return {name: counted[theirs] for name, theirs in names.items()}
 
 
-def _raise(name: str, process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+def _raise(name: str, process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
     """Raise what a sender or receiver complained of."""
-    why = complaint(_text(said)) or f"exit code {process.returncode}"
+    why = complaint(_text(output)) or f"exit code {process.returncode}"
     message = f"testbed: {name}: iperf3: {why}"
     raise InputError(message)
 
@@ -273,8 +273,8 @@ def _text(file: IO[bytes]) -> str:
 
 def _control(control: dict[str, Any]) -> str:
     """A law as a scenario file says it; texts, numbers and truth values are the same in JSON and TOML."""
-    said = {name: value for name, value in control.items() if name != "slow_start"}
-    return "{ " + ", ".join(f"{name} = {json.dumps(value)}" for name, value in said.items()) + " }"
+    named = {name: value for name, value in control.items() if name != "slow_start"}
+    return "{ " + ", ".join(f"{name} = {json.dumps(value)}" for name, value in named.items()) + " }"
 
 
 def _name(flow: SenderFlow) -> str:

@@ -58,7 +58,7 @@ def read(sender: str, receiver: str, name: str) -> Iperf3Report:
     Raises
     ------
     InputError
-        If either end failed: what it said.
+        If either end failed, with its message.
     """
     sent, came = (_document(text, f"{name}, {end}") for text, end in ((sender, "sender"), (receiver, "receiver")))
     streams = [interval["streams"][0] for interval in sent["intervals"]]
@@ -107,7 +107,7 @@ def _document(text: str, name: str) -> dict[str, Any]:
     try:
         document: dict[str, Any] = json.loads(text)
     except ValueError:
-        message = f"testbed: {name}: iperf3 said nothing that can be read: {text.strip()[:200]!r}"
+        message = f"testbed: {name}: iperf3 wrote no report: {text.strip()[:200]!r}"
         raise InputError(message) from None
     if "error" in document and not document.get("intervals"):
         message = f"testbed: {name}: iperf3: {document['error']}"

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from elephan.theory.asked import asked
+from elephan.theory.law_responses import law_responses
 
 # Until the window and what is given up at it agree; and by how much a constant may move.
 _ITERATIONS, _CONSTANT = 20, 1e-3
@@ -39,7 +39,7 @@ def least_cut(law: str, share: float, rtt_s: float) -> float:
     """
     b = 0.0
     for _ in range(_ITERATIONS):
-        b = float(asked(law).decrease(max(share / (1 - b), 1.0), rtt_s / (1 - b), rtt_s))
+        b = float(law_responses(law).decrease(max(share / (1 - b), 1.0), rtt_s / (1 - b), rtt_s))
     return b
 
 
@@ -63,5 +63,5 @@ def is_constant(law: str, share: float, rtt_s: float) -> bool:
     (True, False)
     """
     windows, rtts = np.array([0.5, 1.0, 2.0, 1.0]), np.array([1.0, 1.0, 1.0, 2.0])
-    cuts = asked(law).decrease(windows * max(share, 1.0), rtts * rtt_s, rtt_s)
+    cuts = law_responses(law).decrease(windows * max(share, 1.0), rtts * rtt_s, rtt_s)
     return bool(np.ptp(cuts) < _CONSTANT)

@@ -1,7 +1,7 @@
 """Textbook curves: response functions that are published, or follow from published equations.
 
-The models ask the law that runs (`asked`) and not these, which `elephan model response` documents, the papers' own
-formulas are made of, and the asked laws are checked against.
+The models use the law that runs (`law_responses`) and not these, which `elephan model response` documents, the papers'
+own formulas are made of, and the laws that run are checked against.
 *Source*: named with each law; the parameters default to those of the catalogue.
 *Differs from* the engine: BIC without rounding its rounds and with a target that stays, without fast convergence as
 CUBIC; H-TCP without RTT scaling; Compound on a path without a queue. A mean over one period, where a law was published
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from elephan.errors import InputError, suggest
-from elephan.theory.asked import asked
+from elephan.theory.law_responses import law_responses
 from elephan.theory.response import RENO, Curve, Floats, Response, bisect, parametric, reno_below
 from elephan.units import seconds
 
@@ -514,4 +514,4 @@ def response(law: str) -> Response:
     >>> float(response("reno(decrease=0.2)").window(1e-4).round())
     212.0
     """
-    return asked(law)
+    return law_responses(law)

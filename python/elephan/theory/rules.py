@@ -18,8 +18,8 @@ import numpy as np
 from elephan.errors import InputError, suggest
 from elephan.network import BULK
 from elephan.theory import controls
-from elephan.theory.asked import SOURCES
 from elephan.theory.cuts import is_constant, least_cut
+from elephan.theory.law_responses import SOURCES
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -124,8 +124,8 @@ def _constant_decrease(f: LinkFacts) -> str:
     if unknown:
         return f"assumes a constant decrease; that of {', '.join(unknown)} is not, so half is taken"
     moving = {law: least_cut(law, *_share(f)) for law in f.laws if not is_constant(law, *_share(f))}
-    said = ", ".join(f"{law} gives up {cut:.2g} there" for law, cut in moving.items())
-    return f"assumes a constant decrease; {said}, and otherwise at other windows" if moving else ""
+    cuts_text = ", ".join(f"{law} gives up {cut:.2g} there" for law, cut in moving.items())
+    return f"assumes a constant decrease; {cuts_text}, and otherwise at other windows" if moving else ""
 
 
 def _drop_tail(f: LinkFacts) -> str:

@@ -2,7 +2,7 @@
 
 Utilisation, period, loss and mean queue for any a(w) and b(w): `synchronised` flows of one RTT in one integral,
 `partial` cuts of any number of flows with their own RTTs by following the windows until they repeat. Laws that remember
-their last loss are followed by the engine's own arithmetic (`LawResponses.teeth`).
+their last loss are followed by the engine's own arithmetic (`LawResponses.drop_tail_sawtooth`).
 *Source*: LakshmanMadhow1997 for one Reno flow; Andrew2005, whose fluid reference this is; PhillipsHu2006 for the
 recovery time. *Differs from* packets: no bursts, no timeouts, no slow start, the cut comes at once (of a law that
 remembers a round trip later, and another passes until it grows); real flows are neither all cut together nor in turns.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.asked import LawResponses
+from elephan.theory.law_responses import LawResponses
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -198,7 +198,9 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
         raise InputError(message)
     overflows = turns * -(-tau.size // cut)
     if isinstance(law, LawResponses) and law.remembers:
-        return _remembering(law.teeth(rate, room.ravel().tolist(), tau.tolist(), cut, (2 * overflows, overflows)), room)
+        return _remembering(
+            law.drop_tail_sawtooth(rate, room.ravel().tolist(), tau.tolist(), cut, (2 * overflows, overflows)), room
+        )
     rows = room.reshape(-1, 1)
     fluid = _Fluid(law, np.full_like(rows, rate), rows, np.tile(tau, (len(rows), 1)), cut)
     found = _measured(fluid, 2 * overflows, overflows)
@@ -217,7 +219,7 @@ def _repeating(law: LawResponses, rate: Floats, buffer: Floats, rtt: Floats, flo
 
 
 def _remembering(rows: Floats, shape: Floats) -> Sawtooth:
-    """Arrange what `LawResponses.teeth` says."""
+    """Arrange the columns of `LawResponses.drop_tail_sawtooth`."""
     used, period, queue, events, dropped = (rows[:, i].reshape(shape.shape) for i in range(5))
     return Sawtooth(used, period, queue, rows[:, 7:].reshape(*shape.shape, -1), events, dropped)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.accuracy.against.entry import ExtraColumn, ModelTest
 from elephan.accuracy.against.scenes import bulk, cuts, link, scene
-from elephan.theory.asked import asked
+from elephan.theory.law_responses import law_responses
 from elephan.theory.models import ModelColumn, ModelPicture
 from elephan.theory.sawtooth import synchronised
 
@@ -49,7 +49,7 @@ def _followed(table: ModelTable) -> Floats:
     found = np.full(len(v["p"]), np.nan)
     tops = np.geomspace(2, 1e7, 600)
     for name, rtt in dict.fromkeys(zip(v["law"].tolist(), v["rtt"].tolist(), strict=True)):
-        law = asked(name)
+        law = law_responses(name)
         if law.remembers:
             continue
         rows = (v["law"] == name) & (v["rtt"] == rtt)

@@ -146,8 +146,8 @@ def needed_by_highspeed(runs: ExperimentRuns, *, targets: list[float]) -> Measur
     ratios = []
     for target in targets:
         highspeed, newreno = (needed(runs, target=target, case=case) for case in ("highspeed", "newreno"))
-        said = f"for {target} of the residual: {highspeed.mean:.0f} packets, New Reno {newreno.mean:.0f}"
-        ratios.append((highspeed / newreno).noted(said))
+        note = f"for {target} of the residual: {highspeed.mean:.0f} packets, New Reno {newreno.mean:.0f}"
+        ratios.append((highspeed / newreno).noted(note))
     return largest(ratios)
 
 
@@ -177,8 +177,8 @@ def bursts(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
         ("place of losses", [one.place for one in flow], [one.middle for one in flow]),
     )
     both = [(what, MeasuredQuantity(one), MeasuredQuantity(other)) for what, one, other in pairs]
-    said = "; ".join(f"{what} {one.mean:.2f}, by chance {other.mean:.2f}" for what, one, other in both)
-    return least(one - other for _, one, other in both).noted(said)
+    note = "; ".join(f"{what} {one.mean:.2f}, by chance {other.mean:.2f}" for what, one, other in both)
+    return least(one - other for _, one, other in both).noted(note)
 
 
 @MEASURES
@@ -259,8 +259,8 @@ def helps_small_buffers(runs: ExperimentRuns) -> MeasuredQuantity:
 def desynchronised(runs: ExperimentRuns, *, buffer: int, flows: int, case: str) -> MeasuredQuantity:
     """Share of common losses under drop-tail less that under fair queueing."""
     both = [common_losses(runs, flows=flows, buffer=buffer, case=case, queue=queue) for queue in (FIFO, FAIR)]
-    said = f"common losses of {flows} flows at {buffer} packets: {both[0].mean:.2f} under drop-tail, "
-    return (both[0] - both[1]).noted(f"{said}{both[1].mean:.2f} under fair queueing")
+    note = f"common losses of {flows} flows at {buffer} packets: {both[0].mean:.2f} under drop-tail, "
+    return (both[0] - both[1]).noted(f"{note}{both[1].mean:.2f} under fair queueing")
 
 
 @MEASURES
@@ -316,8 +316,8 @@ def nearly_alike(runs: ExperimentRuns) -> MeasuredQuantity:
     from 0.
     """
     fair, fifo = (advantage_ratio(runs, queue=queue) - 1 for queue in (FAIR, FIFO))
-    said = f"{1 + fair.mean:.3f} under fair queueing, {1 + fifo.mean:.2f} under drop-tail"
-    return least([fair, -fair + 0.3, abs(fifo) * 0.25 - abs(fair)]).noted(said)
+    note = f"{1 + fair.mean:.3f} under fair queueing, {1 + fifo.mean:.2f} under drop-tail"
+    return least([fair, -fair + 0.3, abs(fifo) * 0.25 - abs(fair)]).noted(note)
 
 
 @MEASURES
@@ -337,8 +337,8 @@ def background_rate(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
 def background_delay(runs: ExperimentRuns) -> MeasuredQuantity:
     """Mean wait of background packets beside HighSpeed and New Reno, fair queueing over drop-tail."""
     fair, fifo = (MeasuredQuantity(packets.waits(runs["pair-625"].at(queue=queue))) for queue in (FAIR, FIFO))
-    said = f"{1e3 * fair.mean:.2f} ms under fair queueing, {1e3 * fifo.mean:.1f} ms under drop-tail"
-    return (fair / fifo).noted(said)
+    note = f"{1e3 * fair.mean:.2f} ms under fair queueing, {1e3 * fifo.mean:.1f} ms under drop-tail"
+    return (fair / fifo).noted(note)
 
 
 @MEASURES
@@ -367,9 +367,9 @@ def existing_losses(runs: ExperimentRuns, *, queue: str = FAIR, cases: list[str]
         fair = {"case": f"{case}, head"} if queue == "head" else {"case": case, "queue": queue}
         each = [_lost(runs["new-flow"].at(**one)) for one in (fair, {"case": case, "queue": FIFO})]
         (old, background), (old_fifo, background_fifo) = each
-        said = f"{case}: the three old flows {old.mean:.0f} and {old_fifo.mean:.0f} under drop-tail"
-        said += f", the background {background.mean:.0f} and {background_fifo.mean:.0f}"
-        found.append((old + background - old_fifo - background_fifo).noted(said))
+        note = f"{case}: the three old flows {old.mean:.0f} and {old_fifo.mean:.0f} under drop-tail"
+        note += f", the background {background.mean:.0f} and {background_fifo.mean:.0f}"
+        found.append((old + background - old_fifo - background_fifo).noted(note))
     return largest(found)
 
 
@@ -379,8 +379,8 @@ def flows_hit(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
     found = []
     for case in ("newreno", "highspeed"):
         hit, cuts = zip(*(_hit(runs["new-flow"].at(queue=q, case=case)) for q in (queue, FIFO)), strict=True)
-        said = f"{case}: {hit[0].mean:.1f} of 53, {hit[1].mean:.1f} under drop-tail"
-        found.append((hit[0] - hit[1]).noted(f"{said}; cuts of the three {cuts[0].mean:.1f} and {cuts[1].mean:.1f}"))
+        note = f"{case}: {hit[0].mean:.1f} of 53, {hit[1].mean:.1f} under drop-tail"
+        found.append((hit[0] - hit[1]).noted(f"{note}; cuts of the three {cuts[0].mean:.1f} and {cuts[1].mean:.1f}"))
     return largest(found)
 
 

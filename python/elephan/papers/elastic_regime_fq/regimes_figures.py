@@ -191,11 +191,11 @@ def _alone(runs: ExperimentRuns) -> Figure:
         mean = np.array([one.mean for one in found])
         half = np.array([one.ci95 or 0.0 for one in found])
         series.append(Series(word, at, mean, mean - half, mean + half, colour(i), "bars"))
-    said = ", ".join(f"{y:.2f} with {name}" for name, y in zip(named, series[0].y, strict=True))
+    values = ", ".join(f"{y:.2f} with {name}" for name, y in zip(named, series[0].y, strict=True))
     return Figure(
         "packet-pair",
         "One flow: share of the residual",
-        f"Packet-pair gets {said} packets.",
+        f"Packet-pair gets {values} packets.",
         Axis("discipline and buffer [packets]", scale="names", names=named),
         Axis("share of the residual", low=0.0, high=1.15),
         tuple(series),
@@ -228,10 +228,10 @@ def background_stripes(runs: ExperimentRuns) -> Figure:
     at, lost = time[near], dropped[near]
     within = 1e3 * ((at - origin) % ROUND_S)
     every = slice(None, None, 5)
-    said = measures.background_hit(runs).note
+    values = measures.background_hit(runs).note
     alt = (
         f"Packets of the background lie evenly over the round trip; {int(lost.sum())} of them are dropped in these "
-        f"seconds. Within the flow's bursts come, of the background: {said}."
+        f"seconds. Within the flow's bursts come, of the background: {values}."
     )
     return Figure(
         "figure-4-background",

@@ -62,8 +62,8 @@ def off_exact(runs: ExperimentRuns) -> Found:
             continue
         exact, bound = exact_loss(rate, buffer), float(elastic.loss(rate / LINK_MBPS, buffer))
         lost = MeasuredQuantity(point.link("loss_ratio"))
-        said = f"{rate:g} Mbit/s, {buffer:.0f} packets: {lost.mean:.2g}, M/M/1/K {exact:.2g}, rho^n {bound:.2g}"
-        found.append((lost / exact - 1.0).noted(said))
+        note = f"{rate:g} Mbit/s, {buffer:.0f} packets: {lost.mean:.2g}, M/M/1/K {exact:.2g}, rho^n {bound:.2g}"
+        found.append((lost / exact - 1.0).noted(note))
     return max(found, key=lambda one: abs(one.mean))
 
 
@@ -114,8 +114,8 @@ def grows(runs: ExperimentRuns) -> Found:
             for duration in (220, 70)
         ]
         late, early, later, earlier = numbers
-        said = f"{queue}: from {early:.0f} to {late:.0f} flows, and from {earlier:.0f} to {later:.0f}"
-        found.append(MeasuredQuantity((late / early) / (later / earlier), said))
+        note = f"{queue}: from {early:.0f} to {late:.0f} flows, and from {earlier:.0f} to {later:.0f}"
+        found.append(MeasuredQuantity((late / early) / (later / earlier), note))
     return least(found).noted("; ".join(one.note for one in found))
 
 
@@ -236,9 +236,9 @@ def background_hit(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuanti
     # A replication that loses none of the background has nothing to say.
     losing = [(lost, kept) for lost, kept in every if lost.size]
     count = sum(lost.size for lost, _ in losing)
-    said = f"{np.concatenate([lost for lost, _ in losing]).mean():.2f} of {count} lost" if losing else "none lost"
+    note = f"{np.concatenate([lost for lost, _ in losing]).mean():.2f} of {count} lost" if losing else "none lost"
     within = f"{np.mean([share for _, share in every]):.2f} of all"
-    return MeasuredQuantity([lost.mean() - share for lost, share in losing] or [np.nan], f"{said}, {within}")
+    return MeasuredQuantity([lost.mean() - share for lost, share in losing] or [np.nan], f"{note}, {within}")
 
 
 def within_bursts(point: ExperimentPoint) -> list[tuple[NDArray[np.bool_], float]]:

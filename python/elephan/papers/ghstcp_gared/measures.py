@@ -157,8 +157,8 @@ def cut_together(runs: ExperimentRuns, cases: Sequence[int]) -> MeasuredQuantity
 def falls_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
     """Figure 4: how often S2 times out together without SACK, with gentle HighSpeed, or with HighSpeed less that."""
     hstcp, gentle = (_resets(runs, case) for case in (8, 11))
-    said = f"flows fall together {hstcp.mean:.1f} times with HighSpeed TCP, {gentle.mean:.1f} with gentle HighSpeed TCP"
-    return least([gentle, hstcp - gentle]).noted(said)
+    note = f"flows fall together {hstcp.mean:.1f} times with HighSpeed TCP, {gentle.mean:.1f} with gentle HighSpeed TCP"
+    return least([gentle, hstcp - gentle]).noted(note)
 
 
 @MEASURES
@@ -174,8 +174,8 @@ def cut_but_not_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
 def empty(runs: ExperimentRuns, cases: Sequence[int], delay: int = 50) -> MeasuredQuantity:
     """The share of time in which nothing waits at the bottleneck, in the case where it is least."""
     each = {case: MeasuredQuantity(cells.cell(runs, case, delay).link("empty_fraction")) for case in cases}
-    said = ", ".join(f"{100 * one.mean:.1f} % in case {case}" for case, one in each.items())
-    return least(each.values()).noted(said)
+    note = ", ".join(f"{100 * one.mean:.1f} % in case {case}" for case, one in each.items())
+    return least(each.values()).noted(note)
 
 
 @MEASURES
@@ -190,9 +190,9 @@ def raises_late(runs: ExperimentRuns, looks: str) -> MeasuredQuantity:
     adaptive, gentle = (traces.lags(runs["surges"].at(case=case)) for case in cases)
     mean_lag = MeasuredQuantity([float(np.mean(each)) if each.size else 0.0 for each in adaptive])
     longest = _longest(gentle)
-    said = f"{mean_lag.mean:.2f} s after the average's peak under adaptive RED, over {sum(map(len, adaptive))} falls"
-    said += f"; at most {longest.samples.max():.2f} s under gentle adaptive RED"
-    return least([mean_lag - traces.INTERVAL, -longest + traces.INTERVAL]).noted(said)
+    note = f"{mean_lag.mean:.2f} s after the average's peak under adaptive RED, over {sum(map(len, adaptive))} falls"
+    note += f"; at most {longest.samples.max():.2f} s under gentle adaptive RED"
+    return least([mean_lag - traces.INTERVAL, -longest + traces.INTERVAL]).noted(note)
 
 
 @MEASURES

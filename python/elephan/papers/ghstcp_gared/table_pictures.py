@@ -142,8 +142,8 @@ def _points(
     y = np.array([means[each] for each in at], dtype=float)
     half = np.array([halves.get(each, 0.0) for each in at], dtype=float)
     low, high = (y - half, y + half) if ends is None else (np.array([ends[each][i] for each in at]) for i in (0, 1))
-    said = "95 %" if ends is None else "parts of the run"
-    return Series(name, x, y, low, high, colour=colour, kind="points", interval=said)
+    interval = "95 %" if ends is None else "parts of the run"
+    return Series(name, x, y, low, high, colour=colour, kind="points", interval=interval)
 
 
 def _names(runs: ExperimentRuns, table: int, cases: list[int]) -> Iterator[str]:

@@ -104,7 +104,7 @@ def fixed_points(_: ExperimentRuns) -> Made:
     at = {size: tail_at("1g", size / LINKS["1g"].full) for size in PACKETS}
     roots = np.array([point.load for point in at.values()])
     series.append(Series("fixed points", roots, roots, colour="vermilion", kind="points"))
-    said = ", ".join(f"{point.load:.3f} with {size}" for size, point in at.items())
+    crossing_loads = ", ".join(f"{point.load:.3f} with {size}" for size, point in at.items())
     sizes = (1, 2, 3, 5, *PACKETS)
     rows = tuple((cell(size), *(cell(slope(link, size)) for link in LINKS)) for size in sizes)
     heads = ("buffer [packets]", "slope, 1 Gbit/s", "slope, 2.5 Gbit/s")
@@ -116,7 +116,7 @@ def fixed_points(_: ExperimentRuns) -> Made:
         Figure(
             "fixed-points",
             "What ten flows offer, 1 Gbit/s",
-            f"Each curve falls and crosses the line once: at a load of {said} packets.",
+            f"Each curve falls and crosses the line once: at a load of {crossing_loads} packets.",
             Axis("assumed load", low=0.2, high=1.2),
             Axis("offered load", low=0.0, high=2.0),
             tuple(series),

@@ -336,8 +336,8 @@ def _beside(row: dict[str, str], runs: ExperimentRuns) -> tuple[Cell, ...]:
     settings = ", ".join(
         filter(None, (f"max_p >= {row['bottom']}" if row["bottom"] else "", f"minrto_ {row['min_rto_s']} s"))
     )
-    said = "; ".join(filter(None, (settings, row["settings"])))
-    return (cell(row["case"]), cell(int(row["buffer_packets"])), cell(_while(row)), cell(said), *pairs)
+    all_settings = "; ".join(filter(None, (settings, row["settings"])))
+    return (cell(row["case"]), cell(int(row["buffer_packets"])), cell(_while(row)), cell(all_settings), *pairs)
 
 
 @FIGURES(

@@ -44,12 +44,12 @@ def three_hops(runs: ExperimentRuns) -> Made:
         rates = [MeasuredQuantity(point.flows("goodput_bps", g).mean(axis=1) / 1e6) for g in ("long", "cross1")]
         rows.append((cell(leading(point.labels["buffer"])), *(cell(rate.to_json()) for rate in rates)))
     heads = ("buffer [packets]", "a flow over three [Mbit/s]", "a flow over the first alone [Mbit/s]")
-    said, least = (", ".join(f"{one.y[i]:.2f}" for one in used) for i in (1, 0))
+    values, least = (", ".join(f"{one.y[i]:.2f}" for one in used) for i in (1, 0))
     return (
         Figure(
             "three-hops",
             "Utilization of three bottlenecks",
-            f"At a tenth the three are used to {said}; at a fiftieth to {least}.",
+            f"At a tenth the three are used to {values}; at a fiftieth to {least}.",
             SHARE,
             USED,
             used,
@@ -75,12 +75,12 @@ def mixed(runs: ExperimentRuns) -> Made:
     cases = [case for case in TRAFFIC if case in runs["mixed-1g"].labels("case")]
     series = [_line(case, runs["mixed-1g"].where(case=case), "utilization", i) for i, case in enumerate(cases)]
     series.append(_line("HighSpeed alone", runs["fast-1g"].where(case="highspeed"), "utilization", 6))
-    said = ", ".join(f"{one.y[-1]:.2f} beside {one.name}" for one in series[:-1])
+    values = ", ".join(f"{one.y[-1]:.2f} beside {one.name}" for one in series[:-1])
     return (
         Figure(
             "mixed",
             "Utilization beside a tenth of other traffic",
-            f"At a tenth: {said}.",
+            f"At a tenth: {values}.",
             SHARE,
             USED,
             tuple(series),
@@ -105,9 +105,9 @@ def fast(runs: ExperimentRuns) -> Made:
         buffer = cell(leading(point.labels["buffer"]))
         rows.append((cell(point.labels["case"]), buffer, cell(lost.to_json()), cell(backlog.to_json())))
     heads = ("law", "buffer [packets]", "lost [1e-6]", "mean backlog [packets]")
-    said = ", ".join(f"{np.interp(0.1, one.x, one.y):.2f} with {one.name}" for one in used)
+    values = ", ".join(f"{np.interp(0.1, one.x, one.y):.2f} with {one.name}" for one in used)
     return (
-        Figure("fast", "Utilization, HighSpeed and FAST", f"At a tenth: {said}.", SHARE, USED, tuple(used)),
+        Figure("fast", "Utilization, HighSpeed and FAST", f"At a tenth: {values}.", SHARE, USED, tuple(used)),
         Table(
             "Loss and backlog",
             heads,

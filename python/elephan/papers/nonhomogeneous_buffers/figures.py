@@ -122,13 +122,13 @@ def _sizes(runs: ExperimentRuns, idle: float) -> Figure:
     series.append(Series("Gaussian window", flows, np.asarray(gaussian), colour="muted", dashed=True))
     if idle == 0.01:
         series.append(Series("paper", np.array([5.0]), np.array([205.0]), colour="ink", kind="points"))
-    said = ", ".join(f"{one.name} {one.y[one.x == 5][0]:.0f}" for one in series)
+    values = ", ".join(f"{one.name} {one.y[one.x == 5][0]:.0f}" for one in series)
     title = f"Buffer for {100 * idle:g} % idle time"
     flows_axis = Axis("flows", scale="log")
     return Figure(
         f"figure-2-{100 * idle:.0f}",
         title,
-        f"{title} with five flows, in packets: {said}.",
+        f"{title} with five flows, in packets: {values}.",
         flows_axis,
         Axis("buffer", "packets", low=0.0, high=450.0),
         tuple(series),
@@ -156,11 +156,11 @@ def _idle_curves(runs: ExperimentRuns) -> Figure:
         for i, n in enumerate((5, 25, 100))
         for case, words in (("quantiles", "quantiles"), ("equal", "all 100 ms"))
     ]
-    said = ", ".join(f"{100 * one.y[3]:.1f} % with {one.name}" for one in series)
+    values = ", ".join(f"{100 * one.y[3]:.1f} % with {one.name}" for one in series)
     return Figure(
         "figure-2-idle",
         "Idle time of the link",
-        f"With {series[0].x[3]:.0f} packets: {said}.",
+        f"With {series[0].x[3]:.0f} packets: {values}.",
         BUFFER,
         Axis("idle", low=0.0),
         tuple(series),
@@ -190,7 +190,7 @@ def _by_buffer(runs: ExperimentRuns, column: str, name: str, title: str, axis: A
         for i, n in enumerate(flows)
         for case in runs["loss"].labels("case")
     ]
-    said = ", ".join(f"{one.name} {one.y[0]:.3g} and {one.y[-1]:.3g}" for one in series if not one.dashed)
+    values = ", ".join(f"{one.name} {one.y[0]:.3g} and {one.y[-1]:.3g}" for one in series if not one.dashed)
     return Figure(
-        name, title, f"{title} with the smallest and the largest buffer: {said}.", BUFFER, axis, tuple(series)
+        name, title, f"{title} with the smallest and the largest buffer: {values}.", BUFFER, axis, tuple(series)
     )

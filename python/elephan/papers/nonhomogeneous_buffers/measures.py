@@ -216,8 +216,8 @@ def tail(runs: ExperimentRuns) -> MeasuredQuantity:
         late = samples["time_s"] > point.document["run"]["warmup_s"]
         low, of = samples["backlog_packets"][late] < 10, samples["replication"][late]
         below.append(MeasuredQuantity([float(low[of == one].mean()) for one in np.unique(of)]))
-    said = ", ".join(f"{100 * one.mean:.2g} %" for one in below)
-    return largest(b - a for a, b in pairwise(below)).noted(f"5, 25 and 100 flows: {said}")
+    shares = ", ".join(f"{100 * one.mean:.2g} %" for one in below)
+    return largest(b - a for a, b in pairwise(below)).noted(f"5, 25 and 100 flows: {shares}")
 
 
 # Loss and occupancy.

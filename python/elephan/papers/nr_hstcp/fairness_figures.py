@@ -88,12 +88,12 @@ def by_hop(runs: ExperimentRuns, law: str) -> tuple[Figure, ...]:
             rates = [count * float(point.flows("goodput_bps", group).mean()) / 1e6 for point in points]
             series.append(Series(name, times, np.array(rates), colour=colour(j), kind="points"))
         far = int(times.argmax())
-        said = ", ".join(f"{one.name} {one.y[far]:.0f}" for one in series)
+        values = ", ".join(f"{one.name} {one.y[far]:.0f}" for one in series)
         found.append(
             Figure(
                 f"hop-{i}-{law}",
                 f"{WORDS[law]}: the {word} hop",
-                f"At a ratio of {times[far]:.2f}, in Mbit/s: {said}.",
+                f"At a ratio of {times[far]:.2f}, in Mbit/s: {values}.",
                 Axis("ratio of the round-trip times"),
                 Axis("throughput", "Mbit/s", low=0.0),
                 tuple(series),
@@ -190,14 +190,14 @@ def laws(runs: ExperimentRuns) -> Made:
     for i, rtt in enumerate(runs["laws"].labels("rtt")):
         of = [measures.ratio(measures.of_law(runs, law).at(rtt=rtt)) for law in measures.LAWS]
         series.append(_bars(f"75 and {rtt}", of, i))
-    said = "; ".join(
+    values = "; ".join(
         f"{one.name}: " + ", ".join(f"{y:.1f} with {n}" for n, y in zip(names, one.y, strict=True)) for one in series
     )
     return (
         Figure(
             "laws",
             "Throughput of the flow of 75 ms over that of the other",
-            f"{said}.",
+            f"{values}.",
             Axis("", scale="names", names=names),
             RATIO,
             tuple(series),

@@ -234,8 +234,8 @@ def no_worse_than_standard(runs: ExperimentRuns) -> Found:
     for rate in map(leading, runs["slow-link"].labels("rate")):
         for rtt in (150, 225):
             one, other, hstcp = (_among(runs, law, rate, rtt) for law in ("reno", "nr-hstcp", "highspeed"))
-            said = f"{rate:g} Mbit/s, {rtt} ms: {one.mean:.2f} and {other.mean:.2f}, HSTCP {hstcp.mean:.2f}"
-            found.append((one - other).noted(said))
+            note = f"{rate:g} Mbit/s, {rtt} ms: {one.mean:.2f} and {other.mean:.2f}, HSTCP {hstcp.mean:.2f}"
+            found.append((one - other).noted(note))
     return least(found)
 
 

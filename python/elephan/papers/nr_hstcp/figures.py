@@ -45,7 +45,7 @@ def figure1a(_: ExperimentRuns) -> Made:
     """HSTCP's curves, and the paper's example on them."""
     example = Series("paper, losses every 4 s", PAPER_MBPS, np.full(4, 4.0), colour="ink", kind="points")
     ours = fairness.share(fairness.highspeed, 4.0, EXAMPLE_S, method="steps") / 1e6
-    said = ", ".join(f"{rate:.1f}" for rate in ours)
+    values = ", ".join(f"{rate:.1f}" for rate in ours)
     return (
         Figure(
             "recovery-hstcp",
@@ -55,7 +55,7 @@ def figure1a(_: ExperimentRuns) -> Made:
             Axis("recovery time", "s", "log"),
             (*_curves(fairness.highspeed, EXAMPLE_S), example),
             (Mark(4.0, "a loss every 4 s", "y"),),
-            note=f"By whole round trips we find {said} Mbit/s at 4 s.",
+            note=f"By whole round trips we find {values} Mbit/s at 4 s.",
         ),
     )
 
@@ -145,11 +145,11 @@ def _scatter(name: str, title: str, points: ExperimentPoints, law: fairness.Law,
         for group, label, colour in GROUPS
     )
     near, far = int(ratio.argmin()), int(ratio.argmax())
-    said = "; ".join(f"{one.name} from {one.y[near]:.0f} to {one.y[far]:.0f}" for one in measured)
+    values = "; ".join(f"{one.name} from {one.y[near]:.0f} to {one.y[far]:.0f}" for one in measured)
     return Figure(
         name,
         title,
-        f"{len(points)} runs, from a ratio of {ratio.min():.2f} to {ratio.max():.2f}: {said} Mbit/s.",
+        f"{len(points)} runs, from a ratio of {ratio.min():.2f} to {ratio.max():.2f}: {values} Mbit/s.",
         Axis("ratio of the round-trip times"),
         Axis("throughput of a flow", "Mbit/s", low=0.0),
         (*measured, *_equal_loss_times(points, law)),

@@ -263,8 +263,8 @@ class ModelTable:
         heads = {name: f"{name} [{unit}]" if unit not in ("", "1") else name for name, unit in units.items()}
         shown = {head: self[name].tolist() for name, head in heads.items()}
         fixed = {name: column[0] for name, column in self.values.items() if name not in self.varied}
-        said = ", ".join(f"{name} = {self._written(name, value)}" for name, value in fixed.items())
-        notes = [note(line) for line in (said, *(f"Not predicted: {line}" for line in self.model.fails)) if line]
+        settings = ", ".join(f"{name} = {self._written(name, value)}" for name, value in fixed.items())
+        notes = [note(line) for line in (settings, *(f"Not predicted: {line}" for line in self.model.fails)) if line]
         return joined(table(shown, self.model.title), *notes)
 
     def _written(self, name: str, value: Any) -> str:

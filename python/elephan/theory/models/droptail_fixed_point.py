@@ -22,7 +22,7 @@ from elephan.theory.models.flows import (
     together,
     used,
 )
-from elephan.theory.models.senders import periods
+from elephan.theory.models.senders import period_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -184,5 +184,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=doubts,
-    asks=periods,
+    asks=period_inputs,
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.theory import controls, hstcp
-from elephan.theory.asked import SOURCES
+from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
 from elephan.theory.models.card import ModelParameter
 

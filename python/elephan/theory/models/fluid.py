@@ -15,7 +15,7 @@ from elephan.theory.laws import response
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import LINK, filled, other_traffic, packet_rate, together, unlike, used
 from elephan.theory.models.red_fixed_point import packets
-from elephan.theory.models.senders import teeth
+from elephan.theory.models.senders import sawtooth_inputs
 from elephan.theory.sawtooth import recovery_time
 from elephan.units import seconds
 
@@ -236,5 +236,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
-    asks=teeth,
+    asks=sawtooth_inputs,
 )

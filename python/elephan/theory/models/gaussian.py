@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.asked import SOURCES
+from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import (
@@ -21,7 +21,7 @@ from elephan.theory.models.flows import (
     unlike,
     used,
 )
-from elephan.theory.models.senders import periods
+from elephan.theory.models.senders import period_inputs
 from elephan.theory.response import bisect
 from elephan.theory.rules import (
     buffer_for_utilization,
@@ -186,5 +186,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
-    asks=periods,
+    asks=period_inputs,
 )

@@ -21,7 +21,7 @@ from elephan.theory.models.flows import (
     throughput,
     together,
 )
-from elephan.theory.models.senders import periods
+from elephan.theory.models.senders import period_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -187,5 +187,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
-    asks=periods,
+    asks=period_inputs,
 )

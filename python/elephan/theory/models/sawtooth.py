@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.theory.asked import SOURCES
+from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import few_segments, filled, other_traffic, unlike
-from elephan.theory.models.senders import teeth
+from elephan.theory.models.senders import sawtooth_inputs
 from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
@@ -98,5 +98,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
-    asks=teeth,
+    asks=sawtooth_inputs,
 )

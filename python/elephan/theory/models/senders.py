@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.theory import controls
-from elephan.theory.asked import asked
+from elephan.theory.law_responses import law_responses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,7 +89,7 @@ def shown(value: Any) -> str:
     return str(value["kind"]) if isinstance(value, dict) else str(value)
 
 
-def unfelt(model: Model, link: Bottleneck) -> list[str]:
+def ignored_parameters(model: Model, link: Bottleneck) -> list[str]:
     """Say which parameters of the laws could be at their defaults without the model noticing.
 
     Parameters
@@ -108,7 +108,7 @@ def unfelt(model: Model, link: Bottleneck) -> list[str]:
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import MODELS, bottleneck
     >>> htcp = {"flows[0].control": {"law": "htcp", "throughput_change": 0.1}}
-    >>> unfelt(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).replace(htcp).network, 0))
+    >>> ignored_parameters(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).replace(htcp).network, 0))
     ['says the same without throughput_change = 0.1, whatever that does to htcp']
     """
     lines = []
@@ -123,7 +123,7 @@ def unfelt(model: Model, link: Bottleneck) -> list[str]:
     return lines
 
 
-def teeth(law: str, link: Bottleneck) -> Floats:
+def sawtooth_inputs(law: str, link: Bottleneck) -> Floats:
     """What a model of sawteeth needs of a law on a link.
 
     Parameters
@@ -140,19 +140,19 @@ def teeth(law: str, link: Bottleneck) -> Floats:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> float(teeth("reno(decrease=0.2)", bottleneck(Scenario.from_text(EXAMPLE).network, 0))[-1].round(2))
+    >>> float(sawtooth_inputs("reno(decrease=0.2)", bottleneck(Scenario.from_text(EXAMPLE).network, 0))[-1].round(2))
     0.2
     """
-    answers = asked(law)
+    answers = law_responses(law)
     if answers.remembers:
-        rooms = (_ROOMS * link.bdp / link.flows).tolist()
-        return answers.alone(link.rate / link.flows, rooms, link.mean_rtt_s).ravel()
+        buffers = (_BUFFERS * link.bdp / link.flows).tolist()
+        return answers.alone(link.rate / link.flows, buffers, link.mean_rtt_s).ravel()
     windows = _WINDOWS * link.bdp / link.flows
     full = link.mean_rtt_s * np.maximum(_WINDOWS, 1.0)
     return np.concatenate([ask(windows, full, link.mean_rtt_s) for ask in (answers.increase, answers.decrease)])
 
 
-def periods(law: str, link: Bottleneck) -> Floats:
+def period_inputs(law: str, link: Bottleneck) -> Floats:
     """What a model with a given loss rate needs of a law on a link.
 
     Parameters
@@ -169,16 +169,16 @@ def periods(law: str, link: Bottleneck) -> Floats:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> float(periods("reno(decrease=0.2)", bottleneck(Scenario.from_text(EXAMPLE).network, 0))[-1].round(2))
+    >>> float(period_inputs("reno(decrease=0.2)", bottleneck(Scenario.from_text(EXAMPLE).network, 0))[-1].round(2))
     0.2
     """
     windows, rtt = _WINDOWS * link.bdp / link.flows, link.mean_rtt_s
-    packets, rounds = asked(law).periods(windows, rtt)
-    return np.concatenate([packets, rounds, asked(law).decrease(windows, rtt)])
+    packets, rounds = law_responses(law).periods(windows, rtt)
+    return np.concatenate([packets, rounds, law_responses(law).decrease(windows, rtt)])
 
 
 # Windows about a flow's share of the product, and buffers, as parts of that share.
-_WINDOWS, _ROOMS = np.geomspace(0.2, 3.0, 9), np.array([0.02, 0.2, 1.0])
+_WINDOWS, _BUFFERS = np.geomspace(0.2, 3.0, 9), np.array([0.02, 0.2, 1.0])
 
 
 def _value(value: object) -> str:
@@ -206,7 +206,7 @@ def doubts(model: Model, link: Bottleneck) -> list[str]:
     >>> doubts(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     []
     """
-    return [*model.doubts(link), *unlike_senders(link), *unfelt(model, link)]
+    return [*model.doubts(link), *unlike_senders(link), *ignored_parameters(model, link)]
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any], but: tuple[str, ...] = ()) -> list[str]:

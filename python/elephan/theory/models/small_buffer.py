@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.asked import SOURCES
 from elephan.theory.fixed_points import droptail_each
+from elephan.theory.law_responses import SOURCES
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import (
     LINK,
@@ -22,7 +22,7 @@ from elephan.theory.models.flows import (
     together,
     used,
 )
-from elephan.theory.models.senders import periods
+from elephan.theory.models.senders import period_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -118,5 +118,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
-    asks=periods,
+    asks=period_inputs,
 )

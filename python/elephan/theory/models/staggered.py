@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.asked import asked
+from elephan.theory.law_responses import law_responses
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import (
     LINK,
@@ -22,7 +22,7 @@ from elephan.theory.models.flows import (
     used,
 )
 from elephan.theory.models.sawtooth import LAWS
-from elephan.theory.models.senders import teeth
+from elephan.theory.models.senders import sawtooth_inputs
 from elephan.theory.sawtooth import Sawtooth, partial
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ MOST = 100
 def _followed(law: str, rate: float, buffers: Floats, rtts: Floats) -> Sawtooth:
     # Means of the first turn and of the thirtieth differ by 1.2e-3 at most (10 HighSpeed flows, 38 to 142 ms). Laws
     # that remember their last loss take many small steps.
-    own = asked(law)
+    own = law_responses(law)
     return partial(own, rate, buffers, rtts, 1, turns=2 if rtts.size <= 20 and not own.remembers else 1)
 
 
@@ -119,5 +119,5 @@ MODEL = Model(
     predict=_predict,
     unsuited=_unsuited,
     doubts=_doubts,
-    asks=teeth,
+    asks=sawtooth_inputs,
 )

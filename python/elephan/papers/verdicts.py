@@ -268,24 +268,24 @@ def _shortened(ran: JudgedClaim, known: str) -> JudgedClaim:
         verdict = "fail"
     elif claim.quick == claim.accept and ran.standing == "met" and (not known or known == "pass"):
         verdict = "pass"
-    said = "" if inside or verdict == "fail" else "outside what is accepted of shortened runs"
-    return JudgedClaim(claim, found, ran.accept, verdict, _joined(ran.note, said), ran.standing)
+    note = "" if inside or verdict == "fail" else "outside what is accepted of shortened runs"
+    return JudgedClaim(claim, found, ran.accept, verdict, _joined(ran.note, note), ran.standing)
 
 
 def _explained(paper: Paper, judged: JudgedClaim, argued: Argument, runs: ExperimentRuns) -> JudgedClaim:
     """Hold a claim against its variant, which explains it or leaves it as it is."""
     variant = argued.deviation.variant
-    said, verdict = judged.note, judged.verdict
+    note, verdict = judged.note, judged.verdict
     found = None if variant is None else _varied(paper, judged, argued, runs)
     if verdict == "fail":
         if found is not None and found.explains and argued.holds:
-            verdict, said = "deviation", _joined(said, argued.deviation.title)
+            verdict, note = "deviation", _joined(note, argued.deviation.title)
         elif found is not None and found.explains:
             untrue = next(seen.shown.says for seen in argued.seen if not seen.holds)
-            said = _joined(said, f"not explained: it is not so that {untrue}")
+            note = _joined(note, f"not explained: it is not so that {untrue}")
         else:
-            said = _joined(said, f"not explained{f' by {variant.says}: {found.note}' if variant and found else ''}")
-    return JudgedClaim(judged.claim, judged.found, judged.accept, verdict, said, judged.standing, found)
+            note = _joined(note, f"not explained{f' by {variant.says}: {found.note}' if variant and found else ''}")
+    return JudgedClaim(judged.claim, judged.found, judged.accept, verdict, note, judged.standing, found)
 
 
 def _varied(paper: Paper, judged: JudgedClaim, argued: Argument, runs: ExperimentRuns) -> VariantVerdict:

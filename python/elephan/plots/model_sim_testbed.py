@@ -20,7 +20,7 @@ MOST_FLOWS = 8
 """Whose windows are drawn."""
 
 
-def draw_origins(compared: ScenarioComparison, folder: Path) -> list[Path]:
+def draw_model_sim_testbed(compared: ScenarioComparison, folder: Path) -> list[Path]:
     """Draw ``compare`` as PNG and SVG.
 
     Parameters
@@ -37,10 +37,10 @@ def draw_origins(compared: ScenarioComparison, folder: Path) -> list[Path]:
     OSError
         If the folder cannot be written.
     """
-    return save(origins_figure(compared), folder, NAME)
+    return save(model_sim_testbed_figure(compared), folder, NAME)
 
 
-def origins_figure(compared: ScenarioComparison) -> Figure:
+def model_sim_testbed_figure(compared: ScenarioComparison) -> Figure:
     """Draw what `elephan.compare.compare` found.
 
     Parameters

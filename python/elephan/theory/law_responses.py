@@ -1,4 +1,4 @@
-"""The law that runs, asked: what it gains and gives up, its response function, and its sawteeth on a link.
+"""Responses of the law that runs: its increase and decrease, its response function, and its sawtooth on a link.
 
 Nothing is computed from a formula here: the engine's own law answers, with every parameter of the scenario's control.
 *Source*: that of the law; mean window and loss rate are those of the period whose only loss ends it, as in Mathis1997.
@@ -50,7 +50,7 @@ _BEFORE, _MEASURED = 6, 4
 
 @dataclass(frozen=True)
 class LawResponses(Response):
-    """One control's answers; made by `asked`.
+    """One control's answers; made by `law_responses`.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ class LawResponses(Response):
 
     Examples
     --------
-    >>> float(asked("reno(decrease=0.2)").decrease(100).round(9))
+    >>> float(law_responses("reno(decrease=0.2)").decrease(100).round(9))
     0.2
     """
 
-    law: _native.AskedLaw = None  # type: ignore[assignment]  # `asked` gives one
+    law: _native.AskedLaw = None  # type: ignore[assignment]  # `law_responses` gives one
 
     @property
     def remembers(self) -> bool:
@@ -93,7 +93,7 @@ class LawResponses(Response):
 
         Examples
         --------
-        >>> float(asked("hybla").increase(100, 0.2, 0.1))
+        >>> float(law_responses("hybla").increase(100, 0.2, 0.1))
         16.0
         """
         if self.remembers:
@@ -118,7 +118,7 @@ class LawResponses(Response):
 
         Examples
         --------
-        >>> asked("htcp").decrease([1000, 1000], [0.1, 0.16], 0.1).round(3).tolist()
+        >>> law_responses("htcp").decrease([1000, 1000], [0.1, 0.16], 0.1).round(3).tolist()
         [0.2, 0.375]
         """
         return self._each(self.law.cut, window, rtt, base)
@@ -138,7 +138,7 @@ class LawResponses(Response):
 
         Examples
         --------
-        >>> [float(x.round()) for x in asked("reno").periods(100, 0.1)]
+        >>> [float(x.round()) for x in law_responses("reno").periods(100, 0.1)]
         [3750.0, 50.0]
         """
         w, over = np.broadcast_arrays(np.asarray(window, dtype=float), np.asarray(rtt, dtype=float))
@@ -146,7 +146,7 @@ class LawResponses(Response):
         packets, rounds = self.law.period(*flat).T
         return packets.reshape(w.shape), rounds.reshape(w.shape)
 
-    def teeth(
+    def drop_tail_sawtooth(
         self, rate: float, buffers: Sequence[float], rtts: Sequence[float], cut: int, overflows: tuple[int, int]
     ) -> Floats:
         """Follow flows on a drop-tail link, as a fluid.
@@ -170,13 +170,13 @@ class LawResponses(Response):
 
         Examples
         --------
-        >>> float(asked("cubic").teeth(10_000, [200], [0.1], 1, (6, 4))[0, 0].round(2))
+        >>> float(law_responses("cubic").drop_tail_sawtooth(10_000, [200], [0.1], 1, (6, 4))[0, 0].round(2))
         0.98
         """
         return self.law.teeth(rate, list(buffers), list(rtts), cut, overflows)
 
     def alone(self, rate: float, buffers: Sequence[float], rtt: float) -> Floats:
-        """One flow, as `teeth` has it.
+        """One flow, as `drop_tail_sawtooth` has it.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class LawResponses(Response):
         -------
         ndarray, shape (buffers, 8)
         """
-        return self.teeth(rate, buffers, [rtt], 1, (_BEFORE, _MEASURED))
+        return self.drop_tail_sawtooth(rate, buffers, [rtt], 1, (_BEFORE, _MEASURED))
 
     def _each(self, ask: _Ask, window: ArrayLike, rtt: ArrayLike | None, base: ArrayLike | None) -> Floats:
         if rtt is None and self.uses_rtt:
@@ -263,7 +263,7 @@ def _straight(at: Floats, x: Floats, y: Floats) -> Floats:
 
 
 @cache
-def asked(text: str) -> LawResponses:
+def law_responses(text: str) -> LawResponses:
     """Ask a control.
 
     Parameters
@@ -282,10 +282,10 @@ def asked(text: str) -> LawResponses:
 
     Examples
     --------
-    >>> law = asked("highspeed")
+    >>> law = law_responses("highspeed")
     >>> float(law.increase(83_000).round(2)), float(law.decrease(83_000).round(6))
     (72.52, 0.1)
-    >>> float(asked("reno").window(1.5e-4).round(1))
+    >>> float(law_responses("reno").window(1.5e-4).round(1))
     100.0
     """
     name = controls.kind(text)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from elephan import display
-from elephan.run.shown import warned
+from elephan.run.notebook import warned
 from elephan.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The law that runs, asked: against the publications' closed forms, small steps, and one way of asking another."""
+"""Responses of the laws that run: against the publications' closed forms, small steps and each other."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,9 @@ from elephan.catalog import catalog
 from elephan.citations import CITATIONS
 from elephan.errors import InputError
 from elephan.theory import published, response
-from elephan.theory.asked import SOURCES, LawResponses, asked
 from elephan.theory.fairness import law as fairness_law
 from elephan.theory.fairness import normalised
+from elephan.theory.law_responses import SOURCES, LawResponses, law_responses
 from elephan.theory.laws import compound, cubic, htcp, nr_hstcp
 from elephan.theory.sawtooth import partial, synchronised
 
@@ -84,7 +84,7 @@ def test_every_inverse_leads_back(name: str) -> None:
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_lies_between_the_windows_asked_for_is_a_straight_line(name: str) -> None:
-    law = asked(name)
+    law = law_responses(name)
     windows = np.array([37.0, 370.0, 3700.0, 37_000.0])
     packets, rounds = law.periods(windows, 0.13)
     # Of a law that remembers three windows an octave are asked for, of the others sixteen; a kink lies between some.
@@ -93,18 +93,20 @@ def test_what_lies_between_the_windows_asked_for_is_a_straight_line(name: str) -
 
 @pytest.mark.parametrize("name", ["highspeed", "nr-hstcp", "scalable", "htcp"])
 def test_the_kernels_numbers_are_asked_as_real_ones(name: str) -> None:
-    here, there = asked(f"{name}(arithmetic=kernel)"), asked(name)
+    here, there = law_responses(f"{name}(arithmetic=kernel)"), law_responses(name)
     assert here.decrease(1000, 0.1) == there.decrease(1000, 0.1)
     assert here.periods(1000, 0.1)[0] == there.periods(1000, 0.1)[0]
 
 
 def test_a_law_hears_its_own_parameters() -> None:
-    assert asked("reno(increase=2; decrease=0.2)").increase(100) == 2
-    assert asked("reno(decrease=0.2)").decrease(100) == pytest.approx(0.2)
-    assert asked("cubic(beta=0.3)").decrease(1000, 0.1) == pytest.approx(0.7)
-    assert asked("nr-hstcp(mss=9000)").increase(3000, 0.25) == pytest.approx(nr_hstcp(9000).increase(3000, 0.25))
+    assert law_responses("reno(increase=2; decrease=0.2)").increase(100) == 2
+    assert law_responses("reno(decrease=0.2)").decrease(100) == pytest.approx(0.2)
+    assert law_responses("cubic(beta=0.3)").decrease(1000, 0.1) == pytest.approx(0.7)
+    assert law_responses("nr-hstcp(mss=9000)").increase(3000, 0.25) == pytest.approx(
+        nr_hstcp(9000).increase(3000, 0.25)
+    )
     # A sawtooth of AIMD from (1 - b) W to W: (1 - b/2) b W^2 / a packets.
-    packets, rounds = asked("reno(increase=2; decrease=0.2)").periods(1000, 0.1)
+    packets, rounds = law_responses("reno(increase=2; decrease=0.2)").periods(1000, 0.1)
     assert packets == pytest.approx(0.9 * 0.2 * 1e6 / 2)
     assert rounds == pytest.approx(100)
 
@@ -245,7 +247,7 @@ def test_flows_cut_one_at_a_time_use_more_and_share_alike(name: str) -> None:
 
 @pytest.mark.parametrize("name", COUNTING)
 def test_a_law_that_forgets_is_followed_as_it_is_integrated(name: str) -> None:
-    law = asked(name)
+    law = law_responses(name)
     buffers = [20.0, 300.0, 2000.0]
     followed = law.alone(12_500, buffers, 0.1)[:, 0]
     whole = synchronised(law, 12_500, buffers, 0.1)
@@ -265,7 +267,7 @@ def test_all_links_of_an_array_are_those_computed_alone() -> None:
 
 def test_one_round_of_the_engine_is_the_growth_that_is_asked_for() -> None:
     for name in COUNTING:
-        law: LawResponses = asked(name)
+        law: LawResponses = law_responses(name)
         rows = _native.law_rounds(
             f'{{ law = "{name}" }}', base_rtt_s=0.1, bdp=1e6, losses=[0], timeouts=[], count=6, initial_window=300
         )
