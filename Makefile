@@ -14,7 +14,7 @@ LOG  := $(VENV)/build.log
 # How the extension module is compiled: release, with all that costs; dev is what the Rust tests are compiled as, so that
 # with `make PROFILE=dev test` nothing is compiled twice. Results are the same bytes.
 PROFILE ?= release
-# Builds and installs the package; silent unless it fails. An active environment must not catch what belongs into .venv.
+# Builds and installs the package; prints nothing unless it fails. An active environment must not catch what belongs into .venv.
 INSTALL = env -u CONDA_PREFIX VIRTUAL_ENV='$(CURDIR)/$(VENV)' PIP_DISABLE_PIP_VERSION_CHECK=1 \
           $(PY) -m maturin develop --profile $(PROFILE) $(KERNEL)
 # With the laws of the Linux kernel where the headers that their loader needs are there; built again once they come, and

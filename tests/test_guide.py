@@ -190,12 +190,12 @@ def test_examples_of_the_help_can_be_typed() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_targets_of_make_exist(name: str) -> None:
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    told = re.findall(r"(?:^|`)make ([a-z]+)", (ROOT / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert set(told) <= set(targets)
+    named = re.findall(r"(?:^|`)make ([a-z]+)", (ROOT / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert set(named) <= set(targets)
 
 
 def test_pages_have_commands_and_python_to_run() -> None:
-    # Or else the tests above would be silent.
+    # Or else the tests above would pass in vain.
     assert sum(len(list(commands(b.text))) for page in PAGES for b in blocks(page) if b.kind in SHELL) >= 8
     assert sum(b.kind == "python" for page in PAGES for b in blocks(page)) >= 3
 

@@ -1,6 +1,6 @@
 """The laws against an independent reading of their sources, on the same random streams of ACKs, losses and timeouts.
 
-A stream is recorded with the second reading and fed to the law. Then the second reading hears it again, and right
+A stream is recorded with the second reading and fed to the law. Then it is replayed to the second reading, and right
 before each cut it takes over the law's window: so both answer every cut from the same window, which must give the same
 number, none of the decisions at a cut (whether a maximum falls, whether throughput has changed) can hang on rounding,
 and each stretch between two cuts is compared for itself.

@@ -16,7 +16,7 @@ from elephan.theory.sawtooth import partial, synchronised
 
 REMEMBERING = ["bic", "compound", "cubic", "htcp"]
 COUNTING = sorted(set(SOURCES) - set(REMEMBERING))
-# ACKs come sixteen times a round trip, and a thousand times while a sawtooth grows by its own length; what is heard of
+# ACKs come sixteen times a round trip, and a thousand times while a sawtooth grows by its own length; what is detected
 # at the next of them is late by half a step on average.
 STEPS = 1e-2
 
@@ -50,7 +50,7 @@ def test_growth_and_cut_are_those_that_were_published(name: str) -> None:
         ("nr-hstcp", 0.03),
         # Kelly leaves out the (2 - b) / 2 of the mean: 6 %.
         ("scalable", 0.07),
-        # Without fast convergence, a loss heard of a round trip late: 1.4 s of K = 7 to 30 s on the plateau.
+        # Without fast convergence, a loss detected a round trip late: 1.4 s of K = 7 to 30 s on the plateau.
         ("cubic(fast_convergence=false)", 0.02),
         # It rounds no number of round trips, and searches a half slower as its target moves with every ACK.
         ("bic(fast_convergence=false)", 0.06),
@@ -65,7 +65,7 @@ def test_the_response_function_is_the_published_one(name: str, tolerance: float)
 
 
 def test_htcp_on_an_even_path_keeps_four_fifths() -> None:
-    # Its round-trip time never changes, so it keeps 0.8; a loss heard of a round trip late.
+    # Its round-trip time never changes, so it keeps 0.8; a loss detected a round trip late.
     p = np.array([1e-5, 1e-6, 1e-7])
     assert response("htcp").window(p, 0.1) == pytest.approx(htcp(0.8).window(p, 0.1), rel=STEPS)
     kept = response("htcp(adaptive_backoff=false)")
@@ -151,7 +151,7 @@ def test_cubic_without_fast_convergence_has_the_windows_of_its_rfc() -> None:
 
 def test_cubic_on_a_short_path_is_reno_with_its_average() -> None:
     # 50 segments at 10 ms: from 35 at 9/17 a round trip. alpha = 3 (1 - beta) / (1 + beta). The law looks ahead by a
-    # round trip, which is worth C (t + RTT - K)^3: nothing here. One round trip more until the loss is heard of is in
+    # round trip, which is worth C (t + RTT - K)^3: nothing here. One round trip more until the loss is detected is in
     # the window at which it is, one until it is repaired is not.
     found = synchronised(response("cubic"), 5000, 0, 0.01)
     alpha = 9 / 17
@@ -171,7 +171,7 @@ def test_bic_searches_and_probes_by_turns() -> None:
     # To the aim until the step is below 0.01; five round trips for 31 segments beyond it; then 32 each.
     probing = (aim - 0.875 * low - 64) / 32 + 2 * np.log(64 / 0.02) + 5 + (w - aim - 31) / 32
     found = synchronised(response("bic"), w / rtt, 0, rtt)
-    # And the round trips in which the loss is heard of and repaired, of some 30.
+    # And the round trips in which the loss is detected and repaired, of some 30.
     assert found.period == pytest.approx(((searching + probing) / 2 + 2) * rtt, rel=0.05)
 
 
@@ -198,7 +198,7 @@ def test_compound_grows_by_a_power_of_its_window_where_nothing_waits() -> None:
 @pytest.mark.parametrize("buffer", [0, 20, 100])
 def test_cubic_agrees_with_small_steps_of_its_own_function(buffer: float) -> None:
     # The window as RFC 9438 has it, a function of time and of round trips, in steps of a hundredth of a round trip; a
-    # loss is heard of a round trip later, and the window stands still for another.
+    # loss is detected a round trip later, and the window stands still for another.
     c, beta, tau, rate = 0.4, 0.7, 0.02, 6000.0
     top, alpha = rate * tau + buffer, 9 / 17
     full = top / rate
@@ -213,7 +213,7 @@ def test_cubic_agrees_with_small_steps_of_its_own_function(buffer: float) -> Non
             peak = w + (alpha if leads else 3 * c * (time - k) ** 2 * full)
             aim = peak * (1 + beta) / 2 if peak < aim * (1 - 1e-6) else peak
             start = beta * peak
-            # Heard of with the link full; repaired with the window that is left.
+            # Detected with the link full; repaired with the window that is left.
             total, sent = total + full + max(tau, start / rate), sent + rate * full + start
             cuts.append((total, sent))
             time = rounds = 0.0

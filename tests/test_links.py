@@ -56,7 +56,7 @@ def test_links_of_a_page_lead_somewhere(name: str) -> None:
 
 
 def test_there_are_links_to_look_at() -> None:
-    # Or else the test above would be silent.
+    # Or else the test above would pass in vain.
     assert sum(1 for page in PAGES for _ in links(page)) > 100
     assert any("#" in link for page in PAGES for link in links(page))
 

@@ -54,8 +54,8 @@ def test_a_card_is_whole(chosen: Model) -> None:
         assert row.meaning, name
         assert row.unit in UNITS, name
         assert not (row.choices and row.unit), name
-    for name, told in chosen.columns.items():
-        assert told.meaning, name
+    for name, column in chosen.columns.items():
+        assert column.meaning, name
     if chosen.picture is not None:
         assert chosen.picture.x in chosen.parameters
         assert set(chosen.picture.lines) <= set(chosen.columns)

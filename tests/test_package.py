@@ -61,17 +61,17 @@ def test_everything_that_is_promised_is_there() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_card_is_an_entry_with_its_parameters(kind: str) -> None:
-    shelf = getattr(elephan, identifier(kind))
+    registry = getattr(elephan, identifier(kind))
     cards = catalog(kind)
-    assert [entry.name for entry in shelf] == [card["name"] for card in cards]
-    assert sorted(dir(shelf)) == sorted(identifier(card["name"]) for card in cards)
+    assert [entry.name for entry in registry] == [card["name"] for card in cards]
+    assert sorted(dir(registry)) == sorted(identifier(card["name"]) for card in cards)
     for card in cards:
-        entry = getattr(shelf, identifier(card["name"]))
+        entry = getattr(registry, identifier(card["name"]))
         stated = [p.name for p in inspect.signature(entry).parameters.values()]
         assert stated[: len(card["parameters"])] == [p["name"] for p in card["parameters"]]
         assert card["title"] in entry.__doc__
         assert all(p["meaning"].split()[0] in entry.__doc__ for p in card["parameters"])
-        assert all(shelf[alias] is entry for alias in card["aliases"])
+        assert all(registry[alias] is entry for alias in card["aliases"])
 
 
 PLACES = {
@@ -82,15 +82,15 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("shelf", "name"), [(s, e.name) for s in PLACES for e in getattr(elephan, s)])
-def test_what_an_entry_gives_is_what_a_scenario_takes(shelf: str, name: str) -> None:
-    entry = getattr(elephan, shelf)[name]
+@pytest.mark.parametrize(("registry", "name"), [(s, e.name) for s in PLACES for e in getattr(elephan, s)])
+def test_what_an_entry_gives_is_what_a_scenario_takes(registry: str, name: str) -> None:
+    entry = getattr(elephan, registry)[name]
     # XCP needs its router, and one flow opens transfers for all.
     needed: dict[str, dict[str, object]] = {
         "xcp": {"links[0].queue": "xcp", "flows[0].control": "xcp"},
         "elastic": {"flows[0].count": 1},
     }
-    place = PLACES[shelf]
+    place = PLACES[registry]
     others = {key: value for key, value in needed.get(name, {}).items() if key != place}
     assert SMALL.replace({place: entry, **others}) == SMALL.replace({place: entry(), **others})
     assert SMALL.replace({place: entry, **others}) == SMALL.replace({place: name, **others})
@@ -118,9 +118,9 @@ def test_a_default_that_is_not_given_is_left_to_the_scenario() -> None:
     ],
 )
 def test_a_wrong_name_is_answered_with_the_nearest(wrong: Any, said: str) -> None:
-    with pytest.raises(elephan.InputError) as told:
+    with pytest.raises(elephan.InputError) as raised:
         wrong()
-    assert str(told.value) == said
+    assert str(raised.value) == said
     assert not hasattr(elephan.laws, "hihgspeed")
 
 

@@ -99,7 +99,7 @@ def test_deviations_speak_of_claims_and_a_figure_has_one_variant(name: str) -> N
         for key in deviation.claims:
             if deviation.variant is not None:
                 variants.setdefault(paper.claims[key].figure, set()).add(deviation.variant.says)
-    # One for a whole table or figure; sections and conclusions speak of several figures, each misprint of its own.
+    # One for a whole table or figure; sections and conclusions are about several figures, each misprint of its own.
     assert {place: said for place, said in variants.items() if len(said) > 1} == {}
     spoken = [claim for deviation in paper.deviations for claim in deviation.claims]
     assert sorted(spoken) == sorted(set(spoken))

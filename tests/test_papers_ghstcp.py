@@ -329,7 +329,7 @@ def test_every_point_of_the_dumbbells_experiments_is_a_scenario(*, quick: bool) 
         assert points, experiment.name
         for one in points:
             [link, *others], groups = one.scenario.links, one.scenario.groups
-            # The access links of XCP speak it, too.
+            # The access links of XCP implement it, too.
             assert len(others) == (experiment.name == "xcp")
             assert link["rate_bps"] == cells.RATE
             assert [group["flows"] for group in groups] == [5, 5, 1]

@@ -1,4 +1,4 @@
-"""The second hand's laws against numbers printed in their sources."""
+"""The independent laws against numbers printed in their sources."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""The second hand's queues against numbers that can be worked out with pencil and paper from their sources."""
+"""The independent queues against numbers that can be worked out with pencil and paper from their sources."""
 
 import itertools
 import math

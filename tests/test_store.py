@@ -225,9 +225,9 @@ def test_sql_answers_in_columns_and_by_group(store: Store, results: list[RunResu
 )
 def test_wrong_sql_is_answered_in_one_line(store: Store, results: list[RunResult], sql: str, said: str) -> None:
     store.put(results[0])
-    with pytest.raises(InputError, match=said) as told:
+    with pytest.raises(InputError, match=said) as raised:
         store.query(sql)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
     assert len(store.runs()) == 1
     # And after a refusal the store can be written as before.
     store.put(results[1])

@@ -46,7 +46,7 @@ def result() -> RunResult:
 
 
 class Writer:
-    """A process that puts runs into a store when it is told to."""
+    """A process that puts runs into a store on command."""
 
     def __init__(self, folder: Path, result: RunResult, count: int) -> None:
         packed = pickle.dumps(folders.pack(result))
@@ -363,9 +363,9 @@ def test_a_full_disk_says_so_and_leaves_nothing_half_written(tmp_path: Path, res
                 for i in range(200):
                     store.put(packed, key=f"{i:064x}", labels={"i": i})
 
-        with pytest.raises(InputError, match="the disk is full; make room") as told:
+        with pytest.raises(InputError, match="the disk is full; make room") as raised:
             fill()
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(raised.value)
         with Store(disk, readonly=True) as store:
             assert store.verify() == []
         subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
@@ -411,9 +411,9 @@ def test_a_folder_that_cannot_be_written_can_be_read(tmp_path: Path, result: Run
         assert (there / f"{FILE}-wal").stat().st_size > 0
     with mounted(shown, "--bind", str(there)):
         subprocess.run(["mount", "-o", "remount,ro,bind", str(shown)], check=True)
-        with pytest.raises(InputError, match="cannot be written") as told:
+        with pytest.raises(InputError, match="cannot be written") as raised:
             Store(shown)
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(raised.value)
         with Store(shown, readonly=True) as store:
             assert store.export() == expected
             assert store.verify() == []

@@ -19,9 +19,9 @@ from testbed_here import available, hindered, lawless, real
 
 pytestmark = pytest.mark.slow
 
-HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+HANDLED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 """A shell in the background ignores Ctrl-C, and what it starts would, too."""
-ELEPHAN = f"{HEARD}; from elephan.cli import main; main()"
+ELEPHAN = f"{HANDLED}; from elephan.cli import main; main()"
 
 CYCLES = 200
 
@@ -50,7 +50,7 @@ def test_nothing_is_left_of_two_hundred_testbeds_that_end_in_five_ways() -> None
     whole = ["flows.parquet", "links.parquet", "run.json", "samples.parquet", "scenario.toml"]
     assert all(cycle["files"] == (whole if cycle["kind"] == "end" else []) for cycle in cycles)
     assert all(cycle["written"] == (["out"] if cycle["kind"] == "end" else []) for cycle in cycles)
-    # Who can hear why hears it in a line.
+    # A reason is printed in a line.
     for cycle in cycles:
         if cycle["kind"] == "interrupt" and not cycle["again"]:
             assert cycle["said"] == ["interrupted; nothing was written"]

@@ -1,7 +1,7 @@
 """Writes docs/catalog, one page per kind of thing that exists, from what `elephan list KIND --json` answers.
 
 Laws, slow starts, queue disciplines and models get pictures, and under each the numbers that it shows, so that --check
-can tell without drawing whether it is up to date. With --check nothing is written: one line per page that is not, and
+can check without drawing whether it is up to date. With --check nothing is written: one line per page that is not, and
 exit 1 if any.
 """
 
@@ -48,7 +48,7 @@ STORIES = {
     "lints": "`elephan run`, `elephan size` and `elephan lint` warn about these. `--strict` makes warnings errors.",
     "models": "`elephan model NAME` computes a table, `--simulate` puts a simulation beside it, on the scenario of the "
     "picture: closed form as a broad line, what checks it dashed or dotted, points for the simulation with 95 % "
-    "intervals over its replications. Where they differ it says why. `elephan size` asks all that know a link's kind.",
+    "intervals over its replications. Where they differ it says why. `elephan size` asks all that apply to a link.",
     "queues": f"Everything below is for {queues.LINK}. In the pictures of the backlog, {queues.STORY} The grey line is "
     "drop-tail under the same traffic. The panel below has one of the numbers that the discipline keeps; `elephan run "
     "--out` writes all of them, as the columns `queue_…` of `samples.parquet`. The scenario without its discipline is "
@@ -66,7 +66,7 @@ Card = Mapping[str, Any]
 
 
 def entries(kind: str) -> list[dict[str, Any]]:
-    """Ask the program what it knows of this kind."""
+    """Ask the program for what exists of this kind."""
     command = [str(Path(sys.executable).parent / "elephan"), "list", kind, "--json"]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     found: list[dict[str, Any]] = json.loads(answer)
@@ -202,11 +202,11 @@ def overview(cards: Sequence[Card]) -> list[str]:
         name = f"[`{card['name']}`](#{card['name']})"
         rows.append([name, *measures(found), sum(found.drops.values()) - stream, marked, stream])
     head = ["discipline", "queueing delay [ms]", "utilization", "Jain's index", "dropped", "marked", "stream dropped"]
-    told = (
+    notes = (
         "Jain's index is over the goodputs of the four flows of TCP. The packets dropped and marked are theirs; the "
         "last column has the dropped packets of the stream."
     )
-    return [*table(head, *rows), "", told, ""]
+    return [*table(head, *rows), "", notes, ""]
 
 
 def linux(name: str) -> list[str]:

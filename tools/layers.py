@@ -2,8 +2,8 @@
 
 A crate may depend only on crates of a lower number. The layers of the import-linter contract in pyproject.toml (which
 holds the Python modules to the same rule) must be rows of the second table. Here, too, what that linter does not see:
-imports of the package as a whole, which it is told to ignore, and imports by name. One line per violation; exit 1 if
-any.
+imports of the package as a whole, which its configuration ignores, and imports by name. One line per violation; exit 1
+if any.
 """
 
 import ast
@@ -60,8 +60,8 @@ def layer_violations(layers: Layers, contract: Iterable[str]) -> Iterable[str]:
 def unseen_imports(module: str, source: str, modules: Collection[str]) -> Iterable[str]:
     """Name the imports of a module that import-linter does not see, and that could lead upwards.
 
-    It is told to ignore imports of the package as a whole, for it takes the extension `_native` for that; so nothing
-    else may come from there. A module loaded by its name must be one of the same package.
+    Its configuration ignores imports of the package as a whole, for it takes the extension `_native` for that; so
+    nothing else may come from there. A module loaded by its name must be one of the same package.
     """
     package = ".".join(module.split(".")[:2])
     for node in ast.walk(ast.parse(source)):

@@ -103,7 +103,7 @@ def built() -> str:
 
 
 def attempt(image: str, initramfs: Path) -> bool:
-    """Boot a kernel, print a line; tell whether all tests passed."""
+    """Boot a kernel, print a line; true if all tests passed."""
     command = [*QEMU, "-kernel", image, "-initrd", str(initramfs)]
     try:
         # It writes to its terminal; as nobody types there, it needs none.

@@ -1,1 +1,1 @@
-"""Readings of published algorithms that share no code with the laboratory: the second hand of its checks."""
+"""Readings of published algorithms that share no code with elephan: independent implementations to check it by."""

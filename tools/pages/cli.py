@@ -76,7 +76,7 @@ def _spelt(option: Any) -> str:
 
 
 def _kind(option: Any) -> str:
-    """Say what an option without a word for it takes; Typer has moved what it knows of types."""
+    """Say what an option without a word for it takes; Typer has moved its types."""
     known = getattr(option, "type_descriptor", None) or option.type
     whole = getattr(known, "annotation", None) is int or getattr(known, "name", "") == "integer"
     return "N" if whole else str(option.opts[0]).strip("-").upper()

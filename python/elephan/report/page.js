@@ -59,7 +59,7 @@ const elephan = (() => {
 
   const isPainted = (value) => value !== null && !(typeof value === "object" && value.value === null);
 
-  // What is shown where a reader points is the library's own; the names in it are pale blue unless they are told.
+  // What is shown where a reader points is the library's own; the names in it are pale blue unless they are restyled.
   new MutationObserver((records) => {
     for (const added of records.flatMap((record) => [...record.addedNodes])) {
       if (!added.shadowRoot || !added.classList.contains("bk-Tooltip")) continue;

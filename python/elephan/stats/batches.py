@@ -1,7 +1,7 @@
 """The mean of one long, correlated series with its interval, by non-overlapping batch means.
 
 Source: Schmeiser1982, after whom 10 to 30 batches lose little and more are seldom worth having. A batch must be long
-against the memory of the series: of a sawtooth it must hold several teeth. Where even the fewest batches are
+against the memory of the series: it must hold several periods of a sawtooth. Where even the fewest batches are
 correlated, the interval is too short, or too long if they alternate, and `BatchMeans.is_settled` says so.
 """
 

@@ -1,4 +1,4 @@
-"""What a sender hears, one record per acknowledgement or sign of congestion: windows in segments, times in seconds."""
+"""What a sender receives, one record per ACK or sign of congestion: windows in segments, times in seconds."""
 
 from dataclasses import dataclass
 

@@ -3,7 +3,7 @@
 Source: Z. Zhang, G. Hasegawa, M. Murata, IEICE Trans. Commun. E88-B(6), 2005: HighSpeed TCP that grows like Reno
 while its round-trip times rise with the times of departure.
 
-Choices where the paper is silent:
+Choices where the paper says nothing:
 * The test is made on windows that do not overlap: N = max(8, floor(cwnd)) pairs, N fixed by the window that holds
   when the first pair of a batch is taken (before that acknowledgement's own increase); after the test the batch is
   thrown away.

@@ -8,7 +8,7 @@ acknowledgements.
 
 Choices: where windows are large, one acknowledgement stands for a share of the window (`acks`), so that fast paths fit
 into a short stream too, but for no more than two segments in slow start below 8192 segments; recovery from a loss
-takes one round trip of which the law hears nothing; the first acknowledgement after a loss starts a round. The windows
+takes one round trip of which the law gets nothing; the first acknowledgement after a loss starts a round. The windows
 of "10G-full" are out of a short slow start's reach: record it with a law whose initial window is large.
 """
 

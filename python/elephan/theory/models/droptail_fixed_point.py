@@ -13,8 +13,8 @@ from elephan.theory.models.flows import (
     ANSWERING,
     LINK,
     SPREAD,
-    deaf,
     mixed,
+    other_signals,
     other_traffic,
     packet_rate,
     spread,
@@ -125,7 +125,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _unsuited(link: Bottleneck) -> str:
     if link.discipline != "drop-tail":
         return f"its queue is drop-tail; here {link.discipline}"
-    return deaf(link)
+    return other_signals(link)
 
 
 def doubts(link: Bottleneck) -> list[str]:

@@ -218,7 +218,7 @@ def unlike(link: Bottleneck) -> str:
     return f"flows have different laws: {', '.join(shown)}"
 
 
-def deaf(link: Bottleneck) -> str:
+def other_signals(link: Bottleneck) -> str:
     """Say that laws of a link do not answer to loss alone; empty if all do.
 
     Parameters
@@ -233,7 +233,7 @@ def deaf(link: Bottleneck) -> str:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> deaf(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
+    >>> other_signals(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     ''
     """
     if reason := filled(link):

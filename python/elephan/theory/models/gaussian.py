@@ -12,8 +12,8 @@ from elephan.theory.laws import response
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import (
     LINK,
-    deaf,
     few_segments,
+    other_signals,
     other_traffic,
     packet_rate,
     spread,
@@ -128,7 +128,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if reason := deaf(link) or unlike(link):
+    if reason := other_signals(link) or unlike(link):
         return reason
     if link.flows < FEWEST:
         return f"it assumes the sum of many windows; here {link.flows}"

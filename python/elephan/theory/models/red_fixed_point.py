@@ -14,8 +14,8 @@ from elephan.theory.models.flows import (
     ANSWERING,
     LINK,
     SPREAD,
-    deaf,
     mixed,
+    other_signals,
     packet_rate,
     spread,
     throughput,
@@ -142,7 +142,7 @@ def packets(amount: object) -> float:
 def _unsuited(link: Bottleneck) -> str:
     if link.discipline not in KINDS:
         return f"its queue is one of {', '.join(KINDS)}; here {link.discipline}"
-    return deaf(link)
+    return other_signals(link)
 
 
 def _doubts(link: Bottleneck) -> list[str]:

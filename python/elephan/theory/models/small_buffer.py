@@ -13,8 +13,8 @@ from elephan.theory.models.card import Model, ModelColumn, ModelParameter, Model
 from elephan.theory.models.flows import (
     LINK,
     SPREAD,
-    deaf,
     mixed,
+    other_signals,
     other_traffic,
     packet_rate,
     spread,
@@ -70,7 +70,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 def _unsuited(link: Bottleneck) -> str:
     if link.discipline != "drop-tail":
         return f"its queue is drop-tail; here {link.discipline}"
-    return deaf(link)
+    return other_signals(link)
 
 
 def _doubts(link: Bottleneck) -> list[str]:
