@@ -16,14 +16,6 @@ _STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.
 def top_keys(places: Iterable[str]) -> set[str]:
     """Return the keys at the top of the file that places begin with.
 
-    Parameters
-    ----------
-    places : iterable of str
-
-    Returns
-    -------
-    set of str
-
     Examples
     --------
     >>> sorted(top_keys(["links[0].buffer", "links[1].rate", "seed"]))
@@ -41,7 +33,6 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
         The file as TOML gives it; changed in place.
     place : str
         Such as ``links[0].buffer`` or ``flows[bulk].control.law``. Tables in between are made where they are missing.
-    value : object
 
     Raises
     ------

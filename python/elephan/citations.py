@@ -189,14 +189,6 @@ CITATIONS: dict[str, str] = {
 def cite(key: str) -> str:
     """Return the publication behind a key.
 
-    Parameters
-    ----------
-    key : str
-
-    Returns
-    -------
-    str
-
     Raises
     ------
     KeyError
@@ -212,14 +204,6 @@ def cite(key: str) -> str:
 
 def short(key: str) -> str:
     """Write the key of a citation as tables show it.
-
-    Parameters
-    ----------
-    key : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -81,7 +81,6 @@ def table(columns: Mapping[str, Sequence[Any]], caption: str = "", *, most: int 
     ----------
     columns : mapping of str to sequence, shape (rows,)
         Heads and values, see `cell`.
-    caption : str
     most : int
         Rows that are shown.
 
@@ -148,7 +147,6 @@ def facts(rows: Mapping[str, object], caption: str = "") -> str:
     ----------
     rows : mapping of str to object
         See `cell`.
-    caption : str
 
     Returns
     -------
@@ -171,10 +169,6 @@ def facts(rows: Mapping[str, object], caption: str = "") -> str:
 
 def note(text: str) -> str:
     """Write a sentence below a table.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------
@@ -221,7 +215,6 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
     ----------
     columns : mapping of str to sequence, shape (rows,)
         Values that are ``{"mean", "ci95"}`` become two columns.
-    caption : str
 
     Examples
     --------
@@ -267,22 +260,13 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
         return max((len(values) for values in self._columns.values()), default=0)
 
     def to_arrow(self) -> Any:
-        """Return a `pyarrow.Table`.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
+        """Return a `pyarrow.Table`."""
         import pyarrow as pa  # noqa: PLC0415 (slow to import; only who asks for it pays)
 
         return pa.table(self._columns)
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame`.
-
-        Returns
-        -------
-        pandas.DataFrame
 
         Raises
         ------
@@ -366,10 +350,6 @@ def figure(of: object, name: str | None) -> Figure:
         As in `figures`.
     name : str or None
         None means the first.
-
-    Returns
-    -------
-    Figure
 
     Raises
     ------

@@ -86,14 +86,6 @@ def fill(text: str, folder: Path) -> str:
 def dumps(mapping: Mapping[str, Any]) -> str:
     """Write a scenario as TOML, long lists of flows quickly.
 
-    Parameters
-    ----------
-    mapping : mapping
-
-    Returns
-    -------
-    str
-
     Raises
     ------
     TypeError

@@ -41,14 +41,12 @@ class NetworkLink:
     ----------
     index : int
         Position in the file.
-    name : str
     members : int
         Links of the array; 1 if it is none.
     rate_bps : float [bit/s]
         Of each member.
     delay_s : float [s]
         One way.
-    discipline : str
     queue : mapping
         The discipline's parameters as resolved, amounts as text.
     buffer_limit_packets : int or None [packets]
@@ -135,8 +133,6 @@ class FlowGroup:
     ----------
     index : int
         Position in the file.
-    name : str
-    flows : int
     path, return_path : tuple of int
         Indices of the links that data crosses, and of those that ACKs cross; of the way back empty if nothing there
         can delay an ACK.
@@ -158,7 +154,6 @@ class FlowGroup:
     packet_bytes : int [bytes]
     rtts_s : tuple of float [s]
         Base RTTs: one for each flow; of flows that draw theirs, the ends of the range, or the mean.
-    rtts_are_drawn : bool
     start_s : tuple of float [s]
         Earliest and latest start.
     stop_s : float or None [s]
@@ -240,7 +235,6 @@ class Network:
     duration_s, warmup_s : float [s]
     warmup_is_stated : bool
         Whether the file says how long the warm-up is, and no rule found it.
-    links : tuple of NetworkLink
     groups : tuple of FlowGroup
         Both in the file's order.
     queue_with : callable
@@ -271,14 +265,6 @@ class Network:
 
     def crossing(self, link: int) -> tuple[FlowGroup, ...]:
         """Groups that send data over a link.
-
-        Parameters
-        ----------
-        link : int
-
-        Returns
-        -------
-        tuple of FlowGroup
 
         Examples
         --------
@@ -326,14 +312,8 @@ def read_network(
     ----------
     facts, resolved : mapping
         As `Scenario.facts` and `Scenario.resolved` have them.
-    origin : str
-    warmup_is_stated : bool
     queue_with : callable
         As `Network` has it.
-
-    Returns
-    -------
-    Network
     """
     groups, forms = facts["groups"], resolved["flows"]
     offered = [_offered_bps(facts["links"], group, form) for group, form in zip(groups, forms, strict=True)]

@@ -15,7 +15,6 @@ def warn_renamed(old: str, new: str, stacklevel: int = 3) -> None:
 
     Parameters
     ----------
-    old, new : str
     stacklevel : int
         Whose line the warning shows; by default that of the caller's caller.
     """
@@ -31,10 +30,6 @@ def renamed_attributes(module: str, names: Mapping[str, str]) -> Callable[[str],
         Its name.
     names : mapping of str to str
         Today's name of each old one.
-
-    Returns
-    -------
-    callable
 
     Examples
     --------

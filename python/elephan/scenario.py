@@ -251,10 +251,6 @@ class Scenario:
     def _with_cached_facts(self, name: str, described: str) -> Scenario:
         """Fill in `id` and `described`, which come with the canonical form, so that they need not be computed again.
 
-        Parameters
-        ----------
-        name, described : str
-
         Returns
         -------
         Scenario
@@ -477,10 +473,6 @@ def parse_assignment(text: str) -> tuple[str, object]:
     ----------
     text : str
         The value is TOML; what is not TOML is taken as text, so quotes may be left out.
-
-    Returns
-    -------
-    tuple of str and value
 
     Raises
     ------

@@ -105,10 +105,6 @@ def schema(kind: str = "scenario") -> dict[str, Any]:
     kind : str
         One of `KINDS`.
 
-    Returns
-    -------
-    dict
-
     Raises
     ------
     InputError

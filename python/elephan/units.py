@@ -98,10 +98,6 @@ def octets(text: str) -> float:
 def share(text: str) -> float:
     """Read a share of one: ``0.05`` or ``5%``.
 
-    Parameters
-    ----------
-    text : str
-
     Returns
     -------
     float [1]
@@ -132,10 +128,6 @@ def format_rate(bit_per_s: float) -> str:
     ----------
     bit_per_s : float [bit/s]
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> format_rate(2.5e9)
@@ -151,10 +143,6 @@ def format_time(s: float) -> str:
     Parameters
     ----------
     s : float [s]
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -173,10 +161,6 @@ def format_bytes(n: float) -> str:
     Parameters
     ----------
     n : float [bytes]
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -226,11 +210,6 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
 def format_number(x: float | None, digits: int = 4) -> str:
     """Write a number with some digits, but all of its whole part; below a thousandth as a power of ten.
 
-    Parameters
-    ----------
-    x : float or None
-    digits : int
-
     Returns
     -------
     str
@@ -256,14 +235,8 @@ def format_quantity(x: float, unit: str, digits: int = 6) -> str:
 
     Parameters
     ----------
-    x : float
     unit : str
         As for `scaled`; ``1`` is not written.
-    digits : int
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -325,10 +298,6 @@ class ParsedRange:
 def read_range(text: str) -> ParsedRange | None:
     """Read a range ``LOW..HIGH`` or ``LOW..HIGH:COUNT``, COUNT with ``log`` or ``lin`` behind it or not.
 
-    Parameters
-    ----------
-    text : str
-
     Returns
     -------
     ParsedRange or None
@@ -362,10 +331,6 @@ def read_range(text: str) -> ParsedRange | None:
 
 def number_and_unit(text: str) -> tuple[float, str] | None:
     """Split a quantity into its number and the unit behind it.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------

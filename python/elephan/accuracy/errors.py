@@ -33,14 +33,6 @@ MEASURES = ("utilization", "loss_ratio", "queueing_delay_s")
 def file(name: str) -> Path:
     """Where a model's table is.
 
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    Path
-
     Examples
     --------
     >>> file("sawtooth").name
@@ -51,10 +43,6 @@ def file(name: str) -> Path:
 
 def errors(name: str) -> tuple[Row, ...]:
     """Read a model's table.
-
-    Parameters
-    ----------
-    name : str
 
     Returns
     -------
@@ -111,14 +99,6 @@ def compared(chosen: Model, simulated: Iterable[Row]) -> Iterator[Row]:
 
 def cell(row: Row) -> survey.SurveyCell:
     """Name the cell of a row of the survey.
-
-    Parameters
-    ----------
-    row : dict of str to str
-
-    Returns
-    -------
-    SurveyCell
 
     Examples
     --------

@@ -93,14 +93,6 @@ def regions(name: str) -> tuple[ErrorRegion, ...]:
 def label(points: float) -> str:
     """Write the level of an error, with its side beyond the first.
 
-    Parameters
-    ----------
-    points : float
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> label(-1.5), label(3.0), label(-8.0), label(30.0), label(float("nan"))

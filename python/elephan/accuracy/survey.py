@@ -99,10 +99,6 @@ class SurveyCell(NamedTuple):
 def cells() -> Iterator[SurveyCell]:
     """All of them, in the order of the table; buffers vary fastest.
 
-    Yields
-    ------
-    SurveyCell
-
     Examples
     --------
     >>> len(list(cells()))
@@ -114,14 +110,6 @@ def cells() -> Iterator[SurveyCell]:
 
 def scenario(cell: SurveyCell) -> Scenario:
     """Write a cell as a scenario that runs long enough.
-
-    Parameters
-    ----------
-    cell : SurveyCell
-
-    Returns
-    -------
-    Scenario
 
     Examples
     --------
@@ -140,14 +128,6 @@ def scenario(cell: SurveyCell) -> Scenario:
 
 def written(cell: SurveyCell) -> Scenario:
     """Write a cell as a scenario, however long it has to run.
-
-    Parameters
-    ----------
-    cell : SurveyCell
-
-    Returns
-    -------
-    Scenario
 
     Examples
     --------
@@ -192,10 +172,6 @@ def written(cell: SurveyCell) -> Scenario:
 
 def measure(cell: SurveyCell) -> Row:
     """Simulate a cell.
-
-    Parameters
-    ----------
-    cell : SurveyCell
 
     Returns
     -------

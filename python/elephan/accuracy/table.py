@@ -22,15 +22,6 @@ Row = dict[str, str]
 def digits(value: float, count: int = 6) -> str:
     """Write a number as briefly as it can be read back to so many significant digits; NaN as nothing.
 
-    Parameters
-    ----------
-    value : float
-    count : int
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> digits(0.123456789), digits(-2.0), digits(float("nan")), digits(-1e-20, 3), digits(-0.0)
@@ -41,10 +32,6 @@ def digits(value: float, count: int = 6) -> str:
 
 def number(cell: str) -> float:
     """Read a number back.
-
-    Parameters
-    ----------
-    cell : str
 
     Returns
     -------
@@ -69,10 +56,6 @@ def text(notes: Iterable[str], rows: Iterable[Mapping[str, str]]) -> str:
     rows : iterable of mapping
         All with the same keys; at least one.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> text(["how it was made"], [{"law": "reno", "flows": "2"}]).splitlines()
@@ -85,10 +68,6 @@ def text(notes: Iterable[str], rows: Iterable[Mapping[str, str]]) -> str:
 
 def read(path: Path) -> tuple[Row, ...]:
     """Read a table, without what stands above it.
-
-    Parameters
-    ----------
-    path : Path
 
     Returns
     -------

@@ -16,7 +16,6 @@ def cpu_ns_per_packet(scenario: Scenario, engine: str) -> tuple[float, int]:
 
     Parameters
     ----------
-    scenario : Scenario
     engine : str
         ``"window"`` or ``"reference"``.
 

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 def find_ns2() -> str | None:
     """Path of ns-2, if it is installed.
 
-    Returns
-    -------
-    str or None
-
     Examples
     --------
     >>> find_ns2() is None or find_ns2().endswith("ns")

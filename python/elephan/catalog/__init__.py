@@ -43,10 +43,6 @@ def catalog(kind: str) -> list[Card]:
     kind : str
         One of `KINDS`.
 
-    Returns
-    -------
-    list of Card
-
     Raises
     ------
     InputError

@@ -29,14 +29,6 @@ WIDTH = 100
 def identifier(name: str) -> str:
     """Write a name of the catalogue as Python does.
 
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> identifier("drop-tail"), identifier("hystart++")

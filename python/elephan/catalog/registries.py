@@ -37,14 +37,6 @@ def _name(entry: RegistryEntry, _: dict[str, Any]) -> str:
 def plain(value: Any) -> Any:
     """Name an entry that was not called, as a scenario file does; anything else is given back.
 
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    object
-
     Examples
     --------
     >>> plain(queues.codel), plain("50 packets")

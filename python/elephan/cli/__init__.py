@@ -92,12 +92,7 @@ def elephan(
 
 @cache
 def command() -> TyperGroup:
-    """The command line as its parser has it.
-
-    Returns
-    -------
-    TyperGroup
-    """
+    """The command line as its parser has it."""
     group = typer.main.get_command(app)
     assert isinstance(group, GroupHelp)
     return arrange(group)

@@ -86,7 +86,6 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
 
     Parameters
     ----------
-    warnings : iterable of LintWarning
     strict : bool
         They are errors.
     quiet : bool
@@ -108,14 +107,6 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
 def labelled(labels: Mapping[str, object]) -> str:
     """Write in what a point of a sweep differs from the others.
 
-    Parameters
-    ----------
-    labels : mapping of str to value
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> labelled({"links[0].buffer": "1 bdp", "seed": 7, "ecn": True})
@@ -127,22 +118,12 @@ def labelled(labels: Mapping[str, object]) -> str:
 
 
 def print_json(document: object) -> None:
-    """Put one JSON document on stdout.
-
-    Parameters
-    ----------
-    document : object
-    """
+    """Put one JSON document on stdout."""
     sys.stdout.write(json.dumps(document, indent=1, allow_nan=False) + "\n")
 
 
 def leave(code: int) -> NoReturn:
-    """Exit at once, without waiting for replications that still run in threads.
-
-    Parameters
-    ----------
-    code : int
-    """
+    """Exit at once, without waiting for replications that still run in threads."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -174,7 +155,6 @@ def check_out(out: Path | None, option: str = "--out") -> None:
 
     Parameters
     ----------
-    out : Path or None
     option : str
         That names it.
 
@@ -198,13 +178,8 @@ def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
 
     Parameters
     ----------
-    out : Path or None
     option : str
         That names it.
-
-    Yields
-    ------
-    None
 
     Raises
     ------
@@ -227,8 +202,6 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
 
     Parameters
     ----------
-    out : Path
-    text : str
     force : bool
         It may be there and is replaced.
 
@@ -260,10 +233,6 @@ def shown(quantity: Mapping[str, float | None], scale: float = 1.0, digits: int 
     digits : int
         Significant digits of the mean, but never fewer than its whole part has.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> shown({"mean": 0.93214, "ci95": 0.0042})
@@ -285,22 +254,12 @@ def _digits(x: float, digits: int) -> str:
 
 
 def print_lines(*lines: str) -> None:
-    """Put lines on stdout as they are, however long, so that they can be copied.
-
-    Parameters
-    ----------
-    *lines : str
-    """
+    """Put lines on stdout as they are, however long, so that they can be copied."""
     sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
 def print_tables(*tables: Table | str) -> None:
-    """Put tables and lines on stdout, in as many columns as there are.
-
-    Parameters
-    ----------
-    *tables : Table or str
-    """
+    """Put tables and lines on stdout, in as many columns as there are."""
     from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
 
     for table in tables:
@@ -317,17 +276,7 @@ def _taken(width: int) -> int:
 
 
 def new_table(*columns: str, title: str | None = None) -> Table:
-    """Make an empty table in the house style: the first column to the left, numbers to the right.
-
-    Parameters
-    ----------
-    *columns : str
-    title : str, optional
-
-    Returns
-    -------
-    Table
-    """
+    """Make an empty table in the house style: the first column to the left, numbers to the right."""
     from rich import box  # noqa: PLC0415 (as above)
     from rich.table import Table  # noqa: PLC0415
 
@@ -349,14 +298,8 @@ def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Seq
 
     Parameters
     ----------
-    heads : sequence of str
-    rows : sequence of sequences of str
     words : sequence of bool
         Which columns are words, to the left and wrapped where there is no room.
-
-    Returns
-    -------
-    Table
     """
     columns = [[row[i] for row in rows] for i in range(len(heads))]
     natural = [max(map(len, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
@@ -383,14 +326,6 @@ def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Seq
 
 def as_text(value: Any) -> str:
     """Write a parameter's value as a scenario file has it.
-
-    Parameters
-    ----------
-    value : bool, float, str or list of them
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -28,11 +28,6 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
         Named in the message.
     text : str or None
         Names with commas between them; None gives none.
-    example : str
-
-    Returns
-    -------
-    list of str
 
     Raises
     ------
@@ -53,11 +48,6 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
 
 def write_comparison(comparison: SizeComparison, out: Path | None) -> list[Path]:
     """Write everything into a folder: each answer with its picture, the table, the picture of the trade-off.
-
-    Parameters
-    ----------
-    comparison : SizeComparison
-    out : Path or None
 
     Returns
     -------
@@ -81,16 +71,7 @@ def write_comparison(comparison: SizeComparison, out: Path | None) -> list[Path]
 
 
 def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
-    """Write a comparison for the terminal: a row per variant, then what is recommended and why.
-
-    Parameters
-    ----------
-    comparison : SizeComparison
-
-    Returns
-    -------
-    list of Table or str
-    """
+    """Write a comparison for the terminal: a row per variant, then what is recommended and why."""
     first = comparison.variants[0].answer
     wanted = ", ".join(str(target) for target in first.targets)
     table = new_table("law", "queue", "buffer", "95 %", "BDP", "utili-\nzation", "loss\n[%]", "delay\n[ms]", "Jain")
@@ -105,16 +86,7 @@ def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
 
 
 def comparison_notes(comparison: SizeComparison) -> list[str]:
-    """What each variant's answer says beside its numbers, in a line each.
-
-    Parameters
-    ----------
-    comparison : SizeComparison
-
-    Returns
-    -------
-    list of str
-    """
+    """What each variant's answer says beside its numbers, in a line each."""
     return [
         f"{'note' if variant.answer.is_met else 'target not met'} under {variant.label}: {variant.answer.note}"
         for variant in comparison.variants

@@ -37,10 +37,6 @@ def offers(table: dict[str, Any], words: Sequence[str]) -> list[Offer]:
     words : sequence of str
         Those after the program's name, the last one as far as it is typed.
 
-    Returns
-    -------
-    list of tuple of str and str
-
     Examples
     --------
     >>> table = {"verbs": {"run": {"help": "Run it.", "options": [], "arguments": []}}}
@@ -223,14 +219,6 @@ def _runs(store: str) -> list[str]:
 def split(line: str) -> list[str]:
     """Split a line into words as a shell does; the last is what is being typed, and may be empty.
 
-    Parameters
-    ----------
-    line : str
-
-    Returns
-    -------
-    list of str
-
     Examples
     --------
     >>> split("elephan run 'my file.toml' "), split('elephan run "my fi')
@@ -258,13 +246,8 @@ def for_bash(table: dict[str, Any], line: str) -> list[str]:
 
     Parameters
     ----------
-    table : dict
     line : str
         Up to where the cursor is.
-
-    Returns
-    -------
-    list of str
     """
     words = split(line)[1:]
     behind = max(words[-1].rfind("="), words[-1].rfind(":")) + 1 if words else 0
@@ -272,12 +255,7 @@ def for_bash(table: dict[str, Any], line: str) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print what is offered, a line each; for zsh and fish with what is said of it behind a tab.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-    """
+    """Print what is offered, a line each; for zsh and fish with what is said of it behind a tab."""
     shell, *words = arguments
     table = json.loads(os.environ[TABLE])
     if shell == "bash":

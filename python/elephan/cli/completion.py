@@ -129,10 +129,6 @@ def script(shell: str, known: dict[str, Any]) -> str:
         One of `SHELLS`.
     known : dict
         The table.
-
-    Returns
-    -------
-    str
     """
     from elephan import __version__  # noqa: PLC0415 (the package imports NumPy)
 

@@ -63,10 +63,6 @@ LEAST_WIDTH = 40
 def arrange(group: TyperGroup) -> TyperGroup:
     """Put the verbs in their groups and in order, each with its line; one that is in no group comes last.
 
-    Parameters
-    ----------
-    group : TyperGroup
-
     Returns
     -------
     TyperGroup
@@ -86,13 +82,7 @@ class CommandHelp(TyperCommand):
     """A verb whose epilogue is examples, a line each, the first after ``Example:``."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write help, then the examples.
-
-        Parameters
-        ----------
-        ctx : click.Context
-        formatter : click.HelpFormatter
-        """
+        """Write help, then the examples."""
         examples, self.epilog = self.epilog, None
         super().format_help(ctx, formatter)
         self.epilog = examples
@@ -104,13 +94,7 @@ class GroupHelp(TyperGroup):
     """The verbs together: help, then how to start."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write help, then how to start.
-
-        Parameters
-        ----------
-        ctx : click.Context
-        formatter : click.HelpFormatter
-        """
+        """Write help, then how to start."""
         super().format_help(ctx, formatter)
         formatter.write(START)
 
@@ -124,10 +108,6 @@ def write_examples(text: str, width: int) -> str:
         A command a line; ``Example:`` in front is left out.
     width : int
         Of the terminal [columns].
-
-    Returns
-    -------
-    str
 
     Examples
     --------

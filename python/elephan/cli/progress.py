@@ -104,7 +104,6 @@ class ProgressLine:
 
         Parameters
         ----------
-        done, total : int
         note : str
             What is known so far.
         left_s : float [s], optional
@@ -121,12 +120,7 @@ class ProgressLine:
 
 
 class ProgressDisplay:
-    """Hands the progress of sweeps to the display and remembers it for the case that they are stopped.
-
-    Parameters
-    ----------
-    line : ProgressLine
-    """
+    """Hands the progress of sweeps to the display and remembers it for the case that they are stopped."""
 
     def __init__(self, line: ProgressLine) -> None:
         self.line = line

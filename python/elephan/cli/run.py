@@ -171,7 +171,6 @@ def print_document(document: dict[str, Any], facts: Sequence[dict[str, Any]]) ->
 
     Parameters
     ----------
-    document : dict
     facts : sequence of dict
         Of its groups.
     """

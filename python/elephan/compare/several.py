@@ -32,8 +32,6 @@ class PointComparison:
     ----------
     index : int
         From 0.
-    labels : dict of str to value
-    comparison : ScenarioComparison
     """
 
     index: int
@@ -72,10 +70,6 @@ def compare_points(
         Called with what is being done.
     real, attempts : bool and int
         As `elephan.compare.compare` takes them.
-
-    Yields
-    ------
-    PointComparison
 
     Raises
     ------

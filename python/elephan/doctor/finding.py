@@ -120,16 +120,7 @@ def install(packages: dict[str, str]) -> str:
 
 
 def pip(*packages: str) -> str:
-    """Say how this Python installs packages.
-
-    Parameters
-    ----------
-    *packages : str
-
-    Returns
-    -------
-    str
-    """
+    """Say how this Python installs packages."""
     return f"{sys.executable} -m pip install {' '.join(packages)}"
 
 
@@ -139,10 +130,6 @@ def gigabytes(size: float) -> str:
     Parameters
     ----------
     size : float [bytes]
-
-    Returns
-    -------
-    str
 
     Examples
     --------

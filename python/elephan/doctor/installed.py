@@ -68,16 +68,7 @@ def newer_source(root: Path, built: Path) -> Path | None:
 
 
 def packages(*names: str) -> Callable[[], ProbeFinding]:
-    """Make the probe of optional packages.
-
-    Parameters
-    ----------
-    *names : str
-
-    Returns
-    -------
-    callable
-    """
+    """Make the probe of optional packages."""
 
     def look() -> ProbeFinding:
         lacking = [name for name in names if util.find_spec(name.replace("-", "_")) is None]
@@ -106,10 +97,6 @@ def program(name: str, managers: dict[str, str]) -> Callable[[], ProbeFinding]:
         As it is called.
     managers : dict of str to str
         As `install` takes them.
-
-    Returns
-    -------
-    callable
     """
 
     def look() -> ProbeFinding:

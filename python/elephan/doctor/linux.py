@@ -34,12 +34,7 @@ NOT_LINUX = ProbeFinding(ELSEWHERE, f"{platform.system()} is not Linux")
 
 
 def is_linux() -> bool:
-    """Tell whether this is Linux.
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether this is Linux."""
     return sys.platform.startswith("linux")
 
 
@@ -154,10 +149,6 @@ def held(status: str) -> list[str]:
     ----------
     status : str
         As ``/proc/self/status`` has it.
-
-    Returns
-    -------
-    list of str
 
     Examples
     --------

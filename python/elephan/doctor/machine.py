@@ -72,10 +72,6 @@ def memory() -> ProbeFinding:
 def available_memory(meminfo: Path) -> float | None:
     """Read what is available without swapping.
 
-    Parameters
-    ----------
-    meminfo : Path
-
     Returns
     -------
     float or None [bytes]
@@ -87,10 +83,6 @@ def available_memory(meminfo: Path) -> float | None:
 
 def memory_limit(folder: Path) -> float:
     """Read what a control group may take.
-
-    Parameters
-    ----------
-    folder : Path
 
     Returns
     -------
@@ -104,10 +96,6 @@ def memory_limit(folder: Path) -> float:
 def read(path: Path) -> str:
     """Read a small file of the system.
 
-    Parameters
-    ----------
-    path : Path
-
     Returns
     -------
     str
@@ -120,16 +108,7 @@ def read(path: Path) -> str:
 
 
 def nearest_folder(path: Path) -> Path:
-    """Find the folder itself, or the one in which it would be made.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    Path
-    """
+    """Find the folder itself, or the one in which it would be made."""
     whole = path.absolute()
     return next(each for each in (whole, *whole.parents) if each.is_dir())
 
@@ -141,10 +120,6 @@ def free_space(path: Path) -> ProbeFinding:
     ----------
     path : Path
         A folder, which need not exist yet.
-
-    Returns
-    -------
-    ProbeFinding
     """
     folder = nearest_folder(path)
     free = shutil.disk_usage(folder).free

@@ -15,12 +15,7 @@ NETWORKS = frozenset(
 
 
 def folder() -> Path:
-    """Return the folder of the store that commands use by default.
-
-    Returns
-    -------
-    Path
-    """
+    """Return the folder of the store that commands use by default."""
     from elephan.store.opening import usual  # noqa: PLC0415 (loads Arrow, which may be what is broken)
 
     return usual()

@@ -88,7 +88,6 @@ class LintSubject:
 
         Parameters
         ----------
-        group : FlowGroup
         quantity : str
             As the document calls it.
 

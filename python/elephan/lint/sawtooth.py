@@ -44,10 +44,6 @@ MOST_ACKS = 4e6
 def period_s(group: FlowGroup) -> float | None:
     """Time between two losses of a flow that has its share.
 
-    Parameters
-    ----------
-    group : FlowGroup
-
     Returns
     -------
     float or None [s]
@@ -74,10 +70,6 @@ def period_s(group: FlowGroup) -> float | None:
 
 def slowest(groups: Iterable[FlowGroup]) -> tuple[FlowGroup, float] | None:
     """The group with the longest time between losses.
-
-    Parameters
-    ----------
-    groups : iterable of FlowGroup
 
     Returns
     -------

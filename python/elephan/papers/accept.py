@@ -57,13 +57,8 @@ class AcceptedBand:
 
         Parameters
         ----------
-        text : str
         value : str
             Of the claim.
-
-        Returns
-        -------
-        AcceptedBand
 
         Raises
         ------
@@ -90,16 +85,7 @@ class AcceptedBand:
         raise ValueError(message)
 
     def holds(self, found: float | bool) -> bool:
-        """Tell whether what was found is accepted; what is not a number never is.
-
-        Parameters
-        ----------
-        found : float or bool
-
-        Returns
-        -------
-        bool
-        """
+        """Tell whether what was found is accepted; what is not a number never is."""
         if self.how == "so":
             return found is True
         if self.how == "sign":

@@ -61,10 +61,6 @@ class VerdictChange:
 def read(paper: Paper) -> dict[str, CommittedVerdict]:
     """Read the verdicts of a paper.
 
-    Parameters
-    ----------
-    paper : Paper
-
     Returns
     -------
     dict of str to CommittedVerdict
@@ -93,8 +89,6 @@ def changes(
 
     Parameters
     ----------
-    known : mapping of str to CommittedVerdict
-    judged : iterable of JudgedClaim
     quick : bool
         Of shortened runs.
 
@@ -117,14 +111,8 @@ def write(paper: Paper, judged: Mapping[str, JudgedClaim], *, quick: bool) -> Pa
 
     Parameters
     ----------
-    paper : Paper
-    judged : mapping of str to JudgedClaim
     quick : bool
         Of shortened runs.
-
-    Returns
-    -------
-    Path
 
     Raises
     ------

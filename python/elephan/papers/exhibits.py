@@ -23,7 +23,6 @@ class Exhibit:
     ----------
     place : str
         As the paper has it: ``"Figure 3"``.
-    title : str
     paper : str
         What the paper shows there and the numbers that it states, in our words.
     experiments : tuple of str

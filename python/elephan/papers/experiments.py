@@ -25,8 +25,6 @@ class ExperimentRun:
 
     Parameters
     ----------
-    experiment : Experiment
-    points : ExperimentPoints
     reused : int
         Of the points.
     simulated_s : float [s]
@@ -60,13 +58,8 @@ def sweep_of(experiment: Experiment, *, quick: bool) -> Sweep:
 
     Parameters
     ----------
-    experiment : Experiment
     quick : bool
         With the changes of shortened runs, and only the points that they keep.
-
-    Returns
-    -------
-    Sweep
 
     Raises
     ------

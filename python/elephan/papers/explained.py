@@ -51,7 +51,6 @@ class VariantVerdict:
     share, lower : float or None
         Of the gap that it closes: by the means, and at the lower end of the 95 % interval. None where there is no gap,
         or no number to be apart from.
-    explains : bool
     note : str
         Why not, in a few words.
     """
@@ -94,10 +93,6 @@ def explain(
         Replications of the variant; None where formulas decide.
     valued : bool
         Whether the claim has a number that ours is apart from.
-
-    Returns
-    -------
-    VariantVerdict
     """
     enough = seeds is None or seeds >= SEEDS
     few = "" if enough else f"{seeds} seeds, of {SEEDS} that are needed"

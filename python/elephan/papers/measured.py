@@ -120,14 +120,6 @@ Found = MeasuredQuantity | float | bool
 def least(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
     """Return the one with the smallest mean: what "at every buffer" is decided by. One that is no number decides it.
 
-    Parameters
-    ----------
-    each : iterable of MeasuredQuantity
-
-    Returns
-    -------
-    MeasuredQuantity
-
     Examples
     --------
     >>> least([MeasuredQuantity(0.2, "at 50"), MeasuredQuantity(0.1, "at 100")]).note
@@ -137,29 +129,12 @@ def least(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
 
 
 def largest(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
-    """Return the one with the largest mean. One that is no number decides it.
-
-    Parameters
-    ----------
-    each : iterable of MeasuredQuantity
-
-    Returns
-    -------
-    MeasuredQuantity
-    """
+    """Return the one with the largest mean. One that is no number decides it."""
     return _of_all(each, lambda every: max(every, key=lambda one: _first_nan(one.mean, np.inf)))
 
 
 def mean(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
     """Return the mean of several, replication by replication.
-
-    Parameters
-    ----------
-    each : iterable of MeasuredQuantity
-
-    Returns
-    -------
-    MeasuredQuantity
 
     Examples
     --------
@@ -172,10 +147,6 @@ def mean(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
 def number(found: Found) -> float | bool:
     """Return what a claim is judged by.
 
-    Parameters
-    ----------
-    found : MeasuredQuantity, float or bool
-
     Returns
     -------
     float or bool
@@ -185,16 +156,7 @@ def number(found: Found) -> float | bool:
 
 
 def to_json(found: Found) -> Any:
-    """Return what was found as a document has it.
-
-    Parameters
-    ----------
-    found : MeasuredQuantity, float or bool
-
-    Returns
-    -------
-    dict, float, bool or None
-    """
+    """Return what was found as a document has it."""
     if isinstance(found, MeasuredQuantity):
         return found.to_json()
     if isinstance(found, bool | np.bool_):

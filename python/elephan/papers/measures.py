@@ -44,15 +44,6 @@ class MeasureRegistry:
     def __call__(self, named: Any, runs: ExperimentRuns | None = None) -> Any:
         """Register a function, or measure what a text asks for.
 
-        Parameters
-        ----------
-        named : callable or str
-        runs : ExperimentRuns, optional
-
-        Returns
-        -------
-        callable or Found
-
         Raises
         ------
         ValueError
@@ -81,10 +72,6 @@ class MeasureRegistry:
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
     """Read a measure and its arguments.
-
-    Parameters
-    ----------
-    text : str
 
     Returns
     -------

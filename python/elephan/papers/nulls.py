@@ -44,7 +44,6 @@ class NullVerdict:
 
     Parameters
     ----------
-    name : str
     passed, tried : int
         How often it passed, of how many times that it could be tried.
     """
@@ -69,8 +68,6 @@ class NullPower:
 
     Parameters
     ----------
-    family : str
-    claims : tuple of str
     whole : bool
         Whether all of the family was judged: fewer cannot be judged.
     ours : int
@@ -111,7 +108,6 @@ def tried(paper: Paper, judged: JudgedClaim, runs: ExperimentRuns) -> tuple[Null
 
     Parameters
     ----------
-    paper : Paper
     judged : JudgedClaim
         Was run.
     runs : ExperimentRuns
@@ -146,13 +142,11 @@ def families(
 
     Parameters
     ----------
-    paper : Paper
     judged : mapping of str to JudgedClaim
         With what was tried of each claim.
 
     Returns
     -------
-    list of NullPower
     dict of str to tuple of NullVerdict
         What the best constants pass, by claim.
     """
@@ -188,29 +182,12 @@ def _power(family: ClaimFamily, mine: Mapping[str, JudgedClaim], passed: dict[st
 
 
 def empty(judged: JudgedClaim) -> str:
-    """Name the null that leaves a claim alone without power: one that passes whenever it is tried; none is empty.
-
-    Parameters
-    ----------
-    judged : JudgedClaim
-
-    Returns
-    -------
-    str
-    """
+    """Name the null that leaves a claim alone without power: one that passes whenever it is tried; none is empty."""
     return next((each.name for each in judged.nulls if each.always), "")
 
 
 def best_constant(bands: Sequence[tuple[float, float]]) -> float:
     """Return the number that lies in the most bands; the least of those, and one that an end of a band is.
-
-    Parameters
-    ----------
-    bands : sequence of tuple of float
-
-    Returns
-    -------
-    float
 
     Examples
     --------

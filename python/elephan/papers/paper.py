@@ -128,9 +128,6 @@ class EvidenceSpec:
 
     Parameters
     ----------
-    says : str
-    experiments : tuple of str
-    measure : str
     accept, quick : AcceptedBand or None
         What must hold for the argument to stand; None where the number needs no argument.
     """
@@ -161,17 +158,7 @@ class OtherAssumption:
     measure: str
 
     def of(self, claim: Claim) -> tuple[str, tuple[str, ...]]:
-        """Return what measures a claim in the variant, and the experiments that this needs.
-
-        Parameters
-        ----------
-        claim : Claim
-
-        Returns
-        -------
-        measure : str
-        experiments : tuple of str
-        """
+        """Return what measures a claim in the variant, and the experiments that this needs."""
         every = [
             name.replace("{experiment}", each)
             for name in self.experiments
@@ -186,7 +173,6 @@ class ClaimFamily:
 
     Parameters
     ----------
-    name : str
     claims : tuple of str
         Their ids.
     nulls : tuple of str

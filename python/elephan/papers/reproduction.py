@@ -355,11 +355,6 @@ def needs(paper: Paper, asked: Mapping[str, Claim]) -> list[Experiment]:
 
     Whoever asks for all claims of a paper gets all of its experiments: figures and open points need them.
 
-    Parameters
-    ----------
-    paper : Paper
-    asked : mapping of str to Claim
-
     Returns
     -------
     list of Experiment

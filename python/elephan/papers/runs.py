@@ -31,7 +31,6 @@ class ExperimentPoint:
     ----------
     labels : dict
         What varies, under the experiment's short names.
-    stored : StoredRun
     """
 
     labels: dict[str, Any]
@@ -46,13 +45,8 @@ class ExperimentPoint:
 
         Parameters
         ----------
-        labels : dict
         looked : set of int, optional
             Where it notes itself when somebody looks at the data.
-
-        Returns
-        -------
-        ExperimentPoint
         """
         return ExperimentPoint(labels, self.stored, self.of or self, looked)
 
@@ -72,7 +66,6 @@ class ExperimentPoint:
 
         Parameters
         ----------
-        column : str
         name : str, optional
             Of the link; the first by default.
 
@@ -89,7 +82,6 @@ class ExperimentPoint:
 
         Parameters
         ----------
-        column : str
         group : str, optional
             Only its flows.
 
@@ -125,11 +117,6 @@ class ExperimentPoint:
 
     def transfers(self, column: str, group: str) -> list[NDArray[np.float64]]:
         """Return a column of ``transfers.parquet``, if the experiment keeps the series.
-
-        Parameters
-        ----------
-        column : str
-        group : str
 
         Returns
         -------
@@ -179,7 +166,6 @@ class ExperimentPoints:
     ----------
     name : str
         Of the experiment.
-    points : tuple of ExperimentPoint
     failed : tuple of str
         Why points have no result.
     """
@@ -225,7 +211,6 @@ class ExperimentRuns:
 
     Parameters
     ----------
-    experiments : mapping of str to ExperimentPoints
     quick : bool
         Whether they were run shortened.
     """
@@ -255,10 +240,6 @@ class ExperimentRuns:
 def leading(value: object) -> float:
     """Return the number that a label is or begins with.
 
-    Parameters
-    ----------
-    value : object
-
     Returns
     -------
     float
@@ -277,14 +258,6 @@ def leading(value: object) -> float:
 
 def same(label: object, wanted: object) -> bool:
     """Tell whether a label is what is wanted: text by its text, a number by what the label is or begins with.
-
-    Parameters
-    ----------
-    label, wanted : object
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

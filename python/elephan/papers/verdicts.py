@@ -41,12 +41,10 @@ class Evidence:
 
     Parameters
     ----------
-    shown : EvidenceSpec
     found : Found or None
         None if it was not run.
     holds : bool
         Whether it is as the argument says.
-    note : str
     """
 
     shown: EvidenceSpec
@@ -69,13 +67,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Argument:
-    """What is known of claims that are not met, with what runs of this reproduction show of it.
-
-    Parameters
-    ----------
-    deviation : Deviation
-    seen : tuple of Evidence
-    """
+    """What is known of claims that are not met, with what runs of this reproduction show of it."""
 
     deviation: Deviation
     seen: tuple[Evidence, ...]
@@ -106,13 +98,10 @@ class JudgedClaim:
 
     Parameters
     ----------
-    claim : Claim
     found : Found or None
         None if it was not run.
     accept : AcceptedBand
         With our interval, if the paper's is accepted.
-    verdict : str
-    note : str
     standing : str or None
         What is found of it before anything is explained: ``"met"``, ``"undecided"`` or ``"contradicted"``.
     variant : VariantVerdict or None
@@ -162,18 +151,7 @@ class JudgedClaim:
 
 
 def see(paper: Paper, shown: EvidenceSpec, runs: ExperimentRuns) -> Evidence:
-    """Measure what an argument rests on.
-
-    Parameters
-    ----------
-    paper : Paper
-    shown : EvidenceSpec
-    runs : ExperimentRuns
-
-    Returns
-    -------
-    Evidence
-    """
+    """Measure what an argument rests on."""
     try:
         found: Found = paper.measures(shown.measure, runs.only(shown.experiments))
     except UNMEASURED as error:
@@ -189,17 +167,10 @@ def judge(
 
     Parameters
     ----------
-    paper : Paper
-    claim : Claim
-    runs : ExperimentRuns
     argued : tuple of Argument
         What is known of the paper's claims.
     known : str
         The verdict of full runs, for shortened ones; empty if there is none.
-
-    Returns
-    -------
-    JudgedClaim
     """
     short = runs.quick and bool(claim.experiments)
     try:
@@ -223,12 +194,6 @@ def judge(
 def standing(claim: Claim, accept: AcceptedBand, found: Found) -> Standing:
     """Tell what was found says of a claim: orderings and shapes by interval, each of their parts, else by the mean.
 
-    Parameters
-    ----------
-    claim : Claim
-    accept : AcceptedBand
-    found : Found
-
     Returns
     -------
     str
@@ -245,16 +210,7 @@ def standing(claim: Claim, accept: AcceptedBand, found: Found) -> Standing:
 
 
 def interval(found: Found) -> float | None:
-    """Return the half-width of the interval of what was found, where it has one.
-
-    Parameters
-    ----------
-    found : Found
-
-    Returns
-    -------
-    float or None
-    """
+    """Return the half-width of the interval of what was found, where it has one."""
     return found.ci95 if isinstance(found, MeasuredQuantity) else None
 
 

@@ -71,16 +71,7 @@ def headline(origins: Mapping[str, Mapping[str, int]]) -> tuple[str, str]:
 
 
 def tally(verdicts: Mapping[str, int]) -> str:
-    """Say how many have which verdict.
-
-    Parameters
-    ----------
-    verdicts : mapping of str to int
-
-    Returns
-    -------
-    str
-    """
+    """Say how many have which verdict."""
     return joined([f"{number(n)} {SAID.get(verdict, verdict)}" for verdict, n in verdicts.items() if n])
 
 
@@ -91,10 +82,6 @@ def bands(families: Sequence[Mapping[str, object]]) -> list[str]:
     ----------
     families : sequence of mapping
         ``power`` of the document.
-
-    Returns
-    -------
-    list of str
     """
     lines = []
     for each in families:

@@ -69,7 +69,6 @@ class Series:
         One of `COLOURS`.
     kind : str
         ``"step"`` holds each value until the next; ``"bars"`` of several series stand beside each other.
-    dashed, faint : bool
     label : str
         What is shown when a reader points at it; the name by default.
     interval : str
@@ -97,7 +96,6 @@ class Mark:
     ----------
     at : float or None
         Where the line is; None for a band alone.
-    label : str
     axis : str
         The axis that `at` is on.
     role : str
@@ -123,12 +121,8 @@ class Figure:
     ----------
     name : str
         Unique in a page; letters, digits and hyphens.
-    title : str
     alt : str
         What it shows, in words with numbers: for readers who do not see it.
-    x, y : Axis
-    series : tuple of Series
-    marks : tuple of Mark
     table : Table or None
         The numbers behind it; made of the series if None.
     link : str
@@ -161,14 +155,6 @@ class Figure:
 def colour(position: int) -> str:
     """Return the colour of a series by its place.
 
-    Parameters
-    ----------
-    position : int
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> colour(1), colour(8)
@@ -179,10 +165,6 @@ def colour(position: int) -> str:
 
 def extent(values: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
     """Return the smallest and largest finite number.
-
-    Parameters
-    ----------
-    values : sequence of ndarray
 
     Returns
     -------

@@ -13,8 +13,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence
 
     Parameters
     ----------
-    heads : sequence of str
-    rows : iterable of sequences of str
     numeric : sequence of bool
         Which columns stand to the right; none by default.
 
@@ -33,42 +31,15 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence
 
 
 def cell(text: str) -> str:
-    """Write a text so that it stays in its cell.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-    """
+    """Write a text so that it stays in its cell."""
     return line(text).replace("|", "\\|")
 
 
 def line(text: str) -> str:
-    """Write a text in one line.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-    """
+    """Write a text in one line."""
     return " ".join(text.split())
 
 
 def code(text: str) -> str:
-    """Write a text as code; nothing for nothing.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-    """
+    """Write a text as code; nothing for nothing."""
     return f"`{text}`" if text else ""

@@ -24,10 +24,6 @@ FEWEST = 4
 def behind(figure: Figure) -> Table:
     """Make the table behind a picture.
 
-    Parameters
-    ----------
-    figure : Figure
-
     Returns
     -------
     Table
@@ -72,13 +68,8 @@ def span(series: Series, unit: str = "") -> str:
 
     Parameters
     ----------
-    series : Series
     unit : str
         Of its values.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -107,10 +98,6 @@ def course(rows: Sequence[Series], unit: str = "") -> str:
         Taken together.
     unit : str
         Of their values.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

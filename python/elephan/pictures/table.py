@@ -37,10 +37,8 @@ class Table:
 
     Parameters
     ----------
-    title : str
     heads : tuple of str
         With units.
-    rows : tuple of tuple of Cell
     note : str
         Said below it.
     keys : tuple of str
@@ -108,17 +106,7 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4) -> Cell:
 
 
 def pairs(title: str, rows: Sequence[tuple[str, Any]] | Mapping[str, Any]) -> Table:
-    """Make a table of names and values.
-
-    Parameters
-    ----------
-    title : str
-    rows : sequence of pairs, or mapping
-
-    Returns
-    -------
-    Table
-    """
+    """Make a table of names and values."""
     listed = list(rows.items()) if hasattr(rows, "items") else list(rows)
     return Table(title, ("", "value"), tuple((cell(name), cell(value)) for name, value in listed))
 
@@ -128,7 +116,6 @@ def cut(rows: Sequence[tuple[Cell, ...]], where: str) -> tuple[tuple[tuple[Cell,
 
     Parameters
     ----------
-    rows : sequence of rows
     where : str
         Where the rest is.
 

@@ -19,13 +19,8 @@ def number(x: float, digits: int = 4) -> str:
 
     Parameters
     ----------
-    x : float
     digits : int
         Significant ones, but all of the whole part.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -44,14 +39,8 @@ def interval(mean: float, half: float | None, digits: int = 4) -> str:
 
     Parameters
     ----------
-    mean : float
-    half : float or None
     digits : int
         Significant digits where there is no interval.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -85,10 +74,6 @@ def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, di
     digits : int
         Where there is no interval.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> with_unit({"mean": 0.004426, "ci95": 0.00028}, "s").replace(NARROW, " ")
@@ -116,10 +101,6 @@ def plain(quantity: Mapping[str, float | None] | float | None, unit: str, digits
     quantity, unit, digits
         As in `with_unit`.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> plain({"mean": 0.004426, "ci95": 0.00028}, "s").replace(NARROW, " ")
@@ -139,13 +120,8 @@ def count(n: int, of: str) -> str:
 
     Parameters
     ----------
-    n : int
     of : str
         In the singular.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -160,13 +136,8 @@ def joined(parts: Iterable[str], last: str = "and") -> str:
 
     Parameters
     ----------
-    parts : iterable of str
     last : str
         Before the last.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -37,7 +37,6 @@ def draw_accuracy(model: Model, folder: Path) -> list[Path]:
 
     Parameters
     ----------
-    model : Model
     folder : Path
         Made if missing.
 

@@ -27,10 +27,6 @@ REACH = 1.35
 def distributions_figure(result: RunResult) -> Figure | None:
     """Draw how backlog, queueing delay and completion times are distributed, in the style that holds.
 
-    Parameters
-    ----------
-    result : RunResult
-
     Returns
     -------
     Figure or None

@@ -171,10 +171,6 @@ def _short(label: str) -> str:
 def families(table: ModelTable) -> dict[str, NDArray[np.int64]]:
     """Split the rows by the parameters that vary besides the one on the axis.
 
-    Parameters
-    ----------
-    table : ModelTable
-
     Returns
     -------
     dict of str to ndarray of int

@@ -23,15 +23,6 @@ MOST_FLOWS = 8
 def draw_model_sim_testbed(compared: ScenarioComparison, folder: Path) -> list[Path]:
     """Draw ``compare`` as PNG and SVG.
 
-    Parameters
-    ----------
-    compared : ScenarioComparison
-    folder : Path
-
-    Returns
-    -------
-    list of Path
-
     Raises
     ------
     OSError
@@ -42,10 +33,6 @@ def draw_model_sim_testbed(compared: ScenarioComparison, folder: Path) -> list[P
 
 def model_sim_testbed_figure(compared: ScenarioComparison) -> Figure:
     """Draw what `elephan.compare.compare` found.
-
-    Parameters
-    ----------
-    compared : ScenarioComparison
 
     Returns
     -------

@@ -28,10 +28,6 @@ FOLDED = 3
 def packets_figures(result: RunResult) -> dict[str, Figure]:
     """Draw each link whose packets were recorded, from the first replication, in the style that holds.
 
-    Parameters
-    ----------
-    result : RunResult
-
     Returns
     -------
     dict of str to Figure

@@ -46,14 +46,6 @@ SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 def draw(figure: Figure) -> Drawn:
     """Draw one picture.
 
-    Parameters
-    ----------
-    figure : elephan.pictures.figure.Figure
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Examples
     --------
     >>> from elephan.pictures.figure import Axis, Figure, Series

@@ -137,13 +137,8 @@ def scenario(discipline: str, parameters: Mapping[str, object] | None = None) ->
 
     Parameters
     ----------
-    discipline : str
     parameters : mapping, optional
         Those that are not left at their defaults.
-
-    Returns
-    -------
-    Scenario
 
     Raises
     ------
@@ -164,14 +159,6 @@ def scenario(discipline: str, parameters: Mapping[str, object] | None = None) ->
 def own_law(discipline: str) -> str | None:
     """Name the law that the long flows are under instead of Reno, where router and sender make one scheme.
 
-    Parameters
-    ----------
-    discipline : str
-
-    Returns
-    -------
-    str or None
-
     Examples
     --------
     >>> own_law("xcp"), own_law("red")
@@ -184,10 +171,6 @@ def own_law(discipline: str) -> str | None:
 def watch(discipline: str) -> ReplicationOutcome:
     """Run the scenario of every picture once.
 
-    Parameters
-    ----------
-    discipline : str
-
     Returns
     -------
     ReplicationOutcome
@@ -198,14 +181,6 @@ def watch(discipline: str) -> ReplicationOutcome:
 
 def numbers(discipline: str) -> BacklogNumbers:
     """Sum up the run that the picture of this discipline shows.
-
-    Parameters
-    ----------
-    discipline : str
-
-    Returns
-    -------
-    BacklogNumbers
 
     Examples
     --------
@@ -226,10 +201,6 @@ def numbers(discipline: str) -> BacklogNumbers:
 
 def linux(discipline: str) -> tuple[dict[str, object], str] | None:
     """Find the first setting of `AS_LINUX` in which Linux has this discipline.
-
-    Parameters
-    ----------
-    discipline : str
 
     Returns
     -------
@@ -253,7 +224,6 @@ def curves(discipline: str, averages: NDArray[np.float64]) -> dict[str, NDArray[
 
     Parameters
     ----------
-    discipline : str
     averages : ndarray [packets]
 
     Returns
@@ -296,7 +266,6 @@ def draw_curve(discipline: str, folder: Path) -> Path | None:
 
     Parameters
     ----------
-    discipline : str
     folder : Path
         Must exist.
 
@@ -331,13 +300,8 @@ def draw_backlog(discipline: str, folder: Path) -> Path:
 
     Parameters
     ----------
-    discipline : str
     folder : Path
         Must exist.
-
-    Returns
-    -------
-    Path
 
     Raises
     ------

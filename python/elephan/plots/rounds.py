@@ -76,10 +76,6 @@ def draw_rounds(control: str, name: str, folder: Path, *, slow_start: bool = Fal
     slow_start : bool
         The story of slow starts instead of that of laws.
 
-    Returns
-    -------
-    Path
-
     Raises
     ------
     OSError

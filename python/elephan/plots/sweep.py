@@ -63,13 +63,8 @@ def draw_sweep(swept: SweepResult, folder: Path) -> list[Path]:
 
     Parameters
     ----------
-    swept : SweepResult
     folder : Path
         Made if missing.
-
-    Returns
-    -------
-    list of Path
 
     Raises
     ------
@@ -83,10 +78,6 @@ def draw_sweep(swept: SweepResult, folder: Path) -> list[Path]:
 
 def sweep_figure(swept: SweepResult) -> Figure | None:
     """Draw a sweep, in the style that holds.
-
-    Parameters
-    ----------
-    swept : SweepResult
 
     Returns
     -------
@@ -121,10 +112,6 @@ def sweep_figure(swept: SweepResult) -> Figure | None:
 def numeric_axis(points: Sequence[PointResult]) -> LabelNumbers | None:
     """Choose the label that has most values as numbers.
 
-    Parameters
-    ----------
-    points : sequence of PointResult
-
     Returns
     -------
     LabelNumbers or None
@@ -142,7 +129,6 @@ def as_numbers(name: str, points: Sequence[PointResult]) -> LabelNumbers | None:
     ----------
     name : str
         Of the label.
-    points : sequence of PointResult
 
     Returns
     -------

@@ -38,14 +38,6 @@ COLUMNS = (
 def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan size --laws … --queues … --out`` wrote.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    ReportPage
-
     Raises
     ------
     InputError
@@ -108,13 +100,8 @@ def label(variant: Document, between: str = " with ") -> str:
 
     Parameters
     ----------
-    variant : dict
     between : str
         Between law and queue.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -169,13 +156,8 @@ def table(variants: Sequence[Document], chosen: Document) -> Table:
 
     Parameters
     ----------
-    variants : sequence of dict
     chosen : dict
         The one that is recommended.
-
-    Returns
-    -------
-    Table
     """
     rows = []
     for variant in variants:

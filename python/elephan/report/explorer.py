@@ -39,8 +39,6 @@ class MeasuredColumn:
 
     Parameters
     ----------
-    title : str
-    unit : str
     mean, half : list of float or None
         Of each run; half the 95 % interval.
     """
@@ -58,7 +56,6 @@ def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[MeasuredCol
     ----------
     rows : sequence of mapping
         Labels of each run.
-    quantities : sequence of MeasuredColumn
 
     Returns
     -------
@@ -107,14 +104,9 @@ def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]
 
     Parameters
     ----------
-    title : str
     unit : str
         As `elephan.units.scaled` has it, or ``"%"`` for a share of one.
     measured : sequence of mapping with ``mean`` and ``ci95``, or None
-
-    Returns
-    -------
-    MeasuredColumn
     """
     means = [None if row is None else row["mean"] for row in measured]
     halves = [None if row is None else row["ci95"] for row in measured]

@@ -28,14 +28,6 @@ KINDS = {
 def page_of(folder: Path) -> ReportPage:
     """Make the page of a folder.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    ReportPage
-
     Raises
     ------
     InputError

@@ -37,10 +37,6 @@ def points_each(groups: Sequence[Floats]) -> int:
     ----------
     groups : sequence of ndarray, shape (flows, samples)
 
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> points_each([np.zeros((2, 9)), np.zeros((50, 9))])
@@ -66,10 +62,6 @@ def of_flows(name: str, each: str, time_s: Floats, values: Floats, hue: str, mos
         The colour of all.
     most : int
         Points of a line.
-
-    Returns
-    -------
-    list of Series
 
     Examples
     --------
@@ -106,13 +98,8 @@ def spans(series: Sequence[Series], unit: str) -> str:
 
     Parameters
     ----------
-    series : sequence of Series
     unit : str
         Of their values.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

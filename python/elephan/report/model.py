@@ -35,10 +35,6 @@ DECADE = 8.0
 def document_of(folder: Path) -> Document | None:
     """Find the document of a model's table.
 
-    Parameters
-    ----------
-    folder : Path
-
     Returns
     -------
     dict or None
@@ -56,14 +52,6 @@ def document_of(folder: Path) -> Document | None:
 
 def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan model NAME --out`` wrote.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    ReportPage
 
     Raises
     ------

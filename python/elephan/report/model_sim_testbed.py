@@ -62,10 +62,6 @@ def page(folder: Path) -> ReportPage:
     folder : Path
         With ``compare.json``; pictures are made if the results are beside it.
 
-    Returns
-    -------
-    ReportPage
-
     Raises
     ------
     InputError
@@ -214,10 +210,6 @@ def _notes(document: Document) -> list[str]:
 def quantities_table(document: Document) -> Table:
     """List each quantity as each of them has it, and the gaps.
 
-    Parameters
-    ----------
-    document : dict
-
     Returns
     -------
     Table
@@ -258,11 +250,6 @@ def _when(run: Document) -> str:
 
 def over_time(document: Document, folder: Path) -> tuple[Figure, ...]:
     """Make the pictures over time: windows, and the backlog of the first link.
-
-    Parameters
-    ----------
-    document : dict
-    folder : Path
 
     Returns
     -------

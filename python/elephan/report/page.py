@@ -38,11 +38,8 @@ class PageSection:
 
     Parameters
     ----------
-    title : str
     lead : tuple of str
         Paragraphs.
-    figures : tuple of Figure
-    tables : tuple of Table
     filters : tuple of RowFilter
         Of the tables in it.
     explorer : dict or None
@@ -65,7 +62,6 @@ class ReportPage:
     ----------
     kind : str
         What it is about, such as ``"Size of a buffer"``.
-    title : str
     question : tuple of str
         Paragraphs: what was asked, and of what.
     headline : str
@@ -74,20 +70,16 @@ class ReportPage:
         The answer in a sentence.
     tone : str
         ``"bad"`` if what was wanted was not met.
-    tiles : tuple of HeadlineNumber
     notes : tuple of str
         Caveats beside the answer.
     commands : tuple of TerminalCommand
         Lines that follow from the answer, such as what sets the buffer.
-    parts : tuple of PageSection
     warnings : tuple of mapping
         As documents have them; None where nothing was checked.
     scenario : str
         The file, or empty.
     resolved : str
         With all defaults filled, or empty.
-    reproduce : tuple of TerminalCommand
-    provenance : tuple of (str, str)
     """
 
     kind: str

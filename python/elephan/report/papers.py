@@ -69,7 +69,6 @@ def write_pages(found: Reproduction, folder: Path) -> list[Path]:
 
     Parameters
     ----------
-    found : Reproduction
     folder : Path
         Made if missing. Each file appears whole or not at all.
 
@@ -100,7 +99,6 @@ def check_whole(papers: Iterable[Paper], asked: Collection[str]) -> None:
 
     Parameters
     ----------
-    papers : iterable of Paper
     asked : collection of str
         Ids of claims.
 

@@ -23,14 +23,6 @@ HERE = Path(__file__).parent
 def render(page: ReportPage) -> str:
     """Write a page as HTML.
 
-    Parameters
-    ----------
-    page : ReportPage
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> from elephan.report.page import ReportPage

@@ -38,14 +38,6 @@ BETWEEN = "\x1f"
 def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan reproduce --out`` wrote.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    ReportPage
-
     Raises
     ------
     InputError

@@ -40,14 +40,6 @@ FINE = 400
 def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan run --out`` wrote.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    ReportPage
-
     Raises
     ------
     InputError
@@ -109,10 +101,6 @@ def command(scenario: Scenario) -> str:
     ----------
     scenario : Scenario
         As it was run, replications and seed included.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -211,12 +199,6 @@ def _when(document: Document) -> str:
 
 def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple[Figure, ...]:
     """Make the pictures over time.
-
-    Parameters
-    ----------
-    document : dict
-    scenario : Scenario
-    seen : SampledRun
 
     Returns
     -------
@@ -361,16 +343,7 @@ def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
 
 
 def links_table(links: Sequence[Document]) -> Table:
-    """List what each link did.
-
-    Parameters
-    ----------
-    links : sequence of dict
-
-    Returns
-    -------
-    Table
-    """
+    """List what each link did."""
     heads = (
         "link",
         "rate",
@@ -404,16 +377,7 @@ def links_table(links: Sequence[Document]) -> Table:
 
 
 def drops_table(links: Sequence[Document]) -> Table:
-    """List what each link dropped and why; only links and causes where anything was.
-
-    Parameters
-    ----------
-    links : sequence of dict
-
-    Returns
-    -------
-    Table
-    """
+    """List what each link dropped and why; only links and causes where anything was."""
     causes = [cause for cause in links[0]["drops"] if any(link["drops"][cause]["mean"] for link in links)]
     marks = any(link["marks"]["mean"] for link in links)
     some = [link for link in links if any(link["drops"][cause]["mean"] for cause in causes) or link["marks"]["mean"]]
@@ -430,16 +394,7 @@ def drops_table(links: Sequence[Document]) -> Table:
 
 
 def groups_table(groups: Sequence[Document]) -> Table:
-    """List what each group of flows did.
-
-    Parameters
-    ----------
-    groups : sequence of dict
-
-    Returns
-    -------
-    Table
-    """
+    """List what each group of flows did."""
     heads = (
         "group",
         "law",

@@ -26,7 +26,6 @@ class SampledRun:
         The group of each flow.
     cwnd_segments, srtt_s : ndarray, shape (flows, samples)
         NaN where there is none.
-    links : list of str
     backlog_packets, begun_bytes : ndarray, shape (links, samples)
     backlogs : dict of str to ndarray
         Of each link, of all replications after the warm-up.
@@ -65,10 +64,6 @@ def sampled_run(path: Path, warmup_s: float = 0.0) -> SampledRun:
         ``samples.parquet``.
     warmup_s : float [s]
         Left out of the distribution.
-
-    Returns
-    -------
-    SampledRun
 
     Raises
     ------

@@ -35,14 +35,6 @@ MODEL_COLOURS = ("purple", "orange", "sky", "muted", "ink", "green", "vermilion"
 def rule_name(name: str) -> str:
     """Write the name of a rule of thumb as people do.
 
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> rule_name("bdp_over_sqrt_n"), rule_name("max_bdp")
@@ -53,14 +45,6 @@ def rule_name(name: str) -> str:
 
 def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan size --out`` wrote.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    ReportPage
 
     Raises
     ------
@@ -106,11 +90,6 @@ def question(target: Mapping[str, float], link: str) -> str:
     ----------
     target : mapping
         As the document has it.
-    link : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -128,10 +107,6 @@ def wanted(target: Mapping[str, float]) -> str:
     ----------
     target : mapping
         As the document has it.
-
-    Returns
-    -------
-    str
     """
     words = {
         "utilization": lambda level: f"keep it at least {plain(level, '%', 4)} busy",
@@ -143,31 +118,13 @@ def wanted(target: Mapping[str, float]) -> str:
 
 
 def headline(document: Document) -> str:
-    """Say the answer in a few words.
-
-    Parameters
-    ----------
-    document : dict
-
-    Returns
-    -------
-    str
-    """
+    """Say the answer in a few words."""
     buffer = document["buffer_packets"]
     return "No buffer is enough" if buffer is None else count(buffer, "packet")
 
 
 def sentence(document: Document) -> str:
-    """Say the answer in a sentence, with what it costs.
-
-    Parameters
-    ----------
-    document : dict
-
-    Returns
-    -------
-    str
-    """
+    """Say the answer in a sentence, with what it costs."""
     buffer = document["buffer_packets"]
     if buffer is None:
         note = document["note"] or "no buffer meets the targets"
@@ -181,16 +138,7 @@ def sentence(document: Document) -> str:
 
 
 def interval_words(document: Document) -> str:
-    """Say how sure the buffer is, as the command line does.
-
-    Parameters
-    ----------
-    document : dict
-
-    Returns
-    -------
-    str
-    """
+    """Say how sure the buffer is, as the command line does."""
     bounds = document["buffer_interval_packets"]
     if bounds is None:
         if not document["simulated"]["runs"]:
@@ -201,16 +149,7 @@ def interval_words(document: Document) -> str:
 
 
 def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
-    """Give the numbers that the answer stands on.
-
-    Parameters
-    ----------
-    document : dict
-
-    Returns
-    -------
-    tuple of HeadlineNumber
-    """
+    """Give the numbers that the answer stands on."""
     found = [
         HeadlineNumber("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
         HeadlineNumber("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
@@ -309,16 +248,10 @@ def marks(document: Document, key: str, scale: float, facts: Mapping[str, Any]) 
 
     Parameters
     ----------
-    document : dict
     key : str
         The metric.
-    scale : float
     facts : mapping
         Of the link.
-
-    Returns
-    -------
-    tuple of Mark
     """
     named = {"utilization": "utilization", "loss_ratio": "loss", "queueing_delay_s": "delay_s"}[key]
     found = [
@@ -368,16 +301,7 @@ def _story(document: Document) -> str:
 
 
 def rules_table(document: Document) -> Table:
-    """Compare the rules of thumb with the answer.
-
-    Parameters
-    ----------
-    document : dict
-
-    Returns
-    -------
-    Table
-    """
+    """Compare the rules of thumb with the answer."""
     buffer = document["buffer_packets"]
     rows = [
         (
@@ -393,16 +317,7 @@ def rules_table(document: Document) -> Table:
 
 
 def models_table(document: Document) -> Table:
-    """Compare the models with the answer.
-
-    Parameters
-    ----------
-    document : dict
-
-    Returns
-    -------
-    Table
-    """
+    """Compare the models with the answer."""
     buffer = document["buffer_packets"]
     rows = []
     for name, row in document["models"].items():
@@ -443,16 +358,7 @@ def _trust(document: Document) -> str:
 
 
 def curve_table(document: Document) -> Table:
-    """List every buffer that was measured.
-
-    Parameters
-    ----------
-    document : dict
-
-    Returns
-    -------
-    Table
-    """
+    """List every buffer that was measured."""
     rows = tuple(
         (
             cell(row["buffer_packets"]),
@@ -473,13 +379,8 @@ def command(document: Document, more: str = "") -> str:
 
     Parameters
     ----------
-    document : dict
     more : str
         Further options.
-
-    Returns
-    -------
-    str
     """
     targets = " ".join(f"--target {_target(key, level)}" for key, level in document["target"].items())
     model = "" if document["simulated"]["runs"] else " --model-only"
@@ -491,16 +392,7 @@ def _target(key: str, level: float) -> str:
 
 
 def provenance(document: Document) -> tuple[tuple[str, str], ...]:
-    """Say where the numbers come from.
-
-    Parameters
-    ----------
-    document : dict
-
-    Returns
-    -------
-    tuple of pairs
-    """
+    """Say where the numbers come from."""
     ran = document["simulated"]
     simulated = f"{count(ran['runs'], 'run')} of {count(len(document['curve']), 'buffer')}, {ran['packets']:,} packets"
     return (

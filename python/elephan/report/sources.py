@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 def read_json(path: Path) -> dict[str, Any]:
     """Read a document.
 
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    dict
-
     Raises
     ------
     InputError
@@ -49,10 +41,6 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_scenario(path: Path) -> Scenario:
     """Read the scenario beside a document.
 
-    Parameters
-    ----------
-    path : Path
-
     Returns
     -------
     Scenario
@@ -71,13 +59,8 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
 
     Parameters
     ----------
-    path : Path
     columns : list of str, optional
         Only these.
-
-    Returns
-    -------
-    pyarrow.Table
 
     Raises
     ------
@@ -101,13 +84,8 @@ def set_up(scenario: Scenario, facts: Mapping[str, Any]) -> str:
 
     Parameters
     ----------
-    scenario : Scenario
     facts : mapping
         Of the link.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -137,10 +115,6 @@ def origin(run: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     ----------
     run : mapping
         Part ``run`` of a document.
-
-    Returns
-    -------
-    tuple of pairs
     """
     found = [("run", str(run["id"])), ("seed", str(run["seed"]))]
     if "engine_version" in run:
@@ -149,12 +123,7 @@ def origin(run: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def made_by() -> tuple[str, str]:
-    """Say what this page was made with.
-
-    Returns
-    -------
-    tuple of str and str
-    """
+    """Say what this page was made with."""
     return "elephan that wrote this page", _native.version()
 
 
@@ -165,10 +134,6 @@ def why_warmup(run: Mapping[str, Any]) -> str:
     ----------
     run : mapping
         Part ``run`` of a document.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -31,14 +31,6 @@ MOST_SHOWN = 3000
 def page(folder: Path) -> ReportPage:
     """Make the page of a store.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    ReportPage
-
     Raises
     ------
     InputError

@@ -47,14 +47,6 @@ MOST_COLUMNS = 3
 def page(folder: Path) -> ReportPage:
     """Make the page of a folder that ``elephan sweep --out`` wrote.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    ReportPage
-
     Raises
     ------
     InputError
@@ -146,16 +138,7 @@ def _where(point: Document) -> str:
 
 
 def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
-    """List what can be shown, what is asked for most first.
-
-    Parameters
-    ----------
-    points : sequence of dict
-
-    Returns
-    -------
-    list of MeasuredColumn
-    """
+    """List what can be shown, what is asked for most first."""
     found: list[MeasuredColumn] = []
     for part, keys in (("links", OF_LINKS), ("groups", OF_GROUPS)):
         names = list(dict.fromkeys(row["name"] for point in points for row in point[part]))
@@ -175,16 +158,7 @@ def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
 
 
 def points_table(points: Sequence[Document]) -> Table:
-    """List the points.
-
-    Parameters
-    ----------
-    points : sequence of dict
-
-    Returns
-    -------
-    Table
-    """
+    """List the points."""
     labels = list(dict.fromkeys(name for point in points for name in point["labels"]))
     links, groups = (
         list(dict.fromkeys(row["name"] for point in points for row in point[part]))[:MOST_COLUMNS]
@@ -209,16 +183,7 @@ def points_table(points: Sequence[Document]) -> Table:
 
 
 def failures_table(failures: Sequence[Document]) -> Table:
-    """List the points that failed.
-
-    Parameters
-    ----------
-    failures : sequence of dict
-
-    Returns
-    -------
-    Table
-    """
+    """List the points that failed."""
     labels = list(dict.fromkeys(name for point in failures for name in point["labels"]))
     rows = [
         (*(cell(point["labels"].get(name), digits=6) for name in labels), cell(point["error"])) for point in failures
@@ -286,7 +251,6 @@ def check_points(document: Document, path: Path) -> None:
 
     Parameters
     ----------
-    document : dict
     path : Path
         For the message.
 

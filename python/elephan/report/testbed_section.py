@@ -39,10 +39,6 @@ def verdict(known: Mapping[str, Any]) -> str:
     known : mapping
         Part ``testbed`` of a document.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> verdict({"valid": True, "objections": [], "punctuality": [{"p99_us": 64}, {"p99_us": 32}]})
@@ -65,10 +61,6 @@ def parts(known: Mapping[str, Any]) -> list[PageSection]:
     ----------
     known : mapping
         Part ``testbed`` of a document.
-
-    Returns
-    -------
-    list of PageSection
     """
     return [part for part in (punctuality(known), counted(known)) if part is not None]
 
@@ -80,10 +72,6 @@ def punctuality(known: Mapping[str, Any]) -> PageSection:
     ----------
     known : mapping
         Part ``testbed`` of a document.
-
-    Returns
-    -------
-    PageSection
     """
     records = known["punctuality"]
     objected = tuple(objection.partition(":")[0] for objection in known["objections"])

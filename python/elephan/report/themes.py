@@ -57,14 +57,6 @@ THEMES: dict[str, dict[str, str]] = {
 def variables(theme: str) -> str:
     """Write a theme as CSS variables.
 
-    Parameters
-    ----------
-    theme : str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> variables("light").split(";")[0]

@@ -37,10 +37,6 @@ _SCALAR = json.JSONEncoder(allow_nan=False)
 def atomic(path: Path) -> Iterator[Path]:
     """Give a temporary path that becomes `path` when the block ends well, and vanishes otherwise.
 
-    Parameters
-    ----------
-    path : Path
-
     Yields
     ------
     Path
@@ -117,15 +113,6 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 def write_bytes(path: Path, content: bytes) -> Path:
     """Write a file, whole or not at all.
 
-    Parameters
-    ----------
-    path : Path
-    content : bytes
-
-    Returns
-    -------
-    Path
-
     Raises
     ------
     OSError
@@ -139,15 +126,6 @@ def write_bytes(path: Path, content: bytes) -> Path:
 def write_text(path: Path, text: str) -> Path:
     """Write a text file, whole or not at all.
 
-    Parameters
-    ----------
-    path : Path
-    text : str
-
-    Returns
-    -------
-    Path
-
     Raises
     ------
     OSError
@@ -159,15 +137,6 @@ def write_text(path: Path, text: str) -> Path:
 def write_json(path: Path, document: Mapping[str, Any]) -> Path:
     """Write a JSON document, whole or not at all.
 
-    Parameters
-    ----------
-    path : Path
-    document : mapping
-
-    Returns
-    -------
-    Path
-
     Raises
     ------
     OSError
@@ -178,14 +147,6 @@ def write_json(path: Path, document: Mapping[str, Any]) -> Path:
 
 def encode_json(document: Mapping[str, Any]) -> bytes:
     r"""Return a JSON document as files have it: a line for each value, indented by one.
-
-    Parameters
-    ----------
-    document : mapping
-
-    Returns
-    -------
-    bytes
 
     Raises
     ------
@@ -219,15 +180,10 @@ def write_parquet(path: Path, columns: Mapping[str, Any], metadata: Mapping[str,
 
     Parameters
     ----------
-    path : Path
     columns : mapping of str to array_like, shape (rows,)
         NaN becomes null.
     metadata : mapping of str to str
         Kept with the schema.
-
-    Returns
-    -------
-    Path
 
     Raises
     ------
@@ -246,10 +202,6 @@ def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> b
         NaN becomes null.
     metadata : mapping of str to str
         Kept with the schema.
-
-    Returns
-    -------
-    bytes
     """
     if _is_small(columns):
         made_small = [(name, _names(column) if column.dtype == object else column) for name, column in columns.items()]
@@ -293,14 +245,6 @@ def _names(column: Any) -> list[str | None]:
 def identity(scenario: Scenario) -> dict[str, str]:
     """Return what traces a file back to its run.
 
-    Parameters
-    ----------
-    scenario : Scenario
-
-    Returns
-    -------
-    dict of str to str
-
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
@@ -342,10 +286,6 @@ def link_name(links: Sequence[dict[str, Any]], trace: Mapping[str, Any]) -> str:
     trace : mapping
         ``link`` and ``member``.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> link_name([{"name": "client", "count": 9}], {"link": 0, "member": 3})
@@ -360,14 +300,8 @@ def write_result(result: RunResult, folder: Path, document: Mapping[str, Any] | 
 
     Parameters
     ----------
-    result : RunResult
-    folder : Path
     document : mapping, optional
         What ``run.json`` has instead of the result's own.
-
-    Returns
-    -------
-    list of Path
 
     Raises
     ------
@@ -380,10 +314,6 @@ def write_result(result: RunResult, folder: Path, document: Mapping[str, Any] | 
 
 def encode_result(result: RunResult) -> dict[str, bytes]:
     """Return the files that `RunResult.write` writes.
-
-    Parameters
-    ----------
-    result : RunResult
 
     Returns
     -------
@@ -409,10 +339,6 @@ def _encoded(result: RunResult, document: Mapping[str, Any]) -> Iterator[tuple[s
 
 def encode_columns(result: RunResult) -> Iterator[tuple[str, bytes]]:
     """Yield the files that `RunResult.write` writes, one after the other, all but ``run.json``.
-
-    Parameters
-    ----------
-    result : RunResult
 
     Yields
     ------
@@ -481,10 +407,6 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
     ----------
     result : RunResult
         With its sampled series.
-
-    Returns
-    -------
-    dict of str to pyarrow.ChunkedArray
     """
     import pyarrow as pa  # noqa: PLC0415
 

@@ -30,10 +30,6 @@ def links(document: Mapping[str, Any]) -> ColumnTable:
     ----------
     document : mapping
         Of ``elephan run --json``.
-
-    Returns
-    -------
-    ColumnTable
     """
     rows = document["links"]
     columns = {name: [row[name] for row in rows] for name in LINKS}
@@ -48,10 +44,6 @@ def groups(document: Mapping[str, Any]) -> ColumnTable:
     ----------
     document : mapping
         Of ``elephan run --json``.
-
-    Returns
-    -------
-    ColumnTable
     """
     rows = document["groups"]
     columns = {name: [row[name] for row in rows] for name in GROUPS}
@@ -65,7 +57,6 @@ def samples(result: RunResult, kind: str) -> ColumnTable:
 
     Parameters
     ----------
-    result : RunResult
     kind : str
         ``"links"`` or ``"flows"``.
 
@@ -138,10 +129,6 @@ def page(document: Mapping[str, Any]) -> str:
 
 def warned(document: Mapping[str, Any]) -> str:
     """Write the warnings of a document.
-
-    Parameters
-    ----------
-    document : mapping
 
     Returns
     -------

@@ -101,10 +101,6 @@ class ReplicationOutcome:
     def delay_histogram(self, link: int) -> NDArray[np.uint64]:
         """Histogram of waiting times at a link, of every packet served if recorded, otherwise as sampled.
 
-        Parameters
-        ----------
-        link : int
-
         Returns
         -------
         ndarray, shape (bins,)
@@ -121,17 +117,10 @@ def simulate(
 
     Parameters
     ----------
-    scenario : Scenario
     replication : int
         Number of the replication, from 0; with the seed it names the random streams.
-    engine : str
-    series : bool
     with_hash : bool
         Compute the rolling hash (slower).
-
-    Returns
-    -------
-    ReplicationOutcome
 
     Raises
     ------
@@ -162,7 +151,6 @@ def simulate_several(
     ----------
     jobs : sequence of tuple of Scenario and int
         With the number of the replication. Those of one scenario should follow each other.
-    series : bool
 
     Returns
     -------

@@ -58,16 +58,7 @@ class PrecisionTarget:
     relative: float
 
     def measure(self, outcome: ReplicationOutcome) -> float:
-        """Take the metric from one replication.
-
-        Parameters
-        ----------
-        outcome : ReplicationOutcome
-
-        Returns
-        -------
-        float
-        """
+        """Take the metric from one replication."""
         if self.metric == "goodput":
             return float(outcome.flows["goodput_bps"][outcome.flows["group"] == self.index].sum())
         if self.metric == "loss":
@@ -82,9 +73,7 @@ class PrecisionReached:
 
     Parameters
     ----------
-    wanted : tuple of PrecisionTarget
     rows : ndarray of float, shape (replications, metrics)
-    is_met : bool
     """
 
     wanted: tuple[PrecisionTarget, ...]
@@ -108,12 +97,7 @@ class PrecisionReached:
         return {"met": self.is_met, "metrics": metrics}
 
     def missed(self) -> str:
-        """Say which metrics are not precise, and how far they are.
-
-        Returns
-        -------
-        str
-        """
+        """Say which metrics are not precise, and how far they are."""
         return missed(self.to_json())
 
 
@@ -124,10 +108,6 @@ def missed(document: Mapping[str, Any]) -> str:
     ----------
     document : mapping
         As `PrecisionReached.to_json`.
-
-    Returns
-    -------
-    str
     """
     return ", ".join(
         f"{row['metric']} {'-' if row['reached'] is None else format(row['reached'], '.3g')} "
@@ -145,7 +125,6 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Pre
     asked : str or iterable of str
         ``"1%"``: of the utilization of each link that carries data and of the goodput of each group.
         ``"goodput=2%"``: of every group. ``"utilization[core]=1%"``: of one link.
-    scenario : Scenario
 
     Returns
     -------

@@ -27,7 +27,6 @@ def caveats(network: Network, link: int, group: int, chosen: Candidate, replicat
         Of the scenario with the law and the queue in it.
     link, group : int
         Where they are.
-    chosen : Candidate
     replications : int
         0 if nothing was simulated.
 

@@ -35,7 +35,6 @@ class SizedVariant:
     ----------
     law, queue : str
         As the catalogue calls them.
-    answer : SizeAnswer
     """
 
     law: str

@@ -45,7 +45,6 @@ class BufferCurve:
         buffer : int [packets]
         replication : int
             The next one for this buffer.
-        sample : BufferSample
 
         Raises
         ------
@@ -69,10 +68,6 @@ class BufferCurve:
         Parameters
         ----------
         buffer : int [packets]
-
-        Returns
-        -------
-        int
         """
         return len(self._samples.get(buffer, ()))
 
@@ -158,7 +153,6 @@ class BufferCurve:
         Parameters
         ----------
         buffer : int [packets]
-        target : Target
 
         Returns
         -------
@@ -191,7 +185,6 @@ class BufferCurve:
 
         Parameters
         ----------
-        target : Target
         shift : float
             As in `fit`.
 
@@ -223,7 +216,6 @@ class BufferCurve:
 
         Parameters
         ----------
-        floors : sequence of Target
         buffer : int [packets]
             The answer, which the interval holds by construction.
 

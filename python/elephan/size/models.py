@@ -44,7 +44,6 @@ class ModelPrediction:
 
     Parameters
     ----------
-    model : Model
     not_applicable : str
         Why it does not apply; empty if it does. If it does not, everything below is empty.
     doubts : tuple of str
@@ -52,10 +51,8 @@ class ModelPrediction:
     buffer_packets : int or None [packets]
         Smallest buffer with which it meets all floors; None if none does, or it does not predict a metric.
     buffers : ndarray [packets], shape (points,)
-    curve : Prediction
     near : NearbyErrors or None
         How far off it was where its answer was simulated nearest; where it has none, at the scenario's own buffer.
-    link : Bottleneck or None
     """
 
     model: Model
@@ -111,12 +108,6 @@ class ModelPrediction:
 
 def ask(network: Network, link: int, targets: Sequence[Target]) -> dict[str, ModelPrediction]:
     """Evaluate every model of a link.
-
-    Parameters
-    ----------
-    network : Network
-    link : int
-    targets : sequence of Target
 
     Returns
     -------
@@ -178,11 +169,6 @@ def _smallest(buffers: Floats, prediction: Prediction, targets: Sequence[Target]
 def expected(prediction: ModelPrediction, targets: Sequence[Target]) -> int | None:
     """Buffer at which the answer is expected: the model's, after taking off its mean error in the runs nearest to it.
 
-    Parameters
-    ----------
-    prediction : ModelPrediction
-    targets : sequence of Target
-
     Returns
     -------
     int or None [packets]
@@ -212,7 +198,6 @@ def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve)
 
     Parameters
     ----------
-    prediction : ModelPrediction
     buffer : int or None [packets]
         The answer.
     curve : BufferCurve
@@ -238,10 +223,6 @@ def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve)
 def trusted(predictions: Mapping[str, ModelPrediction]) -> str | None:
     """Choose the model whose buffer the search begins at.
 
-    Parameters
-    ----------
-    predictions : mapping of str to ModelPrediction
-
     Returns
     -------
     str or None
@@ -260,10 +241,8 @@ def by_model(
 
     Parameters
     ----------
-    predictions : mapping of str to ModelPrediction
     chosen : str or None
         As `trusted` says.
-    targets : sequence of Target
     origin : str
         Of the scenario, for the message.
 

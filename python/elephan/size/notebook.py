@@ -17,16 +17,7 @@ if TYPE_CHECKING:
 
 
 def sentence(answer: SizeAnswer) -> str:
-    """Say an answer in a line.
-
-    Parameters
-    ----------
-    answer : SizeAnswer
-
-    Returns
-    -------
-    str
-    """
+    """Say an answer in a line."""
     wanted, name = " and ".join(str(target) for target in answer.targets), answer.facts["name"]
     if answer.buffer_packets is None:
         return f"no buffer of {name} found for {wanted}: {answer.note}"
@@ -44,10 +35,6 @@ def _interval(answer: SizeAnswer) -> str:
 
 def answer_page(answer: SizeAnswer) -> str:
     """Write what a notebook shows of an answer.
-
-    Parameters
-    ----------
-    answer : SizeAnswer
 
     Returns
     -------
@@ -102,10 +89,6 @@ def _measured(document: Mapping[str, Any]) -> dict[str, object]:
 
 def comparison_page(comparison: SizeComparison) -> str:
     """Write what a notebook shows of a comparison.
-
-    Parameters
-    ----------
-    comparison : SizeComparison
 
     Returns
     -------

@@ -46,7 +46,6 @@ class Candidate:
 
     Parameters
     ----------
-    law, queue : str
     buffer_packets : int or None [packets]
         The smallest that meets all targets, or else the one measured that comes nearest; None if nothing is known.
     meets : bool
@@ -85,10 +84,6 @@ class Candidate:
         ----------
         metric : str
             Field of `BufferSample`.
-
-        Returns
-        -------
-        list of float
         """
         return [float(getattr(sample, metric)) for sample in self.samples]
 
@@ -116,10 +111,6 @@ class Candidate:
         ----------
         criterion : str
             As in `mean`.
-
-        Returns
-        -------
-        str
         """
         value = self.mean(criterion)
         if criterion == "queueing_delay_s":
@@ -135,7 +126,6 @@ class Recommendation:
 
     Parameters
     ----------
-    chosen : Candidate
     runner_up : Candidate or None
         What the rule chooses without the chosen one; None if there is no other that is as good as meeting the targets.
     reason : str
@@ -158,12 +148,7 @@ class Recommendation:
         return self.chosen.meets
 
     def to_json(self) -> dict[str, Any]:
-        """Return the part ``recommendation`` of a comparison's document.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the part ``recommendation`` of a comparison's document."""
         runner = self.runner_up
         return {
             "law": self.chosen.law,
@@ -192,7 +177,6 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
     ----------
     candidates : sequence of Candidate
         At least one; the same replication at the same place everywhere.
-    targets : sequence of Target
 
     Returns
     -------
@@ -235,7 +219,6 @@ def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
 
     Parameters
     ----------
-    one, other : Candidate
     criterion : str
         Of `CRITERIA`.
 
@@ -272,11 +255,6 @@ def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
 def nearest(curve: BufferCurve, targets: Sequence[Target]) -> int | None:
     """Find the buffer measured that comes nearest to meeting all targets.
 
-    Parameters
-    ----------
-    curve : BufferCurve
-    targets : sequence of Target
-
     Returns
     -------
     int [packets] or None
@@ -297,11 +275,6 @@ def nearest(curve: BufferCurve, targets: Sequence[Target]) -> int | None:
 
 def misses(samples: Sequence[BufferSample], targets: Sequence[Target]) -> tuple[int, float]:
     """Tell how far something is from meeting all targets.
-
-    Parameters
-    ----------
-    samples : sequence of BufferSample
-    targets : sequence of Target
 
     Returns
     -------

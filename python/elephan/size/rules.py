@@ -15,7 +15,6 @@ def rules(network: Network, link: int) -> dict[str, float]:
 
     Parameters
     ----------
-    network : Network
     link : int
         One that carries flows.
 
@@ -42,11 +41,6 @@ def rules(network: Network, link: int) -> dict[str, float]:
 
 def broken(network: Network, link: int) -> dict[str, list[str]]:
     """Say which assumptions of the rules do not hold.
-
-    Parameters
-    ----------
-    network : Network
-    link : int
 
     Returns
     -------
@@ -77,8 +71,6 @@ def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:
 
     Parameters
     ----------
-    scenario : Scenario
-    link : int
     packets : int [packets]
 
     Returns

@@ -56,7 +56,6 @@ class Search:
     ----------
     measure : callable
         See `Measure`.
-    targets : sequence of Target
     replications : int
         Per buffer at most.
     precision : float [1]

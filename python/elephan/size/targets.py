@@ -57,16 +57,7 @@ class Target:
         return self.rises is not None and not self.is_floor
 
     def meets(self, value: float) -> bool:
-        """Tell whether a value of the metric is good enough.
-
-        Parameters
-        ----------
-        value : float
-
-        Returns
-        -------
-        bool
-        """
+        """Tell whether a value of the metric is good enough."""
         return value >= self.level if self.at_least else value <= self.level
 
     def __str__(self) -> str:
@@ -140,10 +131,6 @@ def parse_targets(given: str | Iterable[str] | Mapping[str, float | str]) -> tup
 
 def targets_json(targets: Iterable[Target]) -> dict[str, float]:
     """Return targets as the document of ``size --json`` shows them.
-
-    Parameters
-    ----------
-    targets : iterable of Target
 
     Returns
     -------

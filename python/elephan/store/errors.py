@@ -42,10 +42,6 @@ def reraise_as_store_error(folder: Path) -> Iterator[None]:
     folder : Path
         The store.
 
-    Yields
-    ------
-    None
-
     Raises
     ------
     StoreError

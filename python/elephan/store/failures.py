@@ -25,8 +25,6 @@ def keep(index: Index, store: Path, values: dict[str, str]) -> None:
 
     Parameters
     ----------
-    index : Index
-    store : Path
     values : dict of str to str
         `NAMES`.
     """
@@ -36,14 +34,7 @@ def keep(index: Index, store: Path, values: dict[str, str]) -> None:
 
 
 def forgive(index: Index, store: Path, keys: Iterable[str]) -> None:
-    """Forget that points had failed; within `Index.change`.
-
-    Parameters
-    ----------
-    index : Index
-    store : Path
-    keys : iterable of str
-    """
+    """Forget that points had failed; within `Index.change`."""
     if not index.rows("SELECT 1 FROM failures LIMIT 1"):
         return
     for key in keys:
@@ -53,13 +44,7 @@ def forgive(index: Index, store: Path, keys: Iterable[str]) -> None:
 
 
 def forget(index: Index, store: Path) -> None:
-    """Forget all failures, and those that a mended file no longer asks for with them.
-
-    Parameters
-    ----------
-    index : Index
-    store : Path
-    """
+    """Forget all failures, and those that a mended file no longer asks for with them."""
     with index.change():
         for path in (store / FOLDER).glob("*.json"):
             path.unlink(missing_ok=True)
@@ -68,10 +53,6 @@ def forget(index: Index, store: Path) -> None:
 
 def known(index: Index) -> list[dict[str, Any]]:
     """List the points that failed and have no run.
-
-    Parameters
-    ----------
-    index : Index
 
     Returns
     -------
@@ -84,13 +65,7 @@ def known(index: Index) -> list[dict[str, Any]]:
 
 
 def take_in(index: Index, store: Path) -> None:
-    """Add the failures that lie in a store to its index.
-
-    Parameters
-    ----------
-    index : Index
-    store : Path
-    """
+    """Add the failures that lie in a store to its index."""
     with index.change():
         for values in read(store):
             index.fail(**values)
@@ -98,10 +73,6 @@ def take_in(index: Index, store: Path) -> None:
 
 def read(store: Path) -> list[dict[str, str]]:
     """Read the failures that lie in a store.
-
-    Parameters
-    ----------
-    store : Path
 
     Returns
     -------

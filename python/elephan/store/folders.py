@@ -97,32 +97,12 @@ def pack(result: RunResult) -> PackedRun:
 
 
 def place(store: Path, run_id: str) -> Path:
-    """Say where a run lies.
-
-    Parameters
-    ----------
-    store : Path
-    run_id : str
-
-    Returns
-    -------
-    Path
-    """
+    """Say where a run lies."""
     return Path(where(store, run_id))
 
 
 def where(store: Path, run_id: str) -> str:
-    """Say the same as `place` as text, which takes a tenth of the time: a sweep asks often.
-
-    Parameters
-    ----------
-    store : Path
-    run_id : str
-
-    Returns
-    -------
-    str
-    """
+    """Say the same as `place` as text, which takes a tenth of the time: a sweep asks often."""
     return f"{store}/runs/{run_id[:2]}/{run_id}"
 
 
@@ -133,14 +113,8 @@ def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFol
     ----------
     folder : Path
         Made here.
-    packed : PackedRun
-    run_id : str
     *sets : dict
         Its labels.
-
-    Returns
-    -------
-    RunFolder
     """
     run = dict(packed.document["run"])
     wall_s = run.pop("wall_s")
@@ -164,14 +138,6 @@ def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFol
 def read(folder: Path) -> RunFolder:
     """Read what ``run.json`` says; the other files are only measured.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    RunFolder
-
     Raises
     ------
     OSError
@@ -194,15 +160,10 @@ def faults(folder: Path, run_id: str, sha256: str | None = None) -> Iterator[tup
 
     Parameters
     ----------
-    folder : Path
     run_id : str
         What it should be.
     sha256 : str, optional
         What the index says of ``run.json``.
-
-    Yields
-    ------
-    tuple of str and str
     """
     try:
         content = (folder / DOCUMENT).read_bytes()
@@ -240,10 +201,6 @@ def as_document(full: Mapping[str, Any]) -> dict[str, Any]:
     ----------
     full : mapping
         What ``run.json`` holds.
-
-    Returns
-    -------
-    dict
     """
     document = {name: value for name, value in full.items() if name not in _OWN}
     run = dict(document["run"])
@@ -256,11 +213,6 @@ def append_labels(folder: Path, *sets: Labels) -> None:
     """Add sets of labels to a run's journal.
 
     Whole lines are appended at once, so that two processes lose nothing of each other.
-
-    Parameters
-    ----------
-    folder : Path
-    *sets : dict
     """
     handle = os.open(f"{folder}/{JOURNAL}", os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
@@ -278,10 +230,6 @@ def _lines(sets: Iterable[Labels]) -> bytes:
 
 def read_labels(folder: Path) -> list[Labels]:
     """Read the sets of labels from a run's journal.
-
-    Parameters
-    ----------
-    folder : Path
 
     Returns
     -------
@@ -304,17 +252,7 @@ def read_labels(folder: Path) -> list[Labels]:
 
 
 def has_all_files(folder: Path, sizes: Mapping[str, int]) -> bool:
-    """Tell whether all files are there in their sizes; what they hold only `faults` looks at.
-
-    Parameters
-    ----------
-    folder : Path
-    sizes : mapping of str to int
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether all files are there in their sizes; what they hold only `faults` looks at."""
     try:
         return all(os.stat(f"{folder}/{name}").st_size == size for name, size in sizes.items())  # noqa: PTH116 (fast)
     except OSError:
@@ -322,16 +260,7 @@ def has_all_files(folder: Path, sizes: Mapping[str, int]) -> bool:
 
 
 def all_ids(store: Path) -> Iterator[str]:
-    """Yield the ids of all folders of runs.
-
-    Parameters
-    ----------
-    store : Path
-
-    Yields
-    ------
-    str
-    """
+    """Yield the ids of all folders of runs."""
     try:
         parents = sorted(os.scandir(store / "runs"), key=lambda entry: entry.name)
     except FileNotFoundError:

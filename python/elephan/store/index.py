@@ -36,14 +36,6 @@ WIDEST = 1900
 def quoted(name: str) -> str:
     """Write a name as SQL has it.
 
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> quoted("links[0].buffer")
@@ -57,10 +49,8 @@ class Index:
 
     Parameters
     ----------
-    connection : sqlite3.Connection
     path : Path
         For messages.
-    readonly : bool
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path, *, readonly: bool = False) -> None:
@@ -77,26 +67,11 @@ class Index:
         self._is_new = False
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
-        """Ask.
-
-        Parameters
-        ----------
-        sql : str
-        values : sequence
-
-        Returns
-        -------
-        list of tuple
-        """
+        """Ask."""
         return self.connection.execute(sql, values).fetchall()
 
     def is_sound(self) -> bool:
-        """Tell whether the file of the index is as SQLite wrote it.
-
-        Returns
-        -------
-        bool
-        """
+        """Tell whether the file of the index is as SQLite wrote it."""
         try:
             return not self.is_substitute and self.rows("PRAGMA integrity_check(1)") == [("ok",)]
         except sqlite3.DatabaseError as error:
@@ -113,12 +88,7 @@ class Index:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Make all changes of a block, or none.
-
-        Yields
-        ------
-        None
-        """
+        """Make all changes of a block, or none."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -135,10 +105,6 @@ class Index:
 
     def check(self, labels: Labels) -> None:
         """Refuse labels for which there cannot be columns.
-
-        Parameters
-        ----------
-        labels : dict
 
         Raises
         ------
@@ -161,7 +127,6 @@ class Index:
 
         Parameters
         ----------
-        folder : RunFolder
         sets : iterable of dict
             Its labels; those of `check` that another process was first to contradict stay in the folder alone.
         """
@@ -194,11 +159,6 @@ class Index:
     def label(self, number: int, labels: Labels) -> None:
         """Add a set of labels to a run; within `change`.
 
-        Parameters
-        ----------
-        number : int
-        labels : dict
-
         Raises
         ------
         StoreError
@@ -221,34 +181,16 @@ class Index:
         return True
 
     def fail(self, key: str, labels: str, scenario: str, error: str, written: str) -> None:
-        """Add a point that failed; within `change`.
-
-        Parameters
-        ----------
-        key, labels, scenario, error, written : str
-        """
+        """Add a point that failed; within `change`."""
         self.rows("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", (key, labels, scenario, error, written))
 
     def number(self, run_id: str) -> int | None:
-        """Find a run's number in the index.
-
-        Parameters
-        ----------
-        run_id : str
-
-        Returns
-        -------
-        int or None
-        """
+        """Find a run's number in the index."""
         found = self.rows("SELECT run FROM runs WHERE id = ?", (run_id,))
         return int(found[0][0]) if found else None
 
     def begins(self, prefix: str) -> list[str]:
         """Find the runs whose id begins so, or if there is none, whose scenario's id does.
-
-        Parameters
-        ----------
-        prefix : str
 
         Returns
         -------
@@ -262,12 +204,7 @@ class Index:
         return found
 
     def forget(self, number: int) -> None:
-        """Take a run out of the index; within `change`.
-
-        Parameters
-        ----------
-        number : int
-        """
+        """Take a run out of the index; within `change`."""
         for table in ("runs", "points"):
             self.rows(f"DELETE FROM {table} WHERE run = ?", (number,))
         for kind in KINDS:
@@ -275,16 +212,7 @@ class Index:
             self.rows(sql, (number, kind))
 
     def sets(self, number: int) -> list[Labels]:
-        """Return the sets of labels of a run, sorted.
-
-        Parameters
-        ----------
-        number : int
-
-        Returns
-        -------
-        list of dict
-        """
+        """Return the sets of labels of a run, sorted."""
         rows = self.rows("SELECT labels FROM points WHERE run = ? ORDER BY labels", (number,))
         return [json.loads(line) for (line,) in rows if line != "{}"]
 
@@ -305,16 +233,7 @@ class Index:
         return dict(self.rows(f"SELECT name, number FROM names WHERE kind = ? ORDER BY {by}", (kind,)))
 
     def columns(self, table: str) -> list[str]:
-        """Return the names of a table's columns.
-
-        Parameters
-        ----------
-        table : str
-
-        Returns
-        -------
-        list of str
-        """
+        """Return the names of a table's columns."""
         return [row[1] for row in self.rows(f"PRAGMA table_info({quoted(table)})")]
 
     def _insert(self, table: str, row: Mapping[str, Any]) -> int:

@@ -34,10 +34,6 @@ def as_labels(labels: Mapping[str, object] | None) -> Labels:
     labels : mapping of str to value, optional
         Tables and lists become one line of TOML.
 
-    Returns
-    -------
-    dict of str to str, int, float or bool
-
     Raises
     ------
     InputError
@@ -53,14 +49,6 @@ def as_labels(labels: Mapping[str, object] | None) -> Labels:
 
 def as_line(labels: Labels) -> str:
     """Write a set of labels as one line of JSON, the same for equal sets.
-
-    Parameters
-    ----------
-    labels : dict
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -123,14 +111,6 @@ def _key(key: object) -> str:
 
 def short(names: Sequence[str]) -> dict[str, str]:
     """Shorten places to their last part where that tells them apart.
-
-    Parameters
-    ----------
-    names : sequence of str
-
-    Returns
-    -------
-    dict of str to str
 
     Examples
     --------

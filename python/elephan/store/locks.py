@@ -40,7 +40,6 @@ def hold(path: Path, *, alone: bool = False, wait: bool = True) -> int | None:
 
     Parameters
     ----------
-    path : Path
     alone : bool
         Nobody else may hold it; otherwise others may share it.
     wait : bool
@@ -90,10 +89,6 @@ def release(handle: int) -> None:
 def is_held(path: Path) -> bool:
     """Tell whether some process holds a lock.
 
-    Parameters
-    ----------
-    path : Path
-
     Returns
     -------
     bool
@@ -121,12 +116,7 @@ def _seize(path: Path) -> int | None:
 
 
 def discard(path: Path) -> None:
-    """Remove a lock file that nobody holds.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Remove a lock file that nobody holds."""
     handle = _seize(path)
     if handle is not None:
         # Whoever has opened it meanwhile sees, once the lock is its own, that the file is gone.
@@ -136,10 +126,6 @@ def discard(path: Path) -> None:
 
 class WriterLock:
     """A process that writes into a store: it shares the store's lock, and has a folder for what is half done.
-
-    Parameters
-    ----------
-    store : Path
 
     Raises
     ------
@@ -164,24 +150,14 @@ class WriterLock:
 
     @contextmanager
     def made(self) -> Iterator[Path]:
-        """Make a folder for something that is half done; what is left of it in the end goes away.
-
-        Yields
-        ------
-        Path
-        """
+        """Make a folder for something that is half done; what is left of it in the end goes away."""
         with self.named() as folder:
             folder.mkdir()
             yield folder
 
     @contextmanager
     def named(self) -> Iterator[Path]:
-        """As `made`, of a folder that is still to be made.
-
-        Yields
-        ------
-        Path
-        """
+        """As `made`, of a folder that is still to be made."""
         self._count += 1
         folder = Path(f"{self.folder}/{self._count}")
         try:
@@ -197,7 +173,6 @@ class WriterLock:
         ----------
         folder : Path
             Of `made`.
-        place : Path
         replace : bool
             What is there goes away; otherwise it stays.
 
@@ -241,16 +216,7 @@ class WriterLock:
 
 
 def leftovers(store: Path) -> list[Path]:
-    """List what dead processes have left in ``tmp/``.
-
-    Parameters
-    ----------
-    store : Path
-
-    Returns
-    -------
-    list of Path
-    """
+    """List what dead processes have left in ``tmp/``."""
     try:
         names = sorted(path.name for path in (store / "tmp").iterdir())
     except FileNotFoundError:

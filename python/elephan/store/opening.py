@@ -31,10 +31,6 @@ BATCH = 500
 def usual(folder: str | Path | None = None) -> Path:
     """Say which folder is meant.
 
-    Parameters
-    ----------
-    folder : str or Path, optional
-
     Returns
     -------
     Path
@@ -48,13 +44,8 @@ def open_to_write(store: Path, writer_lock: WriterLock) -> Index:
 
     Parameters
     ----------
-    store : Path
     writer_lock : WriterLock
         Where it is made.
-
-    Returns
-    -------
-    Index
     """
     index = _usable(store)
     if index is None:
@@ -69,13 +60,8 @@ def make_again(store: Path, writer_lock: WriterLock) -> Index:
 
     Parameters
     ----------
-    store : Path
     writer_lock : WriterLock
         Where it is made.
-
-    Returns
-    -------
-    Index
     """
     with _alone_making(store):
         return _make(store, writer_lock)
@@ -139,12 +125,7 @@ def _make(store: Path, writer_lock: WriterLock) -> Index:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Wait until a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -154,10 +135,6 @@ def sync(path: Path) -> None:
 
 def open_to_read(store: Path) -> Index:
     """Open the index of a store that is not to be written, or cannot be.
-
-    Parameters
-    ----------
-    store : Path
 
     Returns
     -------
@@ -194,10 +171,6 @@ def open_to_read(store: Path) -> Index:
 
 def check_is_there(store: Path) -> None:
     """Refuse a folder that is no store.
-
-    Parameters
-    ----------
-    store : Path
 
     Raises
     ------
@@ -240,12 +213,6 @@ def _alone(path: Path) -> sqlite3.Connection:
 
 def take_in(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
     """Add folders that are not in the index; those that cannot be read stay out.
-
-    Parameters
-    ----------
-    index : Index
-    store : Path
-    ids : iterable of str
 
     Returns
     -------

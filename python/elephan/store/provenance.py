@@ -29,25 +29,12 @@ def here() -> dict[str, object]:
 
 
 def now() -> str:
-    """Return the time as text that sorts, to the millisecond.
-
-    Returns
-    -------
-    str
-    """
+    """Return the time as text that sorts, to the millisecond."""
     return stamp(datetime.now(UTC))
 
 
 def stamp(moment: datetime) -> str:
     """Write a moment as text that sorts.
-
-    Parameters
-    ----------
-    moment : datetime
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -63,10 +50,6 @@ def of_process() -> dict[str, object]:
 
     Git is asked for the commit, and until it has begun it has the locks that this process has (see
     `elephan.store.locks`): a store asks for this before it takes any.
-
-    Returns
-    -------
-    dict
     """
     found: dict[str, object] = {**provenance(), "host": platform.node(), "cores": os.cpu_count()}
     commit = _commit(Path(__file__).resolve().parents[3])

@@ -30,15 +30,6 @@ _MISSING = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
 def ask(index: Index, sql: str) -> Any:
     """Ask the index.
 
-    Parameters
-    ----------
-    index : Index
-    sql : str
-
-    Returns
-    -------
-    pyarrow.Table
-
     Raises
     ------
     StoreError
@@ -79,11 +70,6 @@ def _allow(action: int, name: str | None, value: str | None, *_: object) -> int:
 def as_arrow(names: Sequence[str], cursor: sqlite3.Cursor) -> Any:
     """Fetch all rows as columns.
 
-    Parameters
-    ----------
-    names : sequence of str
-    cursor : sqlite3.Cursor
-
     Returns
     -------
     pyarrow.Table
@@ -106,10 +92,6 @@ def as_column(values: Sequence[Any]) -> Any:
     values : sequence
         Booleans beside others become texts, as TOML writes them.
 
-    Returns
-    -------
-    pyarrow.ChunkedArray
-
     Examples
     --------
     >>> as_column([True, None]).to_pylist(), as_column([True, 2]).to_pylist(), as_column([1, 2.5]).to_pylist()
@@ -123,15 +105,6 @@ def as_column(values: Sequence[Any]) -> Any:
 
 def hint(name: str, known: Iterable[str]) -> str:
     """Say which name was perhaps meant, or which there are.
-
-    Parameters
-    ----------
-    name : str
-    known : iterable of str
-
-    Returns
-    -------
-    str
 
     Examples
     --------

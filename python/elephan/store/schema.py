@@ -67,14 +67,9 @@ def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
 
     Parameters
     ----------
-    path : Path
     is_shared : bool
         Other processes may read and write it meanwhile. Of one that is made for nobody yet, everything stands in its
         one file once a change is committed: nothing is left beside it that could be forgotten.
-
-    Returns
-    -------
-    sqlite3.Connection
     """
     connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False, isolation_level=None)
     try:
@@ -89,27 +84,13 @@ def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
 
 
 def quick(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Let reading go through the cache of the system instead of copies.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-
-    Returns
-    -------
-    sqlite3.Connection
-    """
+    """Let reading go through the cache of the system instead of copies."""
     connection.execute("PRAGMA mmap_size = 64000000000")
     return connection
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Make the tables, or bring those of an older version up to this one.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-    path : Path
 
     Raises
     ------
@@ -143,11 +124,6 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 def check_version(connection: sqlite3.Connection, path: Path) -> int:
     """Read the version of an index, and refuse a newer one, and what is none.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-    path : Path
 
     Returns
     -------

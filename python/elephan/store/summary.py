@@ -87,13 +87,8 @@ def shown_as(kind: str, name: str, links: Container[str]) -> str:
     ----------
     kind : str
         ``"links"`` or ``"groups"``.
-    name : str
     links : container of str
         Names of the links beside it.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -32,11 +32,6 @@ _CORE = {"links": LINK, "groups": GROUP}
 def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
     """Say in SQL that points carry labels.
 
-    Parameters
-    ----------
-    index : Index
-    labels : dict
-
     Returns
     -------
     str
@@ -62,11 +57,6 @@ def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
 def runs(index: Index, labels: Labels) -> list[str]:
     """List the runs that carry labels.
 
-    Parameters
-    ----------
-    index : Index
-    labels : dict
-
     Returns
     -------
     list of str
@@ -87,15 +77,10 @@ def lay_out(index: Index, labels: Labels, columns: Sequence[str]) -> Any:
 
     Parameters
     ----------
-    index : Index
     labels : dict
         Only points with these.
     columns : sequence of str
         Names of columns, ``"labels"`` and ``"summary"`` among them.
-
-    Returns
-    -------
-    pyarrow.Table
 
     Raises
     ------
@@ -118,13 +103,8 @@ def encode(table: Any, kind: str) -> bytes:
 
     Parameters
     ----------
-    table : pyarrow.Table
     kind : str
         One of `FORMATS`.
-
-    Returns
-    -------
-    bytes
 
     Raises
     ------

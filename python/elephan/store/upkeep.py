@@ -82,17 +82,7 @@ class MergeSummary:
 
 
 def verify(store: Store, *, repair: bool) -> list[DamageReport]:
-    """Check what `Store.verify` says.
-
-    Parameters
-    ----------
-    store : Store
-    repair : bool
-
-    Returns
-    -------
-    list of DamageReport
-    """
+    """Check what `Store.verify` says."""
     index, problems = store.index, []
     if store.is_index_repaired or not index.is_sound():
         problems.append(DamageReport("", FILE, "is damaged; the runs themselves are not concerned"))
@@ -119,12 +109,7 @@ def verify(store: Store, *, repair: bool) -> list[DamageReport]:
 
 
 def repair_index(store: Store) -> None:
-    """Make the index again from the runs, if it is damaged.
-
-    Parameters
-    ----------
-    store : Store
-    """
+    """Make the index again from the runs, if it is damaged."""
     if not store.index.is_sound():
         store.index.connection.close()
         store.index = make_again(store.folder, store.writer_lock)
@@ -184,14 +169,7 @@ def chosen(
 
     Parameters
     ----------
-    index : Index
-    unlabelled, other_versions : bool
     older_than_s : float or None [s]
-    labels : dict or None
-
-    Returns
-    -------
-    list of str
     """
     tests: list[str] = []
     values: list[object] = []
@@ -218,15 +196,8 @@ def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> 
 
     Parameters
     ----------
-    store : Store
-    runs : list of str
     with_failures : bool
         The records of points that failed, too.
-    dry_run : bool
-
-    Returns
-    -------
-    Removed
     """
     dead = leftovers(store.folder)
     freed = sum(size_of(path) for path in dead)
@@ -243,12 +214,7 @@ def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> 
 
 
 def tidy(store: Store) -> None:
-    """Take in what a killed process had no time to, and what the shards of a sweep have left.
-
-    Parameters
-    ----------
-    store : Store
-    """
+    """Take in what a killed process had no time to, and what the shards of a sweep have left."""
     dead = leftovers(store.folder)
     if dead:
         known = {run_id for (run_id,) in store.index.rows("SELECT id FROM runs")}
@@ -258,12 +224,7 @@ def tidy(store: Store) -> None:
 
 
 def sweep_away(paths: Iterable[Path]) -> None:
-    """Remove what `leftovers` found.
-
-    Parameters
-    ----------
-    paths : iterable of Path
-    """
+    """Remove what `leftovers` found."""
     for path in paths:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -275,16 +236,7 @@ def sweep_away(paths: Iterable[Path]) -> None:
 
 
 def size_of(path: Path) -> int:
-    """Count the bytes of a file or of all files in a folder.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    int
-    """
+    """Count the bytes of a file or of all files in a folder."""
     if path.is_dir():
         return sum(size_of(each) for each in path.iterdir())
     try:
@@ -295,15 +247,6 @@ def size_of(path: Path) -> int:
 
 def merge(store: Store, source: Path) -> MergeSummary:
     """Copy what another store has.
-
-    Parameters
-    ----------
-    store : Store
-    source : Path
-
-    Returns
-    -------
-    MergeSummary
 
     Raises
     ------
@@ -372,12 +315,7 @@ def _measured_content(folder: Path) -> dict[str, Any]:
 
 
 def absorb(store: Store) -> None:
-    """Take in the stores of a sweep's shards that nobody writes any more.
-
-    Parameters
-    ----------
-    store : Store
-    """
+    """Take in the stores of a sweep's shards that nobody writes any more."""
     try:
         shards = sorted(path for path in (store.folder / SHARDS).iterdir() if path.is_dir())
     except FileNotFoundError:

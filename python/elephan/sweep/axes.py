@@ -32,7 +32,6 @@ class SweepAxis:
 
     Parameters
     ----------
-    places : tuple of str
     rows : tuple of tuple of values
         A value for each place.
     where : str
@@ -69,9 +68,6 @@ class SweepCase:
 
     Parameters
     ----------
-    name : str
-    changes : dict of str to value
-    axes : tuple of SweepAxis or SweepCases
     where : str
         Its key in the file, for messages.
     """
@@ -84,12 +80,7 @@ class SweepCase:
 
 @dataclass(frozen=True)
 class SweepCases:
-    """Cases beside each other: an axis whose values have names.
-
-    Parameters
-    ----------
-    cases : tuple of SweepCase
-    """
+    """Cases beside each other: an axis whose values have names."""
 
     cases: tuple[SweepCase, ...]
 
@@ -150,16 +141,7 @@ def key_of(axes: Sequence[SweepAxis | SweepCases], place: str) -> str | None:
 
 
 def places_of(axes: Sequence[SweepAxis | SweepCases]) -> Iterator[str]:
-    """Yield the places that vary, in order.
-
-    Parameters
-    ----------
-    axes : sequence of SweepAxis or SweepCases
-
-    Yields
-    ------
-    str
-    """
+    """Yield the places that vary, in order."""
     for axis in axes:
         if isinstance(axis, SweepAxis):
             yield from axis.places
@@ -185,14 +167,6 @@ def size(axes: Sequence[SweepAxis | SweepCases]) -> int:
 
 def combinations(axes: Sequence[SweepAxis | SweepCases]) -> Iterator[Combination]:
     """Yield every combination, the last axis fastest.
-
-    Parameters
-    ----------
-    axes : sequence of SweepAxis or SweepCases
-
-    Yields
-    ------
-    Combination
 
     Examples
     --------
@@ -221,10 +195,6 @@ def read_axes(
         Put in front of the keys in messages.
     taken : sequence of str
         Places that vary further out.
-
-    Returns
-    -------
-    tuple of SweepAxis or SweepCases
 
     Raises
     ------
@@ -327,8 +297,6 @@ def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> No
 
     Parameters
     ----------
-    given : mapping
-    known : sequence of str
     where : str
         Put in front of the key.
 

@@ -25,10 +25,6 @@ def connected(where: str) -> Iterator[Executor]:
     where : str
         Address (``tcp://host:8786``), or the file that a scheduler has written (``--scheduler-file``).
 
-    Yields
-    ------
-    Executor
-
     Raises
     ------
     InputError

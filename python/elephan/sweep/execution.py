@@ -92,10 +92,6 @@ def share_of(jobs: Sequence[PointJob], number: int, of: int) -> list[PointJob]:
     number, of : int
         The shard, from 1, and how many there are.
 
-    Returns
-    -------
-    list of PointJob
-
     Examples
     --------
     >>> share_of(["a", "b", "c", "d", "e"], 2, 3)
@@ -106,11 +102,6 @@ def share_of(jobs: Sequence[PointJob], number: int, of: int) -> list[PointJob]:
 
 def batches(jobs: Sequence[PointJob], workers: int) -> list[list[PointJob]]:
     """Put jobs that follow each other into tasks.
-
-    Parameters
-    ----------
-    jobs : sequence of PointJob
-    workers : int
 
     Returns
     -------
@@ -143,10 +134,6 @@ def _filled(jobs: Sequence[PointJob], most: float) -> list[list[PointJob]]:
 def workers_of(executor: Any) -> int:
     """Guess how many tasks an executor runs at once.
 
-    Parameters
-    ----------
-    executor : Executor
-
     Returns
     -------
     int
@@ -163,14 +150,8 @@ def execute(executor: Executor, jobs: Sequence[PointJob], workers: int) -> Itera
 
     Parameters
     ----------
-    executor : Executor
     jobs : sequence of PointJob
         In the order in which they begin.
-    workers : int
-
-    Yields
-    ------
-    PointJob, PointReply
 
     Raises
     ------

@@ -34,10 +34,6 @@ def read_list(place: str, given: object) -> list[Value]:
     given : list, tuple, range, NumPy array or str
         Values, or a range; a list may hold ranges too.
 
-    Returns
-    -------
-    list
-
     Raises
     ------
     InputError
@@ -67,15 +63,6 @@ def read_list(place: str, given: object) -> list[Value]:
 
 def read_words(place: str, text: str) -> list[Value]:
     """Read a list as a command line has it: TOML, or ``a,b,c`` of values and ranges.
-
-    Parameters
-    ----------
-    place : str
-    text : str
-
-    Returns
-    -------
-    list
 
     Raises
     ------

@@ -138,15 +138,6 @@ def _bare(scenario: Scenario) -> Scenario:
 def change(base: Scenario, changes: Mapping[str, Value]) -> Scenario:
     """Return the base with the changes of a point.
 
-    Parameters
-    ----------
-    base : Scenario
-    changes : mapping of str to value
-
-    Returns
-    -------
-    Scenario
-
     Raises
     ------
     ScenarioError
@@ -157,14 +148,6 @@ def change(base: Scenario, changes: Mapping[str, Value]) -> Scenario:
 
 def ordered(changes: Mapping[str, Value]) -> list[tuple[str, Value]]:
     """Sort changes so that a table is set before what lies in it.
-
-    Parameters
-    ----------
-    changes : mapping of str to value
-
-    Returns
-    -------
-    list of tuple of str and value
 
     Examples
     --------
@@ -185,10 +168,6 @@ def expected_packets(facts: Mapping[str, Any], *, auto: bool = False, precise: b
         A pilot finds the warm-up.
     precise : bool
         A precision is wanted.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -53,7 +53,6 @@ class ProgressCounter:
 
     Parameters
     ----------
-    jobs : sequence of PointJob
     report : callable or None
         Takes a `SweepProgress`.
 

@@ -47,13 +47,8 @@ def run_sweep(
 
     Parameters
     ----------
-    asked : Sweep
     store, executor, workers, part, series, progress
         As there; `part` is the shard.
-
-    Returns
-    -------
-    SweepResult
     """
     [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress)
     return swept
@@ -183,16 +178,7 @@ def preview(
 
 
 def asked_of(given: Sweep | Scenario | Mapping[str, Any] | str | Path) -> Sweep:
-    """Read what is to be swept.
-
-    Parameters
-    ----------
-    given : Sweep, Scenario, mapping or path
-
-    Returns
-    -------
-    Sweep
-    """
+    """Read what is to be swept."""
     if isinstance(given, Sweep):
         return given
     if isinstance(given, Mapping):
@@ -201,16 +187,7 @@ def asked_of(given: Sweep | Scenario | Mapping[str, Any] | str | Path) -> Sweep:
 
 
 def folder_of(store: Store | str | Path | None) -> Path:
-    """Say which folder a store is in, without opening it.
-
-    Parameters
-    ----------
-    store : Store or path, optional
-
-    Returns
-    -------
-    Path
-    """
+    """Say which folder a store is in, without opening it."""
     return store.folder if isinstance(store, Store) else usual(store)
 
 

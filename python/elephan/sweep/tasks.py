@@ -70,17 +70,7 @@ class PointBatch(NamedTuple):
 
 
 def task(settings: SweepSettings, points: Sequence[SweepPoint]) -> PointBatch:
-    """Write points as they travel.
-
-    Parameters
-    ----------
-    settings : SweepSettings
-    points : sequence of SweepPoint
-
-    Returns
-    -------
-    PointBatch
-    """
+    """Write points as they travel."""
     return PointBatch(settings, [p.changes if p.made is None else ScenarioPayload.of(p.made) for p in points])
 
 
@@ -94,10 +84,6 @@ class PointReply(NamedTuple):
 
 def run_points(given: PointBatch) -> list[PointReply]:
     """Run a few points, one after the other, in this thread.
-
-    Parameters
-    ----------
-    given : PointBatch
 
     Returns
     -------

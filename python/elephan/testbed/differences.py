@@ -30,7 +30,6 @@ def differences(scenario: Scenario, ours: Collection[str]) -> tuple[str, ...]:
 
     Parameters
     ----------
-    scenario : Scenario
     ours : collection of str
         Laws that elephan brings along.
 

@@ -79,24 +79,11 @@ class NetworkHost:
         return Path(f"/proc/{self._holder.pid}/ns/net")
 
     def inside(self, command: Sequence[str]) -> list[str]:
-        """Return the command that runs another one here.
-
-        Parameters
-        ----------
-        command : sequence of str
-
-        Returns
-        -------
-        list of str
-        """
+        """Return the command that runs another one here."""
         return [*_bound(), "nsenter", f"--net={self.namespace}", "--", *command]
 
     def do(self, command: Sequence[str]) -> str:
         """Run a command that ends soon.
-
-        Parameters
-        ----------
-        command : sequence of str
 
         Returns
         -------
@@ -131,12 +118,7 @@ class NetworkHost:
         return done.stdout
 
     def listening(self) -> set[int]:
-        """Look on which ports somebody listens here.
-
-        Returns
-        -------
-        set of int
-        """
+        """Look on which ports somebody listens here."""
         assert self._holder is not None, "inside of the with block"
         found = set()
         for name in ("tcp", "tcp6"):
@@ -170,15 +152,10 @@ class NetworkHost:
 
         Parameters
         ----------
-        command : sequence of str
         stack : ExitStack
             Ends it.
         out : file
             What it prints goes there.
-
-        Returns
-        -------
-        Popen
         """
         process = _start(self.inside(command), out)
         stack.callback(end, process)
@@ -203,10 +180,6 @@ def lacking(programs: dict[str, str]) -> list[str]:
 
 def end(process: subprocess.Popen[bytes]) -> str:
     """End a process, and wait until it is gone.
-
-    Parameters
-    ----------
-    process : Popen
 
     Returns
     -------

@@ -31,17 +31,12 @@ def outcome(
 
     Parameters
     ----------
-    plan : TestbedPlan
     recorded : dict
         Of the bottleneck.
     reports : sequence of Iperf3Report
         Of each flow.
     begun_s : sequence of float
         When each flow's transfer began [s].
-
-    Returns
-    -------
-    ReplicationOutcome
     """
     facts = plan.scenario.facts
     warmup_s, span_s = facts["warmup_s"], plan.duration_s - facts["warmup_s"]

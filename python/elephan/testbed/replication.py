@@ -42,10 +42,6 @@ LOOK_S = 0.05
 def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
     """Run one replication.
 
-    Parameters
-    ----------
-    plan : TestbedPlan
-
     Returns
     -------
     tuple of ReplicationOutcome and dict
@@ -112,7 +108,6 @@ class LinkRelay:
 
     Parameters
     ----------
-    plan : TestbedPlan
     client, server : NetworkHost
         The namespaces get a device each.
 

@@ -51,10 +51,6 @@ def read(sender: str, receiver: str, name: str) -> Iperf3Report:
     name : str
         Of the flow, for messages.
 
-    Returns
-    -------
-    Iperf3Report
-
     Raises
     ------
     InputError

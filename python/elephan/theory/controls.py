@@ -30,10 +30,6 @@ def defaults(law: str) -> dict[str, Any]:
     law : str
         Its name in the catalogue.
 
-    Returns
-    -------
-    dict
-
     Raises
     ------
     InputError
@@ -59,10 +55,6 @@ def write(control: Mapping[str, Any]) -> str:
     control : mapping
         As in a resolved scenario: ``law`` and its parameters. How it opens its window is no part of the name.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> write({"law": "cubic", "c": 0.4, "beta": 0.3, "fast_convergence": False})
@@ -83,14 +75,6 @@ def write(control: Mapping[str, Any]) -> str:
 
 def kind(law: str) -> str:
     """Name of a law without the parameters behind it.
-
-    Parameters
-    ----------
-    law : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -149,14 +133,6 @@ def control(law: str) -> dict[str, Any]:
 def settings(law: str) -> dict[str, Any]:
     """Every parameter of a law, those that are not behind its name at their defaults.
 
-    Parameters
-    ----------
-    law : str
-
-    Returns
-    -------
-    dict
-
     Raises
     ------
     InputError
@@ -174,14 +150,6 @@ def settings(law: str) -> dict[str, Any]:
 def without(law: str) -> dict[str, str]:
     """For each parameter that is not at its default, the law with it there.
 
-    Parameters
-    ----------
-    law : str
-
-    Returns
-    -------
-    dict of str to str
-
     Examples
     --------
     >>> without("cubic(beta=0.3; c=1.0)")
@@ -195,14 +163,6 @@ def without(law: str) -> dict[str, str]:
 
 def inline(control: Mapping[str, Any]) -> str:
     """Write a control as a scenario file has it, in one line.
-
-    Parameters
-    ----------
-    control : mapping
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -49,13 +49,8 @@ def is_constant(law: str, share: float, rtt_s: float) -> bool:
 
     Parameters
     ----------
-    law : str
     share : float [segments]
     rtt_s : float [s]
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

@@ -367,10 +367,6 @@ def mixed(
     chance : float [1]
         How often more than `flows` bottlenecked flows may be in progress.
 
-    Returns
-    -------
-    BottleneckedMix
-
     Raises
     ------
     InputError
@@ -436,7 +432,6 @@ def active_by_balance(
 
     Parameters
     ----------
-    users : array_like of int
     think_s : array_like [s]
         Mean time between a user's sessions, Z.
     session_packets : array_like [packets]
@@ -486,10 +481,6 @@ def engset(users: int, think_s: float, session_packets: float, rate: float) -> E
     session_packets : float [packets]
         Mean.
     rate : float [packets/s]
-
-    Returns
-    -------
-    Engset
 
     Raises
     ------

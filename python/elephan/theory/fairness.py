@@ -369,10 +369,6 @@ def convergence(law: Law, rates_bps: ArrayLike, rtts_s: ArrayLike, mss_bytes: fl
         Every rate is combined with every RTT.
     mss_bytes : float [bytes]
 
-    Returns
-    -------
-    Convergence
-
     Raises
     ------
     InputError

@@ -253,10 +253,6 @@ def droptail_each(
     delay : {"accepted", "occupancy", "none"}
     loss : {"blocking", "tail"}
 
-    Returns
-    -------
-    list of list of FixedPoint, one for each buffer
-
     Raises
     ------
     InputError
@@ -363,10 +359,6 @@ def red_each(
         One for each buffer.
     delay : {"accepted", "occupancy", "none"}
     chain : {"thinned", "unthinned"}
-
-    Returns
-    -------
-    list of list of FixedPoint, one for each buffer
 
     Raises
     ------

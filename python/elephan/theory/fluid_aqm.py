@@ -44,12 +44,6 @@ def equilibrium(law: Law, path: FluidPath, discipline: Discipline) -> Equilibriu
     ----------
     law : callable
         See `Law`; a / (b w^2) must fall with the window.
-    path : FluidPath
-    discipline : DropTail, SmallBuffer, Red or Pie
-
-    Returns
-    -------
-    Equilibrium
 
     Raises
     ------
@@ -115,7 +109,6 @@ def trajectory(
         See `Law`.
     path : FluidPath
         All its cases are integrated at once.
-    discipline : DropTail, SmallBuffer, Red or Pie
     duration_s : float [s]
     step_s : float [s]
         At most a tenth of the smallest RTT.
@@ -125,10 +118,6 @@ def trajectory(
         Likewise.
     once : bool
         Whether a window with losses is cut once, as TCP does: 1 - exp(-W p) cuts a round trip in place of W p.
-
-    Returns
-    -------
-    FluidTrajectory
 
     Raises
     ------
@@ -184,8 +173,6 @@ def unstable_roots(
     ----------
     law : callable
         See `Law`, differentiable at rest.
-    path : FluidPath
-    discipline : DropTail, SmallBuffer, Red or Pie
 
     Returns
     -------
@@ -283,10 +270,6 @@ def hollot_condition(rate: float, rtt_s: float, flows: float, slope: float, pole
         max_p over the distance of the thresholds.
     pole : float [rad/s]
         -ln(1 - weight) x rate.
-
-    Returns
-    -------
-    HollotCondition
 
     Raises
     ------

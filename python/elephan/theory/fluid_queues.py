@@ -57,7 +57,6 @@ def fluid_law(law: Response, rtt_s: float, top: float = 1e6) -> Law:
 
     Parameters
     ----------
-    law : Response
     rtt_s : float [s]
         Of laws that grow by it: the one without queueing.
     top : float [segments]
@@ -107,7 +106,6 @@ class FluidPath:
     rate : array_like [packets/s]
     rtt_s : array_like [s]
         Without queueing.
-    flows : array_like
     """
 
     rate: ArrayLike
@@ -136,7 +134,6 @@ def loss_at_rest(law: Law, window: Array) -> Array:
 
     Parameters
     ----------
-    law : callable
     window : ndarray of float [segments]
 
     Returns
@@ -432,13 +429,8 @@ def with_pole(red: Red, pole: float, rate: float) -> Red:
 
     Parameters
     ----------
-    red : Red
     pole : float [rad/s]
     rate : float [packets/s]
-
-    Returns
-    -------
-    Red
 
     References
     ----------

@@ -203,7 +203,6 @@ class PeriodTrajectory:
     ----------
     t : ndarray [s], shape (n,)
     window : ndarray [segments], shape (n,)
-    period : LossPeriod
 
     Examples
     --------

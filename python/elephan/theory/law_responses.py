@@ -56,7 +56,6 @@ class LawResponses(Response):
     ----------
     name, source, uses_rtt
         As of a `Response`.
-    law : _native.AskedLaw
 
     Examples
     --------
@@ -270,10 +269,6 @@ def law_responses(text: str) -> LawResponses:
     ----------
     text : str
         As `controls.write` names it.
-
-    Returns
-    -------
-    LawResponses
 
     Raises
     ------

@@ -175,10 +175,6 @@ def balanced(variant: Variant) -> tuple[Curve, Curve]:
     variant : {"log", "rfc", "ns2"}
         As of `highspeed`.
 
-    Returns
-    -------
-    growth, cut : callable
-
     References
     ----------
     RFC3649.
@@ -205,10 +201,6 @@ def scalable(increase: float = 0.01, decrease: float = 0.125, legacy_window: flo
     increase : float [segments per segment acknowledged]
     decrease : float [1]
     legacy_window : float [segments]
-
-    Returns
-    -------
-    Response
 
     References
     ----------
@@ -239,10 +231,6 @@ def bic(max_increment: float = 32.0, min_increment: float = 0.01, decrease: floa
     ----------
     max_increment, min_increment : float [segments per RTT]
     decrease : float [1]
-
-    Returns
-    -------
-    Response
 
     References
     ----------
@@ -283,10 +271,6 @@ def htcp(beta: float = 0.5) -> Response:
     beta : float [1]
         Share kept on loss: 0.5 to 0.8, the ratio of the smallest to the largest RTT with adaptive backoff.
 
-    Returns
-    -------
-    Response
-
     References
     ----------
     ShortenLeith2004: alpha = 2 (1 - beta)(1 + 10 (t - 1) + ((t - 1) / 2)^2) from t = 1 s on; the response function is
@@ -322,10 +306,6 @@ def cubic(c: float = 0.4, beta: float = 0.7) -> Response:
     beta : float [1]
         Share kept on loss.
 
-    Returns
-    -------
-    Response
-
     References
     ----------
     RFC9438, Sections 4.3 and 5.1.
@@ -353,14 +333,9 @@ def compound(alpha: float = 0.125, beta: float = 0.5, k: float = 0.75) -> Respon
 
     Parameters
     ----------
-    alpha : float
     beta : float [1]
         Share given up on loss.
     k : float [1]
-
-    Returns
-    -------
-    Response
 
     References
     ----------
@@ -437,10 +412,6 @@ def constant_rate(increase: float = 100.0, decrease: float = 0.5) -> Response:
     increase : float [segments/s^2]
     decrease : float [1]
 
-    Returns
-    -------
-    Response
-
     References
     ----------
     Henderson1998.
@@ -460,10 +431,6 @@ def hybla(reference_rtt: float | str = 0.025, decrease: float = 0.5) -> Response
     ----------
     reference_rtt : float [s] or str
     decrease : float [1]
-
-    Returns
-    -------
-    Response
 
     References
     ----------

@@ -59,10 +59,6 @@ def facts(link: NetworkLink, groups: Sequence[FlowGroup] = ()) -> LinkFacts:
     groups : sequence of FlowGroup
         Those that cross it.
 
-    Returns
-    -------
-    LinkFacts
-
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
@@ -93,13 +89,8 @@ def of_link(network: Network, link: int) -> LinkFacts:
 
     Parameters
     ----------
-    network : Network
     link : int
         One that carries flows.
-
-    Returns
-    -------
-    LinkFacts
 
     Examples
     --------
@@ -229,10 +220,6 @@ RULES: dict[str, BufferRule] = {
 def buffers(known: LinkFacts) -> dict[str, float]:
     """Buffers that the rules give.
 
-    Parameters
-    ----------
-    known : LinkFacts
-
     Returns
     -------
     dict of str to float [packets]
@@ -260,7 +247,6 @@ def broken(name: str, known: LinkFacts) -> list[str]:
     ----------
     name : str
         A key of `RULES`.
-    known : LinkFacts
 
     Returns
     -------

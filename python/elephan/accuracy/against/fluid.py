@@ -35,13 +35,8 @@ def discipline(kind: str, row: Row, room: float) -> dict[str, Any]:
     ----------
     kind : str
         ``red`` or another of its family, or one without parameters.
-    row : dict
     room : float [packets]
         That can wait.
-
-    Returns
-    -------
-    dict
 
     Examples
     --------

@@ -41,10 +41,6 @@ def link(rate_bps: float, delay_s: float, buffer: float, **more: Any) -> dict[st
     **more
         Further keys.
 
-    Returns
-    -------
-    dict
-
     Examples
     --------
     >>> link(1e6, 0.01, 20.4)["buffer"]
@@ -72,17 +68,12 @@ def bulk(
     packet : float [bytes]
     rtts : tuple of float [s]
         The shortest and the longest, the others equally spaced.
-    count : int
     rate_bps : float [bit/s]
         Of the link; access is ten times as fast.
     ssthresh : float [segments]
         Where slow start ends: what it would overshoot takes large windows minutes to forget.
     within_s : float [s]
         Start, drawn for each replication: of a flow that is alone, all that differs between them.
-
-    Returns
-    -------
-    dict
 
     Examples
     --------
@@ -120,16 +111,9 @@ def scene(
 
     Parameters
     ----------
-    title : str
-    link : mapping
-    groups : sequence of mapping
     warmup_s, measured_s : float [s]
     every_s : float [s]
         Between samples.
-
-    Returns
-    -------
-    Scenario
 
     Raises
     ------
@@ -162,15 +146,10 @@ def with_sawtooth_duration(
 
     Parameters
     ----------
-    scenario : Scenario
     settling, measured : float
         Sawteeth of its warm-up, and after.
     least_packets : float
         That the first link can carry while it is measured.
-
-    Returns
-    -------
-    Scenario
 
     Examples
     --------
@@ -197,10 +176,6 @@ def cuts(outcome: ReplicationOutcome) -> NDArray[np.int64]:
     ----------
     outcome : ReplicationOutcome
         With samples so dense that growth between cuts hides none.
-
-    Returns
-    -------
-    ndarray of int
     """
     cwnd = outcome.samples["cwnd_segments"][0]
     # No law here gives up less than a tenth of its window, and none lets it fall otherwise.

@@ -417,10 +417,6 @@ def alike(runs: ExperimentRuns) -> MeasuredQuantity:
 def comparisons(runs: ExperimentRuns) -> dict[str, tuple[float, float]]:
     """Return each principal comparison beside Poisson packets and beside finite flows, as a difference.
 
-    Parameters
-    ----------
-    runs : ExperimentRuns
-
     Returns
     -------
     dict of str to tuple of float

@@ -56,10 +56,6 @@ def of_flow(point: ExperimentPoint, packet: float) -> list[PacketBursts]:
         With its packets.
     packet : float [s]
         Time of a packet in service.
-
-    Returns
-    -------
-    list of PacketBursts
     """
     return _each(point, lambda flow: flow == 0, packet)
 
@@ -69,12 +65,7 @@ def of_poisson(point: ExperimentPoint, packet: float) -> list[PacketBursts]:
 
     Parameters
     ----------
-    point : ExperimentPoint
     packet : float [s]
-
-    Returns
-    -------
-    list of PacketBursts
     """
 
     def streams(flow: NDArray[np.int64]) -> Bools:
@@ -86,16 +77,7 @@ def of_poisson(point: ExperimentPoint, packet: float) -> list[PacketBursts]:
 
 
 def waits(point: ExperimentPoint) -> list[float]:
-    """Return of each replication the mean wait of background packets beside two flows [s].
-
-    Parameters
-    ----------
-    point : ExperimentPoint
-
-    Returns
-    -------
-    list of float
-    """
+    """Return of each replication the mean wait of background packets beside two flows [s]."""
     packets = point.packets
     mine = (packets["flow"] >= 2) & ~packets["dropped"]
     replication, waited = packets["replication"][mine], packets["waited_s"][mine]
@@ -103,16 +85,7 @@ def waits(point: ExperimentPoint) -> list[float]:
 
 
 def waiting(point: ExperimentPoint) -> list[float]:
-    """Return of each replication the number of flows with packets waiting that 1 of 1000 instants exceed.
-
-    Parameters
-    ----------
-    point : ExperimentPoint
-
-    Returns
-    -------
-    list of float
-    """
+    """Return of each replication the number of flows with packets waiting that 1 of 1000 instants exceed."""
     packets = point.packets
     found = []
     for one in np.unique(packets["replication"]):

@@ -205,16 +205,7 @@ def _alone(runs: ExperimentRuns) -> Figure:
 
 
 def background_stripes(runs: ExperimentRuns) -> Figure:
-    """Draw the background's half of Figure 4: the same seconds, packets of the background.
-
-    Parameters
-    ----------
-    runs : ExperimentRuns
-
-    Returns
-    -------
-    Figure
-    """
+    """Draw the background's half of Figure 4: the same seconds, packets of the background."""
     arrived = runs["bursts"].at(queue=measures.FIFO).packets
     first = arrived["replication"] == 0
     time, flow, dropped = (arrived[name][first] for name in ("time_s", "flow", "dropped"))

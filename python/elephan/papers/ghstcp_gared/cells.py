@@ -38,7 +38,6 @@ class PaperCell:
     table, case, delay : int
         The delay one way [ms].
     util : float [%]
-    fair : float
     ci_mbps : float [Mbit/s]
         Half-width of the interval of the total throughput.
     s1, s2 : float [Mbit/s]
@@ -74,14 +73,6 @@ def printed() -> dict[tuple[int, int], PaperCell]:
 def table_of(case: int) -> int:
     """Return the table that a case stands in.
 
-    Parameters
-    ----------
-    case : int
-
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> table_of(7), table_of(8)
@@ -91,17 +82,7 @@ def table_of(case: int) -> int:
 
 
 def cell(runs: ExperimentRuns, case: int, delay: int) -> ExperimentPoint:
-    """Return our runs of a cell.
-
-    Parameters
-    ----------
-    runs : ExperimentRuns
-    case, delay : int
-
-    Returns
-    -------
-    ExperimentPoint
-    """
+    """Return our runs of a cell."""
     return runs[f"table{table_of(case)}"].at(case=case, delay=delay)
 
 
@@ -143,28 +124,14 @@ def measured(runs: ExperimentRuns, of: str, case: int, delay: int) -> MeasuredQu
 
     Parameters
     ----------
-    runs : ExperimentRuns
     of : str
         One of `OF`.
-    case, delay : int
-
-    Returns
-    -------
-    MeasuredQuantity
     """
     return OF[of](cell(runs, case, delay))
 
 
 def difference(first: MeasuredQuantity, second: MeasuredQuantity) -> MeasuredQuantity:
     """Return how much more one has than another: replication by replication, or of the means if one has fewer.
-
-    Parameters
-    ----------
-    first, second : MeasuredQuantity
-
-    Returns
-    -------
-    MeasuredQuantity
 
     Examples
     --------
@@ -182,10 +149,6 @@ def index_of(first: float, second: float) -> float:
     Parameters
     ----------
     first, second : float [Mbit/s]
-
-    Returns
-    -------
-    float
 
     Examples
     --------

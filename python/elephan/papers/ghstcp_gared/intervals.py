@@ -81,7 +81,6 @@ def ours(runs: ExperimentRuns, which: str = "exact") -> Cells:
 
     Parameters
     ----------
-    runs : ExperimentRuns
     which : str
         One of `SETS`.
 

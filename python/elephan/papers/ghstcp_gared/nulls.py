@@ -22,14 +22,6 @@ FIRST, PAIRS, ROUTERS = 2, 3, 5
 def wrong_law(case: int) -> list[int]:
     """Return the case with gentle HighSpeed for HighSpeed, or the reverse; Reno's with HighSpeed.
 
-    Parameters
-    ----------
-    case : int
-
-    Returns
-    -------
-    list of int
-
     Examples
     --------
     >>> wrong_law(2), wrong_law(7), wrong_law(9), wrong_law(1)
@@ -42,14 +34,6 @@ def wrong_law(case: int) -> list[int]:
 
 def wrong_queue(case: int) -> list[int]:
     """Return the cases with the same senders at the other routers; none for Reno alone, which one router had.
-
-    Parameters
-    ----------
-    case : int
-
-    Returns
-    -------
-    list of int
 
     Examples
     --------
@@ -102,14 +86,6 @@ def column(claim: Claim) -> str:
 
 def has_sack(case: int) -> bool:
     """Tell whether the fast group of a case has SACK.
-
-    Parameters
-    ----------
-    case : int
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

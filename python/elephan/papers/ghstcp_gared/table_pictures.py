@@ -71,11 +71,6 @@ def pictures(runs: ExperimentRuns, table: int) -> tuple[Figure, ...]:
     ----------
     runs : ExperimentRuns
         With the table's experiment; that of the paper's simulator is drawn where it was run.
-    table : int
-
-    Returns
-    -------
-    tuple of Figure
     """
     cases = [case for case in CASES if table_of(case) == table]
     return tuple(_picture(runs, table, of, cases) for of in MEASURED)

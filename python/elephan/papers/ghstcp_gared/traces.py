@@ -44,8 +44,6 @@ def windows(point: ExperimentPoint, group: str = "S2", replication: int = 0) -> 
     ----------
     point : ExperimentPoint
         With its series.
-    group : str
-    replication : int
 
     Returns
     -------

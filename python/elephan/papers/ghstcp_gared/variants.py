@@ -34,10 +34,6 @@ def profiled(runs: ExperimentRuns, needed: tuple[str, ...]) -> ExperimentRuns:
     needed : tuple of str
         Names of the tables' experiments.
 
-    Returns
-    -------
-    ExperimentRuns
-
     Raises
     ------
     NotRunError

@@ -47,8 +47,6 @@ class LinkSetting(NamedTuple):
 
     Parameters
     ----------
-    link : str
-    flows : int
     buffer : int [packets]
     p_max : float or None
         Of RED with thresholds at 0.4 of the buffer and at the buffer; None for drop-tail.
@@ -98,10 +96,6 @@ def droptail_queue(setting: LinkSetting, loads: Floats) -> tuple[Floats, Floats]
 @cache
 def offered(setting: LinkSetting) -> Floats:
     """Return what the flows offer where the queue is that of each load [capacities].
-
-    Parameters
-    ----------
-    setting : LinkSetting
 
     Returns
     -------
@@ -172,7 +166,6 @@ def slope(link: str, buffer: int) -> float:
 
     Parameters
     ----------
-    link : str
     buffer : int [packets]
 
     Returns

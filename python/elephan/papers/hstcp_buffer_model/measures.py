@@ -49,11 +49,8 @@ def curve(
 
     Parameters
     ----------
-    runs : ExperimentRuns
     experiment : str
         Ends with its link, unless cases are named by their links.
-    case : str
-    column : str
 
     Returns
     -------

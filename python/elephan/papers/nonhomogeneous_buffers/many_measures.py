@@ -23,12 +23,6 @@ FLOWS = (25, 100, 1000)
 def curve(runs: ExperimentRuns, flows: int, column: str) -> list[MeasuredQuantity]:
     """Return a column of the link at each buffer, round-trip times by quantiles.
 
-    Parameters
-    ----------
-    runs : ExperimentRuns
-    flows : int
-    column : str
-
     Returns
     -------
     list of MeasuredQuantity

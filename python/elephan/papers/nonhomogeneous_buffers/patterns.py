@@ -32,7 +32,6 @@ def left(rtts: Sequence[float], buffer: float, shares: ArrayLike, losers: ArrayL
     buffer : float [packets]
     shares : array_like
         Of the link, when the buffer overflows; they sum up to 1.
-    losers : array_like of bool
 
     Returns
     -------
@@ -57,7 +56,6 @@ def patterns(buffers: tuple[float, float], count: int = 500) -> Iterator[tuple[l
     ----------
     buffers : tuple of float
         Between what and what they are drawn, in products of the rate and the longest round-trip time.
-    count : int
 
     Yields
     ------

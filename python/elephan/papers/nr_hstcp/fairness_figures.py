@@ -69,7 +69,6 @@ def by_hop(runs: ExperimentRuns, law: str) -> tuple[Figure, ...]:
 
     Parameters
     ----------
-    runs : ExperimentRuns
     law : str
         Of S1 and S2.
 

@@ -206,10 +206,6 @@ def cut_at(windows: NDArray[np.float64]) -> NDArray[np.int64]:
     ----------
     windows : ndarray [segments]
 
-    Returns
-    -------
-    ndarray of int
-
     Examples
     --------
     >>> cut_at(np.array([100.0, 101.0, 71.0, 72.0, 73.0, 60.0])).tolist()

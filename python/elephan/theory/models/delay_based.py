@@ -53,10 +53,6 @@ def joining(flows: int) -> float:
     A flow that met a queue q' has r (q - q') / C of its own packets beyond it, so its rate is r = C alpha / (q - q');
     the rates of all make C.
 
-    Parameters
-    ----------
-    flows : int
-
     Returns
     -------
     float [1]

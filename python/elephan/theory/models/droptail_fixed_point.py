@@ -46,10 +46,6 @@ COLUMNS = {
 def columns(found: list[list[FixedPoint]]) -> dict[str, Floats]:
     """Arrange fixed points as columns, the one of least load where there are several.
 
-    Parameters
-    ----------
-    found : list of list of FixedPoint
-
     Returns
     -------
     dict of str to ndarray, shape (rows,)
@@ -73,11 +69,6 @@ def columns(found: list[list[FixedPoint]]) -> dict[str, Floats]:
 
 def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
     """Say of a link what its fixed points are.
-
-    Parameters
-    ----------
-    link : Bottleneck
-    found : list of list of FixedPoint
 
     Returns
     -------
@@ -130,14 +121,6 @@ def _unsuited(link: Bottleneck) -> str:
 
 def doubts(link: Bottleneck) -> list[str]:
     """Say which assumptions of Poisson arrivals a link breaks.
-
-    Parameters
-    ----------
-    link : Bottleneck
-
-    Returns
-    -------
-    list of str
 
     Examples
     --------

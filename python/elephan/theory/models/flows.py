@@ -79,7 +79,6 @@ def packet_rate(v: Values, row: int) -> float:
     ----------
     v : mapping
         With ``rate`` [bit/s] and ``packet`` [bytes].
-    row : int
 
     Returns
     -------
@@ -98,13 +97,8 @@ def together(v: Values, apart: Sequence[str] = ()) -> Iterator[Indices]:
 
     Parameters
     ----------
-    v : mapping
     apart : sequence of str
         Those parameters.
-
-    Yields
-    ------
-    ndarray of int
 
     Examples
     --------
@@ -127,10 +121,6 @@ def throughput(law: str) -> Throughput:
     ----------
     law : str
         One of `ANSWERING`, with its parameters behind it.
-
-    Returns
-    -------
-    callable
 
     Examples
     --------
@@ -174,10 +164,6 @@ def mixed(laws: Sequence[str]) -> Throughput:
 def filled(link: Bottleneck) -> str:
     """Say that a link's background leaves nothing.
 
-    Parameters
-    ----------
-    link : Bottleneck
-
     Returns
     -------
     str
@@ -195,10 +181,6 @@ def filled(link: Bottleneck) -> str:
 
 def unlike(link: Bottleneck) -> str:
     """Say that the flows of a link do not have one law.
-
-    Parameters
-    ----------
-    link : Bottleneck
 
     Returns
     -------
@@ -221,14 +203,6 @@ def unlike(link: Bottleneck) -> str:
 def other_signals(link: Bottleneck) -> str:
     """Say that laws of a link do not answer to loss alone; empty if all do.
 
-    Parameters
-    ----------
-    link : Bottleneck
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
@@ -244,10 +218,6 @@ def other_signals(link: Bottleneck) -> str:
 
 def other_traffic(link: Bottleneck) -> list[str]:
     """Say what crosses a link besides its long flows.
-
-    Parameters
-    ----------
-    link : Bottleneck
 
     Returns
     -------
@@ -268,10 +238,6 @@ def other_traffic(link: Bottleneck) -> list[str]:
 
 def few_segments(link: Bottleneck) -> list[str]:
     """Say that flows whose windows are so small lose by timeouts.
-
-    Parameters
-    ----------
-    link : Bottleneck
 
     Returns
     -------
@@ -295,7 +261,6 @@ def used(link: Bottleneck, share: Floats) -> Floats:
 
     Parameters
     ----------
-    link : Bottleneck
     share : ndarray [1]
 
     Returns

@@ -50,7 +50,6 @@ class FullLinkShares:
 
     Parameters
     ----------
-    law : Response
     rate : float [segments/s]
     rtts : ndarray [s], shape (n,)
 
@@ -78,7 +77,6 @@ def filling(law: Response, rate: float, rtts: Floats, waits: Floats) -> Floats:
 
     Parameters
     ----------
-    law : Response
     rate : float [segments/s]
     rtts : ndarray [s], shape (n,)
     waits : ndarray [s], shape (cases,)

@@ -29,16 +29,6 @@ COLUMNS = {
 def suited(model: Model, network: Network, link: int) -> Bottleneck:
     """Reduce a link to what a model sees of it, or say why the model does not apply.
 
-    Parameters
-    ----------
-    model : Model
-    network : Network
-    link : int
-
-    Returns
-    -------
-    Bottleneck
-
     Raises
     ------
     InputError
@@ -68,16 +58,9 @@ def table(model: Model, network: Network, link: int, given: Mapping[str, str]) -
 
     Parameters
     ----------
-    model : Model
-    network : Network
-    link : int
     given : mapping of str to str
         ``buffer``: a value, list or range; by default from a hundredth of the bandwidth-delay product to its double.
         Of a model that has a table of its own for a link: any of its parameters, instead of what the scenario says.
-
-    Returns
-    -------
-    ModelTable
 
     Raises
     ------
@@ -138,10 +121,6 @@ def rate(bps: float) -> str:
     ----------
     bps : float [bit/s]
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> rate(1e9)
@@ -156,10 +135,6 @@ def time(s: float) -> str:
     Parameters
     ----------
     s : float [s]
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -44,7 +44,6 @@ def unlike_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) -> li
 
     Parameters
     ----------
-    link : Bottleneck
     keys : tuple of str
         Settings that matter.
 
@@ -77,10 +76,6 @@ def shown(value: Any) -> str:
     value : object
         A value, or a table with its kind.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> shown({"kind": "limited", "max_ssthresh": 100.0}), shown(2)
@@ -96,7 +91,6 @@ def ignored_parameters(model: Model, link: Bottleneck) -> list[str]:
     ----------
     model : Model
         One that predicts, and is suited.
-    link : Bottleneck
 
     Returns
     -------
@@ -126,11 +120,6 @@ def ignored_parameters(model: Model, link: Bottleneck) -> list[str]:
 def sawtooth_inputs(law: str, link: Bottleneck) -> Floats:
     """What a model of sawteeth needs of a law on a link.
 
-    Parameters
-    ----------
-    law : str
-    link : Bottleneck
-
     Returns
     -------
     ndarray
@@ -154,11 +143,6 @@ def sawtooth_inputs(law: str, link: Bottleneck) -> Floats:
 
 def period_inputs(law: str, link: Bottleneck) -> Floats:
     """What a model with a given loss rate needs of a law on a link.
-
-    Parameters
-    ----------
-    law : str
-    link : Bottleneck
 
     Returns
     -------
@@ -192,7 +176,6 @@ def doubts(model: Model, link: Bottleneck) -> list[str]:
     ----------
     model : Model
         One that predicts, and is suited.
-    link : Bottleneck
 
     Returns
     -------
@@ -218,10 +201,6 @@ def differing(one: Mapping[str, Any], other: Mapping[str, Any], but: tuple[str, 
         As `Bottleneck.senders` has them.
     but : tuple of str
         Keys that do not matter.
-
-    Returns
-    -------
-    list of str
 
     Examples
     --------
