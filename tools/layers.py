@@ -95,6 +95,14 @@ def python_violations(linter: Mapping[str, Any]) -> Iterable[str]:
         # The package itself offers what all others hold, and the command line may use it as its users do.
         if module != "elephan" and not f"{module}.".startswith("elephan.cli."):
             yield from unseen_imports(module, path.read_text(encoding="utf-8"), paths)
+        yield from unreasoned_imports(module, path.read_text(encoding="utf-8"))
+
+
+def unreasoned_imports(module: str, source: str) -> Iterable[str]:
+    """Name the imports within functions that do not say why they stand there: ``# noqa: PLC0415 (reason)``."""
+    for number, line in enumerate(source.splitlines(), 1):
+        if re.search(r"noqa: PLC0415(?! \(\w)", line):
+            yield f"{module}:{number}: say behind noqa: PLC0415, in brackets, why the import is not at the top"
 
 
 def _module(path: Path) -> str:

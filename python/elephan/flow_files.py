@@ -136,8 +136,8 @@ def read(path: Path) -> str:
         What is wrong with it, and in which row, counted from 1 without the header.
     """
     import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need them)
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 (as above)
+    import pyarrow.compute as pc  # noqa: PLC0415 (as above)
 
     table = _table(path)
     for name in (_START, _SIZE):
@@ -180,8 +180,8 @@ def _replaced(mapping: Mapping[str, Any], change: Callable[[str, dict[str, Any]]
 
 
 def _table(path: Path) -> pa.Table:
-    import pyarrow as pa  # noqa: PLC0415
-    from pyarrow import csv, parquet  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+    from pyarrow import csv, parquet  # noqa: PLC0415 (as above)
 
     kind = path.suffix.lower()
     if kind not in {".csv", ".parquet"}:
@@ -211,8 +211,8 @@ def _table(path: Path) -> pa.Table:
 
 def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> NDArray[np.float64]:
     """The column as floating-point numbers, exact up to 2^53."""
-    import numpy as np  # noqa: PLC0415
-    import pyarrow as pa  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415 (slow to import)
+    import pyarrow as pa  # noqa: PLC0415 (as above)
 
     if column.null_count:
         row = column.is_null().to_pylist().index(True) + 1

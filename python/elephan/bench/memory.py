@@ -78,7 +78,7 @@ def measure_peak_mb(canonical: str) -> float:
 def _main() -> None:
     """Read a canonical form on stdin, run it, write the growth of the peak on stdout."""
     from elephan import _native  # noqa: PLC0415 (counted with the interpreter)
-    from elephan.scenario import EXAMPLE  # noqa: PLC0415
+    from elephan.scenario import EXAMPLE  # noqa: PLC0415 (as above)
 
     canonical = sys.stdin.read()
     _native.simulate(_native.resolve(EXAMPLE)[0], 0)

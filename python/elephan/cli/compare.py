@@ -53,8 +53,8 @@ def compare(
     mean nothing.
     """
     from elephan.scenario import parse_assignments  # noqa: PLC0415 (--help does without the extension)
-    from elephan.sweep.document import Sweep  # noqa: PLC0415
-    from elephan.testbed import ATTEMPTS  # noqa: PLC0415
+    from elephan.sweep.document import Sweep  # noqa: PLC0415 (as above)
+    from elephan.testbed import ATTEMPTS  # noqa: PLC0415 (as above)
 
     check_out(out)
     changes = parse_assignments(assignments, replications=replications, seed=seed)
@@ -91,7 +91,7 @@ def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool
 def _points(sweep: Sweep, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int) -> bool:
     """Compare all points of a sweep; whether every testbed was valid."""
     from elephan.compare.several import SHOWN, compare_points  # noqa: PLC0415 (as above)
-    from elephan.run.files import write_json  # noqa: PLC0415
+    from elephan.run.files import write_json  # noqa: PLC0415 (as above)
 
     found, valid = [], True
     for point in compare_points(sweep, progress, real=real, attempts=attempts):

@@ -158,14 +158,14 @@ def table(group: TyperGroup) -> dict[str, Any]:
         laws (``aliases`` of these), ``keys`` of scenario files, ``values`` (which names a key takes).
     """
     from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
-    from elephan.catalog import catalog  # noqa: PLC0415
-    from elephan.cli.catalog import KINDS  # noqa: PLC0415
-    from elephan.cli.run import ENGINES  # noqa: PLC0415
-    from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415
-    from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415
-    from elephan.store.tables import FORMATS  # noqa: PLC0415
-    from elephan.templates import DEFAULTS  # noqa: PLC0415
-    from elephan.theory.models import MODELS  # noqa: PLC0415
+    from elephan.catalog import catalog  # noqa: PLC0415 (as above)
+    from elephan.cli.catalog import KINDS  # noqa: PLC0415 (as above)
+    from elephan.cli.run import ENGINES  # noqa: PLC0415 (as above)
+    from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)
+    from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415 (as above)
+    from elephan.store.tables import FORMATS  # noqa: PLC0415 (as above)
+    from elephan.templates import DEFAULTS  # noqa: PLC0415 (as above)
+    from elephan.theory.models import MODELS  # noqa: PLC0415 (as above)
 
     cards = {kind: catalog(kind) for kind in ("laws", "queues", "recoveries", "traffic")}
     names = {kind: {card["name"]: card["title"] for card in some} for kind, some in cards.items()}

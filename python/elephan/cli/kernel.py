@@ -31,7 +31,7 @@ def load(
 ) -> None:
     """Put a law into the kernel, where it stays until it is taken out."""
     from elephan import kernel  # noqa: PLC0415 (--help does without the extension)
-    from elephan.scenario import parse_assignments  # noqa: PLC0415
+    from elephan.scenario import parse_assignments  # noqa: PLC0415 (as above)
 
     loaded = kernel.load(law, **parse_assignments(assignments))
     if json:
@@ -43,7 +43,7 @@ def load(
 @app.command("unload", cls=CommandHelp, epilog="Example:  elephan kernel unload ghstcp")
 def unload(law: LawArgument, json: JsonOption = False) -> None:
     """Take a law out; sockets that have it keep it until they close."""
-    from elephan import kernel  # noqa: PLC0415
+    from elephan import kernel  # noqa: PLC0415 (start-up does without)
 
     kernel.unload(law)
     if json:
@@ -53,7 +53,7 @@ def unload(law: LawArgument, json: JsonOption = False) -> None:
 @app.command("list", cls=CommandHelp, epilog="Example:  elephan kernel list")
 def list_(json: JsonOption = False) -> None:
     """List the laws that the kernel can have, and which of them are there."""
-    from elephan import kernel  # noqa: PLC0415
+    from elephan import kernel  # noqa: PLC0415 (start-up does without)
 
     rows = kernel.laws()
     if json:
@@ -66,7 +66,7 @@ def list_(json: JsonOption = False) -> None:
 @app.command("show", cls=CommandHelp, epilog="Example:  elephan kernel show ghstcp")
 def show(law: LawArgument, json: JsonOption = False) -> None:
     """Count what the sockets of a loaded law have done."""
-    from elephan import kernel  # noqa: PLC0415
+    from elephan import kernel  # noqa: PLC0415 (start-up does without)
 
     counted = asdict(kernel.counters(law))
     if json:

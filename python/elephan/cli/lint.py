@@ -12,7 +12,7 @@ def lint(
 ) -> None:
     """Warn about what makes a scenario's numbers mean something else than intended; nothing is run."""
     from elephan.lint import lint as look  # noqa: PLC0415 (--help does without the extension)
-    from elephan.scenario import Scenario, parse_assignments  # noqa: PLC0415
+    from elephan.scenario import Scenario, parse_assignments  # noqa: PLC0415 (as above)
 
     read = Scenario.from_file(scenario)
     if set_:

@@ -59,8 +59,8 @@ def model(
 ) -> None:
     """Compute an analytic model: a table, JSON, a picture. Nothing is simulated unless --simulate says so."""
     import elephan  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.theory import models  # noqa: PLC0415
-    from elephan.theory.models import links  # noqa: PLC0415
+    from elephan.theory import models  # noqa: PLC0415 (as above)
+    from elephan.theory.models import links  # noqa: PLC0415 (as above)
 
     check_out(out)
     chosen = models.model(name)
@@ -130,14 +130,14 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
     written = []
     if out is not None:
         from elephan.plots.accuracy import draw_accuracy  # noqa: PLC0415 (matplotlib is slow to import)
-        from elephan.run.files import write_json  # noqa: PLC0415
+        from elephan.run.files import write_json  # noqa: PLC0415 (as above)
 
         with writing(out):
             written = [write_json(out / f"{model.name}-map.json", document), *draw_accuracy(model, out)]
     if json:
         print_json(document)
     else:
-        from elephan.accuracy.regions import LEGEND  # noqa: PLC0415
+        from elephan.accuracy.regions import LEGEND  # noqa: PLC0415 (start-up does without)
 
         print_tables(LEGEND, *(table for region in maps for table in _map_tables(region)))
     for path in written:
@@ -148,8 +148,8 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
 
 def _map_tables(region: ErrorRegion) -> list[Printed | str]:
     """A line for each RTT and number of flows, a column for each buffer."""
-    from elephan.accuracy.regions import label  # noqa: PLC0415
-    from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES  # noqa: PLC0415
+    from elephan.accuracy.regions import label  # noqa: PLC0415 (start-up does without)
+    from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES  # noqa: PLC0415 (as above)
 
     rows = new_table("RTT", "flows", *(f"{share:g}" for share in SHARES))
     for rtt, of_rtt in zip(RTTS_MS, region.points, strict=True):
@@ -179,7 +179,7 @@ def _assignment(text: str) -> tuple[str, str]:
 def _tables(table: ModelTable, *, only_simulated: bool) -> list[Printed | str]:
     """What does not vary in one line, the rest as a table."""
     if only_simulated:
-        from elephan.accuracy.against import simulated  # noqa: PLC0415
+        from elephan.accuracy.against import simulated  # noqa: PLC0415 (start-up does without)
 
         table = simulated(table)
     model, varied = table.model, table.varied

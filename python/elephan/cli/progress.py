@@ -48,9 +48,9 @@ class ProgressLine:
     def __enter__(self) -> Self:
         if not self.quiet and sys.stderr.isatty():
             from rich.console import Console, RenderableType  # noqa: PLC0415 (slow to import; only a terminal needs it)
-            from rich.constrain import Constrain  # noqa: PLC0415
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-            from rich.text import Text  # noqa: PLC0415
+            from rich.constrain import Constrain  # noqa: PLC0415 (as above)
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415 (as above)
+            from rich.text import Text  # noqa: PLC0415 (as above)
 
             console = Console(stderr=True)
 

@@ -77,8 +77,8 @@ def reproduce(
     Exit code 1 if a verdict is not what it was (a fail that is known is not one), or if a claim could not be judged.
     """
     from elephan.papers import papers  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.papers import reproduce as judge  # noqa: PLC0415
-    from elephan.papers.reproduction import select  # noqa: PLC0415
+    from elephan.papers import reproduce as judge  # noqa: PLC0415 (as above)
+    from elephan.papers.reproduction import select  # noqa: PLC0415 (as above)
 
     check_out(out)
     check_out(pages, "--pages")
@@ -118,7 +118,7 @@ def reproduce(
 
 def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, pages: Path | None) -> list[Path]:
     from elephan.papers.reproduction import DOCUMENT  # noqa: PLC0415 (as above)
-    from elephan.run.files import write_json  # noqa: PLC0415
+    from elephan.run.files import write_json  # noqa: PLC0415 (as above)
 
     written: list[Path] = []
     if out is not None:

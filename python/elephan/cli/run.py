@@ -81,8 +81,8 @@ def run(
 ) -> None:
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     import elephan  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.lint import lint  # noqa: PLC0415
-    from elephan.scenario import parse_assignments  # noqa: PLC0415
+    from elephan.lint import lint  # noqa: PLC0415 (as above)
+    from elephan.scenario import parse_assignments  # noqa: PLC0415 (as above)
 
     check_out(out)
     if plot and out is None:

@@ -82,9 +82,9 @@ def size(
     Exit code 0 if the targets are met (of a comparison: by what is recommended), 1 if not.
     """
     import elephan  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.scenario import parse_assignments  # noqa: PLC0415
-    from elephan.size import SizeComparison, compare  # noqa: PLC0415
-    from elephan.size.targets import parse_targets  # noqa: PLC0415
+    from elephan.scenario import parse_assignments  # noqa: PLC0415 (as above)
+    from elephan.size import SizeComparison, compare  # noqa: PLC0415 (as above)
+    from elephan.size.targets import parse_targets  # noqa: PLC0415 (as above)
 
     check_out(out)
     if not target:

@@ -264,7 +264,7 @@ def _reading(folder: Path | None) -> Store:
 def _existing(folder: Path | None, *, repair: bool = False) -> Store:
     """Open a store to write, but make none."""
     from elephan.store import Store  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.store.opening import check_is_there, usual  # noqa: PLC0415
+    from elephan.store.opening import check_is_there, usual  # noqa: PLC0415 (as above)
 
     check_is_there(usual(folder))
     return Store(folder, repair=repair)

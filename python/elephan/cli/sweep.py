@@ -94,8 +94,8 @@ def sweep(
     If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.scenario import parse_assignments  # noqa: PLC0415
-    from elephan.sweep import Sweep, parse_shard, preview  # noqa: PLC0415
+    from elephan.scenario import parse_assignments  # noqa: PLC0415 (as above)
+    from elephan.sweep import Sweep, parse_shard, preview  # noqa: PLC0415 (as above)
 
     check_out(out)
     asked = Sweep.from_file(sweep_file)

@@ -54,9 +54,9 @@ def run(
     Exit code 0 if the run is valid, 1 if it is invalid: then its numbers mean nothing.
     """
     from elephan import testbed  # noqa: PLC0415 (--help does without the extension)
-    from elephan.cli.run import print_document  # noqa: PLC0415
-    from elephan.run.files import whole_folder  # noqa: PLC0415
-    from elephan.scenario import Scenario, parse_assignments  # noqa: PLC0415
+    from elephan.cli.run import print_document  # noqa: PLC0415 (as above)
+    from elephan.run.files import whole_folder  # noqa: PLC0415 (as above)
+    from elephan.scenario import Scenario, parse_assignments  # noqa: PLC0415 (as above)
 
     check_out(out)
 

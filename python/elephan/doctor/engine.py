@@ -82,7 +82,7 @@ def engines() -> ProbeFinding:
 def speed() -> ProbeFinding:
     """Roughly, what a packet costs."""
     from elephan.bench.clock import cpu_ns_per_packet  # noqa: PLC0415 (the other probes do without)
-    from elephan.bench.workloads import WORKLOADS  # noqa: PLC0415
+    from elephan.bench.workloads import WORKLOADS  # noqa: PLC0415 (as above)
 
     cost, _ = cpu_ns_per_packet(WORKLOADS["W1"].scenario(SPEED_S), "window")
     found = f"about {cost:.2g} ns of CPU time for a packet (one short run; elephan bench measures)"

@@ -112,7 +112,7 @@ def pictures() -> ProbeFinding:
     if util.find_spec("matplotlib") is None:
         return ProbeFinding(MISSING, "no matplotlib", pip("matplotlib"))
     import matplotlib as mpl  # noqa: PLC0415 (slow to import)
-    from matplotlib import font_manager  # noqa: PLC0415
+    from matplotlib import font_manager  # noqa: PLC0415 (as above)
 
     font = Path(str(font_manager.findfont(font_manager.FontProperties()))).stem
     found = f"matplotlib {mpl.__version__}, backend {mpl.get_backend()}, font {font}"

@@ -29,7 +29,7 @@ def disk() -> ProbeFinding:
 def state() -> ProbeFinding:
     """Whether the index can be read; its runs are not verified."""
     from elephan.store.index import FILE  # noqa: PLC0415 (as above)
-    from elephan.store.schema import VERSION  # noqa: PLC0415
+    from elephan.store.schema import VERSION  # noqa: PLC0415 (as above)
 
     index = folder() / FILE
     if not index.exists():

@@ -68,7 +68,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
         If it cannot be read.
     """
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
 
     try:
         # Not `read_table`, which loads pandas where that is installed.

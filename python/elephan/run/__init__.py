@@ -74,10 +74,10 @@ def run(
     2
     """
     # All of these need NumPy; the command line starts without.
-    from elephan.run.precision import FIRST, STEP, PrecisionReached, parse_precision  # noqa: PLC0415
-    from elephan.run.result import RunResult  # noqa: PLC0415
-    from elephan.run.warmup import PILOT, settle_warmup  # noqa: PLC0415
-    from elephan.stats import sample_until  # noqa: PLC0415
+    from elephan.run.precision import FIRST, STEP, PrecisionReached, parse_precision  # noqa: PLC0415 (start-up does without)
+    from elephan.run.result import RunResult  # noqa: PLC0415 (as above)
+    from elephan.run.warmup import PILOT, settle_warmup  # noqa: PLC0415 (as above)
+    from elephan.stats import sample_until  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
     scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
@@ -140,7 +140,7 @@ def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[
     True
     """
     from elephan.run.outcome import simulate_several  # noqa: PLC0415 (as in `run`)
-    from elephan.run.result import RunResult  # noqa: PLC0415
+    from elephan.run.result import RunResult  # noqa: PLC0415 (as above)
 
     found: list[RunResult | InputError] = []
     together = [scenario for scenario in scenarios if scenario.warmup_rule != AUTO]

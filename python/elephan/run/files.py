@@ -207,7 +207,7 @@ def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> b
         made_small = [(name, _names(column) if column.dtype == object else column) for name, column in columns.items()]
         return _native.parquet_file(made_small, list(metadata.items()))
     import pyarrow as pa  # noqa: PLC0415 (slow to import; only long results need it)
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
 
     def made(column: Any) -> Any:
         # Columns of names stay text where all of them are absent.
@@ -408,7 +408,7 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
     result : RunResult
         With its sampled series.
     """
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
     links = [link["name"] for link in result.scenario.links]
     groups = [group["name"] for group in result.scenario.groups]

@@ -281,7 +281,7 @@ class Store:
             As `elephan.run`, and if the store cannot be written.
         """
         from elephan.run import run  # noqa: PLC0415 (needs NumPy)
-        from elephan.scenario import Scenario  # noqa: PLC0415
+        from elephan.scenario import Scenario  # noqa: PLC0415 (as above)
 
         self._writing()
         read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)

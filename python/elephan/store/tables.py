@@ -115,14 +115,14 @@ def encode(table: Any, kind: str) -> bytes:
 
     sink = pa.BufferOutputStream()
     if kind == "csv":
-        import pyarrow.csv  # noqa: PLC0415
+        import pyarrow.csv  # noqa: PLC0415 (slow to import)
 
         head = io.StringIO()
         csv.writer(head, lineterminator="\n").writerow(table.column_names)
         sink.write(head.getvalue().encode())
         pa.csv.write_csv(table, sink, pa.csv.WriteOptions(include_header=False, quoting_style="needed"))
     elif kind == "parquet":
-        import pyarrow.parquet  # noqa: PLC0415
+        import pyarrow.parquet  # noqa: PLC0415 (slow to import)
 
         pa.parquet.write_table(table, sink, compression="zstd")
     elif kind == "json":
@@ -234,7 +234,7 @@ class _Layout:
 def _first(label: Any, own: Any) -> Any:
     """A label's column, and where it says nothing the run's own."""
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
-    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415 (as above)
 
     if label is None or own is None:
         return own if label is None else label

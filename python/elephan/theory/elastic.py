@@ -210,7 +210,7 @@ def _md1k(rho: float, places: int) -> float:
     q_{j+1} P(0 arrivals) = q_0 G(j) + sum_{i=1..j} q_i G(j + 1 - i). The loss is 1 - 1/(pi_0 + rho); where that
     cancels, it is (1 - rho) T / (1 - rho T) with T the tail of the unlimited queue, closed as a geometric series.
     """
-    from scipy.special import gammainc  # noqa: PLC0415  # SciPy is slow to start
+    from scipy.special import gammainc  # noqa: PLC0415 (slow to import)
 
     if rho == 0:
         return 0.0

@@ -247,7 +247,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> P
     >>> float(exact(1e-5, 0.12).period.throughput.round(2))
     12500.26
     """
-    from scipy.integrate import solve_ivp  # noqa: PLC0415 - slow to load, and the closed form does without
+    from scipy.integrate import solve_ivp  # noqa: PLC0415 (slow to import; the closed form does without)
 
     _scaling(p)
     _positive("rtt", rtt)

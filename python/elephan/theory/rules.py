@@ -564,7 +564,7 @@ def buffer_for_utilization(
     >>> float(buffer_for_utilization(1e6, utilization_bound(1e6, 1e4, 10000), 10000).round())
     10000.0
     """
-    from scipy.special import erfinv  # noqa: PLC0415  # SciPy is slow to start
+    from scipy.special import erfinv  # noqa: PLC0415 (slow to import)
 
     goal = np.asarray(target, dtype=float)
     if np.any(~((goal > 0) & (goal < 1))):
