@@ -101,7 +101,7 @@ def python_violations(linter: Mapping[str, Any]) -> Iterable[str]:
 def unreasoned_imports(module: str, source: str) -> Iterable[str]:
     """Name the imports within functions that do not say why they stand there: ``# noqa: PLC0415 (reason)``."""
     for number, line in enumerate(source.splitlines(), 1):
-        if re.search(r"noqa: PLC0415(?! \(\w)", line):
+        if re.search(r"noqa: PLC0415(?! \(\S)", line):
             yield f"{module}:{number}: say behind noqa: PLC0415, in brackets, why the import is not at the top"
 
 
