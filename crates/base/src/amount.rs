@@ -1,36 +1,16 @@
-//! Thresholds of queues: packets, bytes, time, shares of the buffer or of the bandwidth-delay product; and numbers that
-//! may be left to the discipline (`"auto"`).
+//! Amounts of data that wait, as a file says them: packets, bytes, time, shares of the buffer or of the bandwidth-delay
+//! product. Buffers of links and thresholds of queues are read by the same parser; each refuses what means nothing to it.
+//! And numbers that may be left to the discipline (`"auto"`).
 //!
 //! Whatever a file says becomes packets of the link's mean size once the link is known, so that the canonical form shows
 //! what a run really used.
 
 use crate::param::{ParamType, Value};
-use crate::rate::Rate;
-use crate::text;
+use crate::scale::Scale;
+use crate::text::{self, TextError};
 use crate::time::Span;
 
-/// What amounts are measured against: a link and those who use it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale {
-    /// Rate of the link.
-    pub rate: Rate,
-    /// Mean size of its packets on the wire, in bytes.
-    pub packet: f64,
-    /// Its buffer, in packets; `None` for one without limit.
-    pub buffer: Option<f64>,
-    /// Its bandwidth-delay product, in packets; `None` if no flow with a round-trip time uses it.
-    pub bdp: Option<f64>,
-}
-
-impl Scale {
-    /// Packets that pass per second.
-    #[must_use]
-    pub fn capacity(&self) -> f64 {
-        self.rate.0 as f64 / (8.0 * self.packet)
-    }
-}
-
-/// A threshold as a file says it.
+/// An amount as a file says it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     /// Packets, not necessarily whole.
@@ -43,11 +23,15 @@ pub enum Amount {
     Buffer(f64),
     /// A share of the bandwidth-delay product.
     Bdp(f64),
+    /// The same, over the root of the number of flows.
+    BdpOverSqrtN(f64),
+    /// Without limit (`"unlimited"`).
+    Unlimited,
     /// Left to the discipline (`"auto"`).
     Auto,
 }
 
-/// What an amount looks like.
+/// What a threshold looks like.
 pub const FORM: &str =
     "must be an amount such as \"50 packets\", \"75 kB\", \"5 ms\", \"25 % of buffer\" or \"0.1 bdp\"";
 
@@ -70,25 +54,52 @@ impl Amount {
     pub fn or(self, found: impl FnOnce() -> f64) -> f64 {
         if self == Self::Auto { found() } else { self.packets() }
     }
+}
 
-    fn parse(text: &str) -> Option<Self> {
-        if text == "auto" {
-            return Some(Self::Auto);
-        }
-        let (x, unit) = text::split(text)?;
-        if x < 0.0 {
-            return None;
-        }
-        match unit.replace(' ', "").as_str() {
-            "packets" | "packet" | "pkt" | "pkts" | "p" => Some(Self::Packets(x)),
-            "buffer" | "ofbuffer" => Some(Self::Buffer(x)),
-            "%" | "%buffer" | "%ofbuffer" => Some(Self::Buffer(x / 100.0)),
-            "bdp" | "ofbdp" => Some(Self::Bdp(x)),
-            "%bdp" | "%ofbdp" => Some(Self::Bdp(x / 100.0)),
-            word if text::byte_unit(word).is_some() => text::bytes(text).ok().map(|bytes| Self::Bytes(bytes.0)),
-            _ => text::span(text).ok().map(Self::Time),
-        }
+/// Reads an amount; a refusal calls it `what` and gives the `example`. Whether a negative number, no limit or a share means
+/// anything is for the caller to say.
+///
+/// # Errors
+/// [`TextError`], with what would be right.
+pub fn parse(text: &str, what: &'static str, example: &'static str) -> Result<Amount, TextError> {
+    let trimmed = text.trim();
+    match trimmed {
+        "auto" => return Ok(Amount::Auto),
+        "unlimited" => return Ok(Amount::Unlimited),
+        _ => {}
     }
+    let (x, unit) = if trimmed.starts_with("bdp") {
+        (1.0, trimmed)
+    } else {
+        text::split(trimmed).ok_or_else(|| TextError::NotAQuantity(text.into(), what, example))?
+    };
+    match unit.replace(' ', "").as_str() {
+        // Nothing is nothing in every unit.
+        "" if x == 0.0 => Ok(Amount::Packets(0.0)),
+        "" => Err(TextError::NoUnit(text.into(), format!("{x} packets"))),
+        "packets" | "packet" | "pkt" | "pkts" | "p" => Ok(Amount::Packets(x)),
+        "buffer" | "ofbuffer" => Ok(Amount::Buffer(x)),
+        "%" | "%buffer" | "%ofbuffer" => Ok(Amount::Buffer(x / 100.0)),
+        "bdp" | "ofbdp" => Ok(Amount::Bdp(x)),
+        "%bdp" | "%ofbdp" => Ok(Amount::Bdp(x / 100.0)),
+        "bdp/sqrt(n)" | "ofbdp/sqrt(n)" => Ok(Amount::BdpOverSqrtN(x)),
+        "%bdp/sqrt(n)" | "%ofbdp/sqrt(n)" => Ok(Amount::BdpOverSqrtN(x / 100.0)),
+        word if text::byte_unit(word).is_some() => text::bytes(text).map(|bytes| Amount::Bytes(bytes.0)),
+        _ => text::span(text).map(Amount::Time),
+    }
+}
+
+/// Words for packets, as a regular expression.
+pub const PACKETS: &str = "packets?|pkts?|p";
+
+/// The regular expression of what [`parse`] reads, words aside: with shares of the bdp over sqrt(n), or with those of the
+/// buffer instead, if it is of a `threshold`.
+#[must_use]
+pub fn pattern(threshold: bool) -> String {
+    let shares = if threshold { r"%?\s*(of\s*)?(buffer|bdp)|%" } else { r"%?\s*(of\s*)?bdp(\s*/\s*sqrt\(n\))?" };
+    let alone = if threshold { "bdp" } else { r"bdp(\s*/\s*sqrt\(n\))?" };
+    let units = [PACKETS, shares, &text::byte_units().join("|"), &text::time_units().join("|")].join("|");
+    format!(r"{}\s*({units})|0|{alone}", text::NUMBER)
 }
 
 impl ParamType for Amount {
@@ -96,7 +107,14 @@ impl ParamType for Amount {
         match value {
             // ns-2 and the papers count packets without saying so.
             Value::Number(x) if x.is_finite() && *x >= 0.0 => Ok(Self::Packets(*x)),
-            Value::Text(text) => Self::parse(text).ok_or_else(|| FORM.into()),
+            Value::Text(text) => match parse(text, "an amount", "50 packets") {
+                Ok(Self::Packets(x) | Self::Buffer(x) | Self::Bdp(x)) if x < 0.0 => Err(FORM.into()),
+                Ok(Self::Unlimited) | Err(_) => Err(FORM.into()),
+                Ok(Self::BdpOverSqrtN(_)) => {
+                    Err("bdp/sqrt(n) sizes buffers; give a share of the buffer or of the bdp".into())
+                }
+                Ok(amount) => Ok(amount),
+            },
             _ => Err(FORM.into()),
         }
     }
@@ -108,6 +126,8 @@ impl ParamType for Amount {
             Self::Time(span) => text::format_span(*span),
             Self::Buffer(share) => format!("{share} buffer"),
             Self::Bdp(share) => format!("{share} bdp"),
+            Self::BdpOverSqrtN(share) => format!("{share} bdp/sqrt(n)"),
+            Self::Unlimited => "unlimited".into(),
             Self::Auto => "auto".into(),
         })
     }
@@ -115,6 +135,8 @@ impl ParamType for Amount {
     fn resolve(&mut self, scale: &Scale) -> Result<(), String> {
         let packets = match *self {
             Self::Auto => return Ok(()),
+            // Refused when a threshold is read.
+            Self::BdpOverSqrtN(_) | Self::Unlimited => return Err(FORM.into()),
             Self::Packets(x) => x,
             Self::Bytes(n) => n as f64 / scale.packet,
             Self::Time(span) => scale.rate.bytes_in(span) / scale.packet,
@@ -175,6 +197,7 @@ impl ParamType for Auto {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rate::Rate;
 
     #[test]
     fn every_way_to_say_a_threshold_becomes_packets() {
@@ -189,6 +212,8 @@ mod tests {
             ("0.2 buffer", 250.0),
             ("0.1 bdp", 1500.0),
             ("10% bdp", 1500.0),
+            ("10 % of bdp", 1500.0),
+            ("bdp", 15_000.0),
         ] {
             let mut amount = Amount::read(&Value::Text(text.into())).unwrap();
             amount.resolve(&scale).unwrap();
@@ -196,7 +221,7 @@ mod tests {
             assert_eq!(Amount::read(&amount.write()), Ok(amount));
         }
         assert_eq!(Amount::read(&Value::Number(5.0)), Ok(Amount::Packets(5.0)));
-        for wrong in ["many", "-1 packets", "5 elephants", "5"] {
+        for wrong in ["many", "-1 packets", "-1 bdp", "5 elephants", "5", "unlimited", "bdp/sqrt(n)"] {
             assert!(Amount::read(&Value::Text(wrong.into())).is_err(), "{wrong}");
         }
         let boundless = Scale { buffer: None, bdp: None, ..scale };

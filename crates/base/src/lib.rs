@@ -1,21 +1,32 @@
-//! Time, sizes, rates, identifiers, random streams, and quantities as text: what every other room agrees on.
+//! Time, sizes, rates, identifiers, random streams, and quantities as text: what every other crate agrees on.
 //!
 //! Nothing here reads a clock, and nothing here knows TCP or queues.
 
 pub mod amount;
+pub mod keys;
 pub mod packet;
 pub mod param;
+pub mod pareto;
+pub mod quantity;
 pub mod rate;
 pub mod rng;
+pub mod scale;
+pub mod spelling;
 pub mod text;
 pub mod time;
+pub mod values;
 
-pub use amount::{Amount, Auto, Scale};
+pub use amount::{Amount, Auto};
+pub use keys::Key;
 pub use packet::{Cause, Flags, Header};
 pub use param::{Card, Param, ParamError, Value};
+pub use pareto::ParetoQuantiles;
+pub use quantity::Quantity;
 pub use rate::{Bytes, Rate};
 pub use rng::Stream;
+pub use scale::Scale;
 pub use time::{Span, Time};
+pub use values::{Ranged, Values};
 
 /// The examples of the crate's page.
 #[cfg(doctest)]

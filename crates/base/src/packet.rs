@@ -1,6 +1,6 @@
 //! What a packet carries between sender, router and receiver besides its sequence number, and why routers drop it.
 //!
-//! `law` and `queue` never meet: what they tell each other passes through these bits.
+//! `law` and `queue` never meet: what sender and router say to each other are these bits.
 
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
 //! Parameters of laws, queues and traffic, said once: the `params!` macro makes the struct, its defaults, the reader
 //! used by scenario files, and the rows shown by `elephan list`.
 
-use crate::amount::Scale;
 use crate::rate::{Bytes, Rate};
+use crate::scale::Scale;
 use crate::time::Span;
 use serde::Serialize;
 

@@ -33,6 +33,49 @@ pub enum TextError {
     OutOfRange(String, &'static str),
 }
 
+/// Units of time, in picoseconds.
+const TIMES: &[(&str, f64)] = &[
+    ("ps", 1.0),
+    ("ns", 1e3),
+    ("us", 1e6),
+    ("µs", 1e6),
+    ("μs", 1e6),
+    ("ms", 1e9),
+    ("s", 1e12),
+    ("sec", 1e12),
+    ("min", 60e12),
+    ("h", 3600e12),
+];
+
+/// Units of rate, in bit/s, and the prefixes that each takes: `m` and `g` only where they cannot be meant otherwise.
+const RATES: &[(&str, f64, &str)] = &[
+    ("bit/s", 1.0, "kKMGT"),
+    ("bits/s", 1.0, "kKMGT"),
+    ("bit", 1.0, "kKmMgGT"),
+    ("b/s", 1.0, "kKMGT"),
+    // "kbps" is refused before.
+    ("bps", 1.0, "KMGT"),
+    ("B/s", 8.0, "kKMGT"),
+    ("Bps", 8.0, "kKMGT"),
+];
+
+/// Units of size, in bytes.
+const SIZES: &[(&str, f64)] = &[
+    ("B", 1.0),
+    ("byte", 1.0),
+    ("bytes", 1.0),
+    ("kB", 1e3),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1024.0 * 1024.0),
+    ("GiB", 1024.0 * 1024.0 * 1024.0),
+];
+
+/// A number that is not negative, in regular expressions.
+pub const NUMBER: &str = r"\+?[0-9._]+([eE][+-]?[0-9]+)?";
+
 /// Splits `"2.5 Gbit/s"` into 2.5 and `"Gbit/s"`; `None` if no number stands in front.
 #[must_use]
 pub fn split(text: &str) -> Option<(f64, &str)> {
@@ -70,22 +113,12 @@ fn number(text: &str, what: &'static str, example: &'static str) -> Result<(f64,
 /// [`TextError`], with what would be right.
 pub fn span(text: &str) -> Result<Span, TextError> {
     let (x, unit) = number(text, "a time", "100 ms")?;
-    let scale = match unit.as_str() {
-        "ps" => 1.0,
-        "ns" => 1e3,
-        "us" | "µs" | "μs" => 1e6,
-        "ms" => 1e9,
-        "s" | "sec" | "" => 1e12,
-        "min" => 60e12,
-        "h" => 3600e12,
-        _ => {
-            return Err(TextError::UnknownUnit {
-                text: text.into(),
-                unit,
-                known: "times are in ns, us, ms, s, min or h",
-            });
-        }
-    };
+    let word = if unit.is_empty() { "s" } else { &unit };
+    let scale = scale_of(word, TIMES).ok_or_else(|| TextError::UnknownUnit {
+        text: text.into(),
+        unit: unit.clone(),
+        known: "times are in ns, us, ms, s, min or h",
+    })?;
     // 10^18 ps are eleven days: sums of a handful of spans stay far from the end of 64 bits.
     integer(x * scale, 1e18)
         .map(Span)
@@ -116,23 +149,23 @@ pub fn rate(text: &str) -> Result<Rate, TextError> {
 }
 
 fn rate_unit(unit: &str) -> Option<f64> {
-    let base = [("bit/s", 1.0), ("bits/s", 1.0), ("bit", 1.0), ("b/s", 1.0), ("bps", 1.0), ("B/s", 8.0), ("Bps", 8.0)];
-    for (suffix, bits) in base {
-        if let Some(prefix) = unit.strip_suffix(suffix) {
-            let scale = match prefix {
-                "" => 1.0,
-                "k" | "K" => 1e3,
-                "M" => 1e6,
-                "m" if suffix == "bit" => 1e6,
-                "G" => 1e9,
-                "g" if suffix == "bit" => 1e9,
-                "T" => 1e12,
-                _ => continue,
-            };
-            return Some(bits * scale);
+    RATES.iter().find_map(|(suffix, bits, prefixes)| {
+        let mut prefix = unit.strip_suffix(suffix)?.chars();
+        match (prefix.next(), prefix.next()) {
+            (None, _) => Some(*bits),
+            (Some(letter), None) if prefixes.contains(letter) => Some(bits * prefix_scale(letter)),
+            _ => None,
         }
+    })
+}
+
+fn prefix_scale(letter: char) -> f64 {
+    match letter {
+        'k' | 'K' => 1e3,
+        'm' | 'M' => 1e6,
+        'g' | 'G' => 1e9,
+        _ => 1e12,
     }
-    None
 }
 
 /// Reads a size: `B kB MB GB KiB MiB GiB`.
@@ -154,16 +187,29 @@ pub fn bytes(text: &str) -> Result<Bytes, TextError> {
 /// Bytes in a unit of size, if it is one.
 #[must_use]
 pub fn byte_unit(unit: &str) -> Option<f64> {
-    Some(match unit {
-        "B" | "byte" | "bytes" | "" => 1.0,
-        "kB" | "KB" => 1e3,
-        "MB" => 1e6,
-        "GB" => 1e9,
-        "KiB" => 1024.0,
-        "MiB" => 1024.0 * 1024.0,
-        "GiB" => 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    })
+    if unit.is_empty() { Some(1.0) } else { scale_of(unit, SIZES) }
+}
+
+fn scale_of(unit: &str, units: &[(&str, f64)]) -> Option<f64> {
+    units.iter().find(|row| row.0 == unit).map(|row| row.1)
+}
+
+/// Units of time, in regular expressions.
+#[must_use]
+pub fn time_units() -> Vec<&'static str> {
+    TIMES.iter().map(|row| row.0).collect()
+}
+
+/// Units of size, in regular expressions.
+#[must_use]
+pub fn byte_units() -> Vec<&'static str> {
+    SIZES.iter().map(|row| row.0).collect()
+}
+
+/// Units of rate, in regular expressions.
+#[must_use]
+pub fn rate_units() -> Vec<String> {
+    RATES.iter().map(|(suffix, _, prefixes)| format!("[{prefixes}]?{suffix}")).collect()
 }
 
 fn integer(x: f64, limit: f64) -> Option<u64> {

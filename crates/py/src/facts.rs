@@ -15,8 +15,8 @@ pub fn describe(scenario: &Scenario) -> Value {
             let is_tcp = group.traffic.is_tcp();
             json!({
                 "name": group.name,
-                "law": is_tcp.then(|| group.law.card().name),
-                "slow_start": is_tcp.then(|| group.slow_start.card().name),
+                "law": is_tcp.then(|| group.control.law.card().name),
+                "slow_start": is_tcp.then(|| group.control.slow_start.card().name),
                 "recovery": is_tcp.then(|| group.recovery.name()),
                 "traffic": group.traffic.card().name,
                 "sort": group.traffic.sort().name(),
@@ -64,8 +64,8 @@ fn link(scenario: &Scenario, index: usize) -> Value {
     json!({
         "name": link.name,
         "count": link.count,
-        "rate_bps": link.rate.0,
-        "delay_s": link.delay.as_secs(),
+        "rate_bps": link.rate.mean().0,
+        "delay_s": link.delay.mean().as_secs(),
         "discipline": link.queue.card().name,
         "queue": Value::Object(link.queue.values().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()),
         "tc": link.queue.tc(&scenario.port(index), "eth0"),

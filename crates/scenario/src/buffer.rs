@@ -1,100 +1,141 @@
-//! The ways the literature says how large a buffer is: packets, bytes, time, shares of the BDP or of BDP over sqrt n.
+//! Buffers: any amount whose size follows from the link and its flows, or none, or no limit. In scenarios that are read the
+//! buffer of a link is a [`Limit`].
 //!
 //! Source: BDP rule, Villamizar and Song 1994; BDP/sqrt(n), Appenzeller et al. 2004.
 //! BDP is the rate times the mean base RTT of the flows that send data over the link (of TCP's, where there are any); n is
-//! their number (of an array of links, that of each link in the mean); time and BDP become packets of their mean size. A link that carries only ACKs has none of these and takes
-//! packets or bytes.
+//! their number (of an array of links, that of each link in the mean); time and BDP become packets of their mean size. A
+//! link that carries only ACKs has none of these and takes packets or bytes.
 
-use crate::reader::Node;
+use crate::names::Names;
+use crate::node::Node;
+use crate::schema::{Defs, text};
+use crate::table::KeyType;
 use crate::{Scenario, ScenarioError};
 use base::text::{self, TextError};
-use base::{Bytes, Span};
+use base::{Amount, Bytes, Key, Span, amount};
 use queue::Limit;
+use serde_json::{Value as Json, json};
 
 const UNITS: &str = "buffers are in packets, B, kB, MB, KiB, MiB, us, ms, s, bdp or bdp/sqrt(n), or \"unlimited\"";
 const EXAMPLE: &str = "1250 packets";
 
-/// A buffer as the file says it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Buffer {
-    /// Packets, bytes or no limit.
-    Fixed(Limit),
-    /// What passes in this time.
-    Time(Span),
-    /// A share of the bandwidth-delay product.
-    Bdp(f64),
-    /// The same, over the root of the number of flows.
-    BdpOverSqrtN(f64),
+/// Packets that may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packets(pub u32);
+
+impl KeyType for Packets {
+    const EXAMPLE: &'static str = "1000 packets";
+    const SUFFIX: &'static str = "_packets";
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        match node.quantity(parse, EXAMPLE)? {
+            Amount::Packets(packets) => Ok(Self(packets as u32)),
+            _ => Err(node.wrong("must be in packets, such as \"1000 packets\", or \"unlimited\"")),
+        }
+    }
+    fn write(&self, _names: &Names) -> Json {
+        json!(self.0)
+    }
+    fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        u32::restore(node, key).map(Self)
+    }
+    fn schema(_key: &Key, _defs: &mut Defs) -> Json {
+        text(&format!(r"{}\s*({})|0", text::NUMBER, amount::PACKETS))
+    }
 }
 
-impl Buffer {
-    pub fn read(node: &Node) -> Result<Self, ScenarioError> {
-        parse(node.buffer(EXAMPLE)?).map_err(|source| node.not_a_quantity(source, EXAMPLE))
+/// A link's buffer as the file says it.
+impl KeyType for Amount {
+    const EXAMPLE: &'static str = EXAMPLE;
+    // It may stand beside the discipline.
+    const REQUIRED: bool = false;
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        node.quantity(parse, EXAMPLE)
     }
-
-    /// The limit of `scenario.links[link]`, now that the flows are known.
-    pub fn resolve(&self, scenario: &Scenario, link: usize) -> Result<Limit, ScenarioError> {
-        let wrong = |reason: &str| ScenarioError::wrong(format!("links[{link}].buffer"), reason);
-        if let Self::Fixed(limit) = self {
-            return Ok(*limit);
+    fn find(table: &Node, key: &Key, _default: Option<Self>) -> Result<Self, ScenarioError> {
+        match (table.get(key.name), table.get("queue").and_then(|queue| queue.get("limit"))) {
+            (Some(buffer), None) => Self::read(&buffer, key),
+            // `tc` says the buffer's size with the discipline.
+            (None, Some(limit)) => Self::read(&limit, key),
+            (Some(buffer), Some(limit)) => {
+                Err(limit.wrong(format!("is the same as {}; give one of them", buffer.place)))
+            }
+            (None, None) => Err(table.at(key.name).missing(&format!("{}, or \"unlimited\"", Self::hint(key)))),
         }
-        let known = (scenario.mean_packet(link), scenario.bdp_bytes(link), scenario.flows_each(link));
+    }
+    fn write(&self, _names: &Names) -> Json {
+        json!(base::param::ParamType::write(self))
+    }
+    fn schema(_key: &Key, _defs: &mut Defs) -> Json {
+        text(&format!("{}|unlimited", amount::pattern(false)))
+    }
+}
+
+/// The buffer of a link that is known: only canonical forms have it.
+impl KeyType for Limit {
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        let of = |kind: &str| node.value.get(kind).and_then(Json::as_u64);
+        match (node.as_text(), of("packets").map(u32::try_from), of("bytes")) {
+            (Some("unlimited"), None, None) => Ok(Self::Unlimited),
+            (None, Some(Ok(n)), None) => Ok(Self::Packets(n)),
+            (None, None, Some(n)) => Ok(Self::Bytes(Bytes(n))),
+            _ => Err(node.wrong("must be { packets }, { bytes } or \"unlimited\"")),
+        }
+    }
+    fn write(&self, _names: &Names) -> Json {
+        match self {
+            Self::Packets(n) => json!({ "packets": n }),
+            Self::Bytes(n) => json!({ "bytes": n }),
+            Self::Unlimited => json!("unlimited"),
+        }
+    }
+    fn schema(key: &Key, defs: &mut Defs) -> Json {
+        Amount::schema(key, defs)
+    }
+}
+
+/// The limit of `scenario.links[link]`, now that the flows are known.
+pub(crate) fn resolve(scenario: &Scenario<Amount>, link: usize) -> Result<Limit, ScenarioError> {
+    let wrong = |reason: &str| ScenarioError::wrong(format!("links[{link}].buffer"), reason);
+    let known = (scenario.mean_packet(link), scenario.bdp_bytes(link), scenario.flows_each(link));
+    let sized = |bytes: &dyn Fn(f64, f64) -> f64| {
         let (Some(packet), Some(bdp), Some(n)) = known else {
             return Err(wrong("no flow sends data over this link, so time and bdp say nothing; give packets or bytes"));
         };
-        let bytes = match self {
-            Self::Time(span) => scenario.links[link].rate.bytes_in(*span),
-            Self::Bdp(share) => share * bdp,
-            Self::BdpOverSqrtN(share) => share * bdp / n.sqrt(),
-            Self::Fixed(_) => 0.0,
-        };
-        let packets = (bytes / packet).round().max(1.0);
+        let packets = (bytes(bdp, n) / packet).round().max(1.0);
         if packets > f64::from(u32::MAX) {
             return Err(wrong("comes to more than 4294967295 packets; write \"unlimited\" if that is meant"));
         }
         Ok(Limit::Packets(packets as u32))
+    };
+    let link = &scenario.links[link];
+    match link.buffer {
+        Amount::Packets(n) => Ok(Limit::Packets(n as u32)),
+        Amount::Bytes(n) => Ok(Limit::Bytes(Bytes(n))),
+        Amount::Time(span) => sized(&|_, _| link.rate.mean().bytes_in(span)),
+        Amount::Bdp(share) => sized(&|bdp, _| share * bdp),
+        Amount::BdpOverSqrtN(share) => sized(&|bdp, n| share * bdp / n.sqrt()),
+        // The last two are refused when they are read.
+        Amount::Unlimited | Amount::Auto | Amount::Buffer(_) => Ok(Limit::Unlimited),
     }
 }
 
-fn parse(text: &str) -> Result<Buffer, TextError> {
-    let trimmed = text.trim();
-    if trimmed == "unlimited" {
-        return Ok(Buffer::Fixed(Limit::Unlimited));
-    }
-    let (x, unit) = if trimmed.starts_with("bdp") {
-        (1.0, trimmed)
-    } else {
-        text::split(trimmed).ok_or_else(|| TextError::NotAQuantity(text.into(), "a buffer", EXAMPLE))?
-    };
-    let out_of_range = |range| TextError::OutOfRange(text.into(), range);
-    let share = |made: fn(f64) -> Buffer| match x {
-        x if x > 0.0 && x <= 1e6 => Ok(made(x)),
-        _ => Err(out_of_range("shares of the bdp lie above 0 and up to 10^6")),
-    };
-    match unit.replace(' ', "").as_str() {
-        "" => Err(TextError::NoUnit(text.into(), format!("{x} packets"))),
-        "packets" | "packet" | "pkt" | "pkts" | "p" => {
-            let whole = x >= 0.0 && x <= f64::from(u32::MAX) && x == x.trunc();
-            if whole {
-                Ok(Buffer::Fixed(Limit::Packets(x as u32)))
-            } else {
-                Err(out_of_range("packets are whole numbers from 0 to 4294967295"))
-            }
+/// Reads an amount that a buffer may have.
+fn parse(text: &str) -> Result<Amount, TextError> {
+    let out_of_range = |range| Err(TextError::OutOfRange(text.into(), range));
+    match amount::parse(text, "a buffer", EXAMPLE) {
+        Ok(Amount::Packets(n)) if n < 0.0 || n > f64::from(u32::MAX) || n != n.trunc() => {
+            out_of_range("packets are whole numbers from 0 to 4294967295")
         }
-        "bdp" => share(Buffer::Bdp),
-        "bdp/sqrt(n)" => share(Buffer::BdpOverSqrtN),
-        word if text::byte_unit(word).is_some() => {
-            let Bytes(bytes) = text::bytes(text)?;
-            Ok(Buffer::Fixed(Limit::Bytes(Bytes(bytes))))
+        Ok(Amount::Bdp(share) | Amount::BdpOverSqrtN(share)) if !(share > 0.0 && share <= 1e6) => {
+            out_of_range("shares of the bdp lie above 0 and up to 10^6")
         }
-        word => match text::span(text) {
-            Ok(Span(0)) => Err(out_of_range("times lie above 0; \"0 packets\" is no buffer at all")),
-            Ok(span) => Ok(Buffer::Time(span)),
-            Err(TextError::UnknownUnit { .. }) => {
-                Err(TextError::UnknownUnit { text: text.into(), unit: word.into(), known: UNITS })
-            }
-            Err(other) => Err(other),
-        },
+        Ok(Amount::Time(Span(0))) => out_of_range("times lie above 0; \"0 packets\" is no buffer at all"),
+        Ok(Amount::Buffer(_)) => out_of_range("a buffer is no share of itself; give a share of the bdp"),
+        Ok(Amount::Auto) => Err(TextError::NotAQuantity(text.into(), "a buffer", EXAMPLE)),
+        Err(TextError::UnknownUnit { text, unit, .. }) => {
+            Err(TextError::UnknownUnit { text, unit: unit.replace(' ', ""), known: UNITS })
+        }
+        other => other,
     }
 }
 
@@ -104,17 +145,24 @@ mod tests {
 
     #[test]
     fn reads_every_form() {
-        let packets = Ok(Buffer::Fixed(Limit::Packets(1250)));
         for text in ["1250 packets", "1250 pkt", "1250p", " 1250 packet ", "1.25e3 packets"] {
-            assert_eq!(parse(text), packets, "{text}");
+            assert_eq!(parse(text), Ok(Amount::Packets(1250.0)), "{text}");
         }
-        assert_eq!(parse("125 kB"), Ok(Buffer::Fixed(Limit::Bytes(Bytes(125_000)))));
-        assert_eq!(parse("5 ms"), Ok(Buffer::Time(Span::millis(5))));
-        assert_eq!(parse("0.1 bdp"), Ok(Buffer::Bdp(0.1)));
-        assert_eq!(parse("bdp"), Ok(Buffer::Bdp(1.0)));
-        assert_eq!(parse("0.5 bdp/sqrt(n)"), Ok(Buffer::BdpOverSqrtN(0.5)));
-        assert_eq!(parse("bdp / sqrt(n)"), Ok(Buffer::BdpOverSqrtN(1.0)));
-        assert_eq!(parse("unlimited"), Ok(Buffer::Fixed(Limit::Unlimited)));
-        assert!(parse("0 bdp").is_err() && parse("0 ms").is_err() && parse("1.5 packets").is_err());
+        for (text, amount) in [
+            ("125 kB", Amount::Bytes(125_000)),
+            ("5 ms", Amount::Time(Span::millis(5))),
+            ("0.1 bdp", Amount::Bdp(0.1)),
+            ("10 % bdp", Amount::Bdp(0.1)),
+            ("10 % of bdp", Amount::Bdp(0.1)),
+            ("bdp", Amount::Bdp(1.0)),
+            ("0.5 bdp/sqrt(n)", Amount::BdpOverSqrtN(0.5)),
+            ("bdp / sqrt(n)", Amount::BdpOverSqrtN(1.0)),
+            ("unlimited", Amount::Unlimited),
+        ] {
+            assert_eq!(parse(text), Ok(amount), "{text}");
+        }
+        for wrong in ["0 bdp", "0 ms", "1.5 packets", "10 %", "0.5 buffer", "auto", "5"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
     }
 }

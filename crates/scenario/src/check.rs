@@ -1,12 +1,10 @@
-//! What must hold of every scenario, wherever it comes from: a file or a canonical form.
+//! What must hold of a whole scenario, wherever it comes from: a file or a canonical form. What must hold of one key alone
+//! has been checked when the key was read.
 
 use crate::error::breaks_line;
-use crate::reader::not_whole;
-use crate::{
-    Group, Hop, Link, Loss, Quantity, Rtt, Scenario, ScenarioError, Start, Stop, Values, hops, limits, record,
-};
+use crate::{Group, HEADER, Hop, Link, PacketSpan, Pick, Rtt, Scenario, ScenarioError, Start, Stop, limits};
 use base::text::{format_rate, format_span};
-use base::{Bytes, ParamError, Rate, Span, Stream, Time};
+use base::{Bytes, Rate, Span, Stream, Time};
 use law::CongestionControl;
 use queue::{Limit, Port};
 use std::collections::BTreeSet;
@@ -20,45 +18,28 @@ pub(crate) fn check(scenario: &Scenario) -> Checked {
     if scenario.title.chars().any(breaks_line) {
         return refuse("title", "must be one line");
     }
-    if scenario.duration == Span::ZERO {
-        return refuse("duration", "must be above 0");
-    }
-    span("duration", scenario.duration, &limits::INSTANT)?;
     if scenario.warmup >= scenario.duration {
         return refuse("warmup", format!("must be shorter than the duration of {}", format_span(scenario.duration)));
     }
-    whole("replications", u64::from(scenario.replications), &limits::REPLICATIONS)?;
-    if scenario.links.is_empty() {
-        return refuse("links", "must not be empty");
-    }
-    if scenario.groups.is_empty() {
-        return refuse("flows", "must not be empty");
-    }
-    let flows: u64 = scenario.groups.iter().map(|group| u64::from(group.count)).sum();
-    if flows > *limits::FLOWS.end() {
-        return refuse("flows", format!("must be at most {} flows in all", limits::FLOWS.end()));
-    }
-    let links: u64 = scenario.links.iter().map(|link| u64::from(link.count)).sum();
-    if links > *limits::LINKS.end() {
-        return refuse("links", format!("must be at most {} links in all", limits::LINKS.end()));
-    }
-    names("links", scenario.links.iter().map(|link| link.name.as_str()))?;
+    in_all("flows", scenario.groups.iter().map(|group| group.count), &limits::FLOWS)?;
+    in_all("links", scenario.links.iter().map(|link| link.count), &limits::LINKS)?;
     for (i, item) in scenario.links.iter().enumerate() {
         link(&format!("links[{i}]"), item, &scenario.port(i), largest_packet(scenario, i))?;
     }
-    names("flows", scenario.groups.iter().map(|group| group.name.as_str()))?;
     for (i, item) in scenario.groups.iter().enumerate() {
         group(&format!("flows[{i}]"), item, scenario)?;
     }
-    recorded(scenario)
+    recorded(scenario)?;
+    packets_recorded(scenario)
 }
 
 fn refuse(place: impl Into<String>, reason: impl Into<String>) -> Checked {
     Err(ScenarioError::wrong(place, reason))
 }
 
-fn whole(place: impl Into<String>, n: u64, range: &RangeInclusive<u64>) -> Checked {
-    if range.contains(&n) { Ok(()) } else { refuse(place, not_whole(range)) }
+fn in_all(what: &str, counts: impl Iterator<Item = u32>, range: &RangeInclusive<u64>) -> Checked {
+    let within = counts.map(u64::from).sum::<u64>() <= *range.end();
+    if within { Ok(()) } else { refuse(what, format!("must be at most {} {what} in all", range.end())) }
 }
 
 fn span(place: impl Into<String>, span: Span, range: &RangeInclusive<Span>) -> Checked {
@@ -69,69 +50,24 @@ fn span(place: impl Into<String>, span: Span, range: &RangeInclusive<Span>) -> C
     refuse(place, format!("must lie between {from} and {to}, not {given}"))
 }
 
-/// Places `source`, an error about a parameter.
-fn parameter(place: String) -> impl Fn(ParamError) -> ScenarioError {
-    move |source| ScenarioError::Parameter { place: place.clone(), source }
-}
-
-/// Names within `list` (links or flows) must differ, and be writable as `name[3]`.
-pub(crate) fn names<'a>(list: &str, names: impl Iterator<Item = &'a str>) -> Checked {
-    let mut seen = BTreeSet::new();
-    for (i, name) in names.enumerate() {
-        let place = format!("{list}[{i}].name");
-        if name.is_empty() || name.len() > 64 || name.chars().any(|c| breaks_line(c) || c == '[' || c == ']') {
-            return refuse(place, "must be 1 to 64 letters, without brackets");
-        }
-        if !seen.insert(name) {
-            return refuse(place, format!("{name:?} is taken by another"));
-        }
-    }
-    Ok(())
-}
-
 /// The largest packet that can wait at a link; ACKs are smaller than any.
 fn largest_packet(scenario: &Scenario, link: usize) -> Bytes {
     let largest = |group: &Group| match group.traffic.size() {
         PacketSize::Constant => group.packet,
-        PacketSize::Exponential => Bytes(*limits::PACKET.end()),
+        PacketSize::Exponential => *limits::PACKET.end(),
     };
-    scenario.groups_on(link).map(largest).max().unwrap_or(Bytes(u64::from(crate::HEADER)))
+    scenario.groups_on(link).map(largest).max().unwrap_or(Bytes(u64::from(HEADER)))
 }
 
 fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
-    whole(format!("{place}.count"), u64::from(link.count), &limits::LINKS)?;
-    ordered(format!("{place}.rate.uniform"), "rate", link.rate_range)?;
-    ordered(format!("{place}.delay.uniform"), "time", link.delay_range)?;
-    rate(format!("{place}.rate"), link.slowest())?;
-    rate(format!("{place}.rate"), link.fastest())?;
-    span(format!("{place}.delay"), link.longest(), &limits::DELAY)?;
     let waiting = match link.buffer {
         Limit::Packets(n) => u128::from(n) * u128::from(packet.0),
         Limit::Bytes(n) => u128::from(n.0),
         Limit::Unlimited => 0,
     };
-    drains(format!("{place}.buffer"), waiting, link.slowest())?;
+    drains(format!("{place}.buffer"), waiting, link.rate.min())?;
     let chance = Stream::new(0, 0, ("check", 0), "queue");
-    link.queue.build(port, chance).map_err(parameter(format!("{place}.queue")))?;
-    match link.loss {
-        Some(Loss::Random(p)) if !(0.0..1.0).contains(&p) => {
-            refuse(format!("{place}.loss.random"), "must be a probability, at least 0 and below 1")
-        }
-        Some(Loss::Every(n)) => whole(format!("{place}.loss.every"), n, &limits::LOSS_EVERY),
-        _ => Ok(()),
-    }
-}
-
-fn ordered<T: Quantity>(place: String, word: &str, range: Option<(T, T)>) -> Checked {
-    let fault = range.and_then(|(from, to)| Values::Uniform(from, to).fault(word));
-    fault.map_or(Ok(()), |fault| refuse(place, fault))
-}
-
-fn rate(place: String, rate: Rate) -> Checked {
-    if rate < limits::RATE_MIN || rate.0 > 1_000_000_000_000_000 {
-        return refuse(place, format!("must lie between 1 kbit/s and 1000 Tbit/s, not {}", format_rate(rate)));
-    }
-    Ok(())
+    link.queue.build(port, chance).map_err(ScenarioError::parameter(format!("{place}.queue"))).map(|_| ())
 }
 
 /// Departure times of what waits must fit the engine's integers.
@@ -145,34 +81,29 @@ fn drains(place: String, bytes: u128, rate: Rate) -> Checked {
 
 fn group(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     let at = |key: &str| format!("{place}.{key}");
-    whole(at("count"), u64::from(group.count), &limits::FLOWS)?;
-    path(place, group, scenario)?;
-    if !limits::PACKET.contains(&group.packet.0) {
-        let (from, to) = (limits::PACKET.start(), limits::PACKET.end());
+    path(place, group, &scenario.links)?;
+    if !limits::PACKET.contains(&group.packet) {
+        let (from, to) = (limits::PACKET.start().0, limits::PACKET.end().0);
         return refuse(at("packet"), format!("must lie between {from} B and {to} B, its 40 bytes of header included"));
     }
     access(place, group)?;
     rtt(at("rtt"), group, scenario)?;
-    group.slow_start.build().map_err(parameter(at("control.slow_start")))?;
-    let control = group.law.build(&group.slow_start, 2.0, f64::INFINITY).map_err(parameter(at("control")))?;
-    if control.needs().deliveries && !group.recovery.selective() {
-        let law = group.law.card().name;
+    group.control.slow_start.build().map_err(ScenarioError::parameter(at("control.slow_start")))?;
+    let control = group.control.law.build(&group.control.slow_start, 2.0, f64::INFINITY);
+    if control.map_err(ScenarioError::parameter(at("control")))?.needs().deliveries && !group.recovery.selective() {
+        let law = group.control.law.card().name;
         return refuse(at("recovery"), format!("{law} needs selective acknowledgements; use sack, prr or rack"));
     }
     life(place, group, scenario)?;
-    traffic(place, group, scenario)?;
-    tcp(place, group)
+    traffic(place, group, scenario)
 }
 
-fn path(place: &str, group: &Group, scenario: &Scenario) -> Checked {
-    if group.path.is_empty() {
-        return refuse(format!("{place}.path"), "must name at least one link");
-    }
+fn path(place: &str, group: &Group, all: &[Link]) -> Checked {
     let mut seen: Vec<Hop> = Vec::new();
     for (key, links) in [("path", &group.path), ("return", &group.back)] {
         for (i, &hop) in links.iter().enumerate() {
             if seen.iter().any(|&other| hop.meets(other)) {
-                let name = hops::name_of(hop, &scenario.links);
+                let name = hop.spelled(&all[hop.link].name, all[hop.link].count);
                 let reason = "is on the round trip already; links are directed and crossed once";
                 return refuse(format!("{place}.{key}[{i}]"), format!("{name:?} {reason}"));
             }
@@ -184,18 +115,13 @@ fn path(place: &str, group: &Group, scenario: &Scenario) -> Checked {
 
 fn rtt(place: String, group: &Group, scenario: &Scenario) -> Checked {
     match &group.rtt {
-        Rtt::Given(values) => {
-            if let Some(fault) = values.fault("time") {
-                return refuse(place, fault);
-            }
-        }
-        Rtt::Pareto { shape, .. } if !(*shape > 1.0 && *shape <= 1000.0) => {
+        Rtt::Pareto(law) if !(law.shape > 1.0 && law.shape <= 1000.0) => {
             return refuse(format!("{place}.pareto.shape"), "must lie above 1, or there is no mean, and up to 1000");
         }
-        Rtt::Pareto { mean, max, .. } if max < mean => {
+        Rtt::Pareto(law) if law.max < law.mean => {
             return refuse(format!("{place}.pareto.max"), "must not be below the mean");
         }
-        Rtt::Auto | Rtt::Pareto { .. } => {}
+        _ => {}
     }
     let (least, most) = (group.min_rtt(scenario), group.max_rtt(scenario));
     if group.rtt == Rtt::Auto {
@@ -205,13 +131,14 @@ fn rtt(place: String, group: &Group, scenario: &Scenario) -> Checked {
             refuse(place, format!("\"auto\" comes to {rtt}; must lie between {from} and {to}"))
         });
     }
+    // Of a Pareto law; what is given has been checked.
     span(place.clone(), least, &limits::RTT)?;
     span(place.clone(), most, &limits::RTT)?;
     let propagation = group.propagation(scenario);
     if least < propagation {
         let [least, needed] = [least, propagation].map(format_span);
         let least = match group.rtt {
-            Rtt::Pareto { .. } => format!("its smallest value, {least},"),
+            Rtt::Pareto(_) => format!("its smallest value, {least},"),
             _ => least,
         };
         let who = if group.access.delay.is_some() { "links and access propagate" } else { "links propagate" };
@@ -221,23 +148,11 @@ fn rtt(place: String, group: &Group, scenario: &Scenario) -> Checked {
 }
 
 fn access(place: &str, group: &Group) -> Checked {
-    let at = |key: &str| format!("{place}.access.{key}");
-    let access = &group.access;
-    if let Some(values) = &access.rate {
-        if let Some(fault) = values.fault("rate") {
-            return refuse(at("rate"), fault);
-        }
-        rate(at("rate"), values.min())?;
-        rate(at("rate"), values.max())?;
-        let waiting = u128::from(access.buffer.unwrap_or(0)) * u128::from(group.packet.0);
-        drains(at("buffer"), waiting, values.min())?;
-    } else if access.buffer.is_some() {
-        return refuse(at("buffer"), "needs access.rate: nothing waits for an infinite rate");
-    }
-    let Some(values) = &access.delay else { return Ok(()) };
-    match values.fault("time") {
-        Some(fault) => refuse(at("delay"), fault),
-        None => span(at("delay"), values.max(), &limits::DELAY),
+    let buffer = format!("{place}.access.buffer");
+    match (&group.access.rate, group.access.buffer) {
+        (Some(rate), Some(packets)) => drains(buffer, u128::from(packets.0) * u128::from(group.packet.0), rate.min()),
+        (None, Some(_)) => refuse(buffer, "needs access.rate: nothing waits for an infinite rate"),
+        (_, None) => Ok(()),
     }
 }
 
@@ -271,7 +186,7 @@ fn life(place: &str, group: &Group, scenario: &Scenario) -> Checked {
 fn traffic(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     let chance = || Stream::new(0, 0, ("check", 0), "traffic");
     let site = group.site(scenario, 0, Time::ZERO);
-    group.traffic.offer(&site, chance).map_err(parameter(format!("{place}.traffic")))?;
+    group.traffic.offer(&site, chance).map_err(ScenarioError::parameter(format!("{place}.traffic")))?;
     let connections = u64::from(group.count) * u64::from(group.traffic.places());
     let most = *limits::FLOWS.end();
     if connections > most {
@@ -290,48 +205,43 @@ fn traffic(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     Ok(())
 }
 
-fn tcp(place: &str, group: &Group) -> Checked {
-    let at = |key: &str| format!("{place}.tcp.{key}");
-    let tcp = &group.tcp;
-    span(at("min_rto"), tcp.min_rto, &limits::TIMER)?;
-    span(at("rto_granularity"), tcp.rto_granularity, &limits::TIMER)?;
-    span(at("delayed_ack_timeout"), tcp.delayed_ack_timeout, &limits::TIMER)?;
-    span(at("send_jitter"), tcp.send_jitter, &limits::SEND_JITTER)?;
-    whole(at("initial_window"), u64::from(tcp.initial_window), &limits::INITIAL_WINDOW)?;
-    whole(at("delayed_ack"), u64::from(tcp.delayed_ack), &limits::DELAYED_ACK)?;
-    if let Some(segments) = tcp.receive_window {
-        whole(at("receive_window"), u64::from(segments), &limits::RECEIVE_WINDOW)?;
-    }
-    // RFC 5681: never below two segments.
-    if tcp.initial_ssthresh.is_some_and(|segments| !(2.0..=1e9).contains(&segments)) {
-        return refuse(at("initial_ssthresh"), "must lie between 2 and 10^9 segments");
-    }
-    Ok(())
-}
-
+/// Samples and traces.
 fn recorded(scenario: &Scenario) -> Checked {
-    if let Some(every) = scenario.record.every {
-        if every == Span::ZERO {
-            return refuse("record.every", "must be above 0, or \"none\"");
-        }
-        let samples = scenario.duration.0 / every.0;
-        if samples > limits::SAMPLES_MAX {
-            return refuse(
-                "record.every",
-                format!("would give {samples} samples a run; at most {}", limits::SAMPLES_MAX),
-            );
-        }
+    let samples = scenario.record.every.map_or(0, |every| scenario.duration.0 / every.0);
+    if samples > limits::SAMPLES_MAX {
+        let reason = format!("would give {samples} samples a run; at most {}", limits::SAMPLES_MAX);
+        return refuse("record.every", reason);
     }
     let mut seen = BTreeSet::new();
-    for (i, &(group, flow)) in scenario.record.trace.iter().enumerate() {
-        let place = format!("record.trace[{i}]");
-        match scenario.groups.get(group) {
-            Some(group) if flow < group.count => {}
-            _ => return refuse(place, "there is no such flow"),
+    let twice = scenario.record.trace.iter().position(|flow| !seen.insert(flow));
+    twice.map_or(Ok(()), |i| refuse(format!("record.trace[{i}]"), "is listed twice"))
+}
+
+/// Refuses spans of packets that mean nothing, or hold more packets than a table bears.
+fn packets_recorded(scenario: &Scenario) -> Checked {
+    let mut most = 0.0;
+    for (i, span) in scenario.record.packets.iter().enumerate() {
+        let refuse = |key: &str, reason: String| refuse(format!("record.packets[{i}]{key}"), reason);
+        let link = &scenario.links[span.link.link];
+        if span.link.pick == Pick::Each {
+            return refuse(".link", format!("must be one link of the array, such as \"{}[0]\"", link.name));
         }
-        if !seen.insert((group, flow)) {
-            return refuse(place, "is listed twice");
+        if span.to <= span.from {
+            return refuse(".to", format!("must be later than from, {}", format_span(span.from)));
+        }
+        if span.to > scenario.duration {
+            return refuse(".to", format!("must not be after the end, {}", format_span(scenario.duration)));
+        }
+        let overlaps = |other: &PacketSpan| other.link == span.link && other.from < span.to && span.from < other.to;
+        if let Some(other) = scenario.record.packets[..i].iter().position(overlaps) {
+            return refuse("", format!("overlaps record.packets[{other}], of the same link"));
+        }
+        let smallest =
+            scenario.groups_on(span.link.link).map(|group| group.packet.0).min().unwrap_or(u64::from(HEADER));
+        most += link.rate.mean().bytes_in(span.to - span.from) / smallest as f64;
+        if most > limits::PACKETS_MAX {
+            return refuse("", format!("would give about {most:.3e} packets; at most {:e}", limits::PACKETS_MAX));
         }
     }
-    record::check_packets(scenario)
+    Ok(())
 }

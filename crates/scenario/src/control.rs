@@ -1,38 +1,62 @@
-//! What a group says about its senders: the law, the slow start, the recovery, the traffic.
+//! What a group says about its senders besides the law's parameters: the pair of law and slow start, the recovery, the keys
+//! of `tcp`, and what of all this is said of datagrams.
 
 use crate::ScenarioError;
-use crate::names::unknown_name;
-use crate::parameters::{self, Parameters};
-use crate::reader::{Fields, Node, parse};
-use base::{Param, ParamError, Value};
-use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
-use traffic::{TRAFFIC, TrafficSpec};
-use transport::Recovery;
+use crate::names::Names;
+use crate::node::Node;
+use crate::parameters;
+use crate::schema::Defs;
+use crate::table::{self, KeyType};
+use crate::types::words;
+use base::{Key, Span};
+use law::{CongestionControl, LawSpec, StartSpec};
+use serde_json::{Value as Json, json};
+use traffic::TrafficSpec;
+use transport::{Options, Recovery};
 
-impl Parameters for LawSpec {
-    fn rows(&self) -> Vec<Param> {
-        self.rows()
-    }
-    fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>> {
-        self.set(name, value)
+/// Congestion-control law and slow start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Control {
+    /// The law.
+    pub law: LawSpec,
+    /// How the window opens.
+    pub slow_start: StartSpec,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self {
+            law: LawSpec::Reno(law::reno::Params::default()),
+            slow_start: StartSpec::Classic(law::start::classic::Params::default()),
+        }
     }
 }
 
-impl Parameters for StartSpec {
-    fn rows(&self) -> Vec<Param> {
-        self.rows()
+impl KeyType for Control {
+    fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        let law = LawSpec::read(node, key)?;
+        let slow_start = node.get("slow_start").map(|node| StartSpec::read(&node, key)).transpose()?;
+        Ok(Self { law, slow_start: slow_start.unwrap_or(Self::default().slow_start) })
     }
-    fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>> {
-        self.set(name, value)
+    fn write(&self, names: &Names) -> Json {
+        let mut law = self.law.write(names);
+        law["slow_start"] = self.slow_start.write(names);
+        law
     }
-}
-
-impl Parameters for TrafficSpec {
-    fn rows(&self) -> Vec<Param> {
-        self.rows()
+    fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        // Of datagrams.
+        if node.value.is_null() {
+            return Ok(Self::default());
+        }
+        let slow_start = node.get("slow_start").ok_or_else(|| node.at("slow_start").missing("a law has it"))?;
+        let law = parameters::read(node, &["slow_start"])?;
+        Ok(Self { law, slow_start: StartSpec::restore(&slow_start, key)? })
     }
-    fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>> {
-        self.set(name, value)
+    fn shown(&self, key: &Key) -> String {
+        self.law.shown(key)
+    }
+    fn schema(key: &Key, defs: &mut Defs) -> Json {
+        LawSpec::schema(key, defs)
     }
 }
 
@@ -41,98 +65,122 @@ impl Parameters for TrafficSpec {
 /// # Errors
 /// What is wrong with it, in one line.
 pub fn read_control(text: &str) -> Result<(LawSpec, StartSpec), ScenarioError> {
-    let document = parse(&format!("control = {text}"))?;
-    let fields = Fields::new(&document, String::new(), &["control"])?;
-    let (law, start) = control(fields.get("control").as_ref())?;
-    let place = |source| ScenarioError::Parameter { place: "control".to_owned(), source };
-    law.build(&start, 2.0, f64::INFINITY).map_err(place)?;
-    Ok((law, start))
-}
-
-/// The law and the slow start; Reno and the classic one by default.
-pub(crate) fn control(node: Option<&Node>) -> Result<(LawSpec, StartSpec), ScenarioError> {
-    let classic = StartSpec::Classic(law::start::classic::Params::default());
-    let Some(node) = node else {
-        return Ok((LawSpec::Reno(law::reno::Params::default()), classic));
-    };
-    // A table without a law only chooses the slow start of Reno.
-    let law = parameters::read(node, "law", &["slow_start"], (Some("reno"), "highspeed"), &law_named)?;
-    let slow_start = match node.value.get("slow_start") {
-        Some(value) => {
-            let node = Node { value, place: format!("{}.slow_start", node.place) };
-            parameters::read(&node, "kind", &[], (None, "limited"), &start_named)?
-        }
-        None => classic,
-    };
+    let Control { law, slow_start } = table::read_alone("control", text)?;
+    law.build(&slow_start, 2.0, f64::INFINITY).map_err(ScenarioError::parameter("control"))?;
     Ok((law, slow_start))
 }
 
-/// The law called `name`; `place` is where the name stands.
-pub(crate) fn law_named(name: &str, place: &str) -> Result<LawSpec, ScenarioError> {
-    LawSpec::named(name).ok_or_else(|| {
-        let names: Vec<_> = LAWS.iter().map(|entry| entry.card.name).collect();
-        let aliases: Vec<_> = LAWS.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "law", name, &names, &aliases)
-    })
+words! {
+    Recovery, "sack" {
+        // RACK under `tcp = "linux"`, and for controls that rule their window in recovery: their retransmissions meet
+        // losses, too, and only RACK finds those without a timeout.
+        fn find(table: &Node, key: &Key, default: Option<Self>) -> Result<Self, ScenarioError> {
+            if let Some(node) = table.get(key.name) {
+                return Self::read(&node, key);
+            }
+            let linux = table.get("tcp").is_some_and(|tcp| tcp.as_text() == Some("linux"));
+            let control = table.get("control").map(|node| Control::read(&node, key)).transpose()?.unwrap_or_default();
+            let built = control.law.build(&control.slow_start, 2.0, f64::INFINITY);
+            let rules = built.is_ok_and(|control| control.needs().deliveries);
+            Ok(if linux || rules { Self::Rack } else { default.unwrap_or(Self::Sack) })
+        }
+        fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+            // Of datagrams.
+            if node.value.is_null() { Ok(Self::Sack) } else { Self::read(node, key) }
+        }
+    };
 }
 
-/// The slow start called `name`.
-pub(crate) fn start_named(name: &str, place: &str) -> Result<StartSpec, ScenarioError> {
-    StartSpec::named(name).ok_or_else(|| {
-        let names: Vec<_> = STARTS.iter().map(|entry| entry.card.name).collect();
-        let aliases: Vec<_> = STARTS.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "slow start", name, &names, &aliases)
-    })
-}
+const FORM: &str = "\"linux\" or a table such as { min_rto = \"200 ms\" }";
 
-/// The recovery; SACK by default, but RACK under `tcp = "linux"`, and for controls that rule their window in recovery:
-/// their retransmissions meet losses, too, and only RACK finds those without a timeout.
-pub(crate) fn recovery(
-    node: Option<&Node>,
-    tcp: Option<&Node>,
-    (law, start): (&LawSpec, &StartSpec),
-) -> Result<Recovery, ScenarioError> {
-    if let Some(node) = node {
-        return recovery_named(node.text("sack")?, &node.place);
+/// The profile `tcp = "linux"`, or a table of keys.
+impl KeyType for Options {
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        match node.as_text() {
+            Some("linux") => Ok(Self::linux()),
+            Some(name) => Err(node.wrong(format!("unknown profile {name:?}; must be {FORM}"))),
+            None => table::read(node, FORM),
+        }
     }
-    let linux = tcp.and_then(Node::as_text) == Some("linux");
-    let rules = law.build(start, 2.0, f64::INFINITY).is_ok_and(|control| control.needs().deliveries);
-    Ok(if linux || rules { Recovery::Rack } else { Recovery::Sack })
-}
-
-/// The recovery called `name`.
-pub(crate) fn recovery_named(name: &str, place: &str) -> Result<Recovery, ScenarioError> {
-    Recovery::named(name).ok_or_else(|| unknown_name(place, "recovery", name, &Recovery::ALL.map(|row| row.1), &[]))
-}
-
-/// The traffic; bulk by default.
-pub(crate) fn traffic(node: Option<&Node>) -> Result<TrafficSpec, ScenarioError> {
-    match node {
-        None => Ok(TrafficSpec::Bulk(traffic::bulk::Params::default())),
-        Some(node) => parameters::read(node, "kind", &[], (None, "bulk"), &traffic_named),
+    fn write(&self, names: &Names) -> Json {
+        table::write(self, names)
+    }
+    fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        // Of datagrams.
+        match (node.get(JITTER_PS), node.value.as_object()) {
+            (Some(jitter), Some(table)) if table.len() == 1 => {
+                Ok(Self { send_jitter: Span::restore(&jitter, key)?, ..Self::default() })
+            }
+            _ => table::restore(node),
+        }
+    }
+    fn schema(_key: &Key, defs: &mut Defs) -> Json {
+        let table = defs.table::<Self>("TcpTable");
+        let profile = json!({ "description": "Linux's defaults.", "const": "linux" });
+        json!({ "anyOf": [profile, table] })
     }
 }
 
-/// Refuses the keys of a group of datagrams that only TCP has. Those of `tcp = {…}` are left to [`crate::tcp`].
-pub(crate) fn without_tcp(fields: &Fields, traffic: &TrafficSpec) -> Result<(), ScenarioError> {
-    let kind = traffic.card().name;
-    for (key, reason) in [
-        ("control", "is datagrams without congestion control"),
-        ("recovery", "is datagrams that are never sent again"),
-        ("return", "is datagrams that nobody acknowledges"),
-    ] {
-        if let Some(node) = fields.get(key) {
+/// Keys of a group that mean nothing to datagrams, and why.
+const TCP_ONLY: [(&str, &str); 3] = [
+    ("control", "is datagrams without congestion control"),
+    ("recovery", "is datagrams that are never sent again"),
+    ("return", "is datagrams that nobody acknowledges"),
+];
+
+/// The one key of `tcp` that datagrams have.
+const JITTER: &str = "send_jitter";
+const JITTER_PS: &str = "send_jitter_ps";
+
+/// The kind of traffic named at `node`, with its defaults; `None` if there is no such kind.
+fn kind(node: &Node) -> Option<TrafficSpec> {
+    TrafficSpec::named(node.as_text().or_else(|| node.value.get("kind")?.as_str())?)
+}
+
+/// Refuses what a group of datagrams says of TCP.
+pub(crate) fn only_tcp(group: &Node) -> Result<(), ScenarioError> {
+    let datagrams = |node: &Node| kind(node).is_some_and(|traffic| !traffic.is_tcp());
+    let Some(node) = group.get("traffic").filter(datagrams) else { return Ok(()) };
+    // What is wrong with the traffic comes first.
+    let kind = TrafficSpec::read(&node, &Key::default())?.card().name;
+    for (key, reason) in TCP_ONLY {
+        if let Some(node) = group.get(key) {
             return Err(node.wrong(format!("{kind} traffic {reason}; leave this key out")));
         }
     }
-    Ok(())
+    let Some(tcp) = group.get("tcp") else { return Ok(()) };
+    let reason = format!("{kind} traffic is datagrams, which take only {JITTER}");
+    if tcp.as_text().is_some() {
+        return Err(tcp.wrong(reason));
+    }
+    let entries = tcp.value.as_object().into_iter().flatten();
+    match entries.map(|entry| entry.0.as_str()).find(|&key| key != JITTER) {
+        // A key that is none is refused as such.
+        Some(key) => table::read::<Options>(&tcp, "a table such as { send_jitter = \"8 us\" }")
+            .and(Err(tcp.at(key).wrong(reason))),
+        None => Ok(()),
+    }
 }
 
-/// The kind of traffic called `name`.
-pub(crate) fn traffic_named(name: &str, place: &str) -> Result<TrafficSpec, ScenarioError> {
-    TrafficSpec::named(name).ok_or_else(|| {
-        let names: Vec<_> = TRAFFIC.iter().map(|entry| entry.card.name).collect();
-        let aliases: Vec<_> = TRAFFIC.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "traffic", name, &names, &aliases)
-    })
+/// The canonical form of a group of datagrams: without what means nothing to it.
+pub(crate) fn without_tcp(mut group: Json) -> Json {
+    let jitter = group["tcp"][JITTER_PS].take();
+    for (key, value) in [("control", Json::Null), ("recovery", Json::Null), ("tcp", json!({ JITTER_PS: jitter }))] {
+        group[key] = value;
+    }
+    group
+}
+
+/// Refuses a canonical form that has what its traffic has not, or the other way round.
+pub(crate) fn fits(node: &Node, traffic: &TrafficSpec) -> Result<(), ScenarioError> {
+    for (key, datagrams) in [
+        ("control", node.value["control"].is_null()),
+        ("recovery", node.value["recovery"].is_null()),
+        ("tcp", node.value["tcp"].as_object().is_some_and(|tcp| tcp.len() == 1)),
+    ] {
+        if datagrams == traffic.is_tcp() {
+            return Err(node.at(key).wrong(format!("does not go with {} traffic", traffic.card().name)));
+        }
+    }
+    Ok(())
 }

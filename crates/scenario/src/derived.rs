@@ -4,36 +4,10 @@
 //! square-root rule, in the mean RTT and packet size, and so in the BDP. A link that only sessions or only datagrams cross
 //! has nothing else to count, so there they do.
 
-use crate::{By, Group, HEADER, Hop, Link, ParetoQuantiles, Pick, Rtt, Scenario};
-use base::{Rate, Span, Time};
-use queue::Port;
+use crate::{By, Group, HEADER, Hop, Pick, Rtt, Scenario};
+use base::{Rate, Span, Time, Values};
+use queue::{Limit, Port};
 use traffic::Site;
-
-impl Link {
-    /// The rate of the slowest link that can be drawn.
-    #[must_use]
-    pub fn slowest(&self) -> Rate {
-        self.rate_range.map_or(self.rate, |range| range.0)
-    }
-
-    /// The rate of the fastest link that can be drawn.
-    #[must_use]
-    pub fn fastest(&self) -> Rate {
-        self.rate_range.map_or(self.rate, |range| range.1)
-    }
-
-    /// The propagation of the shortest link that can be drawn.
-    #[must_use]
-    pub fn shortest(&self) -> Span {
-        self.delay_range.map_or(self.delay, |range| range.0)
-    }
-
-    /// The propagation of the longest link that can be drawn.
-    #[must_use]
-    pub fn longest(&self) -> Span {
-        self.delay_range.map_or(self.delay, |range| range.1)
-    }
-}
 
 /// Which of what could be drawn.
 #[derive(Clone, Copy)]
@@ -43,23 +17,33 @@ enum Case {
     Most,
 }
 
+impl Case {
+    fn of(self, values: &Values<Span>) -> Span {
+        match self {
+            Self::Least => values.min(),
+            Self::Mean => values.mean(),
+            Self::Most => values.max(),
+        }
+    }
+}
+
 impl Group {
     /// The smallest base RTT that a flow can have.
     #[must_use]
-    pub fn min_rtt(&self, scenario: &Scenario) -> Span {
+    pub fn min_rtt<B>(&self, scenario: &Scenario<B>) -> Span {
         self.rtt_in(scenario, Case::Least)
     }
 
     /// The largest base RTT that a flow can have.
     #[must_use]
-    pub fn max_rtt(&self, scenario: &Scenario) -> Span {
+    pub fn max_rtt<B>(&self, scenario: &Scenario<B>) -> Span {
         self.rtt_in(scenario, Case::Most)
     }
 
     /// The mean over flows: exact for values and spreads, expected for draws. That of a Pareto law is the mean the file
     /// gives, as if no draw were cut at `max`: papers size buffers by it.
     #[must_use]
-    pub fn mean_rtt(&self, scenario: &Scenario) -> Span {
+    pub fn mean_rtt<B>(&self, scenario: &Scenario<B>) -> Span {
         self.rtt_in(scenario, Case::Mean)
     }
 
@@ -70,7 +54,7 @@ impl Group {
         let capacity = |hop: &Hop| {
             let link = &scenario.links[hop.link];
             let links = if hop.pick == Pick::Each { link.count.min(self.count) } else { 1 };
-            Rate(link.rate.0 * u64::from(links))
+            Rate(link.rate.mean().0 * u64::from(links))
         };
         let capacity = self.path.iter().map(capacity).min().unwrap_or(Rate(0));
         Site { packet: self.packet, mss: self.mss(), capacity, index, flows: self.count, start }
@@ -78,13 +62,12 @@ impl Group {
 
     /// The longest propagation of all links on the round trip, and before the first; no base RTT of the group is shorter.
     #[must_use]
-    pub fn propagation(&self, scenario: &Scenario) -> Span {
+    pub fn propagation<B>(&self, scenario: &Scenario<B>) -> Span {
         let links = self.path.iter().chain(&self.back);
         plus(total(links, scenario, Case::Most), self.access_delay(Case::Most))
     }
 
-    fn rtt_in(&self, scenario: &Scenario, case: Case) -> Span {
-        let quantiles = |mean, shape, max| ParetoQuantiles::new(mean, shape, max, self.count);
+    fn rtt_in<B>(&self, scenario: &Scenario<B>, case: Case) -> Span {
         match (&self.rtt, case) {
             (Rtt::Auto, _) => {
                 let there = total(self.path.iter(), scenario, case);
@@ -92,39 +75,24 @@ impl Group {
                 let access = self.access_delay(case);
                 plus(plus(there, back), plus(access, access))
             }
-            (Rtt::Given(values), Case::Least) => values.min(),
-            (Rtt::Given(values), Case::Mean) => values.mean(),
-            (Rtt::Given(values), Case::Most) => values.max(),
-            (Rtt::Pareto { mean, .. }, Case::Mean) => *mean,
-            (Rtt::Pareto { mean, shape, by: By::Draws, .. }, Case::Least) => {
-                Span((mean.0 as f64 * (shape - 1.0) / shape).round() as u64)
+            (Rtt::Given(values), _) => case.of(values),
+            (Rtt::Pareto(law), Case::Mean) => law.mean,
+            (Rtt::Pareto(law), Case::Least) if law.by == By::Draws => {
+                Span((law.mean.0 as f64 * (law.shape - 1.0) / law.shape).round() as u64)
             }
-            (Rtt::Pareto { max, by: By::Draws, .. }, Case::Most) => *max,
-            (Rtt::Pareto { mean, shape, max, .. }, Case::Least) => quantiles(*mean, *shape, *max).first(),
-            (Rtt::Pareto { mean, shape, max, .. }, Case::Most) => quantiles(*mean, *shape, *max).last(),
+            (Rtt::Pareto(law), Case::Most) if law.by == By::Draws => law.max,
+            (Rtt::Pareto(law), Case::Least) => law.quantiles(self.count).first(),
+            (Rtt::Pareto(law), Case::Most) => law.quantiles(self.count).last(),
         }
     }
 
     fn access_delay(&self, case: Case) -> Span {
-        let delay = self.access.delay.as_ref();
-        delay.map_or(Span::ZERO, |delay| match case {
-            Case::Least => delay.min(),
-            Case::Mean => delay.mean(),
-            Case::Most => delay.max(),
-        })
+        self.access.delay.as_ref().map_or(Span::ZERO, |delay| case.of(delay))
     }
 }
 
-fn total<'a>(path: impl Iterator<Item = &'a Hop>, scenario: &Scenario, case: Case) -> Span {
-    path.fold(Span::ZERO, |sum, hop| {
-        let link = &scenario.links[hop.link];
-        let delay = match case {
-            Case::Least => link.shortest(),
-            Case::Mean => link.delay,
-            Case::Most => link.longest(),
-        };
-        plus(sum, delay)
-    })
+fn total<'a, B>(path: impl Iterator<Item = &'a Hop>, scenario: &Scenario<B>, case: Case) -> Span {
+    path.fold(Span::ZERO, |sum, hop| plus(sum, case.of(&scenario.links[hop.link].delay.into())))
 }
 
 /// The sum; what no check has seen yet may be too large for one.
@@ -132,17 +100,11 @@ fn plus(a: Span, b: Span) -> Span {
     Span(a.0.saturating_add(b.0))
 }
 
-impl Scenario {
+impl<Buffer> Scenario<Buffer> {
     /// Flows of all groups.
     #[must_use]
     pub fn flows(&self) -> u32 {
         self.groups.iter().map(|group| group.count).sum()
-    }
-
-    /// The link called `name`, as an index into `links`.
-    #[must_use]
-    pub fn link_named(&self, name: &str) -> Option<usize> {
-        self.links.iter().position(|link| link.name == name)
     }
 
     /// Groups that send data over `links[link]`, of whatever kind.
@@ -194,20 +156,27 @@ impl Scenario {
     /// Bandwidth-delay product of `links[link]`, or of one of an array, in bytes: its rate times [`Self::mean_rtt`].
     #[must_use]
     pub fn bdp_bytes(&self, link: usize) -> Option<f64> {
-        self.mean_rtt(link).map(|rtt| self.links[link].rate.bytes_in(rtt))
+        self.mean_rtt(link).map(|rtt| self.links[link].rate.mean().bytes_in(rtt))
     }
 
-    /// What the discipline of `links[link]` may know of its link. Where only ACKs pass, they are the packets.
-    #[must_use]
-    pub fn port(&self, link: usize) -> Port {
-        let Link { buffer, rate, .. } = self.links[link];
+    /// What the discipline of `links[link]` may know of its link, with this buffer. Where only ACKs pass, they are the
+    /// packets.
+    pub(crate) fn port_of(&self, link: usize, limit: Limit) -> Port {
         let packet = self.mean_packet(link).unwrap_or(f64::from(HEADER));
-        Port { limit: buffer, rate, packet, bdp: self.bdp_bytes(link) }
+        Port { limit, rate: self.links[link].rate.mean(), packet, bdp: self.bdp_bytes(link) }
     }
 
-    /// The same in packets of [`Self::mean_packet`].
+    /// Bandwidth-delay product in packets of [`Self::mean_packet`].
     #[must_use]
     pub fn bdp_packets(&self, link: usize) -> Option<f64> {
         Some(self.bdp_bytes(link)? / self.mean_packet(link)?)
+    }
+}
+
+impl Scenario {
+    /// What the discipline of `links[link]` may know of its link.
+    #[must_use]
+    pub fn port(&self, link: usize) -> Port {
+        self.port_of(link, self.links[link].buffer)
     }
 }

@@ -1,66 +1,34 @@
 //! What is wrong with a scenario, in one line that names the place first.
 
 use base::ParamError;
-use base::text::TextError;
 
-/// Why a scenario is refused. Every message is one line: the place, then what would be right.
+/// Why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ScenarioError {
-    /// The text is not TOML (or, for a canonical form, not JSON of the right shape).
-    #[error("line {line}, column {column}: {reason}")]
-    Syntax {
-        /// Counted from one.
-        line: usize,
-        /// Characters, counted from one.
-        column: usize,
-        /// What the parser expected.
-        reason: String,
-    },
-    /// A key that means nothing here.
-    #[error("{place}: unknown key; {hint}")]
-    UnknownKey {
-        /// The key with the tables around it.
-        place: String,
-        /// The nearest known key, or all of them.
-        hint: String,
-    },
-    /// A key without which the scenario is not determined.
-    #[error("{place}: missing; {hint}")]
-    Missing {
-        /// Where it should stand.
-        place: String,
-        /// What to write there.
-        hint: &'static str,
-    },
-    /// A text that is not the quantity it should be.
-    #[error("{place}: {source}")]
-    Quantity {
-        /// The key with the tables around it.
-        place: String,
-        /// What would be right.
-        source: TextError,
-    },
-    /// A parameter that its law, slow start or queue cannot use.
-    #[error("{place}.{source}")]
-    Parameter {
-        /// The table of the law, slow start or queue.
-        place: String,
-        /// The parameter, and what would be right.
-        source: ParamError,
-    },
-    /// Anything else.
-    #[error("{place}: {reason}")]
-    Wrong {
-        /// The key with the tables around it.
-        place: String,
-        /// What is wrong or would be right.
-        reason: String,
-    },
+#[error("{place}: {reason}")]
+#[non_exhaustive]
+pub struct ScenarioError {
+    /// The key with the tables around it; line and column where a text is no TOML or no JSON.
+    pub place: String,
+    /// What is wrong, or would be right.
+    pub reason: String,
 }
 
 impl ScenarioError {
     pub(crate) fn wrong(place: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self::Wrong { place: place.into(), reason: reason.into() }
+        Self { place: place.into(), reason: reason.into() }
+    }
+
+    pub(crate) fn syntax((line, column): (usize, usize), reason: &str) -> Self {
+        Self::wrong(format!("line {line}, column {column}"), one_line(reason))
+    }
+
+    /// Of a parameter that its law, slow start, queue or traffic cannot use; `place` is their table.
+    pub(crate) fn parameter(place: impl Into<String>) -> impl FnOnce(ParamError) -> Self {
+        let place = place.into();
+        move |error| {
+            let entry = error.entry.map(|i| format!("[{i}]")).unwrap_or_default();
+            Self::wrong(format!("{place}.{}{entry}", error.field), error.reason)
+        }
     }
 }
 
@@ -77,12 +45,7 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// Line and column, both from one, of the byte at `offset`.
 pub(crate) fn position(text: &str, offset: usize) -> (usize, usize) {
-    let mut offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    let before = &text[..offset];
-    let line = before.matches('\n').count() + 1;
-    let start = before.rfind('\n').map_or(0, |i| i + 1);
-    (line, before[start..].chars().count() + 1)
+    let before = text.get(..offset).unwrap_or(text);
+    let last = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, last.chars().count() + 1)
 }

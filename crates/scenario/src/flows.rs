@@ -1,164 +1,139 @@
 //! The `[[flows]]` tables: groups of flows that differ only in what is drawn for them.
 
-use crate::names::nearest;
-use crate::reader::{Fields, Node};
-use crate::values::{RATES, TIMES, Values};
-use crate::{Access, By, Group, Link, Rtt, ScenarioError, Start, check, control, hops, life, limits, tcp};
-use base::{Bytes, Span};
-use transport::Options;
+use crate::names::{self, Names};
+use crate::node::Node;
+use crate::schema::Defs;
+use crate::table::{self, KeyType, table_types};
+use crate::{Control, Hop, Packets, Rtt, ScenarioError, Start, Stop, control, limits};
+use base::{Bytes, Key, Rate, Span, Values};
+use serde_json::{Value as Json, json};
+use traffic::TrafficSpec;
+use transport::{Options, Recovery};
 
-/// Keys of a `[[flows]]` table.
-pub(crate) const KEYS: &[&str] = &[
-    "name", "count", "path", "return", "rtt", "access", "control", "recovery", "packet", "start", "stop", "traffic",
-    "tcp",
-];
-
-/// Keys of `access = {…}`.
-pub(crate) const ACCESS_KEYS: &[&str] = &["rate", "buffer", "delay"];
-
-/// Keys of `rtt = {…}`.
-pub(crate) const RTT_KEYS: &[&str] = &["from", "to", "uniform", "pareto"];
-
-/// Keys of `rtt = { pareto = {…} }`.
-pub(crate) const PARETO_KEYS: &[&str] = &["mean", "shape", "max", "by"];
-
-const RTT_FORM: &str =
-    "\"100 ms\", \"auto\", { from, to }, { uniform = [\"10 ms\", \"200 ms\"] }, { pareto = { mean, shape } } or a list";
-
-/// Where the file gives no `max`, Pareto draws are cut at this many means: one flow in 1500 at shape 1.2.
-const PARETO_CUT: u64 = 100;
-
-/// The groups, in the file's order.
-pub(crate) fn read(node: &Node, links: &[Link]) -> Result<Vec<Group>, ScenarioError> {
-    let items = node.list("a list of tables, each headed [[flows]]")?;
-    if items.is_empty() {
-        return Err(node.wrong("must not be empty"));
+base::keys! {
+    /// Flows that differ only in what is drawn for them.
+    pub struct Group {
+        /// The group's name in results. Default: "flows1", "flows2", … by its place in the file.
+        name: String = String::new(), eg "hstcp", in limits::NAME;
+        /// How many flows.
+        count: u32 = 1, in limits::FLOWS;
+        /// Links that data crosses, by name and in order: `["bottleneck"]`.
+        path: Vec<Hop>, in 1..=u64::MAX;
+        /// Links that ACKs cross; empty for an uncongested way back.
+        back as "return": Vec<Hop> = Vec::new();
+        /// Base round-trip time, all propagation included: "100 ms", { from = "80 ms", to = "120 ms" }, "auto", a draw or a
+        /// list.
+        rtt: Rtt, in limits::RTT;
+        /// The sender's own link: { rate = "10 Gbit/s" }. Default: of infinite rate.
+        access: Access = Access::default();
+        /// Congestion-control law and slow start: a name, or a table such as { law = "highspeed" }.
+        control: Control = Control::default();
+        /// How losses are repaired. Default: "sack", where the law does not ask for more.
+        recovery: Recovery = Recovery::Sack;
+        /// Size of a full data packet on the wire, headers included: "1500 B".
+        packet: Bytes = Bytes(1500);
+        /// When flows start: "0 s", { from = "0 s", to = "5 s" } for a uniform draw, { from = "0 s", every = "1 s" } for one
+        /// after the other, or a list.
+        start: Start = Start::Between(Span::ZERO, Span::ZERO);
+        /// When the application stops offering data: "100 s", a uniform draw, or so long after the flow's own start.
+        /// Default: never.
+        stop: Option<Stop> = None;
+        /// What the application offers: a name, or a table such as { kind = "poisson", rate = "1 Mbit/s" }.
+        traffic: TrafficSpec = TrafficSpec::Bulk(traffic::bulk::Params::default());
+        /// TCP besides the law: "linux" for its defaults, or a table such as `{ min_rto = "200 ms" }`. Datagrams take only
+        /// `send_jitter`, and have no `return`, `control` and `recovery`.
+        tcp: Options = Options::default();
     }
-    let mut flows = 0;
-    let mut groups = Vec::new();
-    for (i, item) in items.iter().enumerate() {
-        let group = group(item, i, links)?;
-        flows += u64::from(group.count);
-        if flows > *limits::FLOWS.end() {
-            return Err(node.wrong(format!("must be at most {} flows in all", limits::FLOWS.end())));
+}
+
+base::keys! {
+    /// The sender's own link.
+    pub struct Access {
+        /// "10 Gbit/s", "unlimited", or one that differs between flows.
+        rate: Option<Values<Rate>> = None, in limits::RATE, or "unlimited";
+        /// "1000 packets" or "unlimited".
+        buffer: Option<Packets> = None, or "unlimited";
+        /// Propagation before the first link: "1 ms", or one that differs between flows. Without it, half of what the links
+        /// leave of the base RTT.
+        delay: Option<Values<Span>> = None, in limits::DELAY, since "0.1";
+    }
+}
+
+table_types! {
+    Access = "Access", "a table such as { rate = \"10 Gbit/s\" }";
+}
+
+/// Bytes of IP and TCP header in every data packet, and the size of an acknowledgement.
+pub const HEADER: u32 = 40;
+
+impl Group {
+    /// Payload of a full segment: the packet without its 40 bytes of header.
+    #[must_use]
+    pub fn mss(&self) -> u32 {
+        self.packet.0 as u32 - HEADER
+    }
+}
+
+impl KeyType for Group {
+    const EXAMPLE: &'static str = "[[flows]]";
+    const LIST: [&'static str; 2] = ["a list of tables, each headed [[flows]]", "must not be empty"];
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        control::only_tcp(node)?;
+        let group: Self = table::read(node, "a table headed [[flows]]")?;
+        if node.get("name").is_some() {
+            return Ok(group);
         }
-        groups.push(group);
+        // `flows[0]` is "flows1".
+        let place = node.place.trim_start_matches("flows[").trim_end_matches(']').parse().unwrap_or(0);
+        Ok(Self { name: format!("flows{}", place + 1), ..group })
     }
-    // Before traces look for names.
-    check::names("flows", groups.iter().map(|group| group.name.as_str()))?;
-    Ok(groups)
+    fn write(&self, names: &Names) -> Json {
+        let group = table::write(self, names);
+        if self.traffic.is_tcp() { group } else { control::without_tcp(group) }
+    }
+    fn restore(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        let group: Self = table::restore(node)?;
+        control::fits(node, &group.traffic)?;
+        Ok(group)
+    }
+    fn schema(_key: &Key, defs: &mut Defs) -> Json {
+        defs.table::<Self>("Flows")
+    }
+    fn listed(list: &[Self], names: &Names) -> Result<(), ScenarioError> {
+        // Before traces look for names.
+        names::learn(&names.groups, "flows", list.iter().map(|group| (&group.name, group.count)))
+    }
 }
 
-fn group(node: &Node, index: usize, links: &[Link]) -> Result<Group, ScenarioError> {
-    let fields = node.table(KEYS, "a table headed [[flows]]")?;
-    let name = match fields.get("name") {
-        Some(name) => name.text("hstcp")?.to_owned(),
-        None => format!("flows{}", index + 1),
-    };
-    let count = fields.get("count").map_or(Ok(1), |n| n.whole(&limits::FLOWS))? as u32;
-    let path = hops::path(&fields.need("path", "write for example path = [\"bottleneck\"]")?, links)?;
-    if path.is_empty() {
-        return Err(ScenarioError::wrong(fields.at("path"), "must name at least one link"));
-    }
-    let traffic = control::traffic(fields.get("traffic").as_ref())?;
-    if !traffic.is_tcp() {
-        control::without_tcp(&fields, &traffic)?;
-    }
-    let back = fields.get("return").map_or(Ok(Vec::new()), |n| hops::path(&n, links))?;
-    let rtt = rtt(&fields.need("rtt", "write for example rtt = \"100 ms\"")?)?;
-    let access = fields.get("access").map_or(Ok(Access::default()), |n| access(&n))?;
-    let (law, slow_start) = control::control(fields.get("control").as_ref())?;
-    let recovery = control::recovery(fields.get("recovery").as_ref(), fields.get("tcp").as_ref(), (&law, &slow_start))?;
-    let packet = fields.get("packet").map_or(Ok(Bytes(1500)), |n| n.bytes("1500 B"))?;
-    let start = fields.get("start").map_or(Ok(Start::Between(Span::ZERO, Span::ZERO)), |n| life::start(&n))?;
-    let stop = fields.get("stop").map(|n| life::stop(&n)).transpose()?;
-    let tcp = match fields.get("tcp") {
-        None => Options::default(),
-        Some(node) if traffic.is_tcp() => tcp::options(&node)?,
-        Some(node) => tcp::options_of_datagrams(&node, traffic.card().name)?,
-    };
-    Ok(Group { name, count, path, back, rtt, access, law, slow_start, recovery, packet, start, stop, traffic, tcp })
-}
+/// A flow, as group and index within the group.
+pub type Flow = (usize, u32);
 
-fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+impl KeyType for Flow {
+    const LIST: [&'static str; 2] = ["a list of flows such as [\"hstcp[0]\"]", ""];
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        flow_named(node.text("hstcp[0]")?, node.names.groups()).map_err(|reason| node.wrong(reason))
+    }
+    fn write(&self, names: &Names) -> Json {
+        json!(format!("{}[{}]", names.groups()[self.0].0, self.1))
+    }
+    fn schema(_key: &Key, _defs: &mut Defs) -> Json {
+        json!({ "type": "string" })
+    }
 }
 
 /// The flow called `hstcp[3]`, or what to say if there is none.
-pub(crate) fn flow_named(text: &str, groups: &[Group]) -> Result<(usize, u32), String> {
+fn flow_named(text: &str, groups: &[(String, u32)]) -> Result<Flow, String> {
     let parts = text.strip_suffix(']').and_then(|t| t.rsplit_once('['));
     let Some((name, Ok(flow))) = parts.map(|(name, index)| (name, index.parse::<u32>())) else {
         return Err(format!("{text:?} is no flow; write for example \"hstcp[0]\", the first of group \"hstcp\""));
     };
-    let Some(group) = groups.iter().position(|group| group.name == name) else {
-        let known = groups.iter().map(|group| group.name.as_str());
-        return Err(match nearest(name, known.clone()) {
-            Some(near) => format!("unknown group {name:?}; did you mean {near:?}?"),
-            None => format!("unknown group {name:?}; known: {}", quoted(known)),
-        });
-    };
-    let count = groups[group].count;
+    let group = groups.iter().position(|group| group.0 == name).ok_or_else(|| {
+        let known: Vec<_> = groups.iter().map(|group| group.0.as_str()).collect();
+        names::unknown("group", name, &known, &[])
+    })?;
+    let count = groups[group].1;
     if flow >= count {
         return Err(format!("group {name:?} has {count} flows, counted from 0"));
     }
     Ok((group, flow))
-}
-
-fn rtt(node: &Node) -> Result<Rtt, ScenarioError> {
-    match node.value {
-        toml::Value::Array(_) => TIMES.list(node).map(|list| Rtt::Given(Values::List(list))),
-        toml::Value::Table(_) => {
-            let fields = node.table(RTT_KEYS, RTT_FORM)?;
-            match (fields.get("from"), fields.get("to"), fields.get("uniform"), fields.get("pareto")) {
-                (Some(from), Some(to), None, None) => {
-                    Ok(Rtt::Given(Values::Spread(from.span("38 ms")?, to.span("142 ms")?)))
-                }
-                (None, None, Some(uniform), None) => {
-                    TIMES.pair(&uniform).map(|(from, to)| Rtt::Given(Values::Uniform(from, to)))
-                }
-                (None, None, None, Some(law)) => pareto(&law),
-                _ => Err(node.wrong(format!("must be {RTT_FORM}"))),
-            }
-        }
-        _ if node.as_text() == Some("auto") => Ok(Rtt::Auto),
-        _ => node.span("100 ms").map(|rtt| Rtt::Given(Values::Same(rtt))),
-    }
-}
-
-fn pareto(node: &Node) -> Result<Rtt, ScenarioError> {
-    let fields = node.table(PARETO_KEYS, "a table such as { mean = \"100 ms\", shape = 1.2 }")?;
-    let mean = fields.need("mean", "write for example mean = \"100 ms\"")?.span("100 ms")?;
-    let shape = fields.need("shape", "write for example shape = 1.2")?.number()?;
-    // A cut nobody asked for must not be what makes the file wrong.
-    let cut = Span(mean.0.saturating_mul(PARETO_CUT)).min(*limits::RTT.end()).max(mean);
-    let max = fields.get("max").map_or(Ok(cut), |n| n.span("10 s"))?;
-    let by = match fields.get("by") {
-        None => By::Draws,
-        Some(node) => match node.text("quantiles")? {
-            "draws" => By::Draws,
-            "quantiles" => By::Quantiles,
-            _ => return Err(node.wrong("must be \"draws\" or \"quantiles\"")),
-        },
-    };
-    Ok(Rtt::Pareto { mean, shape, max, by })
-}
-
-fn access(node: &Node) -> Result<Access, ScenarioError> {
-    let fields = node.table(ACCESS_KEYS, "a table such as { rate = \"10 Gbit/s\" }")?;
-    let rate = match fields.get("rate") {
-        None => None,
-        Some(node) if node.as_text() == Some("unlimited") => None,
-        Some(node) => Some(RATES.values(&node)?),
-    };
-    let delay = fields.get("delay").map(|node| TIMES.values(&node)).transpose()?;
-    Ok(Access { rate, buffer: access_buffer(&fields)?, delay })
-}
-
-fn access_buffer(fields: &Fields) -> Result<Option<u32>, ScenarioError> {
-    let Some(node) = fields.get("buffer") else { return Ok(None) };
-    match crate::buffer::Buffer::read(&node)? {
-        crate::buffer::Buffer::Fixed(queue::Limit::Packets(packets)) => Ok(Some(packets)),
-        crate::buffer::Buffer::Fixed(queue::Limit::Unlimited) => Ok(None),
-        _ => Err(node.wrong("must be in packets, such as \"1000 packets\", or \"unlimited\"")),
-    }
 }

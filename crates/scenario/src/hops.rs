@@ -1,30 +1,84 @@
 //! Paths: the names of links, and of links of an array: `"client[3]"`, or `"client[*]"` for one after the other.
 
-use crate::names::nearest;
-use crate::reader::Node;
-use crate::{Hop, Link, Pick, ScenarioError};
+use crate::ScenarioError;
+use crate::names::Names;
+use crate::node::Node;
+use crate::schema::Defs;
+use crate::table::KeyType;
+use base::Key;
+use base::spelling::nearest;
+use serde_json::{Value as Json, json};
 
-/// The links listed at `node`.
-pub(crate) fn path(node: &Node, links: &[Link]) -> Result<Vec<Hop>, ScenarioError> {
-    let items = node.list("a list of links such as [\"bottleneck\"]")?;
-    items.iter().map(|item| hop_named(item.text("bottleneck")?, links).map_err(|reason| item.wrong(reason))).collect()
+/// A link on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// Index into `Scenario::links`.
+    pub link: usize,
+    /// Which of an array.
+    pub pick: Pick,
+}
+
+/// Which link of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// This one; 0 where there is only one.
+    One(u32),
+    /// Flow i of the group takes number i mod count.
+    Each,
+}
+
+impl Hop {
+    /// A link that is alone under its name.
+    #[must_use]
+    pub fn alone(link: usize) -> Self {
+        Self { link, pick: Pick::One(0) }
+    }
+
+    /// Whether one flow could cross the same link at both.
+    pub(crate) fn meets(self, other: Self) -> bool {
+        self.link == other.link && (self.pick == Pick::Each || other.pick == Pick::Each || self.pick == other.pick)
+    }
+
+    /// How a path names it, of `count` links called `name`.
+    pub(crate) fn spelled(self, name: &str, count: u32) -> String {
+        match self.pick {
+            _ if count == 1 => name.to_owned(),
+            Pick::One(i) => format!("{name}[{i}]"),
+            Pick::Each => format!("{name}[*]"),
+        }
+    }
+}
+
+impl KeyType for Hop {
+    const EXAMPLE: &'static str = "bottleneck";
+    const LIST: [&'static str; 2] = ["a list of links such as [\"bottleneck\"]", "must name at least one link"];
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        named(node.text(Self::EXAMPLE)?, node.names.links()).map_err(|reason| node.wrong(reason))
+    }
+    fn write(&self, names: &Names) -> Json {
+        let (name, count) = &names.links()[self.link];
+        json!(self.spelled(name, *count))
+    }
+    fn schema(_key: &Key, _defs: &mut Defs) -> Json {
+        json!({ "type": "string" })
+    }
 }
 
 /// The link called `text`, or what to say if there is none.
-pub(crate) fn hop_named(text: &str, links: &[Link]) -> Result<Hop, String> {
+fn named(text: &str, links: &[(String, u32)]) -> Result<Hop, String> {
     let (name, which) = match text.strip_suffix(']').and_then(|t| t.rsplit_once('[')) {
         Some((name, which)) => (name, Some(which)),
         None => (text, None),
     };
-    let Some(link) = links.iter().position(|link| link.name == name) else {
-        let near = nearest(name, links.iter().map(|link| link.name.as_str()));
-        if let Some(near) = near.and_then(|near| links.iter().find(|link| link.name == near)) {
-            return Err(format!("unknown link {name:?}; did you mean {}?", spelled(near, "*")));
+    let Some(link) = links.iter().position(|link| link.0 == name) else {
+        let near = nearest(name, links.iter().map(|link| link.0.as_str()));
+        if let Some(near) = near.and_then(|near| links.iter().find(|link| link.0 == near)) {
+            return Err(format!("unknown link {name:?}; did you mean {}?", spelled(near)));
         }
-        let known = links.iter().map(|link| spelled(link, "*")).collect::<Vec<_>>().join(", ");
+        let known = links.iter().map(spelled).collect::<Vec<_>>().join(", ");
         return Err(format!("unknown link {name:?}; known: {known}"));
     };
-    let count = links[link].count;
+    let count = links[link].1;
     let one = |i: u32| Hop { link, pick: Pick::One(i) };
     match which.map(|which| (which, which.parse::<u32>())) {
         None if count > 1 => Err(format!(
@@ -41,25 +95,7 @@ pub(crate) fn hop_named(text: &str, links: &[Link]) -> Result<Hop, String> {
     }
 }
 
-/// The name of `link` in a list of names.
-fn spelled(link: &Link, which: &str) -> String {
-    let name = &link.name;
-    if link.count > 1 { format!("\"{name}[{which}]\"") } else { format!("{name:?}") }
-}
-
-/// How a path names `hop`.
-pub(crate) fn name_of(hop: Hop, links: &[Link]) -> String {
-    let link = &links[hop.link];
-    match hop.pick {
-        _ if link.count == 1 => link.name.clone(),
-        Pick::One(i) => format!("{}[{i}]", link.name),
-        Pick::Each => format!("{}[*]", link.name),
-    }
-}
-
-impl Hop {
-    /// Whether one flow could cross the same link at both.
-    pub(crate) fn meets(self, other: Self) -> bool {
-        self.link == other.link && (self.pick == Pick::Each || other.pick == Pick::Each || self.pick == other.pick)
-    }
+/// A link in a list of names.
+fn spelled((name, count): &(String, u32)) -> String {
+    if *count > 1 { format!("\"{name}[*]\"") } else { format!("{name:?}") }
 }

@@ -11,31 +11,36 @@ mod derived;
 mod error;
 mod fair;
 mod flows;
+mod forms;
 mod hops;
 mod life;
 mod limits;
 mod links;
 mod names;
+mod node;
 mod parameters;
-mod quantiles;
-mod read;
-mod reader;
 mod record;
-mod resolved;
+mod rtt;
+mod scenario;
 mod schema;
-mod tcp;
+mod table;
+mod types;
 mod values;
 
+pub use base::{Quantity, Ranged, Values};
+pub use buffer::Packets;
 pub use canonical::from_canonical;
-pub use control::read_control;
+pub use control::{Control, read_control};
 pub use error::ScenarioError;
 pub use fair::Fair;
-pub use links::read_queue;
-pub use quantiles::ParetoQuantiles;
-pub use read::read;
-pub use resolved::*;
+pub use flows::{Access, Flow, Group, HEADER};
+pub use hops::{Hop, Pick};
+pub use life::{Start, Stop};
+pub use links::{Link, Loss, read_queue};
+pub use record::{PacketSpan, Record};
+pub use rtt::{By, Pareto, Rtt};
+pub use scenario::{Scenario, read};
 pub use schema::schema;
-pub use values::{Quantity, Values};
 
 /// The examples of the crate's page.
 #[cfg(doctest)]

@@ -1,114 +1,116 @@
 //! The `[[links]]` tables.
 
-use crate::buffer::Buffer;
-use crate::names::unknown_name;
-use crate::parameters::{self, Parameters};
-use crate::reader::{Fields, Node, parse};
-use crate::values::{RATES, TIMES};
-use crate::{Link, Loss, ScenarioError, check, limits};
-use base::{Span, Stream};
-use queue::{Limit, Port, QUEUES, QueueSpec};
+use crate::buffer;
+use crate::names::{self, Names};
+use crate::node::Node;
+use crate::schema::Defs;
+use crate::table::{self, KeyType};
+use crate::{Scenario, ScenarioError, limits};
+use base::{Amount, Key, Ranged, Rate, Span, Stream};
+use queue::{Limit, Port, QueueSpec};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
 
-/// Keys of a `[[links]]` table.
-pub(crate) const KEYS: &[&str] = &["name", "count", "rate", "delay", "buffer", "queue", "loss"];
-
-/// Keys of `loss = {…}`.
-pub(crate) const LOSS_KEYS: &[&str] = &["random", "every"];
-
-/// The links, and their buffers as the file says them: those in time or BDP depend on the flows.
-pub(crate) fn read(node: &Node) -> Result<(Vec<Link>, Vec<Buffer>), ScenarioError> {
-    let items = node.list("a list of tables, each headed [[links]]")?;
-    if items.is_empty() {
-        return Err(node.wrong("must not be empty"));
+base::keys! {
+    /// A directed link (queue, server, wire), or an array of links that differ only in what is drawn for them.
+    pub struct Link<Buffer = Limit> {
+        /// Its name in paths.
+        name: String, eg "bottleneck", in limits::NAME;
+        /// How many: above 1, an array that paths call `name[*]` (flow i of a group takes link i mod count) or `name[3]`.
+        count: u32 = 1, in limits::LINKS, since "0.1";
+        /// Bits on the wire: "2.5 Gbit/s", or `{ uniform = [from, to] }` to be drawn.
+        rate: Ranged<Rate>, eg "1 Gbit/s", in limits::RATE;
+        /// Propagation, one way: "50 ms", or `{ uniform = [from, to] }` to be drawn.
+        delay: Ranged<Span> = Ranged::Same(Span::ZERO), eg "50 ms", in limits::DELAY;
+        /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "10 % bdp",
+        /// "bdp/sqrt(n)", "unlimited". Must be given, here or as `limit` beside the discipline.
+        buffer: Buffer, eg "1250 packets";
+        /// The discipline: a name, or a table such as { discipline = "red", gentle = true }.
+        queue: QueueSpec = QueueSpec::DropTail(queue::drop_tail::Params::default());
+        /// Loss that is not the queue's: { random = 1e-4 }, { every = 10000 } or "none".
+        loss: Option<Loss> = None, or "none";
     }
-    let (links, buffers): (Vec<Link>, Vec<Buffer>) =
-        items.iter().map(link).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-    // Before paths look for names.
-    check::names("links", links.iter().map(|link| link.name.as_str()))?;
-    Ok((links, buffers))
 }
 
-fn link(node: &Node) -> Result<(Link, Buffer), ScenarioError> {
-    let fields = node.table(KEYS, "a table headed [[links]]")?;
-    let name = fields.need("name", "write for example name = \"bottleneck\"")?.text("bottleneck")?.to_owned();
-    let count = fields.get("count").map_or(Ok(1), |n| n.whole(&limits::LINKS))? as u32;
-    let rate = fields.need("rate", "write for example rate = \"1 Gbit/s\"")?;
-    let (rate, rate_range) = RATES.mean_or_range(&rate, "1 Gbit/s")?;
-    let (delay, delay_range) =
-        fields.get("delay").map_or(Ok((Span::ZERO, None)), |n| TIMES.mean_or_range(&n, "50 ms"))?;
-    let queue = fields.get("queue");
-    let buffer = Buffer::read(&match (fields.get("buffer"), queue.as_ref().and_then(limit)) {
-        (Some(buffer), None) => buffer,
-        // `tc` says the buffer's size with the discipline.
-        (None, Some(limit)) => limit,
-        (Some(buffer), Some(limit)) => {
-            return Err(limit.wrong(format!("is the same as {}; give one of them", buffer.place)));
+/// Injected loss, decided before the queue sees the packet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// Each packet with this probability.
+    Random(f64),
+    /// Every n-th packet.
+    Every(u64),
+}
+
+base::keys! {
+    /// One of the two.
+    pub struct LossTable {
+        /// Each packet with this probability.
+        random: Option<f64> = None, in 0.0..=1.0;
+        /// Every n-th packet.
+        every: Option<u64> = None, in 2..=1_000_000_000_000;
+    }
+}
+
+impl<Buffer: KeyType + PartialEq> KeyType for Link<Buffer> {
+    const EXAMPLE: &'static str = "[[links]]";
+    const LIST: [&'static str; 2] = ["a list of tables, each headed [[links]]", "must not be empty"];
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        table::read(node, "a table headed [[links]]")
+    }
+    fn write(&self, names: &Names) -> Json {
+        table::write(self, names)
+    }
+    fn restore(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        table::restore(node)
+    }
+    fn schema(_key: &Key, defs: &mut Defs) -> Json {
+        defs.table::<Self>("Link")
+    }
+    fn listed(list: &[Self], names: &Names) -> Result<(), ScenarioError> {
+        // Before paths look for names.
+        names::learn(&names.links, "links", list.iter().map(|link| (&link.name, link.count)))
+    }
+}
+
+impl KeyType for Loss {
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        match table::read(node, "a table such as { random = 1e-4 } or { every = 10000 }")? {
+            LossTable { random: Some(p), every: None } if p < 1.0 => Ok(Self::Random(p)),
+            LossTable { random: Some(_), every: None } => {
+                Err(node.at("random").wrong("must be a probability, at least 0 and below 1"))
+            }
+            LossTable { random: None, every: Some(n) } => Ok(Self::Every(n)),
+            _ => Err(node.wrong("must hold either random = 1e-4 or every = 10000")),
         }
-        (None, None) => fields.need("buffer", "write for example buffer = \"1250 packets\", or \"unlimited\"")?,
-    })?;
-    let queue = match queue {
-        Some(node) => discipline(&node)?,
-        None => QueueSpec::DropTail(queue::drop_tail::Params::default()),
-    };
-    let loss = fields.get("loss").map_or(Ok(None), |n| loss(&n))?;
-    let unsized_yet = Limit::Unlimited;
-    Ok((Link { name, count, rate, rate_range, delay, delay_range, buffer: unsized_yet, queue, loss }, buffer))
+    }
+    fn write(&self, _names: &Names) -> Json {
+        json!(self)
+    }
+    fn schema(_key: &Key, defs: &mut Defs) -> Json {
+        defs.one_of::<LossTable>("LossTable")
+    }
 }
 
-/// Reads what a file may write after `queue =`, settled on `port`.
+impl Link<Amount> {
+    /// The link with its buffer and the amounts of its discipline in packets: `scenario.links[index]`.
+    pub(crate) fn resolve(&self, scenario: &Scenario<Amount>, index: usize) -> Result<Link, ScenarioError> {
+        let buffer = buffer::resolve(scenario, index)?;
+        let mut queue = self.queue.clone();
+        let place = ScenarioError::parameter(format!("links[{index}].queue"));
+        queue.settle(&scenario.port_of(index, buffer)).map_err(place)?;
+        let Self { name, count, rate, delay, buffer: _, queue: _, loss } = self.clone();
+        Ok(Link { name, count, rate, delay, buffer, queue, loss })
+    }
+}
+
+/// Reads what a file may write after `queue =`, with its amounts in packets on `port`.
 ///
 /// # Errors
 /// What is wrong with it, in one line.
 pub fn read_queue(text: &str, port: &Port) -> Result<QueueSpec, ScenarioError> {
-    let document = parse(&format!("queue = {text}"))?;
-    let fields = Fields::new(&document, String::new(), &["queue"])?;
-    let mut spec = discipline(&fields.need("queue", "write for example queue = \"red\"")?)?;
-    let place = |source| ScenarioError::Parameter { place: "queue".to_owned(), source };
-    spec.settle(port).map_err(place)?;
-    let chance = Stream::new(0, 0, ("check", 0), "queue");
-    spec.build(port, chance).map_err(place)?;
+    let mut spec: QueueSpec = table::read_alone("queue", text)?;
+    spec.settle(port).map_err(ScenarioError::parameter("queue"))?;
+    spec.build(port, Stream::new(0, 0, ("check", 0), "queue")).map_err(ScenarioError::parameter("queue"))?;
     Ok(spec)
-}
-
-/// What stands at `limit` in the table of a discipline.
-fn limit<'a>(node: &Node<'a>) -> Option<Node<'a>> {
-    let value = node.value.as_table()?.get("limit")?;
-    Some(Node { value, place: format!("{}.limit", node.place) })
-}
-
-fn discipline(node: &Node) -> Result<QueueSpec, ScenarioError> {
-    parameters::read(node, "discipline", &["limit"], (None, "drop-tail"), &queue_named)
-}
-
-impl Parameters for QueueSpec {
-    fn rows(&self) -> Vec<base::Param> {
-        self.rows()
-    }
-    fn spellings(&self) -> &'static [(&'static str, &'static str)] {
-        self.spellings()
-    }
-    fn set(&mut self, name: &str, value: &base::Value) -> Option<Result<(), base::ParamError>> {
-        self.set(name, value)
-    }
-}
-
-/// The discipline called `name`; `place` is where the name stands.
-pub(crate) fn queue_named(name: &str, place: &str) -> Result<QueueSpec, ScenarioError> {
-    QueueSpec::named(name).ok_or_else(|| {
-        let names: Vec<_> = QUEUES.iter().map(|entry| entry.card.name).collect();
-        let aliases: Vec<_> = QUEUES.iter().flat_map(|entry| entry.card.aliases).copied().collect();
-        unknown_name(place, "discipline", name, &names, &aliases)
-    })
-}
-
-fn loss(node: &Node) -> Result<Option<Loss>, ScenarioError> {
-    if node.as_text() == Some("none") {
-        return Ok(None);
-    }
-    let fields = node.table(LOSS_KEYS, "a table such as { random = 1e-4 } or { every = 10000 }")?;
-    match (fields.get("random"), fields.get("every")) {
-        (Some(random), None) => Ok(Some(Loss::Random(random.number()?))),
-        (None, Some(every)) => Ok(Some(Loss::Every(every.whole(&limits::LOSS_EVERY)?))),
-        _ => Err(node.wrong("must hold either random = 1e-4 or every = 10000")),
-    }
 }

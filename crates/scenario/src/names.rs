@@ -1,70 +1,55 @@
-//! Unknown words: the nearest known one, or the list of them all.
-//!
-//! Source: optimal string alignment (Damerau 1964), the distance of typing errors.
+//! Names: those that later parts of a file refer to, and unknown ones, with the nearest known one or the list of them all.
 
-use crate::ScenarioError;
+use crate::error::breaks_line;
+use crate::{ScenarioError, limits};
+use base::spelling::nearest;
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
-/// The error for a `what` (law, queue, …) called `name` that is not among `names` or their `aliases`.
-pub(crate) fn unknown_name(place: &str, what: &str, name: &str, names: &[&str], aliases: &[&str]) -> ScenarioError {
-    let available = names.join(", ");
-    let reason = if let Some(near) = nearest(name, names.iter().chain(aliases).copied()) {
-        format!("unknown {what} {name:?}; did you mean {near:?}?")
-    } else {
-        format!("unknown {what} {name:?}; available: {available}")
-    };
-    ScenarioError::wrong(place, reason)
+/// Links and groups, each with how many there are under its name. Both are empty until they have been read: paths find the
+/// links, what is recorded finds both.
+#[derive(Default)]
+pub(crate) struct Names {
+    pub links: OnceCell<Vec<(String, u32)>>,
+    pub groups: OnceCell<Vec<(String, u32)>>,
 }
 
-/// The known word a typing error or two away from `word`, if there is one.
-pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Longer words than any known one are no typing errors, and the distance is quadratic.
-    if word.len() > 64 {
-        return None;
+impl Names {
+    pub fn links(&self) -> &[(String, u32)] {
+        self.links.get().map_or(&[], Vec::as_slice)
     }
-    let lower = word.to_lowercase();
-    known
-        .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(d, candidate)| {
-            let letters = candidate.chars().count().min(lower.chars().count());
-            // At least one letter stays: "b" is no mistyped "a".
-            *d < letters.max(1) && *d <= (letters / 3).clamp(1, 3)
-        })
-        .min_by_key(|(d, _)| *d)
-        .map(|(_, candidate)| candidate)
-}
 
-/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let same = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + same);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
+    pub fn groups(&self) -> &[(String, u32)] {
+        self.groups.get().map_or(&[], Vec::as_slice)
     }
-    rows[a.len()][b.len()]
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_the_word_that_was_meant() {
-        let known = ["beta", "rate", "delay", "buffer", "highspeed", "sack"];
-        for (typed, meant) in [("betta", "beta"), ("dealy", "delay"), ("SACK", "sack"), ("high-speed", "highspeed")] {
-            assert_eq!(nearest(typed, known.into_iter()), Some(meant));
+/// Fills `known` with the names of a `list` (links or flows) and how many there are under each. Refuses names that are not
+/// different, or cannot be written as `name[3]`.
+pub(crate) fn learn<'a>(
+    known: &OnceCell<Vec<(String, u32)>>,
+    list: &str,
+    names: impl Iterator<Item = (&'a String, u32)>,
+) -> Result<(), ScenarioError> {
+    let all = known.get_or_init(|| names.map(|(name, count)| (name.clone(), count)).collect());
+    let mut seen = BTreeSet::new();
+    for (i, (name, _)) in all.iter().enumerate() {
+        let place = format!("{list}[{i}].name");
+        if !limits::NAME.contains(&(name.len() as u64)) || name.chars().any(|c| breaks_line(c) || c == '[' || c == ']')
+        {
+            return Err(ScenarioError::wrong(place, "must be 1 to 64 letters, without brackets"));
         }
-        assert_eq!(nearest("colour", known.into_iter()), None);
-        assert_eq!(nearest("b", ["a"].into_iter()), None);
-        assert_eq!(distance("ca", "ac"), 1);
-        assert_eq!(distance("", "abc"), 3);
+        if !seen.insert(name) {
+            return Err(ScenarioError::wrong(place, format!("{name:?} is taken by another")));
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with a `what` (law, queue, …) called `name` that is not among `names` or their `aliases`.
+pub(crate) fn unknown(what: &str, name: &str, names: &[&str], aliases: &[&str]) -> String {
+    match nearest(name, names.iter().chain(aliases).copied()) {
+        Some(near) => format!("unknown {what} {name:?}; did you mean {near:?}?"),
+        None => format!("unknown {what} {name:?}; available: {}", names.join(", ")),
     }
 }

@@ -1,12 +1,34 @@
-//! Whatever has a name and parameters in a file (laws, slow starts, disciplines): `"name"` or `{ key = "name", … }`.
+//! Whatever has a name and parameters (laws, slow starts, disciplines, traffic): `"name"` or `{ key = "name", … }`. The
+//! canonical form is the table with every parameter.
 
 use crate::ScenarioError;
-use crate::reader::Node;
-use base::{Param, ParamError, Value};
+use crate::names::{Names, unknown};
+use crate::node::Node;
+use crate::schema::{Defs, choice};
+use crate::table::KeyType;
+use base::{Card, Key, Param, ParamError, Value};
+use law::{LAWS, LawSpec, STARTS, StartSpec};
+use queue::{QUEUES, QueueSpec};
+use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
+use traffic::{TRAFFIC, TrafficSpec};
 
 /// What can be configured by name.
 pub(crate) trait Parameters: Sized {
+    /// What one of them is called, and the key at which its name stands.
+    const WHAT: [&'static str; 2];
+    /// The name that examples show.
+    const SHOWN: &'static str;
+    /// The name of a table without one, if there may be such a table.
+    const WITHOUT: Option<&'static str> = None;
+    /// Keys of the table that are somebody else's, with their schema.
+    fn others(_defs: &mut Defs) -> Vec<(&'static str, Json)> {
+        Vec::new()
+    }
+    /// Everything that is registered.
+    fn entries() -> Vec<(Card, Vec<Param>)>;
+    /// The one called `name`, with its defaults.
+    fn named(name: &str) -> Option<Self>;
     /// Names and defaults.
     fn rows(&self) -> Vec<Param>;
     /// Other spellings of names, and what they stand for.
@@ -17,36 +39,115 @@ pub(crate) trait Parameters: Sized {
     fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>>;
 }
 
-/// Reads a specification whose name stands at `key` (or alone; `default` if a table has no such key), with its
-/// parameters beside it; `others` are keys of the table that are somebody else's.
-pub(crate) fn read<P: Parameters>(
-    node: &Node,
-    key: &str,
-    others: &[&str],
-    (default, example): (Option<&str>, &str),
-    named: &dyn Fn(&str, &str) -> Result<P, ScenarioError>,
-) -> Result<P, ScenarioError> {
+macro_rules! parameters {
+    ($($spec:ident = $def:literal from $entries:expr, [$what:literal, $key:literal, $shown:literal] { $($own:item)* })+) => {
+        $(impl KeyType for $spec {
+            const EXAMPLE: &'static str = <Self as Parameters>::SHOWN;
+            fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+                let others = Self::others(&mut Defs::default());
+                read(node, &others.iter().map(|other| other.0).collect::<Vec<_>>())
+            }
+            fn write(&self, _names: &Names) -> Json {
+                let mut table = Map::from_iter([(Self::WHAT[1].to_owned(), json!(self.card().name))]);
+                table.extend(self.values().into_iter().map(|(name, value)| (name.to_owned(), json!(value))));
+                table.into()
+            }
+            fn restore(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+                read(node, &[])
+            }
+            fn shown(&self, _key: &Key) -> String {
+                format!("{:?}", self.card().name)
+            }
+            fn schema(_key: &Key, defs: &mut Defs) -> Json {
+                let others = Self::others(defs);
+                defs.refer($def, |_| schema_of::<Self>(&others))
+            }
+        }
+
+        impl Parameters for $spec {
+            const WHAT: [&'static str; 2] = [$what, $key];
+            const SHOWN: &'static str = $shown;
+            fn entries() -> Vec<(Card, Vec<Param>)> {
+                $entries.iter().map(|entry| (entry.card, (entry.rows)())).collect()
+            }
+            fn named(name: &str) -> Option<Self> {
+                Self::named(name)
+            }
+            fn rows(&self) -> Vec<Param> {
+                self.rows()
+            }
+            fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), ParamError>> {
+                self.set(name, value)
+            }
+            $($own)*
+        })+
+    };
+}
+
+parameters! {
+    LawSpec = "Control" from LAWS, ["law", "law", "highspeed"] {
+        // A table without a law only chooses the slow start of Reno.
+        const WITHOUT: Option<&'static str> = Some("reno");
+        fn others(defs: &mut Defs) -> Vec<(&'static str, Json)> {
+            // What it may hold stands once, not with each law.
+            let mut slow_start = defs.refer("SlowStart", |_| schema_of::<StartSpec>(&[]));
+            slow_start["description"] = json!(SLOW_START);
+            vec![("slow_start", slow_start)]
+        }
+    }
+    StartSpec = "SlowStart" from STARTS, ["slow start", "kind", "limited"] {}
+    QueueSpec = "Queue" from QUEUES, ["discipline", "discipline", "drop-tail"] {
+        fn spellings(&self) -> &'static [(&'static str, &'static str)] {
+            self.spellings()
+        }
+        fn others(_defs: &mut Defs) -> Vec<(&'static str, Json)> {
+            vec![("limit", json!({ "type": "string", "description": LIMIT }))]
+        }
+    }
+    TrafficSpec = "Traffic" from TRAFFIC, ["traffic", "kind", "bulk"] {}
+}
+
+const SLOW_START: &str = "How the window opens: a name, or a table such as { kind = \"limited\", max_ssthresh = 100 }. Default: \"classic\".";
+
+const LIMIT: &str = "The link's buffer, where `tc` says it; instead of the link's own key.";
+
+const FILE: &str = "Instead of flows: a CSV or Parquet file with the columns start_s and size_bytes.";
+
+/// The one called `name`; `place` is where the name stands.
+pub(crate) fn named<P: Parameters>(name: &str, place: &str) -> Result<P, ScenarioError> {
+    P::named(name).ok_or_else(|| {
+        let cards: Vec<Card> = P::entries().into_iter().map(|entry| entry.0).collect();
+        let names: Vec<_> = cards.iter().map(|card| card.name).collect();
+        let aliases: Vec<_> = cards.iter().flat_map(|card| card.aliases).copied().collect();
+        ScenarioError::wrong(place, unknown(P::WHAT[0], name, &names, &aliases))
+    })
+}
+
+/// Reads a specification: its name, alone or at its key in a table, with its parameters beside it; `others` are keys of the
+/// table that are somebody else's.
+pub(crate) fn read<P: Parameters>(node: &Node, others: &[&str]) -> Result<P, ScenarioError> {
     if let Some(name) = node.as_text() {
         return named(name, &node.place);
     }
+    let (key, example) = (P::WHAT[1], P::SHOWN);
     let form = format!("text such as {example:?} or a table such as {{ {key} = {example:?} }}");
-    let Some(table) = node.value.as_table() else {
+    if !node.value.is_object() {
         return Err(node.wrong(format!("must be {form}")));
-    };
+    }
     let place = format!("{}.{key}", node.place);
-    let name = match (table.get(key), default) {
-        (Some(value), _) => Node { value, place: place.clone() }.text(example)?,
+    let name = match (node.get(key), P::WITHOUT) {
+        (Some(name), _) => name.text(example)?,
         (None, Some(name)) => name,
         (None, None) => {
             return Err(ScenarioError::wrong(place, format!("missing; write for example {key} = {example:?}")));
         }
     };
-    let mut spec = named(name, &place)?;
+    let mut spec: P = named(name, &place)?;
     let rows = spec.rows();
     let names = rows.iter().map(|row| row.name).chain(spec.spellings().iter().map(|spelling| spelling.0));
     let known: Vec<&str> = [key].iter().chain(others).copied().chain(names).collect();
     let mut set = BTreeMap::new();
-    for (name, node_at) in node.table(&known, &form)?.entries() {
+    for (name, node_at) in node.table(&known, &form)? {
         if name == key || others.contains(&name) {
             continue;
         }
@@ -55,44 +156,55 @@ pub(crate) fn read<P: Parameters>(
             return Err(node_at.wrong(format!("is the same as {other}; give one of them")));
         }
         let row = rows.iter().find(|row| row.name == meant);
-        let value = match row.map(|row| &row.default) {
-            Some(Value::Pairs(_)) => pairs_of(&node_at)?,
-            _ => value_of(&node_at)?,
-        };
+        let value = value_of(&node_at, row.is_some_and(|row| matches!(row.default, Value::Pairs(_))))?;
         // A bare number of an amount is packets here, but bytes where the other spelling comes from.
         let amount = row.is_some_and(|row| row.unit == "packets");
         if meant != name && amount && matches!(value, Value::Number(_)) {
             return Err(node_at.wrong("must have its unit, such as \"30 kB\" or \"20 packets\": tc counts bytes"));
         }
-        if let Some(Err(source)) = spec.set(name, &value) {
-            return Err(ScenarioError::Parameter { place: node.place.clone(), source });
-        }
+        spec.set(name, &value).unwrap_or(Ok(())).map_err(ScenarioError::parameter(&node.place))?;
     }
     Ok(spec)
 }
 
-fn value_of(node: &Node) -> Result<Value, ScenarioError> {
+/// A value of a parameter, which may be a list of `pairs`; all else is left to the parameter to refuse.
+fn value_of(node: &Node, pairs: bool) -> Result<Value, ScenarioError> {
     match node.value {
-        toml::Value::Boolean(x) => Ok(Value::Bool(*x)),
-        toml::Value::Integer(n) => Ok(Value::Number(*n as f64)),
-        toml::Value::Float(x) => Ok(Value::Number(*x)),
-        toml::Value::String(text) => Ok(Value::Text(text.clone())),
+        Json::Bool(x) => Ok(Value::Bool(*x)),
+        Json::Number(x) => Ok(Value::Number(x.as_f64().unwrap_or(f64::NAN))),
+        Json::Null => Ok(Value::Number(f64::NAN)),
+        Json::String(text) => Ok(Value::Text(text.clone())),
+        Json::Array(_) if pairs => {
+            node.list("a list of pairs")?.iter().map(pair_of).collect::<Result<_, _>>().map(Value::Pairs)
+        }
         _ => Err(node.wrong("must be a number, a text, true or false")),
     }
 }
 
-/// A list of pairs; anything else is left to the parameter to refuse.
-fn pairs_of(node: &Node) -> Result<Value, ScenarioError> {
-    if !node.value.is_array() {
-        return value_of(node);
+fn pair_of(node: &Node) -> Result<[f64; 2], ScenarioError> {
+    match node.list(PAIR)?.as_slice() {
+        [x, y] => Ok([x.number(&Key::default())?, y.number(&Key::default())?]),
+        _ => Err(node.wrong(format!("must be {PAIR}"))),
     }
-    let mut pairs = Vec::new();
-    for entry in node.list("a list of pairs")? {
-        let pair = entry.list(PAIR)?;
-        let [x, y] = pair.as_slice() else { return Err(entry.wrong(format!("must be {PAIR}"))) };
-        pairs.push([x.number()?, y.number()?]);
-    }
-    Ok(Value::Pairs(pairs))
 }
 
 const PAIR: &str = "a pair of numbers such as [1000, 8.2]";
+
+/// Every name, and every table with its parameters under all their names.
+fn schema_of<P: Parameters>(others: &[(&str, Json)]) -> Json {
+    let mut entries = P::entries();
+    for (card, rows) in &mut entries {
+        let spellings = P::named(card.name).map_or(&[][..], |spec| spec.spellings());
+        let renamed = |(other, name): &(&'static str, &str)| {
+            let row = rows.iter().find(|row| row.name == *name)?;
+            Some(Param { name: other, ..row.clone() })
+        };
+        let more: Vec<Param> = spellings.iter().filter_map(renamed).collect();
+        rows.extend(more);
+        // A file that lists flows is read by Python, which puts its rows in its place.
+        let flows = rows.iter().find(|row| card.name == "replay" && row.name == "flows");
+        let file = flows.map(|row| Param { name: "file", meaning: FILE, ..row.clone() });
+        rows.extend(file);
+    }
+    choice(P::WHAT[1], P::WITHOUT, &entries, others)
+}

@@ -1,169 +1,121 @@
-//! Quantities that need not be the same for all flows of a group: one value, equally spaced, drawn, or a list.
+//! How files say quantities that need not be the same for all flows of a group or all links of an array.
 
 use crate::ScenarioError;
-use crate::reader::Node;
-use base::{Rate, Span};
+use crate::forms::Forms;
+use crate::names::Names;
+use crate::node::Node;
+use crate::schema::Defs;
+use crate::table::KeyType;
+use crate::types::{quantity, within};
+use base::{Key, Quantity, Ranged, Values};
+use serde_json::{Value as Json, json};
 
-/// Rates and times, as integers in their base unit.
-pub trait Quantity: Copy + Ord {
-    /// The integer.
-    fn base(self) -> u64;
-    /// The quantity of so many base units.
-    fn of(base: u64) -> Self;
-}
-
-impl Quantity for Rate {
-    fn base(self) -> u64 {
-        self.0
-    }
-    fn of(base: u64) -> Self {
-        Self(base)
-    }
-}
-
-impl Quantity for Span {
-    fn base(self) -> u64 {
-        self.0
-    }
-    fn of(base: u64) -> Self {
-        Self(base)
+base::keys! {
+    /// { from, to } or { uniform }.
+    pub struct ValuesTable<T> {
+        /// That of the first flow.
+        from: Option<T> = None;
+        /// That of the last flow.
+        to: Option<T> = None;
+        /// Both ends of uniform draws.
+        uniform: Option<(T, T)> = None;
     }
 }
 
-/// A quantity of each flow of a group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Values<T> {
-    /// All the same.
-    Same(T),
-    /// Equally spaced from the first to the last flow.
-    Spread(T, T),
-    /// Uniform draws.
-    Uniform(T, T),
-    /// As many as there are flows: one each, in order. Otherwise each flow draws one of them.
-    List(Vec<T>),
-}
-
-impl<T: Quantity> Values<T> {
-    /// The smallest that a flow can have.
-    #[must_use]
-    pub fn min(&self) -> T {
-        match self {
-            Self::Same(x) => *x,
-            Self::Spread(from, to) | Self::Uniform(from, to) => *from.min(to),
-            Self::List(list) => list.iter().min().copied().unwrap_or(T::of(0)),
-        }
-    }
-
-    /// The largest that a flow can have.
-    #[must_use]
-    pub fn max(&self) -> T {
-        match self {
-            Self::Same(x) => *x,
-            Self::Spread(from, to) | Self::Uniform(from, to) => *from.max(to),
-            Self::List(list) => list.iter().max().copied().unwrap_or(T::of(0)),
-        }
-    }
-
-    /// The mean over flows: exact for values and spreads, expected for draws.
-    #[must_use]
-    pub fn mean(&self) -> T {
-        match self {
-            Self::Same(x) => *x,
-            Self::Spread(from, to) | Self::Uniform(from, to) => T::of(u64::midpoint(from.base(), to.base())),
-            Self::List(list) => {
-                let sum: u128 = list.iter().map(|x| u128::from(x.base())).sum();
-                T::of((sum / (list.len() as u128).max(1)) as u64)
-            }
-        }
-    }
-
-    /// What is wrong with it, if anything; `word` is what one of them is called.
-    pub(crate) fn fault(&self, word: &str) -> Option<String> {
-        match self {
-            Self::Spread(from, to) | Self::Uniform(from, to) if from > to => {
-                Some(format!("the first {word} must not be above the second"))
-            }
-            Self::List(list) if list.is_empty() => Some("must not be empty".into()),
-            _ => None,
-        }
+base::keys! {
+    /// A uniform draw.
+    pub struct RangeTable<T> {
+        /// Both ends.
+        uniform: (T, T);
     }
 }
 
-/// Keys of a table of values.
-pub(crate) const VALUES_KEYS: &[&str] = &["from", "to", "uniform"];
-
-/// Keys of a range from which the links of an array draw.
-pub(crate) const RANGE_KEYS: &[&str] = &["uniform"];
-
-/// How one kind of quantity is read, and examples of it.
-pub(crate) struct Kind<T> {
-    pub read: fn(&Node, &str) -> Result<T, ScenarioError>,
-    /// What several of them are called.
-    pub words: &'static str,
-    pub examples: [&'static str; 2],
-}
-
-pub(crate) const TIMES: Kind<Span> =
-    Kind { read: |node, example| node.span(example), words: "times", examples: ["10 ms", "200 ms"] };
-
-pub(crate) const RATES: Kind<Rate> =
-    Kind { read: |node, example| node.rate(example), words: "rates", examples: ["100 Mbit/s", "155 Mbit/s"] };
-
-impl<T> Kind<T> {
-    /// One quantity.
-    pub fn one(&self, node: &Node) -> Result<T, ScenarioError> {
-        (self.read)(node, self.examples[0])
-    }
-
-    /// Both ends of what stands at `uniform`.
-    pub fn pair(&self, node: &Node) -> Result<(T, T), ScenarioError> {
-        let form = format!("a list of two {} such as {:?}", self.words, self.examples);
+/// Both ends of a range.
+impl<T: Quantity + KeyType> KeyType for (T, T) {
+    fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        let [first, second] = T::EXAMPLES;
+        let form = format!("a list of two {}s such as [{first:?}, {second:?}]", <T as Quantity>::word());
         match node.list(&form)?.as_slice() {
-            [from, to] => Ok(((self.read)(from, self.examples[0])?, (self.read)(to, self.examples[1])?)),
+            [from, to] => Ok((quantity(from, key, first)?, quantity(to, key, second)?)),
             _ => Err(node.wrong(format!("must be {form}"))),
         }
     }
-
-    /// A list of them, not empty.
-    pub fn list(&self, node: &Node) -> Result<Vec<T>, ScenarioError> {
-        let items = node.list("a list")?;
-        if items.is_empty() {
-            return Err(node.wrong("must not be empty"));
-        }
-        items.iter().map(|item| self.one(item)).collect()
+    fn hint(key: &Key) -> String {
+        format!("write for example {} = {:?}", key.name, T::EXAMPLES)
     }
-
-    /// Any of the forms.
-    pub fn values(&self, node: &Node) -> Result<Values<T>, ScenarioError> {
-        let [first, second] = self.examples;
-        let form = format!("{first:?}, {{ from, to }}, {{ uniform = [{first:?}, {second:?}] }} or a list");
-        match node.value {
-            toml::Value::Array(_) => self.list(node).map(Values::List),
-            toml::Value::Table(_) => {
-                let fields = node.table(VALUES_KEYS, &form)?;
-                match (fields.get("from"), fields.get("to"), fields.get("uniform")) {
-                    (Some(from), Some(to), None) => Ok(Values::Spread(self.one(&from)?, (self.read)(&to, second)?)),
-                    (None, None, Some(uniform)) => self.pair(&uniform).map(|(from, to)| Values::Uniform(from, to)),
-                    _ => Err(node.wrong(format!("must be {form}"))),
-                }
-            }
-            _ => self.one(node).map(Values::Same),
-        }
+    fn write(&self, names: &Names) -> Json {
+        json!([self.0.write(names), self.1.write(names)])
+    }
+    fn schema(key: &Key, defs: &mut Defs) -> Json {
+        json!({ "type": "array", "items": T::schema(key, defs), "minItems": 2, "maxItems": 2 })
     }
 }
 
-impl<T: Quantity> Kind<T> {
-    /// One quantity such as `example`, or the ends of a range from which each link draws: the mean, and the range if there
-    /// is one.
-    pub fn mean_or_range(&self, node: &Node, example: &str) -> Result<(T, Option<(T, T)>), ScenarioError> {
-        if !node.value.is_table() {
-            return Ok(((self.read)(node, example)?, None));
+impl<T: Quantity + KeyType> Forms for Values<T> {
+    type Unit = T;
+    type Table = ValuesTable<T>;
+    const NAMES: [&'static str; 2] = ["{}Values", "{}ValuesTable"];
+    const EXAMPLE: &'static str = T::EXAMPLES[0];
+    const MEANINGS: [&'static str; 4] = [
+        "The same for all.",
+        "One each, or drawn.",
+        "Equally spaced, or drawn.",
+        "One value; { from, to } equally spaced; { uniform = [from, to] } drawn; a list: one each if as many as flows, else drawn.",
+    ];
+    fn right(_example: &str) -> String {
+        let [first, second] = T::EXAMPLES;
+        format!("{first:?}, {{ from, to }}, {{ uniform = [{first:?}, {second:?}] }} or a list")
+    }
+    fn one(x: T) -> Self {
+        Self::Same(x)
+    }
+    fn list(list: Vec<T>) -> Option<Self> {
+        Some(Self::List(list))
+    }
+    fn table(table: ValuesTable<T>, _node: &Node) -> Result<Self, Option<ScenarioError>> {
+        match table {
+            ValuesTable { from: Some(from), to: Some(to), uniform: None } => Ok(Self::Spread(from, to)),
+            ValuesTable { from: None, to: None, uniform: Some((from, to)) } => Ok(Self::Uniform(from, to)),
+            _ => Err(None),
         }
-        let [first, second] = self.examples;
-        let form = format!("{example:?} or {{ uniform = [{first:?}, {second:?}] }}");
-        let fields = node.table(RANGE_KEYS, &form)?;
-        let Some(uniform) = fields.get("uniform") else { return Err(node.wrong(format!("must be {form}"))) };
-        let (from, to) = self.pair(&uniform)?;
-        Ok((Values::Uniform(from, to).mean(), Some((from, to))))
+    }
+    /// If the order is right, too.
+    fn checked(self, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        match &self {
+            Self::Spread(from, to) | Self::Uniform(from, to) if from > to => {
+                return Err(node.wrong(format!("the first {} must not be above the second", <T as Quantity>::word())));
+            }
+            Self::List(list) if list.is_empty() => return Err(node.wrong("must not be empty")),
+            _ => {}
+        }
+        within(node, self.min(), key).and(within(node, self.max(), key)).and(Ok(self))
+    }
+}
+
+impl<T: Quantity + KeyType> Forms for Ranged<T> {
+    type Unit = T;
+    type Table = RangeTable<T>;
+    const NAMES: [&'static str; 2] = ["{}OrRange", "{}Range"];
+    const EXAMPLE: &'static str = T::EXAMPLES[0];
+    const MEANINGS: [&'static str; 4] =
+        ["The same for all.", "", "A draw each.", "One value, or { uniform = [from, to] } to be drawn."];
+    fn right(example: &str) -> String {
+        let [first, second] = T::EXAMPLES;
+        format!("{example:?} or {{ uniform = [{first:?}, {second:?}] }}")
+    }
+    fn one(x: T) -> Self {
+        Self::Same(x)
+    }
+    fn table(table: RangeTable<T>, _node: &Node) -> Result<Self, Option<ScenarioError>> {
+        Ok(Self::Uniform(table.uniform.0, table.uniform.1))
+    }
+    fn checked(self, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        if let Self::Uniform(from, to) = self {
+            Values::Uniform(from, to).checked(&node.at("uniform"), &Key::default())?;
+        }
+        within(node, self.min(), key).and(within(node, self.max(), key)).and(Ok(self))
+    }
+    fn default_shown(&self, key: &Key) -> String {
+        self.min().shown(key)
     }
 }

@@ -13,8 +13,8 @@ use law::{CongestionControl, LawSpec, StartSpec};
 use proptest::prelude::*;
 use queue::{Limit, QUEUES, QueueSpec};
 use scenario::{
-    Access, By, Group, Hop, Link, Loss, PacketSpan, Pick, Quantity, Record, Rtt, Scenario, Start, Stop, Values,
-    from_canonical, read,
+    Access, By, Control, Group, Hop, Link, Loss, PacketSpan, Packets, Pareto, Pick, Quantity, Ranged, Record, Rtt,
+    Scenario, Start, Stop, Values, from_canonical, read,
 };
 use traffic::on_off::Law;
 use traffic::{PacketSize, TrafficSpec};
@@ -195,14 +195,13 @@ fn spans(from: Span, to: Span) -> impl Strategy<Value = Span> + Clone + 'static 
     (from.0..=to.0).prop_map(Span)
 }
 
-/// A quantity, or the mean of a range and the range.
-fn range<T: Quantity + std::fmt::Debug>(
-    of: impl Strategy<Value = T> + Clone,
-) -> impl Strategy<Value = (T, Option<(T, T)>)> {
-    (of.clone(), of, any::<bool>()).prop_map(|(a, b, drawn)| {
-        let (from, to) = (a.min(b), a.max(b));
-        if drawn { (Values::Uniform(from, to).mean(), Some((from, to))) } else { (from, None) }
-    })
+/// A quantity, or a range.
+fn range<T: Quantity + std::fmt::Debug>(of: impl Strategy<Value = T> + Clone) -> impl Strategy<Value = Ranged<T>> {
+    (of.clone(), of, any::<bool>()).prop_map(
+        |(a, b, drawn)| {
+            if drawn { Ranged::Uniform(a.min(b), a.max(b)) } else { Ranged::Same(a) }
+        },
+    )
 }
 
 /// Any form of a quantity.
@@ -230,17 +229,7 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
     let rate = (prop_oneof![Just(1u32), 2..50u32], range(rate), range(spans(Span::ZERO, Span::millis(1))));
     let queue = (0..QUEUES.len()).prop_map(|i| QueueSpec::named(QUEUES[i].card.name).expect("registered"));
     let link = (name, rate, buffer, prop::option::of(loss), queue).prop_map(
-        |(name, (count, (rate, rate_range), (delay, delay_range)), buffer, loss, queue)| Link {
-            name,
-            count,
-            rate,
-            rate_range,
-            delay,
-            delay_range,
-            buffer,
-            queue,
-            loss,
-        },
+        |(name, (count, rate, delay), buffer, loss, queue)| Link { name, count, rate, delay, buffer, queue, loss },
     );
     prop::collection::vec(link, 1..5).prop_map(|mut links| {
         for (i, link) in links.iter_mut().enumerate() {
@@ -256,12 +245,12 @@ fn rtts() -> impl Strategy<Value = Rtt> {
     let by = prop::sample::select(vec![By::Draws, By::Quantiles]);
     prop_oneof![
         any_values(rtt()).prop_map(Rtt::Given),
-        (two(), 1.5..1000.0, by).prop_map(|((a, b), shape, by)| Rtt::Pareto {
+        (two(), 1.5..1000.0, by).prop_map(|((a, b), shape, by)| Rtt::Pareto(Pareto {
             mean: Span(a.0.max(30_000_000_000)),
             shape,
             max: b.max(Span::millis(30)),
             by,
-        }),
+        })),
     ]
 }
 
@@ -271,7 +260,7 @@ fn life() -> impl Strategy<Value = (Start, Option<Stop>)> {
     let late = || spans(Span::secs(10), Span::secs(99));
     let start = prop_oneof![
         (early(), early()).prop_map(|(a, b)| Start::Between(a.min(b), a.max(b))),
-        (early(), spans(Span::ZERO, Span::nanos(1))).prop_map(|(from, every)| Start::Every(from, every)),
+        (early(), spans(Span::ZERO, Span::nanos(1))).prop_map(|(from, every)| Start::Every { from, every }),
         prop::collection::vec(early(), 1..5).prop_map(Start::List),
     ];
     let stop = prop_oneof![
@@ -305,6 +294,7 @@ fn options() -> impl Strategy<Value = Options> {
     let times = (timer(), timer(), timer(), spans(Span::ZERO, Span::secs(1)));
     let counts = (1..=1000u32, prop::option::of(2.0..1e9), prop::option::of(1..=1_000_000_000u32), 1..=64u32);
     (times, counts, (any::<bool>(), prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec()))).prop_map(
+        #[expect(clippy::needless_update, reason = "a new key needs no line here")]
         |(times, counts, flags)| Options {
             min_rto: times.0,
             rto_granularity: times.1,
@@ -316,6 +306,7 @@ fn options() -> impl Strategy<Value = Options> {
             delayed_ack: counts.3,
             limited_transmit: flags.0,
             ecn: flags.1,
+            ..Options::default()
         },
     )
 }
@@ -362,7 +353,7 @@ fn groups(links: &[Link]) -> impl Strategy<Value = Group> + use<> {
     let delay = prop::option::of(any_values(spans(Span::ZERO, Span::millis(2))));
     let access = (access, delay).prop_map(|(access, delay)| {
         let (rate, buffer) = access.map_or((None, None), |(rate, buffer)| (Some(rate), buffer));
-        Access { rate, buffer, delay }
+        Access { rate, buffer: buffer.map(Packets), delay }
     });
     let rate = || (1_000..1_000_000_000_000u64).prop_map(Rate);
     let sizes = || prop::sample::select(vec![PacketSize::Constant, PacketSize::Exponential]);
@@ -408,8 +399,7 @@ fn groups(links: &[Link]) -> impl Strategy<Value = Group> + use<> {
                 back,
                 rtt,
                 access,
-                law,
-                slow_start,
+                control: Control { law, slow_start },
                 recovery,
                 packet: Bytes(packet),
                 start,

@@ -4,7 +4,9 @@ extern crate elephan_scenario as scenario;
 
 use base::{Bytes, Rate, Span, Value};
 use queue::Limit;
-use scenario::{Access, By, Hop, Link, Pick, Record, Rtt, Scenario, Start, Stop, Values, from_canonical, read};
+use scenario::{
+    Access, By, Hop, Link, Pareto, Pick, Ranged, Record, Rtt, Scenario, Start, Stop, Values, from_canonical, read,
+};
 use traffic::TrafficSpec;
 use transport::{Options, Recovery};
 
@@ -15,7 +17,7 @@ const ELASTIC_50M: &str = include_str!("../../../scenarios/elastic-50m.toml");
 #[test]
 fn the_first_papers_links_are_what_it_says() {
     let slow = read(HSTCP_1G).unwrap();
-    assert_eq!(slow.links[0].rate, Rate(1_000_000_000));
+    assert_eq!(slow.links[0].rate, Ranged::Same(Rate(1_000_000_000)));
     assert_eq!(slow.links[0].buffer, Limit::Packets(1250));
     assert_eq!(slow.groups[0].rtt, Rtt::Given(Values::Spread(Span::micros(115_500), Span::micros(124_500))));
     assert_eq!(slow.groups[0].packet, Bytes(1000));
@@ -66,11 +68,11 @@ fn defaults_are_those_of_the_design() {
         scenario.record,
         Record { every: Some(Span::millis(100)), trace: vec![], packets: vec![], delays: false }
     );
-    assert_eq!((scenario.links[0].delay, scenario.links[0].loss), (Span::ZERO, None));
+    assert_eq!((scenario.links[0].delay, scenario.links[0].loss), (Ranged::Same(Span::ZERO), None));
     assert_eq!(scenario.links[0].queue.card().name, "drop-tail");
     let group = &scenario.groups[0];
     assert_eq!((group.name.as_str(), group.count, group.packet), ("flows1", 1, Bytes(1500)));
-    assert_eq!((group.law.card().name, group.slow_start.card().name), ("reno", "classic"));
+    assert_eq!((group.control.law.card().name, group.control.slow_start.card().name), ("reno", "classic"));
     assert_eq!((group.recovery, &group.traffic), (Recovery::Sack, &TrafficSpec::named("bulk").unwrap()));
     assert_eq!((&group.start, group.stop), (&Start::Between(Span::ZERO, Span::ZERO), None));
     assert_eq!(group.access, Access { rate: None, buffer: None, delay: None });
@@ -86,6 +88,9 @@ fn buffers_come_out_in_packets_or_bytes() {
     // 1 Gbit/s times 100 ms are 12.5 MB, or 8333.3 packets of 1500 B; the root of four flows halves that.
     assert_eq!(buffer("bdp"), Limit::Packets(8333));
     assert_eq!(buffer("0.1 bdp"), Limit::Packets(833));
+    assert_eq!(buffer("10 % bdp"), buffer("0.1 bdp"));
+    assert_eq!(buffer("10 % of bdp"), buffer("0.1 bdp"));
+    assert_eq!(buffer("0"), Limit::Packets(0));
     assert_eq!(buffer("bdp/sqrt(n)"), Limit::Packets(4167));
     assert_eq!(buffer("0.5 bdp/sqrt(n)"), Limit::Packets(2083));
     assert_eq!(buffer("5 ms"), Limit::Packets(417));
@@ -98,6 +103,8 @@ fn thresholds_are_said_in_any_unit_and_shown_in_packets() {
         |queue: &str| small(&format!("buffer = \"1250 packets\"\nqueue = {{ {queue} }}"), "").links[0].queue.values();
     let red = shown("discipline = \"red\", min_th = \"10 % of buffer\", max_th = \"5 ms\"");
     let value = |name| red.iter().find(|row| row.0 == name).expect("of red").1.clone();
+    let bdp = shown("discipline = \"red\", min_th = \"0.5 bdp\", max_th = \"bdp\"");
+    assert_eq!(bdp, shown("discipline = \"red\", min_th = \"50 % bdp\", max_th = \"100 % of bdp\""));
     // 1 Gbit/s times 5 ms are 416.7 packets of 1500 B.
     assert_eq!(value("min_th"), Value::Text("125 packets".into()));
     assert_eq!(value("max_th"), Value::Text(format!("{} packets", 625_000.0 / 1500.0)));
@@ -143,7 +150,7 @@ fn round_trip_times_are_values_spreads_or_draws() {
     assert_eq!(rtt("{ from = \"20 ms\", to = \"50 ms\" }"), Rtt::Given(spread));
     assert_eq!(range("{ uniform = [\"20 ms\", \"50 ms\"] }"), [20, 35, 50].map(Span::millis));
     // The third paper's: the smallest is 100 ms / 6.
-    let law = |by| Rtt::Pareto { mean: Span::millis(100), shape: 1.2, max: Span::secs(10), by };
+    let law = |by| Rtt::Pareto(Pareto { mean: Span::millis(100), shape: 1.2, max: Span::secs(10), by });
     let pareto = "{ pareto = { mean = \"100 ms\", shape = 1.2 } }";
     assert_eq!(
         (rtt(pareto), range(pareto)[..2].to_vec()),
@@ -175,9 +182,9 @@ fn clusters(flows: &str) -> Scenario {
 fn arrays_of_links_are_clusters_of_servers_and_clients() {
     let scenario =
         clusters("count = 800\n[[flows]]\npath = [\"core\", \"client[7]\"]\nrtt = \"1 s\"\npacket = \"500 B\"");
-    let Link { count, rate, rate_range, delay, .. } = scenario.links[2].clone();
-    assert_eq!((count, rate, delay), (1000, Rate(127_500_000), Span::millis(35)));
-    assert_eq!(rate_range, Some((Rate(100_000_000), Rate(155_000_000))));
+    let Link { count, rate, delay, .. } = scenario.links[2].clone();
+    assert_eq!((count, rate.mean(), delay.mean()), (1000, Rate(127_500_000), Span::millis(35)));
+    assert_eq!(rate, Ranged::Uniform(Rate(100_000_000), Rate(155_000_000)));
     let path = |group: usize| scenario.groups[group].path.iter().map(|hop| (hop.link, hop.pick)).collect::<Vec<_>>();
     assert_eq!(path(0), [(0, Pick::Each), (1, Pick::One(0)), (2, Pick::Each)]);
     assert_eq!(path(1), [(1, Pick::One(0)), (2, Pick::One(7))]);
@@ -265,7 +272,7 @@ fn flows_come_and_go() {
     assert_eq!(start("\"2 s\""), Start::Between(s(2), s(2)));
     assert_eq!(start("{ from = \"1 s\", to = \"2 s\" }"), Start::Between(s(1), s(2)));
     let every = start("{ from = \"1 s\", every = \"10 s\" }");
-    assert_eq!((&every, every.last(3)), (&Start::Every(s(1), s(10)), s(21)));
+    assert_eq!((&every, every.last(3)), (&Start::Every { from: s(1), every: s(10) }, s(21)));
     assert_eq!(start("[\"1 s\", \"2 s\", \"5 s\"]"), Start::List(vec![s(1), s(2), s(5)]));
     assert_eq!(stop("\"5 s\""), Some(Stop::Between(s(5), s(5))));
     assert_eq!(stop("{ from = \"5 s\", to = \"6 s\" }"), Some(Stop::Between(s(5), s(6))));
@@ -335,7 +342,7 @@ fn datagrams_have_no_sender_to_speak_of() {
     for (from, to, message) in [
         ("\"control\":null", control, "flows[0].control: does not go with poisson traffic"),
         ("\"recovery\":null", "\"recovery\":\"sack\"", "flows[0].recovery: does not go with poisson traffic"),
-        ("poisson", "cbr", "flows[0].traffic.size: unknown key; known here: rate"),
+        ("poisson", "cbr", "flows[0].traffic.size: unknown key; known here: kind, rate"),
         (
             "poisson\",\"rate\":\"1.25 Mbit/s\",\"size\":\"constant\"",
             "bulk\"",
@@ -362,7 +369,7 @@ fn only_tcp_counts_where_a_buffer_is_sized() {
 }
 
 #[test]
-fn every_tcp_key_is_heard() {
+fn every_tcp_key_is_read() {
     let tcp = |text: &str| small("", &format!("tcp = {text}")).groups[0].tcp.clone();
     assert_eq!(tcp("\"linux\""), Options::linux());
     for text in [

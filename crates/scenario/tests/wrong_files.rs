@@ -254,6 +254,24 @@ fn links() {
 }
 
 #[test]
+fn amounts() {
+    all_refused(
+        r#"
+- buffer = "1250 packets"
++ buffer = "0 % bdp"
+! links[0].buffer: "0 % bdp" is out of range; shares of the bdp lie above 0 and up to 10^6
++ buffer = "10 %"
+! links[0].buffer: "10 %" is out of range; a buffer is no share of itself; give a share of the bdp
++ buffer = 1979-05-27
+! links[0].buffer: must be text with a unit, such as "1250 packets", not a date
+- discipline = "drop-tail"
++ discipline = "red", min_th = "bdp/sqrt(n)"
+! links[0].queue.min_th: bdp/sqrt(n) sizes buffers; give a share of the buffer or of the bdp
+"#,
+    );
+}
+
+#[test]
 fn flows() {
     all_refused(
         r#"
@@ -358,7 +376,7 @@ fn arrays_of_links() {
 + rate = { uniform = ["9 bit/s", "1 Gbit/s"] }
 ! links[0].rate: must lie between 1 kbit/s and 1000 Tbit/s, not 9 bit/s
 + rate = {}
-! links[0].rate: must be "1 Gbit/s" or { uniform = ["100 Mbit/s", "155 Mbit/s"] }
+! links[0].rate.uniform: missing; write for example uniform = ["100 Mbit/s", "155 Mbit/s"]
 + rate = { pareto = ["9 bit/s", "1 Gbit/s"] }
 ! links[0].rate.pareto: unknown key; known here: uniform
 - delay = "50 ms"
@@ -394,7 +412,7 @@ fn what_flows_draw() {
 ! flows[0].access.delay: the first time must not be above the second
 - shape = 1.2
 + shape = 1.2, by = "chance"
-! flows[1].rtt.pareto.by: must be "draws" or "quantiles"
+! flows[1].rtt.pareto.by: unknown by "chance"; available: draws, quantiles
 - stop = "15 s"
 + stop = { from = "18 s", to = "17 s" }
 ! flows[0].stop: from must not be later than to
@@ -490,18 +508,18 @@ fn senders() {
 + initial_window = 1.5
 ! flows[0].tcp.initial_window: must be a whole number from 1 to 1000
 + initial_ssthresh = 1
-! flows[0].tcp.initial_ssthresh: must lie between 2 and 10^9 segments
+! flows[0].tcp.initial_ssthresh: must lie between 2 and 1000000000 segments
 + initial_ssthresh = "20"
 ! flows[0].tcp.initial_ssthresh: must be a number of segments, or "none"
 + receive_window = "64 kB"
-! flows[0].tcp.receive_window: must be a whole number of segments, or "none"
+! flows[0].tcp.receive_window: must be a whole number of segments from 1 to 1000000000, or "none"
 + limited_transmit = "yes"
 ! flows[0].tcp.limited_transmit: must be true or false
 + send_jitter = "2 s"
 ! flows[0].tcp.send_jitter: must lie between 0 s and 1 s, not 2 s
 - ecn = "off"
 + ecn = "maybe"
-! flows[0].tcp.ecn: must be "on", "off" or "l4s"
+! flows[0].tcp.ecn: unknown ecn "maybe"; available: off, on, l4s
 - tcp = { min_rto = "200 ms", delayed_ack = 2, ecn = "off" }
 + tcp = "windows"
 ! flows[0].tcp: unknown profile "windows"; must be "linux" or a table such as { min_rto = "200 ms" }

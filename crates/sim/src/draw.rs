@@ -5,9 +5,9 @@
 
 use crate::network::LinkPlan;
 use crate::probe::ProbePlan;
-use base::{Span, Stream, Time};
+use base::{ParetoQuantiles, Span, Stream, Time};
 use queue::Port;
-use scenario::{By, Group, Hop, Link, ParetoQuantiles, Pick, Quantity, Rtt, Scenario, Start, Stop, Values};
+use scenario::{By, Group, Hop, Link, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
 
 /// The links of all tables one after the other: those of an array lie together.
 #[derive(Debug)]
@@ -61,8 +61,8 @@ fn plan(scenario: &Scenario, replication: u32, (i, link): (usize, &Link), member
         1 => Stream::new(scenario.seed, replication, ("link", i as u64), purpose),
         _ => of_array(purpose),
     };
-    let rate = link.rate_range.map_or(link.rate, |range| between(range, of_array("rate")));
-    let delay = link.delay_range.map_or(link.delay, |range| between(range, of_array("delay")));
+    let rate = drawn(link.rate, || of_array("rate"));
+    let delay = drawn(link.delay, || of_array("delay"));
     let port = Port { rate, ..scenario.port(i) };
     LinkPlan {
         rate,
@@ -82,6 +82,13 @@ fn probe(scenario: &Scenario, link: Hop) -> ProbePlan {
         gap: scenario.mean_rtt(link.link).unwrap_or(Span::ZERO),
         delays: scenario.record.delays,
         packets: packets.iter().map(|span| (Time::ZERO + span.from, Time::ZERO + span.to)).collect(),
+    }
+}
+
+fn drawn<T: Quantity>(values: Ranged<T>, stream: impl FnOnce() -> Stream) -> T {
+    match values {
+        Ranged::Same(x) => x,
+        Ranged::Uniform(from, to) => between((from, to), stream()),
     }
 }
 
@@ -108,10 +115,8 @@ pub struct Draws<'a> {
 
 impl<'a> Draws<'a> {
     pub fn new(group: &'a Group) -> Self {
-        let quantiles = match group.rtt {
-            Rtt::Pareto { mean, shape, max, by: By::Quantiles } => {
-                Some(ParetoQuantiles::new(mean, shape, max, group.count))
-            }
+        let quantiles = match &group.rtt {
+            Rtt::Pareto(law) if law.by == By::Quantiles => Some(law.quantiles(group.count)),
             _ => None,
         };
         Self { group, quantiles }
@@ -143,9 +148,7 @@ impl<'a> Draws<'a> {
         match (&self.group.rtt, &self.quantiles) {
             (Rtt::Given(values), _) => value(values, i, self.group.count, stream),
             (_, Some(quantiles)) => quantiles.at(i),
-            (Rtt::Pareto { mean, shape, max, .. }, None) => {
-                Span::from_secs(stream().pareto(mean.as_secs(), *shape)).min(*max)
-            }
+            (Rtt::Pareto(law), None) => Span::from_secs(stream().pareto(law.mean.as_secs(), law.shape)).min(law.max),
             (Rtt::Auto, None) => Span::ZERO,
         }
     }
@@ -163,7 +166,7 @@ impl<'a> Draws<'a> {
             + match &self.group.start {
                 Start::Between(from, to) if from == to => *from,
                 Start::Between(from, to) => stream("start").span_between(*from, *to),
-                Start::Every(from, every) => Span(from.0 + every.0 * u64::from(i)),
+                Start::Every { from, every } => Span(from.0 + every.0 * u64::from(i)),
                 Start::List(list) => one_of(list, i, self.group.count, || stream("start")),
             };
         let after = |span: Span| Time(start.0.saturating_add(span.0.max(1)));

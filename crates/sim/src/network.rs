@@ -278,7 +278,7 @@ impl Network {
             lead: round.lead,
             back: round.back,
             access,
-            access_buffer: group.access.buffer,
+            access_buffer: group.access.buffer.map(|packets| packets.0),
             jitter: (jitter > Span::ZERO).then(|| (jitter, stream(&purpose(place)))),
             packet: group.packet.0 as u32,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
@@ -336,7 +336,7 @@ impl Network {
 fn new_sender(group: &Group, data_end: u32) -> Sender<Control> {
     let tcp: &Options = &group.tcp;
     let ssthresh = tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
-    let control = group.law.build(&group.slow_start, f64::from(tcp.initial_window), ssthresh);
+    let control = group.control.law.build(&group.control.slow_start, f64::from(tcp.initial_window), ssthresh);
     Sender::new(control.expect("checked when the scenario was read"), group.recovery, tcp, data_end)
 }
 
@@ -368,7 +368,7 @@ fn packets_per_second(group: &Group) -> f64 {
 
 /// Sequence numbers have 32 bits: TCP sends what its narrowest link passes, datagrams what their source says.
 fn check_sequence_numbers(scenario: &Scenario, index: usize, group: &Group) -> Result<(), BuildError> {
-    let narrowest = group.path.iter().map(|hop| scenario.links[hop.link].fastest().0).min().unwrap_or(0);
+    let narrowest = group.path.iter().map(|hop| scenario.links[hop.link].rate.max().0).min().unwrap_or(0);
     // Each transfer of a session leaves one number out, and may be of one segment.
     let numbers = if group.traffic.sort() == Sort::Session { 2.0 } else { 1.0 };
     let passed = numbers * Rate(narrowest).bytes_in(scenario.duration) / group.packet.0 as f64;

@@ -1,6 +1,7 @@
 //! What a scenario may choose about TCP besides the law: the recovery, and the keys of `tcp = {…}`.
 
 use base::{Flags, Span};
+use std::ops::RangeInclusive;
 
 /// How losses are found and repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub enum Recovery {
     Sack,
     /// The same losses, repaired in proportion to what arrives (RFC 9937).
     Prr,
-    /// Losses told by time, probes for the tail (RFC 8985), repaired as by PRR.
+    /// Losses detected by time, probes for the tail (RFC 8985), repaired as by PRR.
     Rack,
 }
 
@@ -77,7 +78,7 @@ pub enum Ecn {
     Off,
     /// ECT(0): RFC 3168.
     On,
-    /// ECT(1): that its sender is a scalable one (RFC 9331), for queues that tell the two apart.
+    /// ECT(1): that its sender is a scalable one (RFC 9331), for queues that distinguish the two.
     L4s,
 }
 
@@ -102,47 +103,34 @@ impl Ecn {
     }
 }
 
-/// The keys of `tcp = {…}`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Smallest retransmission timeout (RFC 6298: one second).
-    pub min_rto: Span,
-    /// Granularity G of the timer: timeouts are rounded up to multiples of it (RFC 6298).
-    pub rto_granularity: Span,
-    /// Initial window, in segments.
-    pub initial_window: u32,
-    /// Initial slow-start threshold, in segments; `None` for none.
-    pub initial_ssthresh: Option<f64>,
-    /// Receive window, in segments; `None` for no limit.
-    pub receive_window: Option<u32>,
-    /// In-order segments per acknowledgement; 1 acknowledges each.
-    pub delayed_ack: u32,
-    /// Longest delay of a delayed acknowledgement.
-    pub delayed_ack_timeout: Span,
-    /// Whether the first two duplicate ACKs release new data (RFC 3042); RACK's pipe lets them anyway.
-    pub limited_transmit: bool,
-    /// Whether data is ECN-capable, and how; its sender then answers echoes (RFC 3168).
-    pub ecn: Ecn,
-    /// Each packet is sent a uniform time in [0, this] late, order kept.
-    pub send_jitter: Span,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            min_rto: Span::secs(1),
-            rto_granularity: Span::millis(1),
-            initial_window: 2,
-            initial_ssthresh: None,
-            receive_window: None,
-            delayed_ack: 1,
-            delayed_ack_timeout: Span::millis(200),
-            limited_transmit: true,
-            ecn: Ecn::Off,
-            send_jitter: Span::ZERO,
-        }
+base::keys! {
+    /// TCP besides the law.
+    pub struct Options {
+        /// Smallest retransmission timeout.
+        min_rto: Span = Span::secs(1), eg "200 ms", in TIMER;
+        /// Granularity of the timer.
+        rto_granularity: Span = Span::millis(1), eg "1 ms", in TIMER;
+        /// Initial window, in segments.
+        initial_window: u32 = 2, in 1..=1000;
+        /// Initial slow-start threshold, in segments, or "none".
+        initial_ssthresh: Option<f64> = None, unit "segments", in 2.0..=1e9, or "none";
+        /// Receive window, in whole segments, or "none".
+        receive_window: Option<u32> = None, unit "segments", in 1..=1_000_000_000, or "none";
+        /// In-order segments per acknowledgement; 1 acknowledges each.
+        delayed_ack: u32 = 1, in 1..=64;
+        /// Longest delay of a delayed acknowledgement.
+        delayed_ack_timeout: Span = Span::millis(200), eg "200 ms", in TIMER;
+        /// Whether the first two duplicate ACKs release new data (RFC 3042); RACK's pipe lets them anyway.
+        limited_transmit: bool = true;
+        /// Explicit congestion notification: "off", "on" (RFC 3168), or "l4s" (ECT(1), RFC 9331).
+        ecn: Ecn = Ecn::Off;
+        /// Each packet is sent a uniform time in [0, this] late, order kept: "8 us".
+        send_jitter: Span = Span::ZERO, eg "8 us", in Span::ZERO..=Span::secs(1);
     }
 }
+
+/// What a timer may be set to.
+const TIMER: RangeInclusive<Span> = Span::nanos(1)..=Span::secs(3600);
 
 impl Options {
     /// The profile `tcp = "linux"`: initial window 10 (RFC 6928), minimum timeout 200 ms, an ACK for two segments

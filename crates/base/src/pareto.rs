@@ -4,7 +4,7 @@
 //! buffer in BDP would be mislabelled; here all are scaled so that the mean over the flows is the law's.
 //! Source: Andrew et al., IEEE Communications Letters 2005, for the law; the quantiles are ours.
 
-use base::Span;
+use crate::time::Span;
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,216 @@
+//! Tables of the scenario file, said once: the [`keys!`](crate::keys) macro makes the struct of a table and shows each of
+//! its keys, with default, example, unit, range and meaning, to whoever reads, writes or describes the table.
+//!
+//! What a type looks like in a file, in the canonical form and in the schema is not known here: readers and visitors
+//! implement [`ReadKey`] and [`VisitKey`] for the types that they know.
+
+use crate::rate::{Bytes, Rate};
+use crate::time::Span;
+use std::ops::RangeInclusive;
+
+/// What is said once of a key, besides its type and default.
+#[derive(Clone, Debug, Default)]
+pub struct Key {
+    /// As files spell it.
+    pub name: &'static str,
+    /// One sentence or two.
+    pub meaning: &'static str,
+    /// A right value, as messages show it; empty for the example of the type.
+    pub example: &'static str,
+    /// Unit of a bare number, empty for pure numbers.
+    pub unit: &'static str,
+    /// Between which values it must lie.
+    pub range: Option<Range>,
+    /// A word that may stand in place of a value, empty if there is none: no value of an `Option`; of other types, what
+    /// is only for those who prepare a file.
+    pub word: &'static str,
+    /// The version that brought the key; empty if every stored canonical form has it. Canonical forms leave such a key out
+    /// where it has its default, so that what was stored before keeps its identity.
+    pub since: &'static str,
+}
+
+/// A range of values, both ends included.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Range {
+    /// Of whole numbers; of texts and lists, of their length.
+    Whole(RangeInclusive<u64>),
+    /// Of numbers.
+    Number(RangeInclusive<f64>),
+    /// Of times.
+    Time(RangeInclusive<Span>),
+    /// Of rates.
+    Rate(RangeInclusive<Rate>),
+    /// Of sizes.
+    Size(RangeInclusive<Bytes>),
+}
+
+macro_rules! ranges {
+    ($($kind:ident: $bound:ty;)+) => {
+        $(impl From<RangeInclusive<$bound>> for Range {
+            fn from(ends: RangeInclusive<$bound>) -> Self {
+                Self::$kind(ends)
+            }
+        })+
+    };
+}
+
+ranges! {
+    Whole: u64;
+    Number: f64;
+    Time: Span;
+    Rate: Rate;
+    Size: Bytes;
+}
+
+/// Reads a table: what it cannot read is an `Error`.
+pub trait KeyReader {
+    /// What is wrong with the table.
+    type Error;
+}
+
+/// Reads keys of one type.
+pub trait ReadKey<T>: KeyReader {
+    /// The value at `key`; its `default` if nothing stands there.
+    ///
+    /// # Errors
+    /// What is wrong with it, or that it is missing.
+    fn read_key(&mut self, key: &Key, default: Option<T>) -> Result<T, Self::Error>;
+}
+
+/// Is shown keys of one type.
+pub trait VisitKey<T> {
+    /// Is shown `key`, its value if there is a table, and its default if there is one.
+    fn visit_key(&mut self, key: &Key, value: Option<&T>, default: Option<T>);
+}
+
+/// A table that `R` can read.
+pub trait ReadTable<R: KeyReader>: Sized {
+    /// The table, key by key in the order of its declaration.
+    ///
+    /// # Errors
+    /// What is wrong with the first key that cannot be read.
+    fn read_table(reader: &mut R) -> Result<Self, R::Error>;
+}
+
+/// A table whose keys can be shown to `V`.
+pub trait VisitTable<V> {
+    /// Shows every key, with its value if there is a `table`.
+    fn visit_table(table: Option<&Self>, visitor: &mut V);
+}
+
+/// What a table is.
+pub trait About {
+    /// One sentence.
+    const ABOUT: &'static str;
+}
+
+/// Declares a table of the scenario file: a struct whose fields are keys.
+///
+/// A field is `name: Type`, then, each of them only if there is one and in this order: `as "key"` in front of the colon where
+/// files spell it otherwise; `= default` (a key without default must be given); `eg "a right value"`; `unit "segments"`;
+/// `in 1..=10`; `or "word"` (see [`Key::word`]); `since "version"`, which every key needs that comes after
+/// the first release (see [`Key::since`]). The schema and the reference page end the meaning with the default, unless the
+/// meaning itself says `Default: …`.
+///
+/// ```
+/// elephan_base::keys! {
+///     /// A sender's timers.
+///     pub struct Timers {
+///         /// Smallest retransmission timeout.
+///         min_rto: elephan_base::Span = elephan_base::Span::secs(1), eg "200 ms", in elephan_base::Span(1)..=elephan_base::Span::secs(60);
+///         /// Most retransmissions in a row.
+///         tries: Option<u32> = None, unit "packets", in 1..=100, or "unlimited";
+///     }
+/// }
+/// use elephan_base::keys::{Range, VisitKey, VisitTable};
+/// struct Ranges(Vec<(&'static str, Option<Range>)>);
+/// impl<T> VisitKey<T> for Ranges {
+///     fn visit_key(&mut self, key: &elephan_base::Key, _value: Option<&T>, _default: Option<T>) {
+///         self.0.push((key.name, key.range.clone()));
+///     }
+/// }
+/// let mut ranges = Ranges(Vec::new());
+/// Timers::visit_table(None, &mut ranges);
+/// assert_eq!(ranges.0[1], ("tries", Some(Range::Whole(1..=100))));
+/// assert_eq!(Timers::default().min_rto, elephan_base::Span::secs(1));
+/// ```
+#[macro_export]
+macro_rules! keys {
+    (
+        $(#[doc = $about:literal])+
+        $vis:vis struct $table:ident $(<$param:ident $(= $usual:ty)?>)? {
+            $(
+                $(#[doc = $meaning:literal])+
+                $field:ident $(as $name:literal)? : $ty:ty
+                $(= $default:expr)? $(, eg $example:literal)? $(, unit $unit:literal)? $(, in $range:expr)?
+                $(, or $word:literal)? $(, since $since:literal)?;
+            )+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq)]
+        $vis struct $table $(<$param $(= $usual)?>)? {
+            $($(#[doc = $meaning])+ pub $field: $ty,)+
+        }
+
+        impl $(<$param>)? $crate::keys::About for $table $(<$param>)? {
+            const ABOUT: &'static str = concat!($($about),+).trim_ascii();
+        }
+
+        impl<$($param,)? Reader> $crate::keys::ReadTable<Reader> for $table $(<$param>)?
+        where
+            Reader: $crate::keys::KeyReader $(+ $crate::keys::ReadKey<$ty>)+,
+        {
+            fn read_table(reader: &mut Reader) -> Result<Self, Reader::Error> {
+                Ok(Self {
+                    $($field: {
+                        let key = $crate::keys!(@key $field $(as $name)?, [$($meaning)+] $(, eg $example)?
+                            $(, unit $unit)? $(, in $range)? $(, or $word)? $(, since $since)?);
+                        $crate::keys::ReadKey::<$ty>::read_key(reader, &key, $crate::keys!(@option $($default)?))?
+                    },)+
+                })
+            }
+        }
+
+        impl<$($param,)? Visitor> $crate::keys::VisitTable<Visitor> for $table $(<$param>)?
+        where
+            $(Visitor: $crate::keys::VisitKey<$ty>,)+
+        {
+            fn visit_table(table: Option<&Self>, visitor: &mut Visitor) {
+                $({
+                    let key = $crate::keys!(@key $field $(as $name)?, [$($meaning)+] $(, eg $example)?
+                        $(, unit $unit)? $(, in $range)? $(, or $word)? $(, since $since)?);
+                    let value = table.map(|table| &table.$field);
+                    $crate::keys::VisitKey::<$ty>::visit_key(visitor, &key, value, $crate::keys!(@option $($default)?));
+                })+
+            }
+        }
+
+        $crate::keys!(@default $table $(<$param>)? { $($field [$($default)?])+ });
+    };
+    (@key $field:ident $(as $name:literal)?, [$($meaning:literal)+] $(, eg $example:literal)?
+        $(, unit $unit:literal)? $(, in $range:expr)? $(, or $word:literal)? $(, since $since:literal)?) => {
+        $crate::Key {
+            name: $crate::keys!(@first $($name)? stringify!($field)),
+            meaning: concat!($($meaning),+).trim_ascii(),
+            example: concat!($($example)?),
+            unit: concat!($($unit)?),
+            range: $crate::keys!(@option $($crate::keys::Range::from($range))?),
+            word: concat!($($word)?),
+            since: concat!($($since)?),
+        }
+    };
+    (@first $name:literal $($field:tt)+) => { $name };
+    (@first $field:expr) => { $field };
+    (@option) => { None };
+    (@option $value:expr) => { Some($value) };
+    // Only tables whose every key has one.
+    (@default $table:ident { $($field:ident [$default:expr])+ }) => {
+        impl Default for $table {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+    };
+    (@default $($other:tt)+) => {};
+}

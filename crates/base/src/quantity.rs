@@ -1,0 +1,83 @@
+//! Times, rates and sizes as quantities: integers in a base unit that files write as text.
+
+use crate::keys::Range;
+use crate::rate::{Bytes, Rate};
+use crate::text::{self, TextError};
+use crate::time::Span;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::ops::RangeInclusive;
+
+/// An integer in a base unit, which files write as a number with a unit.
+pub trait Quantity: Copy + Ord + Serialize + DeserializeOwned {
+    /// `"Time"`
+    const NAME: &'static str;
+    /// A small one and a large one.
+    const EXAMPLES: [&'static str; 2];
+    /// What canonical forms add to keys that hold the integer: the base unit.
+    const SUFFIX: &'static str;
+    /// The integer.
+    fn base(self) -> u64;
+    /// The quantity of so many base units.
+    fn of(base: u64) -> Self;
+    /// Reads it.
+    ///
+    /// # Errors
+    /// [`TextError`], with what would be right.
+    fn parse(text: &str) -> Result<Self, TextError>;
+    /// Writes it.
+    fn text(self) -> String;
+    /// What can be read, as a regular expression.
+    fn pattern() -> String;
+    /// The ends of a range of such quantities.
+    fn ends(range: &Range) -> Option<&RangeInclusive<Self>>;
+
+    /// `"time"`
+    #[must_use]
+    fn word() -> String {
+        Self::NAME.to_lowercase()
+    }
+}
+
+macro_rules! quantities {
+    ($($ty:ident: $name:ident $examples:tt $suffix:literal $parse:path, $text:path, $pattern:expr;)+) => {
+        $(impl Quantity for $ty {
+            const NAME: &'static str = stringify!($name);
+            const EXAMPLES: [&'static str; 2] = $examples;
+            const SUFFIX: &'static str = $suffix;
+            fn base(self) -> u64 {
+                self.0
+            }
+            fn of(base: u64) -> Self {
+                Self(base)
+            }
+            fn parse(text: &str) -> Result<Self, TextError> {
+                $parse(text)
+            }
+            fn text(self) -> String {
+                $text(self)
+            }
+            fn pattern() -> String {
+                $pattern
+            }
+            fn ends(range: &Range) -> Option<&RangeInclusive<Self>> {
+                if let Range::$name(ends) = range { Some(ends) } else { None }
+            }
+        })+
+    };
+}
+
+quantities! {
+    Span: Time ["10 ms", "200 ms"] "_ps" text::span, text::format_span,
+        format!(r"{}\s*({})|0", text::NUMBER, text::time_units().join("|"));
+    // Nothing passes at no rate.
+    Rate: Rate ["100 Mbit/s", "155 Mbit/s"] "_bps" text::rate, text::format_rate,
+        format!(r"{}\s*({})", text::NUMBER, text::rate_units().join("|"));
+    Bytes: Size ["1500 B", "9000 B"] "_bytes" text::bytes, size,
+        format!(r"{}\s*({})|0", text::NUMBER, text::byte_units().join("|"));
+}
+
+/// Sizes of packets are said in bytes.
+fn size(bytes: Bytes) -> String {
+    if bytes.0 < 100_000 { format!("{} B", bytes.0) } else { text::format_bytes(bytes) }
+}

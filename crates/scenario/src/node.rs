@@ -1,0 +1,173 @@
+//! A reader over the tree of a file, or of a canonical form, that carries the place, so that every refusal can name it.
+
+use crate::ScenarioError;
+use crate::error::{one_line, position};
+use crate::names::Names;
+use base::Key;
+use base::keys::Range;
+use base::spelling::nearest;
+use base::text::TextError;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Parses TOML into the tree that canonical forms have as well; numbers without end or meaning become `null`.
+pub(crate) fn parse(text: &str) -> Result<Value, ScenarioError> {
+    toml::from_str(text).map_err(|error| {
+        let at = position(text, error.span().map_or(text.len(), |span| span.start));
+        ScenarioError::syntax(at, error.message())
+    })
+}
+
+/// What the parser makes of a date: a table with this key.
+const DATE: &str = "$__toml_private_datetime";
+
+/// `key` as TOML writes it.
+fn quoted(key: &str) -> String {
+    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if bare { key.to_owned() } else { format!("{key:?}") }
+}
+
+/// A value and its place.
+pub(crate) struct Node<'a> {
+    /// What stands there.
+    pub value: &'a Value,
+    /// `flows[1].control.beta`
+    pub place: String,
+    /// What can be referred to.
+    pub names: &'a Names,
+}
+
+impl<'a> Node<'a> {
+    /// An error at this place.
+    pub fn wrong(&self, reason: impl Into<String>) -> ScenarioError {
+        ScenarioError::wrong(&self.place, reason)
+    }
+
+    /// The word for what stands here, with its article.
+    fn kind(&self) -> &'static str {
+        match self.value {
+            Value::String(_) => "text",
+            Value::Number(_) => "a bare number",
+            Value::Bool(_) => "true or false",
+            Value::Array(_) => "a list",
+            Value::Object(table) if table.contains_key(DATE) => "a date",
+            Value::Object(_) => "a table",
+            Value::Null => "nan, inf or null",
+        }
+    }
+
+    /// The text here, or `None` if something else stands here.
+    pub fn as_text(&self) -> Option<&'a str> {
+        self.value.as_str()
+    }
+
+    /// The text here.
+    pub fn text(&self, example: &str) -> Result<&'a str, ScenarioError> {
+        self.as_text().ok_or_else(|| self.wrong(format!("must be text such as {example:?}, not {}", self.kind())))
+    }
+
+    /// The quantity here, which `read` makes of its text.
+    pub fn quantity<T>(&self, read: fn(&str) -> Result<T, TextError>, example: &str) -> Result<T, ScenarioError> {
+        let text = self
+            .as_text()
+            .ok_or_else(|| self.wrong(format!("must be text with a unit, such as {example:?}, not {}", self.kind())))?;
+        read(text).map_err(|source| {
+            // A unit that is missing is that of the example.
+            let source = match (source, example.split_once(' ')) {
+                (TextError::NoUnit(text, _), Some((_, unit))) => {
+                    let right = format!("{} {unit}", text.trim());
+                    TextError::NoUnit(text, right)
+                }
+                (source, _) => source,
+            };
+            self.wrong(source.to_string())
+        })
+    }
+
+    /// The whole number here.
+    pub fn whole<T: TryFrom<u64>>(&self, key: &Key) -> Result<T, ScenarioError> {
+        // TOML's integers end at 63 bits.
+        let any = 0..=u64::MAX;
+        let range = if let Some(Range::Whole(range)) = &key.range { range } else { &any };
+        let x = self.value.as_u64().filter(|n| range.contains(n)).and_then(|n| T::try_from(n).ok());
+        x.ok_or_else(|| {
+            let (from, to) = (range.start(), range.end().min(&(i64::MAX as u64)));
+            self.wrong(format!("must be a whole number{} from {from} to {to}{}", of_unit(key), or_word(key)))
+        })
+    }
+
+    /// The number here, whole or not; never infinite.
+    pub fn number(&self, key: &Key) -> Result<f64, ScenarioError> {
+        let x = self.value.as_f64();
+        let x = x.ok_or_else(|| self.wrong(format!("must be a number{}{}", of_unit(key), or_word(key))))?;
+        match &key.range {
+            Some(Range::Number(range)) if !range.contains(&x) => {
+                let right = format!("must lie between {} and {} {}", range.start(), range.end(), key.unit);
+                Err(self.wrong(right.trim_end()))
+            }
+            _ => Ok(x),
+        }
+    }
+
+    /// What serde has written here.
+    pub fn derived<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
+        T::deserialize(self.value).map_err(|error| self.wrong(one_line(&error.to_string())))
+    }
+
+    /// The elements of the list here; `form` says what would be right.
+    pub fn list(&self, form: &str) -> Result<Vec<Node<'a>>, ScenarioError> {
+        let items = self.value.as_array().ok_or_else(|| self.wrong(format!("must be {form}, not {}", self.kind())))?;
+        let node = |(i, value)| Node { value, place: format!("{}[{i}]", self.place), names: self.names };
+        Ok(items.iter().enumerate().map(node).collect())
+    }
+
+    /// Every key of the table here with what stands there, in the order of the alphabet. All keys must be among `known`;
+    /// `form` says what else would be right.
+    pub fn table(&self, known: &[&str], form: &str) -> Result<Vec<(&'a str, Self)>, ScenarioError> {
+        let table = self.value.as_object().filter(|table| !table.contains_key(DATE));
+        let table = table.ok_or_else(|| self.wrong(format!("must be {form}, not {}", self.kind())))?;
+        let entry = |(key, value): (&'a String, _)| {
+            if known.contains(&key.as_str()) {
+                return Ok((key.as_str(), Self { value, ..self.at(key) }));
+            }
+            let hint = match nearest(key, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known here: {}", known.join(", ")),
+            };
+            Err(self.at(key).wrong(format!("unknown key; {hint}")))
+        };
+        table.iter().map(entry).collect()
+    }
+
+    /// The same place with another `value`.
+    pub fn with(&self, value: &'a Value) -> Self {
+        Node { value, place: self.place.clone(), names: self.names }
+    }
+
+    /// The place of `key` of the table here.
+    pub fn at(&self, key: &str) -> Self {
+        let key = quoted(key);
+        let place = if self.place.is_empty() { key } else { format!("{}.{key}", self.place) };
+        Node { value: self.value, place, names: self.names }
+    }
+
+    /// That nothing stands here, and what to write.
+    pub fn missing(&self, hint: &str) -> ScenarioError {
+        self.wrong(format!("missing; {hint}"))
+    }
+
+    /// What stands at `key` of the table here, if this is one and something does.
+    pub fn get(&self, key: &str) -> Option<Node<'a>> {
+        self.value.get(key).map(|value| Node { value, ..self.at(key) })
+    }
+}
+
+/// ` of segments`
+fn of_unit(key: &Key) -> String {
+    if key.unit.is_empty() { String::new() } else { format!(" of {}", key.unit) }
+}
+
+/// `, or "none"`
+pub(crate) fn or_word(key: &Key) -> String {
+    if key.word.is_empty() { String::new() } else { format!(", or {:?}", key.word) }
+}

@@ -1,0 +1,174 @@
+//! What a type of keys needs in order to stand in a file and in a canonical form, and the readers and writers that go
+//! through the keys of a table ([`base::keys!`]) with it.
+
+use crate::ScenarioError;
+use crate::names::Names;
+use crate::node::{Node, parse};
+use crate::schema::{Defs, SchemaTable};
+use base::Key;
+use base::keys::{About, KeyReader, ReadKey, ReadTable, VisitKey, VisitTable};
+use serde_json::{Map, Value as Json};
+
+/// A type that keys have.
+pub(crate) trait KeyType: Sized {
+    /// A right value, where the key gives none.
+    const EXAMPLE: &'static str = "";
+    /// What the canonical form adds to the key: the unit of its integers.
+    const SUFFIX: &'static str = "";
+    /// Whether a file must have a key without default.
+    const REQUIRED: bool = true;
+    /// What a list of them must be, and what is said of one with too few.
+    const LIST: [&'static str; 2] = ["a list", "must not be empty"];
+
+    /// Reads what a file has at `key`.
+    fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError>;
+
+    /// Writes the canonical form.
+    fn write(&self, names: &Names) -> Json;
+
+    /// Reads the canonical form: by default what a file may have as well.
+    fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        Self::read(node, key)
+    }
+
+    /// JSON Schema of what a file may have at `key`, without description.
+    fn schema(key: &Key, defs: &mut Defs) -> Json;
+
+    /// The value as a file says it, as far as it may be a default; empty where only words can say it.
+    fn shown(&self, _key: &Key) -> String {
+        let form = self.write(&Names::default());
+        if form.is_object() || form.is_null() { String::new() } else { form.to_string() }
+    }
+
+    /// The key's value in a table: by default what stands at it, or its default, or an error that says what to write.
+    fn find(table: &Node, key: &Key, default: Option<Self>) -> Result<Self, ScenarioError> {
+        match (table.get(key.name), default) {
+            (Some(node), _) => Self::read(&node, key),
+            (None, Some(default)) => Ok(default),
+            (None, None) => Err(table.at(key.name).missing(&Self::hint(key))),
+        }
+    }
+
+    /// What to write where the key is missing.
+    fn hint(key: &Key) -> String {
+        format!("write for example {} = {:?}", key.name, example::<Self>(key))
+    }
+
+    /// Looks at a whole list of them before the rest of the file is read.
+    fn listed(_list: &[Self], _names: &Names) -> Result<(), ScenarioError> {
+        Ok(())
+    }
+}
+
+/// A right value of `key`.
+pub(crate) fn example<T: KeyType>(key: &Key) -> &'static str {
+    if key.example.is_empty() { T::EXAMPLE } else { key.example }
+}
+
+/// Reads the keys of a table of a file, or of a canonical form.
+pub(crate) struct Reader<'a> {
+    table: &'a Node<'a>,
+    canonical: bool,
+}
+
+impl KeyReader for Reader<'_> {
+    type Error = ScenarioError;
+}
+
+impl<T: KeyType> ReadKey<T> for Reader<'_> {
+    fn read_key(&mut self, key: &Key, default: Option<T>) -> Result<T, ScenarioError> {
+        if !self.canonical {
+            return T::find(self.table, key, default);
+        }
+        let name = format!("{}{}", key.name, T::SUFFIX);
+        match (self.table.get(&name), default) {
+            (Some(node), _) => T::restore(&node, key),
+            (None, Some(default)) if !key.since.is_empty() => Ok(default),
+            (None, _) => Err(self.table.at(&name).missing("canonical forms have it")),
+        }
+    }
+}
+
+/// The keys of a table, in files and in canonical forms, and the canonical form of those that have a value.
+pub(crate) struct Keys<'n> {
+    all: Vec<(&'static str, String)>,
+    written: Map<String, Json>,
+    names: &'n Names,
+}
+
+impl<T: KeyType + PartialEq> VisitKey<T> for Keys<'_> {
+    fn visit_key(&mut self, key: &Key, value: Option<&T>, default: Option<T>) {
+        let name = format!("{}{}", key.name, T::SUFFIX);
+        self.all.push((key.name, name.clone()));
+        if let Some(value) = value.filter(|value| key.since.is_empty() || default.as_ref() != Some(*value)) {
+            self.written.insert(name, value.write(self.names));
+        }
+    }
+}
+
+/// A table of keys.
+pub(crate) trait Table:
+    for<'a> ReadTable<Reader<'a>> + for<'n> VisitTable<Keys<'n>> + for<'d> VisitTable<SchemaTable<'d>> + About
+{
+}
+
+impl<T> Table for T where
+    T: for<'a> ReadTable<Reader<'a>> + for<'n> VisitTable<Keys<'n>> + for<'d> VisitTable<SchemaTable<'d>> + About
+{
+}
+
+/// The keys of a table `T`, and its canonical form if there is one.
+fn keys<'n, T: Table>(table: Option<&T>, names: &'n Names) -> Keys<'n> {
+    let mut keys = Keys { all: Vec::new(), written: Map::new(), names };
+    T::visit_table(table, &mut keys);
+    keys
+}
+
+/// Reads the table at `node`; `form` says what would be right.
+pub(crate) fn read<T: Table>(node: &Node, form: &str) -> Result<T, ScenarioError> {
+    let known: Vec<_> = keys::<T>(None, node.names).all.into_iter().map(|key| key.0).collect();
+    node.table(&known, form)?;
+    T::read_table(&mut Reader { table: node, canonical: false })
+}
+
+/// Reads `text`, what a file may write after `key =`.
+pub(crate) fn read_alone<T: KeyType>(key: &'static str, text: &str) -> Result<T, ScenarioError> {
+    let (tree, names) = (parse(&format!("{key} = {text}"))?, Names::default());
+    let file = Node { value: &tree, place: String::new(), names: &names };
+    file.table(&[key], "a table")?;
+    T::find(&file, &Key { name: key, ..Key::default() }, None)
+}
+
+/// Writes a table of a canonical form.
+pub(crate) fn write<T: Table>(table: &T, names: &Names) -> Json {
+    keys(Some(table), names).written.into()
+}
+
+/// Reads a table of a canonical form.
+pub(crate) fn restore<T: Table>(node: &Node) -> Result<T, ScenarioError> {
+    let keys = keys::<T>(None, node.names).all;
+    node.table(&keys.iter().map(|key| key.1.as_str()).collect::<Vec<_>>(), "a table")?;
+    T::read_table(&mut Reader { table: node, canonical: true })
+}
+
+/// Makes tables types of keys: `Table = "name in the schema", "what would be right";`, or with a `read` of their own.
+macro_rules! table_types {
+    ($($table:ty = $name:literal $(, $form:literal)? $({ $($own:item)* })?;)+) => {
+        $(impl $crate::table::KeyType for $table {
+            $(fn read(node: &$crate::node::Node, _key: &base::Key) -> Result<Self, $crate::ScenarioError> {
+                $crate::table::read(node, $form)
+            })?
+            fn write(&self, names: &$crate::names::Names) -> serde_json::Value {
+                $crate::table::write(self, names)
+            }
+            fn restore(node: &$crate::node::Node, _key: &base::Key) -> Result<Self, $crate::ScenarioError> {
+                $crate::table::restore(node)
+            }
+            fn schema(_key: &base::Key, defs: &mut $crate::schema::Defs) -> serde_json::Value {
+                defs.table::<Self>($name)
+            }
+            $($($own)*)?
+        })+
+    };
+}
+pub(crate) use table_types;

@@ -1,0 +1,219 @@
+//! The plain types of keys: texts, numbers, quantities, flags, words, and any of them that may be left out or listed.
+
+use crate::names::Names;
+use crate::node::{Node, or_word};
+use crate::schema::{Defs, number, text};
+use crate::table::{KeyType, example};
+use crate::{By, ScenarioError};
+use base::keys::Range;
+use base::{Bytes, Key, Quantity, Rate, Span};
+use serde_json::{Value as Json, json};
+use transport::Ecn;
+
+impl KeyType for String {
+    fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        node.text(key.example).map(str::to_owned)
+    }
+    fn write(&self, _names: &Names) -> Json {
+        json!(self)
+    }
+    fn schema(key: &Key, _defs: &mut Defs) -> Json {
+        match &key.range {
+            Some(Range::Whole(letters)) => {
+                json!({ "type": "string", "minLength": letters.start(), "maxLength": letters.end() })
+            }
+            _ => json!({ "type": "string" }),
+        }
+    }
+}
+
+/// Numbers and flags are the same in both.
+macro_rules! plain {
+    ($($ty:ty: $kind:literal, $read:expr;)+) => {
+        $(impl KeyType for $ty {
+            fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+                let read: fn(&Node, &Key) -> Result<Self, ScenarioError> = $read;
+                read(node, key)
+            }
+            fn write(&self, _names: &Names) -> Json {
+                json!(self)
+            }
+            fn hint(key: &Key) -> String {
+                format!("write for example {} = {}", key.name, key.example)
+            }
+            fn schema(key: &Key, _defs: &mut Defs) -> Json {
+                number($kind, key)
+            }
+        })+
+    };
+}
+
+plain! {
+    u32: "integer", |node, key| node.whole(key);
+    u64: "integer", |node, key| node.whole(key);
+    f64: "number", |node, key| node.number(key);
+    bool: "boolean", |node, _key| node.value.as_bool().ok_or_else(|| node.wrong("must be true or false"));
+}
+
+/// Texts with a unit in files, integers in canonical forms.
+macro_rules! quantities {
+    ($($ty:ident)+) => {
+        $(impl KeyType for $ty {
+            const EXAMPLE: &'static str = Self::EXAMPLES[0];
+            const SUFFIX: &'static str = <Self as Quantity>::SUFFIX;
+            fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+                if !key.word.is_empty() && node.as_text() == Some(key.word) {
+                    let right = format!("give a {} such as {:?}", Self::word(), example::<Self>(key));
+                    let reason = format!("{:?} is for a pilot to find before a file comes here; {right}", key.word);
+                    return Err(node.wrong(reason));
+                }
+                quantity(node, key, example::<Self>(key))
+            }
+            fn write(&self, _names: &Names) -> Json {
+                json!(self)
+            }
+            fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+                within(node, node.derived()?, key)
+            }
+            fn shown(&self, _key: &Key) -> String {
+                format!("{:?}", self.text())
+            }
+            fn schema(key: &Key, defs: &mut Defs) -> Json {
+                or_said(defs.refer(Self::NAME, |_| text(&Self::pattern())), key)
+            }
+        })+
+    };
+}
+
+quantities! { Span Rate Bytes }
+
+/// Reads one quantity, of which `example` is a right one.
+pub(crate) fn quantity<T: Quantity>(node: &Node, key: &Key, example: &str) -> Result<T, ScenarioError> {
+    within(node, node.quantity(T::parse, example)?, key)
+}
+
+/// `x`, if it is in the range of its `key`.
+pub(crate) fn within<T: Quantity>(node: &Node, x: T, key: &Key) -> Result<T, ScenarioError> {
+    match key.range.as_ref().and_then(T::ends) {
+        Some(range) if x.base() == 0 && range.start().base() == 1 => {
+            Err(node.wrong(format!("must be above 0{}", or_word(key))))
+        }
+        Some(range) if !range.contains(&x) => {
+            let [given, from, to] = [x, *range.start(), *range.end()].map(T::text);
+            Err(node.wrong(format!("must lie between {from} and {to}, not {given}")))
+        }
+        _ => Ok(x),
+    }
+}
+
+/// `schema`, or the word of the key.
+fn or_said(schema: Json, key: &Key) -> Json {
+    if key.word.is_empty() { schema } else { json!({ "anyOf": [schema, { "const": key.word }] }) }
+}
+
+/// What may be left out, or for which a word may stand.
+impl<T: KeyType> KeyType for Option<T> {
+    const EXAMPLE: &'static str = T::EXAMPLE;
+    const SUFFIX: &'static str = T::SUFFIX;
+    fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        let none = !key.word.is_empty() && node.as_text() == Some(key.word);
+        if none { Ok(None) } else { T::read(node, key).map(Some) }
+    }
+    fn write(&self, names: &Names) -> Json {
+        self.as_ref().map_or(Json::Null, |x| x.write(names))
+    }
+    fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        if node.value.is_null() { Ok(None) } else { T::restore(node, key).map(Some) }
+    }
+    fn shown(&self, key: &Key) -> String {
+        match self {
+            Some(x) => x.shown(key),
+            None if key.word.is_empty() => String::new(),
+            None => format!("{:?}", key.word),
+        }
+    }
+    fn schema(key: &Key, defs: &mut Defs) -> Json {
+        or_said(T::schema(&Key { word: "", ..key.clone() }, defs), key)
+    }
+}
+
+impl<T: KeyType> KeyType for Vec<T> {
+    const SUFFIX: &'static str = T::SUFFIX;
+    fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        list_of(node, key, T::read)
+    }
+    fn write(&self, names: &Names) -> Json {
+        self.iter().map(|x| x.write(names)).collect()
+    }
+    fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        list_of(node, key, T::restore)
+    }
+    fn hint(key: &Key) -> String {
+        match example::<T>(key) {
+            table if table.starts_with("[[") => format!("write at least one {table} table"),
+            item => format!("write for example {} = [{item:?}]", key.name),
+        }
+    }
+    fn shown(&self, _key: &Key) -> String {
+        "[]".into()
+    }
+    fn schema(key: &Key, defs: &mut Defs) -> Json {
+        let mut schema = json!({ "type": "array", "items": T::schema(key, defs) });
+        if least(key) > 0 {
+            schema["minItems"] = json!(least(key));
+        }
+        schema
+    }
+}
+
+/// How many there must be.
+fn least(key: &Key) -> u64 {
+    if let Some(Range::Whole(range)) = &key.range { *range.start() } else { 0 }
+}
+
+fn list_of<T: KeyType>(
+    node: &Node,
+    key: &Key,
+    read: fn(&Node, &Key) -> Result<T, ScenarioError>,
+) -> Result<Vec<T>, ScenarioError> {
+    let [form, empty] = T::LIST;
+    let list: Vec<T> = node.list(form)?.iter().map(|item| read(item, key)).collect::<Result<_, _>>()?;
+    if (list.len() as u64) < least(key) {
+        return Err(node.wrong(empty));
+    }
+    T::listed(&list, node.names)?;
+    Ok(list)
+}
+
+/// A few words, the same in both; of some, `true` and `false` stand for two.
+macro_rules! words {
+    ($($ty:ty, $example:literal $(, true $on:ident, false $off:ident)? $({ $($own:item)* })?;)+) => {
+        $(impl KeyType for $ty {
+            const EXAMPLE: &'static str = $example;
+            fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+                let name = match node.value {
+                    $(Json::Bool(on) => return Ok(if *on { Self::$on } else { Self::$off }),)?
+                    _ => node.text($example)?,
+                };
+                let found = Self::ALL.iter().find(|row| row.1 == name).map(|row| row.0);
+                let known = Self::ALL.map(|row| row.1);
+                found.ok_or_else(|| node.wrong($crate::names::unknown(key.name, name, &known, &[])))
+            }
+            fn write(&self, _names: &Names) -> Json {
+                Self::ALL.iter().find(|row| row.0 == *self).map(|row| row.1).into()
+            }
+            fn schema(_key: &Key, _defs: &mut Defs) -> Json {
+                let words: Vec<Json> = Self::ALL.iter().map(|row| json!(row.1)).collect();
+                $(let words = [words, [Self::$on, Self::$off].map(|word| json!(word == Self::$on)).into()].concat();)?
+                json!({ "enum": words })
+            }
+            $($($own)*)?
+        })+
+    };
+}
+pub(crate) use words;
+
+words! {
+    Ecn, "on", true On, false Off;
+    By, "quantiles";
+}
