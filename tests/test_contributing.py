@@ -1,4 +1,4 @@
-"""The worked example in CONTRIBUTING.md compiles, passes its own test and the conformance tests, as it stands there."""
+"""The worked examples in CONTRIBUTING.md compile and pass their own tests and the conformance tests, as they stand."""
 
 import os
 import re
@@ -11,41 +11,86 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "CONTRIBUTING.md"
+
+pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust")
 
 
-def _blocks() -> list[str]:
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = page.partition("\n## Adding a law\n")[2].partition("\n## ")[0]
+def blocks(title: str) -> list[str]:
+    section = PAGE.read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     return re.findall(r"```rust\n(.*?)```", section, flags=re.DOTALL)
 
 
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust")
-def test_a_new_law_is_one_file_and_one_registry_line() -> None:
-    law, line = _blocks()
+def write(path: Path, text: str) -> None:
+    """Write a file of the copy with a time that changes only with the page or the file's original."""
+    original = ROOT / path.relative_to(ROOT / "target" / "contributing")
+    times = [file.stat().st_mtime_ns for file in (PAGE, original) if file.exists()]
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(max(times), max(times)))
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{path} has {old!r} {text.count(old)} times"
+    write(path, text.replace(old, new))
+
+
+def formatted(path: Path) -> bool:
+    command = ["rustfmt", "--check", "--edition", "2024", "--config-path", str(ROOT), str(path)]
+    return subprocess.run(command, check=False).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def crates() -> Path:
+    """Copy the crates and add the examples: one copy and one build for all."""
     # Always the same folder and times of files, so that cargo builds again only what has changed since the last time.
     folder = ROOT / "target" / "contributing"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "crates", folder / "crates", ignore=shutil.ignore_patterns("examples"))
+    shutil.copytree(ROOT / "scenarios", folder / "scenarios")
     for name in ("Cargo.toml", "Cargo.lock", "rustfmt.toml", "clippy.toml"):
         shutil.copy2(ROOT / name, folder)
     # Of another version: cargo would take what is built here for the crates of this checkout, and the other way round.
     manifest = folder / "Cargo.toml"
-    whole, own = manifest.read_text(encoding="utf-8"), 'version = "0.1.0"\n'
-    assert whole.count(own) == 1
-    manifest.write_text(whole.replace(own, 'version = "0.1.0-example"\n'), encoding="utf-8")
-    source = folder / "crates" / "law" / "src"
-    registry = source / "lib.rs"
-    written = max((ROOT / "CONTRIBUTING.md").stat().st_mtime_ns, registry.stat().st_mtime_ns)
-    (source / "binomial.rs").write_text(law, encoding="utf-8")
-    text = registry.read_text(encoding="utf-8")
-    assert text.count("    windows {\n") == 1
-    registry.write_text(text.replace("    windows {\n", f"    windows {{\n{line}"), encoding="utf-8")
-    for path in (registry, source / "binomial.rs"):
-        os.utime(path, ns=(written, written))
+    whole = manifest.read_text(encoding="utf-8")
+    assert whole.count('version = "0.1.0"') > 1, "the workspace's version, and what crates ask of each other"
+    manifest.write_text(whole.replace('version = "0.1.0"', 'version = "0.1.0-example"'), encoding="utf-8")
+    law, line = blocks("Adding a law")
+    write(folder / "crates/law/src/binomial.rs", law)
+    replace(folder / "crates/law/src/lib.rs", "    windows {\n", f"    windows {{\n{line}")
+    key, use, transport, scenario = blocks("Adding a key")
+    options = folder / "crates/transport/src/options.rs"
+    last = re.findall(r"(?m)^    pub struct Options \{\n(?:        .*\n)+", options.read_text(encoding="utf-8"))[0]
+    replace(options, last, last + key)
+    replace(folder / "crates/transport/src/sender.rs", "options.receive_window.unwrap_or(u32::MAX)", use.rstrip())
+    for test, more in (("transport/tests/sender.rs", transport), ("scenario/tests/scenario_files.rs", scenario)):
+        path = folder / "crates" / test
+        write(path, path.read_text(encoding="utf-8") + more)
+    return folder / "crates"
+
+
+@pytest.fixture(scope="module")
+def output(crates: Path) -> str:
     environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target"), "INSTA_UPDATE": "no"}
-    command = ["cargo", "test", "--package", "elephan-law", "--lib", "--test", "every_law"]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    packages = [f"--package=elephan-{name}" for name in ("law", "transport", "scenario")]
+    tests = [f"--test={name}" for name in ("every_law", "sender", "scenario_files")]
+    command = ["cargo", "test", "--lib", *packages, *tests]
+    done = subprocess.run(command, cwd=crates.parent, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "binomial::tests::responds_to_loss_as_tcp_does_when_k_and_l_sum_to_one ... ok" in done.stdout
-    formatted = ["rustfmt", "--check", "--edition", "2024", "--config-path", str(ROOT), str(source / "binomial.rs")]
-    assert subprocess.run(formatted, check=False).returncode == 0, "the example is not formatted"
+    return done.stdout
+
+
+def test_a_new_law_is_one_file_and_one_registry_line(crates: Path, output: str) -> None:
+    assert "binomial::tests::responds_to_loss_as_tcp_does_when_k_and_l_sum_to_one ... ok" in output
+    assert formatted(crates / "law/src/binomial.rs"), "the example is not formatted"
+
+
+def test_a_new_key_is_one_line_and_its_use(crates: Path, output: str) -> None:
+    key, use, *_ = blocks("Adding a key")
+    assert len([line for line in key.splitlines() if "///" not in line]) == len(use.splitlines()) == 1
+    assert "test no_more_is_unacknowledged_than_the_send_buffer_holds ... ok" in output
+    assert "test a_send_buffer_is_a_key_like_any_other ... ok" in output
+    # Every scenario that was there before has the canonical form that it had.
+    assert "test the_canonical_form_of_the_first_link ... ok" in output
+    for path in ("transport/src/sender.rs", "transport/tests/sender.rs", "scenario/tests/scenario_files.rs"):
+        assert formatted(crates / path), "the example is not formatted"
