@@ -64,6 +64,9 @@ def changed(place: str, value: object) -> dict[str, Any]:
     [
         ("duration", 4),
         ("duration", ["4 s"]),
+        ("duration", "4"),
+        ("duration", "4 weeks"),
+        ("duration", "-4 s"),
         ("warmup", 1.5),
         ("title", 7),
         ("seed", "one"),
@@ -75,13 +78,19 @@ def changed(place: str, value: object) -> dict[str, Any]:
         ("flows", []),
         ("links[0].name", 1),
         ("links[0].rate", 10),
+        ("links[0].rate", "10 mbps"),
+        ("links[0].rate", {}),
         ("links[0].delay", True),
         ("links[0].delay", {"uniform": ["1 ms"]}),
         ("links[0].buffer", 25),
+        ("links[0].buffer", "25 cells"),
+        ("links[0].buffer", "10 % of buffer"),
         ("links[0].queue", 3),
         ("links[0].queue", "rde"),
         ("links[0].queue", {"discipline": "red", "gentel": True}),
         ("links[0].queue", {"discipline": "red", "gentle": []}),
+        ("links[0].queue", {"discipline": "red", "min_th": "5 elephants"}),
+        ("links[0].queue", {"discipline": "red", "min_th": "bdp/sqrt(n)"}),
         ("links[0].loss", {"random": 2}),
         ("links[0].loss", {"every": 1.5}),
         ("links[0].loss", {"random": 0.1, "every": 10}),
@@ -95,6 +104,7 @@ def changed(place: str, value: object) -> dict[str, Any]:
         ("flows[0].rtt", {"form": "1 ms", "to": "2 ms"}),
         ("flows[0].rtt", {"pareto": {"mean": "100 ms"}}),
         ("flows[0].packet", 1000),
+        ("flows[0].packet", "1000"),
         ("flows[0].access", "10 Gbit/s"),
         ("flows[0].control", {"law": "renoo"}),
         ("flows[0].control", {"law": "reno", "low_window": 38}),
@@ -135,6 +145,15 @@ def test_what_the_parser_refuses_by_its_type_the_schema_refuses(scenarios: Any, 
         ("links[0].queue", {"discipline": "red", "min_th": "5 packets"}),
         ("links[0].loss", "none"),
         ("links[0].loss", {"random": 0}),
+        ("links[0].buffer", "10 % bdp"),
+        ("links[0].buffer", "10% of bdp"),
+        ("links[0].buffer", "0.5 bdp / sqrt(n)"),
+        ("links[0].buffer", "bdp"),
+        ("links[0].buffer", "1.5e3 kB"),
+        ("links[0].buffer", "unlimited"),
+        ("links[0].queue", {"discipline": "red", "min_th": "10 % bdp", "max_th": "bdp"}),
+        ("links[0].queue", {"discipline": "red", "min_th": "10 %", "max_th": "1 buffer"}),
+        ("links[0].queue", {"discipline": "red", "min_th": "auto"}),
         ("flows[0].rtt", ["80 ms", "90 ms"]),
         ("flows[0].rtt", "auto"),
         ("flows[0].rtt", {"pareto": {"mean": "100 ms", "shape": 1.5}}),
@@ -151,6 +170,35 @@ def test_what_the_parser_reads_the_schema_allows(scenarios: Any, place: str, val
     mapping = changed(place, value)
     Scenario.from_mapping(mapping)
     assert [error.message for error in scenarios.iter_errors(mapping)] == []
+
+
+@pytest.mark.parametrize(
+    ("place", "units"),
+    [
+        ("warmup", ("ps", "ns", "us", "µs", "ms", "s", "sec", "min", "h")),
+        (
+            "links[0].rate",
+            ("bit/s", "kbit/s", "Mbit/s", "gbit", "Gb/s", "Kbps", "Gbps", "GB/s", "MBps", "bits/s", "Tbit"),
+        ),
+        ("flows[0].packet", ("B", "bytes", "kB", "KB", "MB", "KiB")),
+        ("links[0].buffer", ("packets", "packet", "p", "pkt", "B", "MiB", "ms", "% bdp", "of bdp", "bdp/sqrt(n)")),
+    ],
+)
+def test_every_unit_that_the_parser_knows_is_in_the_pattern(scenarios: Any, place: str, units: tuple[str, ...]) -> None:
+    for unit in units:
+        for number in ("1", "+1", "1.5", ".5", "1e1", "1_000", " 1 "):
+            mapping = changed(place, f"{number}{unit}")
+            assert scenarios.is_valid(mapping), (number, unit)
+            assert "unit" not in message(mapping), (number, unit)
+
+
+def message(mapping: dict[str, Any]) -> str:
+    """What the parser says of a scenario, if anything."""
+    try:
+        Scenario.from_mapping(mapping)
+    except ScenarioError as error:
+        return str(error)
+    return ""
 
 
 def test_keys_say_what_they_mean_with_their_default(scenarios: Any) -> None:

@@ -35,8 +35,8 @@ FORMS = (
     ("`rtt`", "RttTable", "Pareto"),
     ("`start`", "StartTable"),
     ("`stop`", "StopTable", "AfterTable"),
-    ("`access.rate`, `access.delay`", "ValuesTable"),
-    ("`rate`, `delay` of links", "Range"),
+    ("`access.rate`, `access.delay`", "RateValuesTable"),
+    ("`rate`, `delay` of links", "RateRange"),
     ("`loss`", "LossTable"),
 )
 """Keys that take a table in place of one value."""
@@ -132,14 +132,13 @@ def takes(name: str, about: Schema) -> str:
     if "const" in about:
         return code(json.dumps(about["const"]))
     if "enum" in about:
-        return ", ".join(code(word) for word in about["enum"])
+        return ", ".join(code(word if isinstance(word, str) else json.dumps(word)) for word in about["enum"])
     for joined in ("anyOf", "oneOf"):
         if joined in about:
             return ", ".join(dict.fromkeys(takes(name, choice) for choice in about[joined]))
     kind = about.get("type", "")
     if kind == "array":
-        item = about["items"]
-        return f"list of {'tables' if '$ref' in item else 'texts'}"
+        return f"list of {takes(name, about['items'])}s"
     words = {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false", "object": "table"}
     return words.get(kind, str(kind)) + limits(about)
 
