@@ -6,6 +6,7 @@ pub mod amount;
 pub mod packet;
 pub mod param;
 pub mod rate;
+pub mod registry;
 pub mod rng;
 pub mod text;
 pub mod time;
@@ -14,6 +15,7 @@ pub use amount::{Amount, Auto, Scale};
 pub use packet::{Cause, Flags, Header};
 pub use param::{Card, Param, ParamError, Value};
 pub use rate::{Bytes, Rate};
+pub use registry::{Entry, Registered};
 pub use rng::Stream;
 pub use time::{Span, Time};
 
