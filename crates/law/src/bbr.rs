@@ -13,7 +13,7 @@ mod model;
 mod parts;
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Signal};
-use base::{Card, ParamError, Span, Time};
+use base::{Card, ParamError, Registered, Span, Time};
 use model::inflight_at_loss;
 use parts::{Aggregation, CwndUse, FullPipe, MaxRate};
 
@@ -156,7 +156,7 @@ pub struct Bbr {
     held_back: (u64, u64),
 }
 
-impl Controller for Bbr {
+impl Registered for Bbr {
     type Params = Params;
     const CARD: Card = Card {
         name: "bbr",
@@ -168,7 +168,9 @@ impl Controller for Bbr {
                   tcp_bbr and ns-3's TcpBbr are version 1 (a cycle of eight gains, ten rounds of memory, no bound \
                   learnt from losses).",
     };
+}
 
+impl Controller for Bbr {
     fn new(p: &Params, initial_window: f64) -> Result<Self, ParamError> {
         for (name, gain) in [("startup_pacing_gain", p.startup_pacing_gain), ("up_pacing_gain", p.up_pacing_gain)] {
             if gain <= 1.0 {

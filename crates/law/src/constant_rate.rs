@@ -8,7 +8,7 @@
 //! time is counted in clock ticks.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw};
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// Henderson et al. 1998.
@@ -29,7 +29,7 @@ pub struct ConstantRate {
     a: f64,
 }
 
-impl Law for ConstantRate {
+impl Registered for ConstantRate {
     type Params = Params;
     const CARD: Card = Card {
         name: "constant-rate",
@@ -39,7 +39,9 @@ impl Law for ConstantRate {
         differs: "Grows by at most one segment per acknowledged segment, as in ns-2 (windowOption_ 2), whose constant \
                   is 4 by default.",
     };
+}
 
+impl Law for ConstantRate {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.increase <= 0.0 {
             return Err(ParamError::new("increase", "must be above 0"));

@@ -8,7 +8,7 @@
 //! whole segments; Linux's Reno-friendly window keeps its slope beyond the old maximum.
 
 use crate::{AckSample, CongestionEvent, Law, Signal, WindowLaw};
-use base::{Card, ParamError, Time};
+use base::{Card, ParamError, Registered, Time};
 
 base::params! {
     /// RFC 9438.
@@ -46,7 +46,7 @@ pub struct Cubic {
     heard: Time,
 }
 
-impl Law for Cubic {
+impl Registered for Cubic {
     type Params = Params;
     const CARD: Card = Card {
         name: "cubic",
@@ -57,7 +57,9 @@ impl Law for Cubic {
                   smallest round-trip time; its slow start there is HyStart. ns-3.37 has no Reno-friendly region: behind \
                   short queues it loses a third to a half of what RFC 9438 does.",
     };
+}
 
+impl Law for Cubic {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.c <= 0.0 {
             return Err(ParamError::new("c", "must be above 0"));

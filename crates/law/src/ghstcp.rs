@@ -7,11 +7,11 @@
 //! not the limit; a mode holds from the ACK that decides it; a timeout, too, ends Reno mode; with delayed ACKs N samples
 //! take two round trips. The sliding test looks at the last N on every ACK.
 
-use crate::highspeed::HighSpeed;
+use crate::highspeed::Highspeed;
 use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Step, WindowLaw, highspeed, on_grid};
 use base::param::ParamType;
-use base::{Card, ParamError, Span, Time, Value};
+use base::{Card, ParamError, Registered, Span, Time, Value};
 use std::collections::VecDeque;
 
 mod trend;
@@ -96,7 +96,7 @@ impl Params {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Ghstcp {
-    highspeed: HighSpeed,
+    highspeed: Highspeed,
     /// On the heap, so that flows of other laws do not carry it.
     test: Box<Test>,
     /// Whether growth is Reno's.
@@ -108,7 +108,7 @@ pub struct Ghstcp {
     below: f64,
 }
 
-impl Law for Ghstcp {
+impl Registered for Ghstcp {
     type Params = Params;
     const CARD: Card = Card {
         name: "ghstcp",
@@ -120,9 +120,11 @@ impl Law for Ghstcp {
                   no scale: with an exact clock the microseconds that new segments wait behind their own clump count as a \
                   rising queue; ns-2's ticks of 10 ms (rtt_clock) hide them.",
     };
+}
 
+impl Law for Ghstcp {
     fn new(p: &Params) -> Result<Self, ParamError> {
-        let highspeed = HighSpeed::new(&p.highspeed())?;
+        let highspeed = Highspeed::new(&p.highspeed())?;
         if p.z_threshold <= 0.0 {
             return Err(ParamError::new("z_threshold", "must be above 0"));
         }
@@ -369,7 +371,7 @@ mod tests {
         let ack = AckSample { rtt: None, ..AckSample::plain(Time(0), Span::millis(100)) };
         assert!((law.avoid(5000.0, &ack) - 5000.0 - 1.0 / 5000.5).abs() < 1e-9);
         let event = |signal| CongestionEvent::plain(Time(0), signal, Span::millis(100));
-        let highspeed = HighSpeed::new(&highspeed::Params::default()).unwrap();
+        let highspeed = Highspeed::new(&highspeed::Params::default()).unwrap();
         assert_eq!(law.backoff(5000.0, &event(Signal::Loss)), 5000.0 * (1.0 - highspeed.b(5000.0)));
         assert!(!law.reno && law.test.trend.count() == 0);
         assert!((law.avoid(5000.0, &ack) - 5000.0 - highspeed.a(5000.5) / 5000.5).abs() < 1e-9);

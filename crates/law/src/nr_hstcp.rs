@@ -10,7 +10,7 @@
 use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
 use base::param::ParamType;
-use base::{Card, ParamError, Span, Value};
+use base::{Card, ParamError, Registered, Span, Value};
 
 /// Least b(w) in a(w), as in [`crate::highspeed`].
 const MIN_B: f64 = 0.01;
@@ -94,7 +94,7 @@ pub struct NrHstcp {
     ratio: f64,
 }
 
-impl Law for NrHstcp {
+impl Registered for NrHstcp {
     type Params = Params;
     const CARD: Card = Card {
         name: "nr-hstcp",
@@ -103,7 +103,9 @@ impl Law for NrHstcp {
         source: "Phillips and Hu 2006",
         differs: "a(w) and b(w) go on below low_window, as the paper's numbers show; its segment size is a parameter.",
     };
+}
 
+impl Law for NrHstcp {
     fn new(p: &Params) -> Result<Self, ParamError> {
         for (field, value) in [("mss", p.mss), ("reference_mss", p.reference_mss)] {
             if !(1.0..=1e6).contains(&value) {

@@ -8,7 +8,7 @@
 //! the next pair is believed at once. Where ACKs cover several segments, bursts of four or eight stand in for pairs.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal};
-use base::{Card, ParamError, Time};
+use base::{Card, ParamError, Registered, Time};
 
 /// A pair, and what stands in for it at most.
 const PAIR: u32 = 2;
@@ -51,7 +51,7 @@ pub struct PacketPair {
     collapsed: bool,
 }
 
-impl Controller for PacketPair {
+impl Registered for PacketPair {
     type Params = Params;
     const CARD: Card = Card {
         name: "packet-pair",
@@ -60,7 +60,9 @@ impl Controller for PacketPair {
         source: "Keshav 1991",
         differs: "A constant gain averages the service rate; a window of the pipe and two setpoints bounds what is in flight.",
     };
+}
 
+impl Controller for PacketPair {
     fn new(p: &Params, _initial_window: f64) -> Result<Self, ParamError> {
         if !(1.0..=1e6).contains(&p.setpoint) {
             return Err(ParamError::new("setpoint", "must lie between 1 and 10^6 segments"));

@@ -8,7 +8,7 @@
 //! over the round. Differs from ns-2: the round-trip time is the mean of the round there, and shrinking is at once.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, WindowLaw};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// Brakmo & Peterson 1995, in segments queued.
@@ -34,7 +34,7 @@ pub struct Vegas {
     diff: f64,
 }
 
-impl Law for Vegas {
+impl Registered for Vegas {
     type Params = Params;
     const CARD: Card = Card {
         name: "vegas",
@@ -44,7 +44,9 @@ impl Law for Vegas {
         differs: "Smallest round-trip time of the round (Linux, ns-3) instead of one segment's (source) or the mean (ns-2); \
                   a loss halves the window; Diff is divided by the present round-trip time, not by the base as in Linux.",
     };
+}
 
+impl Law for Vegas {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.alpha < 0.0 {
             return Err(ParamError::new("alpha", "must be 0 or more"));

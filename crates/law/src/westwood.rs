@@ -8,7 +8,7 @@
 //! averages neighbouring samples.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw};
-use base::{Card, ParamError, Span, Time};
+use base::{Card, ParamError, Registered, Span, Time};
 
 base::params! {
     /// Grieco & Mascolo 2004.
@@ -32,7 +32,7 @@ pub struct Westwood {
     delivered: u64,
 }
 
-impl Law for Westwood {
+impl Registered for Westwood {
     type Params = Params;
     const CARD: Card = Card {
         name: "westwood",
@@ -42,7 +42,9 @@ impl Law for Westwood {
         differs: "ssthresh is never above the window at the loss; samples span 50 ms at least, as in Linux; the filter is \
                   the paper's 0.9 (Linux: 7/8 twice; ns-3: Tustin).",
     };
+}
 
+impl Law for Westwood {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.filter < 0.0 || p.filter >= 1.0 {
             return Err(ParamError::new("filter", "must be 0 or more and below 1"));

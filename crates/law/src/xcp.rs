@@ -7,7 +7,7 @@
 //! loss is repaired grants lift the window to ssthresh at most: the paper's paths have no narrow link but XCP's own.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
-use base::{Card, Header, ParamError, Span};
+use base::{Card, Header, ParamError, Registered, Span};
 
 base::params! {
     /// Katabi, Handley and Rohrs 2002.
@@ -31,7 +31,7 @@ pub struct Xcp {
     limited: bool,
 }
 
-impl Controller for Xcp {
+impl Registered for Xcp {
     type Params = Params;
     const CARD: Card = Card {
         name: "xcp",
@@ -40,7 +40,9 @@ impl Controller for Xcp {
         source: "Katabi, Handley and Rohrs 2002",
         differs: "Asks for nothing while something else than its window holds it back; Reno where no router speaks XCP.",
     };
+}
 
+impl Controller for Xcp {
     fn new(p: &Params, initial_window: f64) -> Result<Self, ParamError> {
         if p.decrease <= 0.0 || p.decrease >= 1.0 {
             return Err(ParamError::new("decrease", "must lie strictly between 0 and 1"));

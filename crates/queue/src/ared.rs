@@ -8,7 +8,7 @@
 
 use crate::early::{self, Early, Watch, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
-use base::{Card, ParamError, Span, Stream, Time};
+use base::{Card, ParamError, Registered, Span, Stream, Time};
 
 pub use crate::early::Looks;
 
@@ -43,7 +43,7 @@ pub struct Ared {
     bottom: f64,
 }
 
-impl Rule for Ared {
+impl Registered for Ared {
     type Params = Params;
     const CARD: Card = Card {
         name: "ared",
@@ -53,10 +53,12 @@ impl Rule for Ared {
         differs: "max_p moves by a clock unless looks is \"arrivals\", as in ns-2. Linux's form is gentle = false, count = \"classic\"; it \
                   averages bytes and rounds w_q to a power of two.",
     };
-    const SPELLINGS: &[(&str, &str)] = early::SPELLINGS;
+    const SPELLINGS: &'static [(&'static str, &'static str)] = early::SPELLINGS;
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
-        p.open().settle(port, early::weight_of_a_second)
+impl Rule for Ared {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+        p.open().resolve(port, early::weight_of_a_second)
     }
 
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {

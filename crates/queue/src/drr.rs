@@ -10,7 +10,7 @@
 use crate::flows::Flows;
 use crate::order::Turn;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, ParamError, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Stream, Time};
 
 base::params! {
     /// Shreedhar and Varghese 1995.
@@ -31,7 +31,7 @@ pub struct Drr {
     turn: Turn,
 }
 
-impl Rule for Drr {
+impl Registered for Drr {
     type Params = Params;
     const CARD: Card = Card {
         name: "drr",
@@ -40,7 +40,9 @@ impl Rule for Drr {
         source: "Shreedhar and Varghese 1995",
         differs: "Flows are never hashed together; a full buffer drops the arrival, where the paper steals from the longest.",
     };
+}
 
+impl Rule for Drr {
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
         let quantum = crate::order::quantum(p.quantum, port)?;
         let flow_limit = p.flow_limit.packets();

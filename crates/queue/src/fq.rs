@@ -10,7 +10,7 @@ use crate::flows::Flows;
 use crate::longest::Longest;
 use crate::order::{Order, Scheduler, Victim};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, ParamError, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Stream, Time};
 
 base::params! {
     /// Suter and others 1998.
@@ -35,7 +35,7 @@ pub struct Fq {
     chance: Stream,
 }
 
-impl Rule for Fq {
+impl Registered for Fq {
     type Params = Params;
     const CARD: Card = Card {
         name: "fq",
@@ -44,7 +44,9 @@ impl Rule for Fq {
         source: "Suter, Lakshman, Stiliadis and Choudhury 1998",
         differs: "The length of a queue is its bytes, rounded up to packets of the link's mean size; ties go by chance.",
     };
+}
 
+impl Rule for Fq {
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         let quantum = crate::order::quantum(p.quantum, port)?;
         Ok(Self {

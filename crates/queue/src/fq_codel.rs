@@ -9,7 +9,7 @@ use crate::codel::control::{self, Head, Setting, Source};
 use crate::codel::heaviest::Heaviest;
 use crate::flows::{Flows, NONE, spread};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Bytes, Card, Cause, ParamError, Span, Stream, Time};
+use base::{Amount, Bytes, Card, Cause, ParamError, Registered, Span, Stream, Time};
 use list::{List, Queue};
 
 mod list;
@@ -110,7 +110,7 @@ impl Source for Waiting<'_> {
     }
 }
 
-impl Rule for FqCodel {
+impl Registered for FqCodel {
     type Params = Params;
     const CARD: Card = Card {
         name: "fq-codel",
@@ -119,8 +119,10 @@ impl Rule for FqCodel {
         source: "RFC 8290",
         differs: "Flow numbers take the place of the five-tuple; the buffer's size is the link's.",
     };
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+impl Rule for FqCodel {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         p.quantum = control::frame(p.quantum, port);
         p.mtu = control::frame(p.mtu, port);
         Ok(())

@@ -9,7 +9,7 @@
 use crate::ared::Steps;
 use crate::early::{self, Early, Watch, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
-use base::{Card, ParamError, Span, Stream, Time};
+use base::{Card, ParamError, Registered, Span, Stream, Time};
 
 pub use crate::early::Looks;
 
@@ -44,7 +44,7 @@ pub struct Gared {
     old_average: f64,
 }
 
-impl Rule for Gared {
+impl Registered for Gared {
     type Params = Params;
     const CARD: Card = Card {
         name: "gared",
@@ -53,10 +53,12 @@ impl Rule for Gared {
         source: "Zhang, Hasegawa and Murata 2005",
         differs: "",
     };
-    const SPELLINGS: &[(&str, &str)] = early::SPELLINGS;
+    const SPELLINGS: &'static [(&'static str, &'static str)] = early::SPELLINGS;
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
-        p.open().settle(port, early::weight_of_a_second)
+impl Rule for Gared {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+        p.open().resolve(port, early::weight_of_a_second)
     }
 
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {

@@ -11,7 +11,7 @@ use crate::flows::{Flows, NONE};
 use crate::longest::Longest;
 use crate::order::{Order, Scheduler, Victim};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, ParamError, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Stream, Time};
 
 base::params! {
     /// Kortebi, Oueslati and Roberts 2004.
@@ -48,7 +48,7 @@ pub struct PriorityFq {
     chance: Stream,
 }
 
-impl Rule for PriorityFq {
+impl Registered for PriorityFq {
     type Params = Params;
     const CARD: Card = Card {
         name: "priority-fq",
@@ -57,7 +57,9 @@ impl Rule for PriorityFq {
         source: "Kortebi, Oueslati and Roberts 2004",
         differs: "Drops as fq does; a flow gets one quantum of priority each time it becomes active.",
     };
+}
 
+impl Rule for PriorityFq {
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         let quantum = crate::order::quantum(p.quantum, port)?;
         Ok(Self {

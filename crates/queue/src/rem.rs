@@ -9,7 +9,7 @@
 use crate::checks::{clock, gain};
 use crate::signal::{by_chance, signal};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// Athuraliya, Li, Low and Yin 2001.
@@ -49,7 +49,7 @@ struct State {
     next_update: Time,
 }
 
-impl Rule for Rem {
+impl Registered for Rem {
     type Params = Params;
     const CARD: Card = Card {
         name: "rem",
@@ -58,8 +58,10 @@ impl Rule for Rem {
         source: "Athuraliya, Li, Low and Yin 2001",
         differs: "The rate's mismatch is the change of the backlog; ns-2 counts arrivals.",
     };
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+impl Rule for Rem {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         if p.target == Amount::Auto {
             p.target = Amount::Packets(port.buffer().map_or(20.0, |buffer| (0.5 * buffer).min(20.0)));
         }
@@ -129,7 +131,7 @@ mod tests {
 
     fn rule(mut params: Params) -> Rem {
         let port = Port::new(Limit::Packets(100), Rate(10_000_000), 1000.0);
-        Rem::settle(&mut params, &port).unwrap();
+        Rem::resolve(&mut params, &port).unwrap();
         Rem::new(&params, &port, Stream::new(1, 0, ("link", 0), "queue")).unwrap()
     }
 
@@ -225,7 +227,7 @@ mod tests {
             (Limit::Unlimited, 20.0),
         ] {
             let mut params = Params::default();
-            Rem::settle(&mut params, &port(limit)).unwrap();
+            Rem::resolve(&mut params, &port(limit)).unwrap();
             assert_eq!(params.target, Amount::Packets(packets));
             assert!(Rem::new(&params, &port(limit), Stream::new(1, 0, ("link", 0), "queue")).is_ok());
         }

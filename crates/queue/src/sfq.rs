@@ -12,7 +12,7 @@ use crate::flows::{Flows, spread};
 use crate::longest::Longest;
 use crate::order::Turn;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// McKenney 1990; the number of buckets is that of Linux.
@@ -45,7 +45,7 @@ pub struct Sfq {
 /// The largest number of packets that Linux lets wait in one bucket (tc-sfq(8), `depth`).
 const LINUX_DEPTH: u32 = 127;
 
-impl Rule for Sfq {
+impl Registered for Sfq {
     type Params = Params;
     const CARD: Card = Card {
         name: "sfq",
@@ -54,7 +54,9 @@ impl Rule for Sfq {
         source: "McKenney 1990",
         differs: "Turns are worth bytes, with deficits; a new hash reorders no flow; no limit per bucket, unlike Linux.",
     };
+}
 
+impl Rule for Sfq {
     fn new(p: &Params, port: &Port, mut chance: Stream) -> Result<Self, ParamError> {
         if p.buckets == 0 || p.buckets > 1 << 20 {
             return Err(ParamError::new("buckets", "must be between 1 and 1048576"));

@@ -8,7 +8,7 @@
 
 use crate::checks::clock;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Bytes, Card, Cause, ParamError, Span, Stream, Time};
+use base::{Bytes, Card, Cause, ParamError, Registered, Span, Stream, Time};
 use std::collections::VecDeque;
 
 base::params! {
@@ -74,7 +74,7 @@ pub struct Xcp {
     persistent: u64,
 }
 
-impl Rule for Xcp {
+impl Registered for Xcp {
     type Params = Params;
     const CARD: Card = Card {
         name: "xcp",
@@ -83,7 +83,9 @@ impl Rule for Xcp {
         source: "Katabi, Handley and Rohrs 2002",
         differs: "Packets without a header are load, and take and give nothing.",
     };
+}
 
+impl Rule for Xcp {
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
         for (name, gain) in [("alpha", p.alpha), ("beta", p.beta), ("gamma", p.gamma)] {
             if !(0.0..=1.0).contains(&gain) {

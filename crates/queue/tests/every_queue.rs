@@ -160,9 +160,9 @@ fn clocks_that_never_stop_and_amounts_nobody_finds_are_refused() {
 /// Settled once is settled for good, and what is shown of it says it all; its curve gives probabilities.
 fn written_and_read(spec: &QueueSpec, port: &Port) -> Result<(), TestCaseError> {
     let mut settled = spec.clone();
-    settled.settle(port).expect("accepted before");
+    settled.resolve(port).expect("accepted before");
     let mut twice = settled.clone();
-    twice.settle(port).expect("accepted before");
+    twice.resolve(port).expect("accepted before");
     prop_assert_eq!(&twice, &settled);
     let mut read = QueueSpec::named(settled.card().name).expect("registered");
     for (name, value) in settled.values() {

@@ -64,7 +64,7 @@ pub fn read_queue(text: &str, port: &Port) -> Result<QueueSpec, ScenarioError> {
     let fields = Fields::new(&document, String::new(), &["queue"])?;
     let mut spec = discipline(&fields.need("queue", "write for example queue = \"red\"")?)?;
     let place = |source| ScenarioError::Parameter { place: "queue".to_owned(), source };
-    spec.settle(port).map_err(place)?;
+    spec.resolve(port).map_err(place)?;
     let chance = Stream::new(0, 0, ("check", 0), "queue");
     spec.build(port, chance).map_err(place)?;
     Ok(spec)

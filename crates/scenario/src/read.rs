@@ -34,7 +34,7 @@ pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
         let port = scenario.port(link);
         let place = || format!("links[{link}].queue");
         let wrong = |source| ScenarioError::Parameter { place: place(), source };
-        scenario.links[link].queue.settle(&port).map_err(wrong)?;
+        scenario.links[link].queue.resolve(&port).map_err(wrong)?;
     }
     check::check(&scenario)?;
     Ok(scenario)

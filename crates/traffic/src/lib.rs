@@ -4,7 +4,7 @@
 //! each a TCP connection of its own ([`Session`]); datagrams that go at times of their own, whatever the network does to
 //! them ([`Source`]): unresponsive, without acknowledgements or congestion control.
 
-use base::{Card, Param, ParamError, Rate};
+use base::{ParamError, Rate, Span, Time};
 
 #[macro_use]
 mod registry;
@@ -13,9 +13,10 @@ mod packet_size;
 mod sizes;
 mod times;
 
+pub use base::Entry;
 pub use flow_list::{FlowList, ListedFlow};
 pub use packet_size::{PacketSize, PacketSizes};
-pub use registry::{Session, Site, Source, Transfer};
+pub use registry::{ArrivalProcess, Session, SessionProcess, Site, Source, Transfer};
 pub use sizes::{SizeLaw, Sizes};
 pub use times::{TimeLaw, Times};
 
@@ -70,15 +71,6 @@ pub enum Offer {
     Session(AnySession),
     /// Datagrams.
     Datagrams(AnySource),
-}
-
-/// A catalogue entry: the card and the parameters.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// Name, title, source.
-    pub card: Card,
-    /// Its parameters.
-    pub rows: fn() -> Vec<Param>,
 }
 
 /// Refuses rates whose gaps between packets would not fit the engine's integers.

@@ -8,8 +8,8 @@
 //! if thinking begins with their start; all go one way, where ns-2 draws a server for each page.
 
 use crate::times::{check_places, check_think};
-use crate::{Session, Site, SizeLaw, Sizes, TimeLaw, Times};
-use base::{Bytes, Card, ParamError, Span, Stream, Time};
+use crate::{Session, SessionProcess, Site, SizeLaw, Sizes, TimeLaw, Times};
+use base::{Bytes, Card, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// ns-2's PagePool/WebTraf.
@@ -79,7 +79,7 @@ pub struct Web {
     chance: Stream,
 }
 
-impl Session for Web {
+impl Registered for Web {
     type Params = Params;
     const CARD: Card = Card {
         name: "web",
@@ -89,8 +89,9 @@ impl Session for Web {
         differs: "No requests; a limited number of connections (ns-2 has none); pages of a session do not overlap, and all \
                   take one path.",
     };
-    const WAITS: bool = true;
+}
 
+impl Session for Web {
     fn new(params: &Params, site: &Site, chance: Stream) -> Result<Self, ParamError> {
         let p = params;
         check_think(p.think)?;
@@ -115,7 +116,9 @@ impl Session for Web {
     fn places(params: &Params) -> u32 {
         params.connections
     }
+}
 
+impl SessionProcess for Web {
     fn due(&self) -> Time {
         self.next.max(self.now)
     }

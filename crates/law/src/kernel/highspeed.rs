@@ -27,7 +27,7 @@ impl Params {
     /// # Errors
     /// The first parameter that the kernel's numbers cannot hold.
     pub fn of(p: &highspeed::Params) -> Result<Self, ParamError> {
-        let law = highspeed::HighSpeed::new(p)?;
+        let law = highspeed::Highspeed::new(p)?;
         let a = Curve::of(|w| law.line_of_a(w)).ok_or_else(|| {
             ParamError::new("high_p", "must leave a(w) below 4096 segments per round trip for the kernel")
         })?;
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn growth_and_cuts_are_close_to_those_of_the_simulator() {
         let defaults = highspeed::Params::default();
-        let (law, p) = (highspeed::HighSpeed::new(&defaults).unwrap(), Params::of(&defaults).unwrap());
+        let (law, p) = (highspeed::Highspeed::new(&defaults).unwrap(), Params::of(&defaults).unwrap());
         for w in windows() {
             let m = f64::from(w) + 0.5;
             // A straight line over at most a sixteenth of w is short by w^2 a'' / a / 8 / 16^2. That bend is 0.21 at 65

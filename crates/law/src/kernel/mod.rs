@@ -4,9 +4,9 @@
 //! Source: that of each law. A twin differs from its law in the simulator by what a file's head says, and by windows of
 //! whole segments; [`Arithmetic`] chooses between them in a scenario.
 
-use crate::{AckSample, CongestionEvent, LawSpec, Needs, Signal as Cause, WindowLaw};
+use crate::{AckSample, CongestionEvent, LawSpec, Needs, Signal as Cause, Step, WindowLaw};
 use base::param::ParamType;
-use base::{ParamError, Span, Value};
+use base::{ParamError, Span, Time, Value};
 use std::sync::Arc;
 
 pub mod arithmetic;
@@ -195,28 +195,9 @@ fn micros(field: &'static str, span: Span, limit: u32) -> Result<u32, ParamError
 
 macro_rules! twins {
     ($($name:ident = $module:ident,)*) => {
-        /// Any of the twins.
-        #[derive(Clone, Debug)]
-        pub enum AnyTwin {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $name(Hooked<$module::State>),)*
-        }
-
-        impl WindowLaw for AnyTwin {
-            fn needs(&self) -> Needs {
-                match self { $(Self::$name(law) => law.needs(),)* }
-            }
-            fn on_sample(&mut self, ack: &AckSample) {
-                match self { $(Self::$name(law) => law.on_sample(ack),)* }
-            }
-            fn hear(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
-                match self { $(Self::$name(law) => law.hear(cwnd, ack),)* }
-            }
-            fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
-                match self { $(Self::$name(law) => law.backoff(cwnd, event),)* }
-            }
-            fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
-                match self { $(Self::$name(law) => law.gauges(put),)* }
-            }
+        base::dispatching_enum! {
+            /// Any of the twins.
+            pub enum AnyTwin: window_law { $($name(Hooked<$module::State>),)* }
         }
 
         impl LawSpec {

@@ -7,7 +7,7 @@
 
 use super::Start;
 use crate::{AckSample, Opening, SlowStart};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// Caini and Firrincieli 2004.
@@ -32,7 +32,7 @@ pub struct Hybla {
     first: bool,
 }
 
-impl Start for Hybla {
+impl Registered for Hybla {
     type Params = Params;
     const CARD: Card = Card {
         name: "hybla-start",
@@ -41,7 +41,9 @@ impl Start for Hybla {
         source: "Caini and Firrincieli 2004",
         differs: "Ends at rho times ssthresh as in the paper, which Linux and ns-3 leave out; no pacing.",
     };
+}
 
+impl Start for Hybla {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.reference_rtt == Span::ZERO {
             return Err(ParamError::new("reference_rtt", "must be above 0"));

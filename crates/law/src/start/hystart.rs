@@ -6,7 +6,7 @@
 
 use super::Start;
 use crate::{AckSample, Needs, Opening, SlowStart};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// RFC 9406, Section 4.3.
@@ -49,7 +49,7 @@ struct First {
     baseline: Span,
 }
 
-impl Start for Hystart {
+impl Registered for Hystart {
     type Params = Params;
     const CARD: Card = Card {
         name: "hystart++",
@@ -58,7 +58,9 @@ impl Start for Hystart {
         source: "RFC 9406",
         differs: "Not the older HyStart of Linux, which also reads the spacing of ACKs and ends slow start at once.",
     };
+}
 
+impl Start for Hystart {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.max_rtt_thresh < p.min_rtt_thresh {
             return Err(ParamError::new("max_rtt_thresh", "must not be below min_rtt_thresh"));

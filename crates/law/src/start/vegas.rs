@@ -7,7 +7,7 @@
 
 use super::Start;
 use crate::{AckSample, Needs, Opening, SlowStart};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// Brakmo & Peterson 1995.
@@ -26,7 +26,7 @@ pub struct Vegas {
     least: Span,
 }
 
-impl Start for Vegas {
+impl Registered for Vegas {
     type Params = Params;
     const CARD: Card = Card {
         name: "vegas-start",
@@ -35,7 +35,9 @@ impl Start for Vegas {
         source: "Brakmo and Peterson 1995",
         differs: "The window is kept on leaving; ns-2 takes one eighth off. Linux doubles every round trip.",
     };
+}
 
+impl Start for Vegas {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.gamma < 0.0 {
             return Err(ParamError::new("gamma", "must be 0 or more"));

@@ -108,7 +108,7 @@ pub(crate) struct Open<'a> {
 
 impl Open<'_> {
     /// Fills it in; `automatic` gives the weight from the packets per second.
-    pub fn settle(self, port: &Port, automatic: impl FnOnce(f64) -> f64) -> Result<(), ParamError> {
+    pub fn resolve(self, port: &Port, automatic: impl FnOnce(f64) -> f64) -> Result<(), ParamError> {
         if self.burst < 0.0 {
             return Err(ParamError::new("burst", "must be 0 or more packets"));
         }
