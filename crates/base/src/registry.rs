@@ -35,11 +35,13 @@ pub trait Registered {
 }
 
 /// Makes a registry of a list with one line for each thing registered, `Name = module,`: the module's file has a `Params` made
-/// by `params!` and a type `Name` that is [`Registered`].
+/// by `params!` and a type `Name` that is [`Registered`]. The first argument is always `($)`: made macros need that token.
 ///
-/// It makes the modules, the specification (an enum of all `Params`), the catalogue, and a macro for methods that ask the
-/// type: `each!(self, |p, Kind| Kind::f(p))`, or one expression for each section, `each!(self, |p, Kind| a: …, b: …)`.
-/// The first argument is always `($)`: the macro that is made needs that token.
+/// It makes the modules, the specification (an enum of all `Params`), the catalogue, and a macro, here called `each!`, for
+/// - methods that ask the type: `each!(self, |p, Kind| Kind::f(p))`, or for each section by itself
+///   `each!(self, |p, Kind| first: …, second: …)`;
+/// - the enum of a section's types: `each! { first: pub enum Any: dispatch {} }` (see [`dispatching_enum!`](crate::dispatching_enum)),
+///   with more variants between the braces; or of boxes of them, `each! { first in Box: pub enum … }`.
 #[macro_export]
 macro_rules! registry {
     (
@@ -75,6 +77,18 @@ macro_rules! registry {
             ($d value:expr, |$d p:ident, $d kind:ident| $d body:expr) => {
                 $each!($d value, |$d p, $d kind| $($section: $d body),*)
             };
+            $(
+                ($section: $d(#[$d about:meta])* pub enum $d any:ident: $d dispatch:ident { $d($d more:tt)* }) => {
+                    $crate::dispatching_enum! {
+                        $d(#[$d about])* pub enum $d any: $d dispatch { $d($d more)* $($name($module::$name),)* }
+                    }
+                };
+                ($section in Box: $d(#[$d about:meta])* pub enum $d any:ident: $d dispatch:ident {}) => {
+                    $crate::dispatching_enum! {
+                        $d(#[$d about])* pub enum $d any: $d dispatch { $($name(Box<$module::$name>),)* }
+                    }
+                };
+            )*
         }
 
         impl $spec {
@@ -121,34 +135,6 @@ macro_rules! registry {
 /// Declares a trait, and under the name after `macro` its dispatch for [`dispatching_enum!`](crate::dispatching_enum): both come
 /// from the same list of methods, so that the dispatch cannot pass one over. Supertraits stand in brackets; methods take
 /// `&self` or `&mut self`. The first argument is always `($)`.
-///
-/// ```
-/// base::dispatched! {
-///     ($) macro voice;
-///     /// Something with a voice.
-///     pub trait Voice: [std::fmt::Debug] {
-///         /// What it says.
-///         fn word(&self) -> &'static str {
-///             "-"
-///         }
-///     }
-/// }
-/// #[derive(Clone, Debug)]
-/// pub struct Fish;
-/// impl Voice for Fish {}
-/// #[derive(Clone, Debug)]
-/// pub struct Dog;
-/// impl Voice for Dog {
-///     fn word(&self) -> &'static str {
-///         "woof"
-///     }
-/// }
-/// base::dispatching_enum! {
-///     /// Any animal.
-///     pub enum Animal: voice { Fish(Fish), Dog(Dog), }
-/// }
-/// assert_eq!([Animal::from(Fish), Animal::from(Dog)].map(|animal| animal.word()), ["-", "woof"]);
-/// ```
 #[macro_export]
 macro_rules! dispatched {
     (
@@ -194,21 +180,91 @@ macro_rules! dispatching_enum {
 #[macro_export]
 macro_rules! delegate {
     ($variants:tt) => {};
-    ($variants:tt $(#[$doc:meta])* fn $f:ident(&self $(, $a:ident: $t:ty)*) $(-> $r:ty)?; $($rest:tt)*) => {
+    ($variants:tt $(#[$doc:meta])* fn $f:ident $(<$g:ident: $b:path>)? (&self $(, $a:ident: $t:ty)*) $(-> $r:ty)?; $($rest:tt)*) => {
         #[inline]
-        fn $f(&self $(, $a: $t)*) $(-> $r)? { $crate::delegate!(@match self $variants $f ($($a),*)) }
+        fn $f $(<$g: $b>)? (&self $(, $a: $t)*) $(-> $r)? { $crate::delegate!(@match self $variants $f ($($a),*)) }
         $crate::delegate! { $variants $($rest)* }
     };
-    ($variants:tt $(#[$doc:meta])* fn $f:ident(&mut self $(, $a:ident: $t:ty)*) $(-> $r:ty)?; $($rest:tt)*) => {
+    ($variants:tt $(#[$doc:meta])* fn $f:ident $(<$g:ident: $b:path>)? (&mut self $(, $a:ident: $t:ty)*) $(-> $r:ty)?; $($rest:tt)*) => {
         #[inline]
-        fn $f(&mut self $(, $a: $t)*) $(-> $r)? { $crate::delegate!(@match self $variants $f ($($a),*)) }
+        fn $f $(<$g: $b>)? (&mut self $(, $a: $t)*) $(-> $r)? { $crate::delegate!(@match self $variants $f ($($a),*)) }
         $crate::delegate! { $variants $($rest)* }
     };
     // A method with a default is handed on all the same.
-    ($variants:tt $(#[$doc:meta])* fn $f:ident $args:tt $(-> $r:ty)? $default:block $($rest:tt)*) => {
-        $crate::delegate! { $variants fn $f $args $(-> $r)?; $($rest)* }
+    ($variants:tt $(#[$doc:meta])* fn $f:ident $(<$g:ident: $b:path>)? ($($args:tt)*) $(-> $r:ty)? $default:block $($rest:tt)*) => {
+        $crate::delegate! { $variants fn $f $(<$g: $b>)? ($($args)*) $(-> $r)?; $($rest)* }
     };
     (@match $this:ident ($($variant:ident)+) $f:ident $args:tt) => {
         match $this { $(Self::$variant(inner) => inner.$f $args,)+ }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    crate::dispatched! {
+        ($) macro counter;
+        /// Something with a default for each form that a method may have.
+        pub trait Counter: [Clone + std::fmt::Debug] {
+            /// Counts.
+            fn count(&mut self, by: u32);
+            /// What it has counted.
+            fn total(&self) -> u32 {
+                0
+            }
+            /// Changes without an answer.
+            fn restart(&mut self) {}
+            /// Takes any iterator.
+            fn count_all(&mut self, all: impl Iterator<Item = u32>) {
+                all.for_each(drop);
+            }
+            /// Takes any converter.
+            fn convert<T: From<u32>>(&mut self, to: T) -> T {
+                to
+            }
+        }
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct Deaf;
+    impl Counter for Deaf {
+        fn count(&mut self, _by: u32) {}
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct Abacus(u32);
+    impl Counter for Abacus {
+        fn count(&mut self, by: u32) {
+            self.0 += by;
+        }
+        fn total(&self) -> u32 {
+            self.0
+        }
+        fn restart(&mut self) {
+            self.0 = 0;
+        }
+        fn count_all(&mut self, all: impl Iterator<Item = u32>) {
+            self.0 += all.sum::<u32>();
+        }
+        fn convert<T: From<u32>>(&mut self, _to: T) -> T {
+            T::from(self.0)
+        }
+    }
+
+    crate::dispatching_enum! {
+        /// Either.
+        pub enum Either: counter { Deaf(Deaf), Abacus(Box<Abacus>), }
+    }
+
+    #[test]
+    fn what_a_variant_overrides_arrives_and_what_it_leaves_is_the_default() {
+        let mut either = [Either::from(Deaf), Either::from(Box::new(Abacus(1)))];
+        for one in &mut either {
+            one.count(2);
+            one.count_all([3, 4].into_iter());
+        }
+        assert_eq!(either.each_ref().map(Counter::total), [0, 10]);
+        assert_eq!(either.each_mut().map(|one| one.convert(7u64)), [7, 10]);
+        either.iter_mut().for_each(Counter::restart);
+        assert_eq!(either.each_ref().map(Counter::total), [0, 0]);
+    }
 }

@@ -4,12 +4,8 @@
 //! [`SlowStart`] opens the window. [`Windowed`] joins the two into the [`CongestionControl`] that the transport drives.
 //! No packets, no sequence numbers, no clock: times arrive as arguments. Windows are real-valued, in segments.
 
-use base::{Header, Span, Time};
-
 #[macro_use]
 mod control;
-#[macro_use]
-mod registry;
 pub mod asked;
 pub mod kernel;
 mod knots;
@@ -21,13 +17,16 @@ mod windowed;
 pub use base::Entry;
 pub use control::{CongestionControl, Opening, SlowStart, Step, WindowLaw};
 pub use knots::Knots;
-pub use registry::{Controller, Law};
+pub use registry::{AnyController, AnyLaw, Control, Controller, Law};
 pub use sample::{AckSample, CongestionEvent, Delivery, Lost, Needs, Signal};
 pub use start::{AnyStart, STARTS, Start, StartSpec};
 pub use windowed::Windowed;
 
 // Every law there is, one line each: window laws, then controls that rule their window all by themselves.
-laws! {
+base::registry! {
+    ($)
+    /// A law and its parameters, as a scenario file says them.
+    pub enum LawSpec, LAWS, each_law;
     windows {
         Reno = reno,
         Highspeed = highspeed,
@@ -54,6 +53,9 @@ laws! {
         PacketPair = packet_pair,
     }
 }
+
+// Below the list, of which it makes what runs.
+mod registry;
 
 /// The smallest window a law may leave after a loss, in segments (RFC 5681, equation 4).
 pub const MIN_SSTHRESH: f64 = 2.0;

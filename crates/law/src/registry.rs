@@ -1,8 +1,8 @@
-//! What makes a law out of its line in the list of `lib.rs`: the module, the specification read from scenario files, what runs,
-//! and the catalogue.
+//! What the registered laws have in common: how they are made, and the enums that dispatch to them.
 
-use crate::{CongestionControl, WindowLaw};
-use base::{ParamError, Registered};
+#[expect(clippy::wildcard_imports, reason = "the macro of the registry names the module of every law")]
+use crate::*;
+use base::{Header, ParamError, Registered, Span, Time};
 
 /// A window law that scenarios can name.
 pub trait Law: WindowLaw + Registered {
@@ -22,62 +22,43 @@ pub trait Controller: CongestionControl + Registered {
     fn new(params: &Self::Params, initial_window: f64) -> Result<Self, ParamError>;
 }
 
-macro_rules! laws {
-    (
-        windows { $($name:ident = $module:ident,)* }
-        controllers { $($c_name:ident = $c_module:ident,)* }
-    ) => {
-        base::registry! {
-            ($)
-            /// A law and its parameters, as a scenario file says them.
-            pub enum LawSpec, LAWS, each_law;
-            windows { $($name = $module,)* }
-            controllers { $($c_name = $c_module,)* }
-        }
+each_law! { windows:
+    /// Any of the window laws.
+    pub enum AnyLaw: window_law {
+        /// One of them in the kernel's arithmetic: boxed, so that the others do not carry it.
+        Kernel(Box<kernel::AnyTwin>),
+    }
+}
 
-        base::dispatching_enum! {
-            /// Any of the window laws.
-            pub enum AnyLaw: window_law {
-                $($name($module::$name),)*
-                /// One of them in the kernel's arithmetic: boxed, so that the others do not carry it.
-                Kernel(Box<kernel::AnyTwin>),
-            }
-        }
+each_law! { controllers in Box:
+    /// Any of the controls that rule their window all by themselves.
+    pub enum AnyController: congestion_control {}
+}
 
-        base::dispatching_enum! {
-            /// Any of the controls that rule their window all by themselves.
-            pub enum AnyController: congestion_control { $($c_name(Box<$c_module::$c_name>),)* }
-        }
+base::dispatching_enum! {
+    /// The congestion control of every flow the simulator knows: two kinds, so that the common one costs one branch.
+    pub enum Control: congestion_control {
+        /// A window law under a slow start.
+        Window(Windowed<AnyLaw, AnyStart>),
+        /// A control of its own kind.
+        Own(AnyController),
+    }
+}
 
-        base::dispatching_enum! {
-            /// The congestion control of every flow the simulator knows: two kinds, so that the common one costs one branch.
-            pub enum Control: congestion_control {
-                /// A window law under a slow start.
-                Window(Windowed<AnyLaw, AnyStart>),
-                /// A control of its own kind.
-                Own(AnyController),
-            }
+impl LawSpec {
+    /// The law under the slow start `start` (which a control of its own kind does not use), ready to run, with
+    /// `initial_window` segments and slow-start threshold `ssthresh` (infinite for none).
+    ///
+    /// # Errors
+    /// The first parameter out of range.
+    pub fn build(&self, start: &StartSpec, initial_window: f64, ssthresh: f64) -> Result<Control, ParamError> {
+        let windowed = |law| Ok(Windowed::new(law, start.build()?, initial_window, ssthresh).into());
+        if let Some(twin) = self.twin()? {
+            return windowed(Box::new(twin).into());
         }
-
-        impl LawSpec {
-            /// The law under the slow start `start` (which a control of its own kind does not use), ready to run, with
-            /// `initial_window` segments and slow-start threshold `ssthresh` (infinite for none).
-            ///
-            /// # Errors
-            /// The first parameter out of range.
-            pub fn build(&self, start: &StartSpec, initial_window: f64, ssthresh: f64) -> Result<Control, base::ParamError> {
-                let windowed = |law| Ok(Windowed::new(law, start.build()?, initial_window, ssthresh).into());
-                if let Some(twin) = self.twin()? {
-                    return windowed(Box::new(twin).into());
-                }
-                each_law!(self, |p, Kind|
-                    windows: windowed(<Kind as Law>::new(p)?.into()),
-                    controllers: {
-                        let control = <Kind as Controller>::new(p, initial_window)?;
-                        Ok(AnyController::from(Box::new(control)).into())
-                    },
-                )
-            }
-        }
-    };
+        each_law!(self, |p, Kind|
+            windows: windowed(<Kind as Law>::new(p)?.into()),
+            controllers: Ok(AnyController::from(Box::new(<Kind as Controller>::new(p, initial_window)?)).into()),
+        )
+    }
 }

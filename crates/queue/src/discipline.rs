@@ -1,5 +1,5 @@
-//! What a discipline does: decides on arrival ([`Admission`]), or does all of a queue ([`QueueDiscipline`]). Each trait is declared
-//! together with its dispatch over the disciplines of the registry.
+//! What a discipline does: decides on arrival ([`Admission`]), or does all of a queue ([`QueueDiscipline`]). Each trait is
+//! declared together with its dispatch over the disciplines of the registry.
 
 use crate::{Backlog, Limit, Packet};
 use base::{Cause, Time};
@@ -21,7 +21,7 @@ base::dispatched! {
     ///
     /// It is asked for every arrival, also for one that goes into service at once (`idle_since` says since when the server is
     /// free and nothing waits): that one needs no room.
-    pub trait Admission: [std::fmt::Debug] {
+    pub trait Admission: [Sized + std::fmt::Debug] {
         /// The fate of `packet`, which finds `backlog` waiting.
         fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict;
         /// If the rule is nothing but this limit, the limit: engines may then decide without asking.
@@ -36,6 +36,10 @@ base::dispatched! {
         fn on_wakeup(&mut self, _now: Time, _backlog: Backlog, _idle_since: Option<Time>) {}
         /// Private numbers worth showing, by name.
         fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
+        /// Shows `visitor` the rule itself.
+        fn visit<V: RuleVisitor>(&mut self, visitor: V) {
+            visitor.visit(self);
+        }
     }
 }
 
@@ -53,7 +57,7 @@ base::dispatched! {
     ///
     /// The server asks for the next packet when it falls idle; a packet that finds it idle is enqueued and dequeued at the
     /// same instant, so that every packet passes both decisions.
-    pub trait QueueDiscipline: [std::fmt::Debug] {
+    pub trait QueueDiscipline: [Sized + std::fmt::Debug] {
         /// A packet arrives; `idle_since` says since when, if the server is free and nothing waits: such a packet needs no
         /// room. It may be dropped, or push another out.
         fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates);
@@ -77,5 +81,23 @@ base::dispatched! {
         fn on_wakeup(&mut self, _now: Time, _idle_since: Option<Time>, _fates: &mut impl Fates) {}
         /// Private numbers worth showing, by name.
         fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
+        /// Shows `visitor` the discipline itself.
+        fn visit<V: Visitor>(&mut self, visitor: V) -> V::Out {
+            visitor.visit(self)
+        }
     }
+}
+
+/// Something to do with a discipline, compiled for each by itself: see [`QueueDiscipline::visit`].
+pub trait Visitor {
+    /// What comes out.
+    type Out;
+    /// Does it.
+    fn visit<Q: QueueDiscipline>(self, queue: &mut Q) -> Self::Out;
+}
+
+/// Something to do with a rule, compiled for each by itself: see [`Admission::visit`].
+pub trait RuleVisitor {
+    /// Does it.
+    fn visit<A: Admission>(self, rule: &mut A);
 }

@@ -9,8 +9,6 @@ use base::{Bytes, Flags, Header, Time};
 
 #[macro_use]
 mod discipline;
-#[macro_use]
-mod registry;
 mod checks;
 mod early;
 mod fifo;
@@ -23,17 +21,20 @@ mod replay;
 mod signal;
 
 pub use base::Entry;
-pub use discipline::{Admission, Fates, QueueDiscipline, Verdict};
+pub use discipline::{Admission, Fates, QueueDiscipline, RuleVisitor, Verdict, Visitor};
 pub use fifo::Fifo;
 pub use link::Link;
 pub use order::{Scheduler, Victim};
 pub use port::{Limit, Port};
-pub use registry::Rule;
+pub use registry::{AnyAdmission, AnyQueue, Rule};
 pub use replay::{Fate, replay};
 
 // Every discipline there is, one line each: those that decide on arrival in front of a FIFO, then those that do all
 // themselves.
-queues! {
+base::registry! {
+    ($)
+    /// A discipline and its parameters, as a scenario file says them.
+    pub enum QueueSpec, QUEUES, each_queue;
     admissions {
         DropTail = drop_tail,
         Red = red,
@@ -55,6 +56,9 @@ queues! {
         Xcp = xcp,
     }
 }
+
+// Below the list, of which it makes what runs.
+mod registry;
 
 /// A packet as queues see it. `token` is a sequence number in the simulator, a buffer slot in front of real packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,20 +116,6 @@ impl Backlog {
         self.packets -= 1;
         self.bytes.0 -= u64::from(packet.size);
     }
-}
-
-/// Something to do with a discipline, compiled for each by itself: see [`AnyQueue::visit`].
-pub trait Visitor {
-    /// What comes out.
-    type Out;
-    /// Does it.
-    fn visit<Q: QueueDiscipline>(self, queue: &mut Q) -> Self::Out;
-}
-
-/// Something to do with a rule, compiled for each by itself: see [`AnyAdmission::visit`].
-pub trait RuleVisitor {
-    /// Does it.
-    fn visit<A: Admission>(self, rule: &mut A);
 }
 
 /// The examples of the crate's page.

@@ -1,8 +1,8 @@
-//! What makes a discipline out of its line in the list of `lib.rs`: the macro writes its module, the specification read
-//! from scenario files, what runs, and the catalogue.
+//! What the registered disciplines have in common: how they are made, and the enums that dispatch to them.
 
-use crate::Port;
-use base::{ParamError, Registered, Stream};
+#[expect(clippy::wildcard_imports, reason = "the macro of the registry names the module of every discipline")]
+use crate::*;
+use base::{ParamError, Registered, Stream, Time, Value};
 
 /// A discipline that scenarios can name; its behaviour is an [`crate::Admission`] or a [`crate::QueueDiscipline`].
 pub trait Rule: Registered + Sized {
@@ -34,94 +34,61 @@ pub trait Rule: Registered + Sized {
     }
 }
 
-macro_rules! queues {
-    (
-        admissions { $($name:ident = $module:ident,)* }
-        disciplines { $($d_name:ident = $d_module:ident,)* }
-    ) => {
-        base::registry! {
-            ($)
-            /// A discipline and its parameters, as a scenario file says them.
-            pub enum QueueSpec, QUEUES, each_queue;
-            admissions { $($name = $module,)* }
-            disciplines { $($d_name = $d_module,)* }
-        }
+each_queue! { admissions:
+    /// Any of the admission rules.
+    pub enum AnyAdmission: admission {}
+}
 
-        base::dispatching_enum! {
-            /// Any of the admission rules.
-            pub enum AnyAdmission: admission { $($name($module::$name),)* }
-        }
+each_queue! { disciplines:
+    /// Any of the disciplines.
+    pub enum AnyQueue: queue_discipline {
+        /// First-in first-out behind an admission rule.
+        Fifo(Fifo<AnyAdmission>),
+    }
+}
 
-        base::dispatching_enum! {
-            /// Any of the disciplines.
-            pub enum AnyQueue: queue_discipline {
-                /// First-in first-out behind an admission rule.
-                Fifo(Fifo<AnyAdmission>),
-                $($d_name($d_module::$d_name),)*
-            }
-        }
+impl QueueSpec {
+    /// Turns every amount into packets and fills in what was left to the discipline. Doing it twice changes nothing.
+    ///
+    /// # Errors
+    /// The first parameter that says nothing on `port`.
+    pub fn resolve(&mut self, port: &Port) -> Result<(), ParamError> {
+        let scale = port.scale();
+        // What the discipline fills in must be amounts that can be read again, too.
+        each_queue!(self, |p, Kind| {
+            p.resolve(&scale)?;
+            <Kind as Rule>::resolve(p, port)?;
+            p.resolve(&scale)?;
+        });
+        let open = self.values().into_iter().find(|(_, value)| *value == Value::Text("auto".into()));
+        open.map_or(Ok(()), |(name, _)| Err(ParamError::new(name, base::amount::FORM)))
+    }
 
-        impl AnyAdmission {
-            /// Shows `visitor` the rule itself.
-            pub fn visit<V: RuleVisitor>(&mut self, visitor: V) {
-                match self { $(Self::$name(rule) => visitor.visit(rule),)* }
-            }
-        }
+    /// The discipline for `port`, with its own random stream.
+    ///
+    /// # Errors
+    /// The first parameter out of range.
+    pub fn build(&self, port: &Port, chance: Stream) -> Result<AnyQueue, ParamError> {
+        let mut resolved = self.clone();
+        resolved.resolve(port)?;
+        each_queue!(&resolved, |p, Kind|
+            admissions: Ok(Fifo::new(AnyAdmission::from(<Kind as Rule>::new(p, port, chance)?)).into()),
+            disciplines: Ok(<Kind as Rule>::new(p, port, chance)?.into()),
+        )
+    }
 
-        impl AnyQueue {
-            /// Shows `visitor` the discipline itself.
-            pub fn visit<V: Visitor>(&mut self, visitor: V) -> V::Out {
-                match self {
-                    Self::Fifo(fifo) => visitor.visit(fifo),
-                    $(Self::$d_name(queue) => visitor.visit(queue),)*
-                }
-            }
-        }
+    /// The words after `tc` that give the same on the Linux device `device`; `None` where Linux has no such
+    /// discipline, or not this form of it. The specification must be resolved.
+    #[must_use]
+    pub fn tc(&self, port: &Port, device: &str) -> Option<String> {
+        let words = each_queue!(self, |p, Kind| <Kind as Rule>::tc(p, port));
+        words.map(|words| format!("tc qdisc replace dev {device} root {words}"))
+    }
 
-        impl QueueSpec {
-            /// Turns every amount into packets and fills in what was left to the discipline. Doing it twice changes nothing.
-            ///
-            /// # Errors
-            /// The first parameter that says nothing on `port`.
-            pub fn resolve(&mut self, port: &Port) -> Result<(), base::ParamError> {
-                let scale = port.scale();
-                // What the discipline fills in must be amounts that can be read again, too.
-                each_queue!(self, |p, Kind| {
-                    p.resolve(&scale)?;
-                    <Kind as Rule>::resolve(p, port)?;
-                    p.resolve(&scale)?;
-                });
-                let open = self.values().into_iter().find(|(_, value)| *value == base::Value::Text("auto".into()));
-                open.map_or(Ok(()), |(name, _)| Err(base::ParamError::new(name, base::amount::FORM)))
-            }
-
-            /// The discipline for `port`, with its own random stream.
-            ///
-            /// # Errors
-            /// The first parameter out of range.
-            pub fn build(&self, port: &Port, chance: base::Stream) -> Result<AnyQueue, base::ParamError> {
-                let mut resolved = self.clone();
-                resolved.resolve(port)?;
-                each_queue!(&resolved, |p, Kind|
-                    admissions: Ok(Fifo::new(AnyAdmission::from(<Kind as Rule>::new(p, port, chance)?)).into()),
-                    disciplines: Ok(<Kind as Rule>::new(p, port, chance)?.into()),
-                )
-            }
-
-            /// The words after `tc` that give the same on the Linux device `device`; `None` where Linux has no such
-            /// discipline, or not this form of it. The specification must be resolved.
-            #[must_use]
-            pub fn tc(&self, port: &Port, device: &str) -> Option<String> {
-                let words = each_queue!(self, |p, Kind| <Kind as Rule>::tc(p, port));
-                words.map(|words| format!("tc qdisc replace dev {device} root {words}"))
-            }
-
-            /// Probability of a drop or mark at an average of `average` packets; `None` for disciplines without such a
-            /// curve. The specification must be resolved.
-            #[must_use]
-            pub fn curve(&self, average: f64) -> Option<f64> {
-                each_queue!(self, |p, Kind| <Kind as Rule>::curve(p, average))
-            }
-        }
-    };
+    /// Probability of a drop or mark at an average of `average` packets; `None` for disciplines without such a
+    /// curve. The specification must be resolved.
+    #[must_use]
+    pub fn curve(&self, average: f64) -> Option<f64> {
+        each_queue!(self, |p, Kind| <Kind as Rule>::curve(p, average))
+    }
 }

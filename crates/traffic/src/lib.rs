@@ -4,10 +4,10 @@
 //! each a TCP connection of its own ([`Session`]); datagrams that go at times of their own, whatever the network does to
 //! them ([`Source`]): unresponsive, without acknowledgements or congestion control.
 
-use base::{ParamError, Rate, Span, Time};
+use base::{ParamError, Rate};
 
 #[macro_use]
-mod registry;
+mod process;
 mod flow_list;
 mod packet_size;
 mod sizes;
@@ -16,12 +16,16 @@ mod times;
 pub use base::Entry;
 pub use flow_list::{FlowList, ListedFlow};
 pub use packet_size::{PacketSize, PacketSizes};
-pub use registry::{ArrivalProcess, Session, SessionProcess, Site, Source, Transfer};
+pub use process::{ArrivalProcess, SessionProcess, Site};
+pub use registry::{AnySession, AnySource, Session, Source, Transfer};
 pub use sizes::{SizeLaw, Sizes};
 pub use times::{TimeLaw, Times};
 
 // Every kind there is, one line each: those that TCP carries once, or again and again, then those that send datagrams.
-traffic! {
+base::registry! {
+    ($)
+    /// A kind of traffic and its parameters, as a scenario file says them.
+    pub enum TrafficSpec, TRAFFIC, each_kind;
     transfers {
         Bulk = bulk,
         Finite = finite,
@@ -38,6 +42,9 @@ traffic! {
         OnOff = on_off,
     }
 }
+
+// Below the list, of which it makes what runs.
+mod registry;
 
 /// The sorts of traffic, those first that a buffer is sized for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,36 +13,30 @@ pub trait Start: SlowStart + Registered {
     fn new(params: &Self::Params) -> Result<Self, ParamError>;
 }
 
-macro_rules! starts {
-    ($($name:ident = $module:ident,)*) => {
-        base::registry! {
-            ($)
-            /// A slow start and its parameters, as a scenario file says them.
-            pub enum StartSpec, STARTS, each_start;
-            starts { $($name = $module,)* }
-        }
-
-        base::dispatching_enum! {
-            /// Any of the slow starts.
-            pub enum AnyStart: slow_start { $($name($module::$name),)* }
-        }
-
-        impl StartSpec {
-            /// The slow start, ready to run.
-            ///
-            /// # Errors
-            /// The first parameter out of range.
-            pub fn build(&self) -> Result<AnyStart, ParamError> {
-                each_start!(self, |p, Kind| Ok(<Kind as Start>::new(p)?.into()))
-            }
-        }
-    };
+base::registry! {
+    ($)
+    /// A slow start and its parameters, as a scenario file says them.
+    pub enum StartSpec, STARTS, each_start;
+    starts {
+        Classic = classic,
+        Limited = limited,
+        Hystart = hystart,
+        Hybla = hybla,
+        Vegas = vegas,
+    }
 }
 
-starts! {
-    Classic = classic,
-    Limited = limited,
-    Hystart = hystart,
-    Hybla = hybla,
-    Vegas = vegas,
+each_start! { starts:
+    /// Any of the slow starts.
+    pub enum AnyStart: slow_start {}
+}
+
+impl StartSpec {
+    /// The slow start, ready to run.
+    ///
+    /// # Errors
+    /// The first parameter out of range.
+    pub fn build(&self) -> Result<AnyStart, ParamError> {
+        each_start!(self, |p, Kind| Ok(<Kind as Start>::new(p)?.into()))
+    }
 }
