@@ -248,7 +248,7 @@ impl Flow {
         let ack = |acked| ack_sample(at, acked, self.delivered as u64, round_start);
         if self.measures {
             // No less than a sender keeps.
-            self.cwnd = self.law.hear(self.cwnd, &ack(share * self.cwnd)).max(f64::MIN_POSITIVE);
+            self.cwnd = self.law.on_avoidance_ack(self.cwnd, &ack(share * self.cwnd)).max(f64::MIN_POSITIVE);
             return None;
         }
         if self.needs_rounds && round_start {

@@ -119,7 +119,7 @@ base::dispatched! {
 
         /// [`Self::on_sample`], then [`Self::avoid`] if the window was the limit: what an ACK in congestion avoidance does.
         #[inline]
-        fn hear(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
+        fn on_avoidance_ack(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
             self.on_sample(ack);
             if ack.cwnd_limited { self.avoid(cwnd, ack) } else { cwnd }
         }

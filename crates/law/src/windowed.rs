@@ -89,7 +89,7 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
     fn on_ack(&mut self, ack: &AckSample) {
         if self.measures {
             if !self.in_slow_start() {
-                self.cwnd = self.law.hear(self.cwnd, ack).max(1.0);
+                self.cwnd = self.law.on_avoidance_ack(self.cwnd, ack).max(1.0);
                 // A law that shrinks its window has not asked for slow start.
                 self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
                 return;

@@ -55,7 +55,7 @@ impl Source for Waiting {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn take(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.backlog.remove(&packet);
@@ -98,7 +98,7 @@ impl Rule for Codel {
 
 impl QueueDiscipline for Codel {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         if idle_since.is_none() && !self.limit.has_room(self.waiting.backlog, &packet) {
             return fates.dropped(&packet, Cause::Overflow, packet.arrived);
@@ -108,7 +108,7 @@ impl QueueDiscipline for Codel {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
         self.control.next(&self.setting, now, &mut self.waiting, fates)
     }

@@ -4,9 +4,18 @@
 //! memory follows what waits and not how many flows there ever were (but for 4 bytes a flow number). What is free is
 //! chained through itself, the last given back first: it is still in the cache.
 
-use crate::order::Victim;
 use crate::{Backlog, Packet};
 use base::Flags;
+
+base::words! {
+    /// Which packet of the longest queue is dropped.
+    pub enum Victim {
+        /// The oldest.
+        Head = "head",
+        /// The youngest.
+        Tail = "tail",
+    }
+}
 
 /// No lane, no slot.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -29,7 +38,7 @@ struct Pool {
 
 impl Pool {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn put(&mut self, filled: Slot) -> u32 {
         let slot = self.free;
         // None is out of bounds.
@@ -43,7 +52,7 @@ impl Pool {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn take(&mut self, slot: u32) -> Slot {
         let place = &mut self.slots[slot as usize];
         let taken = Slot { packet: place.packet, next: place.next, prev: place.prev };
@@ -73,7 +82,7 @@ struct Lane {
 impl Lane {
     /// A packet of `size` bytes left. Returns whether the lane was among those that changed.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn lose(&mut self, size: u32) -> bool {
         self.packets -= 1;
         self.bytes -= u64::from(size);
@@ -186,14 +195,14 @@ impl Flows {
 
     /// Appends `packet` to its flow's lane. Returns the lane, and whether it is new.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn push(&mut self, packet: Packet) -> (u32, bool) {
         self.push_as(packet, packet.flow)
     }
 
     /// Appends `packet` to the lane of `flow`, which need not be its own: hashed flows share one.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn push_as(&mut self, packet: Packet, flow: u32) -> (u32, bool) {
         let (lane, new) = match self.lane(flow) {
             NONE => (self.open(flow), true),
@@ -219,7 +228,7 @@ impl Flows {
 
     /// Takes the oldest packet of a lane. An empty lane must be [closed](Self::close).
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn pop_front(&mut self, lane: u32) -> Packet {
         let entry = &mut self.lanes[lane as usize];
         let Slot { packet, next, .. } = self.pool.take(entry.head);
@@ -234,7 +243,7 @@ impl Flows {
     /// Takes the oldest packet of a lane that has its turn, with `more` bytes on top of its deficit, if that is enough: with
     /// how many packets are left. If not it has the deficit and the lane after it in the round has its turn.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn pop_within(&mut self, lane: u32, more: i64) -> Result<(Packet, u32), u32> {
         let entry = &mut self.lanes[lane as usize];
         let left = entry.deficit + more;

@@ -6,9 +6,9 @@
 //! leaves no trace in the tags.
 //! Differs from Linux: its `fq` is another discipline, which paces and limits each flow.
 
-use crate::flows::Flows;
+use crate::flows::{Flows, Victim};
 use crate::longest::Longest;
-use crate::order::{Order, Scheduler, Victim};
+use crate::order::{Order, Scheduler};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Card, Cause, ParamError, Registered, Stream, Time};
 
@@ -74,7 +74,7 @@ impl Fq {
 
 impl QueueDiscipline for Fq {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         let (lane, new) = self.flows.push(packet);
         self.order.arrive(&mut self.flows, lane, new);
@@ -84,7 +84,7 @@ impl QueueDiscipline for Fq {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
         self.order.next(&mut self.flows)
     }

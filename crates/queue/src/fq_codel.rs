@@ -95,7 +95,7 @@ impl Source for Waiting<'_> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn take(&mut self) -> Option<Packet> {
         let lane = self.flows.lane(self.q);
         if lane == NONE {
@@ -168,7 +168,7 @@ impl Rule for FqCodel {
 
 impl QueueDiscipline for FqCodel {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         let q = self.hash(packet.flow);
         self.flows.push_as(packet, q);
@@ -186,7 +186,7 @@ impl QueueDiscipline for FqCodel {
 
     /// Section 4.2.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
         loop {
             let new = self.new.head != NONE;

@@ -74,7 +74,7 @@ impl Port {
         self.buffer().map(|packets| packets * self.packet)
     }
 
-    /// A settled amount in whole bytes.
+    /// A resolved amount in whole bytes.
     #[must_use]
     pub fn bytes(&self, amount: Amount) -> f64 {
         (amount.packets() * self.packet).round()

@@ -10,7 +10,7 @@
 use crate::checks::clock;
 use crate::flows::{Flows, spread};
 use crate::longest::Longest;
-use crate::order::Turn;
+use crate::order::RoundRobin;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Card, Cause, ParamError, Registered, Span, Stream, Time};
 
@@ -37,7 +37,7 @@ pub struct Sfq {
     /// What makes one hash differ from the next.
     salt: u64,
     flows: Flows,
-    turn: Turn,
+    turn: RoundRobin,
     longest: Longest,
     chance: Stream,
 }
@@ -74,7 +74,7 @@ impl Rule for Sfq {
             next_perturb: later(Time::ZERO, p.perturb),
             salt,
             flows: Flows::default(),
-            turn: Turn::new(quantum),
+            turn: RoundRobin::new(quantum),
             longest: Longest::new(port.packet),
             chance,
         })
@@ -99,7 +99,7 @@ impl Sfq {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn put(&mut self, packet: Packet) {
         let (lane, new) = self.flows.push_as(packet, self.bucket(packet.flow));
         if new {
@@ -130,7 +130,7 @@ impl Sfq {
             self.turn.leave(&mut self.flows, lane);
             self.flows.close(lane);
         }
-        self.turn = Turn::new(self.quantum);
+        self.turn = RoundRobin::new(self.quantum);
         self.salt = self.chance.next_u64();
         for packet in waiting {
             self.put(packet);
@@ -140,7 +140,7 @@ impl Sfq {
 
 impl QueueDiscipline for Sfq {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         self.put(packet);
         if idle_since.is_none() && !self.limit.holds(self.flows.backlog()) {
@@ -149,7 +149,7 @@ impl QueueDiscipline for Sfq {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
         self.turn.next(&mut self.flows)
     }

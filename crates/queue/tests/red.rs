@@ -416,12 +416,12 @@ fn at_arrivals(rule: &mut impl Admission, arrivals: &[(u64, u32)]) -> Vec<f64> {
 fn arrivals_may_look_instead_of_a_clock_as_often_as_changes_are_an_interval_apart() {
     // Below the band too early, at the interval's end, too early after that, within the band, and at once below it.
     let arrivals = [(499, 150), (500, 150), (999, 150), (1000, 200), (1001, 150), (1002, 250), (1501, 250)];
-    let params = ared::Params { looks: ared::Looks::Arrivals, ..bare!(ared) };
+    let params = ared::Params { looks: ared::AdaptOn::Arrivals, ..bare!(ared) };
     let max_p = at_arrivals(&mut make::<ared::Ared>(params, &port()), &arrivals);
     close(&max_p, &[0.1, 0.09, 0.09, 0.09, 0.081, 0.081, 0.091]);
     // Gentle: the arrival before left 150, so 140 falls; 150 rises below the band; 250 rises, 249 falls above it.
     let arrivals = [(400, 150), (500, 140), (1000, 150), (1001, 149), (1502, 250), (2002, 249), (2003, 260)];
-    let params = gared::Params { looks: gared::Looks::Arrivals, ..bare!(gared) };
+    let params = gared::Params { looks: gared::AdaptOn::Arrivals, ..bare!(gared) };
     let max_p = at_arrivals(&mut make::<gared::Gared>(params, &port()), &arrivals);
     close(&max_p, &[0.1, 0.09, 0.09, 0.081, 0.091, 0.091, 0.101]);
 }

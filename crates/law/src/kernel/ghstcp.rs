@@ -235,7 +235,7 @@ mod tests {
                 .map(|i| {
                     let now = 5_000_000 + u64::from(i) * 100 + chance.below(50);
                     let rtt = 100_000 + (f64::from(i) * slope) as u32 + chance.below(noise) as u32;
-                    twin.sample(&p, 0, &heard(now, rtt));
+                    twin.sample(&p, 0, &sampled(now, rtt));
                     ((now - u64::from(rtt)) as f64, f64::from(rtt))
                 })
                 .collect();
@@ -252,7 +252,7 @@ mod tests {
         assert!((500..3500).contains(&rising) && near < 40, "{rising} rising, {near} too near to tell");
     }
 
-    fn heard(now: u64, rtt: u32) -> Signal {
+    fn sampled(now: u64, rtt: u32) -> Signal {
         Signal { now, rtt, ..Signal::default() }
     }
 
@@ -271,7 +271,7 @@ mod tests {
         let p = Params::of(&ghstcp::Params::default()).unwrap();
         let mut twin = State::default();
         let run = |twin: &mut State, rtt: &dyn Fn(u32) -> u32| {
-            (0..100).any(|i| twin.sample(&p, 100, &heard(9_000_000 + 100 * u64::from(i), rtt(i))))
+            (0..100).any(|i| twin.sample(&p, 100, &sampled(9_000_000 + 100 * u64::from(i), rtt(i))))
         };
         assert!(run(&mut twin, &|i| 100_000 + i) && twin.reno == 1);
         assert!(run(&mut twin, &|_| 100_000) && twin.reno == 0);

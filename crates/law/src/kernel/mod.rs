@@ -47,7 +47,7 @@ impl ParamType for Arithmetic {
     }
 }
 
-/// What an ACK or a loss says, as the kernel's hooks hear it. Times in microseconds, 0 where nothing is known.
+/// What an ACK or a loss reports, as the kernel's hooks get it. Times in microseconds, 0 where nothing is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Signal {
@@ -73,11 +73,11 @@ pub struct Signal {
 pub trait Twin: Clone + std::fmt::Debug + Default {
     /// As the object has them.
     type Params: Clone + std::fmt::Debug;
-    /// Whether it hears ACKs in slow start, too.
+    /// Whether it samples ACKs in slow start, too.
     const IN_SLOW_START: bool = false;
     /// Whether it wants a round-trip time with every ACK.
     const EVERY_RTT: bool = false;
-    /// Hears an ACK, before the window grows; says whether something was decided.
+    /// Samples an ACK, before the window grows; returns whether something was decided.
     fn sample(&mut self, _p: &Self::Params, _cwnd: u32, _ack: &Signal) -> bool {
         false
     }
@@ -85,7 +85,7 @@ pub trait Twin: Clone + std::fmt::Debug + Default {
     fn avoid(&mut self, p: &Self::Params, cwnd: u32, ack: &Signal) -> u32;
     /// The window kept after a loss.
     fn backoff(&mut self, p: &Self::Params, cwnd: u32, loss: &Signal) -> u32;
-    /// The window kept after a timeout, of which the law has heard as of any loss before.
+    /// The window kept after a timeout, after `backoff` was called for it as for any loss.
     fn timeout(&mut self, p: &Self::Params, cwnd: u32, loss: &Signal) -> u32;
     /// Private numbers worth showing in traces, by name.
     fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
@@ -113,18 +113,18 @@ impl<T: Twin> WindowLaw for Hooked<T> {
     }
 
     fn on_sample(&mut self, ack: &AckSample) {
-        // In slow start; afterwards `hear` is called.
+        // In slow start; afterwards `on_avoidance_ack` is called.
         if T::IN_SLOW_START {
-            self.twin.sample(&self.params, 0, &self.heard(ack));
+            self.twin.sample(&self.params, 0, &self.signal(ack));
         }
     }
 
-    fn hear(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
-        let heard = self.heard(ack);
+    fn on_avoidance_ack(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
+        let signal = self.signal(ack);
         if T::IN_SLOW_START || ack.cwnd_limited {
-            self.twin.sample(&self.params, cwnd as u32, &heard);
+            self.twin.sample(&self.params, cwnd as u32, &signal);
         }
-        if ack.cwnd_limited { f64::from(self.twin.avoid(&self.params, cwnd as u32, &heard)) } else { cwnd }
+        if ack.cwnd_limited { f64::from(self.twin.avoid(&self.params, cwnd as u32, &signal)) } else { cwnd }
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
@@ -147,7 +147,7 @@ impl<T: Twin> WindowLaw for Hooked<T> {
 }
 
 impl<T: Twin> Hooked<T> {
-    fn heard(&self, ack: &AckSample) -> Signal {
+    fn signal(&self, ack: &AckSample) -> Signal {
         Signal {
             now: ack.now.0 / MICRO,
             delivered: ack.delivered,
@@ -226,7 +226,7 @@ twins! {
     Htcp = htcp,
 }
 
-/// Bytes of a segment, for the one law that asks.
+/// Bytes of a segment, for the one law that uses them.
 fn segment_of(law: &LawSpec) -> u32 {
     if let LawSpec::NrHstcp(p) = law { p.mss as u32 } else { 0 }
 }

@@ -100,7 +100,7 @@ impl SlowStart for Hystart {
             return Opening::Exit(cwnd);
         }
         if let Some(rtt) = ack.rtt {
-            first.hear(rtt);
+            first.update(rtt);
         }
         let acked = ack.acked.min(first.p.l);
         Opening::Grow(cwnd + if first.baseline == NONE { acked } else { acked / first.p.css_growth_divisor })
@@ -123,7 +123,7 @@ impl First {
     }
 
     /// Whether the delay has risen since the last round, or was found not to have risen after all.
-    fn hear(&mut self, rtt: Span) {
+    fn update(&mut self, rtt: Span) {
         self.current = self.current.min(rtt);
         self.samples += 1;
         if self.samples < self.p.n_rtt_sample {

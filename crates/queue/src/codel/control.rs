@@ -86,7 +86,7 @@ impl Control {
 
     /// The next packet to go on: RFC 8289's `dequeue`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn next(
         &mut self,
         setting: &Setting,
@@ -119,7 +119,7 @@ impl Control {
 
     /// `dodequeue`: whether sojourn times have been above target for an interval, `head` being the oldest packet.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn is_above(&mut self, setting: &Setting, now: Time, head: Head) -> bool {
         if now.0 - head.arrived.0 < setting.target || head.left <= setting.mtu {
             self.first_above = 0;

@@ -18,8 +18,8 @@ base::words! {
 }
 
 base::words! {
-    /// When `max_p` is looked at.
-    pub enum Looks {
+    /// When `max_p` is adapted.
+    pub enum AdaptOn {
         /// Once an interval, whether or not packets arrive.
         Clock = "clock",
         /// At each arrival that comes an interval after the last change or later, as ns-2 does.
@@ -166,7 +166,7 @@ fn burst_for(min: f64, w: f64) -> Option<f64> {
     (weight_for(min, enough as f64) == Some(w)).then_some(enough as f64)
 }
 
-/// The shared parameters, settled: amounts in packets of the link's mean size.
+/// The shared parameters, resolved: amounts in packets of the link's mean size.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub min_th: f64,
