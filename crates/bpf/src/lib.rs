@@ -1,6 +1,6 @@
 //! The laws in the Linux kernel: what the objects of `crates/bpf/kernel/` are given, and (feature `load`) who loads them.
 //!
-//! Source: none. The only crate, with `emu`, that talks to the system.
+//! Source: none. The only crate, with `emu`, that calls the system.
 
 mod header;
 #[cfg(feature = "load")]

@@ -72,7 +72,7 @@ enum State {
     ProbeRtt,
 }
 
-/// What the ACKs now arriving tell of a probe (`ack_phase`).
+/// What the ACKs now arriving say about a probe (`ack_phase`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
     Init,

@@ -25,7 +25,7 @@ base::params! {
 pub struct ConstantRate {
     increase: f64,
     decrease: f64,
-    /// Segments per round trip, from the smoothed round-trip time last heard; Reno's one before the first.
+    /// Segments per round trip, from the last smoothed round-trip time; Reno's one before the first.
     a: f64,
 }
 

@@ -22,7 +22,7 @@ base::dispatched! {
     ///
     /// A controller is a small `Clone` value. Spurious recoveries are not undone: no path here reorders one flow.
     pub trait CongestionControl: [Clone + std::fmt::Debug] {
-        /// What it must be told beyond one round-trip sample per round trip.
+        /// What it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {
             Needs::default()
         }
@@ -33,7 +33,7 @@ base::dispatched! {
         /// A segment was taken for lost: only for those whose [`Needs::deliveries`] is set, for each such segment in the
         /// order of sending, before [`Self::on_congestion`] and [`Self::on_delivery`] of the same ACK or timeout.
         fn on_lost(&mut self, _lost: &Lost) {}
-        /// An ACK tells what routers granted to the segments since the last one, in segments; infinite if a segment met no
+        /// An ACK reports what routers granted to the segments since the last one, in segments; infinite if a segment met no
         /// router that grants anything. `limited` says whether the window was what held the sender back. Only for those whose
         /// [`Needs::headers`] is set, before anything else of the same ACK, in recovery too.
         fn on_feedback(&mut self, _feedback: f64, _limited: bool) {}
@@ -82,18 +82,18 @@ base::dispatched! {
     ($) macro window_law;
     /// The arithmetic that most papers define. Slow start, floors and once-per-window live elsewhere.
     pub trait WindowLaw: [Clone + std::fmt::Debug] {
-        /// What it must be told beyond one round-trip sample per round trip.
+        /// What it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {
             Needs::default()
         }
 
         /// For laws that measure, in slow start too, and before the window grows: every ACK of new data outside recovery. A
-        /// law that answers [`Self::per_rtt`] hears only the ACKs that begin a round trip, and those if it asks for them
+        /// law that answers [`Self::per_rtt`] gets only the ACKs that begin a round trip, and those if it asks for them
         /// ([`Needs::rounds`]).
         fn on_sample(&mut self, _ack: &AckSample) {}
 
         /// Segments gained per round trip at window `w`, for laws in which that depends on the window and on what
-        /// [`Self::on_sample`] last heard: runs of ACKs are then taken at once.
+        /// the last [`Self::on_sample`]: runs of ACKs are then taken at once.
         ///
         /// Such laws grow by a(m)/m per acknowledged segment with m the middle of the integer interval that holds the
         /// window: the sum over the interval equals that of a(w)/w to second order in 1/w.
@@ -106,8 +106,8 @@ base::dispatched! {
             cwnd
         }
 
-        /// For laws that hear every ACK and decide only at some of them: what the next ones do, each of which finds the window
-        /// full. What they say [`Self::on_rtt_samples`] hears later.
+        /// For laws that take every ACK and decide only at some of them: what the next ones do, each of which finds the window
+        /// full. Their samples follow in [`Self::on_rtt_samples`].
         fn step(&self) -> Option<Step> {
             None
         }
@@ -136,7 +136,7 @@ base::dispatched! {
     ($) macro slow_start;
     /// How a flow opens its window.
     pub trait SlowStart: [Clone + std::fmt::Debug] {
-        /// What it must be told beyond one round-trip sample per round trip.
+        /// What it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {
             Needs::default()
         }

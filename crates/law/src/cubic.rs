@@ -1,7 +1,7 @@
 //! CUBIC: the window is a cubic function of the time since the last congestion event, flat at the window where that
 //! event came; at least that of a Reno flow with the same average.
 //!
-//! Source: RFC 9438, Sections 4.2 to 4.10; symbols as there. Section 4.9 is the transport's, which puts back a copy.
+//! Source: RFC 9438, Sections 4.2 to 4.10; symbols as there. Undoing a cut (Section 4.9) is not a law's business.
 //! Differs from the source: the cut is taken from cwnd, which does not grow unless it held the sender back (Section 4.6
 //! allows this); growth counts acknowledged segments and not ACKs; the window never falls to a smaller `W_est`.
 //! Differs from Linux and ns-3: they look ahead by the smallest round-trip time, not the smoothed one, and compute in
@@ -43,7 +43,7 @@ pub struct Cubic {
     /// Beginning of the stage, later by the time in which the window did not hold the sender back; `NEVER` before it.
     epoch: Time,
     /// The ACK before this one.
-    heard: Time,
+    last_ack: Time,
 }
 
 impl Registered for Cubic {
@@ -78,7 +78,7 @@ impl Law for Cubic {
             k: 0.0,
             w_est: 0.0,
             epoch: Time::NEVER,
-            heard: Time::ZERO,
+            last_ack: Time::ZERO,
         })
     }
 }
@@ -87,9 +87,9 @@ impl WindowLaw for Cubic {
     fn on_sample(&mut self, ack: &AckSample) {
         if !ack.cwnd_limited && self.epoch != Time::NEVER {
             // Section 5.8: such time does not count.
-            self.epoch += ack.now.since(self.heard);
+            self.epoch += ack.now.since(self.last_ack);
         }
-        self.heard = ack.now;
+        self.last_ack = ack.now;
     }
 
     fn avoid(&mut self, cwnd: f64, ack: &AckSample) -> f64 {

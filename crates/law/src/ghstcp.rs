@@ -157,7 +157,7 @@ impl WindowLaw for Ghstcp {
 
     fn avoid(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
         if let Some(rtt) = ack.rtt
-            && let Some(rising) = self.test.hear(cwnd, (ack.now.0.saturating_sub(rtt.0), self.read(rtt)))
+            && let Some(rising) = self.test.sample(cwnd, (ack.now.0.saturating_sub(rtt.0), self.read(rtt)))
             && rising != self.reno
         {
             (self.reno, self.below) = (rising, 0.0);
@@ -223,7 +223,7 @@ struct Test {
 
 impl Test {
     /// Takes a sample (departure, round-trip time); answers if it completes a test.
-    fn hear(&mut self, cwnd: f64, sample: (u64, u64)) -> Option<bool> {
+    fn sample(&mut self, cwnd: f64, sample: (u64, u64)) -> Option<bool> {
         if !self.trend.admits(sample) {
             self.clear();
         }
@@ -321,7 +321,7 @@ mod tests {
     }
 
     /// `count` ACKs, 100 us apart, at window `w`, whose round-trip times in us `rtt` gives.
-    fn hear(law: &mut Ghstcp, w: f64, from: u64, count: u64, rtt: impl Fn(u64) -> u64) {
+    fn feed(law: &mut Ghstcp, w: f64, from: u64, count: u64, rtt: impl Fn(u64) -> u64) {
         for i in from..from + count {
             law.avoid(w, &AckSample::plain(Time::ZERO + Span::micros(1_000_000 + 100 * i), Span::micros(rtt(i))));
         }
@@ -331,24 +331,24 @@ mod tests {
     fn a_coarse_clock_does_not_see_microseconds() {
         // 500 us of drift within one tick of 10 ms; then 20 ms, which pass two ticks.
         let mut law = Ghstcp::new(&Params { rtt_clock: Span::millis(10), ..Params::default() }).unwrap();
-        hear(&mut law, 500.0, 0, 500, |i| 100_000 + i);
+        feed(&mut law, 500.0, 0, 500, |i| 100_000 + i);
         assert!(!law.reno && law.test.r == 0.0);
-        hear(&mut law, 500.0, 500, 500, |i| 100_000 + 40 * (i - 500));
+        feed(&mut law, 500.0, 500, 500, |i| 100_000 + 40 * (i - 500));
         assert!(law.reno);
     }
 
     #[test]
     fn rising_round_trip_times_make_it_reno_flat_ones_highspeed_and_a_full_queue_looks_idle() {
         for mut law in [law(), sliding()] {
-            hear(&mut law, 500.0, 0, 499, |i| 100_000 + i);
+            feed(&mut law, 500.0, 0, 499, |i| 100_000 + i);
             assert!(!law.reno, "the test wants as many samples as the window has segments");
-            hear(&mut law, 500.0, 499, 1, |i| 100_000 + i);
+            feed(&mut law, 500.0, 499, 1, |i| 100_000 + i);
             assert!(law.reno && law.test.r > 0.999);
             // A drop-tail queue at its limit: long, but it no longer changes.
-            hear(&mut law, 500.0, 500, 500, |_| 100_500);
+            feed(&mut law, 500.0, 500, 500, |_| 100_500);
             assert!(!law.reno && law.test.r == 0.0);
             // A queue that drains is none that builds.
-            hear(&mut law, 500.0, 1000, 500, |i| 101_500 - i);
+            feed(&mut law, 500.0, 1000, 500, |i| 101_500 - i);
             assert!(!law.reno && law.test.r < -0.999);
         }
     }
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn a_reduction_is_highspeeds_in_both_modes_ends_reno_mode_and_drops_the_samples() {
         let mut law = law();
-        hear(&mut law, 5000.0, 0, 5100, |i| 100_000 + i);
+        feed(&mut law, 5000.0, 0, 5100, |i| 100_000 + i);
         assert!(law.reno && law.test.trend.count() == 100);
         // Reno's growth, and HighSpeed's cut.
         let ack = AckSample { rtt: None, ..AckSample::plain(Time(0), Span::millis(100)) };

@@ -90,7 +90,7 @@ pub struct NrHstcp {
     /// mss / `reference_mss`.
     mss: f64,
     reference_rtt: Span,
-    /// The round-trip time last heard over the reference; zero before the first.
+    /// The last round-trip time over the reference; zero before the first.
     ratio: f64,
 }
 
@@ -157,7 +157,7 @@ impl WindowLaw for NrHstcp {
     }
 
     fn on_sample(&mut self, ack: &AckSample) {
-        self.hear(ack.srtt, ack.rtt.unwrap_or(ack.srtt), ack.min_rtt);
+        self.update_ratio(ack.srtt, ack.rtt.unwrap_or(ack.srtt), ack.min_rtt);
     }
 
     fn per_rtt(&self, w: f64) -> Option<f64> {
@@ -170,7 +170,7 @@ impl WindowLaw for NrHstcp {
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
-        self.hear(event.srtt, event.rtt, event.min_rtt);
+        self.update_ratio(event.srtt, event.rtt, event.min_rtt);
         if event.signal == Signal::Timeout || self.ratio == 0.0 {
             return cwnd * 0.5;
         }
@@ -184,7 +184,7 @@ impl WindowLaw for NrHstcp {
 }
 
 impl NrHstcp {
-    fn hear(&mut self, srtt: Span, latest: Span, min: Span) {
+    fn update_ratio(&mut self, srtt: Span, latest: Span, min: Span) {
         let rtt = match self.rtt {
             Estimate::Srtt => srtt,
             Estimate::Latest => latest,
@@ -217,10 +217,10 @@ mod tests {
     use base::Time;
 
     fn law(ms: f64, mss: f64) -> NrHstcp {
-        heard(&Params { mss, ..Params::default() }, ms)
+        sampled(&Params { mss, ..Params::default() }, ms)
     }
 
-    fn heard(p: &Params, ms: f64) -> NrHstcp {
+    fn sampled(p: &Params, ms: f64) -> NrHstcp {
         let mut law = NrHstcp::new(p).unwrap();
         law.on_sample(&AckSample::plain(Time::ZERO, Span::from_secs(ms / 1e3)));
         law
@@ -260,7 +260,7 @@ mod tests {
 
     /// Seconds from the cut back to the window that gives `mbps` at that round-trip time, as an integral.
     fn recovery(p: &Params, mbps: f64, ms: f64) -> f64 {
-        let mut law = heard(p, ms);
+        let mut law = sampled(p, ms);
         let w = mbps * ms * 1e3 / (8.0 * p.mss);
         let kept = law.backoff(w, &loss(ms));
         let dx = (w - kept) / 20_000.0;
@@ -269,7 +269,7 @@ mod tests {
 
     /// The same in whole round trips of a(w) segments.
     fn rounds(p: &Params, mbps: f64, ms: f64) -> u32 {
-        let mut law = heard(p, ms);
+        let mut law = sampled(p, ms);
         let w = mbps * ms * 1e3 / (8.0 * p.mss);
         let (mut x, mut rounds) = (law.backoff(w, &loss(ms)), 0);
         while x < w {
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn the_cut_takes_the_round_trip_time_of_the_loss() {
-        // Heard 100 ms, but the queue has made them 200: the normalised window is half, the cut that of 500 segments.
+        // The sample was 100 ms, but the queue has made them 200: the normalised window is half, the cut that of 500 segments.
         let mut law = law(100.0, 1500.0);
         let kept = law.backoff(1000.0, &loss(200.0));
         assert!((1.0 - kept / 1000.0 - 0.3659).abs() < 5.1e-5, "{kept}");

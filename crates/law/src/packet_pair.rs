@@ -1,5 +1,5 @@
 //! Packet-pair rate control: segments leave in pairs, back to back; a round-robin server spreads the two by its service
-//! time for this flow, which their ACKs tell; the pace then brings the flow's backlog there to a setpoint.
+//! time for this flow, which the spacing of their ACKs shows; the pace then brings the flow's backlog there to a setpoint.
 //!
 //! Source: S. Keshav, A control-theoretic approach to flow control, ACM SIGCOMM 1991 (pairs, and the law of the rate).
 //! Differs from the source: the service rate is an exponential average with a constant gain, where the source estimates it by

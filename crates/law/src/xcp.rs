@@ -27,7 +27,7 @@ pub struct Xcp {
     answered: bool,
     /// Whether a loss is being repaired.
     repairing: bool,
-    /// Whether the window is what holds the sender back, as far as the last ACK told.
+    /// Whether the window is what holds the sender back, by the last ACK.
     limited: bool,
 }
 

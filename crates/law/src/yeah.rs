@@ -132,7 +132,7 @@ impl WindowLaw for Yeah {
 }
 
 impl Yeah {
-    /// What a round that ended tells, when the base round-trip time is `share` of its smallest: the mode of the next one,
+    /// What follows from a round that ended, when the base round-trip time is `share` of its smallest: the mode of the next one,
     /// and the window it begins with.
     fn judge(&mut self, cwnd: f64, share: f64) -> f64 {
         self.queue = cwnd * (1.0 - share);

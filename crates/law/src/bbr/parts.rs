@@ -21,7 +21,7 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Looks anew, from `rate` on.
+    /// Starts again, from `rate` on.
     pub fn restart(&mut self, rate: f64) {
         *self = Self { base: rate, flat: 0, now: false };
     }
