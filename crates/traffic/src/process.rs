@@ -54,3 +54,51 @@ base::dispatched! {
         fn ended(&mut self, now: Time) -> Option<Time>;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Overrides every method of both traits.
+    #[derive(Clone, Debug)]
+    pub struct Fixed;
+
+    impl ArrivalProcess for Fixed {
+        fn next_gap(&mut self) -> Span {
+            Span(1)
+        }
+    }
+
+    impl SessionProcess for Fixed {
+        fn waits(&self) -> bool {
+            false
+        }
+        fn due(&self) -> Time {
+            Time(2)
+        }
+        fn open(&mut self, _now: Time) -> u32 {
+            3
+        }
+        fn ended(&mut self, now: Time) -> Option<Time> {
+            Some(now)
+        }
+    }
+
+    base::dispatching_enum! {
+        /// As the registry's are.
+        pub enum AnyArrivals: arrival_process { Own(Fixed), }
+    }
+    base::dispatching_enum! {
+        /// As the registry's are.
+        pub enum AnySessions: session_process { Own(Fixed), }
+    }
+
+    #[test]
+    fn every_method_arrives_through_the_enum() {
+        assert_eq!(AnyArrivals::from(Fixed).next_gap(), Span(1));
+        let mut any = AnySessions::from(Fixed);
+        // By default transfers wait.
+        assert!(!any.waits());
+        assert_eq!((any.due(), any.open(Time(4)), any.ended(Time(5))), (Time(2), 3, Some(Time(5))));
+    }
+}
