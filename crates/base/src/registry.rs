@@ -1,7 +1,5 @@
-//! Registries of laws, slow starts, queue disciplines and kinds of traffic. [`registry!`](crate::registry) makes of one list
-//! the modules, the specification read from scenario files, the catalogue, and a `match` over all of them.
-//! [`dispatched!`](crate::dispatched) declares a trait together with its dispatch, and
-//! [`dispatching_enum!`](crate::dispatching_enum) an enum that implements it: no method can be left out.
+//! Registries of laws, slow starts, disciplines and traffic, made of one list by [`registry!`](crate::registry). A trait declared
+//! by [`dispatched!`](crate::dispatched) is implemented in full by every [`dispatching_enum!`](crate::dispatching_enum).
 
 use crate::{Card, Param};
 
@@ -14,14 +12,6 @@ pub struct Entry {
     pub rows: fn() -> Vec<Param>,
     /// Other spellings of its parameters, each with the parameter's name.
     pub spellings: &'static [(&'static str, &'static str)],
-}
-
-impl Entry {
-    /// Whether that is its name, or an alias of it.
-    #[must_use]
-    pub fn is_called(&self, name: &str) -> bool {
-        self.card.name == name || self.card.aliases.contains(&name)
-    }
 }
 
 /// What everything registered says of itself. How it is made, and what it does, say traits of its own crate.
@@ -96,7 +86,8 @@ macro_rules! registry {
             #[must_use]
             pub fn named(name: &str) -> Option<Self> {
                 let defaults: &[fn() -> Self] = &[$($(|| Self::$name($module::Params::default()),)*)*];
-                $catalogue.iter().position(|entry| entry.is_called(name)).map(|i| defaults[i]())
+                let is = |card: $crate::Card| card.name == name || card.aliases.contains(&name);
+                $catalogue.iter().position(|entry| is(entry.card)).map(|i| defaults[i]())
             }
 
             /// Its catalogue card.
@@ -133,8 +124,7 @@ macro_rules! registry {
 }
 
 /// Declares a trait, and under the name after `macro` its dispatch for [`dispatching_enum!`](crate::dispatching_enum): both come
-/// from the same list of methods, so that the dispatch cannot pass one over. Supertraits stand in brackets; methods take
-/// `&self` or `&mut self`. The first argument is always `($)`.
+/// from the same list of methods (of `&self` or `&mut self`), so that the dispatch leaves none out. Supertraits stand in brackets.
 #[macro_export]
 macro_rules! dispatched {
     (
@@ -190,7 +180,6 @@ macro_rules! delegate {
         fn $f $(<$g: $b>)? (&mut self $(, $a: $t)*) $(-> $r)? { $crate::delegate!(@match self $variants $f ($($a),*)) }
         $crate::delegate! { $variants $($rest)* }
     };
-    // A method with a default is handed on all the same.
     ($variants:tt $(#[$doc:meta])* fn $f:ident $(<$g:ident: $b:path>)? ($($args:tt)*) $(-> $r:ty)? $default:block $($rest:tt)*) => {
         $crate::delegate! { $variants fn $f $(<$g: $b>)? ($($args)*) $(-> $r)?; $($rest)* }
     };
