@@ -89,31 +89,26 @@ macro_rules! registry {
                 let is = |card: $crate::Card| card.name == name || card.aliases.contains(&name);
                 $catalogue.iter().position(|entry| is(entry.card)).map(|i| defaults[i]())
             }
-
             /// Its catalogue card.
             #[must_use]
             pub fn card(&self) -> $crate::Card {
                 $each!(self, |p, Kind| <Kind as $crate::Registered>::CARD)
             }
-
             /// Other spellings of its parameters' names, each with the name.
             #[must_use]
             pub fn spellings(&self) -> &'static [(&'static str, &'static str)] {
                 $each!(self, |p, Kind| <Kind as $crate::Registered>::SPELLINGS)
             }
-
             /// Its parameters' names, defaults, units and meanings.
             #[must_use]
             pub fn rows(&self) -> Vec<$crate::Param> {
                 $each!(self, |p, Kind| <Kind as $crate::Registered>::Params::rows())
             }
-
             /// Sets a parameter, by its name or another spelling of it; `None` if there is no such parameter.
             pub fn set(&mut self, name: &str, value: &$crate::Value) -> Option<Result<(), $crate::ParamError>> {
                 let name = self.spellings().iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| name);
                 $each!(self, |p, Kind| p.set(name, value))
             }
-
             /// Every parameter with its value, in canonical form.
             #[must_use]
             pub fn values(&self) -> Vec<(&'static str, $crate::Value)> {
@@ -146,19 +141,13 @@ macro_rules! dispatched {
 /// `match`, and is made of each of them by `From`.
 #[macro_export]
 macro_rules! dispatching_enum {
-    (
-        $(#[$about:meta])* pub enum $name:ident: $dispatch:ident {
-            $($(#[$doc:meta])* $variant:ident($ty:ty),)+
-        }
-    ) => {
+    ($(#[$about:meta])* pub enum $name:ident: $dispatch:ident { $($(#[$doc:meta])* $variant:ident($ty:ty),)+ }) => {
         $(#[$about])*
         #[derive(Clone, Debug)]
         pub enum $name { $($(#[$doc])* #[doc = concat!("`", stringify!($ty), "`.")] $variant($ty),)+ }
 
         $(impl From<$ty> for $name {
-            fn from(inner: $ty) -> Self {
-                Self::$variant(inner)
-            }
+            fn from(inner: $ty) -> Self { Self::$variant(inner) }
         })+
 
         $dispatch! { $name { $($variant)+ } }

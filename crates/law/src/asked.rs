@@ -50,18 +50,7 @@ impl Asked {
         let _ = spec.set("arithmetic", &Value::Text("exact".into()));
         let start = StartSpec::named("classic")?;
         let Ok(Control::Window(control)) = spec.build(&start, 2.0, f64::INFINITY) else { return None };
-        // What these gain depends on the window and on the round-trip times of the moment.
-        let remembers = !matches!(
-            spec,
-            LawSpec::Reno(_)
-                | LawSpec::Highspeed(_)
-                | LawSpec::NrHstcp(_)
-                | LawSpec::ConstantRate(_)
-                | LawSpec::Scalable(_)
-                | LawSpec::Hybla(_)
-                | LawSpec::Tabulated(_)
-        );
-        Some(Self { law: control.law().clone(), remembers })
+        Some(Self { law: control.law().clone(), remembers: spec.response().0 })
     }
 
     /// Whether its growth depends on more than the window and the round-trip times of the moment.
@@ -434,6 +423,7 @@ fn waiting(flows: &[Flow], link: &Link, guess: f64, full: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LAWS;
 
     fn asked(law: &str, set: &[(&str, Value)]) -> Asked {
         let mut spec = LawSpec::named(law).unwrap();
@@ -486,6 +476,20 @@ mod tests {
     fn the_kernels_numbers_are_asked_as_real_ones() {
         let kernel = asked("highspeed", &[("arithmetic", Value::Text("kernel".into()))]);
         assert_eq!(kernel.growth(1000.0, 0.1, 0.1), asked("highspeed", &[]).growth(1000.0, 0.1, 0.1));
+    }
+
+    #[test]
+    fn laws_that_do_not_remember_grow_alike_after_a_loss() {
+        let specs = LAWS.iter().filter_map(|entry| LawSpec::named(entry.card.name));
+        let forgetting: Vec<Asked> =
+            specs.filter_map(|spec| Asked::new(&spec)).filter(|law| !law.remembers()).collect();
+        assert!(forgetting.len() >= 7);
+        for mut law in forgetting {
+            let before = law.growth(1000.0, 0.15, 0.1);
+            assert!(before > 0.0, "{law:?}");
+            law.law.backoff(3000.0, &loss_event(Moment { now: 5.0, rtt: 0.2, base: 0.1, window: 3000.0 }));
+            assert_eq!(law.growth(1000.0, 0.15, 0.1), before, "{law:?}");
+        }
     }
 
     #[test]

@@ -53,6 +53,8 @@ impl Registered for Bic {
 }
 
 impl Law for Bic {
+    const RESPONSE: Option<&'static str> = Some("Xu2004");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.max_increment < 1.0 {
             return Err(ParamError::new("max_increment", "must be at least 1"));

@@ -55,6 +55,8 @@ impl Registered for Compound {
 }
 
 impl Law for Compound {
+    const RESPONSE: Option<&'static str> = Some("Tan2006");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.alpha <= 0.0 {
             return Err(ParamError::new("alpha", "must be above 0"));

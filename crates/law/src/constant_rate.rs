@@ -42,6 +42,9 @@ impl Registered for ConstantRate {
 }
 
 impl Law for ConstantRate {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("Henderson1998");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.increase <= 0.0 {
             return Err(ParamError::new("increase", "must be above 0"));

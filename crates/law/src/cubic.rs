@@ -60,6 +60,8 @@ impl Registered for Cubic {
 }
 
 impl Law for Cubic {
+    const RESPONSE: Option<&'static str> = Some("RFC9438");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.c <= 0.0 {
             return Err(ParamError::new("c", "must be above 0"));

@@ -57,6 +57,9 @@ impl Registered for Highspeed {
 }
 
 impl Law for Highspeed {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("RFC3649");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.low_window < 1.0 {
             return Err(ParamError::new("low_window", "must be at least 1"));

@@ -68,6 +68,8 @@ impl Registered for Htcp {
 }
 
 impl Law for Htcp {
+    const RESPONSE: Option<&'static str> = Some("ShortenLeith2004");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.beta_min <= 0.0 || p.beta_min >= 1.0 {
             return Err(ParamError::new("beta_min", "must lie strictly between 0 and 1"));

@@ -42,6 +42,9 @@ impl Registered for Hybla {
 }
 
 impl Law for Hybla {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("CainiFirrincieli2004");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.reference_rtt == Span::ZERO {
             return Err(ParamError::new("reference_rtt", "must be above 0"));

@@ -106,6 +106,9 @@ impl Registered for NrHstcp {
 }
 
 impl Law for NrHstcp {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("PhillipsHu2006");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         for (field, value) in [("mss", p.mss), ("reference_mss", p.reference_mss)] {
             if !(1.0..=1e6).contains(&value) {

@@ -6,6 +6,11 @@ use base::{Header, ParamError, Registered, Span, Time};
 
 /// A window law that scenarios can name.
 pub trait Law: WindowLaw + Registered {
+    /// Whether growth depends on more than the window and the round-trip times of the moment, such as the time since a loss.
+    const REMEMBERS: bool = true;
+    /// Where its response function stands, a key of `theory.citations`; `None` for laws that answer more than loss.
+    const RESPONSE: Option<&'static str> = None;
+
     /// A law with these parameters.
     ///
     /// # Errors
@@ -46,6 +51,12 @@ base::dispatching_enum! {
 }
 
 impl LawSpec {
+    /// See [`Law::REMEMBERS`] and [`Law::RESPONSE`]; a control of its own kind remembers, and has no response function.
+    #[must_use]
+    pub fn response(&self) -> (bool, Option<&'static str>) {
+        each_law!(self, |p, Kind| windows: (<Kind as Law>::REMEMBERS, <Kind as Law>::RESPONSE), controllers: (true, None))
+    }
+
     /// The law under the slow start `start` (which a control of its own kind does not use), ready to run, with
     /// `initial_window` segments and slow-start threshold `ssthresh` (infinite for none).
     ///

@@ -37,6 +37,9 @@ impl Registered for Reno {
 }
 
 impl Law for Reno {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("Mathis1997");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.increase <= 0.0 {
             return Err(ParamError::new("increase", "must be above 0"));

@@ -45,6 +45,9 @@ impl Registered for Scalable {
 }
 
 impl Law for Scalable {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("Kelly2003");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.increase <= 0.0 || p.increase > 1.0 {
             return Err(ParamError::new("increase", "must lie above 0 and not above 1"));

@@ -40,6 +40,9 @@ impl Registered for Tabulated {
 }
 
 impl Law for Tabulated {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("RFC3649");
+
     fn new(p: &Params) -> Result<Self, ParamError> {
         p.increase.check("increase", |a| a > 0.0 && a <= MOST, "must be above 0 and at most 1000000 segments")?;
         p.decrease.check("decrease", |b| b > 0.0 && b < 1.0, "must lie strictly between 0 and 1")?;

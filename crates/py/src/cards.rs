@@ -2,6 +2,7 @@
 
 use crate::error::bad_catalog;
 use base::{Card, Entry, Param};
+use law::LawSpec;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -24,11 +25,21 @@ fn registered(entries: &[Entry]) -> Vec<Value> {
     entries.iter().map(|e| entry(&e.card, &(e.rows)(), e.spellings)).collect()
 }
 
+/// A law's card also says what models need: whether its growth remembers, and where its response function stands.
+fn laws() -> Vec<Value> {
+    let card = |(entry, mut card): (&Entry, Value)| {
+        let (remembers, response) = LawSpec::named(entry.card.name).map_or((true, None), |law| law.response());
+        (card["remembers"], card["response"]) = (json!(remembers), json!(response));
+        card
+    };
+    law::LAWS.iter().zip(registered(law::LAWS)).map(card).collect()
+}
+
 /// The catalogue of a kind (laws, slow-starts, recoveries, queues, traffic), as JSON.
 #[pyfunction]
 pub fn catalog(kind: &str) -> PyResult<String> {
     let entries: Vec<Value> = match kind {
-        "laws" => registered(law::LAWS),
+        "laws" => laws(),
         "slow-starts" => registered(law::STARTS),
         "queues" => registered(queue::QUEUES),
         "traffic" => registered(traffic::TRAFFIC),
