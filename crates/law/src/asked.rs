@@ -1,4 +1,4 @@
-//! A window law asked without a simulation: what it gains and gives up at a window, how long it takes from one loss to
+//! A window law evaluated without a simulation: what it gains and gives up at a window, how long it takes from one loss to
 //! the next, and flows of it as a fluid on one link. For the analytic models; the simulator uses none of it.
 //!
 //! Source: the law itself, with whatever parameters it has; the fluid is that of Andrew et al. 2005.
@@ -9,19 +9,19 @@
 use crate::{AckSample, AnyLaw, CongestionEvent, Control, LawSpec, Signal, StartSpec, WindowLaw};
 use base::{Span, Time, Value};
 
-/// ACKs of a flow in each round trip, where a sawtooth has few of those.
+/// ACKs of a flow per round trip in short sawteeth.
 const ACKS: f64 = 16.0;
-/// Rounds of a sawtooth from which on they come at longer intervals: that many while it grows by its own length.
+/// Rounds of a sawtooth beyond which ACKs come at longer intervals, so that long sawteeth take about as many steps.
 const ENOUGH: f64 = 1_000.0;
 /// Panels of an integral over a sawtooth.
 const PANELS: u32 = 200;
-/// Steps until a fluid that rests, and loses nothing, is left alone.
+/// Steps without a loss after which a fluid counts as steady.
 const MOST_STEPS: u32 = 400_000;
-/// Sawteeth that a lone flow goes through before it is measured, and those measured: laws may aim low at every second.
+/// Sawteeth that a lone flow goes through before it is measured, and those measured: laws may aim lower at every second loss.
 const SETTLING: u32 = 4;
 const MEASURED: u32 = 2;
-/// What the first windows were lost at, in those of an overflow: laws that aim low at a loss below the one before do so
-/// by turns from then on, as they do where noise decides.
+/// Window of the first loss over that of an overflow. Laws that aim lower when a loss comes at a smaller window than the one
+/// before (fast convergence) then do so at every second loss, as they do under noise.
 const ABOVE: f64 = 1.01;
 
 /// What one flow does from a loss to the next.
@@ -35,7 +35,7 @@ pub struct Period {
     pub cut: f64,
 }
 
-/// A law that can be asked.
+/// A window law to be evaluated.
 #[derive(Clone, Debug)]
 pub struct Asked {
     law: AnyLaw,
@@ -43,7 +43,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// `None` for a control that rules its window by itself. The kernel's whole numbers are asked as real ones.
+    /// `None` for a control that rules its window by itself. Laws in the kernel's whole numbers are evaluated in real ones.
     #[must_use]
     pub fn new(spec: &LawSpec) -> Option<Self> {
         let mut spec = spec.clone();
@@ -96,7 +96,7 @@ impl Asked {
         Period { packets, rounds, cut }
     }
 
-    /// Follows a lone flow that loses whenever its window is there.
+    /// Simulates a lone flow that loses whenever its window reaches `w`.
     fn repeated(&self, w: f64, rtt: f64, base: f64) -> Period {
         let mut flow = Flow::new(self.law.clone(), w);
         let (mut now, mut packets, mut rounds, mut cuts) = (0.0, 0.0, 0.0, 0.0);
@@ -141,7 +141,7 @@ fn paced(rounds: f64) -> f64 {
     (rounds / ENOUGH).clamp(1.0 / ACKS, 1.0)
 }
 
-/// What a flow sees. Times in seconds.
+/// Conditions of a flow at an instant. Times in seconds.
 #[derive(Clone, Copy)]
 struct Moment {
     now: f64,
@@ -236,7 +236,7 @@ impl Flow {
         self.round = if round_start { share } else { self.round + share };
         let ack = |acked| ack_sample(at, acked, self.delivered as u64, round_start);
         if self.measures {
-            // No less than a sender keeps.
+            // At least what a sender keeps.
             self.cwnd = self.law.on_avoidance_ack(self.cwnd, &ack(share * self.cwnd)).max(f64::MIN_POSITIVE);
             return None;
         }
@@ -304,7 +304,7 @@ impl Asked {
                 let mut flow = Flow::new(self.law.clone(), top);
                 let at = Moment { now: 0.0, rtt: link.rtts[i] + full, base: link.rtts[i], window: top };
                 let kept = flow.law.backoff(ABOVE * top, &loss_event(at));
-                // Their turns evenly spread; all at once begin after the cut.
+                // Phases evenly spread; if all lose at once, all begin after the cut.
                 let turn = (i % count.div_ceil(link.cut)) as f64 * link.cut as f64 / count as f64;
                 let turn = if link.cut < count { turn } else { 1.0 };
                 flow.cwnd = (top - (top - kept) * turn).max(f64::MIN_POSITIVE);
@@ -318,7 +318,7 @@ impl Asked {
                 if seen >= before {
                     break;
                 }
-                // It rests: what it does now is all there is.
+                // Steady without a loss: measured as it is.
                 (seen, steps) = (before, 0);
                 sums = Sums::new(count);
             }
@@ -358,7 +358,7 @@ impl Asked {
     }
 }
 
-/// What a fluid has done since it was last forgotten.
+/// Sums over a fluid since measuring began.
 struct Sums {
     time: f64,
     backlog: f64,

@@ -60,7 +60,7 @@ mod registry;
 /// The smallest window a law may leave after a loss, in segments (RFC 5681, equation 4).
 pub const MIN_SSTHRESH: f64 = 2.0;
 
-/// Windows and gains of the laws that only count are multiples of 2^-32 segments, so that adding a gain n times and
+/// Windows and gains of laws that only count ACKs are multiples of 2^-32 segments (the grid), so that adding a gain n times and
 /// adding n gains give the same bits while the window is below [`GRID_LIMIT`] (52 bits of mantissa).
 pub const GRID: f64 = 1.0 / 4_294_967_296.0;
 

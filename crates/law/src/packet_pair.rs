@@ -5,7 +5,7 @@
 //! Differs from the source: the service rate is an exponential average with a constant gain, where the source estimates it by
 //! fuzzy logic in its later version; a window of the pipe and two setpoints, the flow's share of the buffer, bounds what is in
 //! flight. Losses and marks change nothing (the backlog does); a timeout collapses the window until all is repaired, and
-//! the next pair is believed at once. Where ACKs cover several segments, bursts of four or eight stand in for pairs.
+//! the next pair replaces the average. Where ACKs cover several segments, bursts of four or eight stand in for pairs.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal};
 use base::{Card, ParamError, Registered, Time};
@@ -262,7 +262,7 @@ mod tests {
         law.on_delivery(&ack(sent + second, second, (2, 4), 100.0));
         // 500/s measured, 1000/s known: 1000 + (500 - 1000) / 4.
         near(law.service, 875.0);
-        // One sent later says nothing, however soon it comes.
+        // One sent later is no pair, however soon its ACK comes.
         law.on_delivery(&ack(sent + Span::millis(103), Span::millis(101), (2, 5), 100.0));
         near(law.service, 875.0);
     }

@@ -37,7 +37,7 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
         control
     }
 
-    /// The law by itself: for those who ask it without a sender.
+    /// The law alone, for evaluation without a sender.
     pub(crate) fn law(&self) -> &L {
         &self.law
     }
@@ -90,7 +90,7 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         if self.measures {
             if !self.in_slow_start() {
                 self.cwnd = self.law.on_avoidance_ack(self.cwnd, ack).max(1.0);
-                // A law that shrinks its window has not asked for slow start.
+                // A law that shrinks its window must not fall into slow start.
                 self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
                 return;
             }

@@ -3,7 +3,7 @@
 //!
 //! Source: Katabi, Handley and Rohrs 2002, Sections 3.2 and 3.3.
 //! Differs from the source: it asks for as much as it can get while its window holds it back, and for nothing more
-//! otherwise, where the paper's application knows the rate it wants. Where no router on the path speaks XCP it is Reno. While a
+//! otherwise, where the paper's application knows the rate it wants. Where no router on the path implements XCP it is Reno. While a
 //! loss is repaired grants lift the window to ssthresh at most: the paper's paths have no narrow link but XCP's own.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
@@ -38,7 +38,7 @@ impl Registered for Xcp {
         aliases: &["XCP"],
         title: "XCP (explicit control protocol)",
         source: "Katabi, Handley and Rohrs 2002",
-        differs: "Asks for nothing while something else than its window holds it back; Reno where no router speaks XCP.",
+        differs: "Asks for nothing while something else than its window holds it back; Reno where no router implements XCP.",
     };
 }
 
@@ -75,7 +75,7 @@ impl CongestionControl for Xcp {
     }
 
     fn header(&self, srtt: Span) -> Header {
-        // Before the first answer it asks in any case: only so is a path without routers known by what comes back.
+        // Before the first answer it always asks: only the answer shows whether the path has XCP routers.
         let wish = if self.limited || !self.answered { f32::INFINITY } else { 0.0 };
         Header { rtt: srtt.as_secs() as f32, cwnd: self.cwnd as f32, feedback: wish }
     }

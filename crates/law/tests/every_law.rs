@@ -1,4 +1,4 @@
-//! Promises that every registered law keeps under every slow start, whatever happens to it.
+//! Properties that every registered law has under every slow start, under any events.
 
 extern crate elephan_law as law;
 

@@ -4,7 +4,7 @@
 //! The bounds of `max_p` are tested before a step, as there, so that it may pass them by one step.
 //! Differs from ns-2: by default a clock, where ns-2 looks at every arrival an `interval` after the last change or later
 //! (`looks`), and moves `max_p` before it decides on that packet, not after; `bottom` is 0.01 at every rate.
-//! Differs from Linux: `tc` can say it only with `gentle = false`, `count = "classic"` and the source's constants.
+//! Differs from Linux: `tc` can express it only with `gentle = false`, `count = "classic"` and the source's constants.
 
 use crate::early::{self, Early, AdaptTimer, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};

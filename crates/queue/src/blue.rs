@@ -86,7 +86,7 @@ impl Blue {
 impl Admission for Blue {
     fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
         if let Some(since) = idle_since {
-            // Later arrivals of the same idle period find the event frozen: it is not younger than itself.
+            // Later arrivals of the same idle period find the event used up: it has changed the probability already.
             self.event(since, -self.params.decrement);
         } else if !self.limit.has_room(backlog, packet) {
             self.event(packet.arrived, self.params.increment);

@@ -28,7 +28,7 @@ base::dispatched! {
         fn plain_limit(&self) -> Option<Limit> {
             None
         }
-        /// When [`Self::on_wakeup`] wants to be called.
+        /// When [`Self::on_wakeup`] must be called.
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }
@@ -73,7 +73,7 @@ base::dispatched! {
         }
         /// What waits.
         fn backlog(&self) -> Backlog;
-        /// When [`Self::on_wakeup`] wants to be called: timers of PIE, adaptive RED, XCP.
+        /// When [`Self::on_wakeup`] must be called: timers of PIE, adaptive RED, XCP.
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }

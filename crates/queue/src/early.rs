@@ -59,7 +59,7 @@ impl Curve {
     }
 }
 
-/// The rule: what [`crate::red`] does, and what others steer.
+/// The rule: what [`crate::red`] does, and whose `max_p` other kinds adapt.
 #[derive(Clone, Debug)]
 pub(crate) struct Early {
     limit: Limit,
@@ -135,7 +135,7 @@ impl Early {
         let spared = self.average < self.curve.min_th || waiting < self.least_backlog;
         let verdict = if spared { self.below_min_th() } else { self.decide(packet) };
         if idle_since.is_none() && !self.limit.has_room(backlog, packet) && !matches!(verdict, Verdict::Drop(_)) {
-            // Whoever drops, the next early drop is spaced from here.
+            // The next early drop is spaced from this one, whatever its cause.
             self.count = self.count.min(0.0);
             return Verdict::Drop(Cause::Overflow);
         }

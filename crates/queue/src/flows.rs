@@ -1,7 +1,7 @@
-//! Packets waiting by flow, in one shared pool: what fair queueing, round robins and their kin are built of.
+//! Packets waiting by flow, in one shared pool: the store behind fair queueing and round robins.
 //!
 //! A flow with packets waiting holds a *lane*, a list through the pool; lanes are given back when they are empty, so that
-//! memory follows what waits and not how many flows there ever were (but for 4 bytes a flow number). What is free is
+//! memory depends on what waits and not on how many flows there ever were (but for 4 bytes a flow number). What is free is
 //! chained through itself, the last given back first: it is still in the cache.
 
 use crate::{Backlog, Packet};
@@ -28,7 +28,7 @@ struct Slot {
     prev: u32,
 }
 
-/// Where packets lie.
+/// Slots for packets.
 #[derive(Clone, Debug)]
 struct Pool {
     slots: Vec<Slot>,
@@ -62,7 +62,7 @@ impl Pool {
     }
 }
 
-/// Its ends mean nothing while it is empty, nor does what lies beyond them.
+/// The packets of a flow. `head` and `tail` are valid only while it holds packets, links beyond them never.
 #[derive(Clone, Debug, Default)]
 struct Lane {
     head: u32,
@@ -99,7 +99,7 @@ pub(crate) struct Flows {
     /// Lanes that are not free.
     open: u32,
     lane_of: Vec<u32>,
-    /// Lanes whose length changed since somebody asked, in the order of the first change.
+    /// Lanes whose length changed since they were last read, in the order of the first change.
     changed: Vec<u32>,
     backlog: Backlog,
 }
@@ -136,7 +136,7 @@ impl Flows {
         self.lane_of.get(flow as usize).copied().unwrap_or(NONE)
     }
 
-    /// Whose lane it is.
+    /// The flow of a lane.
     #[inline]
     pub fn flow(&self, lane: u32) -> u32 {
         self.lanes[lane as usize].flow
@@ -247,7 +247,7 @@ impl Flows {
     pub fn pop_within(&mut self, lane: u32, more: i64) -> Result<(Packet, u32), u32> {
         let entry = &mut self.lanes[lane as usize];
         let left = entry.deficit + more;
-        // Mostly nothing is left, and nothing can fit: no need to look.
+        // Mostly nothing is left, and nothing can fit: the packet need not be read.
         if left > 0 || more > 0 {
             let size = i64::from(self.pool.slots[entry.head as usize].packet.size);
             if size <= left {
@@ -296,7 +296,7 @@ impl Flows {
         Some(lane)
     }
 
-    /// All changes have been looked at.
+    /// Forgets the changes: all were read.
     pub fn forget_changes(&mut self) {
         self.changed.clear();
     }
@@ -319,7 +319,7 @@ impl Flows {
         if let (Some(free), Some(place)) = (self.lanes.get_mut(lane as usize), self.lane_of.get_mut(flow as usize)) {
             self.free_lane = free.next;
             self.open += 1;
-            // It is empty, and keeps its place among those that changed, whoever has it.
+            // It is empty, and stays in the list of those that changed, whichever flow gets it.
             (free.flow, free.deficit) = (flow, 0);
             *place = lane;
             return lane;
@@ -341,9 +341,9 @@ impl Flows {
     }
 }
 
-/// The ring of a round, threaded through the lanes.
+/// The ring of a round robin, linked through the lanes.
 impl Flows {
-    /// Who is before and after a lane.
+    /// The lanes before and after a lane.
     #[inline]
     pub fn neighbours(&self, lane: u32) -> (u32, u32) {
         let Lane { prev, next, .. } = self.lanes[lane as usize];

@@ -40,7 +40,7 @@ pub struct Gared {
     timer: AdaptTimer,
     steps: Steps,
     min_th: f64,
-    /// The average at the previous look, or that the previous arrival left.
+    /// The average when `max_p` was last compared with it, or after the previous arrival.
     old_average: f64,
 }
 

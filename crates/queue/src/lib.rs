@@ -64,9 +64,9 @@ mod registry;
 /// A packet as queues see it. `token` is a sequence number in the simulator, a buffer slot in front of real packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
-    /// Whose it is.
+    /// Number of its flow.
     pub flow: u32,
-    /// Its owner's name for it; queues never look at it.
+    /// A number for the caller; queues never read it.
     pub token: u32,
     /// Size on the wire, in bytes.
     pub size: u32,

@@ -73,12 +73,12 @@ impl RoundRobin {
         (self.front, self.granted) = (flows.neighbours(self.front).1, false);
     }
 
-    /// Charges the lane in front for its oldest packet; whether its deficit suffices. It gets its quantum once a turn.
+    /// Charges the lane in front for its oldest packet; returns whether its deficit suffices. It gets its quantum once a turn.
     #[inline]
     pub fn charge(&mut self, flows: &mut Flows) -> bool {
         let mut left = *flows.deficit(self.front);
         if self.granted && left <= 0 {
-            // Nothing fits: no need to look.
+            // Nothing fits: the packet need not be read.
             return false;
         }
         left += if self.granted { 0 } else { self.quantum };
@@ -268,7 +268,7 @@ impl StartTime {
         flows.close(lane);
     }
 
-    /// Puts `entry` at `i` or above.
+    /// Moves `entry` up from `i` to its place in the heap.
     #[inline]
     fn rise(&mut self, mut i: usize, entry: Entry) {
         while i > 0 {
@@ -282,13 +282,13 @@ impl StartTime {
         self.put(i, entry);
     }
 
-    /// Puts `entry` at `i` or below.
+    /// Moves `entry` down from `i` to its place in the heap.
     #[inline]
     fn sink(&mut self, mut i: usize, entry: Entry) {
         loop {
             let first = Self::CHILDREN * i + 1;
             let least = if let Some(&[a, b, c, d]) = self.heap.get(first..first + Self::CHILDREN) {
-                // Without branches that nobody can predict.
+                // Without branches that cannot be predicted.
                 let (ab, cd) = (a.min(b), c.min(d));
                 let (left, right) = (usize::from(b < a), 2 + usize::from(d < c));
                 first + if cd < ab { right } else { left }

@@ -80,7 +80,7 @@ pub enum Offer {
     Datagrams(AnySource),
 }
 
-/// Refuses rates whose gaps between packets would not fit the engine's integers.
+/// Rejects rates whose gaps between packets would not fit the engine's integers.
 fn check_rate(rate: Rate) -> Result<(), ParamError> {
     if (1_000..=1_000_000_000_000_000).contains(&rate.0) {
         return Ok(());
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_send_at_the_rate_they_are_told() {
+    fn sources_send_at_the_rate_that_is_set() {
         for mut spec in datagrams() {
             let Some(set) = spec.set("rate", &base::Value::Text("8 Mbit/s".into())) else { continue };
             set.unwrap();
@@ -138,13 +138,13 @@ mod tests {
             // Four standard errors, and the rounding to picoseconds.
             assert!((mean - 1.0).abs() <= 4.0 * error + 1e-9, "{}: {mean} +- {error}", spec.card().name);
             // The silences in a million packets are 2000 or so, half of the time: sqrt(2 / 2000) / 2, give or take four
-            // times the 7 % to which a hundred batches tell it.
+            // times the 7 % to which a hundred batches determine it.
             assert!(error < 1.28 * 0.0158, "{}: {error}", spec.card().name);
         }
     }
 
     #[test]
-    fn rates_that_no_clock_can_tell_are_refused() {
+    fn rates_whose_gaps_do_not_fit_the_clock_are_rejected() {
         for mut spec in datagrams() {
             let Some(set) = spec.set("rate", &base::Value::Text("999 bit/s".into())) else { continue };
             set.unwrap();

@@ -111,7 +111,7 @@ impl Source for OnOff {
         check_rate(params.rate)?;
         params.size.check(packet)?;
         let gap = params.rate.serialize(packet);
-        // A packet must not take more bursts than anybody would wait for.
+        // A packet must not take so many bursts that drawing them takes long.
         let least = Span(gap.0.div_ceil(10_000).max(Span::nanos(1).0));
         for (field, mean) in [("on", params.on), ("off", params.off)] {
             if mean < least {

@@ -32,8 +32,8 @@ base::dispatched! {
 
 base::dispatched! {
     ($) macro session_process;
-    /// When transfers over TCP open, again and again: a state machine that is also told when one ends. Each is a connection
-    /// of its own; all of a session take the same way.
+    /// When transfers over TCP open, again and again: a state machine that is also called when one ends. Each is a connection
+    /// of its own; all of a session take the same path.
     pub trait SessionProcess: [Clone + std::fmt::Debug] {
         /// Whether a transfer that is due while all places are taken waits for the first that ends; otherwise it is refused
         /// and counted.

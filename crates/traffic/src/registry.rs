@@ -1,6 +1,6 @@
 //! What the registered kinds of traffic have in common: how they are made, and the enums that dispatch to them.
 
-#[expect(clippy::wildcard_imports, reason = "the macro of the registry names the module of every kind")]
+#[allow(clippy::wildcard_imports, clippy::allow_attributes, reason = "the registry's macro names every module")]
 use crate::*;
 use base::{Bytes, ParamError, Rate, Registered, Span, Stream, Time};
 

@@ -102,7 +102,7 @@ impl Session for Web {
             gaps: Times::new(p.gap_law, p.gap, p.gap_shape, ["gap", "gap_shape"])?,
             sizes: Sizes::new(p.law, p.size, p.shape, site.mss)?,
             think_from: p.think_from,
-            // Of pages without end nobody sees the last.
+            // Without an end there is no last page.
             pages: if p.pages == 0 { u32::MAX } else { p.pages },
             opened: site.start,
             left: 0,

@@ -213,7 +213,7 @@ impl Bbr {
     }
 }
 
-/// The finaliser of `SplitMix64` (Steele, Lea and Flood 2014): near numbers become far ones.
+/// The finaliser of `SplitMix64` (Steele, Lea and Flood 2014): it decorrelates neighbouring numbers.
 fn scrambled(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

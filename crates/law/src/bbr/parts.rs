@@ -1,4 +1,4 @@
-//! What BBR measures by itself, one small meter each.
+//! The filters and detectors of BBR, one small type each.
 //!
 //! Source: draft-ietf-ccwg-bbr-06, Sections 5.3.1.2 (full pipe), 5.5.3 to 5.5.6 (bandwidth), 5.5.9 (aggregation), 2.2
 //! (`is_cwnd_limited`).
@@ -56,7 +56,7 @@ impl MaxRate {
         self.present = self.present.max(rate);
     }
 
-    /// A new cycle. One without a sample counts as none: there would be nothing to remember.
+    /// A new cycle. A cycle without a sample does not count: its maximum would be empty.
     pub fn advance(&mut self) {
         if self.present > 0.0 {
             *self = Self { before: self.present, present: 0.0 };

@@ -13,11 +13,11 @@ const MAX_SAMPLES: u32 = 65_535;
 const MAX_DEPARTURE: u64 = 1 << 23;
 const MAX_RISE: u64 = 1 << 22;
 
-/// As the object has them.
+/// As they lie in the BPF object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Params {
-    /// Of its growth and its cuts.
+    /// Growth and cuts.
     pub highspeed: highspeed::Params,
     /// Of 2^32.
     pub z_squared: u64,
@@ -27,15 +27,15 @@ pub struct Params {
     pub factor: u32,
     /// Of the clock that measures round-trip times, in microseconds; 0 for an exact one.
     pub tick: u32,
-    /// So that no byte is left open.
+    /// Padding, so that every byte is defined.
     pub spare: u32,
 }
 
 impl Params {
-    /// Those of a law in the simulator.
+    /// From the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// The first parameter that the kernel's numbers cannot hold.
+    /// The first parameter outside the range of the kernel's numbers.
     pub fn of(p: &ghstcp::Params) -> Result<Self, ParamError> {
         if p.window != ghstcp::Window::Tumbling {
             return Err(ParamError::new("window", "must be \"tumbling\" in the kernel, which keeps no samples"));
@@ -61,7 +61,7 @@ impl Params {
     }
 }
 
-/// What a socket keeps.
+/// State of a socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct State {

@@ -1,8 +1,8 @@
 //! Twins of the laws that run in the Linux kernel: the same whole numbers, bit for bit, as the C of `crates/bpf/kernel/`, which is
 //! compiled for the kernel and, in the tests of the crate `bpf`, for this machine.
 //!
-//! Source: that of each law. A twin differs from its law in the simulator by what a file's head says, and by windows of
-//! whole segments; [`Arithmetic`] chooses between them in a scenario.
+//! Source: that of each law. A twin differs from its law in the simulator as its file's head says, and by windows of whole
+//! segments. A scenario chooses between them by [`Arithmetic`].
 
 use crate::{AckSample, CongestionEvent, LawSpec, Needs, Signal as Cause, Step, WindowLaw};
 use base::param::ParamType;
@@ -19,13 +19,13 @@ pub mod scalable;
 /// Picoseconds in a microsecond, the clock's tick in the kernel.
 const MICRO: u64 = 1_000_000;
 
-/// In which numbers a law is computed.
+/// The arithmetic in which a law is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
     /// Floating point.
     #[default]
     Exact,
-    /// Those of the kernel: whole ones.
+    /// Fixed point in whole numbers, as in the kernel.
     Kernel,
 }
 
@@ -65,17 +65,17 @@ pub struct Signal {
     pub min_rtt: u32,
     /// Bytes on the wire of a full segment.
     pub segment: u32,
-    /// So that no byte is left open.
+    /// Padding, so that every byte is defined.
     pub spare: u32,
 }
 
-/// A law in the kernel's arithmetic: what a socket keeps, and what it does.
+/// A law in the kernel's arithmetic: the state of a socket, and what an ACK or a loss does to it.
 pub trait Twin: Clone + std::fmt::Debug + Default {
-    /// As the object has them.
+    /// As they lie in the BPF object.
     type Params: Clone + std::fmt::Debug;
     /// Whether it samples ACKs in slow start, too.
     const IN_SLOW_START: bool = false;
-    /// Whether it wants a round-trip time with every ACK.
+    /// Whether it needs a round-trip time with every ACK.
     const EVERY_RTT: bool = false;
     /// Samples an ACK, before the window grows; returns whether something was decided.
     fn sample(&mut self, _p: &Self::Params, _cwnd: u32, _ack: &Signal) -> bool {
@@ -204,7 +204,7 @@ macro_rules! twins {
             /// The law in the kernel's arithmetic, if that is what it is to be computed in.
             ///
             /// # Errors
-            /// The first parameter that the kernel's numbers cannot hold.
+            /// The first parameter outside the range of the kernel's numbers.
             pub(crate) fn twin(&self) -> Result<Option<AnyTwin>, ParamError> {
                 Ok(match self {
                     $(Self::$name(p) if p.arithmetic == Arithmetic::Kernel => {

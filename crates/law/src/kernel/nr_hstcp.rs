@@ -12,7 +12,7 @@ use base::ParamError;
 const MAX_RATIO: u64 = 32;
 const MAX_BYTES: u64 = 65_536;
 
-/// As the object has them.
+/// As they lie in the BPF object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Params {
@@ -31,10 +31,10 @@ pub struct Params {
 }
 
 impl Params {
-    /// Those of a law in the simulator.
+    /// From the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// The first parameter that the kernel's numbers cannot hold.
+    /// The first parameter outside the range of the kernel's numbers.
     pub fn of(p: &nr_hstcp::Params) -> Result<Self, ParamError> {
         let law = nr_hstcp::NrHstcp::new(p)?;
         if p.rtt != nr_hstcp::Estimate::Srtt {
@@ -83,7 +83,7 @@ impl Params {
     }
 }
 
-/// What a socket keeps.
+/// State of a socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct State {

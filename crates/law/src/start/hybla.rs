@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(opened(25, 63.5), Opening::Exit(64.0));
         // 2^10 - 1 segments at once reach it with the first ACK.
         assert_eq!(opened(250, 2.0), Opening::Exit(640.0));
-        // A round trip of a minute gives 2^2400, which no number holds: the limit does.
+        // A round trip of a minute gives 2^2400, more than a float holds: the limit applies.
         assert_eq!(opened(60_000, 2.0), Opening::Exit(2400.0 * 64.0));
     }
 

@@ -31,7 +31,7 @@ base::params! {
 /// No round-trip time yet: the infinity of the RFC.
 const NONE: Span = Span(u64::MAX);
 
-/// See the [module](self). What the first slow start knows lies on the heap, until it is over.
+/// See the [module](self). The state of the first slow start lies on the heap until it is over.
 #[derive(Clone, Debug)]
 pub struct Hystart(Option<Box<First>>);
 

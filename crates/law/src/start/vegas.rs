@@ -83,7 +83,7 @@ mod tests {
         let mut control = LawSpec::named("reno").unwrap().build(&start, 2.0, f64::INFINITY).unwrap();
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 100.0 }, &[], 16);
         let windows: Vec<f64> = list.iter().map(|round| round.cwnd.floor()).collect();
-        // 128 segments on a path of 100: 28 wait, which the resting round sees; from there on it is Reno's business.
+        // 128 segments on a path of 100: 28 wait, which the round without growth measures; congestion avoidance takes over.
         let expected = [2.0, 4.0, 4.0, 8.0, 8.0, 16.0, 16.0, 32.0, 32.0, 64.0, 64.0, 128.0, 128.0, 128.0, 129.0, 130.0];
         assert_eq!(windows, expected);
     }

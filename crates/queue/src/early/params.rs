@@ -1,4 +1,4 @@
-//! The parameters that all kinds of RED share: what they are on a link, what is refused, what `tc` makes of them.
+//! The parameters that all kinds of RED share: their values on a link, what is rejected, and their form for `tc`.
 //!
 //! Source: thresholds and weight: Floyd, Gummadi and Shenker 2001 (FGS), Section 5; weight for a burst: Floyd and
 //! Jacobson 1993, Section 6.
@@ -207,7 +207,7 @@ impl Settings {
         Curve::new(self).at(average)
     }
 
-    /// The words for `tc`, if Linux can say this.
+    /// The words for `tc`, if Linux can express this.
     pub fn tc(&self, port: &Port, adaptive: bool) -> Option<String> {
         if self.gentle || self.count == Count::Wait || self.least_backlog > 0.0 {
             return None;
