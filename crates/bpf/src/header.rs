@@ -44,7 +44,7 @@ pub fn header(p: &Params) -> String {
         format!("\t.rtt_scaling = {}, .reference_rtt = {} }},", h.rtt_scaling, h.reference_rtt),
     ];
     writeln!(text, "\n#define EL_DEFAULTS {{ \\\n\t{} \\\n}}\n\n#endif", rows.join(" \\\n\t"))
-        .expect("a text takes all");
+        .expect("writing to a String cannot fail");
     text
 }
 
@@ -58,7 +58,7 @@ fn of_highspeed(p: &highspeed::Params) -> String {
 fn table(text: &mut String, name: &str, curve: &Curve) {
     let rows: Vec<String> =
         curve.at.chunks(12).map(|row| row.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")).collect();
-    writeln!(text, "\n#define EL_{name} \\\n\t{}", rows.join(", \\\n\t")).expect("a text takes all");
+    writeln!(text, "\n#define EL_{name} \\\n\t{}", rows.join(", \\\n\t")).expect("writing to a String cannot fail");
 }
 
 #[cfg(test)]

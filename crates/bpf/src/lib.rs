@@ -1,6 +1,7 @@
-//! The laws in the Linux kernel: what the objects of `crates/bpf/kernel/` are given, and (feature `load`) who loads them.
+//! The laws in the Linux kernel: the parameters of the objects in `crates/bpf/kernel/`, and (feature `load`) their
+//! loader.
 //!
-//! Source: none. The only crate, with `emu`, that talks to the system.
+//! Source: none. The only crate, with `emu`, that calls the system.
 
 mod header;
 #[cfg(feature = "load")]

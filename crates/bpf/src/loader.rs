@@ -17,15 +17,15 @@ static OBJECT: &[u8] = include_bytes!("../kernel/laws.bpf.o");
 
 /// Where kept laws are pinned.
 const PINS: &str = "/sys/fs/bpf/elephan";
-/// What the kernel can choose from.
+/// The laws that sockets can choose.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-/// What the kernel knows of its own types.
+/// The kernel's description of its own types (BTF).
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
-/// One of these: what registers a law for as long as somebody holds it, since Linux 6.4.
+/// The type in it that registers a law for as long as somebody holds the link: Linux 6.4 has it.
 const LINK: &[u8] = b"\0bpf_struct_ops_link\0";
 
-/// How often to look whether a law is gone, every 10 ms.
+/// How often at most to check, every 10 ms, whether a law is unregistered.
 const WAITS: u32 = 300;
 
 /// What went wrong.
@@ -33,13 +33,13 @@ const WAITS: u32 = 300;
 pub enum Error {
     /// No law of that name.
     Unknown(String),
-    /// It is there already.
-    There(&'static str),
-    /// It is not there, or not by this hand.
-    NotThere(&'static str),
-    /// The kernel lacks what this needs, and what would mend it.
-    Lacking(&'static str, &'static str),
-    /// What libbpf or the system said while doing so.
+    /// The kernel has this law already.
+    AlreadyLoaded(&'static str),
+    /// elephan has not loaded this law.
+    NotLoaded(&'static str),
+    /// What the kernel or the user lacks, and how to mend it.
+    Unsupported(&'static str, &'static str),
+    /// What was being done, and the error of libbpf or the system.
     Refused(String, String),
 }
 
@@ -50,9 +50,11 @@ impl fmt::Display for Error {
                 let names: Vec<_> = LAWS.iter().map(|(name, _)| *name).collect();
                 write!(f, "{name}: is no law of the kernel's; there are {}", names.join(", "))
             }
-            Self::There(name) => write!(f, "{name}: is loaded already; elephan kernel unload {name} takes it out"),
-            Self::NotThere(name) => write!(f, "{name}: is not loaded by elephan; elephan kernel list says what is"),
-            Self::Lacking(what, mend) => write!(f, "{what}; {mend}"),
+            Self::AlreadyLoaded(name) => {
+                write!(f, "{name}: is loaded already; elephan kernel unload {name} takes it out")
+            }
+            Self::NotLoaded(name) => write!(f, "{name}: is not loaded by elephan; elephan kernel list says what is"),
+            Self::Unsupported(what, mend) => write!(f, "{what}; {mend}"),
             Self::Refused(doing, said) => write!(f, "{doing}: {said}"),
         }
     }
@@ -72,7 +74,7 @@ impl Held {
     /// What its sockets have done.
     ///
     /// # Errors
-    /// If the kernel does not say.
+    /// If the kernel does not answer.
     pub fn counters(&self) -> Result<Counters, Error> {
         let map = self.object.maps().find(|map| is(map.name(), "counters"));
         counters(&map.ok_or_else(|| refused("counters", &"the object has none"))?, self.number)
@@ -90,9 +92,9 @@ pub struct Counters {
     pub timeouts: u64,
     /// Tests of round-trip times (gHSTCP).
     pub tests: u64,
-    /// Of these, such as found that they rise.
+    /// Those of them that found rising ones.
     pub rising: u64,
-    /// Thresholds beyond twice the highest window: the kernel had passed over the law.
+    /// Thresholds above twice the highest window: the kernel did not use those of the law.
     pub strays: u64,
 }
 
@@ -109,25 +111,25 @@ pub struct State {
     pub kept: bool,
 }
 
-/// Says what the kernel lacks to load laws, and what would mend it.
+/// Checks whether the kernel can load laws.
 ///
 /// # Errors
-/// The first thing that it lacks.
+/// The first thing that it lacks, and how to mend that.
 pub fn check() -> Result<(), Error> {
     let Ok(types) = fs::read(TYPES) else {
-        return Err(Error::Lacking(
+        return Err(Error::Unsupported(
             "the kernel does not describe its types (BTF)",
             "use one built with CONFIG_DEBUG_INFO_BTF=y, as those of the distributions are",
         ));
     };
     if !types.windows(LINK.len()).any(|here| here == LINK) {
-        return Err(Error::Lacking("the kernel cannot hold a law", "use Linux 6.4 or newer"));
+        return Err(Error::Unsupported("the kernel cannot hold a law", "use Linux 6.4 or newer"));
     }
-    // SAFETY: asks a number.
+    // SAFETY: takes nothing and returns a number.
     #[expect(unsafe_code, reason = "a call of the C library")]
     let user = unsafe { libc::geteuid() };
     if user != 0 {
-        return Err(Error::Lacking("loading a law needs root", "run the command with sudo"));
+        return Err(Error::Unsupported("loading a law needs root", "run the command with sudo"));
     }
     Ok(())
 }
@@ -141,7 +143,7 @@ pub fn hold(name: &str, params: &Params) -> Result<Held, Error> {
     check()?;
     let (name, called) = LAWS[number];
     if offered()?.iter().any(|other| other == called) {
-        return Err(Error::There(name));
+        return Err(Error::AlreadyLoaded(name));
     }
     let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(|e| refused("opening the object", &e))?;
     let ops = ops_of(called);
@@ -171,7 +173,7 @@ pub fn hold(name: &str, params: &Params) -> Result<Held, Error> {
 /// Puts a law into the kernel until [`take_out`].
 ///
 /// # Errors
-/// What hinders it; then nothing is left of it.
+/// What hinders it; nothing stays pinned then.
 pub fn keep(name: &str, params: &Params) -> Result<(), Error> {
     let mut held = hold(name, params)?;
     let folder = pins(LAWS[held.number].0);
@@ -207,10 +209,10 @@ pub fn take_out(name: &str) -> Result<(), Error> {
     check()?;
     let folder = pins(name);
     if !folder.exists() {
-        return Err(Error::NotThere(name));
+        return Err(Error::NotLoaded(name));
     }
     remove(&folder).map_err(|e| refused("taking the law out", &e))?;
-    // The kernel lets go of it a moment later.
+    // The kernel unregisters it a moment later.
     for _ in 0..WAITS {
         if !offered()?.iter().any(|other| other == called) {
             return Ok(());
@@ -220,7 +222,7 @@ pub fn take_out(name: &str) -> Result<(), Error> {
     Err(refused("taking the law out", &"the kernel still offers it; somebody else holds it"))
 }
 
-#[expect(clippy::disallowed_methods, reason = "for the kernel")]
+#[expect(clippy::disallowed_methods, reason = "the kernel tells nobody when a law is unregistered")]
 fn wait() {
     std::thread::sleep(Duration::from_millis(10));
 }
@@ -239,10 +241,10 @@ fn remove(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The laws, and which of them are there.
+/// The laws, and which of them are loaded.
 ///
 /// # Errors
-/// If the kernel does not say.
+/// If the kernel does not answer.
 pub fn list() -> Result<Vec<State>, Error> {
     let offered = offered()?;
     let state = |&(name, called): &(&'static str, &'static str)| State {
@@ -257,13 +259,13 @@ pub fn list() -> Result<Vec<State>, Error> {
 /// What the sockets of a kept law have done since it was loaded.
 ///
 /// # Errors
-/// If it is not kept, or the kernel does not say.
+/// If it is not kept, or the kernel does not answer.
 pub fn show(name: &str) -> Result<Counters, Error> {
     let number = number(name)?;
     check()?;
     let place = pins(LAWS[number].0).join("counters");
     if !place.exists() {
-        return Err(Error::NotThere(LAWS[number].0));
+        return Err(Error::NotLoaded(LAWS[number].0));
     }
     counters(&MapHandle::from_pinned_path(&place).map_err(|e| refused("reading counters", &e))?, number)
 }

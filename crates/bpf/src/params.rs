@@ -29,7 +29,7 @@ pub struct Params {
     pub htcp: htcp::Params,
 }
 
-// No byte of it is left open, so all may be looked at.
+// No padding, so that all bytes are defined and may be read.
 const _: () = assert!(
     size_of::<Params>()
         == size_of::<highspeed::Params>()
@@ -58,7 +58,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Takes a law's parameters over from what a scenario says; whether it is a law of the kernel.
+    /// Takes over the parameters of a law of a scenario; returns whether the kernel has that law.
     ///
     /// # Errors
     /// The first parameter that the kernel's numbers cannot hold.
@@ -78,7 +78,7 @@ impl Params {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: a structure without padding (above) of whole numbers, alive as long as `self`.
-        #[expect(unsafe_code, reason = "a structure of C, looked at as bytes")]
+        #[expect(unsafe_code, reason = "a structure of C, read as bytes")]
         unsafe {
             std::slice::from_raw_parts(std::ptr::from_ref(self).cast(), size_of::<Self>())
         }

@@ -123,7 +123,7 @@ fn every_law_is_there_as_long_as_it_is_held() {
         let held = loader::hold(law, &Params::default()).unwrap();
         assert!(is_offered(law), "{law}");
         assert_eq!(held.counters().unwrap(), loader::Counters::default());
-        assert!(matches!(loader::hold(law, &Params::default()), Err(Error::There(_))));
+        assert!(matches!(loader::hold(law, &Params::default()), Err(Error::AlreadyLoaded(_))));
         drop(held);
         assert!(!is_offered(law), "{law}");
     }
@@ -140,11 +140,11 @@ fn what_is_kept_stays_until_it_is_taken_out() {
     let state = loader::list().unwrap().into_iter().find(|state| state.name == "htcp").unwrap();
     assert!(state.offered && state.kept);
     assert_eq!(loader::show("el_htcp").unwrap().connections, 0);
-    assert!(matches!(loader::keep("htcp", &Params::default()), Err(Error::There(_))));
+    assert!(matches!(loader::keep("htcp", &Params::default()), Err(Error::AlreadyLoaded(_))));
     loader::take_out("htcp").unwrap();
     assert!(!is_offered("htcp"));
-    assert!(matches!(loader::take_out("htcp"), Err(Error::NotThere(_))));
-    assert!(matches!(loader::show("htcp"), Err(Error::NotThere(_))));
+    assert!(matches!(loader::take_out("htcp"), Err(Error::NotLoaded(_))));
+    assert!(matches!(loader::show("htcp"), Err(Error::NotLoaded(_))));
 }
 
 #[test]

@@ -1,30 +1,30 @@
-//! Processors that do not go to sleep while something is measured.
+//! Keeps the processors out of idle states while something is measured.
 //!
-//! Source: sched(7). An idle processor that has gone to sleep comes late to the next packet; a virtual one, which its
-//! host has to give a place again, by milliseconds. What never has nothing to do never sleeps. `SCHED_IDLE` comes last in
-//! its own group of tasks only: of other groups' tasks without a priority it may take time, of the relay's and the
-//! senders', which have one, never.
+//! Source: sched(7). A processor that wakes from an idle state serves the next packet late; a virtual one, which its host must
+//! schedule again, by milliseconds. A busy thread on each processor keeps it out of idle states. `SCHED_IDLE` yields to all
+//! tasks of its own group, but may take time from tasks of other groups without a priority. The relay and the senders have
+//! a priority, so it never takes theirs.
 
-#![expect(unsafe_code, reason = "which processors, and after whom, are calls of the C library")]
+#![expect(unsafe_code, reason = "affinity and scheduling policy are calls of the C library")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, available_parallelism};
 
-/// More processors are not kept awake: they would be slower for all the power that it takes.
+/// More processors are not kept busy: their clocks would slow down for the power it takes.
 const MOST: usize = 16;
 
-/// Does some work while a thread on each processor of this process does nothing at all, after everything that has
-/// anything to do (`SCHED_IDLE`). None if a container has a share of the processors' time, which they would use up.
+/// Does some work while a thread on each processor of this process spins at the lowest priority (`SCHED_IDLE`). No thread
+/// spins if a container has only a share of the processors' time, which it would use up.
 pub fn kept_awake<R>(work: impl FnOnce() -> R) -> R {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for processor in kept() {
             let done = &done;
-            // Without a thread this processor sleeps, and is late as it would have been.
+            // Without the thread this processor is only as late as it would have been.
             let _ = Builder::new().name("awake".into()).spawn_scoped(scope, move || {
-                // Else not at all: it would be in the way.
+                // Otherwise it must not spin: it would take time from the others.
                 if comes_last() && stays_on(processor) {
-                    // Without the processor's hint for such loops, at which a host may take it away.
+                    // No spin-loop hint: at that a host may deschedule a virtual processor.
                     while !done.load(Ordering::Relaxed) {}
                 }
             });
@@ -34,7 +34,7 @@ pub fn kept_awake<R>(work: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Says that it is over however the work ends.
+/// Ends the spinning, also if the work panics.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -43,7 +43,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// Processors that are kept awake.
+/// Processors that are kept busy.
 fn kept() -> Vec<usize> {
     let list = processors();
     // What may be used at once, shares of containers included.
@@ -51,11 +51,11 @@ fn kept() -> Vec<usize> {
     if list.len() <= MOST.min(usable) { list } else { Vec::new() }
 }
 
-/// Those that this thread may run on.
+/// Processors that this thread may run on.
 fn processors() -> Vec<usize> {
     // SAFETY: a set of bits, for which all zeros are a value.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the set outlives the call, which is told its size; 0 is this thread.
+    // SAFETY: the set outlives the call, which gets its size; 0 is this thread.
     if unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) } != 0 {
         return Vec::new();
     }
@@ -63,20 +63,20 @@ fn processors() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(|&processor| unsafe { libc::CPU_ISSET(processor, &set) }).collect()
 }
 
-/// Puts this thread after all others; whether the system allowed it.
+/// Gives this thread the lowest priority; whether the system allowed it.
 fn comes_last() -> bool {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: parameters that outlive the call; 0 is this thread.
     (unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) }) == 0
 }
 
-/// Keeps this thread on a processor; whether the system allowed it.
+/// Binds this thread to a processor; whether the system allowed it.
 fn stays_on(processor: usize) -> bool {
     // SAFETY: a set of bits, for which all zeros are a value.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: a number that came out of such a set.
     unsafe { libc::CPU_SET(processor, &mut set) };
-    // SAFETY: the set outlives the call, which is told its size; 0 is this thread.
+    // SAFETY: the set outlives the call, which gets its size; 0 is this thread.
     (unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) }) == 0
 }
 
@@ -84,7 +84,7 @@ fn stays_on(processor: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// How many threads of this process keep a processor awake, all of which come last.
+    /// How many threads of this process keep a processor busy at the lowest priority.
     fn awake() -> usize {
         let list = std::fs::read_dir("/proc/self/task").unwrap().filter_map(Result::ok);
         let named = list.filter(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|n| n == "awake\n"));
@@ -97,7 +97,7 @@ mod tests {
         unsafe { libc::sched_getscheduler(thread) }
     }
 
-    /// Whether as many as that are there soon: the system takes its time to start and to end threads.
+    /// Whether that many run within two seconds: the system takes a while to start and to end threads.
     fn soon(count: usize) -> bool {
         (0..2000).any(|_| {
             #[expect(clippy::disallowed_methods, reason = "there is nothing else to wait for")]

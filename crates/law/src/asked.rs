@@ -1,4 +1,4 @@
-//! A window law asked without a simulation: what it gains and gives up at a window, how long it takes from one loss to
+//! A window law evaluated without a simulation: what it gains and gives up at a window, how long it takes from one loss to
 //! the next, and flows of it as a fluid on one link. For the analytic models; the simulator uses none of it.
 //!
 //! Source: the law itself, with whatever parameters it has; the fluid is that of Andrew et al. 2005.
@@ -9,19 +9,19 @@
 use crate::{AckSample, AnyLaw, CongestionEvent, Control, LawSpec, Signal, StartSpec, WindowLaw};
 use base::{Span, Time, Value};
 
-/// ACKs of a flow in each round trip, where a sawtooth has few of those.
+/// ACKs of a flow per round trip in short sawteeth.
 const ACKS: f64 = 16.0;
-/// Rounds of a sawtooth from which on they come at longer intervals: that many while it grows by its own length.
+/// Rounds of a sawtooth beyond which ACKs come at longer intervals, so that long sawteeth take about as many steps.
 const ENOUGH: f64 = 1_000.0;
 /// Panels of an integral over a sawtooth.
 const PANELS: u32 = 200;
-/// Steps until a fluid that rests, and loses nothing, is left alone.
+/// Steps without a loss after which a fluid counts as steady.
 const MOST_STEPS: u32 = 400_000;
-/// Sawteeth that a lone flow goes through before it is measured, and those measured: laws may aim low at every second.
+/// Sawteeth that a lone flow goes through before it is measured, and those measured: laws may aim lower at every second loss.
 const SETTLING: u32 = 4;
 const MEASURED: u32 = 2;
-/// What the first windows were lost at, in those of an overflow: laws that aim low at a loss below the one before do so
-/// by turns from then on, as they do where noise decides.
+/// Window of the first loss over that of an overflow. Laws that aim lower when a loss comes at a smaller window than the one
+/// before (fast convergence) then do so at every second loss, as they do under noise.
 const ABOVE: f64 = 1.01;
 
 /// What one flow does from a loss to the next.
@@ -35,7 +35,7 @@ pub struct Period {
     pub cut: f64,
 }
 
-/// A law that can be asked.
+/// A window law to be evaluated.
 #[derive(Clone, Debug)]
 pub struct Asked {
     law: AnyLaw,
@@ -43,25 +43,14 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// `None` for a control that rules its window by itself. The kernel's whole numbers are asked as real ones.
+    /// `None` for a control that rules its window by itself. Laws in the kernel's whole numbers are evaluated in real ones.
     #[must_use]
     pub fn new(spec: &LawSpec) -> Option<Self> {
         let mut spec = spec.clone();
         let _ = spec.set("arithmetic", &Value::Text("exact".into()));
         let start = StartSpec::named("classic")?;
         let Ok(Control::Window(control)) = spec.build(&start, 2.0, f64::INFINITY) else { return None };
-        // What these gain depends on the window and on the round-trip times of the moment.
-        let remembers = !matches!(
-            spec,
-            LawSpec::Reno(_)
-                | LawSpec::Highspeed(_)
-                | LawSpec::NrHstcp(_)
-                | LawSpec::ConstantRate(_)
-                | LawSpec::Scalable(_)
-                | LawSpec::Hybla(_)
-                | LawSpec::Tabulated(_)
-        );
-        Some(Self { law: control.law().clone(), remembers })
+        Some(Self { law: control.law().clone(), remembers: spec.response().0 })
     }
 
     /// Whether its growth depends on more than the window and the round-trip times of the moment.
@@ -107,7 +96,7 @@ impl Asked {
         Period { packets, rounds, cut }
     }
 
-    /// Follows a lone flow that loses whenever its window is there.
+    /// Simulates a lone flow that loses whenever its window reaches `w`.
     fn repeated(&self, w: f64, rtt: f64, base: f64) -> Period {
         let mut flow = Flow::new(self.law.clone(), w);
         let (mut now, mut packets, mut rounds, mut cuts) = (0.0, 0.0, 0.0, 0.0);
@@ -152,7 +141,7 @@ fn paced(rounds: f64) -> f64 {
     (rounds / ENOUGH).clamp(1.0 / ACKS, 1.0)
 }
 
-/// What a flow sees. Times in seconds.
+/// Conditions of a flow at an instant. Times in seconds.
 #[derive(Clone, Copy)]
 struct Moment {
     now: f64,
@@ -247,8 +236,8 @@ impl Flow {
         self.round = if round_start { share } else { self.round + share };
         let ack = |acked| ack_sample(at, acked, self.delivered as u64, round_start);
         if self.measures {
-            // No less than a sender keeps.
-            self.cwnd = self.law.hear(self.cwnd, &ack(share * self.cwnd)).max(f64::MIN_POSITIVE);
+            // At least what a sender keeps.
+            self.cwnd = self.law.on_avoidance_ack(self.cwnd, &ack(share * self.cwnd)).max(f64::MIN_POSITIVE);
             return None;
         }
         if self.needs_rounds && round_start {
@@ -315,7 +304,7 @@ impl Asked {
                 let mut flow = Flow::new(self.law.clone(), top);
                 let at = Moment { now: 0.0, rtt: link.rtts[i] + full, base: link.rtts[i], window: top };
                 let kept = flow.law.backoff(ABOVE * top, &loss_event(at));
-                // Their turns evenly spread; all at once begin after the cut.
+                // Phases evenly spread; if all lose at once, all begin after the cut.
                 let turn = (i % count.div_ceil(link.cut)) as f64 * link.cut as f64 / count as f64;
                 let turn = if link.cut < count { turn } else { 1.0 };
                 flow.cwnd = (top - (top - kept) * turn).max(f64::MIN_POSITIVE);
@@ -329,7 +318,7 @@ impl Asked {
                 if seen >= before {
                     break;
                 }
-                // It rests: what it does now is all there is.
+                // Steady without a loss: measured as it is.
                 (seen, steps) = (before, 0);
                 sums = Sums::new(count);
             }
@@ -369,7 +358,7 @@ impl Asked {
     }
 }
 
-/// What a fluid has done since it was last forgotten.
+/// Sums over a fluid since measuring began.
 struct Sums {
     time: f64,
     backlog: f64,
@@ -434,6 +423,7 @@ fn waiting(flows: &[Flow], link: &Link, guess: f64, full: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LAWS;
 
     fn asked(law: &str, set: &[(&str, Value)]) -> Asked {
         let mut spec = LawSpec::named(law).unwrap();
@@ -486,6 +476,20 @@ mod tests {
     fn the_kernels_numbers_are_asked_as_real_ones() {
         let kernel = asked("highspeed", &[("arithmetic", Value::Text("kernel".into()))]);
         assert_eq!(kernel.growth(1000.0, 0.1, 0.1), asked("highspeed", &[]).growth(1000.0, 0.1, 0.1));
+    }
+
+    #[test]
+    fn laws_that_do_not_remember_grow_alike_after_a_loss() {
+        let specs = LAWS.iter().filter_map(|entry| LawSpec::named(entry.card.name));
+        let forgetting: Vec<Asked> =
+            specs.filter_map(|spec| Asked::new(&spec)).filter(|law| !law.remembers()).collect();
+        assert!(forgetting.len() >= 7);
+        for mut law in forgetting {
+            let before = law.growth(1000.0, 0.15, 0.1);
+            assert!(before > 0.0, "{law:?}");
+            law.law.backoff(3000.0, &loss_event(Moment { now: 5.0, rtt: 0.2, base: 0.1, window: 3000.0 }));
+            assert_eq!(law.growth(1000.0, 0.15, 0.1), before, "{law:?}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod model;
 mod parts;
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Signal};
-use base::{Card, ParamError, Span, Time};
+use base::{Card, ParamError, Registered, Span, Time};
 use model::inflight_at_loss;
 use parts::{Aggregation, CwndUse, FullPipe, MaxRate};
 
@@ -72,7 +72,7 @@ enum State {
     ProbeRtt,
 }
 
-/// What the ACKs now arriving tell of a probe (`ack_phase`).
+/// What the ACKs now arriving say about a probe (`ack_phase`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
     Init,
@@ -84,7 +84,7 @@ enum Acks {
 
 /// A [`Delivery`] with what the draft derives from it.
 struct Sample<'a> {
-    heard: &'a Delivery,
+    delivery: &'a Delivery,
     /// Segments per second; zero if there is no rate.
     rate: f64,
     /// Segments delivered since the one acknowledged was sent.
@@ -156,7 +156,7 @@ pub struct Bbr {
     held_back: (u64, u64),
 }
 
-impl Controller for Bbr {
+impl Registered for Bbr {
     type Params = Params;
     const CARD: Card = Card {
         name: "bbr",
@@ -168,7 +168,9 @@ impl Controller for Bbr {
                   tcp_bbr and ns-3's TcpBbr are version 1 (a cycle of eight gains, ten rounds of memory, no bound \
                   learnt from losses).",
     };
+}
 
+impl Controller for Bbr {
     fn new(p: &Params, initial_window: f64) -> Result<Self, ParamError> {
         for (name, gain) in [("startup_pacing_gain", p.startup_pacing_gain), ("up_pacing_gain", p.up_pacing_gain)] {
             if gain <= 1.0 {
@@ -212,40 +214,40 @@ impl CongestionControl for Bbr {
     fn on_ack(&mut self, _ack: &AckSample) {}
 
     /// `UpdateOnACK`.
-    fn on_delivery(&mut self, heard: &Delivery) {
-        if heard.newly_lost > 0.0 {
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        if delivery.newly_lost > 0.0 {
             self.losses_in_round += 1;
         }
         // An empty network and an application that was behind: what was sent since began from idle.
-        let idle_restart = self.in_flight <= 0.0 && self.delivered > 0 && heard.app_limited;
-        (self.now, self.delivered, self.in_flight) = (heard.now, heard.delivered, heard.in_flight);
-        if heard.newly_delivered <= 0.0 {
+        let idle_restart = self.in_flight <= 0.0 && self.delivered > 0 && delivery.app_limited;
+        (self.now, self.delivered, self.in_flight) = (delivery.now, delivery.delivered, delivery.in_flight);
+        if delivery.newly_delivered <= 0.0 {
             return;
         }
         let sample = Sample {
-            heard,
-            rate: heard.rate().unwrap_or(0.0),
-            volume: (heard.delivered - heard.prior_delivered) as f64,
-            app_limited: heard.app_limited || self.was_held_back(heard.prior_delivered),
+            delivery,
+            rate: delivery.rate().unwrap_or(0.0),
+            volume: (delivery.delivered - delivery.prior_delivered) as f64,
+            app_limited: delivery.app_limited || self.was_held_back(delivery.prior_delivered),
         };
         self.update_latest_delivery_signals(&sample);
         self.update_congestion_signals(&sample);
-        self.aggregation.hear(heard.now, heard.newly_delivered, self.bw, self.cwnd);
+        self.aggregation.update(delivery.now, delivery.newly_delivered, self.bw, self.cwnd);
         if self.round_start && !sample.app_limited && sample.rate > 0.0 {
-            self.full_pipe.hear(sample.rate);
+            self.full_pipe.update(sample.rate);
             self.full_bw_reached |= self.full_pipe.now;
         }
-        self.check_startup_done(heard);
+        self.check_startup_done(delivery);
         self.check_drain_done();
         self.update_probe_bw_cycle(&sample);
-        self.update_min_rtt(heard.rtt);
+        self.update_min_rtt(delivery.rtt);
         self.check_probe_rtt(idle_restart);
         if self.loss_round_start {
             (self.bw_latest, self.inflight_latest) = (sample.rate, sample.volume);
         }
         self.bw = self.max_rate.get().min(self.bw_shortterm);
         self.set_pacing_rate();
-        self.set_cwnd(heard.newly_delivered);
+        self.set_cwnd(delivery.newly_delivered);
     }
 
     /// `HandleLostPacket`.
@@ -432,7 +434,7 @@ mod tests {
     fn cruising() -> Bbr {
         let mut bbr = bbr();
         bbr.full_bw_reached = true;
-        bbr.max_rate.hear(10e9 / 8.0 / 1500.0);
+        bbr.max_rate.update(10e9 / 8.0 / 1500.0);
         bbr.bw = bbr.max_rate.get();
         bbr.now = Time::ZERO + Span::secs(1);
         bbr.update_min_rtt(Some(Span::millis(100)));

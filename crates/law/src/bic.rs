@@ -10,7 +10,7 @@
 //! fixed steps within one segment of it, and a timeout (Linux) forgets the maximum.
 
 use crate::{CongestionEvent, Law, Signal, WindowLaw};
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// Xu, Harfoush and Rhee 2004.
@@ -40,7 +40,7 @@ pub struct Bic {
     w_max: f64,
 }
 
-impl Law for Bic {
+impl Registered for Bic {
     type Params = Params;
     const CARD: Card = Card {
         name: "bic",
@@ -50,6 +50,10 @@ impl Law for Bic {
         differs: "The paper's parameters; Linux and ns-3 take 16 for the largest step, keep 0.8 and search a quarter \
                   of the way. The old maximum is remembered while probing beyond it.",
     };
+}
+
+impl Law for Bic {
+    const RESPONSE: Option<&'static str> = Some("Xu2004");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.max_increment < 1.0 {

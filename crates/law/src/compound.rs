@@ -7,7 +7,7 @@
 //! round-trip time compared is the smallest of the round, and the delay window moves at once when a round begins.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// Tan, Song, Zhang & Sridharan 2006.
@@ -43,7 +43,7 @@ pub struct Compound {
     diff: f64,
 }
 
-impl Law for Compound {
+impl Registered for Compound {
     type Params = Params;
     const CARD: Card = Card {
         name: "compound",
@@ -52,6 +52,10 @@ impl Law for Compound {
         source: "Tan, Song, Zhang and Sridharan 2006",
         differs: "gamma stays fixed (the draft may tune it at losses), and the base round-trip time survives a timeout.",
     };
+}
+
+impl Law for Compound {
+    const RESPONSE: Option<&'static str> = Some("Tan2006");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.alpha <= 0.0 {

@@ -8,7 +8,7 @@
 //! time is counted in clock ticks.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw};
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// Henderson et al. 1998.
@@ -25,11 +25,11 @@ base::params! {
 pub struct ConstantRate {
     increase: f64,
     decrease: f64,
-    /// Segments per round trip, from the smoothed round-trip time last heard; Reno's one before the first.
+    /// Segments per round trip, from the last smoothed round-trip time; Reno's one before the first.
     a: f64,
 }
 
-impl Law for ConstantRate {
+impl Registered for ConstantRate {
     type Params = Params;
     const CARD: Card = Card {
         name: "constant-rate",
@@ -39,6 +39,11 @@ impl Law for ConstantRate {
         differs: "Grows by at most one segment per acknowledged segment, as in ns-2 (windowOption_ 2), whose constant \
                   is 4 by default.",
     };
+}
+
+impl Law for ConstantRate {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("Henderson1998");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.increase <= 0.0 {

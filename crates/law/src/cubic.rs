@@ -1,14 +1,14 @@
 //! CUBIC: the window is a cubic function of the time since the last congestion event, flat at the window where that
 //! event came; at least that of a Reno flow with the same average.
 //!
-//! Source: RFC 9438, Sections 4.2 to 4.10; symbols as there. Section 4.9 is the transport's, which puts back a copy.
+//! Source: RFC 9438, Sections 4.2 to 4.10; symbols as there. Undoing a cut (Section 4.9) is not a law's business.
 //! Differs from the source: the cut is taken from cwnd, which does not grow unless it held the sender back (Section 4.6
 //! allows this); growth counts acknowledged segments and not ACKs; the window never falls to a smaller `W_est`.
 //! Differs from Linux and ns-3: they look ahead by the smallest round-trip time, not the smoothed one, and compute in
 //! whole segments; Linux's Reno-friendly window keeps its slope beyond the old maximum.
 
 use crate::{AckSample, CongestionEvent, Law, Signal, WindowLaw};
-use base::{Card, ParamError, Time};
+use base::{Card, ParamError, Registered, Time};
 
 base::params! {
     /// RFC 9438.
@@ -43,10 +43,10 @@ pub struct Cubic {
     /// Beginning of the stage, later by the time in which the window did not hold the sender back; `NEVER` before it.
     epoch: Time,
     /// The ACK before this one.
-    heard: Time,
+    last_ack: Time,
 }
 
-impl Law for Cubic {
+impl Registered for Cubic {
     type Params = Params;
     const CARD: Card = Card {
         name: "cubic",
@@ -57,6 +57,10 @@ impl Law for Cubic {
                   smallest round-trip time; its slow start there is HyStart. ns-3.37 has no Reno-friendly region: behind \
                   short queues it loses a third to a half of what RFC 9438 does.",
     };
+}
+
+impl Law for Cubic {
+    const RESPONSE: Option<&'static str> = Some("RFC9438");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.c <= 0.0 {
@@ -76,7 +80,7 @@ impl Law for Cubic {
             k: 0.0,
             w_est: 0.0,
             epoch: Time::NEVER,
-            heard: Time::ZERO,
+            last_ack: Time::ZERO,
         })
     }
 }
@@ -85,9 +89,9 @@ impl WindowLaw for Cubic {
     fn on_sample(&mut self, ack: &AckSample) {
         if !ack.cwnd_limited && self.epoch != Time::NEVER {
             // Section 5.8: such time does not count.
-            self.epoch += ack.now.since(self.heard);
+            self.epoch += ack.now.since(self.last_ack);
         }
-        self.heard = ack.now;
+        self.last_ack = ack.now;
     }
 
     fn avoid(&mut self, cwnd: f64, ack: &AckSample) -> f64 {

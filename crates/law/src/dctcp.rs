@@ -5,7 +5,7 @@
 //! Differs from Linux: alpha is a whole number of 1/1024 there, and reaches zero when marks stay away.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// RFC 8257.
@@ -30,7 +30,7 @@ pub struct Dctcp {
     gain: f64,
 }
 
-impl Law for Dctcp {
+impl Registered for Dctcp {
     type Params = Params;
     const CARD: Card = Card {
         name: "dctcp",
@@ -40,7 +40,9 @@ impl Law for Dctcp {
         differs: "The share of marks counts segments; what is acknowledged during loss recovery is not in it. Linux keeps \
                   alpha in units of 1/1024.",
     };
+}
 
+impl Law for Dctcp {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.g <= 0.0 || p.g > 1.0 {
             return Err(ParamError::new("g", "must be above 0 and at most 1"));

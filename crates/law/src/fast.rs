@@ -8,7 +8,7 @@
 //! round after a loss moves.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, WindowLaw};
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// Jin, Wei & Low 2004.
@@ -34,7 +34,7 @@ pub struct Fast {
     moving: bool,
 }
 
-impl Law for Fast {
+impl Registered for Fast {
     type Params = Params;
     const CARD: Card = Card {
         name: "fast",
@@ -43,7 +43,9 @@ impl Law for Fast {
         source: "Jin, Wei and Low 2004",
         differs: "Neither Linux nor ns-2 nor ns-3 has it; the prototype's burst control is not here.",
     };
+}
 
+impl Law for Fast {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.alpha <= 0.0 {
             return Err(ParamError::new("alpha", "must be above 0"));

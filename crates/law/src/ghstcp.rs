@@ -7,11 +7,11 @@
 //! not the limit; a mode holds from the ACK that decides it; a timeout, too, ends Reno mode; with delayed ACKs N samples
 //! take two round trips. The sliding test looks at the last N on every ACK.
 
-use crate::highspeed::HighSpeed;
+use crate::highspeed::Highspeed;
 use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Step, WindowLaw, highspeed, on_grid};
 use base::param::ParamType;
-use base::{Card, ParamError, Span, Time, Value};
+use base::{Card, ParamError, Registered, Span, Time, Value};
 use std::collections::VecDeque;
 
 mod trend;
@@ -96,7 +96,7 @@ impl Params {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Ghstcp {
-    highspeed: HighSpeed,
+    highspeed: Highspeed,
     /// On the heap, so that flows of other laws do not carry it.
     test: Box<Test>,
     /// Whether growth is Reno's.
@@ -108,7 +108,7 @@ pub struct Ghstcp {
     below: f64,
 }
 
-impl Law for Ghstcp {
+impl Registered for Ghstcp {
     type Params = Params;
     const CARD: Card = Card {
         name: "ghstcp",
@@ -120,9 +120,11 @@ impl Law for Ghstcp {
                   no scale: with an exact clock the microseconds that new segments wait behind their own clump count as a \
                   rising queue; ns-2's ticks of 10 ms (rtt_clock) hide them.",
     };
+}
 
+impl Law for Ghstcp {
     fn new(p: &Params) -> Result<Self, ParamError> {
-        let highspeed = HighSpeed::new(&p.highspeed())?;
+        let highspeed = Highspeed::new(&p.highspeed())?;
         if p.z_threshold <= 0.0 {
             return Err(ParamError::new("z_threshold", "must be above 0"));
         }
@@ -155,7 +157,7 @@ impl WindowLaw for Ghstcp {
 
     fn avoid(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
         if let Some(rtt) = ack.rtt
-            && let Some(rising) = self.test.hear(cwnd, (ack.now.0.saturating_sub(rtt.0), self.read(rtt)))
+            && let Some(rising) = self.test.sample(cwnd, (ack.now.0.saturating_sub(rtt.0), self.read(rtt)))
             && rising != self.reno
         {
             (self.reno, self.below) = (rising, 0.0);
@@ -221,7 +223,7 @@ struct Test {
 
 impl Test {
     /// Takes a sample (departure, round-trip time); answers if it completes a test.
-    fn hear(&mut self, cwnd: f64, sample: (u64, u64)) -> Option<bool> {
+    fn sample(&mut self, cwnd: f64, sample: (u64, u64)) -> Option<bool> {
         if !self.trend.admits(sample) {
             self.clear();
         }
@@ -319,7 +321,7 @@ mod tests {
     }
 
     /// `count` ACKs, 100 us apart, at window `w`, whose round-trip times in us `rtt` gives.
-    fn hear(law: &mut Ghstcp, w: f64, from: u64, count: u64, rtt: impl Fn(u64) -> u64) {
+    fn feed(law: &mut Ghstcp, w: f64, from: u64, count: u64, rtt: impl Fn(u64) -> u64) {
         for i in from..from + count {
             law.avoid(w, &AckSample::plain(Time::ZERO + Span::micros(1_000_000 + 100 * i), Span::micros(rtt(i))));
         }
@@ -329,24 +331,24 @@ mod tests {
     fn a_coarse_clock_does_not_see_microseconds() {
         // 500 us of drift within one tick of 10 ms; then 20 ms, which pass two ticks.
         let mut law = Ghstcp::new(&Params { rtt_clock: Span::millis(10), ..Params::default() }).unwrap();
-        hear(&mut law, 500.0, 0, 500, |i| 100_000 + i);
+        feed(&mut law, 500.0, 0, 500, |i| 100_000 + i);
         assert!(!law.reno && law.test.r == 0.0);
-        hear(&mut law, 500.0, 500, 500, |i| 100_000 + 40 * (i - 500));
+        feed(&mut law, 500.0, 500, 500, |i| 100_000 + 40 * (i - 500));
         assert!(law.reno);
     }
 
     #[test]
     fn rising_round_trip_times_make_it_reno_flat_ones_highspeed_and_a_full_queue_looks_idle() {
         for mut law in [law(), sliding()] {
-            hear(&mut law, 500.0, 0, 499, |i| 100_000 + i);
+            feed(&mut law, 500.0, 0, 499, |i| 100_000 + i);
             assert!(!law.reno, "the test wants as many samples as the window has segments");
-            hear(&mut law, 500.0, 499, 1, |i| 100_000 + i);
+            feed(&mut law, 500.0, 499, 1, |i| 100_000 + i);
             assert!(law.reno && law.test.r > 0.999);
             // A drop-tail queue at its limit: long, but it no longer changes.
-            hear(&mut law, 500.0, 500, 500, |_| 100_500);
+            feed(&mut law, 500.0, 500, 500, |_| 100_500);
             assert!(!law.reno && law.test.r == 0.0);
             // A queue that drains is none that builds.
-            hear(&mut law, 500.0, 1000, 500, |i| 101_500 - i);
+            feed(&mut law, 500.0, 1000, 500, |i| 101_500 - i);
             assert!(!law.reno && law.test.r < -0.999);
         }
     }
@@ -363,13 +365,13 @@ mod tests {
     #[test]
     fn a_reduction_is_highspeeds_in_both_modes_ends_reno_mode_and_drops_the_samples() {
         let mut law = law();
-        hear(&mut law, 5000.0, 0, 5100, |i| 100_000 + i);
+        feed(&mut law, 5000.0, 0, 5100, |i| 100_000 + i);
         assert!(law.reno && law.test.trend.count() == 100);
         // Reno's growth, and HighSpeed's cut.
         let ack = AckSample { rtt: None, ..AckSample::plain(Time(0), Span::millis(100)) };
         assert!((law.avoid(5000.0, &ack) - 5000.0 - 1.0 / 5000.5).abs() < 1e-9);
         let event = |signal| CongestionEvent::plain(Time(0), signal, Span::millis(100));
-        let highspeed = HighSpeed::new(&highspeed::Params::default()).unwrap();
+        let highspeed = Highspeed::new(&highspeed::Params::default()).unwrap();
         assert_eq!(law.backoff(5000.0, &event(Signal::Loss)), 5000.0 * (1.0 - highspeed.b(5000.0)));
         assert!(!law.reno && law.test.trend.count() == 0);
         assert!((law.avoid(5000.0, &ack) - 5000.0 - highspeed.a(5000.5) / 5000.5).abs() < 1e-9);

@@ -8,7 +8,7 @@
 
 use crate::kernel::Arithmetic;
 use crate::{CongestionEvent, Law, Signal, WindowLaw};
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 /// Least share given up on loss, for windows far above those the RFC speaks of.
 pub(crate) const MIN_DECREASE: f64 = 0.01;
@@ -33,7 +33,7 @@ base::params! {
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
-pub struct HighSpeed {
+pub struct Highspeed {
     low_window: f64,
     ln_low_window: f64,
     ln_low_p: f64,
@@ -44,7 +44,7 @@ pub struct HighSpeed {
     high_decrease: f64,
 }
 
-impl Law for HighSpeed {
+impl Registered for Highspeed {
     type Params = Params;
     const CARD: Card = Card {
         name: "highspeed",
@@ -54,6 +54,11 @@ impl Law for HighSpeed {
         differs: "Exact response function instead of the table of Appendix B (Linux, ns-3) and of ns-2's low_p = 1.5/38^2; \
                   the first cut is b(w), not one half.",
     };
+}
+
+impl Law for Highspeed {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("RFC3649");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.low_window < 1.0 {
@@ -83,7 +88,7 @@ impl Law for HighSpeed {
     }
 }
 
-impl WindowLaw for HighSpeed {
+impl WindowLaw for Highspeed {
     fn per_rtt(&self, w: f64) -> Option<f64> {
         Some(self.a(w))
     }
@@ -95,7 +100,7 @@ impl WindowLaw for HighSpeed {
     }
 }
 
-impl HighSpeed {
+impl Highspeed {
     /// Segments gained per round trip at window `w`; never below Reno's one, although the formula gives 0.96 just
     /// above `low_window` (Appendix B, too, starts from one).
     #[must_use]
@@ -147,8 +152,8 @@ mod tests {
         (84_035.0, 71.0, 0.10),
     ];
 
-    fn law() -> HighSpeed {
-        HighSpeed::new(&Params::default()).unwrap()
+    fn law() -> Highspeed {
+        Highspeed::new(&Params::default()).unwrap()
     }
 
     #[test]
@@ -171,7 +176,7 @@ mod tests {
 
     #[test]
     fn agrees_with_ns2_when_given_its_low_p() {
-        let ns2 = HighSpeed::new(&Params { low_p: 1.5 / (38.0 * 38.0), ..Params::default() }).unwrap();
+        let ns2 = Highspeed::new(&Params { low_p: 1.5 / (38.0 * 38.0), ..Params::default() }).unwrap();
         let table = [(50.0, 1.198, 0.4857), (100.0, 1.882, 0.4497), (1000.0, 8.034, 0.3299), (10_000.0, 29.93, 0.2101)];
         for (w, a, b) in table {
             // Printed with four digits: half a unit of the last is 4e-4 of 1.198.

@@ -11,7 +11,7 @@
 
 use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
-use base::{Card, ParamError, Span, Time};
+use base::{Card, ParamError, Registered, Span, Time};
 
 /// What RTT scaling may multiply alpha by (Linux and FreeBSD: the same bounds).
 const SCALE: (f64, f64) = (0.1, 2.0);
@@ -55,7 +55,7 @@ pub struct Htcp {
     throughput_before: f64,
 }
 
-impl Law for Htcp {
+impl Registered for Htcp {
     type Params = Params;
     const CARD: Card = Card {
         name: "htcp",
@@ -65,6 +65,10 @@ impl Law for Htcp {
         differs: "alpha is set once per round trip; the largest round-trip time is that since the last congestion \
                   event. Linux scales alpha with the round-trip time by default; ns-3 keeps beta without bounds.",
     };
+}
+
+impl Law for Htcp {
+    const RESPONSE: Option<&'static str> = Some("ShortenLeith2004");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.beta_min <= 0.0 || p.beta_min >= 1.0 {

@@ -9,7 +9,7 @@
 //! Differs from Linux: rho has no fixed-point steps of an eighth. Differs from ns-3: the reference there is 50 ms.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// Caini and Firrincieli 2004.
@@ -29,7 +29,7 @@ pub struct Hybla {
     rho: f64,
 }
 
-impl Law for Hybla {
+impl Registered for Hybla {
     type Params = Params;
     const CARD: Card = Card {
         name: "hybla",
@@ -39,6 +39,11 @@ impl Law for Hybla {
         differs: "Congestion avoidance only; its slow start is `hybla-start`. rho follows the smallest \
                   round-trip time; initial window and pacing are not scaled. ns-3 takes 50 ms as reference.",
     };
+}
+
+impl Law for Hybla {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("CainiFirrincieli2004");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.reference_rtt == Span::ZERO {

@@ -7,7 +7,7 @@
 //! Differs from Linux and ns-3: `win_thresh` is 15 there, and alpha starts at its maximum.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// Liu, Başar & Srikant 2006.
@@ -50,7 +50,7 @@ pub struct Illinois {
     low: u32,
 }
 
-impl Law for Illinois {
+impl Registered for Illinois {
     type Params = Params;
     const CARD: Card = Card {
         name: "illinois",
@@ -60,7 +60,9 @@ impl Law for Illinois {
         differs: "alpha_min is 0.3 as in Linux and ns-3, whose manual quotes 0.1 from the paper; their window threshold is \
                   15 and their alpha starts at its maximum.",
     };
+}
 
+impl Law for Illinois {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.alpha_min <= 0.0 {
             return Err(ParamError::new("alpha_min", "must be above 0"));

@@ -10,7 +10,7 @@
 use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
 use base::param::ParamType;
-use base::{Card, ParamError, Span, Value};
+use base::{Card, ParamError, Registered, Span, Value};
 
 /// Least b(w) in a(w), as in [`crate::highspeed`].
 const MIN_B: f64 = 0.01;
@@ -90,11 +90,11 @@ pub struct NrHstcp {
     /// mss / `reference_mss`.
     mss: f64,
     reference_rtt: Span,
-    /// The round-trip time last heard over the reference; zero before the first.
+    /// The last round-trip time over the reference; zero before the first.
     ratio: f64,
 }
 
-impl Law for NrHstcp {
+impl Registered for NrHstcp {
     type Params = Params;
     const CARD: Card = Card {
         name: "nr-hstcp",
@@ -103,6 +103,11 @@ impl Law for NrHstcp {
         source: "Phillips and Hu 2006",
         differs: "a(w) and b(w) go on below low_window, as the paper's numbers show; its segment size is a parameter.",
     };
+}
+
+impl Law for NrHstcp {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("PhillipsHu2006");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         for (field, value) in [("mss", p.mss), ("reference_mss", p.reference_mss)] {
@@ -155,7 +160,7 @@ impl WindowLaw for NrHstcp {
     }
 
     fn on_sample(&mut self, ack: &AckSample) {
-        self.hear(ack.srtt, ack.rtt.unwrap_or(ack.srtt), ack.min_rtt);
+        self.update_ratio(ack.srtt, ack.rtt.unwrap_or(ack.srtt), ack.min_rtt);
     }
 
     fn per_rtt(&self, w: f64) -> Option<f64> {
@@ -168,7 +173,7 @@ impl WindowLaw for NrHstcp {
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
-        self.hear(event.srtt, event.rtt, event.min_rtt);
+        self.update_ratio(event.srtt, event.rtt, event.min_rtt);
         if event.signal == Signal::Timeout || self.ratio == 0.0 {
             return cwnd * 0.5;
         }
@@ -182,7 +187,7 @@ impl WindowLaw for NrHstcp {
 }
 
 impl NrHstcp {
-    fn hear(&mut self, srtt: Span, latest: Span, min: Span) {
+    fn update_ratio(&mut self, srtt: Span, latest: Span, min: Span) {
         let rtt = match self.rtt {
             Estimate::Srtt => srtt,
             Estimate::Latest => latest,
@@ -215,10 +220,10 @@ mod tests {
     use base::Time;
 
     fn law(ms: f64, mss: f64) -> NrHstcp {
-        heard(&Params { mss, ..Params::default() }, ms)
+        sampled(&Params { mss, ..Params::default() }, ms)
     }
 
-    fn heard(p: &Params, ms: f64) -> NrHstcp {
+    fn sampled(p: &Params, ms: f64) -> NrHstcp {
         let mut law = NrHstcp::new(p).unwrap();
         law.on_sample(&AckSample::plain(Time::ZERO, Span::from_secs(ms / 1e3)));
         law
@@ -258,7 +263,7 @@ mod tests {
 
     /// Seconds from the cut back to the window that gives `mbps` at that round-trip time, as an integral.
     fn recovery(p: &Params, mbps: f64, ms: f64) -> f64 {
-        let mut law = heard(p, ms);
+        let mut law = sampled(p, ms);
         let w = mbps * ms * 1e3 / (8.0 * p.mss);
         let kept = law.backoff(w, &loss(ms));
         let dx = (w - kept) / 20_000.0;
@@ -267,7 +272,7 @@ mod tests {
 
     /// The same in whole round trips of a(w) segments.
     fn rounds(p: &Params, mbps: f64, ms: f64) -> u32 {
-        let mut law = heard(p, ms);
+        let mut law = sampled(p, ms);
         let w = mbps * ms * 1e3 / (8.0 * p.mss);
         let (mut x, mut rounds) = (law.backoff(w, &loss(ms)), 0);
         while x < w {
@@ -367,7 +372,7 @@ mod tests {
 
     #[test]
     fn the_cut_takes_the_round_trip_time_of_the_loss() {
-        // Heard 100 ms, but the queue has made them 200: the normalised window is half, the cut that of 500 segments.
+        // The sample was 100 ms, but the queue has made them 200: the normalised window is half, the cut that of 500 segments.
         let mut law = law(100.0, 1500.0);
         let kept = law.backoff(1000.0, &loss(200.0));
         assert!((1.0 - kept / 1000.0 - 0.3659).abs() < 5.1e-5, "{kept}");

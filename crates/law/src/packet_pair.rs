@@ -1,19 +1,19 @@
 //! Packet-pair rate control: segments leave in pairs, back to back; a round-robin server spreads the two by its service
-//! time for this flow, which their ACKs tell; the pace then brings the flow's backlog there to a setpoint.
+//! time for this flow, which the spacing of their ACKs shows; the pace then brings the flow's backlog there to a setpoint.
 //!
 //! Source: S. Keshav, A control-theoretic approach to flow control, ACM SIGCOMM 1991 (pairs, and the law of the rate).
 //! Differs from the source: the service rate is an exponential average with a constant gain, where the source estimates it by
 //! fuzzy logic in its later version; a window of the pipe and two setpoints, the flow's share of the buffer, bounds what is in
 //! flight. Losses and marks change nothing (the backlog does); a timeout collapses the window until all is repaired, and
-//! the next pair is believed at once. Where ACKs cover several segments, bursts of four or eight stand in for pairs.
+//! the next pair replaces the average. Where ACKs cover several segments, bursts of four or eight stand in for pairs.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal};
-use base::{Card, ParamError, Time};
+use base::{Card, ParamError, Registered, Time};
 
 /// A pair, and what stands in for it at most.
 const PAIR: u32 = 2;
 const MAX_BURST: u32 = 8;
-/// Pace of the first pair, in segments per second: nothing follows it before it has told.
+/// Pace of the first pair, in segments per second: nothing follows it before it is measured.
 const FIRST_PACE: f64 = 1000.0;
 
 base::params! {
@@ -32,7 +32,7 @@ pub struct PacketPair {
     p: Params,
     cwnd: f64,
     burst: u32,
-    /// Segments per second: what is sent, and what the bottleneck serves; 0 before it has told.
+    /// Segments per second: what is sent, and what the bottleneck serves; 0 before a pair is measured.
     rate: f64,
     service: f64,
     /// Whether the next pair replaces the average.
@@ -45,13 +45,13 @@ pub struct PacketPair {
     mate: Option<(u64, Time)>,
     /// Deliveries at which the present round trip ends.
     round_end: u64,
-    /// Whether a pair was ever heard.
-    told: bool,
+    /// Whether a pair was ever measured.
+    measured: bool,
     /// Whether a timeout is being repaired.
     collapsed: bool,
 }
 
-impl Controller for PacketPair {
+impl Registered for PacketPair {
     type Params = Params;
     const CARD: Card = Card {
         name: "packet-pair",
@@ -60,7 +60,9 @@ impl Controller for PacketPair {
         source: "Keshav 1991",
         differs: "A constant gain averages the service rate; a window of the pipe and two setpoints bounds what is in flight.",
     };
+}
 
+impl Controller for PacketPair {
     fn new(p: &Params, _initial_window: f64) -> Result<Self, ParamError> {
         if !(1.0..=1e6).contains(&p.setpoint) {
             return Err(ParamError::new("setpoint", "must lie between 1 and 10^6 segments"));
@@ -80,7 +82,7 @@ impl Controller for PacketPair {
             backlog: 0.0,
             mate: None,
             round_end: 0,
-            told: false,
+            measured: false,
             collapsed: false,
         })
     }
@@ -93,28 +95,28 @@ impl CongestionControl for PacketPair {
 
     fn on_ack(&mut self, _ack: &AckSample) {}
 
-    fn on_delivery(&mut self, heard: &Delivery) {
-        if let Some(rtt) = heard.rtt {
-            (self.rtt, self.min_rtt) = (rtt.as_secs(), heard.min_rtt.as_secs());
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        if let Some(rtt) = delivery.rtt {
+            (self.rtt, self.min_rtt) = (rtt.as_secs(), delivery.min_rtt.as_secs());
         }
-        let begun = heard.prior_delivered >= self.round_end;
+        let begun = delivery.prior_delivered >= self.round_end;
         let first = self.service == 0.0;
-        if let Some(service) = self.spacing(heard) {
-            self.told = true;
+        if let Some(service) = self.spacing(delivery) {
+            self.measured = true;
             let gain = if std::mem::take(&mut self.fresh) { 1.0 } else { self.p.gain };
             self.service += gain * (service - self.service);
-        } else if begun && !self.told && self.round_end > 0 {
-            // A round trip has told nothing: what was delivered in it is served at least.
-            self.service = self.service.max(heard.rate().unwrap_or(0.0));
+        } else if begun && !self.measured && self.round_end > 0 {
+            // A round trip without a measurement: what was delivered in it is served at least.
+            self.service = self.service.max(delivery.rate().unwrap_or(0.0));
             self.burst = (2 * self.burst).min(MAX_BURST);
         }
         if self.service > 0.0 && self.rtt > 0.0 && (begun || first) {
-            self.steer(heard.in_flight);
+            self.steer(delivery.in_flight);
         }
         if begun {
-            self.round_end = heard.delivered;
+            self.round_end = delivery.delivered;
         }
-        self.cwnd = if self.collapsed { (self.cwnd + heard.newly_delivered).min(self.window()) } else { self.window() };
+        self.cwnd = if self.collapsed { (self.cwnd + delivery.newly_delivered).min(self.window()) } else { self.window() };
     }
 
     fn on_recovered(&mut self) {
@@ -160,11 +162,11 @@ impl CongestionControl for PacketPair {
 impl PacketPair {
     /// The service rate, if the segment now acknowledged left at the same instant as the one acknowledged before: those in
     /// between did, too.
-    fn spacing(&mut self, heard: &Delivery) -> Option<f64> {
-        let rtt = heard.rtt?;
-        let (sent, now) = (heard.now.0.saturating_sub(rtt.0), heard.now);
+    fn spacing(&mut self, delivery: &Delivery) -> Option<f64> {
+        let rtt = delivery.rtt?;
+        let (sent, now) = (delivery.now.0.saturating_sub(rtt.0), delivery.now);
         let (with, then) = self.mate.replace((sent, now))?;
-        (with == sent && then < now).then(|| heard.newly_delivered / (now - then).as_secs())
+        (with == sent && then < now).then(|| delivery.newly_delivered / (now - then).as_secs())
     }
 
     /// The rate for the next round trip: what is served, and what brings the backlog to the setpoint meanwhile.
@@ -172,7 +174,7 @@ impl PacketPair {
         // What is out but not on the wire waits. Less than the pipe holds is out at the start only.
         self.backlog = (in_flight - self.service * self.min_rtt).max(0.0);
         let rate = self.service + (self.p.setpoint - self.backlog) / self.rtt;
-        // A pair a round trip goes on telling.
+        // A pair a round trip keeps measuring.
         self.rate = rate.max(f64::from(self.burst) / self.rtt);
     }
 
@@ -258,9 +260,9 @@ mod tests {
         law.on_delivery(&ack(sent + first, first, (2, 3), 100.0));
         let second = Span::millis(102);
         law.on_delivery(&ack(sent + second, second, (2, 4), 100.0));
-        // 500/s told, 1000/s known: 1000 + (500 - 1000) / 4.
+        // 500/s measured, 1000/s known: 1000 + (500 - 1000) / 4.
         near(law.service, 875.0);
-        // One sent later says nothing, however soon it comes.
+        // One sent later is no pair, however soon its ACK comes.
         law.on_delivery(&ack(sent + Span::millis(103), Span::millis(101), (2, 5), 100.0));
         near(law.service, 875.0);
     }
@@ -286,8 +288,8 @@ mod tests {
     fn bursts_of_four_tell_what_pairs_cannot_where_an_ack_covers_two() {
         let mut law = law();
         let two = |at: u64, rtt: u64, prior, delivered| {
-            let heard = ack(Span::millis(at), Span::millis(rtt), (prior, delivered), 10.0);
-            Delivery { newly_delivered: 2.0, interval: Some(Span::millis(100)), ..heard }
+            let delivery = ack(Span::millis(at), Span::millis(rtt), (prior, delivered), 10.0);
+            Delivery { newly_delivered: 2.0, interval: Some(Span::millis(100)), ..delivery }
         };
         law.on_delivery(&two(101, 101, 0, 2));
         assert_eq!((law.burst(), law.service), (2, 0.0));

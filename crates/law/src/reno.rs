@@ -5,7 +5,7 @@
 //! sender that its window holds back.
 
 use crate::{CongestionEvent, Law, WindowLaw};
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// AIMD, in segments and shares of the window.
@@ -24,7 +24,7 @@ pub struct Reno {
     decrease: f64,
 }
 
-impl Law for Reno {
+impl Registered for Reno {
     type Params = Params;
     const CARD: Card = Card {
         name: "reno",
@@ -34,6 +34,11 @@ impl Law for Reno {
         differs: "The cut is taken from cwnd, as in ns-2 and Linux, not from the data in flight. In ns-3.37 the ACK that ends a \
                   recovery also grows the window, by 2.2 segments on average; RFC 6582 and RFC 5681 have no such growth.",
     };
+}
+
+impl Law for Reno {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("Mathis1997");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.increase <= 0.0 {

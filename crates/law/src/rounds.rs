@@ -5,7 +5,7 @@
 use crate::{AckSample, CongestionControl, CongestionEvent, Control, Delivery, Lost, Signal};
 use base::{Span, Time};
 
-/// A path with nobody else on it and a buffer without end.
+/// A path without other flows and with an unlimited buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// Round-trip time without a queue.

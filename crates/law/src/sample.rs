@@ -1,8 +1,8 @@
-//! What the transport tells a congestion control.
+//! What the transport reports to a congestion control.
 
 use base::{Span, Time};
 
-/// What a law must be told beyond one round-trip sample per round trip. The transport measures nothing else.
+/// What a law needs beyond one round-trip sample per round trip. The transport measures nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "a list of wishes, each for itself")]
 pub struct Needs {
@@ -32,7 +32,7 @@ impl Needs {
     }
 }
 
-/// What one acknowledgement of new data told the sender.
+/// What one acknowledgement of new data reported.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
     /// When the ACK arrived.

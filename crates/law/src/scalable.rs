@@ -8,7 +8,7 @@
 
 use crate::kernel::Arithmetic;
 use crate::{CongestionEvent, Law, Signal, WindowLaw};
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// Kelly 2003.
@@ -32,7 +32,7 @@ pub struct Scalable {
     legacy_window: f64,
 }
 
-impl Law for Scalable {
+impl Registered for Scalable {
     type Params = Params;
     const CARD: Card = Card {
         name: "scalable",
@@ -42,6 +42,11 @@ impl Law for Scalable {
         differs: "Linux and ns-3 gain 1/50 per ACK, grow as Reno up to 50 segments and never halve; ns-3 cuts from the \
                   data in flight.",
     };
+}
+
+impl Law for Scalable {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("Kelly2003");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.increase <= 0.0 || p.increase > 1.0 {

@@ -6,7 +6,7 @@
 //! Differs from the source: a and b are the user's. A timeout halves, as in RFC 5681.
 
 use crate::{CongestionEvent, Knots, Law, Signal, WindowLaw};
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 /// Most segments gained per round trip: a window beyond all links in one of them.
 const MOST: f64 = 1e6;
@@ -28,7 +28,7 @@ pub struct Tabulated {
     decrease: Knots,
 }
 
-impl Law for Tabulated {
+impl Registered for Tabulated {
     type Params = Params;
     const CARD: Card = Card {
         name: "tabulated",
@@ -37,6 +37,11 @@ impl Law for Tabulated {
         source: "RFC 3649, Section 5 (general form)",
         differs: "The tables are the user's; their defaults are Reno's. A timeout halves, whatever b(w).",
     };
+}
+
+impl Law for Tabulated {
+    const REMEMBERS: bool = false;
+    const RESPONSE: Option<&'static str> = Some("RFC3649");
 
     fn new(p: &Params) -> Result<Self, ParamError> {
         p.increase.check("increase", |a| a > 0.0 && a <= MOST, "must be above 0 and at most 1000000 segments")?;
@@ -60,7 +65,7 @@ impl WindowLaw for Tabulated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::highspeed::{self, HighSpeed};
+    use crate::highspeed::{self, Highspeed};
     use base::param::ParamType;
     use base::{Span, Time, Value};
 
@@ -82,8 +87,8 @@ mod tests {
 
     /// HighSpeed's b(w), and its a(w) at `n` windows whose logarithms are equally far apart, and one up to where its
     /// formula exceeds that.
-    fn highspeed(n: u32) -> (HighSpeed, Tabulated) {
-        let law = HighSpeed::new(&highspeed::Params::default()).unwrap();
+    fn highspeed(n: u32) -> (Highspeed, Tabulated) {
+        let law = Highspeed::new(&highspeed::Params::default()).unwrap();
         let (from, to) = (libm::log(40.244_039), libm::log(83_000.0));
         let windows = (0..n).map(|i| libm::exp(from + (to - from) * f64::from(i) / f64::from(n - 1)));
         let increase: Vec<_> = windows.map(|w| [w, law.a(w)]).collect();

@@ -8,7 +8,7 @@
 //! over the round. Differs from ns-2: the round-trip time is the mean of the round there, and shrinking is at once.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, WindowLaw};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// Brakmo & Peterson 1995, in segments queued.
@@ -34,7 +34,7 @@ pub struct Vegas {
     diff: f64,
 }
 
-impl Law for Vegas {
+impl Registered for Vegas {
     type Params = Params;
     const CARD: Card = Card {
         name: "vegas",
@@ -44,7 +44,9 @@ impl Law for Vegas {
         differs: "Smallest round-trip time of the round (Linux, ns-3) instead of one segment's (source) or the mean (ns-2); \
                   a loss halves the window; Diff is divided by the present round-trip time, not by the base as in Linux.",
     };
+}
 
+impl Law for Vegas {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.alpha < 0.0 {
             return Err(ParamError::new("alpha", "must be 0 or more"));
@@ -119,7 +121,7 @@ mod tests {
         for (us, change) in [(102_564, 1.0), (111_111, 0.0), (125_000, -1.0)] {
             let mut law = Vegas::new(&Params::default()).unwrap();
             let rtt = Span::micros(us);
-            // The first round has nothing to go by.
+            // The first round has no round to compare with.
             assert_eq!(after_a_round(&mut law, 20.0, rtt), 20.0);
             let w = after_a_round(&mut law, 20.0, rtt);
             // Twenty times 1/20 rounds twenty times.
@@ -135,14 +137,14 @@ mod tests {
         let mut ack = AckSample { min_rtt: Span::millis(100), round_start: true, ..AckSample::plain(Time(0), rtt) };
         law.on_sample(&ack);
         assert_eq!(law.avoid(20.0, &ack), 19.95);
-        // The transport asks a law about a window that was the limit only: the next round decides nothing.
+        // A law is called only where the window was the limit: the next round decides nothing.
         law.on_sample(&ack);
         ack.round_start = false;
         assert_eq!(law.avoid(19.0, &ack), 19.0);
     }
 
     #[test]
-    fn settles_with_one_to_three_segments_in_the_queue_and_stays_out_of_slow_start() {
+    fn converges_to_one_to_three_segments_in_the_queue_and_stays_out_of_slow_start() {
         let start = StartSpec::named("classic").unwrap();
         let mut control = LawSpec::named("vegas").unwrap().build(&start, 2.0, f64::INFINITY).unwrap();
         let path = Path { base_rtt: Span::millis(100), bdp: 200.0 };
@@ -153,7 +155,7 @@ mod tests {
             assert!((1.0..=3.0).contains(&queued), "{queued} segments wait");
         }
         // Now less room: Vegas falls by one per round trip, below the threshold that the loss left at 128, and does not
-        // take that for an invitation to slow start.
+        // enter slow start.
         let narrow = Path { base_rtt: Span::millis(100), bdp: 100.0 };
         let list = rounds(&mut control, narrow, &[], 150);
         assert!(list.windows(2).all(|pair| pair[1].cwnd <= pair[0].cwnd + 1.0), "never more than one per round trip");

@@ -8,7 +8,7 @@
 //! averages neighbouring samples.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw};
-use base::{Card, ParamError, Span, Time};
+use base::{Card, ParamError, Registered, Span, Time};
 
 base::params! {
     /// Grieco & Mascolo 2004.
@@ -32,7 +32,7 @@ pub struct Westwood {
     delivered: u64,
 }
 
-impl Law for Westwood {
+impl Registered for Westwood {
     type Params = Params;
     const CARD: Card = Card {
         name: "westwood",
@@ -42,7 +42,9 @@ impl Law for Westwood {
         differs: "ssthresh is never above the window at the loss; samples span 50 ms at least, as in Linux; the filter is \
                   the paper's 0.9 (Linux: 7/8 twice; ns-3: Tustin).",
     };
+}
 
+impl Law for Westwood {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.filter < 0.0 || p.filter >= 1.0 {
             return Err(ParamError::new("filter", "must be 0 or more and below 1"));
@@ -91,7 +93,7 @@ mod tests {
     use crate::{LawSpec, Signal, StartSpec, rounds};
 
     /// Round starts every `rtt`, each with `segments` more delivered.
-    fn hear(law: &mut Westwood, count: u64, rtt: Span, segments: u64) {
+    fn feed(law: &mut Westwood, count: u64, rtt: Span, segments: u64) {
         for i in 0..=count {
             let now = Time(rtt.0 * i);
             law.on_sample(&AckSample { delivered: segments * i, round_start: true, ..AckSample::plain(now, rtt) });
@@ -106,7 +108,7 @@ mod tests {
     fn a_loss_leaves_what_fills_the_path_without_a_queue() {
         let mut law = Westwood::new(&Params::default()).unwrap();
         // 1500 segments in flight, 150 ms because 500 of them wait: 10,000 segments per second, 1000 on the bare path.
-        hear(&mut law, 30, Span::millis(150), 1500);
+        feed(&mut law, 30, Span::millis(150), 1500);
         for signal in [Signal::Loss, Signal::Timeout] {
             let kept = keeps(&law, 1500.0, Span::millis(100), signal);
             // A constant rate, averaged with itself: rounding only.
@@ -119,7 +121,7 @@ mod tests {
     #[test]
     fn forgets_a_tenth_of_the_past_with_every_sample() {
         let mut law = Westwood::new(&Params::default()).unwrap();
-        hear(&mut law, 1, Span::millis(100), 100);
+        feed(&mut law, 1, Span::millis(100), 100);
         assert_eq!(law.bandwidth, 1000.0);
         for i in 1..=10u64 {
             let now = Time(Span::millis(100).0 * (i + 1));
@@ -134,9 +136,9 @@ mod tests {
         let mut law = Westwood::new(&Params::default()).unwrap();
         assert_eq!(keeps(&law, 100.0, Span::millis(20), Signal::Loss), 50.0);
         // Round trips of 20 ms: the third makes the first sample, of 60 ms.
-        hear(&mut law, 2, Span::millis(20), 10);
+        feed(&mut law, 2, Span::millis(20), 10);
         assert_eq!(law.bandwidth, 0.0);
-        hear(&mut law, 3, Span::millis(20), 10);
+        feed(&mut law, 3, Span::millis(20), 10);
         assert!((law.bandwidth - 500.0).abs() < 1e-9);
     }
 

@@ -19,10 +19,10 @@ pub struct Windowed<L, S> {
     /// What an ACK adds in the integer interval of the window, and where that ends; recomputed when the window leaves it.
     gain: f64,
     below: f64,
-    /// Whether the law hears every ACK: its growth is not a matter of counting.
+    /// Whether the law takes every ACK: its growth is not a matter of counting.
     measures: bool,
-    /// Whether it hears the ACKs that begin a round trip.
-    hears_rounds: bool,
+    /// Whether it takes the ACKs that begin a round trip.
+    samples_rounds: bool,
 }
 
 impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
@@ -30,14 +30,14 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
     #[must_use]
     pub fn new(law: L, start: S, initial_window: f64, ssthresh: f64) -> Self {
         let measures = law.per_rtt(initial_window).is_none();
-        let hears_rounds = law.needs().rounds;
+        let samples_rounds = law.needs().rounds;
         let (cwnd, gain, below) = (initial_window, 0.0, 0.0);
-        let mut control = Self { law, start, cwnd, ssthresh, gain, below, measures, hears_rounds };
+        let mut control = Self { law, start, cwnd, ssthresh, gain, below, measures, samples_rounds };
         control.refresh();
         control
     }
 
-    /// The law by itself: for those who ask it without a sender.
+    /// The law alone, for evaluation without a sender.
     pub(crate) fn law(&self) -> &L {
         &self.law
     }
@@ -89,15 +89,15 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
     fn on_ack(&mut self, ack: &AckSample) {
         if self.measures {
             if !self.in_slow_start() {
-                self.cwnd = self.law.hear(self.cwnd, ack).max(1.0);
-                // A law that shrinks its window has not asked for slow start.
+                self.cwnd = self.law.on_avoidance_ack(self.cwnd, ack).max(1.0);
+                // A law that shrinks its window must not fall into slow start.
                 self.ssthresh = self.ssthresh.min(self.cwnd.max(MIN_SSTHRESH));
                 return;
             }
             self.law.on_sample(ack);
-        } else if self.hears_rounds && ack.round_start {
+        } else if self.samples_rounds && ack.round_start {
             self.law.on_sample(ack);
-            // What the law has heard may have changed its gain.
+            // The sample may have changed its gain.
             self.refresh();
         }
         if !ack.cwnd_limited {

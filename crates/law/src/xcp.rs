@@ -3,11 +3,11 @@
 //!
 //! Source: Katabi, Handley and Rohrs 2002, Sections 3.2 and 3.3.
 //! Differs from the source: it asks for as much as it can get while its window holds it back, and for nothing more
-//! otherwise, where the paper's application knows the rate it wants. Where no router on the path speaks XCP it is Reno. While a
+//! otherwise, where the paper's application knows the rate it wants. Where no router on the path implements XCP it is Reno. While a
 //! loss is repaired grants lift the window to ssthresh at most: the paper's paths have no narrow link but XCP's own.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
-use base::{Card, Header, ParamError, Span};
+use base::{Card, Header, ParamError, Registered, Span};
 
 base::params! {
     /// Katabi, Handley and Rohrs 2002.
@@ -27,20 +27,22 @@ pub struct Xcp {
     answered: bool,
     /// Whether a loss is being repaired.
     repairing: bool,
-    /// Whether the window is what holds the sender back, as far as the last ACK told.
+    /// Whether the window is what holds the sender back, by the last ACK.
     limited: bool,
 }
 
-impl Controller for Xcp {
+impl Registered for Xcp {
     type Params = Params;
     const CARD: Card = Card {
         name: "xcp",
         aliases: &["XCP"],
         title: "XCP (explicit control protocol)",
         source: "Katabi, Handley and Rohrs 2002",
-        differs: "Asks for nothing while something else than its window holds it back; Reno where no router speaks XCP.",
+        differs: "Asks for nothing while something else than its window holds it back; Reno where no router implements XCP.",
     };
+}
 
+impl Controller for Xcp {
     fn new(p: &Params, initial_window: f64) -> Result<Self, ParamError> {
         if p.decrease <= 0.0 || p.decrease >= 1.0 {
             return Err(ParamError::new("decrease", "must lie strictly between 0 and 1"));
@@ -73,7 +75,7 @@ impl CongestionControl for Xcp {
     }
 
     fn header(&self, srtt: Span) -> Header {
-        // Before the first answer it asks in any case: only so is a path without routers known by what comes back.
+        // Before the first answer it always asks: only the answer shows whether the path has XCP routers.
         let wish = if self.limited || !self.answered { f32::INFINITY } else { 0.0 };
         Header { rtt: srtt.as_secs() as f32, cwnd: self.cwnd as f32, feedback: wish }
     }

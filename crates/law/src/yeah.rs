@@ -9,7 +9,7 @@
 //! the last round of congestion avoidance; rounds with fewer than three samples count.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, Signal, WindowLaw};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// Baiocchi, Castellani & Vacirca 2007.
@@ -54,7 +54,7 @@ pub struct Yeah {
     fast: u32,
 }
 
-impl Law for Yeah {
+impl Registered for Yeah {
     type Params = Params;
     const CARD: Card = Card {
         name: "yeah",
@@ -64,7 +64,9 @@ impl Law for Yeah {
         differs: "The queue at a loss is measured in the round of the loss, in slow start too; Linux and ns-3 take the last \
                   round of congestion avoidance.",
     };
+}
 
+impl Law for Yeah {
     fn new(p: &Params) -> Result<Self, ParamError> {
         for (name, value) in [("q_max", p.q_max), ("phi", p.phi), ("increase", p.increase)] {
             if value <= 0.0 {
@@ -130,7 +132,7 @@ impl WindowLaw for Yeah {
 }
 
 impl Yeah {
-    /// What a round that ended tells, when the base round-trip time is `share` of its smallest: the mode of the next one,
+    /// What follows from a round that ended, when the base round-trip time is `share` of its smallest: the mode of the next one,
     /// and the window it begins with.
     fn judge(&mut self, cwnd: f64, share: f64) -> f64 {
         self.queue = cwnd * (1.0 - share);

@@ -1,4 +1,4 @@
-//! Promises that every registered law keeps under every slow start, whatever happens to it.
+//! Properties that every registered law has under every slow start, under any events.
 
 extern crate elephan_law as law;
 
@@ -92,7 +92,7 @@ enum Happening {
     /// A round trip of so many ACKs that takes so many milliseconds.
     Acks(u32, u64),
     BigAck(u8),
-    /// What routers granted, to those who hear it; and whether the window was the limit.
+    /// What routers granted, to those who use it; and whether the window was the limit.
     Feedback(f64, bool),
     Loss,
     Mark,
@@ -213,7 +213,7 @@ proptest! {
     }
 }
 
-/// A sender and its path as far as deliveries tell of them: what the control allows is sent, segments are acknowledged
+/// A sender and its path as far as deliveries depend on them: what the control allows is sent, segments are acknowledged
 /// in order.
 struct Deliveries {
     now: Time,

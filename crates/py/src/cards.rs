@@ -1,15 +1,14 @@
 //! The cards of everything that exists, as JSON.
 
 use crate::error::bad_catalog;
-use base::{Card, Param};
+use base::{Card, Entry, Param};
+use law::LawSpec;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
 const KINDS: [&str; 5] = ["laws", "slow-starts", "recoveries", "queues", "traffic"];
 
-type Spellings = [(&'static str, &'static str)];
-
-fn entry(card: Card, rows: Vec<Param>, spellings: &Spellings) -> Value {
+fn entry(card: &Card, rows: &[Param], spellings: &[(&'static str, &'static str)]) -> Value {
     let spellings: Map<String, Value> = spellings.iter().map(|&(other, name)| (other.into(), name.into())).collect();
     json!({
         "name": card.name,
@@ -22,25 +21,33 @@ fn entry(card: Card, rows: Vec<Param>, spellings: &Spellings) -> Value {
     })
 }
 
+fn registered(entries: &[Entry]) -> Vec<Value> {
+    entries.iter().map(|e| entry(&e.card, &(e.rows)(), e.spellings)).collect()
+}
+
+/// A law's card also says what models need: whether its growth remembers, and where its response function stands.
+fn laws() -> Vec<Value> {
+    let card = |(entry, mut card): (&Entry, Value)| {
+        let (remembers, response) = LawSpec::named(entry.card.name).map_or((true, None), |law| law.response());
+        (card["remembers"], card["response"]) = (json!(remembers), json!(response));
+        card
+    };
+    law::LAWS.iter().zip(registered(law::LAWS)).map(card).collect()
+}
+
 /// The catalogue of a kind (laws, slow-starts, recoveries, queues, traffic), as JSON.
 #[pyfunction]
 pub fn catalog(kind: &str) -> PyResult<String> {
     let entries: Vec<Value> = match kind {
-        "laws" => law::LAWS.iter().map(|e| entry(e.card, (e.rows)(), &[])).collect(),
-        "slow-starts" => law::STARTS.iter().map(|e| entry(e.card, (e.rows)(), &[])).collect(),
-        "queues" => queue::QUEUES
-            .iter()
-            .map(|e| {
-                let spec = queue::QueueSpec::named(e.card.name);
-                entry(e.card, (e.rows)(), spec.as_ref().map_or(&[], queue::QueueSpec::spellings))
-            })
-            .collect(),
-        "traffic" => traffic::TRAFFIC.iter().map(|e| entry(e.card, (e.rows)(), &[])).collect(),
+        "laws" => laws(),
+        "slow-starts" => registered(law::STARTS),
+        "queues" => registered(queue::QUEUES),
+        "traffic" => registered(traffic::TRAFFIC),
         "recoveries" => transport::Recovery::ALL
             .iter()
             .map(|&(recovery, name, title, source)| {
                 let differs = recovery.differs();
-                entry(Card { name, aliases: &[], title, source, differs }, Vec::new(), &[])
+                entry(&Card { name, aliases: &[], title, source, differs }, &[], &[])
             })
             .collect(),
         _ => return Err(bad_catalog(kind, &KINDS)),

@@ -4,13 +4,13 @@
 //! The bounds of `max_p` are tested before a step, as there, so that it may pass them by one step.
 //! Differs from ns-2: by default a clock, where ns-2 looks at every arrival an `interval` after the last change or later
 //! (`looks`), and moves `max_p` before it decides on that packet, not after; `bottom` is 0.01 at every rate.
-//! Differs from Linux: `tc` can say it only with `gentle = false`, `count = "classic"` and the source's constants.
+//! Differs from Linux: `tc` can express it only with `gentle = false`, `count = "classic"` and the source's constants.
 
-use crate::early::{self, Early, Watch, red_params};
+use crate::early::{self, Early, AdaptTimer, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
-use base::{Card, ParamError, Span, Stream, Time};
+use base::{Card, ParamError, Registered, Span, Stream, Time};
 
-pub use crate::early::Looks;
+pub use crate::early::AdaptOn;
 
 red_params! {
     /// Floyd, Gummadi and Shenker 2001.
@@ -18,7 +18,7 @@ red_params! {
         /// How often max_p is looked at, or how far apart its changes are at least.
         interval: Span = Span::millis(500), "";
         /// When max_p is looked at: "clock" (once an interval) or "arrivals" (each, an interval after the last change).
-        looks: Looks = Looks::Clock, "";
+        looks: AdaptOn = AdaptOn::Clock, "";
         /// The most that max_p rises by; a quarter of it if that is less.
         alpha: f64 = 0.01, "";
         /// What max_p falls by, as a factor.
@@ -38,12 +38,12 @@ red_params! {
 #[derive(Clone, Debug)]
 pub struct Ared {
     core: Early,
-    watch: Watch,
+    timer: AdaptTimer,
     steps: Steps,
     bottom: f64,
 }
 
-impl Rule for Ared {
+impl Registered for Ared {
     type Params = Params;
     const CARD: Card = Card {
         name: "ared",
@@ -53,10 +53,12 @@ impl Rule for Ared {
         differs: "max_p moves by a clock unless looks is \"arrivals\", as in ns-2. Linux's form is gentle = false, count = \"classic\"; it \
                   averages bytes and rounds w_q to a power of two.",
     };
-    const SPELLINGS: &[(&str, &str)] = early::SPELLINGS;
+    const SPELLINGS: &'static [(&'static str, &'static str)] = early::SPELLINGS;
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
-        p.open().settle(port, early::weight_of_a_second)
+impl Rule for Ared {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+        p.open().resolve(port, early::weight_of_a_second)
     }
 
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
@@ -65,7 +67,7 @@ impl Rule for Ared {
         }
         Ok(Self {
             core: Early::new(&p.settings(), port, chance)?,
-            watch: Watch::new(p.interval, p.looks)?,
+            timer: AdaptTimer::new(p.interval, p.looks)?,
             steps: Steps::new(&p.settings(), (p.alpha, p.beta, p.top), (p.target_low, p.target_high))?,
             bottom: p.bottom,
         })
@@ -87,18 +89,18 @@ impl Admission for Ared {
     #[inline]
     fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
         let verdict = self.core.admit(packet, backlog, idle_since);
-        if self.watch.is_due(packet.arrived) {
-            self.look(packet.arrived, self.core.average());
+        if self.timer.is_due(packet.arrived) {
+            self.adapt(packet.arrived, self.core.average());
         }
         verdict
     }
 
     fn next_wakeup(&self) -> Time {
-        self.watch.next()
+        self.timer.next()
     }
 
     fn on_wakeup(&mut self, now: Time, _backlog: Backlog, idle_since: Option<Time>) {
-        self.look(now, self.core.average_at(now, idle_since));
+        self.adapt(now, self.core.average_at(now, idle_since));
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -107,7 +109,7 @@ impl Admission for Ared {
 }
 
 impl Ared {
-    fn look(&mut self, now: Time, average: f64) {
+    fn adapt(&mut self, now: Time, average: f64) {
         let max_p = self.core.max_p();
         let moved = if average > self.steps.high {
             self.steps.up(max_p)
@@ -117,7 +119,7 @@ impl Ared {
             max_p
         };
         self.core.set_max_p(moved);
-        self.watch.looked(now, moved != max_p);
+        self.timer.adapted(now, moved != max_p);
     }
 }
 

@@ -9,7 +9,7 @@
 
 use crate::signal::{by_chance, signal};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// Feng, Shin, Kandlur and Saha 2002.
@@ -43,7 +43,7 @@ struct State {
     last_update: Time,
 }
 
-impl Rule for Blue {
+impl Registered for Blue {
     type Params = Params;
     const CARD: Card = Card {
         name: "blue",
@@ -52,7 +52,9 @@ impl Rule for Blue {
         source: "Feng, Shin, Kandlur and Saha 2002",
         differs: "Its own early drops are no losses; ns-3 counts them.",
     };
+}
 
+impl Rule for Blue {
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         for (field, step) in [("increment", p.increment), ("decrement", p.decrement)] {
             if step <= 0.0 || step > 1.0 {
@@ -84,7 +86,7 @@ impl Blue {
 impl Admission for Blue {
     fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
         if let Some(since) = idle_since {
-            // Later arrivals of the same idle period find the event frozen: it is not younger than itself.
+            // Later arrivals of the same idle period find the event used up: it has changed the probability already.
             self.event(since, -self.params.decrement);
         } else if !self.limit.has_room(backlog, packet) {
             self.event(packet.arrived, self.params.increment);

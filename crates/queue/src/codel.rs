@@ -4,7 +4,7 @@
 //! Differs from Linux: `mtu`, the backlog that is never too large, is a parameter and not the device's.
 
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, Flags, ParamError, Span, Stream, Time};
+use base::{Amount, Card, Cause, Flags, ParamError, Registered, Span, Stream, Time};
 use control::{Control, Head, Setting, Source};
 use std::collections::VecDeque;
 
@@ -55,7 +55,7 @@ impl Source for Waiting {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn take(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.backlog.remove(&packet);
@@ -63,7 +63,7 @@ impl Source for Waiting {
     }
 }
 
-impl Rule for Codel {
+impl Registered for Codel {
     type Params = Params;
     const CARD: Card = Card {
         name: "codel",
@@ -72,8 +72,10 @@ impl Rule for Codel {
         source: "RFC 8289",
         differs: "Where the source only drops, marks are as in RFC 8290; the buffer's size is the link's.",
     };
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+impl Rule for Codel {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         p.mtu = control::frame(p.mtu, port);
         Ok(())
     }
@@ -96,7 +98,7 @@ impl Rule for Codel {
 
 impl QueueDiscipline for Codel {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         if idle_since.is_none() && !self.limit.has_room(self.waiting.backlog, &packet) {
             return fates.dropped(&packet, Cause::Overflow, packet.arrived);
@@ -106,7 +108,7 @@ impl QueueDiscipline for Codel {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
         self.control.next(&self.setting, now, &mut self.waiting, fates)
     }
@@ -150,7 +152,7 @@ mod tests {
     fn settled(port: &Port) -> Params {
         let mut params = Params::default();
         params.resolve(&port.scale()).unwrap();
-        Codel::settle(&mut params, port).unwrap();
+        Codel::resolve(&mut params, port).unwrap();
         params
     }
 

@@ -5,7 +5,7 @@
 //! Differs from ns-2: `limit_` B there lets only B-1 packets wait; here B packets wait, as in Linux's pfifo.
 
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, Cause, Flags, ParamError, Stream, Time};
+use base::{Amount, Card, Cause, Flags, ParamError, Registered, Stream, Time};
 
 base::params! {
     /// The buffer's size is the link's.
@@ -22,7 +22,7 @@ pub struct DropTail {
     ecn_threshold: Option<f64>,
 }
 
-impl Rule for DropTail {
+impl Registered for DropTail {
     type Params = Params;
     const CARD: Card = Card {
         name: "drop-tail",
@@ -31,7 +31,9 @@ impl Rule for DropTail {
         source: "RFC 2309",
         differs: "A buffer of B packets holds B waiting packets, as Linux's pfifo; ns-2's limit_ B holds B-1.",
     };
+}
 
+impl Rule for DropTail {
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
         let threshold = p.ecn_threshold.packets();
         Ok(Self { limit: port.limit, ecn_threshold: (threshold > 0.0).then_some(threshold) })

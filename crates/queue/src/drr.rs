@@ -8,9 +8,9 @@
 //! Differs from Linux: its `drr` is classful. Alone it drops everything; classes and filters do not fit one line of tc.
 
 use crate::flows::Flows;
-use crate::order::Turn;
+use crate::order::RoundRobin;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, ParamError, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Stream, Time};
 
 base::params! {
     /// Shreedhar and Varghese 1995.
@@ -28,10 +28,10 @@ pub struct Drr {
     limit: Limit,
     flow_limit: Option<u64>,
     flows: Flows,
-    turn: Turn,
+    round: RoundRobin,
 }
 
-impl Rule for Drr {
+impl Registered for Drr {
     type Params = Params;
     const CARD: Card = Card {
         name: "drr",
@@ -40,7 +40,9 @@ impl Rule for Drr {
         source: "Shreedhar and Varghese 1995",
         differs: "Flows are never hashed together; a full buffer drops the arrival, where the paper steals from the longest.",
     };
+}
 
+impl Rule for Drr {
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
         let quantum = crate::order::quantum(p.quantum, port)?;
         let flow_limit = p.flow_limit.packets();
@@ -48,14 +50,14 @@ impl Rule for Drr {
             limit: port.limit,
             flow_limit: (flow_limit > 0.0).then_some(port.bytes(p.flow_limit) as u64),
             flows: Flows::default(),
-            turn: Turn::new(quantum),
+            round: RoundRobin::new(quantum),
         })
     }
 }
 
 impl QueueDiscipline for Drr {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         if idle_since.is_none() {
             let full = |limit| self.flows.bytes_of(packet.flow) + u64::from(packet.size) > limit;
@@ -64,14 +66,14 @@ impl QueueDiscipline for Drr {
             }
         }
         if let (lane, true) = self.flows.push(packet) {
-            self.turn.join(&mut self.flows, lane);
+            self.round.join(&mut self.flows, lane);
         }
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
-        self.turn.next(&mut self.flows)
+        self.round.next(&mut self.flows)
     }
 
     #[inline]

@@ -10,7 +10,7 @@
 use crate::checks::{clock, gain};
 use crate::codel::control::us;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Bytes, Card, Cause, Flags, ParamError, Span, Stream, Time};
+use base::{Amount, Bytes, Card, Cause, Flags, ParamError, Registered, Span, Stream, Time};
 use lane::Lane;
 use pi2::Pi2;
 
@@ -147,7 +147,7 @@ impl DualPi2 {
     }
 }
 
-impl Rule for DualPi2 {
+impl Registered for DualPi2 {
     type Params = Params;
     const CARD: Card = Card {
         name: "dualpi2",
@@ -156,7 +156,9 @@ impl Rule for DualPi2 {
         source: "RFC 9332",
         differs: "Linux's gains and step; packets are L4S by ECT(1) or a mark that they carry already.",
     };
+}
 
+impl Rule for DualPi2 {
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         clock("tupdate", p.tupdate)?;
         for (name, x) in [("alpha", p.alpha), ("beta", p.beta), ("coupling", p.coupling)] {

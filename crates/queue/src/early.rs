@@ -11,7 +11,7 @@
 
 mod params;
 
-pub use params::{Count, Looks, Unit};
+pub use params::{AdaptOn, Count, Unit};
 pub(crate) use params::{Open, SPELLINGS, Settings, red_params, weight_of_a_second};
 
 use crate::signal::signal;
@@ -59,7 +59,7 @@ impl Curve {
     }
 }
 
-/// The rule: what [`crate::red`] does, and what others steer.
+/// The rule: what [`crate::red`] does, and whose `max_p` other kinds adapt.
 #[derive(Clone, Debug)]
 pub(crate) struct Early {
     limit: Limit,
@@ -78,10 +78,10 @@ pub(crate) struct Early {
     least_backlog: f64,
     chance: Stream,
     average: f64,
-    /// Idle picoseconds, and packets that found the server idle, which the average does not know of yet: below `min_th`
+    /// Idle picoseconds, and packets that found the server idle, not taken off the average yet: below `min_th`
     /// they change no decision, and an exponential for each would cost more than the rest.
-    owed: (u64, u32),
-    /// Up to when idle time has been taken off the average, or is owed.
+    pending_decay: (u64, u32),
+    /// Up to when idle time has been taken off the average, or is pending.
     decayed_to: Time,
     /// Packets since the last drop or mark; -1 while the average is below `min_th`.
     count: f64,
@@ -105,7 +105,7 @@ impl Early {
             least_backlog: s.least_backlog,
             chance,
             average: 0.0,
-            owed: (0, 0),
+            pending_decay: (0, 0),
             decayed_to: Time::ZERO,
             count: -1.0,
         })
@@ -114,18 +114,18 @@ impl Early {
     #[inline]
     pub fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
         if let Some(since) = idle_since {
-            self.owed.0 += packet.arrived.since(since.max(self.decayed_to)).0;
+            self.pending_decay.0 += packet.arrived.since(since.max(self.decayed_to)).0;
             self.decayed_to = packet.arrived;
             // Nothing waits where the server is idle, so the average can only fall.
-            if self.average < self.curve.min_th && self.owed.1 < u32::MAX {
-                self.owed.1 += 1;
+            if self.average < self.curve.min_th && self.pending_decay.1 < u32::MAX {
+                self.pending_decay.1 += 1;
                 self.count = -1.0;
                 return Verdict::Accept;
             }
         }
-        if self.owed != (0, 0) {
-            self.average = self.average_after(self.owed);
-            self.owed = (0, 0);
+        if self.pending_decay != (0, 0) {
+            self.average = self.average_after(self.pending_decay);
+            self.pending_decay = (0, 0);
         }
         let waiting = match self.unit {
             Unit::Packets => f64::from(backlog.packets),
@@ -133,9 +133,9 @@ impl Early {
         };
         self.average = self.keep * self.average + self.weight * waiting;
         let spared = self.average < self.curve.min_th || waiting < self.least_backlog;
-        let verdict = if spared { self.calm() } else { self.decide(packet) };
+        let verdict = if spared { self.below_min_th() } else { self.decide(packet) };
         if idle_since.is_none() && !self.limit.has_room(backlog, packet) && !matches!(verdict, Verdict::Drop(_)) {
-            // Whoever drops, the next early drop is spaced from here.
+            // The next early drop is spaced from this one, whatever its cause.
             self.count = self.count.min(0.0);
             return Verdict::Drop(Cause::Overflow);
         }
@@ -143,9 +143,9 @@ impl Early {
     }
 
     #[inline]
-    fn calm(&mut self) -> Verdict {
+    fn below_min_th(&mut self) -> Verdict {
         self.count = -1.0;
-        // Nothing that small tells; numbers close to the smallest there is are slow to multiply.
+        // Too small to matter; numbers close to the smallest there is are slow to multiply.
         if self.average < 1e-200 {
             self.average = 0.0;
         }
@@ -175,7 +175,7 @@ impl Early {
     pub fn average_at(&self, now: Time, idle_since: Option<Time>) -> f64 {
         // A packet dropped at the idle server ends no idle period: what passed before it is off already.
         let idle = idle_since.map_or(0, |since| now.since(since.max(self.decayed_to)).0);
-        self.average_after((self.owed.0 + idle, self.owed.1))
+        self.average_after((self.pending_decay.0 + idle, self.pending_decay.1))
     }
 
     /// The average after so many idle picoseconds and packets that found nothing waiting.
@@ -206,7 +206,7 @@ impl Early {
     }
 
     pub fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        let average = self.average_after(self.owed);
+        let average = self.average_after(self.pending_decay);
         put("avg", average);
         put("max_p", self.curve.max_p);
         put("prob", self.curve.at(average));
@@ -226,42 +226,42 @@ fn spaced(by: Count, count: f64, p_b: f64) -> f64 {
     }
 }
 
-/// A clock that ticks whether or not packets arrive.
+/// A timer that expires whether or not packets arrive.
 #[derive(Clone, Debug)]
 pub(crate) struct Timer {
     interval: Span,
     pub next: Time,
 }
 
-/// When a kind of RED looks at its average to move `max_p`.
+/// When a kind of RED adapts `max_p` to its average.
 #[derive(Clone, Debug)]
-pub(crate) struct Watch {
+pub(crate) struct AdaptTimer {
     timer: Timer,
-    looks: Looks,
+    on: AdaptOn,
 }
 
-impl Watch {
+impl AdaptTimer {
     /// First after one interval.
-    pub fn new(interval: Span, looks: Looks) -> Result<Self, ParamError> {
-        Ok(Self { timer: Timer::new(interval)?, looks })
+    pub fn new(interval: Span, on: AdaptOn) -> Result<Self, ParamError> {
+        Ok(Self { timer: Timer::new(interval)?, on })
     }
 
-    /// When the clock rings.
+    /// When the timer expires.
     #[inline]
     pub fn next(&self) -> Time {
-        if self.looks == Looks::Clock { self.timer.next } else { Time::NEVER }
+        if self.on == AdaptOn::Clock { self.timer.next } else { Time::NEVER }
     }
 
-    /// Whether an arrival at `now` looks.
+    /// Whether an arrival at `now` adapts it.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
-        self.looks == Looks::Arrivals && now >= self.timer.next
+        self.on == AdaptOn::Arrivals && now >= self.timer.next
     }
 
-    /// There was a look at `now`, which moved `max_p` or not.
-    pub fn looked(&mut self, now: Time, moved: bool) {
-        // The clock goes on; arrivals look until one moves it.
-        if moved || self.looks == Looks::Clock {
+    /// `max_p` was compared with its average at `now`, and moved or not.
+    pub fn adapted(&mut self, now: Time, moved: bool) {
+        // The timer runs on; arrivals compare until one moves it.
+        if moved || self.on == AdaptOn::Clock {
             self.timer.tick(now);
         }
     }

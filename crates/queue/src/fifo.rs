@@ -19,7 +19,7 @@ impl<A: Admission> Fifo<A> {
         Self { admission, waiting: VecDeque::new(), backlog: Backlog::default() }
     }
 
-    /// The rule at its door, for engines that keep the queue themselves.
+    /// The admission rule, for engines that keep the queue themselves.
     #[must_use]
     pub fn into_admission(self) -> A {
         self.admission

@@ -1,12 +1,21 @@
-//! Packets waiting by flow, in one shared pool: what fair queueing, round robins and their kin are built of.
+//! Packets waiting by flow, in one shared pool: the store behind fair queueing and round robins.
 //!
 //! A flow with packets waiting holds a *lane*, a list through the pool; lanes are given back when they are empty, so that
-//! memory follows what waits and not how many flows there ever were (but for 4 bytes a flow number). What is free is
+//! memory depends on what waits and not on how many flows there ever were (but for 4 bytes a flow number). What is free is
 //! chained through itself, the last given back first: it is still in the cache.
 
-use crate::order::Victim;
 use crate::{Backlog, Packet};
 use base::Flags;
+
+base::words! {
+    /// Which packet of the longest queue is dropped.
+    pub enum Victim {
+        /// The oldest.
+        Head = "head",
+        /// The youngest.
+        Tail = "tail",
+    }
+}
 
 /// No lane, no slot.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -19,7 +28,7 @@ struct Slot {
     prev: u32,
 }
 
-/// Where packets lie.
+/// Slots for packets.
 #[derive(Clone, Debug)]
 struct Pool {
     slots: Vec<Slot>,
@@ -29,7 +38,7 @@ struct Pool {
 
 impl Pool {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn put(&mut self, filled: Slot) -> u32 {
         let slot = self.free;
         // None is out of bounds.
@@ -43,7 +52,7 @@ impl Pool {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn take(&mut self, slot: u32) -> Slot {
         let place = &mut self.slots[slot as usize];
         let taken = Slot { packet: place.packet, next: place.next, prev: place.prev };
@@ -53,7 +62,7 @@ impl Pool {
     }
 }
 
-/// Its ends mean nothing while it is empty, nor does what lies beyond them.
+/// The packets of a flow. `head` and `tail` are valid only while it holds packets, links beyond them never.
 #[derive(Clone, Debug, Default)]
 struct Lane {
     head: u32,
@@ -73,7 +82,7 @@ struct Lane {
 impl Lane {
     /// A packet of `size` bytes left. Returns whether the lane was among those that changed.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn lose(&mut self, size: u32) -> bool {
         self.packets -= 1;
         self.bytes -= u64::from(size);
@@ -90,7 +99,7 @@ pub(crate) struct Flows {
     /// Lanes that are not free.
     open: u32,
     lane_of: Vec<u32>,
-    /// Lanes whose length changed since somebody asked, in the order of the first change.
+    /// Lanes whose length changed since they were last read, in the order of the first change.
     changed: Vec<u32>,
     backlog: Backlog,
 }
@@ -127,7 +136,7 @@ impl Flows {
         self.lane_of.get(flow as usize).copied().unwrap_or(NONE)
     }
 
-    /// Whose lane it is.
+    /// The flow of a lane.
     #[inline]
     pub fn flow(&self, lane: u32) -> u32 {
         self.lanes[lane as usize].flow
@@ -186,14 +195,14 @@ impl Flows {
 
     /// Appends `packet` to its flow's lane. Returns the lane, and whether it is new.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn push(&mut self, packet: Packet) -> (u32, bool) {
         self.push_as(packet, packet.flow)
     }
 
     /// Appends `packet` to the lane of `flow`, which need not be its own: hashed flows share one.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn push_as(&mut self, packet: Packet, flow: u32) -> (u32, bool) {
         let (lane, new) = match self.lane(flow) {
             NONE => (self.open(flow), true),
@@ -219,7 +228,7 @@ impl Flows {
 
     /// Takes the oldest packet of a lane. An empty lane must be [closed](Self::close).
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn pop_front(&mut self, lane: u32) -> Packet {
         let entry = &mut self.lanes[lane as usize];
         let Slot { packet, next, .. } = self.pool.take(entry.head);
@@ -234,11 +243,11 @@ impl Flows {
     /// Takes the oldest packet of a lane that has its turn, with `more` bytes on top of its deficit, if that is enough: with
     /// how many packets are left. If not it has the deficit and the lane after it in the round has its turn.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn pop_within(&mut self, lane: u32, more: i64) -> Result<(Packet, u32), u32> {
         let entry = &mut self.lanes[lane as usize];
         let left = entry.deficit + more;
-        // Mostly nothing is left, and nothing can fit: no need to look.
+        // Mostly nothing is left, and nothing can fit: the packet need not be read.
         if left > 0 || more > 0 {
             let size = i64::from(self.pool.slots[entry.head as usize].packet.size);
             if size <= left {
@@ -287,7 +296,7 @@ impl Flows {
         Some(lane)
     }
 
-    /// All changes have been looked at.
+    /// Forgets the changes: all were read.
     pub fn forget_changes(&mut self) {
         self.changed.clear();
     }
@@ -310,7 +319,7 @@ impl Flows {
         if let (Some(free), Some(place)) = (self.lanes.get_mut(lane as usize), self.lane_of.get_mut(flow as usize)) {
             self.free_lane = free.next;
             self.open += 1;
-            // It is empty, and keeps its place among those that changed, whoever has it.
+            // It is empty, and stays in the list of those that changed, whichever flow gets it.
             (free.flow, free.deficit) = (flow, 0);
             *place = lane;
             return lane;
@@ -332,9 +341,9 @@ impl Flows {
     }
 }
 
-/// The ring of a round, threaded through the lanes.
+/// The ring of a round robin, linked through the lanes.
 impl Flows {
-    /// Who is before and after a lane.
+    /// The lanes before and after a lane.
     #[inline]
     pub fn neighbours(&self, lane: u32) -> (u32, u32) {
         let Lane { prev, next, .. } = self.lanes[lane as usize];

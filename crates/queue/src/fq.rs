@@ -6,11 +6,11 @@
 //! leaves no trace in the tags.
 //! Differs from Linux: its `fq` is another discipline, which paces and limits each flow.
 
-use crate::flows::Flows;
+use crate::flows::{Flows, Victim};
 use crate::longest::Longest;
-use crate::order::{Order, Scheduler, Victim};
+use crate::order::{Order, Scheduler};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, ParamError, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Stream, Time};
 
 base::params! {
     /// Suter and others 1998.
@@ -35,7 +35,7 @@ pub struct Fq {
     chance: Stream,
 }
 
-impl Rule for Fq {
+impl Registered for Fq {
     type Params = Params;
     const CARD: Card = Card {
         name: "fq",
@@ -44,7 +44,9 @@ impl Rule for Fq {
         source: "Suter, Lakshman, Stiliadis and Choudhury 1998",
         differs: "The length of a queue is its bytes, rounded up to packets of the link's mean size; ties go by chance.",
     };
+}
 
+impl Rule for Fq {
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         let quantum = crate::order::quantum(p.quantum, port)?;
         Ok(Self {
@@ -72,7 +74,7 @@ impl Fq {
 
 impl QueueDiscipline for Fq {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         let (lane, new) = self.flows.push(packet);
         self.order.arrive(&mut self.flows, lane, new);
@@ -82,7 +84,7 @@ impl QueueDiscipline for Fq {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
         self.order.next(&mut self.flows)
     }

@@ -9,7 +9,7 @@ use crate::codel::control::{self, Head, Setting, Source};
 use crate::codel::heaviest::Heaviest;
 use crate::flows::{Flows, NONE, spread};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Bytes, Card, Cause, ParamError, Span, Stream, Time};
+use base::{Amount, Bytes, Card, Cause, ParamError, Registered, Span, Stream, Time};
 use list::{List, Queue};
 
 mod list;
@@ -95,7 +95,7 @@ impl Source for Waiting<'_> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn take(&mut self) -> Option<Packet> {
         let lane = self.flows.lane(self.q);
         if lane == NONE {
@@ -110,7 +110,7 @@ impl Source for Waiting<'_> {
     }
 }
 
-impl Rule for FqCodel {
+impl Registered for FqCodel {
     type Params = Params;
     const CARD: Card = Card {
         name: "fq-codel",
@@ -119,8 +119,10 @@ impl Rule for FqCodel {
         source: "RFC 8290",
         differs: "Flow numbers take the place of the five-tuple; the buffer's size is the link's.",
     };
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+impl Rule for FqCodel {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         p.quantum = control::frame(p.quantum, port);
         p.mtu = control::frame(p.mtu, port);
         Ok(())
@@ -166,7 +168,7 @@ impl Rule for FqCodel {
 
 impl QueueDiscipline for FqCodel {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         let q = self.hash(packet.flow);
         self.flows.push_as(packet, q);
@@ -184,7 +186,7 @@ impl QueueDiscipline for FqCodel {
 
     /// Section 4.2.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
         loop {
             let new = self.new.head != NONE;

@@ -7,11 +7,11 @@
 //! is compared with what the arrival before left.
 
 use crate::ared::Steps;
-use crate::early::{self, Early, Watch, red_params};
+use crate::early::{self, Early, AdaptTimer, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
-use base::{Card, ParamError, Span, Stream, Time};
+use base::{Card, ParamError, Registered, Span, Stream, Time};
 
-pub use crate::early::Looks;
+pub use crate::early::AdaptOn;
 
 red_params! {
     /// Zhang, Hasegawa and Murata 2005; what it leaves open, from Floyd, Gummadi and Shenker 2001.
@@ -19,7 +19,7 @@ red_params! {
         /// How often max_p is looked at, or how far apart its changes are at least.
         interval: Span = Span::millis(500), "";
         /// When max_p is looked at: "clock" (once an interval) or "arrivals" (each, an interval after the last change).
-        looks: Looks = Looks::Clock, "";
+        looks: AdaptOn = AdaptOn::Clock, "";
         /// The most that max_p rises by; a quarter of it if that is less.
         alpha: f64 = 0.01, "";
         /// What max_p falls by, as a factor.
@@ -37,14 +37,14 @@ red_params! {
 #[derive(Clone, Debug)]
 pub struct Gared {
     core: Early,
-    watch: Watch,
+    timer: AdaptTimer,
     steps: Steps,
     min_th: f64,
-    /// The average at the previous look, or that the previous arrival left.
+    /// The average when `max_p` was last compared with it, or after the previous arrival.
     old_average: f64,
 }
 
-impl Rule for Gared {
+impl Registered for Gared {
     type Params = Params;
     const CARD: Card = Card {
         name: "gared",
@@ -53,17 +53,19 @@ impl Rule for Gared {
         source: "Zhang, Hasegawa and Murata 2005",
         differs: "",
     };
-    const SPELLINGS: &[(&str, &str)] = early::SPELLINGS;
+    const SPELLINGS: &'static [(&'static str, &'static str)] = early::SPELLINGS;
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
-        p.open().settle(port, early::weight_of_a_second)
+impl Rule for Gared {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+        p.open().resolve(port, early::weight_of_a_second)
     }
 
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         let settings = p.settings();
         Ok(Self {
             core: Early::new(&settings, port, chance)?,
-            watch: Watch::new(p.interval, p.looks)?,
+            timer: AdaptTimer::new(p.interval, p.looks)?,
             steps: Steps::new(&settings, (p.alpha, p.beta, p.top), (p.target_low, p.target_high))?,
             min_th: settings.min_th,
             old_average: 0.0,
@@ -78,21 +80,21 @@ impl Rule for Gared {
 impl Admission for Gared {
     #[inline]
     fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
-        if !self.watch.is_due(packet.arrived) {
+        if !self.timer.is_due(packet.arrived) {
             return self.core.admit(packet, backlog, idle_since);
         }
         self.old_average = self.core.average();
         let verdict = self.core.admit(packet, backlog, idle_since);
-        self.look(packet.arrived, self.core.average());
+        self.adapt(packet.arrived, self.core.average());
         verdict
     }
 
     fn next_wakeup(&self) -> Time {
-        self.watch.next()
+        self.timer.next()
     }
 
     fn on_wakeup(&mut self, now: Time, _backlog: Backlog, idle_since: Option<Time>) {
-        self.look(now, self.core.average_at(now, idle_since));
+        self.adapt(now, self.core.average_at(now, idle_since));
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
@@ -101,7 +103,7 @@ impl Admission for Gared {
 }
 
 impl Gared {
-    fn look(&mut self, now: Time, average: f64) {
+    fn adapt(&mut self, now: Time, average: f64) {
         let max_p = self.core.max_p();
         let moved = if average > self.steps.high && average > self.old_average {
             self.steps.up(max_p)
@@ -112,6 +114,6 @@ impl Gared {
         };
         self.core.set_max_p(moved);
         self.old_average = average;
-        self.watch.looked(now, moved != max_p);
+        self.timer.adapted(now, moved != max_p);
     }
 }

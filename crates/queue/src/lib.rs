@@ -5,10 +5,10 @@
 //! [`QueueDiscipline`] themselves. No TCP, no clock: times arrive as arguments, and a [`Link`] serves simulated and real
 //! packets alike.
 
-use base::{Bytes, Cause, Flags, Header, Param, Time};
+use base::{Bytes, Flags, Header, Time};
 
 #[macro_use]
-mod registry;
+mod discipline;
 mod checks;
 mod early;
 mod fifo;
@@ -20,16 +20,22 @@ mod port;
 mod replay;
 mod signal;
 
+pub use base::Entry;
+pub use discipline::{Admission, Fates, QueueDiscipline, RuleVisitor, Verdict, Visitor};
 pub use fifo::Fifo;
+pub use flows::Victim;
 pub use link::Link;
-pub use order::{Scheduler, Victim};
+pub use order::Scheduler;
 pub use port::{Limit, Port};
-pub use registry::Rule;
+pub use registry::{AnyAdmission, AnyQueue, Rule};
 pub use replay::{Fate, replay};
 
 // Every discipline there is, one line each: those that decide on arrival in front of a FIFO, then those that do all
 // themselves.
-queues! {
+base::registry! {
+    ($)
+    /// A discipline and its parameters, as a scenario file says them.
+    pub enum QueueSpec, QUEUES, each_queue;
     admissions {
         DropTail = drop_tail,
         Red = red,
@@ -52,12 +58,15 @@ queues! {
     }
 }
 
+// Below the list, of which it makes what runs.
+mod registry;
+
 /// A packet as queues see it. `token` is a sequence number in the simulator, a buffer slot in front of real packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
-    /// Whose it is.
+    /// Number of its flow.
     pub flow: u32,
-    /// Its owner's name for it; queues never look at it.
+    /// A number for the caller; queues never read it.
     pub token: u32,
     /// Size on the wire, in bytes.
     pub size: u32,
@@ -108,99 +117,6 @@ impl Backlog {
         self.packets -= 1;
         self.bytes.0 -= u64::from(packet.size);
     }
-}
-
-/// What an [`Admission`] decides about a packet that arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It may wait, or go into service.
-    Accept,
-    /// It may, with the congestion-experienced mark.
-    Mark(Cause),
-    /// It is dropped.
-    Drop(Cause),
-}
-
-/// A rule that decides on arrival, before a first-in first-out queue.
-///
-/// It is asked for every arrival, also for one that goes into service at once (`idle_since` says since when the server is
-/// free and nothing waits): that one needs no room.
-pub trait Admission: std::fmt::Debug {
-    /// The fate of `packet`, which finds `backlog` waiting.
-    fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict;
-    /// If the rule is nothing but this limit, the limit: engines may then decide without asking.
-    fn plain_limit(&self) -> Option<Limit> {
-        None
-    }
-    /// When [`Self::on_wakeup`] wants to be called.
-    fn next_wakeup(&self) -> Time {
-        Time::NEVER
-    }
-    /// A timer of the rule, with what waits at `now`. A packet that arrives or departs at the same instant comes later.
-    fn on_wakeup(&mut self, _now: Time, _backlog: Backlog, _idle_since: Option<Time>) {}
-    /// Private numbers worth showing, by name.
-    fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
-}
-
-/// Where disciplines report the packets they refuse or mark.
-pub trait Fates {
-    /// `packet` is gone.
-    fn dropped(&mut self, packet: &Packet, cause: Cause, now: Time);
-    /// `packet` goes on, marked.
-    fn marked(&mut self, packet: &Packet, cause: Cause, now: Time);
-}
-
-/// A queue in front of one server.
-///
-/// The server asks for the next packet when it falls idle; a packet that finds it idle is enqueued and dequeued at the
-/// same instant, so that every packet passes both decisions.
-pub trait QueueDiscipline: std::fmt::Debug {
-    /// A packet arrives; `idle_since` says since when, if the server is free and nothing waits: such a packet needs no
-    /// room. It may be dropped, or push another out.
-    fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates);
-    /// The packet to serve next. `None` only if nothing waits any more (packets may have been dropped here).
-    fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet>;
-    /// A packet arrives while the server is free, since `idle_since`, and nothing waits: what [`Self::enqueue`] and
-    /// [`Self::dequeue`] would do, at once. What goes into service is returned.
-    #[inline]
-    fn pass(&mut self, packet: Packet, idle_since: Time, fates: &mut impl Fates) -> Option<Packet> {
-        let now = packet.arrived;
-        self.enqueue(packet, Some(idle_since), fates);
-        self.dequeue(now, fates)
-    }
-    /// What waits.
-    fn backlog(&self) -> Backlog;
-    /// When [`Self::on_wakeup`] wants to be called: timers of PIE, adaptive RED, XCP.
-    fn next_wakeup(&self) -> Time {
-        Time::NEVER
-    }
-    /// A timer of the discipline. A packet that arrives or departs at the same instant comes later.
-    fn on_wakeup(&mut self, _now: Time, _idle_since: Option<Time>, _fates: &mut impl Fates) {}
-    /// Private numbers worth showing, by name.
-    fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
-}
-
-/// Something to do with a discipline, compiled for each by itself: see [`AnyQueue::visit`].
-pub trait Visitor {
-    /// What comes out.
-    type Out;
-    /// Does it.
-    fn visit<Q: QueueDiscipline>(self, queue: &mut Q) -> Self::Out;
-}
-
-/// Something to do with a rule, compiled for each by itself: see [`AnyAdmission::visit`].
-pub trait RuleVisitor {
-    /// Does it.
-    fn visit<A: Admission>(self, rule: &mut A);
-}
-
-/// A catalogue entry: the card and the parameters.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// Name, title, source.
-    pub card: base::Card,
-    /// Its parameters.
-    pub rows: fn() -> Vec<Param>,
 }
 
 /// The examples of the crate's page.

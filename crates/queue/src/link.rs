@@ -1,6 +1,6 @@
 //! A queue and the server behind it: one packet at a time on a wire of constant rate.
 //!
-//! The caller owns time: it offers packets as they arrive and completes the service when it told itself to.
+//! The caller owns the clock: it offers packets as they arrive and completes a service at the instant that the link gave.
 
 use crate::{Backlog, Fates, Packet, QueueDiscipline};
 use base::{Bytes, Rate, Time};
@@ -49,13 +49,13 @@ impl<Q: QueueDiscipline> Link<Q> {
         Some(packet)
     }
 
-    /// When the discipline's timer rings, at or before which [`Self::wake`] wants to be called.
+    /// When the discipline's timer expires: [`Self::wake`] must be called then.
     #[must_use]
     pub fn next_wakeup(&self) -> Time {
         self.queue.next_wakeup()
     }
 
-    /// Rings the timer that [`Self::next_wakeup`] announced for `now`: before anything arrives or leaves then.
+    /// Runs the timer that [`Self::next_wakeup`] announced for `now`: before anything arrives or leaves then.
     pub fn wake(&mut self, now: Time, fates: &mut impl Fates) {
         self.queue.on_wakeup(now, self.idle_since(), fates);
     }

@@ -1,7 +1,7 @@
 //! The longest of many lanes at any time, ties by chance, at constant cost: lanes in buckets by length.
 //!
-//! Lengths are bytes rounded up to whole packets of the mean size. They are brought up to date when somebody asks, in the
-//! order in which they first changed since, so that a buffer that does not overflow pays for a flag only.
+//! Lengths are bytes rounded up to whole packets of the mean size. They are updated when the longest is asked for, in the order in
+//! which they first changed since: a buffer that does not overflow pays for a flag only.
 
 use crate::flows::Flows;
 use base::Stream;
@@ -63,7 +63,7 @@ impl Longest {
             self.filed.resize(lane as usize + 1, (0, 0));
         }
         let (old, place) = self.filed[lane as usize];
-        // What waits is something, even without bytes.
+        // A packet of zero bytes counts as one.
         let bucket = self.length(bytes, old).max(u32::from(waits));
         if old == bucket {
             return;

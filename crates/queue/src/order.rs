@@ -14,21 +14,11 @@ base::words! {
     }
 }
 
-base::words! {
-    /// Which packet of the longest queue goes.
-    pub enum Victim {
-        /// The oldest.
-        Head = "head",
-        /// The youngest.
-        Tail = "tail",
-    }
-}
-
 /// A deficit round robin over lanes.
 ///
 /// Source: Shreedhar and Varghese 1995, Section 3. The lane in front is served until its deficit is used up.
 #[derive(Clone, Debug)]
-pub(crate) struct Turn {
+pub(crate) struct RoundRobin {
     quantum: i64,
     /// The lane whose turn it is.
     front: u32,
@@ -36,7 +26,7 @@ pub(crate) struct Turn {
     granted: bool,
 }
 
-impl Turn {
+impl RoundRobin {
     pub fn new(quantum: i64) -> Self {
         Self { quantum, front: NONE, granted: false }
     }
@@ -83,12 +73,12 @@ impl Turn {
         (self.front, self.granted) = (flows.neighbours(self.front).1, false);
     }
 
-    /// Charges the lane in front for its oldest packet; whether its deficit suffices. It gets its quantum once a turn.
+    /// Charges the lane in front for its oldest packet; returns whether its deficit suffices. It gets its quantum once a turn.
     #[inline]
     pub fn charge(&mut self, flows: &mut Flows) -> bool {
         let mut left = *flows.deficit(self.front);
         if self.granted && left <= 0 {
-            // Nothing fits: no need to look.
+            // Nothing fits: the packet need not be read.
             return false;
         }
         left += if self.granted { 0 } else { self.quantum };
@@ -101,7 +91,7 @@ impl Turn {
 
     /// The packet to serve next; lanes that it empties leave and close.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
         if self.front == NONE {
             return None;
@@ -278,7 +268,7 @@ impl StartTime {
         flows.close(lane);
     }
 
-    /// Puts `entry` at `i` or above.
+    /// Moves `entry` up from `i` to its place in the heap.
     #[inline]
     fn rise(&mut self, mut i: usize, entry: Entry) {
         while i > 0 {
@@ -292,13 +282,13 @@ impl StartTime {
         self.put(i, entry);
     }
 
-    /// Puts `entry` at `i` or below.
+    /// Moves `entry` down from `i` to its place in the heap.
     #[inline]
     fn sink(&mut self, mut i: usize, entry: Entry) {
         loop {
             let first = Self::CHILDREN * i + 1;
             let least = if let Some(&[a, b, c, d]) = self.heap.get(first..first + Self::CHILDREN) {
-                // Without branches that nobody can predict.
+                // Without branches that cannot be predicted.
                 let (ab, cd) = (a.min(b), c.min(d));
                 let (left, right) = (usize::from(b < a), 2 + usize::from(d < c));
                 first + if cd < ab { right } else { left }
@@ -326,7 +316,7 @@ impl StartTime {
 /// Either of the two.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
-    Turn(Turn),
+    RoundRobin(RoundRobin),
     StartTime(StartTime),
 }
 
@@ -334,7 +324,7 @@ impl Order {
     /// Of this kind; the quantum matters to the round robin only.
     pub fn new(scheduler: Scheduler, quantum: i64) -> Self {
         match scheduler {
-            Scheduler::Drr => Self::Turn(Turn::new(quantum)),
+            Scheduler::Drr => Self::RoundRobin(RoundRobin::new(quantum)),
             Scheduler::StartTime => Self::StartTime(StartTime::default()),
         }
     }
@@ -342,14 +332,14 @@ impl Order {
     /// Whether it is a round robin, which forgets a lane as it empties.
     #[inline]
     pub fn is_turn(&self) -> bool {
-        matches!(self, Self::Turn(_))
+        matches!(self, Self::RoundRobin(_))
     }
 
     /// The youngest packet of `lane` just arrived, `new` if it opened the lane.
     #[inline]
     pub fn arrive(&mut self, flows: &mut Flows, lane: u32, new: bool) {
         match self {
-            Self::Turn(turn) => {
+            Self::RoundRobin(turn) => {
                 if new {
                     turn.join(flows, lane);
                 }
@@ -367,7 +357,7 @@ impl Order {
     #[inline]
     pub fn dropped(&mut self, flows: &mut Flows, lane: u32) {
         match self {
-            Self::Turn(turn) => {
+            Self::RoundRobin(turn) => {
                 if flows.packets(lane) == 0 {
                     turn.leave(flows, lane);
                     flows.close(lane);
@@ -379,10 +369,10 @@ impl Order {
 
     /// The packet to serve next; `None` if nothing waits.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn next(&mut self, flows: &mut Flows) -> Option<Packet> {
         match self {
-            Self::Turn(turn) => turn.next(flows),
+            Self::RoundRobin(turn) => turn.next(flows),
             Self::StartTime(tags) => tags.next(flows),
         }
     }

@@ -8,7 +8,7 @@
 use crate::checks::gain;
 use crate::early::{self, Early, Timer, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, ParamError, Span, Stream, Time};
+use base::{Amount, Card, ParamError, Registered, Span, Stream, Time};
 
 red_params! {
     /// Sun, Ko, Chen, Chan and Zukerman 2003.
@@ -44,7 +44,7 @@ pub struct PdRed {
     old_error: f64,
 }
 
-impl Rule for PdRed {
+impl Registered for PdRed {
     type Params = Params;
     const CARD: Card = Card {
         name: "pd-red",
@@ -53,10 +53,12 @@ impl Rule for PdRed {
         source: "Sun, Ko, Chen, Chan and Zukerman 2003",
         differs: "Gains and interval are this laboratory's.",
     };
-    const SPELLINGS: &[(&str, &str)] = early::SPELLINGS;
+    const SPELLINGS: &'static [(&'static str, &'static str)] = early::SPELLINGS;
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
-        p.open().settle(port, early::weight_of_a_second)?;
+impl Rule for PdRed {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+        p.open().resolve(port, early::weight_of_a_second)?;
         let (min_th, max_th) = (p.min_th.packets(), p.max_th.packets());
         p.target = Amount::Packets(p.target.or(|| f64::midpoint(min_th, max_th)));
         p.scale = Amount::Packets(p.scale.or(|| port.buffer().filter(|b| *b >= 1.0).unwrap_or(2.0 * max_th)));

@@ -10,7 +10,7 @@
 use crate::checks::{clock, gain};
 use crate::signal::signal;
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Card, Cause, ParamError, Rate, Span, Stream, Time};
+use base::{Card, Cause, ParamError, Rate, Registered, Span, Stream, Time};
 
 base::params! {
     /// RFC 8033.
@@ -65,7 +65,7 @@ struct State {
     next_update: Time,
 }
 
-impl Rule for Pie {
+impl Registered for Pie {
     type Params = Params;
     const CARD: Card = Card {
         name: "pie",
@@ -74,7 +74,9 @@ impl Rule for Pie {
         source: "RFC 8033",
         differs: "Always on; 0.02 more an update above 250 ms, as Linux; delay from the backlog and the link's rate.",
     };
+}
 
+impl Rule for Pie {
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         if p.target == Span::ZERO {
             return Err(ParamError::new("target", "must be above 0 s"));

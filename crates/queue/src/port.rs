@@ -1,4 +1,4 @@
-//! Where a queue stands: the buffer it may fill, the rate it feeds, what uses it.
+//! The link of a queue: its buffer, its rate, and the packets and round-trip times of the flows that use it.
 
 use crate::{Backlog, Packet};
 use base::{Amount, Bytes, Rate, Scale};
@@ -38,7 +38,7 @@ impl Limit {
     }
 }
 
-/// What a discipline may know of its link.
+/// What a discipline is given about its link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Port {
     /// The buffer.
@@ -74,7 +74,7 @@ impl Port {
         self.buffer().map(|packets| packets * self.packet)
     }
 
-    /// A settled amount in whole bytes.
+    /// A resolved amount in whole bytes.
     #[must_use]
     pub fn bytes(&self, amount: Amount) -> f64 {
         (amount.packets() * self.packet).round()

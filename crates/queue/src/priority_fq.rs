@@ -7,11 +7,11 @@
 //! to their flow's tag or deficit; the virtual time does not move with them.
 //! Choices: the paper's description, its pseudo-code unseen; dropping as `fq`, which leaves no trace in charges.
 
-use crate::flows::{Flows, NONE};
+use crate::flows::{Flows, NONE, Victim};
 use crate::longest::Longest;
-use crate::order::{Order, Scheduler, Victim};
+use crate::order::{Order, Scheduler};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, ParamError, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Stream, Time};
 
 base::params! {
     /// Kortebi, Oueslati and Roberts 2004.
@@ -48,7 +48,7 @@ pub struct PriorityFq {
     chance: Stream,
 }
 
-impl Rule for PriorityFq {
+impl Registered for PriorityFq {
     type Params = Params;
     const CARD: Card = Card {
         name: "priority-fq",
@@ -57,7 +57,9 @@ impl Rule for PriorityFq {
         source: "Kortebi, Oueslati and Roberts 2004",
         differs: "Drops as fq does; a flow gets one quantum of priority each time it becomes active.",
     };
+}
 
+impl Rule for PriorityFq {
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         let quantum = crate::order::quantum(p.quantum, port)?;
         Ok(Self {
@@ -91,10 +93,10 @@ impl PriorityFq {
         let behind = self.flows.packets(lane) - 1 - active.ahead;
         let ahead = behind == 0 && (!was_active || active.spent + size <= self.quantum);
         match &mut self.order {
-            Order::Turn(turn) => {
+            Order::RoundRobin(round) => {
                 if new {
                     // It joins where its turn comes last; what it sends before, it has from the round that passes.
-                    turn.join(&mut self.flows, lane);
+                    round.join(&mut self.flows, lane);
                     *self.flows.deficit(lane) = self.quantum;
                 }
                 if ahead {
@@ -134,26 +136,26 @@ impl PriorityFq {
 
     /// The next packet of those that have no priority.
     fn take_other(&mut self) -> Option<Packet> {
-        let turn = match &mut self.order {
+        let round = match &mut self.order {
             Order::StartTime(tags) => return tags.next(&mut self.flows),
-            Order::Turn(turn) => turn,
+            Order::RoundRobin(round) => round,
         };
-        while !turn.is_empty() {
-            let lane = turn.front();
+        while !round.is_empty() {
+            let lane = round.front();
             if self.flows.packets(lane) == 0 {
-                turn.leave(&mut self.flows, lane);
+                round.leave(&mut self.flows, lane);
                 self.flows.close(lane);
-            } else if turn.charge(&mut self.flows) {
+            } else if round.charge(&mut self.flows) {
                 let packet = self.flows.pop_front(lane);
                 if self.flows.packets(lane) == 0 {
                     // It had its turn in this round: what comes before its next one waits for that.
                     *self.flows.deficit(lane) = 0;
                     self.active[packet.flow as usize].spent = self.quantum;
-                    turn.pass(&self.flows);
+                    round.pass(&self.flows);
                 }
                 return Some(packet);
             } else {
-                turn.pass(&self.flows);
+                round.pass(&self.flows);
             }
         }
         None
@@ -178,7 +180,7 @@ impl PriorityFq {
             }
             match &mut self.order {
                 // An empty lane stays until its turn.
-                Order::Turn(_) => *self.flows.deficit(lane) += if ahead { i64::from(packet.size) } else { 0 },
+                Order::RoundRobin(_) => *self.flows.deficit(lane) += if ahead { i64::from(packet.size) } else { 0 },
                 Order::StartTime(tags) => {
                     tags.dropped(&mut self.flows, lane);
                     if ahead && active.ahead == 0 && self.flows.lane(packet.flow) != NONE {

@@ -8,7 +8,7 @@
 
 use crate::early::{self, Early, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
-use base::{Card, ParamError, Stream, Time};
+use base::{Card, ParamError, Registered, Stream, Time};
 
 pub use crate::early::{Count, Unit};
 
@@ -21,7 +21,7 @@ red_params! {
 #[derive(Clone, Debug)]
 pub struct Red(Early);
 
-impl Rule for Red {
+impl Registered for Red {
     type Params = Params;
     const CARD: Card = Card {
         name: "red",
@@ -31,10 +31,12 @@ impl Rule for Red {
         differs: "By default gentle, with drops 1/p to 2/p packets apart, as in ns-2. Linux's form is gentle = false, \
                   count = \"classic\"; it averages bytes and rounds w_q to a power of two.",
     };
-    const SPELLINGS: &[(&str, &str)] = early::SPELLINGS;
+    const SPELLINGS: &'static [(&'static str, &'static str)] = early::SPELLINGS;
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
-        p.open().settle(port, |_| 0.002)
+impl Rule for Red {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+        p.open().resolve(port, |_| 0.002)
     }
 
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {

@@ -4,12 +4,12 @@
 //! Source: Athuraliya, Li, Low and Yin 2001 ("REM: Active Queue Management", IEEE Network 15(3)): its price equation in
 //! the form without rates, price(t+1) = [price + gamma (alpha (b(t) - b*) + x - c)]+ with x - c = b(t+1) - b(t), in
 //! packets an interval. Interval (2 ms) and target (20 packets) are the defaults of the authors' ns-2 program.
-//! Differs from ns-2: x is measured there from arrivals, so that the price also feels what a full buffer cuts off.
+//! Differs from ns-2: x is measured there from arrivals, so that arrivals at a full buffer raise the price, too.
 
 use crate::checks::{clock, gain};
 use crate::signal::{by_chance, signal};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// Athuraliya, Li, Low and Yin 2001.
@@ -49,7 +49,7 @@ struct State {
     next_update: Time,
 }
 
-impl Rule for Rem {
+impl Registered for Rem {
     type Params = Params;
     const CARD: Card = Card {
         name: "rem",
@@ -58,8 +58,10 @@ impl Rule for Rem {
         source: "Athuraliya, Li, Low and Yin 2001",
         differs: "The rate's mismatch is the change of the backlog; ns-2 counts arrivals.",
     };
+}
 
-    fn settle(p: &mut Params, port: &Port) -> Result<(), ParamError> {
+impl Rule for Rem {
+    fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         if p.target == Amount::Auto {
             p.target = Amount::Packets(port.buffer().map_or(20.0, |buffer| (0.5 * buffer).min(20.0)));
         }
@@ -109,7 +111,7 @@ impl Admission for Rem {
         let mismatch = p.alpha * (before - self.target) + (after - before);
         let price = (state.price + p.gamma * mismatch).max(0.0);
         if price != state.price {
-            // An idle link rings as often as any, and a power costs more than all the rest.
+            // The timer of an idle link expires as often as any, and a power costs more than all the rest.
             (state.price, state.prob) = (price, 1.0 - libm::pow(p.phi, -price));
         }
         state.backlog = after;
@@ -129,7 +131,7 @@ mod tests {
 
     fn rule(mut params: Params) -> Rem {
         let port = Port::new(Limit::Packets(100), Rate(10_000_000), 1000.0);
-        Rem::settle(&mut params, &port).unwrap();
+        Rem::resolve(&mut params, &port).unwrap();
         Rem::new(&params, &port, Stream::new(1, 0, ("link", 0), "queue")).unwrap()
     }
 
@@ -137,7 +139,7 @@ mod tests {
         Backlog { packets, bytes: Bytes(u64::from(packets) * 1000) }
     }
 
-    /// Rings the timer with `packets` waiting.
+    /// Runs the timer with `packets` waiting.
     fn update(rem: &mut Rem, packets: u32) {
         rem.on_wakeup(rem.next_wakeup(), waiting(packets), None);
     }
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn settles_on_the_target_backlog_under_a_constant_overload_that_responds() {
+    fn converges_to_the_target_backlog_under_a_constant_overload_that_responds() {
         // Sources offer twice the capacity at price 0 and phi^-price of that later: at rest phi^-price = 1/2. Gains for
         // a damping ratio 0.5 sqrt(gamma kappa / alpha) = 0.7, where kappa = ln(phi) c = 0.2 packets per unit of price.
         let (capacity, phi) = (20.0, 1.01);
@@ -185,7 +187,7 @@ mod tests {
             backlog = (backlog + 2.0 * capacity * (1.0 - rem.state.prob) - capacity).clamp(0.0, 100.0);
             update(&mut rem, backlog.round() as u32);
         }
-        // The rule sees whole packets: it cannot tell backlogs within half a packet of the target from the target.
+        // The rule sees whole packets: backlogs within half a packet of the target look like the target to it.
         assert!((backlog - 20.0).abs() <= 1.0, "{backlog}");
         let at_rest = libm::log(2.0) / libm::log(phi);
         // One packet of mismatch moves the price by gamma = 1.
@@ -225,7 +227,7 @@ mod tests {
             (Limit::Unlimited, 20.0),
         ] {
             let mut params = Params::default();
-            Rem::settle(&mut params, &port(limit)).unwrap();
+            Rem::resolve(&mut params, &port(limit)).unwrap();
             assert_eq!(params.target, Amount::Packets(packets));
             assert!(Rem::new(&params, &port(limit), Stream::new(1, 0, ("link", 0), "queue")).is_ok());
         }

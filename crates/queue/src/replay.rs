@@ -17,7 +17,7 @@ pub struct Fate {
     pub feedback: f32,
 }
 
-/// The fates of packets by token.
+/// The fates of packets, by token.
 struct Ledger(Vec<Fate>);
 
 impl Fates for Ledger {

@@ -10,9 +10,9 @@
 use crate::checks::clock;
 use crate::flows::{Flows, spread};
 use crate::longest::Longest;
-use crate::order::Turn;
+use crate::order::RoundRobin;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, ParamError, Span, Stream, Time};
+use base::{Amount, Card, Cause, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// McKenney 1990; the number of buckets is that of Linux.
@@ -37,7 +37,7 @@ pub struct Sfq {
     /// What makes one hash differ from the next.
     salt: u64,
     flows: Flows,
-    turn: Turn,
+    turn: RoundRobin,
     longest: Longest,
     chance: Stream,
 }
@@ -45,7 +45,7 @@ pub struct Sfq {
 /// The largest number of packets that Linux lets wait in one bucket (tc-sfq(8), `depth`).
 const LINUX_DEPTH: u32 = 127;
 
-impl Rule for Sfq {
+impl Registered for Sfq {
     type Params = Params;
     const CARD: Card = Card {
         name: "sfq",
@@ -54,7 +54,9 @@ impl Rule for Sfq {
         source: "McKenney 1990",
         differs: "Turns are worth bytes, with deficits; a new hash reorders no flow; no limit per bucket, unlike Linux.",
     };
+}
 
+impl Rule for Sfq {
     fn new(p: &Params, port: &Port, mut chance: Stream) -> Result<Self, ParamError> {
         if p.buckets == 0 || p.buckets > 1 << 20 {
             return Err(ParamError::new("buckets", "must be between 1 and 1048576"));
@@ -72,7 +74,7 @@ impl Rule for Sfq {
             next_perturb: later(Time::ZERO, p.perturb),
             salt,
             flows: Flows::default(),
-            turn: Turn::new(quantum),
+            turn: RoundRobin::new(quantum),
             longest: Longest::new(port.packet),
             chance,
         })
@@ -97,7 +99,7 @@ impl Sfq {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn put(&mut self, packet: Packet) {
         let (lane, new) = self.flows.push_as(packet, self.bucket(packet.flow));
         if new {
@@ -128,7 +130,7 @@ impl Sfq {
             self.turn.leave(&mut self.flows, lane);
             self.flows.close(lane);
         }
-        self.turn = Turn::new(self.quantum);
+        self.turn = RoundRobin::new(self.quantum);
         self.salt = self.chance.next_u64();
         for packet in waiting {
             self.put(packet);
@@ -138,7 +140,7 @@ impl Sfq {
 
 impl QueueDiscipline for Sfq {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         self.put(packet);
         if idle_since.is_none() && !self.limit.holds(self.flows.backlog()) {
@@ -147,7 +149,7 @@ impl QueueDiscipline for Sfq {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
         self.turn.next(&mut self.flows)
     }

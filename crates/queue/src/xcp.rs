@@ -1,14 +1,14 @@
-//! XCP: a FIFO that tells each packet by how much its sender's window may change. Efficiency (how much in all) and fairness
+//! XCP: a FIFO that writes into each packet by how much its sender's window may change. Efficiency (how much in all) and fairness
 //! (who gets it) are separate controllers; no state per flow.
 //!
 //! Source: Katabi, Handley and Rohrs 2002, Sections 3.4 and 3.5; what a packet gives up or leaves to others is accounted
-//! for as in draft-falk-xcp-spec-03, as is a packet whose sender knows no round-trip time yet (it gets nothing).
+//! for as in draft-falk-xcp-spec-03, as is a packet whose sender has no round-trip time yet (it gets nothing).
 //! Differs from the source: packets without a header are load, and take and give nothing; the persistent queue is the
 //! least backlog at arrivals and at the end of its period; intervals without feedback traffic keep their length.
 
 use crate::checks::clock;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Bytes, Card, Cause, ParamError, Span, Stream, Time};
+use base::{Bytes, Card, Cause, ParamError, Registered, Span, Stream, Time};
 use std::collections::VecDeque;
 
 base::params! {
@@ -21,7 +21,7 @@ base::params! {
         beta: f64 = 0.226, "";
         /// Share of the traffic that changes hands per control interval when nothing else does.
         gamma: f64 = 0.1, "";
-        /// Control interval until packets have told a mean round-trip time.
+        /// Control interval until packets have reported a mean round-trip time.
         interval: Span = Span::millis(100), "";
         /// Shortest control interval.
         min_interval: Span = Span::millis(1), "";
@@ -74,7 +74,7 @@ pub struct Xcp {
     persistent: u64,
 }
 
-impl Rule for Xcp {
+impl Registered for Xcp {
     type Params = Params;
     const CARD: Card = Card {
         name: "xcp",
@@ -83,7 +83,9 @@ impl Rule for Xcp {
         source: "Katabi, Handley and Rohrs 2002",
         differs: "Packets without a header are load, and take and give nothing.",
     };
+}
 
+impl Rule for Xcp {
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
         for (name, gain) in [("alpha", p.alpha), ("beta", p.beta), ("gamma", p.gamma)] {
             if !(0.0..=1.0).contains(&gain) {
@@ -218,7 +220,7 @@ impl Shares {
         let mut give = (self.give * rtt * size).min(self.give_left * rtt);
         let feedback = gain - give;
         if asked < feedback {
-            // Another router, or the sender, is satisfied with less: it gives more here, and gains the less.
+            // Another router, or the sender, allows less: the packet gives up more here, and gains less.
             give = (give + feedback - asked).min(self.give_left * rtt);
             gain = asked + give;
         }

@@ -1,4 +1,4 @@
-//! Promises that every registered discipline keeps, under any arrivals and any size of buffer.
+//! Properties that every registered discipline has, under any arrivals and any size of buffer.
 
 extern crate elephan_queue as queue;
 
@@ -8,7 +8,7 @@ mod values;
 
 use base::{Bytes, Cause, Flags, Rate, Stream, Time, Value};
 use proptest::prelude::*;
-use queue::{AnyQueue, Fates, Limit, Link, Packet, Port, QUEUES, QueueDiscipline, QueueSpec};
+use queue::{AnyQueue, Backlog, Fates, Limit, Link, Packet, Port, QUEUES, QueueDiscipline, QueueSpec, replay};
 
 #[derive(Default)]
 struct Ledger {
@@ -19,7 +19,7 @@ struct Ledger {
 
 impl Fates for Ledger {
     fn dropped(&mut self, packet: &Packet, cause: Cause, _now: Time) {
-        assert!(cause != Cause::Injected, "that is the scenario's");
+        assert!(cause != Cause::Injected, "injected losses are the scenario's");
         self.dropped.push((*packet, cause));
         self.overflows += usize::from(cause == Cause::Overflow);
     }
@@ -30,7 +30,7 @@ impl Fates for Ledger {
 }
 
 /// A link, what left it, and its events in the order of the engines: timers, then departures, then arrivals.
-struct Bench {
+struct Driver {
     link: Link<AnyQueue>,
     limit: Limit,
     /// Whether the discipline has a limit of its own, beside the buffer's.
@@ -40,7 +40,7 @@ struct Bench {
     offered: usize,
 }
 
-impl Bench {
+impl Driver {
     /// Everything up to and including `until`; at the end of time until nothing is left.
     fn run(&mut self, until: Time) -> Result<(), TestCaseError> {
         loop {
@@ -52,7 +52,7 @@ impl Bench {
             }
             if wake == now {
                 self.link.wake(now, &mut self.fates);
-                prop_assert!(self.link.next_wakeup() > now, "a timer that rings must be set again, for later");
+                prop_assert!(self.link.next_wakeup() > now, "a timer that expired must be set again, for later");
             } else {
                 self.out.push(self.link.complete(now, &mut self.fates).expect("it is in service"));
             }
@@ -85,6 +85,28 @@ impl Bench {
             "overflow of a buffer without limit"
         );
         Ok(())
+    }
+}
+
+/// The same discipline without its shortcut for a packet that finds the server idle: the trait's default, in two steps.
+#[derive(Debug)]
+struct TwoSteps(AnyQueue);
+
+impl QueueDiscipline for TwoSteps {
+    fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
+        self.0.enqueue(packet, idle_since, fates);
+    }
+    fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
+        self.0.dequeue(now, fates)
+    }
+    fn backlog(&self) -> Backlog {
+        self.0.backlog()
+    }
+    fn next_wakeup(&self) -> Time {
+        self.0.next_wakeup()
+    }
+    fn on_wakeup(&mut self, now: Time, idle_since: Option<Time>, fates: &mut impl Fates) {
+        self.0.on_wakeup(now, idle_since, fates);
     }
 }
 
@@ -126,7 +148,7 @@ fn other_spellings_name_parameters_there_are() {
 }
 
 #[test]
-fn clocks_that_never_stop_and_amounts_nobody_finds_are_refused() {
+fn timers_below_10_us_and_amounts_left_to_a_discipline_that_sets_none_are_rejected() {
     let port = Port::new(Limit::Packets(100), Rate(1_000_000_000), 1000.0);
     let says = |discipline: &str, name: &str, value: &str| {
         let mut spec = QueueSpec::named(discipline).expect("registered");
@@ -157,23 +179,23 @@ fn clocks_that_never_stop_and_amounts_nobody_finds_are_refused() {
     assert_eq!(says("red", "max_th", "1e300 packets"), Err("max_th: must be at most 10^18 packets".into()));
 }
 
-/// Settled once is settled for good, and what is shown of it says it all; its curve gives probabilities.
+/// Resolving twice changes nothing; the values shown give the same specification; its curve gives probabilities.
 fn written_and_read(spec: &QueueSpec, port: &Port) -> Result<(), TestCaseError> {
-    let mut settled = spec.clone();
-    settled.settle(port).expect("accepted before");
-    let mut twice = settled.clone();
-    twice.settle(port).expect("accepted before");
-    prop_assert_eq!(&twice, &settled);
-    let mut read = QueueSpec::named(settled.card().name).expect("registered");
-    for (name, value) in settled.values() {
+    let mut resolved = spec.clone();
+    resolved.resolve(port).expect("accepted before");
+    let mut twice = resolved.clone();
+    twice.resolve(port).expect("accepted before");
+    prop_assert_eq!(&twice, &resolved);
+    let mut read = QueueSpec::named(resolved.card().name).expect("registered");
+    for (name, value) in resolved.values() {
         prop_assert_eq!(read.set(name, &value), Some(Ok(())), "{}", name);
     }
-    prop_assert_eq!(&read, &settled);
-    if let Some(words) = settled.tc(port, "eth0") {
+    prop_assert_eq!(&read, &resolved);
+    if let Some(words) = resolved.tc(port, "eth0") {
         prop_assert!(!words.contains("NaN") && !words.contains("inf"), "{}", words);
     }
     for average in [0.0, 0.1, 1.0, 5.0, 30.0, 1e3, 1e6, 1e18] {
-        let p = settled.curve(average).unwrap_or(0.0);
+        let p = resolved.curve(average).unwrap_or(0.0);
         prop_assert!((0.0..=1.0).contains(&p), "{} at {}", p, average);
     }
     Ok(())
@@ -214,7 +236,7 @@ proptest! {
             written_and_read(&spec, &port)?;
             let queue = spec.build(&port, chance()).expect("accepted before");
             let zero = Value::Text("0 packets".into());
-            let mut bench = Bench {
+            let mut driver = Driver {
                 link: Link::new(rate, queue),
                 limit,
                 limited: spec.values().iter().any(|(name, value)| name.ends_with("_limit") && *value != zero),
@@ -227,13 +249,13 @@ proptest! {
             for (token, &(burst, gap, flow, share, ect)) in arrivals.iter().enumerate() {
                 // Two of three come right behind the one before; a packet takes as long as a gap on average.
                 now.0 += if burst == 0 { 3 * gap * pace } else { 0 };
-                bench.run(now).map_err(at)?;
+                driver.run(now).map_err(at)?;
                 let flags = if ect { Flags::ECT } else { Flags::NONE };
-                bench.offer(Packet::new(flow, token as u32, size(share), now).with(flags)).map_err(at)?;
+                driver.offer(Packet::new(flow, token as u32, size(share), now).with(flags)).map_err(at)?;
             }
-            bench.run(Time::NEVER).map_err(at)?;
-            let Bench { mut link, fates, out, .. } = bench;
-            prop_assert_eq!(link.backlog(), queue::Backlog::default());
+            driver.run(Time::NEVER).map_err(at)?;
+            let Driver { mut link, fates, out, .. } = driver;
+            prop_assert_eq!(link.backlog(), Backlog::default());
             prop_assert_eq!(link.queue().backlog().packets, 0);
             let mut seen: Vec<u32> = out.iter().chain(fates.dropped.iter().map(|(p, _)| p)).map(|p| p.token).collect();
             seen.sort_unstable();
@@ -248,6 +270,35 @@ proptest! {
             marked.sort_unstable();
             prop_assert!(ce.iter().all(|token| marked.binary_search(token).is_ok()), "{}", entry.card.name);
             prop_assert!(marked.windows(2).all(|two| two[0] < two[1]), "{}: marked twice", entry.card.name);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    /// The shortcut for a packet that finds the server idle does what arrival and departure do.
+    #[test]
+    fn a_packet_that_passes_at_once_meets_the_same_decisions(
+        limit in limits(),
+        pace in paces(),
+        (least, most) in sizes(),
+        arrivals in prop::collection::vec((0u64..3, 0u64..4000, 0u32..5, 0.0f64..=1.0, any::<bool>()), 1..300),
+        draws in prop::collection::vec(prop::option::of(any::<u32>()), values::MOST),
+    ) {
+        let mut now = Time::ZERO;
+        let packets: Vec<Packet> = arrivals.iter().enumerate().map(|(token, &(burst, gap, flow, share, ect))| {
+            now.0 += if burst == 0 { 3 * gap * pace } else { 0 };
+            let size = least + (share * f64::from(most - least)) as u32;
+            Packet::new(flow, token as u32, size, now).with(if ect { Flags::ECT } else { Flags::NONE })
+        }).collect();
+        for entry in QUEUES {
+            let port = Port::new(limit, Rate(8_000_000_000_000 / pace), f64::from(most));
+            let spec = spec::drawn(entry.card.name, &port, &draws);
+            let build = || spec.build(&port, Stream::new(1, 0, ("link", 0), "queue")).expect("accepted before");
+            let (mut backlogs, mut expected) = (Vec::new(), Vec::new());
+            let fates = replay(build(), port.rate, &packets, |_, link| backlogs.push(link.backlog()));
+            let steps = replay(TwoSteps(build()), port.rate, &packets, |_, link| expected.push(link.backlog()));
+            prop_assert!(fates == steps && backlogs == expected, "{spec:?}: {fates:?}, in two steps {steps:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What disciplines that serve by flow promise, under any arrivals: shares within the published bounds, drops from a
+//! What disciplines that serve by flow guarantee, under any arrivals: shares within the published bounds, drops from a
 //! longest queue only, no reordering.
 
 extern crate elephan_queue as queue;
@@ -261,7 +261,7 @@ fn run(subject: &Subject, quantum: u64, limit: Limit, arrivals: &[(u32, u32, u32
             mirror.check(subject, quantum)?;
         }
         if token % 64 == 63 && queue.next_wakeup() < Time::NEVER {
-            // A new hash: shares are promised between two of them only.
+            // A new hash: shares are guaranteed between two of them only.
             queue.on_wakeup(queue.next_wakeup(), None, &mut ledger);
             prop_assert!(ledger.0.is_empty());
             mirror.spread = Mirror::new().spread;

@@ -24,7 +24,7 @@ impl Fates for Ledger {
 
 fn settled(mut params: Params, port: &Port) -> Params {
     params.resolve(&port.scale()).unwrap();
-    FqCodel::settle(&mut params, port).unwrap();
+    FqCodel::resolve(&mut params, port).unwrap();
     params
 }
 

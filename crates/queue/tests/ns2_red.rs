@@ -89,7 +89,7 @@ fn run(min_th: f64, max_th: f64, gentle: bool) -> (Vec<(f64, f64, u32)>, Vec<Fat
         gentle,
         ..red::Params::default()
     };
-    red::Red::settle(&mut params, &port).unwrap();
+    red::Red::resolve(&mut params, &port).unwrap();
     let queue = Fifo::new(red::Red::new(&params, &port, Stream::new(1, 0, ("link", 0), "queue")).unwrap());
     let mut seen = Vec::new();
     let fates = replay(queue, port.rate, &arrivals(), |_, link| {

@@ -20,7 +20,7 @@ fn port() -> Port {
 }
 
 fn make<R: Rule>(mut params: R::Params, port: &Port) -> R {
-    R::settle(&mut params, port).unwrap();
+    R::resolve(&mut params, port).unwrap();
     R::new(&params, port, stream(5)).unwrap()
 }
 
@@ -112,7 +112,7 @@ fn decides_as_the_pseudo_code_of_its_sources_packet_by_packet() {
             ..red::Params::default()
         };
         let port = Port { limit: Limit::Packets(130), ..port() };
-        red::Red::settle(&mut p, &port).unwrap();
+        red::Red::resolve(&mut p, &port).unwrap();
         let mut rule = red::Red::new(&p, &port, stream(5)).unwrap();
         let mut plain = PseudoCode { p, chance: stream(5), avg: 0.0, count: -1, rate: 10_000.0 };
         let (mut walk, mut packets, mut now) = (stream(6), 0u32, Time::ZERO);
@@ -206,7 +206,7 @@ fn classic_counting_spaces_later_drops_evenly_below_1_over_p() {
 fn the_curve_is_what_the_rule_does() {
     for gentle in [true, false] {
         let mut p = red::Params { w_q: Auto::Is(1.0), gentle, ..red::Params::default() };
-        red::Red::settle(&mut p, &port()).unwrap();
+        red::Red::resolve(&mut p, &port()).unwrap();
         let mut rule = red::Red::new(&p, &port(), stream(5)).unwrap();
         for (found, gently, abruptly) in [
             (24, 0.0, 0.0),
@@ -232,9 +232,9 @@ fn settling_finds_what_the_sources_give_and_does_it_once() {
     let huge = Port::new(Limit::Packets(10_000), Rate(2_500_000_000), 1500.0);
     let found = |name: &str, port: &Port| {
         let mut spec = QueueSpec::named(name).unwrap();
-        spec.settle(port).unwrap();
+        spec.resolve(port).unwrap();
         let once = spec.clone();
-        spec.settle(port).unwrap();
+        spec.resolve(port).unwrap();
         assert_eq!(spec, once, "{name}");
         spec.values().into_iter().collect::<BTreeMap<_, _>>()
     };
@@ -258,7 +258,7 @@ fn settling_finds_what_the_sources_give_and_does_it_once() {
         found(name, &Port::new(Limit::Bytes(Bytes(1)), Rate(10_000_000), 1000.0));
     }
     let mut only_max = red::Params { max_th: Amount::Packets(60.0), ..red::Params::default() };
-    red::Red::settle(&mut only_max, &huge).unwrap();
+    red::Red::resolve(&mut only_max, &huge).unwrap();
     assert_eq!(only_max.min_th, Amount::Packets(20.0));
 }
 
@@ -287,7 +287,7 @@ fn speaks_tc_where_linux_has_this_form() {
     let port = Port::new(Limit::Bytes(Bytes(400_000)), Rate(10_000_000), 1500.0);
     for (name, end) in [("red", ""), ("ared", " adaptive")] {
         let mut red = spec(name, &example);
-        red.settle(&port).unwrap();
+        red.resolve(&port).unwrap();
         assert!(red.values().contains(&("w_q", Value::Number(1.0 / 32.0))), "{:?}", red.values());
         let line = red.tc(&port, "eth0").unwrap();
         let head = "tc qdisc replace dev eth0 root red limit 400000 min 30000 max 90000 avpkt 1000 burst ";
@@ -297,7 +297,7 @@ fn speaks_tc_where_linux_has_this_form() {
         let burst = line[head.len()..].split(' ').next().unwrap().parse().unwrap();
         let mut again = spec(name, &example);
         again.set("burst", &Value::Number(burst)).unwrap().unwrap();
-        again.settle(&port).unwrap();
+        again.resolve(&port).unwrap();
         assert!(again.values().contains(&("w_q", Value::Number(1.0 / 32.0))), "{line}");
         for (key, value) in [("gentle", Value::Bool(true)), ("count", text("wait"))] {
             let mut other = red.clone();
@@ -309,7 +309,7 @@ fn speaks_tc_where_linux_has_this_form() {
     }
     let mut other = spec("ared", &example);
     other.set("beta", &Value::Number(0.8)).unwrap().unwrap();
-    other.settle(&port).unwrap();
+    other.resolve(&port).unwrap();
     assert_eq!(other.tc(&port, "eth0"), None);
 }
 
@@ -416,12 +416,12 @@ fn at_arrivals(rule: &mut impl Admission, arrivals: &[(u64, u32)]) -> Vec<f64> {
 fn arrivals_may_look_instead_of_a_clock_as_often_as_changes_are_an_interval_apart() {
     // Below the band too early, at the interval's end, too early after that, within the band, and at once below it.
     let arrivals = [(499, 150), (500, 150), (999, 150), (1000, 200), (1001, 150), (1002, 250), (1501, 250)];
-    let params = ared::Params { looks: ared::Looks::Arrivals, ..bare!(ared) };
+    let params = ared::Params { looks: ared::AdaptOn::Arrivals, ..bare!(ared) };
     let max_p = at_arrivals(&mut make::<ared::Ared>(params, &port()), &arrivals);
     close(&max_p, &[0.1, 0.09, 0.09, 0.09, 0.081, 0.081, 0.091]);
     // Gentle: the arrival before left 150, so 140 falls; 150 rises below the band; 250 rises, 249 falls above it.
     let arrivals = [(400, 150), (500, 140), (1000, 150), (1001, 149), (1502, 250), (2002, 249), (2003, 260)];
-    let params = gared::Params { looks: gared::Looks::Arrivals, ..bare!(gared) };
+    let params = gared::Params { looks: gared::AdaptOn::Arrivals, ..bare!(gared) };
     let max_p = at_arrivals(&mut make::<gared::Gared>(params, &port()), &arrivals);
     close(&max_p, &[0.1, 0.09, 0.09, 0.081, 0.091, 0.091, 0.101]);
 }

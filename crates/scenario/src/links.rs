@@ -98,7 +98,7 @@ impl Link<Amount> {
         let buffer = buffer::resolve(scenario, index)?;
         let mut queue = self.queue.clone();
         let place = ScenarioError::parameter(format!("links[{index}].queue"));
-        queue.settle(&scenario.port_of(index, buffer)).map_err(place)?;
+        queue.resolve(&scenario.port_of(index, buffer)).map_err(place)?;
         let Self { name, count, rate, delay, buffer: _, queue: _, loss } = self.clone();
         Ok(Link { name, count, rate, delay, buffer, queue, loss })
     }
@@ -110,7 +110,7 @@ impl Link<Amount> {
 /// What is wrong with it, in one line.
 pub fn read_queue(text: &str, port: &Port) -> Result<QueueSpec, ScenarioError> {
     let mut spec: QueueSpec = table::read_alone("queue", text)?;
-    spec.settle(port).map_err(ScenarioError::parameter("queue"))?;
+    spec.resolve(port).map_err(ScenarioError::parameter("queue"))?;
     spec.build(port, Stream::new(0, 0, ("check", 0), "queue")).map_err(ScenarioError::parameter("queue"))?;
     Ok(spec)
 }

@@ -449,7 +449,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 let port = scenario.port(i);
                 let queue = &mut scenario.links[i].queue;
                 *queue = spec::drawn(queue.card().name, &port, draws);
-                queue.settle(&port).expect("accepted before");
+                queue.resolve(&port).expect("accepted before");
             }
             scenario
         },

@@ -21,6 +21,7 @@ use scenario::{HEADER, Loss};
 use side::{AccessLink, Outbox, Side};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use traffic::ArrivalProcess;
 use transport::Ack;
 
 /// What happens, in the order of phases at one instant.

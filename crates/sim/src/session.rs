@@ -10,7 +10,7 @@ use crate::{FlowOutcome, PageRow, TransferOutcome, TransferRow};
 use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use traffic::AnySession;
+use traffic::{AnySession, SessionProcess};
 
 /// One session and its places.
 #[derive(Debug)]

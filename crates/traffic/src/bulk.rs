@@ -3,7 +3,7 @@
 //! Source: the FTP source of ns-2, and of every paper on TCP.
 
 use crate::Transfer;
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// None.
@@ -14,7 +14,7 @@ base::params! {
 #[derive(Clone, Copy, Debug)]
 pub struct Bulk;
 
-impl Transfer for Bulk {
+impl Registered for Bulk {
     type Params = Params;
     const CARD: Card = Card {
         name: "bulk",
@@ -23,7 +23,9 @@ impl Transfer for Bulk {
         source: "Always backlogged; the FTP source of the papers.",
         differs: "",
     };
+}
 
+impl Transfer for Bulk {
     fn segments(_params: &Params, _mss: u32) -> Result<Option<u32>, ParamError> {
         Ok(None)
     }

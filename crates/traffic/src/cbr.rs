@@ -5,8 +5,8 @@
 //! Flows that start together send together, and flows of one rate keep their phases for ever: spread `start` over a gap
 //! or more, or let `tcp.send_jitter` break them.
 
-use crate::{Source, check_rate};
-use base::{Bytes, Card, ParamError, Rate, Span, Stream};
+use crate::{ArrivalProcess, Source, check_rate};
+use base::{Bytes, Card, ParamError, Rate, Registered, Span, Stream};
 
 base::params! {
     /// The stream.
@@ -23,7 +23,7 @@ pub struct Cbr {
     begun: bool,
 }
 
-impl Source for Cbr {
+impl Registered for Cbr {
     type Params = Params;
     const CARD: Card = Card {
         name: "cbr",
@@ -32,7 +32,9 @@ impl Source for Cbr {
         source: "The CBR source of ns-2, over UDP.",
         differs: "",
     };
+}
 
+impl Source for Cbr {
     fn new(params: &Params, packet: Bytes, _chance: Stream) -> Result<Self, ParamError> {
         check_rate(params.rate)?;
         Ok(Self { gap: params.rate.serialize(packet), begun: false })
@@ -41,7 +43,9 @@ impl Source for Cbr {
     fn rate(params: &Params) -> Rate {
         params.rate
     }
+}
 
+impl ArrivalProcess for Cbr {
     #[inline]
     fn next_gap(&mut self) -> Span {
         if std::mem::replace(&mut self.begun, true) { self.gap } else { Span::ZERO }

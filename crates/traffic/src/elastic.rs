@@ -6,10 +6,10 @@
 //! Differs: when all places are taken, flows that come are refused, which keeps an overload finite.
 
 use crate::times::check_places;
-use crate::{Session, Site, SizeLaw, Sizes, Times};
+use crate::{Session, SessionProcess, Site, SizeLaw, Sizes, Times};
 use base::param::ParamType;
 use base::time::PS_PER_S;
-use base::{Bytes, Card, ParamError, Rate, Stream, Time, Value};
+use base::{Bytes, Card, ParamError, Rate, Registered, Stream, Time, Value};
 
 base::params! {
     /// Augé and Roberts 2006.
@@ -55,7 +55,7 @@ pub struct Elastic {
     chance: Stream,
 }
 
-impl Session for Elastic {
+impl Registered for Elastic {
     type Params = Params;
     const CARD: Card = Card {
         name: "elastic",
@@ -64,8 +64,9 @@ impl Session for Elastic {
         source: "Augé and Roberts 2006; Ben Fredj et al. 2001",
         differs: "Sizes are rounded up to whole segments, and the load counts them so; flows beyond the places are refused.",
     };
-    const WAITS: bool = false;
+}
 
+impl Session for Elastic {
     fn new(params: &Params, site: &Site, mut chance: Stream) -> Result<Self, ParamError> {
         if !(params.load > 0.0 && params.load <= 100.0) {
             return Err(ParamError::new("load", "must lie above 0 and up to 100 of the link"));
@@ -89,6 +90,12 @@ impl Session for Elastic {
 
     fn places(params: &Params) -> u32 {
         params.places
+    }
+}
+
+impl SessionProcess for Elastic {
+    fn waits(&self) -> bool {
+        false
     }
 
     fn due(&self) -> Time {

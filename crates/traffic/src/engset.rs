@@ -5,8 +5,8 @@
 //! Differs: the time of thinking begins when the sender has the last acknowledgement.
 
 use crate::times::check_think;
-use crate::{Session, Site, SizeLaw, Sizes, TimeLaw, Times};
-use base::{Bytes, Card, ParamError, Span, Stream, Time};
+use crate::{Session, SessionProcess, Site, SizeLaw, Sizes, TimeLaw, Times};
+use base::{Bytes, Card, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// Andrew et al. 2005.
@@ -31,7 +31,7 @@ pub struct Engset {
     chance: Stream,
 }
 
-impl Session for Engset {
+impl Registered for Engset {
     type Params = Params;
     const CARD: Card = Card {
         name: "engset",
@@ -40,8 +40,9 @@ impl Session for Engset {
         source: "Andrew et al. 2005",
         differs: "Thinking begins when the sender has the last acknowledgement.",
     };
-    const WAITS: bool = true;
+}
 
+impl Session for Engset {
     fn new(params: &Params, site: &Site, chance: Stream) -> Result<Self, ParamError> {
         check_think(params.think)?;
         let sizes = Sizes::new(params.law, params.size, params.shape, site.mss)?;
@@ -54,7 +55,9 @@ impl Session for Engset {
     fn places(_: &Params) -> u32 {
         1
     }
+}
 
+impl SessionProcess for Engset {
     fn due(&self) -> Time {
         self.due
     }

@@ -3,7 +3,7 @@
 //! Differs from ns-2: the size is in bytes of payload, and rounded up to whole segments.
 
 use crate::Transfer;
-use base::{Bytes, Card, ParamError};
+use base::{Bytes, Card, ParamError, Registered};
 
 base::params! {
     /// The file.
@@ -17,7 +17,7 @@ base::params! {
 #[derive(Clone, Copy, Debug)]
 pub struct Finite;
 
-impl Transfer for Finite {
+impl Registered for Finite {
     type Params = Params;
     const CARD: Card = Card {
         name: "finite",
@@ -26,7 +26,9 @@ impl Transfer for Finite {
         source: "One file of given size.",
         differs: "The size is rounded up to whole segments.",
     };
+}
 
+impl Transfer for Finite {
     fn segments(params: &Params, mss: u32) -> Result<Option<u32>, ParamError> {
         // Half of what sequence numbers hold.
         match u32::try_from(params.size.0.div_ceil(u64::from(mss))) {

@@ -4,23 +4,28 @@
 //! each a TCP connection of its own ([`Session`]); datagrams that go at times of their own, whatever the network does to
 //! them ([`Source`]): unresponsive, without acknowledgements or congestion control.
 
-use base::{Card, Param, ParamError, Rate};
+use base::{ParamError, Rate};
 
 #[macro_use]
-mod registry;
+mod process;
 mod flow_list;
 mod packet_size;
 mod sizes;
 mod times;
 
+pub use base::Entry;
 pub use flow_list::{FlowList, ListedFlow};
 pub use packet_size::{PacketSize, PacketSizes};
-pub use registry::{Session, Site, Source, Transfer};
+pub use process::{ArrivalProcess, SessionProcess, Site};
+pub use registry::{AnySession, AnySource, Session, Source, Transfer};
 pub use sizes::{SizeLaw, Sizes};
 pub use times::{TimeLaw, Times};
 
 // Every kind there is, one line each: those that TCP carries once, or again and again, then those that send datagrams.
-traffic! {
+base::registry! {
+    ($)
+    /// A kind of traffic and its parameters, as a scenario file says them.
+    pub enum TrafficSpec, TRAFFIC, each_kind;
     transfers {
         Bulk = bulk,
         Finite = finite,
@@ -37,6 +42,9 @@ traffic! {
         OnOff = on_off,
     }
 }
+
+// Below the list, of which it makes what runs.
+mod registry;
 
 /// The sorts of traffic, those first that a buffer is sized for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,16 +80,7 @@ pub enum Offer {
     Datagrams(AnySource),
 }
 
-/// A catalogue entry: the card and the parameters.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// Name, title, source.
-    pub card: Card,
-    /// Its parameters.
-    pub rows: fn() -> Vec<Param>,
-}
-
-/// Refuses rates whose gaps between packets would not fit the engine's integers.
+/// Rejects rates whose gaps between packets would not fit the engine's integers.
 fn check_rate(rate: Rate) -> Result<(), ParamError> {
     if (1_000..=1_000_000_000_000_000).contains(&rate.0) {
         return Ok(());
@@ -124,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_send_at_the_rate_they_are_told() {
+    fn sources_send_at_the_rate_that_is_set() {
         for mut spec in datagrams() {
             let Some(set) = spec.set("rate", &base::Value::Text("8 Mbit/s".into())) else { continue };
             set.unwrap();
@@ -139,13 +138,13 @@ mod tests {
             // Four standard errors, and the rounding to picoseconds.
             assert!((mean - 1.0).abs() <= 4.0 * error + 1e-9, "{}: {mean} +- {error}", spec.card().name);
             // The silences in a million packets are 2000 or so, half of the time: sqrt(2 / 2000) / 2, give or take four
-            // times the 7 % to which a hundred batches tell it.
+            // times the 7 % to which a hundred batches determine it.
             assert!(error < 1.28 * 0.0158, "{}: {error}", spec.card().name);
         }
     }
 
     #[test]
-    fn rates_that_no_clock_can_tell_are_refused() {
+    fn rates_whose_gaps_do_not_fit_the_clock_are_rejected() {
         for mut spec in datagrams() {
             let Some(set) = spec.set("rate", &base::Value::Text("999 bit/s".into())) else { continue };
             set.unwrap();

@@ -8,9 +8,9 @@
 //! Source: `Traffic/Exponential` and `Traffic/Pareto` of ns-2; Pareto: Willinger, Taqqu, Sherman and Wilson 1997.
 //! Differs from ns-2: there a burst is rounded to whole packets, at least one, and the first one comes after a silence.
 
-use crate::{PacketSize, Source, check_rate};
+use crate::{ArrivalProcess, PacketSize, Source, check_rate};
 use base::text::format_span;
-use base::{Bytes, Card, ParamError, Rate, Span, Stream};
+use base::{Bytes, Card, ParamError, Rate, Registered, Span, Stream};
 
 base::words! {
     /// How the lengths of bursts and silences are spread.
@@ -95,7 +95,7 @@ fn span(picoseconds: f64) -> Span {
     Span(picoseconds.min(LONGEST.0 as f64).round() as u64)
 }
 
-impl Source for OnOff {
+impl Registered for OnOff {
     type Params = Params;
     const CARD: Card = Card {
         name: "on-off",
@@ -104,12 +104,14 @@ impl Source for OnOff {
         source: "Traffic/Exponential and Traffic/Pareto of ns-2; Willinger et al. 1997",
         differs: "A burst holds its length over the gap in packets in the mean, where ns-2 rounds each; starts anywhere in its cycle.",
     };
+}
 
+impl Source for OnOff {
     fn new(params: &Params, packet: Bytes, mut chance: Stream) -> Result<Self, ParamError> {
         check_rate(params.rate)?;
         params.size.check(packet)?;
         let gap = params.rate.serialize(packet);
-        // A packet must not take more bursts than anybody would wait for.
+        // A packet must not take so many bursts that drawing them takes long.
         let least = Span(gap.0.div_ceil(10_000).max(Span::nanos(1).0));
         for (field, mean) in [("on", params.on), ("off", params.off)] {
             if mean < least {
@@ -143,7 +145,9 @@ impl Source for OnOff {
     fn size(params: &Params) -> PacketSize {
         params.size
     }
+}
 
+impl ArrivalProcess for OnOff {
     #[inline]
     fn next_gap(&mut self) -> Span {
         let mut gap = Span::ZERO;

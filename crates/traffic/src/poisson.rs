@@ -3,9 +3,9 @@
 //! Source: the background of Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 4. Several such flows
 //! together are one of the sum of their rates.
 
-use crate::{PacketSize, Source, check_rate};
+use crate::{ArrivalProcess, PacketSize, Source, check_rate};
 use base::time::PS_PER_S;
-use base::{Bytes, Card, ParamError, Rate, Span, Stream};
+use base::{Bytes, Card, ParamError, Rate, Registered, Span, Stream};
 
 base::params! {
     /// Augé and Roberts 2006.
@@ -25,7 +25,7 @@ pub struct Poisson {
     chance: Stream,
 }
 
-impl Source for Poisson {
+impl Registered for Poisson {
     type Params = Params;
     const CARD: Card = Card {
         name: "poisson",
@@ -34,7 +34,9 @@ impl Source for Poisson {
         source: "Augé and Roberts 2006",
         differs: "",
     };
+}
 
+impl Source for Poisson {
     fn new(params: &Params, packet: Bytes, chance: Stream) -> Result<Self, ParamError> {
         check_rate(params.rate)?;
         params.size.check(packet)?;
@@ -49,7 +51,9 @@ impl Source for Poisson {
     fn size(params: &Params) -> PacketSize {
         params.size
     }
+}
 
+impl ArrivalProcess for Poisson {
     #[inline]
     fn next_gap(&mut self) -> Span {
         Span(self.chance.exponential(self.mean_gap).round() as u64)

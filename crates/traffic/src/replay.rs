@@ -7,8 +7,8 @@
 use crate::flow_list::{FlowList, ListedFlow};
 use crate::sizes::MOST;
 use crate::times::check_places;
-use crate::{Session, Site};
-use base::{Bytes, Card, ParamError, Span, Stream, Time};
+use crate::{Session, SessionProcess, Site};
+use base::{Bytes, Card, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// A trace.
@@ -33,7 +33,7 @@ pub struct Replay {
     now: Time,
 }
 
-impl Session for Replay {
+impl Registered for Replay {
     type Params = Params;
     const CARD: Card = Card {
         name: "replay",
@@ -42,8 +42,9 @@ impl Session for Replay {
         source: "A list of opening times and sizes.",
         differs: "Times are rounded to nanoseconds and sizes up to whole segments; a flow waits if all places are taken.",
     };
-    const WAITS: bool = true;
+}
 
+impl Session for Replay {
     fn new(params: &Params, site: &Site, _chance: Stream) -> Result<Self, ParamError> {
         check_places("places", params.places)?;
         if params.flows.largest().0.div_ceil(u64::from(site.mss)) > MOST as u64 {
@@ -62,7 +63,9 @@ impl Session for Replay {
     fn places(params: &Params) -> u32 {
         params.places
     }
+}
 
+impl SessionProcess for Replay {
     fn due(&self) -> Time {
         self.list.get(self.next).map_or(Time::NEVER, |entry| (self.start + entry.at).max(self.now))
     }

@@ -1,4 +1,4 @@
-//! How long until the next of something: laws of times.
+//! Laws of random times.
 //!
 //! Source: the constant, exponential and Pareto laws of the papers and of ns-2's PagePool/WebTraf; a Pareto time is at
 //! least mean (shape - 1) / shape.
@@ -62,7 +62,7 @@ impl Times {
     }
 }
 
-/// Refuses shapes of the Pareto law without a mean.
+/// Rejects shapes of the Pareto law without a mean.
 pub(crate) fn check_shape(name: &'static str, shape: f64) -> Result<(), ParamError> {
     if shape > 1.0 && shape <= 100.0 {
         return Ok(());
@@ -70,7 +70,7 @@ pub(crate) fn check_shape(name: &'static str, shape: f64) -> Result<(), ParamErr
     Err(ParamError::new(name, "must lie above 1, or there is no mean, and up to 100"))
 }
 
-/// Refuses times between the end of something and its beginning again that would let it go round at one instant.
+/// Rejects pauses so short that a session could repeat without end at one instant.
 pub(crate) fn check_think(think: Span) -> Result<(), ParamError> {
     if (Span::micros(1)..=Span::secs(100_000)).contains(&think) {
         return Ok(());
@@ -78,7 +78,7 @@ pub(crate) fn check_think(think: Span) -> Result<(), ParamError> {
     Err(ParamError::new("think", "must lie between 1 us and 100000 s"))
 }
 
-/// Refuses numbers of connections that are none, or more than there are ports.
+/// Rejects zero connections, and more than there are ports.
 pub(crate) fn check_places(name: &'static str, places: u32) -> Result<(), ParamError> {
     if (1..=1_000_000).contains(&places) {
         return Ok(());

@@ -8,8 +8,8 @@
 //! if thinking begins with their start; all go one way, where ns-2 draws a server for each page.
 
 use crate::times::{check_places, check_think};
-use crate::{Session, Site, SizeLaw, Sizes, TimeLaw, Times};
-use base::{Bytes, Card, ParamError, Span, Stream, Time};
+use crate::{Session, SessionProcess, Site, SizeLaw, Sizes, TimeLaw, Times};
+use base::{Bytes, Card, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// ns-2's PagePool/WebTraf.
@@ -79,7 +79,7 @@ pub struct Web {
     chance: Stream,
 }
 
-impl Session for Web {
+impl Registered for Web {
     type Params = Params;
     const CARD: Card = Card {
         name: "web",
@@ -89,8 +89,9 @@ impl Session for Web {
         differs: "No requests; a limited number of connections (ns-2 has none); pages of a session do not overlap, and all \
                   take one path.",
     };
-    const WAITS: bool = true;
+}
 
+impl Session for Web {
     fn new(params: &Params, site: &Site, chance: Stream) -> Result<Self, ParamError> {
         let p = params;
         check_think(p.think)?;
@@ -101,7 +102,7 @@ impl Session for Web {
             gaps: Times::new(p.gap_law, p.gap, p.gap_shape, ["gap", "gap_shape"])?,
             sizes: Sizes::new(p.law, p.size, p.shape, site.mss)?,
             think_from: p.think_from,
-            // Of pages without end nobody sees the last.
+            // Without an end there is no last page.
             pages: if p.pages == 0 { u32::MAX } else { p.pages },
             opened: site.start,
             left: 0,
@@ -115,7 +116,9 @@ impl Session for Web {
     fn places(params: &Params) -> u32 {
         params.connections
     }
+}
 
+impl SessionProcess for Web {
     fn due(&self) -> Time {
         self.next.max(self.now)
     }

@@ -7,7 +7,7 @@ use base::time::PS_PER_S;
 use base::{Bytes, Rate, Span, Stream, Time, Value};
 use proptest::prelude::*;
 use std::collections::BinaryHeap;
-use traffic::{AnySession, Offer, Site, Sort, TRAFFIC, TrafficSpec};
+use traffic::{AnySession, Offer, SessionProcess, Site, Sort, TRAFFIC, TrafficSpec};
 
 /// No run is longer: eleven days.
 const END: Time = Time(1_000_000_000_000_000_000);

@@ -5,7 +5,7 @@ extern crate elephan_traffic as traffic;
 
 use base::{Bytes, Rate, Span, Stream, Time};
 use proptest::prelude::*;
-use traffic::{Offer, Site, SizeLaw, Sizes, TimeLaw, Times, TrafficSpec};
+use traffic::{Offer, SessionProcess, Site, SizeLaw, Sizes, TimeLaw, Times, TrafficSpec};
 
 /// Draws in a sample.
 const DRAWS: usize = 200_000;

@@ -5,7 +5,7 @@ extern crate elephan_traffic as traffic;
 
 use base::{Bytes, Rate, Stream, Time, Value};
 use proptest::prelude::*;
-use traffic::{AnySource, Offer, PacketSize, Site, TRAFFIC, TrafficSpec};
+use traffic::{AnySource, ArrivalProcess, Offer, PacketSize, Site, TRAFFIC, TrafficSpec};
 
 /// The longest time that a run can take, in picoseconds.
 const LONGEST: u64 = 1_000_000_000_000_000_000;

@@ -23,7 +23,11 @@ class CardParameter(TypedDict):
 
 
 class Card(TypedDict):
-    """What is known about one law, slow start, recovery, queue or kind of traffic; ``why`` of a lint rule."""
+    """What is known about one law, slow start, recovery, queue or kind of traffic.
+
+    ``why`` is a lint rule's. ``remembers`` (growth depends on more than the window and the round-trip times of the moment) and
+    ``response`` (the citation of the law's response function, if it answers loss alone) are a law's.
+    """
 
     name: str
     title: str
@@ -33,6 +37,8 @@ class Card(TypedDict):
     differs: str
     spellings: dict[str, str]
     why: NotRequired[str]
+    remembers: NotRequired[bool]
+    response: NotRequired[str | None]
 
 
 def catalog(kind: str) -> list[Card]:

@@ -8,6 +8,7 @@ whole numbers are asked as real ones; a law that remembers its last loss is aske
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -24,18 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-SOURCES = {
-    "bic": "Xu2004",
-    "compound": "Tan2006",
-    "constant-rate": "Henderson1998",
-    "cubic": "RFC9438",
-    "highspeed": "RFC3649",
-    "htcp": "ShortenLeith2004",
-    "hybla": "CainiFirrincieli2004",
-    "nr-hstcp": "PhillipsHu2006",
-    "reno": "Mathis1997",
-    "scalable": "Kelly2003",
-    "tabulated": "RFC3649",
+SOURCES: dict[str, str] = {
+    card["name"]: card["response"]
+    for card in sorted(json.loads(_native.catalog("laws")), key=lambda card: str(card["name"]))
+    if card["response"]
 }
 """Laws that answer to loss alone, and so have a response function; with a key of `citations`."""
 

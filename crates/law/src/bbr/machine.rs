@@ -16,10 +16,10 @@ const RENO_ROUNDS: f64 = 63.0;
 
 impl Bbr {
     /// `CheckStartupHighLoss`, then the plateau.
-    pub(super) fn check_startup_done(&mut self, heard: &Delivery) {
-        let lossy = heard.recovering && self.losses_in_round >= STARTUP_LOSSES;
+    pub(super) fn check_startup_done(&mut self, delivery: &Delivery) {
+        let lossy = delivery.recovering && self.losses_in_round >= STARTUP_LOSSES;
         if self.loss_round_start {
-            if !self.full_bw_reached && lossy && self.is_too_high(heard.lost, heard.tx_in_flight) {
+            if !self.full_bw_reached && lossy && self.is_too_high(delivery.lost, delivery.tx_in_flight) {
                 self.leave_startup();
             }
             self.losses_in_round = 0;
@@ -81,11 +81,11 @@ impl Bbr {
                 return true;
             }
         }
-        let tx_in_flight = sample.heard.tx_in_flight;
-        if self.inflight_longterm.is_finite() && !self.is_too_high(sample.heard.lost, tx_in_flight) {
+        let tx_in_flight = sample.delivery.tx_in_flight;
+        if self.inflight_longterm.is_finite() && !self.is_too_high(sample.delivery.lost, tx_in_flight) {
             self.inflight_longterm = self.inflight_longterm.max(tx_in_flight);
             if self.state == State::Up {
-                self.probe_inflight_longterm_upward(sample.heard.newly_delivered);
+                self.probe_inflight_longterm_upward(sample.delivery.newly_delivered);
             }
         }
         false
@@ -134,7 +134,7 @@ impl Bbr {
 
     fn is_time_to_go_down(&mut self, sample: &Sample) -> bool {
         // Whole segments in flight, one less after the ACK: a window at the bound reaches it just before.
-        if self.prev_probe_too_high && sample.heard.prior_in_flight >= self.inflight_longterm.floor() {
+        if self.prev_probe_too_high && sample.delivery.prior_in_flight >= self.inflight_longterm.floor() {
             self.prev_probe_precautionary = true;
             return true;
         }
@@ -213,7 +213,7 @@ impl Bbr {
     }
 }
 
-/// The finaliser of `SplitMix64` (Steele, Lea and Flood 2014): near numbers become far ones.
+/// The finaliser of `SplitMix64` (Steele, Lea and Flood 2014): it decorrelates neighbouring numbers.
 fn scrambled(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -9,7 +9,7 @@ impl Bbr {
     pub(super) fn update_latest_delivery_signals(&mut self, sample: &Sample) {
         self.bw_latest = self.bw_latest.max(sample.rate);
         self.inflight_latest = self.inflight_latest.max(sample.volume);
-        self.loss_round_start = sample.heard.prior_delivered >= self.loss_round_delivered;
+        self.loss_round_start = sample.delivery.prior_delivered >= self.loss_round_delivered;
         if self.loss_round_start {
             self.loss_round_delivered = self.delivered;
         }
@@ -17,8 +17,8 @@ impl Bbr {
 
     /// `UpdateCongestionSignals` with `UpdateMaxBw` and `UpdateRound`.
     pub(super) fn update_congestion_signals(&mut self, sample: &Sample) {
-        self.cwnd_use.hear(sample.heard.prior_in_flight, self.cwnd);
-        self.round_start = sample.heard.prior_delivered >= self.next_round_delivered;
+        self.cwnd_use.update(sample.delivery.prior_in_flight, self.cwnd);
+        self.round_start = sample.delivery.prior_delivered >= self.next_round_delivered;
         if self.round_start {
             self.start_round();
             self.round_count += 1;
@@ -27,7 +27,7 @@ impl Bbr {
             self.aggregation.advance(!self.full_bw_reached);
         }
         if sample.rate > 0.0 && (sample.rate >= self.max_rate.get() || !sample.app_limited) {
-            self.max_rate.hear(sample.rate);
+            self.max_rate.update(sample.rate);
         }
         if !self.loss_round_start {
             return;

@@ -1,4 +1,4 @@
-//! What BBR measures by itself, one small meter each.
+//! The filters and detectors of BBR, one small type each.
 //!
 //! Source: draft-ietf-ccwg-bbr-06, Sections 5.3.1.2 (full pipe), 5.5.3 to 5.5.6 (bandwidth), 5.5.9 (aggregation), 2.2
 //! (`is_cwnd_limited`).
@@ -21,13 +21,13 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Looks anew, from `rate` on.
+    /// Starts again, from `rate` on.
     pub fn restart(&mut self, rate: f64) {
         *self = Self { base: rate, flat: 0, now: false };
     }
 
     /// A round began with a sample of `rate` that the application did not limit.
-    pub fn hear(&mut self, rate: f64) {
+    pub fn update(&mut self, rate: f64) {
         if self.now {
             return;
         }
@@ -52,11 +52,11 @@ impl MaxRate {
         self.before.max(self.present)
     }
 
-    pub fn hear(&mut self, rate: f64) {
+    pub fn update(&mut self, rate: f64) {
         self.present = self.present.max(rate);
     }
 
-    /// A new cycle. One without a sample counts as none: there would be nothing to remember.
+    /// A new cycle. A cycle without a sample does not count: its maximum would be empty.
     pub fn advance(&mut self) {
         if self.present > 0.0 {
             *self = Self { before: self.present, present: 0.0 };
@@ -92,7 +92,7 @@ impl Aggregation {
     }
 
     /// `acked` segments were acknowledged at `now` on a path taken to deliver `rate`; samples end at `cwnd`.
-    pub fn hear(&mut self, now: Time, acked: f64, rate: f64, cwnd: f64) {
+    pub fn update(&mut self, now: Time, acked: f64, rate: f64, cwnd: f64) {
         let mut expected = rate * now.since(self.since).as_secs();
         if self.acked <= expected {
             (self.acked, self.since, expected) = (0.0, now, 0.0);
@@ -116,7 +116,7 @@ pub(super) struct CwndUse {
 
 impl CwndUse {
     /// Just before an ACK, `in_flight` segments were in the network; it is then that they are most.
-    pub fn hear(&mut self, in_flight: f64, cwnd: f64) {
+    pub fn update(&mut self, in_flight: f64, cwnd: f64) {
         self.present |= in_flight >= cwnd.floor();
     }
 
@@ -138,11 +138,11 @@ mod tests {
     fn the_pipe_is_full_after_three_rounds_with_less_than_a_quarter_more() {
         let mut pipe = FullPipe::default();
         for rate in [10.0, 20.0, 25.0, 31.25] {
-            pipe.hear(rate);
+            pipe.update(rate);
         }
         // 31.25 is exactly a quarter more than 25: the count begins after it, and its base stays 31.25.
         for (rate, full) in [(39.0, false), (35.0, false), (39.06, true)] {
-            pipe.hear(rate);
+            pipe.update(rate);
             assert_eq!(pipe.now, full, "{rate}");
         }
     }
@@ -151,19 +151,19 @@ mod tests {
     fn growth_begins_the_count_anew() {
         let mut pipe = FullPipe::default();
         for rate in [100.0, 101.0, 102.0, 125.0, 126.0, 127.0] {
-            pipe.hear(rate);
+            pipe.update(rate);
             assert!(!pipe.now, "{rate}");
         }
-        pipe.hear(128.0);
+        pipe.update(128.0);
         assert!(pipe.now);
     }
 
     #[test]
     fn a_rate_is_forgotten_after_the_next_cycle() {
         let mut max = MaxRate::default();
-        max.hear(100.0);
+        max.update(100.0);
         max.advance();
-        max.hear(50.0);
+        max.update(50.0);
         assert_eq!(max.get(), 100.0);
         max.advance();
         assert_eq!(max.get(), 50.0);
@@ -179,14 +179,14 @@ mod tests {
         let mut meter = Aggregation::new();
         let mut now = Time::ZERO;
         for _ in 0..20 {
-            meter.hear(now, 16.0, 1000.0, 1000.0);
+            meter.update(now, 16.0, 1000.0, 1000.0);
             now += Span::millis(16);
         }
         // Each ACK of 16 finds 16 expected since the last one and begins a new interval.
         assert_eq!(meter.get(), 16.0);
         for round in 0..12 {
             meter.advance(false);
-            meter.hear(now, 1.0, 1000.0, 1000.0);
+            meter.update(now, 1.0, 1000.0, 1000.0);
             now += Span::millis(1);
             assert_eq!(meter.get(), if round < 9 { 16.0 } else { 1.0 }, "round {round}");
         }
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn startup_remembers_one_round_of_aggregation() {
         let mut meter = Aggregation::new();
-        meter.hear(Time::ZERO, 16.0, 1000.0, 1000.0);
+        meter.update(Time::ZERO, 16.0, 1000.0, 1000.0);
         meter.advance(true);
         assert_eq!(meter.get(), 0.0);
     }
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn extra_acknowledgements_end_at_the_window() {
         let mut meter = Aggregation::new();
-        meter.hear(Time::ZERO, 100.0, 1000.0, 40.0);
+        meter.update(Time::ZERO, 100.0, 1000.0, 40.0);
         assert_eq!(meter.get(), 40.0);
     }
 }

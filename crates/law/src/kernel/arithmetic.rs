@@ -11,7 +11,7 @@ pub const MAX_CWND: u32 = 1 << 20;
 /// Smallest window that is left after a loss, in segments (RFC 5681).
 pub const MIN_SSTHRESH: u32 = 2;
 
-/// Binary logarithms of the smallest and the largest window that a curve knows, in 1/4096 segments.
+/// Binary logarithms of the smallest and the largest window that a curve covers, in 1/4096 segments.
 const LOWEST: u32 = 10;
 const HIGHEST: u32 = 32;
 /// Knots to the octave.
@@ -28,7 +28,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The curve of `f`, a function of the window in segments; `None` where a value is beyond what it can say (4096).
+    /// The curve of `f`, a function of the window in segments; `None` where a value is beyond its range (4096).
     #[must_use]
     pub fn of(f: impl Fn(f64) -> f64) -> Option<Self> {
         let mut at = [0; KNOTS];

@@ -13,11 +13,11 @@ const MAX_SAMPLES: u32 = 65_535;
 const MAX_DEPARTURE: u64 = 1 << 23;
 const MAX_RISE: u64 = 1 << 22;
 
-/// As the object has them.
+/// As they lie in the BPF object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Params {
-    /// Of its growth and its cuts.
+    /// Growth and cuts.
     pub highspeed: highspeed::Params,
     /// Of 2^32.
     pub z_squared: u64,
@@ -27,15 +27,15 @@ pub struct Params {
     pub factor: u32,
     /// Of the clock that measures round-trip times, in microseconds; 0 for an exact one.
     pub tick: u32,
-    /// So that no byte is left open.
+    /// Padding, so that every byte is defined.
     pub spare: u32,
 }
 
 impl Params {
-    /// Those of a law in the simulator.
+    /// From the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// The first parameter that the kernel's numbers cannot hold.
+    /// The first parameter outside the range of the kernel's numbers.
     pub fn of(p: &ghstcp::Params) -> Result<Self, ParamError> {
         if p.window != ghstcp::Window::Tumbling {
             return Err(ParamError::new("window", "must be \"tumbling\" in the kernel, which keeps no samples"));
@@ -61,7 +61,7 @@ impl Params {
     }
 }
 
-/// What a socket keeps.
+/// State of a socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct State {
@@ -235,7 +235,7 @@ mod tests {
                 .map(|i| {
                     let now = 5_000_000 + u64::from(i) * 100 + chance.below(50);
                     let rtt = 100_000 + (f64::from(i) * slope) as u32 + chance.below(noise) as u32;
-                    twin.sample(&p, 0, &heard(now, rtt));
+                    twin.sample(&p, 0, &sampled(now, rtt));
                     ((now - u64::from(rtt)) as f64, f64::from(rtt))
                 })
                 .collect();
@@ -252,7 +252,7 @@ mod tests {
         assert!((500..3500).contains(&rising) && near < 40, "{rising} rising, {near} too near to tell");
     }
 
-    fn heard(now: u64, rtt: u32) -> Signal {
+    fn sampled(now: u64, rtt: u32) -> Signal {
         Signal { now, rtt, ..Signal::default() }
     }
 
@@ -271,7 +271,7 @@ mod tests {
         let p = Params::of(&ghstcp::Params::default()).unwrap();
         let mut twin = State::default();
         let run = |twin: &mut State, rtt: &dyn Fn(u32) -> u32| {
-            (0..100).any(|i| twin.sample(&p, 100, &heard(9_000_000 + 100 * u64::from(i), rtt(i))))
+            (0..100).any(|i| twin.sample(&p, 100, &sampled(9_000_000 + 100 * u64::from(i), rtt(i))))
         };
         assert!(run(&mut twin, &|i| 100_000 + i) && twin.reno == 1);
         assert!(run(&mut twin, &|_| 100_000) && twin.reno == 0);

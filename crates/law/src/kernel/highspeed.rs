@@ -7,7 +7,7 @@ use super::{Signal, Twin, of_one, of_window};
 use crate::{Law, highspeed};
 use base::ParamError;
 
-/// As the object has them.
+/// As they lie in the BPF object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Params {
@@ -22,12 +22,12 @@ pub struct Params {
 }
 
 impl Params {
-    /// Those of a law in the simulator.
+    /// From the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// The first parameter that the kernel's numbers cannot hold.
+    /// The first parameter outside the range of the kernel's numbers.
     pub fn of(p: &highspeed::Params) -> Result<Self, ParamError> {
-        let law = highspeed::HighSpeed::new(p)?;
+        let law = highspeed::Highspeed::new(p)?;
         let a = Curve::of(|w| law.line_of_a(w)).ok_or_else(|| {
             ParamError::new("high_p", "must leave a(w) below 4096 segments per round trip for the kernel")
         })?;
@@ -47,7 +47,7 @@ impl Params {
     }
 }
 
-/// What a socket keeps.
+/// State of a socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct State {
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn growth_and_cuts_are_close_to_those_of_the_simulator() {
         let defaults = highspeed::Params::default();
-        let (law, p) = (highspeed::HighSpeed::new(&defaults).unwrap(), Params::of(&defaults).unwrap());
+        let (law, p) = (highspeed::Highspeed::new(&defaults).unwrap(), Params::of(&defaults).unwrap());
         for w in windows() {
             let m = f64::from(w) + 0.5;
             // A straight line over at most a sixteenth of w is short by w^2 a'' / a / 8 / 16^2. That bend is 0.21 at 65

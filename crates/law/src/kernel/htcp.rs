@@ -13,7 +13,7 @@ const LONGEST: u64 = 3_600_000_000;
 /// Segments in 2^20 us above which throughput counts as such.
 const FASTEST: u64 = 1 << 40;
 
-/// As the object has them.
+/// As they lie in the BPF object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Params {
@@ -31,15 +31,15 @@ pub struct Params {
     pub rtt_scaling: u32,
     /// us.
     pub reference_rtt: u32,
-    /// So that no byte is left open.
+    /// Padding, so that every byte is defined.
     pub spare: u32,
 }
 
 impl Params {
-    /// Those of a law in the simulator.
+    /// From the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// The first parameter that the kernel's numbers cannot hold.
+    /// The first parameter outside the range of the kernel's numbers.
     pub fn of(p: &htcp::Params) -> Result<Self, ParamError> {
         htcp::Htcp::new(p)?;
         if p.throughput_change >= 16.0 {
@@ -58,7 +58,7 @@ impl Params {
     }
 }
 
-/// What a socket keeps.
+/// State of a socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct State {

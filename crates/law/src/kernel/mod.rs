@@ -1,12 +1,12 @@
 //! Twins of the laws that run in the Linux kernel: the same whole numbers, bit for bit, as the C of `crates/bpf/kernel/`, which is
 //! compiled for the kernel and, in the tests of the crate `bpf`, for this machine.
 //!
-//! Source: that of each law. A twin differs from its law in the simulator by what a file's head says, and by windows of
-//! whole segments; [`Arithmetic`] chooses between them in a scenario.
+//! Source: that of each law. A twin differs from its law in the simulator as its file's head says, and by windows of whole
+//! segments. A scenario chooses between them by [`Arithmetic`].
 
-use crate::{AckSample, CongestionEvent, LawSpec, Needs, Signal as Cause, WindowLaw};
+use crate::{AckSample, CongestionEvent, LawSpec, Needs, Signal as Cause, Step, WindowLaw};
 use base::param::ParamType;
-use base::{ParamError, Span, Value};
+use base::{ParamError, Span, Time, Value};
 use std::sync::Arc;
 
 pub mod arithmetic;
@@ -19,13 +19,13 @@ pub mod scalable;
 /// Picoseconds in a microsecond, the clock's tick in the kernel.
 const MICRO: u64 = 1_000_000;
 
-/// In which numbers a law is computed.
+/// The arithmetic in which a law is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
     /// Floating point.
     #[default]
     Exact,
-    /// Those of the kernel: whole ones.
+    /// Fixed point in whole numbers, as in the kernel.
     Kernel,
 }
 
@@ -47,7 +47,7 @@ impl ParamType for Arithmetic {
     }
 }
 
-/// What an ACK or a loss says, as the kernel's hooks hear it. Times in microseconds, 0 where nothing is known.
+/// What an ACK or a loss reports, as the kernel's hooks get it. Times in microseconds, 0 where nothing is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Signal {
@@ -65,19 +65,19 @@ pub struct Signal {
     pub min_rtt: u32,
     /// Bytes on the wire of a full segment.
     pub segment: u32,
-    /// So that no byte is left open.
+    /// Padding, so that every byte is defined.
     pub spare: u32,
 }
 
-/// A law in the kernel's arithmetic: what a socket keeps, and what it does.
+/// A law in the kernel's arithmetic: the state of a socket, and what an ACK or a loss does to it.
 pub trait Twin: Clone + std::fmt::Debug + Default {
-    /// As the object has them.
+    /// As they lie in the BPF object.
     type Params: Clone + std::fmt::Debug;
-    /// Whether it hears ACKs in slow start, too.
+    /// Whether it samples ACKs in slow start, too.
     const IN_SLOW_START: bool = false;
-    /// Whether it wants a round-trip time with every ACK.
+    /// Whether it needs a round-trip time with every ACK.
     const EVERY_RTT: bool = false;
-    /// Hears an ACK, before the window grows; says whether something was decided.
+    /// Samples an ACK, before the window grows; returns whether something was decided.
     fn sample(&mut self, _p: &Self::Params, _cwnd: u32, _ack: &Signal) -> bool {
         false
     }
@@ -85,7 +85,7 @@ pub trait Twin: Clone + std::fmt::Debug + Default {
     fn avoid(&mut self, p: &Self::Params, cwnd: u32, ack: &Signal) -> u32;
     /// The window kept after a loss.
     fn backoff(&mut self, p: &Self::Params, cwnd: u32, loss: &Signal) -> u32;
-    /// The window kept after a timeout, of which the law has heard as of any loss before.
+    /// The window kept after a timeout, after `backoff` was called for it as for any loss.
     fn timeout(&mut self, p: &Self::Params, cwnd: u32, loss: &Signal) -> u32;
     /// Private numbers worth showing in traces, by name.
     fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
@@ -113,18 +113,18 @@ impl<T: Twin> WindowLaw for Hooked<T> {
     }
 
     fn on_sample(&mut self, ack: &AckSample) {
-        // In slow start; afterwards `hear` is called.
+        // In slow start; afterwards `on_avoidance_ack` is called.
         if T::IN_SLOW_START {
-            self.twin.sample(&self.params, 0, &self.heard(ack));
+            self.twin.sample(&self.params, 0, &self.signal(ack));
         }
     }
 
-    fn hear(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
-        let heard = self.heard(ack);
+    fn on_avoidance_ack(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
+        let signal = self.signal(ack);
         if T::IN_SLOW_START || ack.cwnd_limited {
-            self.twin.sample(&self.params, cwnd as u32, &heard);
+            self.twin.sample(&self.params, cwnd as u32, &signal);
         }
-        if ack.cwnd_limited { f64::from(self.twin.avoid(&self.params, cwnd as u32, &heard)) } else { cwnd }
+        if ack.cwnd_limited { f64::from(self.twin.avoid(&self.params, cwnd as u32, &signal)) } else { cwnd }
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
@@ -147,7 +147,7 @@ impl<T: Twin> WindowLaw for Hooked<T> {
 }
 
 impl<T: Twin> Hooked<T> {
-    fn heard(&self, ack: &AckSample) -> Signal {
+    fn signal(&self, ack: &AckSample) -> Signal {
         Signal {
             now: ack.now.0 / MICRO,
             delivered: ack.delivered,
@@ -195,35 +195,16 @@ fn micros(field: &'static str, span: Span, limit: u32) -> Result<u32, ParamError
 
 macro_rules! twins {
     ($($name:ident = $module:ident,)*) => {
-        /// Any of the twins.
-        #[derive(Clone, Debug)]
-        pub enum AnyTwin {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $name(Hooked<$module::State>),)*
-        }
-
-        impl WindowLaw for AnyTwin {
-            fn needs(&self) -> Needs {
-                match self { $(Self::$name(law) => law.needs(),)* }
-            }
-            fn on_sample(&mut self, ack: &AckSample) {
-                match self { $(Self::$name(law) => law.on_sample(ack),)* }
-            }
-            fn hear(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
-                match self { $(Self::$name(law) => law.hear(cwnd, ack),)* }
-            }
-            fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
-                match self { $(Self::$name(law) => law.backoff(cwnd, event),)* }
-            }
-            fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
-                match self { $(Self::$name(law) => law.gauges(put),)* }
-            }
+        base::dispatching_enum! {
+            /// Any of the twins.
+            pub enum AnyTwin: window_law { $($name(Hooked<$module::State>),)* }
         }
 
         impl LawSpec {
             /// The law in the kernel's arithmetic, if that is what it is to be computed in.
             ///
             /// # Errors
-            /// The first parameter that the kernel's numbers cannot hold.
+            /// The first parameter outside the range of the kernel's numbers.
             pub(crate) fn twin(&self) -> Result<Option<AnyTwin>, ParamError> {
                 Ok(match self {
                     $(Self::$name(p) if p.arithmetic == Arithmetic::Kernel => {
@@ -245,7 +226,7 @@ twins! {
     Htcp = htcp,
 }
 
-/// Bytes of a segment, for the one law that asks.
+/// Bytes of a segment, for the one law that uses them.
 fn segment_of(law: &LawSpec) -> u32 {
     if let LawSpec::NrHstcp(p) = law { p.mss as u32 } else { 0 }
 }

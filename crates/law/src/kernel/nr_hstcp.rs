@@ -12,7 +12,7 @@ use base::ParamError;
 const MAX_RATIO: u64 = 32;
 const MAX_BYTES: u64 = 65_536;
 
-/// As the object has them.
+/// As they lie in the BPF object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Params {
@@ -31,10 +31,10 @@ pub struct Params {
 }
 
 impl Params {
-    /// Those of a law in the simulator.
+    /// From the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// The first parameter that the kernel's numbers cannot hold.
+    /// The first parameter outside the range of the kernel's numbers.
     pub fn of(p: &nr_hstcp::Params) -> Result<Self, ParamError> {
         let law = nr_hstcp::NrHstcp::new(p)?;
         if p.rtt != nr_hstcp::Estimate::Srtt {
@@ -60,30 +60,30 @@ impl Params {
         })
     }
 
-    fn rtt(&self, heard: &Signal) -> u64 {
-        u64::from(heard.srtt).clamp(1, u64::from(self.reference_rtt) * MAX_RATIO)
+    fn rtt(&self, signal: &Signal) -> u64 {
+        u64::from(signal.srtt).clamp(1, u64::from(self.reference_rtt) * MAX_RATIO)
     }
 
     /// Equation 5; windows in 1/4096 segments.
-    fn normalised(&self, w: u64, heard: &Signal) -> u64 {
-        let window = w * u64::from(heard.segment).clamp(1, MAX_BYTES) / u64::from(self.reference_segment);
-        if window >> 36 > 0 { 1 << 36 } else { window * u64::from(self.reference_rtt) / self.rtt(heard) }
+    fn normalised(&self, w: u64, signal: &Signal) -> u64 {
+        let window = w * u64::from(signal.segment).clamp(1, MAX_BYTES) / u64::from(self.reference_segment);
+        if window >> 36 > 0 { 1 << 36 } else { window * u64::from(self.reference_rtt) / self.rtt(signal) }
     }
 
     /// Equations 7 and 9.
-    fn increase(&self, cwnd: u32, heard: &Signal) -> u64 {
-        if heard.srtt == 0 {
+    fn increase(&self, cwnd: u32, signal: &Signal) -> u64 {
+        if signal.srtt == 0 {
             return ONE;
         }
-        let ratio = self.rtt(heard) * ONE / u64::from(self.reference_rtt);
-        let a = self.a.value(self.normalised(middle(cwnd), heard));
+        let ratio = self.rtt(signal) * ONE / u64::from(self.reference_rtt);
+        let a = self.a.value(self.normalised(middle(cwnd), signal));
         let a = (a * ((ratio * ratio) >> 20)) >> 20;
-        let a = a * u64::from(self.reference_segment) / u64::from(heard.segment).clamp(1, MAX_BYTES);
+        let a = a * u64::from(self.reference_segment) / u64::from(signal.segment).clamp(1, MAX_BYTES);
         a.clamp(ONE, middle(cwnd) << 8)
     }
 }
 
-/// What a socket keeps.
+/// State of a socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct State {
@@ -133,11 +133,11 @@ mod tests {
         ];
         let p = Params::of(&nr_hstcp::Params::default()).unwrap();
         for (cwnd, ms, segment, a, b) in table {
-            let heard = Signal { srtt: 1000 * ms, segment, ..Signal::default() };
-            let found = p.increase(cwnd, &heard) as f64 / ONE as f64;
+            let signal = Signal { srtt: 1000 * ms, segment, ..Signal::default() };
+            let found = p.increase(cwnd, &signal) as f64 / ONE as f64;
             // At the middle of the interval the window is half a segment larger: 0.8 0.5 / cwnd, and 1e-4 for the lines.
             assert!((found / a - 1.0).abs() < 0.5 / f64::from(cwnd) + 2e-4 || cwnd == 5, "a({cwnd}, {ms}) = {found}");
-            let kept = State::default().backoff(&p, cwnd, &heard);
+            let kept = State::default().backoff(&p, cwnd, &signal);
             // A whole segment.
             assert!((f64::from(kept) - f64::from(cwnd) * (1.0 - b)).abs() <= 1.05, "b({cwnd}, {ms}): {kept}");
         }

@@ -7,7 +7,7 @@ use super::{Signal, Twin, of_one, of_window};
 use crate::{Law, scalable};
 use base::ParamError;
 
-/// As the object has them.
+/// As they lie in the BPF object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Params {
@@ -20,10 +20,10 @@ pub struct Params {
 }
 
 impl Params {
-    /// Those of a law in the simulator.
+    /// From the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// The first parameter that the kernel's numbers cannot hold.
+    /// The first parameter outside the range of the kernel's numbers.
     pub fn of(p: &scalable::Params) -> Result<Self, ParamError> {
         scalable::Scalable::new(p)?;
         Ok(Self {
@@ -34,7 +34,7 @@ impl Params {
     }
 }
 
-/// What a socket keeps.
+/// State of a socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct State {

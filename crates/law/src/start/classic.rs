@@ -4,7 +4,7 @@
 
 use super::Start;
 use crate::SlowStart;
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// None.
@@ -15,11 +15,13 @@ base::params! {
 #[derive(Clone, Debug)]
 pub struct Classic;
 
-impl Start for Classic {
+impl Registered for Classic {
     type Params = Params;
     const CARD: Card =
         Card { name: "classic", aliases: &[], title: "Classic slow start", source: "RFC 5681", differs: "" };
+}
 
+impl Start for Classic {
     fn new(_params: &Params) -> Result<Self, ParamError> {
         Ok(Self)
     }

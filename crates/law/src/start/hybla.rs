@@ -7,7 +7,7 @@
 
 use super::Start;
 use crate::{AckSample, Opening, SlowStart};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// Caini and Firrincieli 2004.
@@ -32,7 +32,7 @@ pub struct Hybla {
     first: bool,
 }
 
-impl Start for Hybla {
+impl Registered for Hybla {
     type Params = Params;
     const CARD: Card = Card {
         name: "hybla-start",
@@ -41,7 +41,9 @@ impl Start for Hybla {
         source: "Caini and Firrincieli 2004",
         differs: "Ends at rho times ssthresh as in the paper, which Linux and ns-3 leave out; no pacing.",
     };
+}
 
+impl Start for Hybla {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.reference_rtt == Span::ZERO {
             return Err(ParamError::new("reference_rtt", "must be above 0"));
@@ -93,7 +95,7 @@ mod tests {
         assert_eq!(opened(25, 63.5), Opening::Exit(64.0));
         // 2^10 - 1 segments at once reach it with the first ACK.
         assert_eq!(opened(250, 2.0), Opening::Exit(640.0));
-        // A round trip of a minute gives 2^2400, which no number holds: the limit does.
+        // A round trip of a minute gives 2^2400, more than a float holds: the limit applies.
         assert_eq!(opened(60_000, 2.0), Opening::Exit(2400.0 * 64.0));
     }
 

@@ -6,7 +6,7 @@
 
 use super::Start;
 use crate::{AckSample, Needs, Opening, SlowStart};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// RFC 9406, Section 4.3.
@@ -31,7 +31,7 @@ base::params! {
 /// No round-trip time yet: the infinity of the RFC.
 const NONE: Span = Span(u64::MAX);
 
-/// See the [module](self). What the first slow start knows lies on the heap, until it is over.
+/// See the [module](self). The state of the first slow start lies on the heap until it is over.
 #[derive(Clone, Debug)]
 pub struct Hystart(Option<Box<First>>);
 
@@ -49,7 +49,7 @@ struct First {
     baseline: Span,
 }
 
-impl Start for Hystart {
+impl Registered for Hystart {
     type Params = Params;
     const CARD: Card = Card {
         name: "hystart++",
@@ -58,7 +58,9 @@ impl Start for Hystart {
         source: "RFC 9406",
         differs: "Not the older HyStart of Linux, which also reads the spacing of ACKs and ends slow start at once.",
     };
+}
 
+impl Start for Hystart {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.max_rtt_thresh < p.min_rtt_thresh {
             return Err(ParamError::new("max_rtt_thresh", "must not be below min_rtt_thresh"));
@@ -98,7 +100,7 @@ impl SlowStart for Hystart {
             return Opening::Exit(cwnd);
         }
         if let Some(rtt) = ack.rtt {
-            first.hear(rtt);
+            first.update(rtt);
         }
         let acked = ack.acked.min(first.p.l);
         Opening::Grow(cwnd + if first.baseline == NONE { acked } else { acked / first.p.css_growth_divisor })
@@ -121,7 +123,7 @@ impl First {
     }
 
     /// Whether the delay has risen since the last round, or was found not to have risen after all.
-    fn hear(&mut self, rtt: Span) {
+    fn update(&mut self, rtt: Span) {
         self.current = self.current.min(rtt);
         self.samples += 1;
         if self.samples < self.p.n_rtt_sample {

@@ -4,7 +4,7 @@
 
 use super::Start;
 use crate::SlowStart;
-use base::{Card, ParamError};
+use base::{Card, ParamError, Registered};
 
 base::params! {
     /// RFC 3742.
@@ -20,11 +20,13 @@ pub struct Limited {
     max_ssthresh: f64,
 }
 
-impl Start for Limited {
+impl Registered for Limited {
     type Params = Params;
     const CARD: Card =
         Card { name: "limited", aliases: &["rfc3742"], title: "Limited slow start", source: "RFC 3742", differs: "" };
+}
 
+impl Start for Limited {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.max_ssthresh < 2.0 {
             return Err(ParamError::new("max_ssthresh", "must be at least 2"));

@@ -7,7 +7,7 @@
 
 use super::Start;
 use crate::{AckSample, Needs, Opening, SlowStart};
-use base::{Card, ParamError, Span};
+use base::{Card, ParamError, Registered, Span};
 
 base::params! {
     /// Brakmo & Peterson 1995.
@@ -26,7 +26,7 @@ pub struct Vegas {
     least: Span,
 }
 
-impl Start for Vegas {
+impl Registered for Vegas {
     type Params = Params;
     const CARD: Card = Card {
         name: "vegas-start",
@@ -35,7 +35,9 @@ impl Start for Vegas {
         source: "Brakmo and Peterson 1995",
         differs: "The window is kept on leaving; ns-2 takes one eighth off. Linux doubles every round trip.",
     };
+}
 
+impl Start for Vegas {
     fn new(p: &Params) -> Result<Self, ParamError> {
         if p.gamma < 0.0 {
             return Err(ParamError::new("gamma", "must be 0 or more"));
@@ -81,7 +83,7 @@ mod tests {
         let mut control = LawSpec::named("reno").unwrap().build(&start, 2.0, f64::INFINITY).unwrap();
         let list = rounds(&mut control, Path { base_rtt: Span::millis(100), bdp: 100.0 }, &[], 16);
         let windows: Vec<f64> = list.iter().map(|round| round.cwnd.floor()).collect();
-        // 128 segments on a path of 100: 28 wait, which the resting round sees; from there on it is Reno's business.
+        // 128 segments on a path of 100: 28 wait, which the round without growth measures; congestion avoidance takes over.
         let expected = [2.0, 4.0, 4.0, 8.0, 8.0, 16.0, 16.0, 32.0, 32.0, 64.0, 64.0, 128.0, 128.0, 128.0, 129.0, 130.0];
         assert_eq!(windows, expected);
     }

@@ -51,7 +51,7 @@ impl Setting {
 
 /// A queue as CoDel sees it.
 pub(crate) trait Source {
-    /// What it needs to know of the oldest packet.
+    /// The oldest packet, as far as CoDel needs it.
     fn head(&self) -> Option<Head>;
     /// Marks the oldest packet, of which there must be one, and shows it.
     fn mark(&mut self) -> Packet;
@@ -86,7 +86,7 @@ impl Control {
 
     /// The next packet to go on: RFC 8289's `dequeue`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     pub fn next(
         &mut self,
         setting: &Setting,
@@ -112,14 +112,14 @@ impl Control {
         self.first_above = 0;
     }
 
-    /// Nothing waits.
+    /// Called when nothing waits.
     fn emptied(&mut self) {
         (self.first_above, self.dropping) = (0, false);
     }
 
     /// `dodequeue`: whether sojourn times have been above target for an interval, `head` being the oldest packet.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "runs for every packet")]
     fn is_above(&mut self, setting: &Setting, now: Time, head: Head) -> bool {
         if now.0 - head.arrived.0 < setting.target || head.left <= setting.mtu {
             self.first_above = 0;
@@ -133,7 +133,7 @@ impl Control {
     }
 
     /// The packet behind one that was dropped, and whether it may be, too.
-    fn look(&mut self, setting: &Setting, now: Time, queue: &impl Source) -> Option<(Head, bool)> {
+    fn inspect(&mut self, setting: &Setting, now: Time, queue: &impl Source) -> Option<(Head, bool)> {
         let Some(head) = queue.head() else {
             self.emptied();
             return None;
@@ -163,7 +163,7 @@ impl Control {
                     break;
                 }
                 fates.dropped(&queue.take()?, Cause::Sojourn, now);
-                (head, ok_to_drop) = self.look(setting, now, queue)?;
+                (head, ok_to_drop) = self.inspect(setting, now, queue)?;
                 if ok_to_drop {
                     self.drop_next = setting.after(self.drop_next, self.count);
                 } else {
@@ -176,7 +176,7 @@ impl Control {
                 mark = Some(Cause::Sojourn);
             } else {
                 fates.dropped(&queue.take()?, Cause::Sojourn, now);
-                (head, _) = self.look(setting, now, queue)?;
+                (head, _) = self.inspect(setting, now, queue)?;
             }
         }
         if head.is_ect() && now.0 - head.arrived.0 > setting.ce_threshold {
@@ -205,7 +205,7 @@ pub(crate) fn frame(amount: Amount, port: &Port) -> Amount {
     Amount::Packets(amount.or(|| (ETHERNET / port.packet).max(1.0)))
 }
 
-/// A span in words of `tc`, which counts microseconds in 32 bits; `None` if it cannot say it.
+/// A span in words of `tc`, which counts microseconds in 32 bits; `None` if that cannot express it.
 pub(crate) fn us(span: Span) -> Option<String> {
     let micros = u32::try_from(span.0 / 1_000_000).ok().filter(|n| Span::micros(u64::from(*n)) == span);
     micros.map(|n| format!("{n}us"))

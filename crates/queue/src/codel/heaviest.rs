@@ -1,7 +1,7 @@
 //! Which of many weights is the largest, cheaply where weights change at every packet and the question is rare.
 //!
-//! Weights are grouped in blocks, each with a bound that only rises; a block that lost its largest is looked through when
-//! somebody asks.
+//! Weights are grouped in blocks, each with a bound that only rises; a block that lost its largest is searched when the
+//! largest is asked for.
 
 const BLOCK: usize = 32;
 

@@ -5,7 +5,7 @@ use base::{Span, Stream, Time};
 use std::collections::VecDeque;
 
 base::words! {
-    /// How a probability becomes a yes or a no.
+    /// How a probability becomes a decision.
     pub enum Decide {
         /// By adding up probabilities: evenly spaced.
         Recur = "recur",
@@ -39,7 +39,7 @@ impl Lane {
         self.waiting.front().map_or(Span::ZERO, |packet| now - packet.arrived)
     }
 
-    /// A yes with probability `p`.
+    /// True with probability `p`.
     pub fn happens(&mut self, p: f64, how: Decide, chance: &mut Stream) -> bool {
         if p <= 0.0 || p >= 1.0 {
             return p >= 1.0;

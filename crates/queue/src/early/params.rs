@@ -1,4 +1,4 @@
-//! The parameters that all kinds of RED share: what they are on a link, what is refused, what `tc` makes of them.
+//! The parameters that all kinds of RED share: their values on a link, what is rejected, and their form for `tc`.
 //!
 //! Source: thresholds and weight: Floyd, Gummadi and Shenker 2001 (FGS), Section 5; weight for a burst: Floyd and
 //! Jacobson 1993, Section 6.
@@ -18,8 +18,8 @@ base::words! {
 }
 
 base::words! {
-    /// When `max_p` is looked at.
-    pub enum Looks {
+    /// When `max_p` is adapted.
+    pub enum AdaptOn {
         /// Once an interval, whether or not packets arrive.
         Clock = "clock",
         /// At each arrival that comes an interval after the last change or later, as ns-2 does.
@@ -108,7 +108,7 @@ pub(crate) struct Open<'a> {
 
 impl Open<'_> {
     /// Fills it in; `automatic` gives the weight from the packets per second.
-    pub fn settle(self, port: &Port, automatic: impl FnOnce(f64) -> f64) -> Result<(), ParamError> {
+    pub fn resolve(self, port: &Port, automatic: impl FnOnce(f64) -> f64) -> Result<(), ParamError> {
         if self.burst < 0.0 {
             return Err(ParamError::new("burst", "must be 0 or more packets"));
         }
@@ -166,7 +166,7 @@ fn burst_for(min: f64, w: f64) -> Option<f64> {
     (weight_for(min, enough as f64) == Some(w)).then_some(enough as f64)
 }
 
-/// The shared parameters, settled: amounts in packets of the link's mean size.
+/// The shared parameters, resolved: amounts in packets of the link's mean size.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub min_th: f64,
@@ -207,7 +207,7 @@ impl Settings {
         Curve::new(self).at(average)
     }
 
-    /// The words for `tc`, if Linux can say this.
+    /// The words for `tc`, if Linux can express this.
     pub fn tc(&self, port: &Port, adaptive: bool) -> Option<String> {
         if self.gentle || self.count == Count::Wait || self.least_backlog > 0.0 {
             return None;

@@ -12,6 +12,7 @@ use crate::meter::{FlowMeter, Tally};
 use crate::network::{Marks, SourcePlan};
 use crate::session::Last;
 use base::{Flags, Time};
+use traffic::ArrivalProcess;
 use transport::Counters;
 
 /// See the [module](self).

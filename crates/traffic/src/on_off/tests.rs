@@ -1,4 +1,4 @@
-//! Bursts and silences told from the packets alone, against their laws.
+//! Bursts and silences, found from the packets alone, against their laws.
 
 use super::*;
 
@@ -55,7 +55,7 @@ fn pareto(mean: f64, shape: f64) -> impl Fn(f64) -> f64 {
 fn bursts_and_silences_have_the_law_that_is_said() {
     let (gap, n) = (Span::micros(300), 4000);
     let root = (n as f64).sqrt();
-    // A burst is told to a thousandth of its mean, by which its law may look shifted: times the largest density, 1 / mean,
+    // A burst is known to a thousandth of its mean, by which its law may look shifted: times the largest density, 1 / mean,
     // and shape^2 / (shape - 1) / mean. In a few silences in ten thousand there is a burst too short for a packet.
     let (bursts, silences) = cycles(&mut source(Law::Exponential, 1.5, gap, 1), n);
     assert!(distance(&bursts, exponential(ON)) < FAR + 0.001 * root, "{}", distance(&bursts, exponential(ON)));

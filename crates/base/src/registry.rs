@@ -1,0 +1,248 @@
+//! Registries of laws, slow starts, disciplines and traffic, made of one list by [`registry!`](crate::registry). A trait declared
+//! by [`dispatched!`](crate::dispatched) is implemented in full by every [`dispatching_enum!`](crate::dispatching_enum).
+
+use crate::{Card, Param};
+
+/// A catalogue entry: the card and the parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Name, title, source.
+    pub card: Card,
+    /// Its parameters.
+    pub rows: fn() -> Vec<Param>,
+    /// Other spellings of its parameters, each with the parameter's name.
+    pub spellings: &'static [(&'static str, &'static str)],
+}
+
+/// What everything registered says of itself. How it is made, and what it does, say traits of its own crate.
+pub trait Registered {
+    /// Parameters, declared with `base::params!`.
+    type Params;
+    /// Name, title, source.
+    const CARD: Card;
+    /// Other spellings of its parameters (Linux, ns-2, the papers), each with the parameter's name.
+    const SPELLINGS: &'static [(&'static str, &'static str)] = &[];
+}
+
+/// Makes a registry of a list with one line for each thing registered, `Name = module,`: the module's file has a `Params` made
+/// by `params!` and a type `Name` that is [`Registered`]. The first argument is always `($)`: made macros need that token.
+///
+/// It makes the modules, the specification (an enum of all `Params`), the catalogue, and a macro, here called `each!`, for
+/// - methods that ask the type: `each!(self, |p, Kind| Kind::f(p))`, or for each section by itself
+///   `each!(self, |p, Kind| first: …, second: …)`;
+/// - the enum of a section's types: `each! { first: pub enum Any: dispatch {} }` (see [`dispatching_enum!`](crate::dispatching_enum)),
+///   with more variants between the braces; or of boxes of them, `each! { first in Box: pub enum … }`.
+#[macro_export]
+macro_rules! registry {
+    (
+        ($d:tt)
+        $(#[$about:meta])* pub enum $spec:ident, $catalogue:ident, $each:ident;
+        $($section:ident { $($name:ident = $module:ident,)* })*
+    ) => {
+        $($(pub mod $module;)*)*
+
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $spec {
+            $($(#[doc = concat!("See [`", stringify!($module), "`].")] $name($module::Params),)*)*
+        }
+
+        /// The catalogue, in the registry's order.
+        pub const $catalogue: &[$crate::Entry] = &[$($($crate::Entry {
+            card: <$module::$name as $crate::Registered>::CARD,
+            rows: $module::Params::rows,
+            spellings: <$module::$name as $crate::Registered>::SPELLINGS,
+        },)*)*];
+
+        macro_rules! $each {
+            ($d value:expr, |$d p:ident, $d kind:ident| $($section: $d $section:expr),* $d(,)?) => {
+                match $d value { $($(
+                    #[allow(unused_variables, dead_code, clippy::allow_attributes, reason = "a section may use neither")]
+                    Self::$name($d p) => {
+                        type $d kind = $module::$name;
+                        $d $section
+                    }
+                )*)* }
+            };
+            ($d value:expr, |$d p:ident, $d kind:ident| $d body:expr) => {
+                $each!($d value, |$d p, $d kind| $($section: $d body),*)
+            };
+            $(
+                ($section: $d(#[$d about:meta])* pub enum $d any:ident: $d dispatch:ident { $d($d more:tt)* }) => {
+                    $crate::dispatching_enum! {
+                        $d(#[$d about])* pub enum $d any: $d dispatch { $d($d more)* $($name($module::$name),)* }
+                    }
+                };
+                ($section in Box: $d(#[$d about:meta])* pub enum $d any:ident: $d dispatch:ident {}) => {
+                    $crate::dispatching_enum! {
+                        $d(#[$d about])* pub enum $d any: $d dispatch { $($name(Box<$module::$name>),)* }
+                    }
+                };
+            )*
+        }
+
+        impl $spec {
+            /// The one called `name` (or an alias of it) with its defaults.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                let defaults: &[fn() -> Self] = &[$($(|| Self::$name($module::Params::default()),)*)*];
+                let is = |card: $crate::Card| card.name == name || card.aliases.contains(&name);
+                $catalogue.iter().position(|entry| is(entry.card)).map(|i| defaults[i]())
+            }
+            /// Its catalogue card.
+            #[must_use]
+            pub fn card(&self) -> $crate::Card {
+                $each!(self, |p, Kind| <Kind as $crate::Registered>::CARD)
+            }
+            /// Other spellings of its parameters' names, each with the name.
+            #[must_use]
+            pub fn spellings(&self) -> &'static [(&'static str, &'static str)] {
+                $each!(self, |p, Kind| <Kind as $crate::Registered>::SPELLINGS)
+            }
+            /// Its parameters' names, defaults, units and meanings.
+            #[must_use]
+            pub fn rows(&self) -> Vec<$crate::Param> {
+                $each!(self, |p, Kind| <Kind as $crate::Registered>::Params::rows())
+            }
+            /// Sets a parameter, by its name or another spelling of it; `None` if there is no such parameter.
+            pub fn set(&mut self, name: &str, value: &$crate::Value) -> Option<Result<(), $crate::ParamError>> {
+                let name = self.spellings().iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| name);
+                $each!(self, |p, Kind| p.set(name, value))
+            }
+            /// Every parameter with its value, in canonical form.
+            #[must_use]
+            pub fn values(&self) -> Vec<(&'static str, $crate::Value)> {
+                $each!(self, |p, Kind| p.values())
+            }
+        }
+    };
+}
+
+/// Declares a trait, and under the name after `macro` its dispatch for [`dispatching_enum!`](crate::dispatching_enum): both come
+/// from the same list of methods (of `&self` or `&mut self`), so that the dispatch leaves none out. Supertraits stand in brackets.
+#[macro_export]
+macro_rules! dispatched {
+    (
+        ($d:tt) macro $dispatch:ident;
+        $(#[$about:meta])* pub trait $name:ident: [$($bounds:tt)+] { $($methods:tt)* }
+    ) => {
+        $(#[$about])*
+        pub trait $name: $($bounds)+ { $($methods)* }
+
+        macro_rules! $dispatch {
+            ($d enum:ident { $d($d variant:ident)+ }) => {
+                impl $name for $d enum { $crate::delegate! { ($d($d variant)+) $($methods)* } }
+            };
+        }
+    };
+}
+
+/// Declares an enum of types that implement a trait declared by [`dispatched!`](crate::dispatched); it implements the trait by one
+/// `match`, and is made of each of them by `From`.
+#[macro_export]
+macro_rules! dispatching_enum {
+    ($(#[$about:meta])* pub enum $name:ident: $dispatch:ident { $($(#[$doc:meta])* $variant:ident($ty:ty),)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        pub enum $name { $($(#[$doc])* #[doc = concat!("`", stringify!($ty), "`.")] $variant($ty),)+ }
+
+        $(impl From<$ty> for $name {
+            fn from(inner: $ty) -> Self { Self::$variant(inner) }
+        })+
+
+        $dispatch! { $name { $($variant)+ } }
+    };
+}
+
+/// The methods of an `impl` that hand each call on to the variant: made of a trait's methods, one at a time.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! delegate {
+    ($variants:tt) => {};
+    ($variants:tt $(#[$doc:meta])* fn $f:ident $(<$g:ident: $b:path>)? (&self $(, $a:ident: $t:ty)*) $(-> $r:ty)?; $($rest:tt)*) => {
+        #[inline]
+        fn $f $(<$g: $b>)? (&self $(, $a: $t)*) $(-> $r)? { $crate::delegate!(@match self $variants $f ($($a),*)) }
+        $crate::delegate! { $variants $($rest)* }
+    };
+    ($variants:tt $(#[$doc:meta])* fn $f:ident $(<$g:ident: $b:path>)? (&mut self $(, $a:ident: $t:ty)*) $(-> $r:ty)?; $($rest:tt)*) => {
+        #[inline]
+        fn $f $(<$g: $b>)? (&mut self $(, $a: $t)*) $(-> $r)? { $crate::delegate!(@match self $variants $f ($($a),*)) }
+        $crate::delegate! { $variants $($rest)* }
+    };
+    ($variants:tt $(#[$doc:meta])* fn $f:ident $(<$g:ident: $b:path>)? ($($args:tt)*) $(-> $r:ty)? $default:block $($rest:tt)*) => {
+        $crate::delegate! { $variants fn $f $(<$g: $b>)? ($($args)*) $(-> $r)?; $($rest)* }
+    };
+    (@match $this:ident ($($variant:ident)+) $f:ident $args:tt) => {
+        match $this { $(Self::$variant(inner) => inner.$f $args,)+ }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    crate::dispatched! {
+        ($) macro counter;
+        /// Something with a default for each form that a method may have.
+        pub trait Counter: [Clone + std::fmt::Debug] {
+            /// Counts.
+            fn count(&mut self, by: u32);
+            /// What it has counted.
+            fn total(&self) -> u32 {
+                0
+            }
+            /// Changes without an answer.
+            fn restart(&mut self) {}
+            /// Takes any iterator.
+            fn count_all(&mut self, all: impl Iterator<Item = u32>) {
+                all.for_each(drop);
+            }
+            /// Takes any converter.
+            fn convert<T: From<u32>>(&mut self, to: T) -> T {
+                to
+            }
+        }
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct Deaf;
+    impl Counter for Deaf {
+        fn count(&mut self, _by: u32) {}
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct Abacus(u32);
+    impl Counter for Abacus {
+        fn count(&mut self, by: u32) {
+            self.0 += by;
+        }
+        fn total(&self) -> u32 {
+            self.0
+        }
+        fn restart(&mut self) {
+            self.0 = 0;
+        }
+        fn count_all(&mut self, all: impl Iterator<Item = u32>) {
+            self.0 += all.sum::<u32>();
+        }
+        fn convert<T: From<u32>>(&mut self, _to: T) -> T {
+            T::from(self.0)
+        }
+    }
+
+    crate::dispatching_enum! {
+        /// Either.
+        pub enum Either: counter { Deaf(Deaf), Abacus(Box<Abacus>), }
+    }
+
+    #[test]
+    fn what_a_variant_overrides_arrives_and_what_it_leaves_is_the_default() {
+        let mut either = [Either::from(Deaf), Either::from(Box::new(Abacus(1)))];
+        for one in &mut either {
+            one.count(2);
+            one.count_all([3, 4].into_iter());
+        }
+        assert_eq!(either.each_ref().map(Counter::total), [0, 10]);
+        assert_eq!(either.each_mut().map(|one| one.convert(7u64)), [7, 10]);
+        either.iter_mut().for_each(Counter::restart);
+        assert_eq!(either.each_ref().map(Counter::total), [0, 0]);
+    }
+}

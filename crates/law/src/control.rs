@@ -1,0 +1,388 @@
+//! What the transport drives, and what it is made of: a window law and a slow start. Each trait is declared together with its
+//! dispatch over the laws of the registry.
+
+use crate::{AckSample, CongestionEvent, Delivery, Lost, Needs};
+use base::{Header, Span, Time};
+
+/// A stretch of acknowledgements that all do the same: each adds `gain` to the window as long as the result stays below
+/// `below`. See [`CongestionControl::step`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Segments gained per acknowledged segment; a multiple of [`GRID`].
+    pub gain: f64,
+    /// The window must stay below this for the step to hold.
+    pub below: f64,
+    /// ACKs for which it holds at most; `u32::MAX` if only the window matters.
+    pub acks: u32,
+}
+
+base::dispatched! {
+    ($) macro congestion_control;
+    /// The port the transport drives: events in, a window out.
+    ///
+    /// A controller is a small `Clone` value. Spurious recoveries are not undone: no path here reorders one flow.
+    pub trait CongestionControl: [Clone + std::fmt::Debug] {
+        /// What it needs beyond one round-trip sample per round trip.
+        fn needs(&self) -> Needs {
+            Needs::default()
+        }
+        /// New data was acknowledged outside loss recovery.
+        fn on_ack(&mut self, ack: &AckSample);
+        /// Something was delivered, in recovery too: only for those whose [`Needs::deliveries`] is set, after [`Self::on_ack`].
+        fn on_delivery(&mut self, _delivery: &Delivery) {}
+        /// A segment was taken for lost: only for those whose [`Needs::deliveries`] is set, for each such segment in the
+        /// order of sending, before [`Self::on_congestion`] and [`Self::on_delivery`] of the same ACK or timeout.
+        fn on_lost(&mut self, _lost: &Lost) {}
+        /// An ACK reports what routers granted to the segments since the last one, in segments; infinite if a segment met no
+        /// router that grants anything. `limited` says whether the window was what held the sender back. Only for those whose
+        /// [`Needs::headers`] is set, before anything else of the same ACK, in recovery too.
+        fn on_feedback(&mut self, _feedback: f64, _limited: bool) {}
+        /// What the next data packet takes along for routers, in segments; `srtt` is zero before the first sample. Only for
+        /// those whose [`Needs::headers`] is set.
+        fn header(&self, _srtt: Span) -> Header {
+            Header::NONE
+        }
+        /// Everything lost was repaired: only for those whose [`Needs::deliveries`] is set, before
+        /// [`Self::on_delivery`] of the same ACK.
+        fn on_recovered(&mut self) {}
+        /// A loss or mark; the window is cut.
+        fn on_congestion(&mut self, event: &CongestionEvent);
+        /// The window becomes one segment, the threshold stays (Tahoe after its fast retransmit).
+        fn collapse(&mut self);
+        /// Congestion window, in segments.
+        fn cwnd(&self) -> f64;
+        /// Slow-start threshold, in segments; infinite before the first loss unless set.
+        fn ssthresh(&self) -> f64;
+        /// What the next ACKs will do if they are all alike (one segment each, window full), or `None` if that depends on
+        /// more than their number.
+        fn step(&self) -> Option<Step> {
+            None
+        }
+        /// Takes `acks` such ACKs at once. Exactly the same as as many calls of [`Self::on_ack`].
+        fn advance(&mut self, _step: Step, _acks: u32) {}
+        /// When they came and their round-trip times, after [`Self::advance`]: for those whose [`Needs::every_rtt`] is set.
+        /// All are to be taken from the iterator.
+        fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+            samples.for_each(drop);
+        }
+        /// Segments per second at which it wants to send, spread evenly; `None` to send what the window allows at once.
+        fn pacing_rate(&self) -> Option<f64> {
+            None
+        }
+        /// Segments that leave back to back where it paces: the pace is that of such groups.
+        fn burst(&self) -> u32 {
+            1
+        }
+        /// Private numbers worth showing in traces, by name.
+        fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
+    }
+}
+
+base::dispatched! {
+    ($) macro window_law;
+    /// The arithmetic that most papers define. Slow start, floors and once-per-window live elsewhere.
+    pub trait WindowLaw: [Clone + std::fmt::Debug] {
+        /// What it needs beyond one round-trip sample per round trip.
+        fn needs(&self) -> Needs {
+            Needs::default()
+        }
+
+        /// For laws that measure, in slow start too, and before the window grows: every ACK of new data outside recovery. A
+        /// law that answers [`Self::per_rtt`] gets only the ACKs that begin a round trip, and those if it asks for them
+        /// ([`Needs::rounds`]).
+        fn on_sample(&mut self, _ack: &AckSample) {}
+
+        /// Segments gained per round trip at window `w`, for laws in which that depends on the window and on what
+        /// the last [`Self::on_sample`]: runs of ACKs are then taken at once.
+        ///
+        /// Such laws grow by a(m)/m per acknowledged segment with m the middle of the integer interval that holds the
+        /// window: the sum over the interval equals that of a(w)/w to second order in 1/w.
+        fn per_rtt(&self, _w: f64) -> Option<f64> {
+            None
+        }
+
+        /// The window after this ACK, in congestion avoidance. Called only when [`Self::per_rtt`] answers `None`.
+        fn avoid(&mut self, cwnd: f64, _ack: &AckSample) -> f64 {
+            cwnd
+        }
+
+        /// For laws that take every ACK and decide only at some of them: what the next ones do, each of which finds the window
+        /// full. Their samples follow in [`Self::on_rtt_samples`].
+        fn step(&self) -> Option<Step> {
+            None
+        }
+
+        /// The ACKs of a run that was taken as [`Self::step`] said, with their round-trip times.
+        fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+            samples.for_each(drop);
+        }
+
+        /// [`Self::on_sample`], then [`Self::avoid`] if the window was the limit: what an ACK in congestion avoidance does.
+        #[inline]
+        fn on_avoidance_ack(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
+            self.on_sample(ack);
+            if ack.cwnd_limited { self.avoid(cwnd, ack) } else { cwnd }
+        }
+
+        /// The window kept after a congestion event; becomes ssthresh.
+        fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64;
+
+        /// Private numbers worth showing in traces, by name.
+        fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
+    }
+}
+
+base::dispatched! {
+    ($) macro slow_start;
+    /// How a flow opens its window.
+    pub trait SlowStart: [Clone + std::fmt::Debug] {
+        /// What it needs beyond one round-trip sample per round trip.
+        fn needs(&self) -> Needs {
+            Needs::default()
+        }
+
+        /// Segments gained per acknowledged segment at window `w`, for slow starts that only count.
+        fn gain(&self, _w: f64) -> Option<f64> {
+            None
+        }
+
+        /// The window after this ACK, and whether slow start is over. Starts that only count leave it as it is; growth
+        /// counts at most two segments per ACK (RFC 3465, L = 2).
+        fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
+            Opening::Grow(cwnd + self.gain(cwnd as u64 as f64).unwrap_or(0.0) * ack.acked.min(2.0))
+        }
+
+        /// The window was cut; the next slow start begins afresh.
+        fn restart(&mut self) {}
+    }
+}
+
+/// What a slow start decides on an ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Opening {
+    /// The new window.
+    Grow(f64),
+    /// The new window, which is also the threshold: congestion avoidance begins.
+    Exit(f64),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Signal;
+    use std::cell::RefCell;
+
+    /// Overrides every method of the trait of that number, and notes each that is called.
+    #[derive(Clone, Debug, Default)]
+    pub struct Noting<const TRAIT: u8>(RefCell<Vec<&'static str>>);
+
+    impl<const TRAIT: u8> Noting<TRAIT> {
+        fn note<T>(&self, method: &'static str, answer: T) -> T {
+            self.0.borrow_mut().push(method);
+            answer
+        }
+    }
+
+    const NEEDS: Needs = Needs { rounds: true, every_rtt: true, deliveries: true, marks: true, headers: true };
+    const STEP: Step = Step { gain: 1.0, below: 2.0, acks: 3 };
+
+    impl CongestionControl for Noting<0> {
+        fn needs(&self) -> Needs {
+            self.note("needs", NEEDS)
+        }
+        fn on_ack(&mut self, _ack: &AckSample) {
+            self.note("on_ack", ());
+        }
+        fn on_delivery(&mut self, _delivery: &Delivery) {
+            self.note("on_delivery", ());
+        }
+        fn on_lost(&mut self, _lost: &Lost) {
+            self.note("on_lost", ());
+        }
+        fn on_feedback(&mut self, _feedback: f64, _limited: bool) {
+            self.note("on_feedback", ());
+        }
+        fn header(&self, _srtt: Span) -> Header {
+            self.note("header", Header { cwnd: 7.0, ..Header::NONE })
+        }
+        fn on_recovered(&mut self) {
+            self.note("on_recovered", ());
+        }
+        fn on_congestion(&mut self, _event: &CongestionEvent) {
+            self.note("on_congestion", ());
+        }
+        fn collapse(&mut self) {
+            self.note("collapse", ());
+        }
+        fn cwnd(&self) -> f64 {
+            self.note("cwnd", 5.0)
+        }
+        fn ssthresh(&self) -> f64 {
+            self.note("ssthresh", 6.0)
+        }
+        fn step(&self) -> Option<Step> {
+            self.note("step", Some(STEP))
+        }
+        fn advance(&mut self, _step: Step, _acks: u32) {
+            self.note("advance", ());
+        }
+        fn on_rtt_samples(&mut self, _samples: impl Iterator<Item = (Time, Span)>) {
+            self.note("on_rtt_samples", ());
+        }
+        fn pacing_rate(&self) -> Option<f64> {
+            self.note("pacing_rate", Some(8.0))
+        }
+        fn burst(&self) -> u32 {
+            self.note("burst", 9)
+        }
+        fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+            put("own", self.note("gauges", 10.0));
+        }
+    }
+
+    impl WindowLaw for Noting<1> {
+        fn needs(&self) -> Needs {
+            self.note("needs", NEEDS)
+        }
+        fn on_sample(&mut self, _ack: &AckSample) {
+            self.note("on_sample", ());
+        }
+        fn per_rtt(&self, _w: f64) -> Option<f64> {
+            self.note("per_rtt", Some(11.0))
+        }
+        fn avoid(&mut self, _cwnd: f64, _ack: &AckSample) -> f64 {
+            self.note("avoid", 12.0)
+        }
+        fn step(&self) -> Option<Step> {
+            self.note("step", Some(STEP))
+        }
+        fn on_rtt_samples(&mut self, _samples: impl Iterator<Item = (Time, Span)>) {
+            self.note("on_rtt_samples", ());
+        }
+        fn on_avoidance_ack(&mut self, _cwnd: f64, _ack: &AckSample) -> f64 {
+            self.note("on_avoidance_ack", 13.0)
+        }
+        fn backoff(&mut self, _cwnd: f64, _event: &CongestionEvent) -> f64 {
+            self.note("backoff", 14.0)
+        }
+        fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+            put("own", self.note("gauges", 10.0));
+        }
+    }
+
+    impl SlowStart for Noting<2> {
+        fn needs(&self) -> Needs {
+            self.note("needs", NEEDS)
+        }
+        fn gain(&self, _w: f64) -> Option<f64> {
+            self.note("gain", Some(15.0))
+        }
+        fn open(&mut self, _cwnd: f64, _ack: &AckSample) -> Opening {
+            self.note("open", Opening::Exit(16.0))
+        }
+        fn restart(&mut self) {
+            self.note("restart", ());
+        }
+    }
+
+    base::dispatching_enum! {
+        /// As the registry's are.
+        pub enum AnyControl: congestion_control { Own(Box<Noting<0>>), }
+    }
+    base::dispatching_enum! {
+        /// As the registry's are.
+        pub enum AnyWindowLaw: window_law { Own(Noting<1>), }
+    }
+    base::dispatching_enum! {
+        /// As the registry's are.
+        pub enum AnySlowStart: slow_start { Own(Noting<2>), }
+    }
+
+    /// The methods that a trait's declaration in this file lists.
+    fn declared(name: &str) -> Vec<&'static str> {
+        let file = include_str!("control.rs");
+        let body = file.split(&format!("pub trait {name}: [")).nth(1).unwrap().split("\n    }\n").next().unwrap();
+        body.split("\n        fn ").skip(1).map(|method| method.split(['(', '<']).next().unwrap()).collect()
+    }
+
+    fn rtt() -> Span {
+        Span::millis(100)
+    }
+
+    fn ack() -> AckSample {
+        AckSample::plain(Time::ZERO, rtt())
+    }
+
+    fn loss() -> CongestionEvent {
+        CongestionEvent::plain(Time::ZERO, Signal::Loss, rtt())
+    }
+
+    fn own(gauges: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
+        let mut put = Vec::new();
+        gauges(&mut |name, x| put.push((name, x)));
+        assert_eq!(put, [("own", 10.0)]);
+    }
+
+    fn sorted(mut names: Vec<&'static str>) -> Vec<&'static str> {
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn every_method_of_a_control_arrives_through_the_enum() {
+        let mut any = AnyControl::from(Box::new(Noting::default()));
+        let delivery = Delivery {
+            now: Time::ZERO,
+            newly_delivered: 1.0,
+            newly_lost: 0.0,
+            delivered: 1,
+            prior_delivered: 0,
+            interval: None,
+            app_limited: false,
+            rtt: None,
+            min_rtt: rtt(),
+            prior_in_flight: 1.0,
+            in_flight: 0.0,
+            tx_in_flight: 1.0,
+            lost: 0.0,
+            recovering: false,
+        };
+        let (now, delivered, prior_delivered, tx_in_flight, lost, app_limited) = (Time::ZERO, 1, 0, 1.0, 1.0, false);
+        any.on_ack(&ack());
+        any.on_delivery(&delivery);
+        any.on_lost(&Lost { now, delivered, prior_delivered, tx_in_flight, lost, app_limited });
+        any.on_feedback(1.0, true);
+        any.on_recovered();
+        any.on_congestion(&loss());
+        any.collapse();
+        any.advance(STEP, 1);
+        any.on_rtt_samples(std::iter::empty());
+        assert_eq!((any.needs(), any.header(rtt()).cwnd, any.step()), (NEEDS, 7.0, Some(STEP)));
+        assert_eq!((any.cwnd(), any.ssthresh(), any.pacing_rate(), any.burst()), (5.0, 6.0, Some(8.0), 9));
+        own(|put| any.gauges(put));
+        let AnyControl::Own(noting) = any;
+        assert_eq!(sorted(noting.0.take()), sorted(declared("CongestionControl")));
+    }
+
+    #[test]
+    fn every_method_of_a_window_law_arrives_through_the_enum() {
+        let mut any = AnyWindowLaw::from(Noting::default());
+        any.on_sample(&ack());
+        any.on_rtt_samples(std::iter::empty());
+        assert_eq!((any.needs(), any.per_rtt(1.0), any.step()), (NEEDS, Some(11.0), Some(STEP)));
+        let answers = [any.avoid(1.0, &ack()), any.on_avoidance_ack(1.0, &ack()), any.backoff(1.0, &loss())];
+        assert_eq!(answers, [12.0, 13.0, 14.0]);
+        own(|put| any.gauges(put));
+        let AnyWindowLaw::Own(noting) = any;
+        assert_eq!(sorted(noting.0.take()), sorted(declared("WindowLaw")));
+    }
+
+    #[test]
+    fn every_method_of_a_slow_start_arrives_through_the_enum() {
+        let mut any = AnySlowStart::from(Noting::default());
+        any.restart();
+        assert_eq!((any.needs(), any.gain(1.0), any.open(1.0, &ack())), (NEEDS, Some(15.0), Opening::Exit(16.0)));
+        let AnySlowStart::Own(noting) = any;
+        assert_eq!(sorted(noting.0.take()), sorted(declared("SlowStart")));
+    }
+}

@@ -1,0 +1,254 @@
+//! What a discipline does: decides on arrival ([`Admission`]), or does all of a queue ([`QueueDiscipline`]). Each trait is
+//! declared together with its dispatch over the disciplines of the registry.
+
+use crate::{Backlog, Limit, Packet};
+use base::{Cause, Time};
+
+/// What an [`Admission`] decides about a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may wait, or go into service.
+    Accept,
+    /// It may, with the congestion-experienced mark.
+    Mark(Cause),
+    /// It is dropped.
+    Drop(Cause),
+}
+
+base::dispatched! {
+    ($) macro admission;
+    /// A rule that decides on arrival, before a first-in first-out queue.
+    ///
+    /// It is asked for every arrival, also for one that goes into service at once (`idle_since` says since when the server is
+    /// free and nothing waits): that one needs no room.
+    pub trait Admission: [Sized + std::fmt::Debug] {
+        /// The fate of `packet`, which finds `backlog` waiting.
+        fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict;
+        /// If the rule is nothing but this limit, the limit: engines may then decide without asking.
+        fn plain_limit(&self) -> Option<Limit> {
+            None
+        }
+        /// When [`Self::on_wakeup`] must be called.
+        fn next_wakeup(&self) -> Time {
+            Time::NEVER
+        }
+        /// A timer of the rule, with what waits at `now`. A packet that arrives or departs at the same instant comes later.
+        fn on_wakeup(&mut self, _now: Time, _backlog: Backlog, _idle_since: Option<Time>) {}
+        /// Private numbers worth showing, by name.
+        fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
+        /// Shows `visitor` the rule itself.
+        fn visit<V: RuleVisitor>(&mut self, visitor: V) {
+            visitor.visit(self);
+        }
+    }
+}
+
+/// Where disciplines report the packets they refuse or mark.
+pub trait Fates {
+    /// `packet` is gone.
+    fn dropped(&mut self, packet: &Packet, cause: Cause, now: Time);
+    /// `packet` goes on, marked.
+    fn marked(&mut self, packet: &Packet, cause: Cause, now: Time);
+}
+
+base::dispatched! {
+    ($) macro queue_discipline;
+    /// A queue in front of one server.
+    ///
+    /// The server asks for the next packet when it falls idle; a packet that finds it idle is enqueued and dequeued at the
+    /// same instant, so that every packet passes both decisions.
+    pub trait QueueDiscipline: [Sized + std::fmt::Debug] {
+        /// A packet arrives; `idle_since` says since when, if the server is free and nothing waits: such a packet needs no
+        /// room. It may be dropped, or push another out.
+        fn enqueue(&mut self, packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates);
+        /// The packet to serve next. `None` only if nothing waits any more (packets may have been dropped here).
+        fn dequeue(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet>;
+        /// A packet arrives while the server is free, since `idle_since`, and nothing waits: what [`Self::enqueue`] and
+        /// [`Self::dequeue`] would do, at once. What goes into service is returned.
+        #[inline]
+        fn pass(&mut self, packet: Packet, idle_since: Time, fates: &mut impl Fates) -> Option<Packet> {
+            let now = packet.arrived;
+            self.enqueue(packet, Some(idle_since), fates);
+            self.dequeue(now, fates)
+        }
+        /// What waits.
+        fn backlog(&self) -> Backlog;
+        /// When [`Self::on_wakeup`] must be called: timers of PIE, adaptive RED, XCP.
+        fn next_wakeup(&self) -> Time {
+            Time::NEVER
+        }
+        /// A timer of the discipline. A packet that arrives or departs at the same instant comes later.
+        fn on_wakeup(&mut self, _now: Time, _idle_since: Option<Time>, _fates: &mut impl Fates) {}
+        /// Private numbers worth showing, by name.
+        fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
+        /// Shows `visitor` the discipline itself.
+        fn visit<V: Visitor>(&mut self, visitor: V) -> V::Out {
+            visitor.visit(self)
+        }
+    }
+}
+
+/// Something to do with a discipline, compiled for each by itself: see [`QueueDiscipline::visit`].
+pub trait Visitor {
+    /// What comes out.
+    type Out;
+    /// Does it.
+    fn visit<Q: QueueDiscipline>(self, queue: &mut Q) -> Self::Out;
+}
+
+/// Something to do with a rule, compiled for each by itself: see [`Admission::visit`].
+pub trait RuleVisitor {
+    /// Does it.
+    fn visit<A: Admission>(self, rule: &mut A);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    /// Overrides every method of the trait of that number, and notes each that is called.
+    #[derive(Clone, Debug, Default)]
+    pub struct Noting<const TRAIT: u8>(RefCell<Vec<&'static str>>);
+
+    impl<const TRAIT: u8> Noting<TRAIT> {
+        fn note<T>(&self, method: &'static str, answer: T) -> T {
+            self.0.borrow_mut().push(method);
+            answer
+        }
+    }
+
+    const WAKEUP: Time = Time(7);
+
+    impl Admission for Noting<0> {
+        fn admit(&mut self, _packet: &Packet, _backlog: Backlog, _idle_since: Option<Time>) -> Verdict {
+            self.note("admit", Verdict::Drop(Cause::Early))
+        }
+        fn plain_limit(&self) -> Option<Limit> {
+            self.note("plain_limit", Some(Limit::Packets(3)))
+        }
+        fn next_wakeup(&self) -> Time {
+            self.note("next_wakeup", WAKEUP)
+        }
+        fn on_wakeup(&mut self, _now: Time, _backlog: Backlog, _idle_since: Option<Time>) {
+            self.note("on_wakeup", ());
+        }
+        fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+            put("own", self.note("gauges", 1.0));
+        }
+        fn visit<V: RuleVisitor>(&mut self, visitor: V) {
+            self.note("visit", ());
+            visitor.visit(self);
+        }
+    }
+
+    impl QueueDiscipline for Noting<1> {
+        fn enqueue(&mut self, _packet: Packet, _idle_since: Option<Time>, _fates: &mut impl Fates) {
+            self.note("enqueue", ());
+        }
+        fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
+            self.note("dequeue", None)
+        }
+        fn pass(&mut self, packet: Packet, _idle_since: Time, _fates: &mut impl Fates) -> Option<Packet> {
+            self.note("pass", Some(packet))
+        }
+        fn backlog(&self) -> Backlog {
+            self.note("backlog", Backlog { packets: 2, ..Backlog::default() })
+        }
+        fn next_wakeup(&self) -> Time {
+            self.note("next_wakeup", WAKEUP)
+        }
+        fn on_wakeup(&mut self, _now: Time, _idle_since: Option<Time>, _fates: &mut impl Fates) {
+            self.note("on_wakeup", ());
+        }
+        fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+            put("own", self.note("gauges", 1.0));
+        }
+        fn visit<V: Visitor>(&mut self, visitor: V) -> V::Out {
+            self.note("visit", ());
+            visitor.visit(self)
+        }
+    }
+
+    base::dispatching_enum! {
+        /// As the registry's are.
+        pub enum AnyRule: admission { Own(Noting<0>), }
+    }
+    base::dispatching_enum! {
+        /// As the registry's are.
+        pub enum AnyDiscipline: queue_discipline { Own(Noting<1>), }
+    }
+
+    struct NoFates;
+
+    impl Fates for NoFates {
+        fn dropped(&mut self, _packet: &Packet, _cause: Cause, _now: Time) {}
+        fn marked(&mut self, _packet: &Packet, _cause: Cause, _now: Time) {}
+    }
+
+    struct Length;
+
+    impl Visitor for Length {
+        type Out = u32;
+        fn visit<Q: QueueDiscipline>(self, queue: &mut Q) -> u32 {
+            queue.backlog().packets
+        }
+    }
+
+    struct ReadLimit<'a>(&'a mut Option<Limit>);
+
+    impl RuleVisitor for ReadLimit<'_> {
+        fn visit<A: Admission>(self, rule: &mut A) {
+            *self.0 = rule.plain_limit();
+        }
+    }
+
+    /// The methods that a trait's declaration in this file lists.
+    fn declared(name: &str) -> Vec<&'static str> {
+        let file = include_str!("discipline.rs");
+        let body = file.split(&format!("pub trait {name}: [")).nth(1).unwrap().split("\n    }\n").next().unwrap();
+        body.split("\n        fn ").skip(1).map(|method| method.split(['(', '<']).next().unwrap()).collect()
+    }
+
+    fn sorted(mut names: Vec<&'static str>) -> Vec<&'static str> {
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    fn own(gauges: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
+        let mut put = Vec::new();
+        gauges(&mut |name, x| put.push((name, x)));
+        assert_eq!(put, [("own", 1.0)]);
+    }
+
+    #[test]
+    fn every_method_of_a_rule_arrives_through_the_enum() {
+        let mut any = AnyRule::from(Noting::default());
+        let packet = Packet::new(0, 0, 1000, Time::ZERO);
+        assert_eq!(any.admit(&packet, Backlog::default(), None), Verdict::Drop(Cause::Early));
+        assert_eq!((any.plain_limit(), any.next_wakeup()), (Some(Limit::Packets(3)), WAKEUP));
+        any.on_wakeup(WAKEUP, Backlog::default(), None);
+        let mut limit = None;
+        any.visit(ReadLimit(&mut limit));
+        assert_eq!(limit, Some(Limit::Packets(3)));
+        own(|put| any.gauges(put));
+        let AnyRule::Own(noting) = any;
+        assert_eq!(sorted(noting.0.take()), sorted(declared("Admission")));
+    }
+
+    #[test]
+    fn every_method_of_a_discipline_arrives_through_the_enum() {
+        let mut any = AnyDiscipline::from(Noting::default());
+        let packet = Packet::new(0, 0, 1000, Time::ZERO);
+        any.enqueue(packet, None, &mut NoFates);
+        assert_eq!((any.dequeue(WAKEUP, &mut NoFates), any.next_wakeup()), (None, WAKEUP));
+        // The default would ask `enqueue` and `dequeue`, and give nothing back.
+        assert_eq!(any.pass(packet, Time::ZERO, &mut NoFates), Some(packet));
+        any.on_wakeup(WAKEUP, None, &mut NoFates);
+        assert_eq!(any.visit(Length), 2);
+        own(|put| any.gauges(put));
+        let AnyDiscipline::Own(noting) = any;
+        assert_eq!(sorted(noting.0.take()), sorted(declared("QueueDiscipline")));
+    }
+}
