@@ -120,11 +120,8 @@ impl Line {
             self.record.counters.arrived += 1;
             self.record.flows[flow as usize].arrived += 1;
         }
-        let was_idle = self.link.serving().is_none();
-        self.link.offer(packet, &mut heard(&mut self.slots, &mut self.record, self.counts));
-        if was_idle {
-            self.begun(now);
-        }
+        let began = self.link.offer(packet, &mut heard(&mut self.slots, &mut self.record, self.counts));
+        self.begun(began, now);
         if counts(self.counts, now) {
             let waiting = self.link.backlog().packets;
             self.record.counters.most = self.record.counters.most.max(waiting);
@@ -140,25 +137,17 @@ impl Line {
     /// Lets the link do all it does until `now`, that instant included.
     pub fn advance(&mut self, now: Time) {
         loop {
-            let done = self.link.serving().map_or(Time::NEVER, |(_, done)| *done);
-            let wake = self.link.next_wakeup();
-            let next = done.min(wake);
+            let next = self.link.next_event().map_or(Time::NEVER, |event| event.at);
             self.sample_until(next.min(now));
-            if next > now || next == Time::NEVER {
-                return;
-            }
-            if wake <= done {
-                self.link.wake(wake, &mut heard(&mut self.slots, &mut self.record, self.counts));
-                continue;
-            }
-            let served = self.link.complete(done, &mut heard(&mut self.slots, &mut self.record, self.counts));
-            if let Some(packet) = served {
+            let mut fates = heard(&mut self.slots, &mut self.record, self.counts);
+            let Some(step) = self.link.advance(now, &mut fates) else { return };
+            if let Some(packet) = step.departed {
                 if packet.flags.has(Flags::CE) {
                     packet::mark(&mut self.slots.list[packet.token as usize]);
                 }
-                self.fly(done + self.wires[packet.flow as usize].0, Side::Forward, packet.token);
+                self.fly(step.at + self.wires[packet.flow as usize].0, Side::Forward, packet.token);
             }
-            self.begun(done);
+            self.begun(step.began, step.at);
         }
     }
 
@@ -166,8 +155,7 @@ impl Line {
     #[must_use]
     pub fn next(&self) -> Time {
         let due = self.flying.peek().map_or(Time::NEVER, |Reverse((due, ..))| *due);
-        let done = self.link.serving().map_or(Time::NEVER, |(_, done)| *done);
-        due.min(done).min(self.link.next_wakeup())
+        due.min(self.link.next_event().map_or(Time::NEVER, |event| event.at))
     }
 
     /// Whether anything is on its way.
@@ -210,8 +198,8 @@ impl Line {
     }
 
     /// Counts what went into service at `now`.
-    fn begun(&mut self, now: Time) {
-        let Some((packet, _)) = self.link.serving() else { return };
+    fn begun(&mut self, packet: Option<Packet>, now: Time) {
+        let Some(packet) = packet else { return };
         self.begun_bytes += u64::from(packet.size);
         if !counts(self.counts, now) {
             return;

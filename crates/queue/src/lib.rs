@@ -21,7 +21,7 @@ mod replay;
 mod signal;
 
 pub use fifo::Fifo;
-pub use link::Link;
+pub use link::{Link, LinkEvent, LinkEventKind, Step};
 pub use order::{Scheduler, Victim};
 pub use port::{Limit, Port};
 pub use registry::Rule;

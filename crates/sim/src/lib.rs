@@ -3,6 +3,7 @@
 //! Two engines run the same transport, laws and queues: the window engine is fast, the reference engine plain. They give
 //! the same bytes; the tests hold their rolling hashes against each other.
 
+mod build;
 mod draw;
 mod floor;
 mod hash;
@@ -10,23 +11,25 @@ mod histogram;
 mod ledger;
 mod merge;
 mod meter;
-mod network;
+mod observer;
 mod outcome;
+mod places;
+mod plan;
 mod probe;
 mod reference;
-mod session;
+mod results;
+mod transfers;
 mod window;
 
 pub use floor::memory_floor;
 pub use outcome::*;
-pub use probe::{PacketRow, PacketTrace};
 
 /// Runs one replication.
 ///
 /// # Errors
 /// [`BuildError`], when the scenario is too large for the engine's integers.
 pub fn simulate(scenario: &scenario::Scenario, replication: u32, options: Options) -> Result<Outcome, BuildError> {
-    let network = network::Network::build(scenario, replication)?;
+    let network = build::network(scenario, replication)?;
     let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
     let tables = network.tables.clone();
     let owners: Vec<u32> = network.flows.iter().map(|flow| flow.party().flow).collect();

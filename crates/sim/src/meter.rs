@@ -1,8 +1,8 @@
 //! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
 
-use crate::network::{Identity, Marks};
-use crate::probe::{PacketTrace, Probe};
-use crate::{ByCause, FlowOutcome, LinkOutcome};
+use crate::plan::{Identity, Marks};
+use crate::probe::Probe;
+use crate::{ByCause, FlowOutcome, LinkOutcome, PacketTrace};
 use base::{Rate, Time};
 use law::CongestionControl;
 use transport::{Counters, Receiver, Sender};
@@ -23,18 +23,25 @@ pub struct LinkTotals {
     pub nonempty: u64,
 }
 
-/// What link number `index` did between two totals, and the packets recorded there.
+/// The totals of a link at the ends of the measured period.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkSpan<'a> {
+    pub from: &'a LinkTotals,
+    pub to: &'a LinkTotals,
+}
+
+/// What link number `index` did in the measured period, and the packets recorded there.
 pub fn link_outcome(
     index: usize,
-    (from, to): (&LinkTotals, &LinkTotals),
+    LinkSpan { from, to }: LinkSpan<'_>,
     rate: Rate,
     marks: &Marks,
     backlog_max: u32,
     probe: Probe,
 ) -> (LinkOutcome, Option<PacketTrace>) {
-    let Probe { samples, losses, watch } = probe;
+    let Probe { samples, losses, tracer } = probe;
     let (backlog_samples, begun_bytes_samples) = samples.series.unwrap_or_default();
-    let (packets, delay_histogram) = watch.map_or((None, Vec::new()), |watch| watch.finish(index as u32));
+    let (packets, delay_histogram) = tracer.map_or((None, Vec::new()), |tracer| tracer.finish(index as u32));
     let span = marks.end - marks.warmup;
     let begun = to.begun - from.begun;
     let waiting = (to.waiting - from.waiting) as f64;

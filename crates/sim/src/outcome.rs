@@ -1,8 +1,7 @@
 //! What a run leaves behind: exact counters, means, samples and traces. Plain numbers; writing them is Python's.
 
-use crate::probe::PacketTrace;
 use base::{Cause, Span, Time};
-use law::{CongestionControl, Control};
+use law::CongestionControl;
 use transport::Sender;
 
 /// Which engine runs the scenario. Both give the same bytes.
@@ -245,6 +244,34 @@ pub struct PageRow {
     pub flow: u32,
 }
 
+/// One data packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketRow {
+    /// When it arrived.
+    pub time: Time,
+    /// Its flow: position in [`Outcome::flows`].
+    pub flow: u32,
+    /// Its sequence number.
+    pub seq: u32,
+    /// Packets that it found waiting.
+    pub backlog: u32,
+    /// When its service began, or it was dropped; [`Time::NEVER`] if it still waited when the run ended.
+    pub left: Time,
+    /// Whether it was dropped.
+    pub dropped: bool,
+}
+
+/// The packets recorded at one link, in the order of their arrivals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PacketTrace {
+    /// Position in [`Outcome::links`].
+    pub link: u32,
+    /// Which of an array.
+    pub member: u32,
+    /// Its packets.
+    pub rows: Vec<PacketRow>,
+}
+
 /// One row of a trace: the sender after an ACK or a timeout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TraceRow {
@@ -311,7 +338,7 @@ pub struct Trace {
 
 impl Trace {
     /// A row from the sender as it stands.
-    pub(crate) fn record(&mut self, now: Time, sender: &Sender<Control>, timeout: bool) {
+    pub(crate) fn record(&mut self, now: Time, sender: &Sender<impl CongestionControl>, timeout: bool) {
         self.rows.push(TraceRow {
             time: now,
             cwnd: sender.control().cwnd(),

@@ -2,19 +2,19 @@
 
 use crate::Gauge;
 use crate::histogram::Histogram;
-use crate::network::Marks;
+use crate::plan::Marks;
 use base::{Bytes, Rate, Span, Time};
 use queue::Backlog;
 
 /// How a link stands at an instant, before anything happens at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct LinkSnapshot {
     pub backlog: Backlog,
     /// What is left of the service in progress.
     pub serving: Span,
 }
 
-impl Standing {
+impl LinkSnapshot {
     /// How long a first-in first-out link would need for all this: what a packet that came now would wait there.
     fn drain(&self, rate: Rate) -> Span {
         match self.backlog.bytes {
@@ -50,15 +50,15 @@ impl LinkSamples {
         }
     }
 
-    pub fn take(&mut self, at: Time, marks: &Marks, standing: &Standing, begun_bytes: u64) {
-        let waiting = standing.backlog.packets;
+    pub fn take(&mut self, at: Time, marks: &Marks, snapshot: &LinkSnapshot, begun_bytes: u64) {
+        let waiting = snapshot.backlog.packets;
         if let Some(series) = &mut self.series {
             series.0.push(waiting);
             series.1.push(begun_bytes);
         }
         if at >= marks.warmup {
             self.backlog.count(u64::from(waiting));
-            self.drain.count(standing.drain(self.rate).0);
+            self.drain.count(snapshot.drain(self.rate).0);
         }
     }
 }
