@@ -1,58 +1,58 @@
-//! Processors that do not go to sleep while something is measured.
+//! Keeps processors out of idle states while something is measured.
 //!
-//! Source: sched(7). An idle processor that has gone to sleep comes late to the next packet; a virtual one, which its
-//! host has to give a place again, by milliseconds. What never has nothing to do never sleeps. `SCHED_IDLE` comes last in
-//! its own group of tasks only: of other groups' tasks without a priority it may take time, of the relay's and the
-//! senders', which have one, never.
+//! Source: sched(7). A processor that sleeps is late for the next packet; a virtual one, which its host must schedule again,
+//! by milliseconds. A busy thread keeps its CPU out of idle states. `SCHED_IDLE` is the lowest class within its own group of
+//! tasks only: from tasks of other groups without a priority it may take time, from the relay and the senders, which have one,
+//! never.
 
-#![expect(unsafe_code, reason = "which processors, and after whom, are calls of the C library")]
+#![expect(unsafe_code, reason = "affinity and scheduling class are calls of the C library")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, available_parallelism};
 
-/// More processors are not kept awake: they would be slower for all the power that it takes.
-const MOST: usize = 16;
+/// On machines with more processors none is kept awake: the power that it takes would slow them all down.
+const MAX_CPUS: usize = 16;
 
-/// Does some work while a thread on each processor of this process does nothing at all, after everything that has
-/// anything to do (`SCHED_IDLE`). None if a container has a share of the processors' time, which they would use up.
-pub fn kept_awake<R>(work: impl FnOnce() -> R) -> R {
+/// Does `work` while a thread on each processor of this process spins in the lowest class (`SCHED_IDLE`). No processor is kept
+/// awake in a container that has a share of their time, which spinning would use up.
+pub fn with_cpus_awake<R>(work: impl FnOnce() -> R) -> R {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for processor in kept() {
+        for cpu in cpus_to_keep_awake() {
             let done = &done;
-            // Without a thread this processor sleeps, and is late as it would have been.
+            // If there is no thread, this processor sleeps as it would have done anyway.
             let _ = Builder::new().name("awake".into()).spawn_scoped(scope, move || {
-                // Else not at all: it would be in the way.
-                if comes_last() && stays_on(processor) {
-                    // Without the processor's hint for such loops, at which a host may take it away.
+                // In any other class it would take time from the work.
+                if set_lowest_class() && pin_to(cpu) {
+                    // Without the processor's hint for such loops, on which a host may take the processor away.
                     while !done.load(Ordering::Relaxed) {}
                 }
             });
         }
-        let _end = End(&done);
+        let _stop = StopOnDrop(&done);
         work()
     })
 }
 
-/// Says that it is over however the work ends.
-struct End<'a>(&'a AtomicBool);
+/// Stops the threads however the work ends.
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for End<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Processors that are kept awake.
-fn kept() -> Vec<usize> {
-    let list = processors();
+/// The processors that are kept awake.
+fn cpus_to_keep_awake() -> Vec<usize> {
+    let list = allowed_cpus();
     // What may be used at once, shares of containers included.
     let usable = available_parallelism().map_or(0, usize::from);
-    if list.len() <= MOST.min(usable) { list } else { Vec::new() }
+    if list.len() <= MAX_CPUS.min(usable) { list } else { Vec::new() }
 }
 
-/// Those that this thread may run on.
-fn processors() -> Vec<usize> {
+/// The processors that this thread may run on.
+fn allowed_cpus() -> Vec<usize> {
     // SAFETY: a set of bits, for which all zeros are a value.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the set outlives the call, which is told its size; 0 is this thread.
@@ -60,22 +60,22 @@ fn processors() -> Vec<usize> {
         return Vec::new();
     }
     // SAFETY: only numbers that the set has room for.
-    (0..libc::CPU_SETSIZE as usize).filter(|&processor| unsafe { libc::CPU_ISSET(processor, &set) }).collect()
+    (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
 }
 
-/// Puts this thread after all others; whether the system allowed it.
-fn comes_last() -> bool {
+/// Puts this thread into the lowest scheduling class. Returns whether the system allowed it.
+fn set_lowest_class() -> bool {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: parameters that outlive the call; 0 is this thread.
     (unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) }) == 0
 }
 
-/// Keeps this thread on a processor; whether the system allowed it.
-fn stays_on(processor: usize) -> bool {
+/// Keeps this thread on a processor. Returns whether the system allowed it.
+fn pin_to(cpu: usize) -> bool {
     // SAFETY: a set of bits, for which all zeros are a value.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: a number that came out of such a set.
-    unsafe { libc::CPU_SET(processor, &mut set) };
+    unsafe { libc::CPU_SET(cpu, &mut set) };
     // SAFETY: the set outlives the call, which is told its size; 0 is this thread.
     (unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) }) == 0
 }
@@ -84,7 +84,7 @@ fn stays_on(processor: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// How many threads of this process keep a processor awake, all of which come last.
+    /// How many threads of this process keep a processor awake, all in the lowest class.
     fn awake() -> usize {
         let list = std::fs::read_dir("/proc/self/task").unwrap().filter_map(Result::ok);
         let named = list.filter(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|n| n == "awake\n"));
@@ -108,13 +108,13 @@ mod tests {
 
     #[test]
     fn each_processor_has_a_thread_until_the_work_is_done() {
-        if kept().is_empty() {
+        if cpus_to_keep_awake().is_empty() {
             eprintln!("skipped: too many processors, or only a share of them");
             return;
         }
-        assert!(kept_awake(|| soon(kept().len())));
+        assert!(with_cpus_awake(|| soon(cpus_to_keep_awake().len())));
         assert!(soon(0));
-        let panics = std::panic::catch_unwind(|| kept_awake(|| panic!("the work fails")));
+        let panics = std::panic::catch_unwind(|| with_cpus_awake(|| panic!("the work fails")));
         assert!(panics.is_err() && soon(0));
     }
 }

@@ -85,19 +85,19 @@ mod tests {
     }
 
     /// What `open` gives: the place, and the transfer of `segments` that opened at `now`.
-    fn opened(place: u32, now: Time, segments: u32) -> Option<(u32, OpenTransfer)> {
-        Some((place, OpenTransfer { opened: now, segments }))
+    fn opened(place: u32, now: Time, segments: u32) -> (u32, OpenTransfer) {
+        (place, OpenTransfer { opened: now, segments })
     }
 
     #[test]
     fn the_lowest_free_place_is_taken_and_the_others_wait() {
         let mut places = session("replay", 2, Time::NEVER);
         assert_eq!(places.due(), ms(1));
-        assert_eq!((places.open(ms(1)), places.open(ms(1))), (opened(0, ms(1), 1), opened(1, ms(1), 2)));
+        assert_eq!((places.open(ms(1)), places.open(ms(1))), (Some(opened(0, ms(1), 1)), Some(opened(1, ms(1), 2))));
         // The third is due, and has no place.
         assert_eq!(places.due(), Time::NEVER);
         assert_eq!(places.close(ms(9), 1), None);
-        assert_eq!((places.due(), places.open(ms(9))), (ms(9), opened(1, ms(9), 3)));
+        assert_eq!((places.due(), places.open(ms(9))), (ms(9), Some(opened(1, ms(9), 3))));
         places.close(ms(10), 1);
         places.close(ms(11), 0);
         assert_eq!((places.due(), places.free.pop()), (Time::NEVER, Some(Reverse(0))));
@@ -119,7 +119,7 @@ mod tests {
     fn nothing_opens_from_the_stop_on() {
         assert_eq!(session("replay", 1, ms(1)).due(), Time::NEVER);
         let mut places = session("replay", 1, Time(ms(1).0 + 1));
-        assert_eq!((places.due(), places.open(ms(1))), (ms(1), opened(0, ms(1), 1)));
+        assert_eq!((places.due(), places.open(ms(1))), (ms(1), Some(opened(0, ms(1), 1))));
         // The second was due before the stop, and has its place after it.
         places.close(ms(2), 0);
         assert_eq!(places.due(), Time::NEVER);

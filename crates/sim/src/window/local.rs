@@ -117,14 +117,11 @@ impl Local {
         let Self { queue, busy, waiting, ledger } = self;
         let state = ServerState { busy: *busy, free: core.free, waiting: *waiting, begun: 0 };
         let plain = if O::ACTIVE { None } else { core.plain_service() };
-        let state = match plain {
-            Some(tx) => {
-                queue.visit(Serve::<O, true> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
-            }
-            None => {
-                let tx = Tx::default();
-                queue.visit(Serve::<O, false> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
-            }
+        let state = if let Some(tx) = plain {
+            queue.visit(Serve::<O, true> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
+        } else {
+            let tx = Tx::default();
+            queue.visit(Serve::<O, false> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
         };
         (*busy, *waiting, core.free) = (state.busy, state.waiting, state.free);
     }
