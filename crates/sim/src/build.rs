@@ -168,7 +168,7 @@ fn packets_per_second(group: &Group) -> f64 {
     group.traffic.peak().map_or(f64::INFINITY, |rate| rate.bytes_in(Span::secs(1)) / group.packet.0 as f64)
 }
 
-/// Sequence numbers have 32 bits: TCP sends what its narrowest link passes, datagrams what their source says.
+/// Sequence numbers have 32 bits: TCP sends at most what its narrowest link passes, datagrams what their source gives.
 fn check_sequence_numbers(scenario: &Scenario, index: usize, group: &Group) -> Result<(), BuildError> {
     let narrowest = group.path.iter().map(|hop| scenario.links[hop.link].fastest().0).min().unwrap_or(0);
     // Each transfer of a session leaves one number out, and may be of one segment.

@@ -1,5 +1,5 @@
-//! Who watches single packets and ACKs of the window engine. The engine is compiled for each observer by itself, so that a
-//! run that nobody watches pays nothing.
+//! Observers of single packets and ACKs in the window engine. The engine is compiled for each kind of observer by itself, so
+//! that a run without one pays nothing.
 
 use crate::hash::{PacketFate, Rolling};
 use crate::ledger::Ledger;
@@ -9,12 +9,12 @@ use law::CongestionControl;
 use queue::Packet;
 use transport::Sender;
 
-/// Watches one link, or one sender and its receiver.
+/// Observes one link, or one sender and its receiver.
 pub trait Observer: std::fmt::Debug + Default {
-    /// Whether it wants to be told of single packets and ACKs: where not, the engine does not even prepare them.
+    /// Whether it looks at single packets and ACKs; if not, the engine does not even prepare what it would show.
     const ACTIVE: bool;
 
-    /// That of a link where packets are recorded, if there is a tracer.
+    /// The observer of a link; packets are recorded by `tracer`, if there is one.
     fn of_link(tracer: Option<Box<PacketTracer>>) -> Self;
 
     /// `packet` arrives at the link and finds `backlog` packets waiting.
@@ -49,11 +49,11 @@ pub trait Observer: std::fmt::Debug + Default {
     #[inline]
     fn on_delivery(&mut self, _now: Time, _seq: u32) {}
 
-    /// The hash of everything that it was told, and the tracer.
+    /// The hash of everything observed, and the tracer.
     fn finish(self) -> (Rolling, Option<Box<PacketTracer>>);
 }
 
-/// Nobody watches.
+/// Observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;
 

@@ -28,13 +28,13 @@ pub struct Network {
     pub tables: Vec<u32>,
     /// The flows of the scenario, groups in its order.
     pub identities: Vec<Identity>,
-    /// Whoever sends: one for each of them, but for sessions, of which each place is one.
+    /// The senders: one for each flow of the scenario, and for a session one for each of its places.
     pub flows: Vec<FlowPlan>,
     pub sessions: Vec<SessionPlan>,
     pub marks: Marks,
 }
 
-/// A link as the scenario says it, with its discipline and its random streams ready.
+/// A link of the scenario, with its discipline and its random streams ready.
 #[derive(Debug)]
 pub struct LinkPlan {
     pub rate: Rate,

@@ -15,7 +15,7 @@ use crate::plan::{FlowPlan, FlowSender, Identity, Marks, Network, SessionPlan};
 use crate::probe::{LinkSnapshot, Probe};
 use crate::results::{FinalTally, outcomes};
 use crate::transfers::TransferMeter;
-use crate::{Balance, Options, Outcome, Trace, cause_index};
+use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
 use base::{Cause, Flags, Header, Rate, Span, Stream, Time};
 use endpoints::{AccessLink, Endpoints, Outbox};
 use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
@@ -318,7 +318,7 @@ impl Engine {
         }
     }
 
-    /// Calls the sender, sends what it state over, and keeps its timer in the heap.
+    /// Calls the sender, sends what it hands over, and keeps its timer in the heap.
     fn with_sender(&mut self, now: Time, f: usize, call: impl FnOnce(&mut FlowSender, &mut Outbox)) {
         let mut out = Outbox::default();
         call(&mut self.endpoints[f].tcp().sender, &mut out);
@@ -475,7 +475,7 @@ impl Engine {
                 let ends = &mut self.endpoints[packet.flow as usize];
                 ends.dropped += 1;
                 if let Some(trace) = &mut ends.trace {
-                    trace.drops.push((now, l as u32, packet.token));
+                    trace.drops.push(TraceDrop { time: now, link: l as u32, seq: packet.token });
                 }
             }
         }

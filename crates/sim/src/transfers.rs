@@ -1,7 +1,6 @@
 //! What became of the transfers of a group, the same for both engines. A transfer is measured by when it opened: those from
 //! the warm-up on count.
 
-use crate::histogram::Histogram;
 use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{Identity, Marks, SessionPlan};
 use crate::{PageRow, TransferOutcome, TransferRow};
@@ -13,9 +12,6 @@ pub struct TransferMeter {
     marks: Marks,
     series: bool,
     out: TransferOutcome,
-    durations: Histogram,
-    slowdowns: Histogram,
-    pages: Histogram,
     /// Picoseconds for which transfers were open in the measured period.
     open: u128,
     /// By sample: how many more are open at it than at the one before.
@@ -27,16 +23,7 @@ const SLOWDOWN: f64 = 1024.0;
 
 impl TransferMeter {
     pub fn new(marks: Marks, series: bool) -> Self {
-        Self {
-            marks,
-            series,
-            out: TransferOutcome::default(),
-            durations: Histogram::default(),
-            slowdowns: Histogram::default(),
-            pages: Histogram::default(),
-            open: 0,
-            steps: Vec::new(),
-        }
+        Self { marks, series, out: TransferOutcome::default(), open: 0, steps: Vec::new() }
     }
 
     /// One for each group of `identities`, which are in the order of groups.
@@ -66,11 +53,11 @@ impl TransferMeter {
         self.out.completed += 1;
         self.out.segments += u64::from(open.segments);
         self.out.duration_sum += u128::from(duration.0);
-        self.durations.count(duration.0);
+        self.out.durations.count(duration.0);
         let ideal = who.ideal(open.segments);
         let slowdown = (duration.as_secs() / ideal.as_secs() * SLOWDOWN).round() as u64;
         self.out.slowdown_sum += slowdown;
-        self.slowdowns.count(slowdown);
+        self.out.slowdowns.count(slowdown);
         if self.series {
             let (group, flow, segments) = (who.group, who.index, open.segments);
             self.out.rows.push(TransferRow { opened: open.opened, done, group, flow, segments, ideal });
@@ -84,7 +71,7 @@ impl TransferMeter {
         }
         self.out.pages += 1;
         self.out.page_sum += u128::from((done - opened).0);
-        self.pages.count((done - opened).0);
+        self.out.page_durations.count((done - opened).0);
         if self.series {
             self.out.page_rows.push(PageRow { opened, done, group: who.group, flow: who.index });
         }
@@ -106,9 +93,6 @@ impl TransferMeter {
         let Marks { warmup, end, .. } = self.marks;
         self.out.open_mean = self.open as f64 / (end - warmup).0 as f64;
         self.count_open();
-        self.out.durations = self.durations.into_counts();
-        self.out.slowdowns = self.slowdowns.into_counts();
-        self.out.page_durations = self.pages.into_counts();
         self.out.rows.sort_unstable();
         self.out.page_rows.sort_unstable();
         self.out
@@ -147,13 +131,14 @@ impl TransferMeter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::histogram::Histogram;
     use base::Span;
 
     fn ms(n: u64) -> Time {
         Time::ZERO + Span::millis(n)
     }
 
-    /// Packets of 1 ms on the slowest link, and 10 ms for one alone.
+    /// A packet takes 1 ms on the slowest link, and 10 ms to the receiver.
     fn who() -> Identity {
         Identity {
             group: 3,
@@ -199,7 +184,7 @@ mod tests {
         // 20 ms, where six segments need 10 and 5 ms at least: 4/3, in 1024ths.
         let mut expected = Histogram::default();
         expected.count(1365);
-        assert_eq!((out.slowdowns, out.slowdown_sum), (expected.into_counts(), 1365));
+        assert_eq!((out.slowdowns, out.slowdown_sum), (expected, 1365));
         assert_eq!(out.page_sum, u128::from(Span::millis(51).0));
     }
 

@@ -83,9 +83,9 @@ impl PacketTracer {
     }
 
     /// The packets recorded, and the histogram of waiting times in picoseconds, empty unless asked for.
-    pub fn finish(self, link: u32) -> (Option<PacketTrace>, Vec<u64>) {
+    pub fn finish(self, link: u32) -> (Option<PacketTrace>, Histogram) {
         let trace = (!self.recorded.is_empty()).then_some(PacketTrace { link, member: 0, rows: self.rows });
-        (trace, self.delays.unwrap_or_default().into_counts())
+        (trace, self.delays.unwrap_or_default())
     }
 }
 

@@ -1,4 +1,4 @@
-//! One sender of the reference engine with its receiver, and what it state over.
+//! A sender of the reference engine with its receiver, and what it hands over.
 
 use crate::Trace;
 use crate::hash::Rolling;
@@ -54,7 +54,7 @@ impl Endpoints {
     }
 }
 
-/// Segments that TCP state over during one call.
+/// Segments that TCP hands over during one call.
 #[derive(Default)]
 pub struct Outbox(pub Vec<(u32, Flags, Header)>);
 

@@ -1,14 +1,14 @@
-//! What links of the window engine have in common, whoever serves their packets: clock, totals, routes, measurements.
+//! What links of the window engine have in common, however packets are served: clock, totals, routes, measurements.
 
 use super::headers::NONE;
 use super::ring::Rec;
 use super::service::{Service, Tx};
 use super::shared::Shared;
-use crate::cause_index;
 use crate::meter::LinkTotals;
 use crate::observer::Observer;
 use crate::plan::Marks;
 use crate::probe::{LinkSnapshot, Probe};
+use crate::{TraceDrop, cause_index};
 use base::{Cause, Flags, Header, Span, Stream, Time};
 use queue::Packet;
 use scenario::Loss;
@@ -131,7 +131,7 @@ impl<O: Observer> LinkCore<O> {
                 self.probe.losses.on_drop(rec.time, rec.flow());
             }
             if let Some(trace) = &mut shared.traces[f] {
-                trace.drops.push((rec.time, self.index, rec.seq()));
+                trace.drops.push(TraceDrop { time: rec.time, link: self.index, seq: rec.seq() });
             }
         }
     }
@@ -151,7 +151,7 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// The header of `packet` goes on.
+    /// Passes the header of `packet` on with it.
     #[cold]
     pub fn put_header(&self, packet: &Packet, shared: &mut Shared) {
         let lane = self.lane(packet.flow, packet.flags);
@@ -193,7 +193,7 @@ impl<O: Observer> LinkCore<O> {
     pub fn mark_after(&self, at: Time, timer: Time, marks: &Marks) -> Time {
         let next = self.next_sample.min(timer);
         let next = if at < marks.warmup { next.min(marks.warmup) } else { next };
-        // What comes at or after the end never happens.
+        // What lies at or after the end never happens.
         if next >= marks.end { Time::NEVER } else { next }
     }
 }

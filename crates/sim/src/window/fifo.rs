@@ -1,8 +1,8 @@
 //! First-in first-out links of the window engine, in closed form: a packet that arrives at t begins service at
-//! max(t, free). With a plain limit and one size of packet the clock alone decides (`serve_plain`); rules are asked for
+//! max(t, free). With a plain limit and one size of packet that is all it takes to decide (`serve_plain`); rules are asked for
 //! each arrival (`serve_until_mark`, compiled for each rule by itself).
 //!
-//! Sums are taken at marks, which lie lazily before the next arrival, as the timers of rules do.
+//! Sums are taken at marks; marks and the timers of rules are caught up on before the next arrival.
 
 use super::core::LinkCore;
 use super::results::LinkResult;
@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 pub struct Fifo {
     rule: AnyAdmission,
     waiting: AnyWaitingQueue,
-    /// The longest wait that still is within the buffer, for the clock alone to decide.
+    /// Where the clock decides: the longest wait that still is within the buffer.
     longest_wait: Option<Span>,
     /// The longest that any packet waited, where the clock decides.
     longest_seen: Span,

@@ -39,7 +39,7 @@ pub struct TcpFlow<O> {
     next_mark: Time,
     receiver_warm: Time,
     meter: FlowMeter,
-    /// Of a place: the transfer that is open, and since when its sender knows that all has arrived.
+    /// Of a place: the transfer that is open, and since when its sender knows that everything arrived.
     open: Option<OpenTransfer>,
     ended: Option<Time>,
     observer: O,
@@ -262,7 +262,7 @@ impl<O: Observer> TcpFlow<O> {
         next.min((self.plan.sender.deadline(), Next::Timer)).min((self.start, Next::Start)).min((self.stop, Next::Stop))
     }
 
-    /// The ACK that came through the return links; those before it were lost there.
+    /// The ACK that arrived through the return links; those before it were lost there.
     fn ack_numbered(&mut self, number: u32) -> Option<Ack> {
         let lost = number.wrapping_sub(self.first_ack) as usize;
         self.acks.drain(..lost);

@@ -1,12 +1,12 @@
 //! Headers on their way, beside the records of their packets, for the flows that need them.
 //!
 //! Packets of one flow never overtake each other, so each hop of such a flow has a lane of its own: first in, first out.
-//! Whoever state a packet on puts its header there; whoever hears of the packet takes it, also if it is dropped then.
+//! Who sends a packet on puts its header there; who receives the packet takes it, also if it is dropped then.
 
 use base::Header;
 use std::collections::VecDeque;
 
-/// No lane: the flow's packets carry no headers, or do not come here.
+/// No lane: the flow's packets carry no headers, or do not cross the link.
 pub const NONE: u32 = u32::MAX;
 
 /// The lanes of one flow: the one into its first link, and the one to its receiver.

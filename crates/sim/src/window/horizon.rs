@@ -175,8 +175,8 @@ buffer = "10 packets"
     #[test]
     fn datagrams_make_windows_no_shorter() {
         assert_eq!(parts_with(&[TCP, DATAGRAMS]), parts_with(&[TCP]));
-        let alone = parts_with(&[DATAGRAMS]);
-        assert!(alone.iter().all(|part| part.window == Span(u64::MAX)), "{alone:?}");
+        let datagrams = parts_with(&[DATAGRAMS]);
+        assert!(datagrams.iter().all(|part| part.window == Span(u64::MAX)), "{datagrams:?}");
     }
 
     #[test]
@@ -198,9 +198,9 @@ buffer = "10 packets"
             parts(&crate::build::network(&scenario, 0).expect("small"))
         };
         // 19 ms of the round trip are not the link's, which takes 0.8 ms for a packet.
-        let alone = of("\"d[*]\"");
-        assert_eq!(alone.len(), 503);
-        assert!(alone[3..].iter().all(|part| part.order.len() == 1 && part.window == Span(20_800_000_000)));
+        let apart = of("\"d[*]\"");
+        assert_eq!(apart.len(), 503);
+        assert!(apart[3..].iter().all(|part| part.order.len() == 1 && part.window == Span(20_800_000_000)));
         // All meet at link c. From d to c it takes 1.8 ms, and back the 19 ms that the links leave and 0.8 ms.
         let star = of("\"d[*]\", \"c\"");
         assert_eq!(star.len(), 3);

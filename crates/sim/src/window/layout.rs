@@ -110,7 +110,7 @@ fn lay_lanes(network: &Network, layout: &mut Layout, shared: &mut Shared) {
 
 /// The table of a link that these flows cross, in the order of their numbers.
 fn table(network: &Network, link: usize, hops: &[Hop]) -> FlowTable {
-    // A link without flows serves nobody; one packet size is as good as another.
+    // A link without flows has nothing to serve; one packet size is as good as another.
     let (Some(first), Some(last)) = (hops.first(), hops.last()) else {
         let service = Service::One(Tx { size: HEADER, time: Span(1) });
         return FlowTable { first: 0, routes: Vec::new(), service, lanes: Vec::new() };

@@ -1,7 +1,7 @@
 //! A session of the window engine: runs its places ahead, each until its transfer ends, and opens what is due in the order
 //! of time.
 //!
-//! Places couple through their session alone, and only where a transfer ends. So each runs by itself up to its end or the
+//! Places affect each other through their session alone, and only where a transfer ends. So each runs by itself up to its end or the
 //! horizon; then ends and openings are taken in order, and a place that is opened runs on from there.
 
 use super::bucket::{Bucket, Window};

@@ -1,6 +1,6 @@
 //! A source of datagrams in the window engine: emits everything before its horizon, and counts what is delivered.
 //!
-//! Nothing comes back, so the horizon is the end of the window and nothing else: no link has to be waited for. Deliveries
+//! There are no ACKs, so the horizon is the end of the window and nothing else: a source waits for no link. Deliveries
 //! are counted when the flow is next visited, each by its own time.
 
 use super::access_path::AccessPath;
@@ -71,7 +71,7 @@ impl<O: Observer> Source<O> {
         next.saturating_add(self.plan.party.first_link_delay).min(self.access.due())
     }
 
-    /// Takes note of what reaches the receiver before the end of the run.
+    /// Counts what reaches the receiver before the end of the run.
     fn deliver(&mut self, ring: &mut Ring, marks: &Marks) {
         let all = ring.all();
         let n = all.partition_point(|rec| rec.time < marks.end);
