@@ -55,7 +55,8 @@ pub struct RelayReport {
 /// An error of the operating system at a device.
 pub fn relay(
     emulator: Emulator,
-    (client, server): (&Tun, &Tun),
+    client: &Tun,
+    server: &Tun,
     config: &RelayConfig,
     stop: &AtomicBool,
 ) -> io::Result<RelayReport> {

@@ -79,7 +79,7 @@ impl Bottleneck {
             // A thread of its own, because it may get a priority.
             let work = || {
                 std::thread::scope(|scope| {
-                    let relaying = scope.spawn(|| relay(emulator, (client, server), &config, stop));
+                    let relaying = scope.spawn(|| relay(emulator, client, server, &config, stop));
                     relaying.join().expect("a relay does not panic")
                 })
             };

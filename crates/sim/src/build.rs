@@ -6,7 +6,7 @@ use crate::BuildError;
 use crate::draw::{self, Draws, Expanded, Propagation};
 use crate::places::SessionPlaces;
 use crate::plan::{
-    FlowControl, FlowPlan, FlowSender, Identity, Marks, Network, Party, SessionPlan, SourcePlan, TcpPlan,
+    FlowControl, FlowPlan, FlowSender, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
 };
 use base::{Rate, Span, Stream, Time};
 use law::CongestionControl;
@@ -87,7 +87,7 @@ impl Builder<'_> {
             return_delay: round_trip.return_delay,
             access,
             access_buffer: group.access.buffer,
-            jitter: (jitter > Span::ZERO).then(|| (jitter, stream(&purpose(place)))),
+            jitter: (jitter > Span::ZERO).then(|| SendJitter { longest: jitter, stream: stream(&purpose(place)) }),
             packet: group.packet.0 as u32,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
         };

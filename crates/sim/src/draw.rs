@@ -3,7 +3,7 @@
 //! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose), and made only where something
 //! is drawn.
 
-use crate::plan::{LinkPlan, ProbePlan};
+use crate::plan::{InjectedLoss, LinkPlan, ProbePlan};
 use base::{Span, Stream, Time};
 use queue::Port;
 use scenario::{By, Group, Hop, Link, ParetoQuantiles, Pick, Quantity, Rtt, Scenario, Start, Stop, Values};
@@ -11,8 +11,14 @@ use scenario::{By, Group, Hop, Link, ParetoQuantiles, Pick, Quantity, Rtt, Scena
 /// The links of all tables one after the other: those of an array lie together.
 #[derive(Debug)]
 pub struct Expanded {
-    /// By table: the first of its links, and their number.
-    tables: Vec<(u32, u32)>,
+    tables: Vec<Table>,
+}
+
+/// The links of one table of the file.
+#[derive(Clone, Copy, Debug)]
+struct Table {
+    first: u32,
+    count: u32,
 }
 
 impl Expanded {
@@ -21,7 +27,7 @@ impl Expanded {
         let tables = links.iter().map(|link| {
             let first = next;
             next += link.count;
-            (first, link.count)
+            Table { first, count: link.count }
         });
         Self { tables: tables.collect() }
     }
@@ -29,7 +35,7 @@ impl Expanded {
     /// The links that flow `flow` of its group crosses.
     pub fn path(&self, path: &[Hop], flow: u32) -> Vec<u32> {
         let which = |hop: &Hop| {
-            let (first, count) = self.tables[hop.link];
+            let Table { first, count } = self.tables[hop.link];
             first
                 + match hop.pick {
                     Pick::One(i) => i,
@@ -41,7 +47,7 @@ impl Expanded {
 
     /// Links by table.
     pub fn counts(&self) -> Vec<u32> {
-        self.tables.iter().map(|table| table.1).collect()
+        self.tables.iter().map(|table| table.count).collect()
     }
 }
 
@@ -61,15 +67,15 @@ fn plan(scenario: &Scenario, replication: u32, i: usize, link: &Link, member: u3
         1 => Stream::new(scenario.seed, replication, ("link", i as u64), purpose),
         _ => of_array(purpose),
     };
-    let rate = link.rate_range.map_or(link.rate, |range| between(range, of_array("rate")));
-    let delay = link.delay_range.map_or(link.delay, |range| between(range, of_array("delay")));
+    let rate = link.rate_range.map_or(link.rate, |(from, to)| between(from, to, of_array("rate")));
+    let delay = link.delay_range.map_or(link.delay, |(from, to)| between(from, to, of_array("delay")));
     let port = Port { rate, ..scenario.port(i) };
     LinkPlan {
         rate,
         delay,
         queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
         limit: link.buffer,
-        loss: link.loss.map(|loss| (loss, stream("loss"))),
+        loss: link.loss.map(|loss| InjectedLoss { loss, stream: stream("loss") }),
         probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }),
     }
 }
@@ -85,7 +91,7 @@ fn probe(scenario: &Scenario, link: Hop) -> ProbePlan {
     }
 }
 
-fn between<T: Quantity>((from, to): (T, T), mut stream: Stream) -> T {
+fn between<T: Quantity>(from: T, to: T, mut stream: Stream) -> T {
     T::of(stream.span_between(Span(from.base()), Span(to.base())).0)
 }
 
@@ -109,7 +115,7 @@ pub struct RoundTrip {
 /// What the flows of one group draw.
 pub struct Draws<'a> {
     group: &'a Group,
-    /// The law of their RTTs, where its quantiles are dealt out.
+    /// The distribution of their RTTs, where each flow gets a quantile of it.
     quantiles: Option<ParetoQuantiles>,
 }
 
@@ -184,7 +190,7 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// That of flow `i` of `n`.
+/// The value of flow `i` of `n`.
 fn value<T: Quantity>(values: &Values<T>, i: u32, n: u32, stream: impl FnOnce() -> Stream) -> T {
     match values {
         Values::Same(x) => *x,
@@ -193,7 +199,7 @@ fn value<T: Quantity>(values: &Values<T>, i: u32, n: u32, stream: impl FnOnce() 
             let step = u128::from(to.base() - from.base()) * u128::from(i) / u128::from(n - 1);
             T::of(from.base() + step as u64)
         }
-        Values::Uniform(from, to) => between((*from, *to), stream()),
+        Values::Uniform(from, to) => between(*from, *to, stream()),
         Values::List(list) => pick_one(list, i, n, stream),
     }
 }

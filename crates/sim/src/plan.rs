@@ -42,8 +42,40 @@ pub struct LinkPlan {
     pub queue: AnyQueue,
     /// Its buffer.
     pub limit: Limit,
-    pub loss: Option<(Loss, Stream)>,
+    pub loss: Option<InjectedLoss>,
     pub probe: ProbePlan,
+}
+
+/// Packets that are lost on purpose.
+#[derive(Clone, Debug)]
+pub struct InjectedLoss {
+    pub loss: Loss,
+    pub stream: Stream,
+}
+
+impl InjectedLoss {
+    /// Whether the arrival is lost that is number `arrived`, counted from 1.
+    pub fn hits(&mut self, arrived: u64) -> bool {
+        match self.loss {
+            Loss::Random(p) => self.stream.unit() < p,
+            Loss::Every(n) => arrived.is_multiple_of(n),
+        }
+    }
+}
+
+/// The random time by which each packet enters the sender's own link later.
+#[derive(Clone, Debug)]
+pub struct SendJitter {
+    pub longest: Span,
+    pub stream: Stream,
+}
+
+impl SendJitter {
+    /// That of the next packet.
+    #[inline]
+    pub fn next(&mut self) -> Span {
+        self.stream.span_between(Span::ZERO, self.longest)
+    }
 }
 
 /// What is to be measured at a link beside its totals.
@@ -160,7 +192,7 @@ pub struct Party {
     pub access: Span,
     /// Packets that may wait at the sender's own link.
     pub access_buffer: Option<u32>,
-    pub jitter: Option<(Span, Stream)>,
+    pub jitter: Option<SendJitter>,
     /// Size of a data packet on the wire; their mean, where sizes are drawn.
     pub packet: u32,
     pub traced: bool,

@@ -11,15 +11,15 @@ mod sessions;
 use crate::hash::Rolling;
 use crate::ledger::Ledger;
 use crate::meter::{FlowMeter, LinkSpan, LinkTotals, Tally, link_outcome};
-use crate::plan::{FlowPlan, FlowSender, Identity, Marks, Network, SessionPlan};
+use crate::plan::{FlowPlan, FlowSender, Identity, InjectedLoss, Marks, Network, SendJitter, SessionPlan};
 use crate::probe::{LinkSnapshot, Probe};
 use crate::results::{FinalTally, outcomes};
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
-use base::{Cause, Flags, Header, Rate, Span, Stream, Time};
+use base::{Cause, Flags, Header, Rate, Span, Time};
 use endpoints::{AccessLink, Endpoints, Outbox};
 use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
-use scenario::{HEADER, Loss};
+use scenario::HEADER;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use transport::Ack;
@@ -60,33 +60,47 @@ enum Event {
     Arrive(usize, Packet),
 }
 
-/// Heap entry: (time, phase, flow, order pushed) decide, the event follows.
-type Entry = (Time, Phase, u32, u64, Event);
+/// When an event happens, and its place among those of the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    time: Time,
+    phase: Phase,
+    flow: u32,
+    /// In the order in which they were put into the heap.
+    pushed: u64,
+}
 
-impl PartialEq for Event {
-    fn eq(&self, _other: &Self) -> bool {
-        true
+/// An event in the heap; its key alone orders it.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: Key,
+    event: Event,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
     }
 }
 
-impl Eq for Event {}
+impl Eq for Entry {}
 
-impl PartialOrd for Event {
+impl PartialOrd for Entry {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Event {
-    fn cmp(&self, _other: &Self) -> std::cmp::Ordering {
-        std::cmp::Ordering::Equal
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
     }
 }
 
 /// One link: the queue crate's own, and a running account of it.
 struct Node {
     link: Link<AnyQueue>,
-    loss: Option<(Loss, Stream)>,
+    loss: Option<InjectedLoss>,
     totals: LinkTotals,
     warm: LinkTotals,
     touched: Time,
@@ -205,12 +219,11 @@ pub fn run(network: Network, options: Options) -> Outcome {
         }
         engine.open_next(Time::ZERO, s);
     }
-    while let Some(&Reverse((time, ..))) = engine.heap.peek()
+    while let Some(&Reverse(Entry { key: Key { time, .. }, event })) = engine.heap.peek()
         && time < marks.end
     {
-        if let Some(Reverse((time, _, _, _, event))) = engine.heap.pop() {
-            engine.dispatch(time, event);
-        }
+        engine.heap.pop();
+        engine.dispatch(time, event);
     }
     engine.finish(options, &rates)
 }
@@ -218,7 +231,8 @@ pub fn run(network: Network, options: Options) -> Outcome {
 impl Engine {
     fn push(&mut self, time: Time, phase: Phase, flow: u32, event: Event) {
         self.pushed += 1;
-        self.heap.push(Reverse((time, phase, flow, self.pushed, event)));
+        let key = Key { time, phase, flow, pushed: self.pushed };
+        self.heap.push(Reverse(Entry { key, event }));
     }
 
     fn dispatch(&mut self, now: Time, event: Event) {
@@ -337,10 +351,7 @@ impl Engine {
         let ends = &mut self.endpoints[f];
         let sizes = ends.plan.sizes();
         let party = ends.plan.party_mut();
-        let late = match &mut party.jitter {
-            Some((jitter, stream)) => stream.span_between(Span::ZERO, *jitter),
-            None => Span::ZERO,
-        };
+        let late = party.jitter.as_mut().map_or(Span::ZERO, SendJitter::next);
         let enter = (now + late).max(ends.last_enter);
         ends.last_enter = enter;
         let header = header.times(party.packet as f32);
@@ -430,12 +441,7 @@ impl Engine {
             tracer.on_arrival(&packet, node.link.backlog().packets);
         }
         let mut ledger = Ledger::default();
-        let injected = match &mut node.loss {
-            None => false,
-            Some((Loss::Random(p), stream)) => stream.unit() < *p,
-            Some((Loss::Every(n), _)) => node.totals.arrived.is_multiple_of(*n),
-        };
-        if injected {
+        if node.loss.as_mut().is_some_and(|loss| loss.hits(node.totals.arrived)) {
             ledger.dropped.push((packet, Cause::Injected));
         } else {
             let began = node.link.offer(packet, &mut ledger);
@@ -525,7 +531,7 @@ impl Engine {
         let mut in_flight: u64 = self
             .heap
             .iter()
-            .map(|Reverse(entry)| match &entry.4 {
+            .map(|Reverse(entry)| match &entry.event {
                 Event::Deliver(p) | Event::EnterAccess(p) | Event::Arrive(_, p) => is_data(p),
                 _ => 0,
             })

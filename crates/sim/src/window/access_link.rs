@@ -5,7 +5,8 @@
 
 use super::bucket::Bucket;
 use super::ring::{FAR, Rec};
-use base::{Span, Stream, Time};
+use crate::plan::SendJitter;
+use base::{Span, Time};
 
 /// No wait is longer than this.
 const UNLIMITED: Span = Span(u64::MAX);
@@ -17,7 +18,7 @@ pub struct AccessLink {
     free: Time,
     first_link_delay: Span,
     last_enter: Time,
-    jitter: Option<(Span, Stream)>,
+    jitter: Option<SendJitter>,
     /// Longest wait that a packet may find.
     longest_wait: Span,
 }
@@ -32,7 +33,7 @@ pub enum Fate {
 }
 
 impl AccessLink {
-    pub fn new(service: Span, buffer: Option<u32>, first_link_delay: Span, jitter: Option<(Span, Stream)>) -> Self {
+    pub fn new(service: Span, buffer: Option<u32>, first_link_delay: Span, jitter: Option<SendJitter>) -> Self {
         // A packet that finds the link busy for w ahead of it finds ceil(w / service) packets, one of them in service: b
         // or fewer wait with it as long as w is at most b services.
         let longest_wait = match buffer {
@@ -56,7 +57,7 @@ impl AccessLink {
     /// Latest arrival at the first link of the last of `n` packets handed over until `now`.
     #[inline]
     pub fn latest(&self, now: Time, n: u32) -> Time {
-        let late = self.jitter.as_ref().map_or(Span::ZERO, |(jitter, _)| *jitter);
+        let late = self.jitter.as_ref().map_or(Span::ZERO, |jitter| jitter.longest);
         let busy = self.service.0.saturating_mul(u64::from(n)).saturating_add(self.first_link_delay.0);
         self.free.max(self.last_enter).max(now + late).saturating_add(Span(busy))
     }
@@ -104,8 +105,8 @@ impl AccessLink {
     fn enter(&mut self, now: Time) -> Time {
         match &mut self.jitter {
             None => now,
-            Some((jitter, stream)) => {
-                self.last_enter = self.last_enter.max(now + stream.span_between(Span::ZERO, *jitter));
+            Some(jitter) => {
+                self.last_enter = self.last_enter.max(now + jitter.next());
                 self.last_enter
             }
         }
@@ -156,7 +157,8 @@ mod tests {
 
     #[test]
     fn latest_is_no_earlier_than_any_arrival_whatever_the_jitter() {
-        for jitter in [None, Some((Span(30), Stream::new(1, 0, ("test", 0), "jitter")))] {
+        let stream = base::Stream::new(1, 0, ("test", 0), "jitter");
+        for jitter in [None, Some(SendJitter { longest: Span(30), stream })] {
             let mut link = AccessLink::new(Span(10), None, Span(100), jitter);
             for round in 0..50 {
                 let now = Time(17 * round);

@@ -6,12 +6,11 @@ use super::service::{Service, Tx};
 use super::shared::Shared;
 use crate::meter::LinkTotals;
 use crate::observer::Observer;
-use crate::plan::Marks;
+use crate::plan::{InjectedLoss, Marks};
 use crate::probe::{LinkSnapshot, Probe};
 use crate::{TraceDrop, cause_index};
-use base::{Cause, Flags, Header, Span, Stream, Time};
+use base::{Cause, Flags, Header, Span, Time};
 use queue::Packet;
-use scenario::Loss;
 
 /// The flows that cross a link, from `first` on: where their packets go, and how long they take here.
 #[derive(Debug)]
@@ -31,7 +30,7 @@ pub struct LinkCore<O> {
     pub flows: FlowTable,
     /// When what is in service, or was last, leaves.
     pub free: Time,
-    pub loss: Option<(Loss, Stream)>,
+    pub loss: Option<InjectedLoss>,
     pub most_seen: u32,
     /// Start of the last accepted packet, for the time with a packet waiting.
     pub last_start: Time,
@@ -49,7 +48,7 @@ impl<O: Observer> LinkCore<O> {
     pub fn new(
         index: u32,
         flows: FlowTable,
-        loss: Option<(Loss, Stream)>,
+        loss: Option<InjectedLoss>,
         timer: Time,
         marks: &Marks,
         mut probe: Probe,
@@ -113,11 +112,7 @@ impl<O: Observer> LinkCore<O> {
 
     /// Whether the arrival that was just counted is lost on purpose.
     pub fn loses(&mut self) -> bool {
-        match &mut self.loss {
-            None => false,
-            Some((Loss::Random(p), stream)) => stream.unit() < *p,
-            Some((Loss::Every(n), _)) => self.totals.arrived.is_multiple_of(*n),
-        }
+        self.loss.as_mut().is_some_and(|loss| loss.hits(self.totals.arrived))
     }
 
     #[cold]
