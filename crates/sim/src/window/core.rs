@@ -192,3 +192,81 @@ impl<O: Observer> LinkCore<O> {
         if next >= marks.end { Time::NEVER } else { next }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::NoObserver;
+    use crate::plan::ProbePlan;
+    use base::Rate;
+    use scenario::Loss;
+
+    /// A link that flows 7 and 9 cross, measured from 50 to 100 ps with samples each 20 ps, behind a rule whose timer expires
+    /// at 15 ps.
+    fn core() -> (LinkCore<NoObserver>, Marks) {
+        let marks = Marks { warmup: Time(50), end: Time(100), every: Some(Span(20)) };
+        let service = Service::One(Tx { size: 1000, time: Span(8) });
+        let flows = FlowTable { first: 7, routes: vec![3, u32::MAX, 4], service, lanes: Vec::new() };
+        let probe = Probe::new(ProbePlan::default(), Rate(1), &marks, true);
+        (LinkCore::new(2, flows, None, Time(15), &marks, probe), marks)
+    }
+
+    #[test]
+    fn marks_are_samples_the_end_of_the_warm_up_and_timers_before_the_end() {
+        let (mut core, marks) = core();
+        let (mut passed, mut timer) = (Vec::new(), Time(15));
+        while core.next_mark != Time::NEVER {
+            let at = core.next_mark;
+            passed.push(at.0);
+            if core.is_mark(at, &marks) {
+                core.pass_mark(at, &marks, LinkTotals::default(), &LinkSnapshot::default(), |_| ());
+            }
+            if timer == at {
+                timer = Time(at.0 + 35);
+            }
+            core.next_mark = core.mark_after(at, timer, &marks);
+        }
+        // Timers at 15, 50 (with the warm-up) and 85.
+        assert_eq!(passed, [0, 15, 20, 40, 50, 60, 80, 85]);
+        let series = core.probe.samples.series.expect("asked for");
+        assert_eq!(series.backlog.len(), 5);
+    }
+
+    #[test]
+    fn totals_and_the_largest_backlog_count_from_the_warm_up() {
+        let (mut core, marks) = core();
+        core.most_seen = 9;
+        let totals = LinkTotals { arrived: 12, ..LinkTotals::default() };
+        let mut snapshot = LinkSnapshot::default();
+        snapshot.backlog.packets = 4;
+        core.pass_mark(Time(40), &marks, totals, &snapshot, |_| ());
+        assert_eq!((core.most_seen, core.totals_at_warmup.arrived), (9, 0));
+        core.pass_mark(Time(50), &marks, totals, &snapshot, |_| ());
+        assert_eq!((core.most_seen, core.totals_at_warmup.arrived), (4, 12));
+    }
+
+    #[test]
+    fn data_that_is_dropped_counts_for_its_flow_from_the_warm_up_and_acks_do_not() {
+        let (mut core, marks) = core();
+        let mut shared = Shared { dropped: vec![0; 10], traces: (0..10).map(|_| None).collect(), ..Shared::default() };
+        for (time, flow, flags) in [(49, 7, Flags::NONE), (50, 7, Flags::NONE), (60, 9, Flags::ACK)] {
+            let rec = Rec { time: Time(time), tag: super::super::ring::tag(flow, 1, flags) };
+            core.count_drop(&rec, Cause::Overflow, &marks, &mut shared);
+        }
+        assert_eq!(core.totals.dropped[cause_index(Cause::Overflow)], 3);
+        assert_eq!((shared.dropped_total, shared.dropped[7], shared.dropped[9]), (2, 1, 0));
+        assert_eq!((core.route(7), core.route(9), core.tx_of(9, 0).size), (3, 4, 1000));
+    }
+
+    #[test]
+    fn every_third_arrival_is_lost_where_the_scenario_says_so() {
+        let (mut core, _) = core();
+        let stream = base::Stream::new(1, 0, ("link", 0), "loss");
+        core.loss = Some(InjectedLoss { loss: Loss::Every(3), stream });
+        let lost = (1..=7).map(|arrived| {
+            core.totals.arrived = arrived;
+            core.loses()
+        });
+        assert_eq!(lost.collect::<Vec<_>>(), [false, false, true, false, false, true, false]);
+    }
+}

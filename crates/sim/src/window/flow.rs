@@ -489,3 +489,26 @@ fn tags_in_row(recs: &[Rec], expected: u64) -> usize {
     }
     good
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_in_a_row_end_where_one_is_missing() {
+        let recs = |seqs: &[u32]| -> Vec<Rec> {
+            seqs.iter().map(|&seq| Rec { time: Time::ZERO, tag: tag(5, seq, Flags::NONE) }).collect()
+        };
+        let expected = tag(5, 10, Flags::NONE);
+        for missing in 10..20 {
+            let seqs: Vec<u32> = (10..20).filter(|&seq| seq != missing).collect();
+            // What lies before the gap; without the last of ten nothing of the nine is missing.
+            assert_eq!(tags_in_row(&recs(&seqs), expected), (missing - 10) as usize, "{missing}");
+        }
+        assert_eq!(tags_in_row(&recs(&[]), expected), 0);
+        // Of another flow, or with other flags, the tag is another.
+        let mut other = recs(&[10, 11, 12]);
+        other[2].tag = tag(5, 12, Flags::CE);
+        assert_eq!(tags_in_row(&other, expected), 2);
+    }
+}

@@ -118,3 +118,55 @@ impl<O: Observer> Source<O> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::NoObserver;
+    use crate::plan::FlowPlan;
+    use base::Span;
+
+    /// A packet of 1000 bytes each millisecond, from 0 to 100 ms; 4 ms to the first link.
+    fn source() -> (Source<NoObserver>, Marks) {
+        let text = "duration = \"1 s\"\nwarmup = \"20 ms\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"unlimited\"\n\
+                    [[flows]]\npath = [\"l\"]\nrtt = \"8 ms\"\npacket = \"1000 B\"\nstop = \"100 ms\"\n\
+                    traffic = { kind = \"cbr\", rate = \"8 Mbit/s\" }\n";
+        let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}"));
+        let network = crate::build::network(&scenario, 0).expect("small");
+        match network.flows.into_iter().next() {
+            Some(FlowPlan::Datagrams(plan)) => (Source::new(plan, 0, &network.marks), network.marks),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::millis(n)
+    }
+
+    #[test]
+    fn sends_up_to_the_horizon_and_says_when_the_next_packet_reaches_the_link() {
+        let ((mut source, marks), mut ring, mut bucket) = (source(), Ring::default(), Bucket::default());
+        bucket.begin(ms(0), ms(14));
+        let window = Window { horizon: ms(10), until: ms(14) };
+        let due = source.run(&mut ring, &mut bucket, window, &marks);
+        let arrivals: Vec<Time> = bucket.sort(true).iter().map(|rec| rec.time).collect();
+        assert_eq!((arrivals, due), ((4..14).map(ms).collect(), ms(14)));
+        // Nothing goes at or after the stop.
+        bucket.begin(ms(14), ms(500));
+        let due = source.run(&mut ring, &mut bucket, Window { horizon: ms(500), until: ms(500) }, &marks);
+        assert_eq!((bucket.sort(true).len(), due), (90, Time::NEVER));
+    }
+
+    #[test]
+    fn counts_what_was_sent_and_delivered_before_the_warm_up_and_before_the_end() {
+        let ((mut source, marks), mut ring, mut bucket) = (source(), Ring::default(), Bucket::default());
+        bucket.begin(ms(0), ms(500));
+        source.run(&mut ring, &mut bucket, Window { horizon: ms(500), until: ms(500) }, &marks);
+        for (seq, time) in [(0, ms(19)), (1, ms(20)), (2, ms(999)), (3, ms(1000))] {
+            ring.push(crate::window::ring::Rec { time, tag: crate::window::ring::tag(0, seq, Flags::NONE) });
+        }
+        assert_eq!((source.sent, source.sent_before), (100, 20));
+        source.deliver(&mut ring, &marks);
+        assert_eq!((source.delivered, source.delivered_before, ring.len()), (3, 1, 1));
+    }
+}
