@@ -59,7 +59,7 @@ impl Histogram {
     /// # Examples
     ///
     /// ```
-    /// let mut waits = sim::histogram::Histogram::default();
+    /// let mut waits = elephan_sim::histogram::Histogram::default();
     /// for picoseconds in 1..=1000 {
     ///     waits.count(picoseconds);
     /// }

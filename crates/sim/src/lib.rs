@@ -34,7 +34,7 @@ use scenario::Scenario;
 /// # Examples
 ///
 /// ```
-/// let scenario = sim::scenario::read(
+/// let scenario = elephan_sim::scenario::read(
 ///     r#"
 ///     duration = "2 s"
 ///     [[links]]
@@ -46,7 +46,7 @@ use scenario::Scenario;
 ///     rtt = "20 ms"
 ///     "#,
 /// )?;
-/// let outcome = sim::simulate(&scenario, 0, sim::Options::default())?;
+/// let outcome = elephan_sim::simulate(&scenario, 0, elephan_sim::Options::default())?;
 /// assert!(outcome.links[0].utilization > 0.9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
