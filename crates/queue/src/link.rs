@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use base::{Cause, Span};
 
-    /// First-in first-out without a limit, with a timer each 10 ps that notes how many packets it found.
+    /// First-in first-out without a limit, with a timer each 10 ps that records how many packets it found.
     #[derive(Debug)]
     struct Ticking {
         waiting: Vec<Packet>,

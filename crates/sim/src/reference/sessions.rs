@@ -34,7 +34,7 @@ impl Engine {
         self.open_next(now, s);
     }
 
-    /// Closes the transfer in place `f`, if an ACK has just told its sender that everything arrived.
+    /// Closes the transfer in place `f`, if its sender has just learned that everything arrived.
     pub(super) fn close(&mut self, now: Time, f: usize) {
         let ends = &mut self.endpoints[f];
         let Some(s) = ends.session else { return };

@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 pub struct Layout {
     /// By link.
     pub tables: Vec<FlowTable>,
-    /// By link: flows that send into it (places of sessions left out), receivers that acknowledge into it, rings that other links feed.
+    /// By link: flows whose first link it is (places of sessions left out), receivers whose ACKs it carries first, rings into it
+    /// from other links.
     pub senders: Vec<Vec<u32>>,
     pub receivers: Vec<Vec<u32>>,
     pub pipes: Vec<Vec<u32>>,

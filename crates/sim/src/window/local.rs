@@ -38,7 +38,7 @@ struct BacklogIntegral {
 impl BacklogIntegral {
     /// So many wait, most likely one more than before.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn on_enqueue(&mut self, packets: u32, now: Time) {
         if packets == self.packets + 1 && self.packets > 0 {
             self.sum = self.sum.wrapping_sub(u128::from(now.0));
@@ -50,7 +50,7 @@ impl BacklogIntegral {
 
     /// So many wait, most likely one less than before.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn on_dequeue(&mut self, packets: u32, now: Time) {
         if packets + 1 == self.packets && packets > 0 {
             self.sum = self.sum.wrapping_add(u128::from(now.0));
@@ -138,7 +138,7 @@ impl Local {
     }
 }
 
-/// What changes with every packet, kept by value: in registers, if all goes well.
+/// What changes with every packet, kept by value so that it can stay in registers.
 #[derive(Clone, Copy)]
 struct ServerState {
     busy: bool,
@@ -148,8 +148,8 @@ struct ServerState {
     begun: u64,
 }
 
-/// Serves everything before `until`. On a `PLAIN` link packets are all alike, nobody watches them, none is lost on purpose
-/// and none carries a header: what most links are, and then most of a packet need not be looked at.
+/// Serves everything before `until`. On a `PLAIN` link packets are all alike and not observed, none is lost on purpose and
+/// none carries a header: most links are plain, and then most of a packet need not be looked at.
 struct Serve<'a, O, const PLAIN: bool> {
     core: &'a mut LinkCore<O>,
     state: ServerState,
@@ -202,7 +202,7 @@ impl ServerState {
 }
 
 impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
-    /// Arrivals and departures before `stop`, or until a timer is set that rings before. Returns the arrivals left.
+    /// Arrivals and departures before `stop`, or until a timer is set that expires before. Returns the arrivals left.
     #[inline]
     fn run<Q: QueueDiscipline>(&mut self, queue: &mut Q, mut arrivals: &'a [Rec], mut stop: Time) -> &'a [Rec] {
         let mut state = self.state;
@@ -239,7 +239,7 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn arrive<Q: QueueDiscipline>(&mut self, state: &mut ServerState, rec: &Rec, queue: &mut Q) {
         let mut header = None;
         if !PLAIN {
@@ -275,7 +275,7 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
 
     /// The next packet, if there is one, goes into service.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "two callers in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn begin(&mut self, state: &mut ServerState, now: Time, next: Option<Packet>) {
         state.busy = next.is_some();
         let Some(packet) = next else { return };
@@ -295,7 +295,7 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
 
     /// Counts what the discipline dropped and marked in one call.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "two callers in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn count_fates(&mut self, now: Time, arrival: Option<&Packet>) {
         if !self.ledger.is_empty() {
             self.count_drops_and_marks(now, arrival.copied());
