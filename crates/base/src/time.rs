@@ -30,6 +30,20 @@ impl Time {
         self.0 as f64 / PS_PER_S as f64
     }
 
+    /// `span` later; a sum beyond the range is [`Self::NEVER`].
+    #[inline]
+    #[must_use]
+    pub const fn saturating_add(self, span: Span) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+
+    /// `span` earlier, but not before the start.
+    #[inline]
+    #[must_use]
+    pub const fn saturating_sub(self, span: Span) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+
     /// The span since `earlier`, or zero if `earlier` is not earlier.
     #[must_use]
     pub fn since(self, earlier: Self) -> Span {
@@ -93,6 +107,14 @@ impl AddAssign<Span> for Time {
     }
 }
 
+impl Sub<Span> for Time {
+    type Output = Self;
+    #[inline]
+    fn sub(self, span: Span) -> Self {
+        Self(self.0 - span.0)
+    }
+}
+
 impl Sub for Time {
     type Output = Span;
     #[inline]
@@ -127,5 +149,11 @@ mod tests {
             assert_eq!(Span::from_secs(s).as_secs(), s);
         }
         assert_eq!(Span::from_secs(-1.0), Span::ZERO);
+    }
+
+    #[test]
+    fn saturating_sums_stay_between_the_start_and_never() {
+        assert_eq!((Time(7).saturating_add(Span(2)), Time(7).saturating_sub(Span(2))), (Time(9), Time(5)));
+        assert_eq!((Time::NEVER.saturating_add(Span(1)), Time(1).saturating_sub(Span(2))), (Time::NEVER, Time::ZERO));
     }
 }

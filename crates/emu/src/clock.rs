@@ -1,4 +1,4 @@
-//! The clock of a run, and how a thread waits for it: the only place that reads one.
+//! The clock of a run, and how a thread waits for an instant: the only file that reads a clock.
 //!
 //! Source: POSIX `clock_nanosleep`, `ppoll`, `sched_setscheduler`.
 
@@ -8,7 +8,7 @@ use base::{Span, Time};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Nanoseconds after which a sleeping thread may still be left asleep, so that wake-ups can be joined: as few as possible.
+/// Nanoseconds by which the kernel may delay a wake-up to join it with others: as few as possible.
 const SLACK_NS: libc::c_ulong = 1;
 
 /// Time since a start.
@@ -16,14 +16,14 @@ const SLACK_NS: libc::c_ulong = 1;
 pub struct Clock(Instant);
 
 impl Clock {
-    /// It is zero now.
-    #[expect(clippy::disallowed_methods, reason = "packets that are real come in real time")]
+    /// A clock that starts at zero now.
+    #[expect(clippy::disallowed_methods, reason = "real packets arrive in real time")]
     #[must_use]
     pub fn start() -> Self {
         Self(Instant::now())
     }
 
-    /// What it shows.
+    /// Time since the start.
     #[must_use]
     pub fn now(&self) -> Time {
         Time::ZERO + Span(u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX / 1000) * 1000)
@@ -41,7 +41,7 @@ impl Clock {
     /// Sleeps until `time`, or until one of the files can be read.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the operating system.
     pub fn wait_until(&self, time: Time, files: [i32; 2]) -> io::Result<()> {
         let left = Duration::from_nanos(time.since(self.now()).0.div_ceil(1000));
         let limit = libc::timespec {
@@ -59,9 +59,9 @@ impl Clock {
     }
 }
 
-/// Puts this thread before all that have no priority, and lets it wake up punctually; whether the system allowed it.
+/// Gives this thread a real-time priority and punctual wake-ups. Returns whether the system allowed it.
 #[must_use]
-pub fn hurry(priority: i32) -> bool {
+pub fn set_realtime_priority(priority: i32) -> bool {
     // SAFETY: numbers only.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, SLACK_NS) };
     let parameters = libc::sched_param { sched_priority: priority };

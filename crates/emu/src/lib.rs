@@ -2,7 +2,7 @@
 //!
 //! Source: none. The only crate, with `bpf`, that reads a clock or opens a device.
 
-pub mod line;
+pub mod emulator;
 pub mod packet;
 pub mod record;
 

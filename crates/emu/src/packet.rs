@@ -1,4 +1,4 @@
-//! What the bottleneck reads of a packet, and the one thing it writes: an IPv4 header's ports and ECN bits.
+//! What the bottleneck reads of a packet, ports and ECN bits of its IPv4 header, and the one thing it writes: a CE mark.
 //!
 //! Source: RFC 791, RFC 3168 (ECN), RFC 1624 (updating a checksum).
 
@@ -21,7 +21,7 @@ pub fn ports(packet: &[u8]) -> Option<(u16, u16)> {
     Some((u16::from_be_bytes([ports[0], ports[1]]), u16::from_be_bytes([ports[2], ports[3]])))
 }
 
-/// Whether it may be marked, and by whom it wants to be (L4S).
+/// What its ECN bits say: whether it may be marked, whether it was, and whether it belongs to L4S.
 #[must_use]
 pub fn flags(packet: &[u8]) -> Flags {
     match header_length(packet).map(|_| packet[1] & 3) {
@@ -32,7 +32,7 @@ pub fn flags(packet: &[u8]) -> Flags {
     }
 }
 
-/// Marks it as having met congestion.
+/// Marks it: congestion experienced.
 pub fn mark(packet: &mut [u8]) {
     if header_length(packet).is_none() || packet[1] & 3 == 3 {
         return;

@@ -1,12 +1,11 @@
-//! What is written down of a run: counters, samples of the queue, how late packets were, and whether that leaves the run
-//! valid.
+//! What is recorded of a run: counters, samples of the queue, how late packets were, and whether that leaves the run valid.
 //!
 //! Source: none.
 
 use base::{Cause, Span, Time};
 
-/// Drops that are noted with their time; later ones are only counted.
-const MOST_DROPS: usize = 1 << 20;
+/// Drops that are recorded with their time; later ones are only counted.
+const MAX_DROPS: usize = 1 << 20;
 /// Causes of drops there are.
 pub const CAUSES: usize = Cause::Injected as usize + 1;
 /// Classes of lateness: below 1, 2, 4, … microseconds, the last without end.
@@ -50,7 +49,7 @@ pub struct Counters {
     /// Sum over the packets served of what they waited, in picoseconds.
     pub waited: u128,
     /// Most packets that waited.
-    pub most: u32,
+    pub most_waiting: u32,
 }
 
 /// How punctual a run was.
@@ -60,8 +59,8 @@ pub struct Punctuality {
     pub late: [u64; CLASSES],
     /// Latest of all.
     pub latest: Span,
-    /// Longest time between two turns of the loop.
-    pub gap: Span,
+    /// Longest time between two rounds of the relay's loop.
+    pub longest_pause: Span,
     /// Packets that a device did not take.
     pub refused: u64,
     /// Drops within a round trip of a pause longer than the limit.
@@ -72,7 +71,7 @@ pub struct Punctuality {
 
 impl Default for Punctuality {
     fn default() -> Self {
-        Self { late: [0; CLASSES], latest: Span::ZERO, gap: Span::ZERO, refused: 0, suspect: 0, drops: 0 }
+        Self { late: [0; CLASSES], latest: Span::ZERO, longest_pause: Span::ZERO, refused: 0, suspect: 0, drops: 0 }
     }
 }
 
@@ -101,23 +100,23 @@ impl Punctuality {
         0
     }
 
-    /// Why a run with this record must not be believed; `None` if it may. `rtt` is the shortest base round-trip time, and
-    /// `limit` what counts as punctual.
+    /// Why a run with this record is invalid; `None` if it is valid. `rtt` is the shortest base round-trip time, and `limit` the
+    /// lateness up to which a packet is punctual.
     ///
-    /// What a loop that stands still can do is measured itself: it hands packets on late, to which senders answer in
-    /// bursts, and it reads what came meanwhile as one burst; either makes drops that no router would have made. One packet
-    /// in a hundred may be late, and one drop in twenty may follow a pause. One of a round trip is refused whatever came of
-    /// it: a second one would set off the probes and timers of senders.
+    /// What matters is what a pause of the relay did: it hands packets on late, so that senders answer in bursts, and it reads
+    /// what arrived meanwhile as one burst; either makes drops that no router would have made. One packet in a hundred may be
+    /// late, and one drop in twenty may follow a pause. A pause of a round trip makes the run invalid whatever it did: a second
+    /// one would let probes and timers of senders expire.
     #[must_use]
-    pub fn objection(&self, rtt: Span, limit: Span) -> Option<String> {
+    pub fn invalid_reason(&self, rtt: Span, limit: Span) -> Option<String> {
         let millis = |span: Span| span.as_secs() * 1e3;
         let late = self.later_than(limit);
         if self.refused > 0 {
             return Some(format!("a device refused {} packets", self.refused));
         }
-        if self.gap > rtt {
-            let (gap, most) = (millis(self.gap), millis(rtt));
-            return Some(format!("the relay stood still for {gap:.1} ms, more than a round trip, {most:.1} ms"));
+        if self.longest_pause > rtt {
+            let (pause, rtt) = (millis(self.longest_pause), millis(rtt));
+            return Some(format!("the relay paused for {pause:.1} ms, more than a round trip, {rtt:.1} ms"));
         }
         if late > 0.01 {
             return Some(format!(
@@ -150,26 +149,26 @@ pub struct Record {
     pub counters: Counters,
     /// Of each flow since the warm-up.
     pub flows: Vec<Counters>,
-    /// When the first data of each flow came.
-    pub firsts: Vec<Option<Time>>,
+    /// When the first data of each flow arrived.
+    pub first_data: Vec<Option<Time>>,
     /// At equal distances since the start.
     pub samples: Vec<Sample>,
     /// The first of them since the start.
     pub drops: Vec<Drop>,
     /// Since the warm-up.
     pub punctuality: Punctuality,
-    /// Until a round trip after the last pause that was too long.
-    pub shaken_until: Time,
+    /// Drops before this are suspect: a round trip after the last pause that was too long.
+    pub suspect_until: Time,
 }
 
 impl Record {
-    /// Notes a drop.
-    pub fn dropped(&mut self, drop: Drop, counts: bool) {
-        if counts {
+    /// Records a drop, which counts in the measured period.
+    pub fn on_drop(&mut self, drop: Drop, measured: bool) {
+        if measured {
             self.punctuality.drops += 1;
-            self.punctuality.suspect += u64::from(drop.time < self.shaken_until);
+            self.punctuality.suspect += u64::from(drop.time < self.suspect_until);
         }
-        if self.drops.len() < MOST_DROPS {
+        if self.drops.len() < MAX_DROPS {
             self.drops.push(drop);
         }
     }
@@ -193,36 +192,37 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_refused_for_what_a_pause_has_done() {
+    fn a_run_is_invalid_for_what_a_pause_has_done() {
         let (rtt, limit) = (Span::millis(100), Span::millis(5));
         let late = |micros, count| {
-            let mut p = Punctuality { gap: Span::millis(9), drops: 200, suspect: 10, ..Punctuality::default() };
+            let mut p =
+                Punctuality { longest_pause: Span::millis(9), drops: 200, suspect: 10, ..Punctuality::default() };
             (0..1000)
                 .for_each(|i| p.delivered(Time::ZERO, Time::ZERO + Span::micros(if i < count { micros } else { 9 })));
             p
         };
         // Classes are powers of two: 5 ms lie in the one that ends at 8.2 ms.
-        assert_eq!(late(8500, 10).objection(rtt, limit), None);
-        assert_eq!(late(8000, 900).objection(rtt, limit), None);
-        let said = "1.1 % of the packets were late by more than 5.0 ms";
-        assert_eq!(late(8500, 11).objection(rtt, limit).as_deref(), Some(said));
+        assert_eq!(late(8500, 10).invalid_reason(rtt, limit), None);
+        assert_eq!(late(8000, 900).invalid_reason(rtt, limit), None);
+        let reason = "1.1 % of the packets were late by more than 5.0 ms";
+        assert_eq!(late(8500, 11).invalid_reason(rtt, limit).as_deref(), Some(reason));
         let burst = Punctuality { suspect: 11, ..late(9, 0) };
-        let said = "11 of 200 drops came within a round trip of a pause of more than 5.0 ms";
-        assert_eq!(burst.objection(rtt, limit).as_deref(), Some(said));
-        let paused = Punctuality { gap: Span::millis(101), ..late(9, 0) };
-        let said = "the relay stood still for 101.0 ms, more than a round trip, 100.0 ms";
-        assert_eq!(paused.objection(rtt, limit).as_deref(), Some(said));
+        let reason = "11 of 200 drops came within a round trip of a pause of more than 5.0 ms";
+        assert_eq!(burst.invalid_reason(rtt, limit).as_deref(), Some(reason));
+        let paused = Punctuality { longest_pause: Span::millis(101), ..late(9, 0) };
+        let reason = "the relay paused for 101.0 ms, more than a round trip, 100.0 ms";
+        assert_eq!(paused.invalid_reason(rtt, limit).as_deref(), Some(reason));
         let refused = Punctuality { refused: 3, ..late(9, 0) };
-        assert_eq!(refused.objection(rtt, limit).as_deref(), Some("a device refused 3 packets"));
+        assert_eq!(refused.invalid_reason(rtt, limit).as_deref(), Some("a device refused 3 packets"));
     }
 
     #[test]
     fn drops_after_a_pause_are_counted_apart() {
-        let mut record = Record { shaken_until: Time::ZERO + Span::millis(5), ..Record::default() };
+        let mut record = Record { suspect_until: Time::ZERO + Span::millis(5), ..Record::default() };
         let drop = |ms| Drop { time: Time::ZERO + Span::millis(ms), flow: 0, cause: Cause::Overflow };
-        record.dropped(drop(4), true);
-        record.dropped(drop(4), false);
-        record.dropped(drop(5), true);
+        record.on_drop(drop(4), true);
+        record.on_drop(drop(4), false);
+        record.on_drop(drop(5), true);
         assert_eq!((record.punctuality.suspect, record.punctuality.drops, record.drops.len()), (1, 2, 3));
     }
 }

@@ -1,4 +1,5 @@
-//! A TUN device in a network namespace: what the namespace sends there is read here, a packet at a time, and back.
+//! A TUN device in a network namespace: packets that the namespace sends through it are read here, packets that are written
+//! here arrive there, one at a time.
 //!
 //! Source: Linux, Documentation/networking/tuntap.rst. Without `IFF_VNET_HDR` the kernel cuts large segments and completes
 //! checksums before the device, so that each read is a packet as it would be on a wire.
@@ -11,11 +12,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
 /// Longest packet that is read.
-pub const LONGEST: usize = 65_536;
+pub const MAX_PACKET: usize = 65_536;
 
 const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
 
-/// A device; it is gone when this is dropped.
+/// A device; dropping it removes the device.
 #[derive(Debug)]
 pub struct Tun(OwnedFd);
 
@@ -23,19 +24,19 @@ impl Tun {
     /// Makes the device `name` in the namespace at `namespace`, such as `/run/netns/client`.
     ///
     /// # Errors
-    /// What the system says: no such namespace, not permitted, a name that is taken.
+    /// An error of the operating system: no such namespace, not permitted, a name that is taken.
     pub fn new(namespace: &Path, name: &str) -> io::Result<Self> {
         // A thread of its own enters the namespace, so that the caller stays where it is.
         let inside = || {
             let namespace = File::open(namespace)?;
             // SAFETY: an open file, as long as the call.
             check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) })?;
-            Self::here(name)
+            Self::in_this_namespace(name)
         };
         std::thread::scope(|scope| scope.spawn(inside).join().expect("does not panic"))
     }
 
-    fn here(name: &str) -> io::Result<Self> {
+    fn in_this_namespace(name: &str) -> io::Result<Self> {
         let flags = libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC;
         // SAFETY: a text that ends with a zero; what comes back is a file of ours, or refused.
         let device = unsafe { OwnedFd::from_raw_fd(check(libc::open(c"/dev/net/tun".as_ptr(), flags))?) };
@@ -56,7 +57,7 @@ impl Tun {
     /// Reads a packet; `None` if there is none now.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the operating system.
     pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
         // SAFETY: a place of that length.
         match check(unsafe { libc::read(self.0.as_raw_fd(), packet.as_mut_ptr().cast(), packet.len()) }) {
@@ -66,7 +67,7 @@ impl Tun {
         }
     }
 
-    /// Writes a packet; whether the device took it.
+    /// Writes a packet. Returns whether the device took it.
     #[must_use]
     pub fn write(&self, packet: &[u8]) -> bool {
         // SAFETY: a packet of that length.

@@ -85,9 +85,9 @@ fn histograms<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py,
     let put = |name, counts: fn(&LinkOutcome) -> &[u64]| {
         dict.set_item(name, PyList::new(py, rows.iter().map(|row| PyArray1::from_slice(py, counts(row))))?)
     };
-    put("backlog_packets", |l| &l.backlog_histogram)?;
-    put("drain_ps", |l| &l.drain_histogram)?;
-    put("delay_ps", |l| &l.delay_histogram)?;
+    put("backlog_packets", |l| l.backlog_histogram.counts())?;
+    put("drain_ps", |l| l.drain_histogram.counts())?;
+    put("delay_ps", |l| l.delay_histogram.counts())?;
     Ok(dict)
 }
 
@@ -116,9 +116,9 @@ fn transfers_of<'py>(py: Python<'py>, group: &TransferOutcome) -> PyResult<Bound
     dict.set_item("open_mean", group.open_mean)?;
     dict.set_item("open_histogram", PyArray1::from_slice(py, &group.open_histogram))?;
     dict.set_item("open_samples", PyArray1::from_slice(py, &group.open_samples))?;
-    dict.set_item("duration_ps", PyArray1::from_slice(py, &group.durations))?;
-    dict.set_item("slowdown_1024", PyArray1::from_slice(py, &group.slowdowns))?;
-    dict.set_item("page_ps", PyArray1::from_slice(py, &group.page_durations))?;
+    dict.set_item("duration_ps", PyArray1::from_slice(py, group.durations.counts()))?;
+    dict.set_item("slowdown_1024", PyArray1::from_slice(py, group.slowdowns.counts()))?;
+    dict.set_item("page_ps", PyArray1::from_slice(py, group.page_durations.counts()))?;
     let rows = PyDict::new(py);
     column(&rows, "flow", &group.rows, |row| row.flow)?;
     column(&rows, "opened_s", &group.rows, |row| row.opened.as_secs())?;
@@ -212,8 +212,8 @@ fn trace<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
         column(&gauges, gauge.name, &gauge.values, |&x| x)?;
     }
     dict.set_item("gauges", gauges)?;
-    column(&dict, "drop_time_s", &trace.drops, |d| d.0.as_secs())?;
-    column(&dict, "drop_link", &trace.drops, |d| d.1)?;
-    column(&dict, "drop_segment", &trace.drops, |d| d.2)?;
+    column(&dict, "drop_time_s", &trace.drops, |d| d.time.as_secs())?;
+    column(&dict, "drop_link", &trace.drops, |d| d.link)?;
+    column(&dict, "drop_segment", &trace.drops, |d| d.seq)?;
     Ok(dict)
 }

@@ -4,10 +4,10 @@
 
 use crate::error::{from_scenario, from_system};
 use base::{Span, Stream, Time};
-use emu::awake::kept_awake;
-use emu::line::Line;
+use emu::awake::with_cpus_awake;
+use emu::emulator::{Emulator, FlowDelays};
 use emu::record::{Counters, Record};
-use emu::relay::{Manner, Relayed, relay};
+use emu::relay::{RelayConfig, RelayReport, relay};
 use emu::tun::Tun;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -57,35 +57,37 @@ impl Bottleneck {
         shaken_s: f64,
         awake: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let wires: Vec<_> = wires_s.iter().map(|&(to, back)| (Span::from_secs(to), Span::from_secs(back))).collect();
-        let manner = Manner {
+        let delays =
+            |&(to, back): &(f64, f64)| FlowDelays { forward: Span::from_secs(to), backward: Span::from_secs(back) };
+        let delays: Vec<_> = wires_s.iter().map(delays).collect();
+        let config = RelayConfig {
             until: Time::ZERO + Span::from_secs(longest_s),
-            counts: (Time::ZERO + Span::from_secs(warmup_s), Time::ZERO + Span::from_secs(measured_s)),
+            measured: Time::ZERO + Span::from_secs(warmup_s)..Time::ZERO + Span::from_secs(measured_s),
             first_port,
-            flows: wires.len() as u32,
+            flows: delays.len() as u32,
             quantum: Span::from_secs(quantum_s),
             priority,
-            shaken: Span::from_secs(shaken_s),
+            suspect_for: Span::from_secs(shaken_s),
             limit: Span::from_secs(limit_s),
         };
         let scenario = scenario::from_canonical(&self.canonical).map_err(from_scenario)?;
         let bottleneck = link(&scenario, self.replication);
         let relayed = py.detach(|| {
-            let line = Line::new(bottleneck, wires, manner.counts, Span::from_secs(every_s));
+            let emulator = Emulator::new(bottleneck, delays, config.measured.clone(), Span::from_secs(every_s));
             let (client, server) = &self.devices;
             let stop = &self.stop;
             // A thread of its own, because it may get a priority.
             let work = || {
                 std::thread::scope(|scope| {
-                    let relaying = scope.spawn(|| relay(line, (client, server), &manner, stop));
+                    let relaying = scope.spawn(|| relay(emulator, client, server, &config, stop));
                     relaying.join().expect("a relay does not panic")
                 })
             };
-            if awake { kept_awake(work) } else { work() }
+            if awake { with_cpus_awake(work) } else { work() }
         });
         let relayed = relayed.map_err(|error| from_system(&error, &PathBuf::from("/dev/net/tun")))?;
         let rtt = wires_s.iter().map(|(to, back)| Span::from_secs(to + back)).min();
-        as_dict(py, &relayed, rtt.unwrap_or(Span::ZERO), manner.limit)
+        as_dict(py, &relayed, rtt.unwrap_or(Span::ZERO), config.limit)
     }
 
     /// Ends `run`, from another thread.
@@ -102,11 +104,11 @@ fn link(scenario: &scenario::Scenario, replication: u32) -> Link<AnyQueue> {
     Link::new(port.rate, queue.expect("checked when the scenario was read"))
 }
 
-fn as_dict<'py>(py: Python<'py>, relayed: &Relayed, rtt: Span, limit: Span) -> PyResult<Bound<'py, PyDict>> {
+fn as_dict<'py>(py: Python<'py>, relayed: &RelayReport, rtt: Span, limit: Span) -> PyResult<Bound<'py, PyDict>> {
     let record: &Record = &relayed.record;
     let dict = PyDict::new(py);
-    dict.set_item("ran_s", relayed.ran.as_secs())?;
-    dict.set_item("hurried", relayed.hurried)?;
+    dict.set_item("ran_s", relayed.elapsed.as_secs())?;
+    dict.set_item("hurried", relayed.had_priority)?;
     dict.set_item("link", counters(py, &record.counters)?)?;
     let flows: PyResult<Vec<_>> = record.flows.iter().map(|flow| counters(py, flow)).collect();
     dict.set_item("flows", flows?)?;
@@ -120,14 +122,14 @@ fn as_dict<'py>(py: Python<'py>, relayed: &Relayed, rtt: Span, limit: Span) -> P
     drops.set_item("time_s", PyArray1::from_iter(py, record.drops.iter().map(|d| d.time.as_secs())))?;
     drops.set_item("flow", PyArray1::from_iter(py, record.drops.iter().map(|d| d.flow)))?;
     dict.set_item("drops", drops)?;
-    let firsts: Vec<_> = record.firsts.iter().map(|first| first.map(Time::as_secs)).collect();
+    let firsts: Vec<_> = record.first_data.iter().map(|first| first.map(Time::as_secs)).collect();
     dict.set_item("first_s", firsts)?;
     let punctual = &record.punctuality;
-    dict.set_item("objection", punctual.objection(rtt, limit))?;
+    dict.set_item("objection", punctual.invalid_reason(rtt, limit))?;
     let late = PyDict::new(py);
     late.set_item("late_us", punctual.late.to_vec())?;
     late.set_item("latest_s", punctual.latest.as_secs())?;
-    late.set_item("gap_s", punctual.gap.as_secs())?;
+    late.set_item("gap_s", punctual.longest_pause.as_secs())?;
     late.set_item("later", punctual.later_than(limit))?;
     late.set_item("limit_s", limit.as_secs())?;
     late.set_item("suspect", punctual.suspect)?;
@@ -147,6 +149,6 @@ fn counters<'py>(py: Python<'py>, from: &Counters) -> PyResult<Bound<'py, PyDict
     dict.set_item("drops", from.drops.to_vec())?;
     dict.set_item("marked", from.marked)?;
     dict.set_item("waited_s", from.waited as f64 / base::time::PS_PER_S as f64)?;
-    dict.set_item("most_packets", from.most)?;
+    dict.set_item("most_packets", from.most_waiting)?;
     Ok(dict)
 }

@@ -24,7 +24,7 @@ pub use base::Entry;
 pub use discipline::{Admission, Fates, QueueDiscipline, RuleVisitor, Verdict, Visitor};
 pub use fifo::Fifo;
 pub use flows::Victim;
-pub use link::Link;
+pub use link::{Link, LinkEvent, LinkEventKind, Step};
 pub use order::Scheduler;
 pub use port::{Limit, Port};
 pub use registry::{AnyAdmission, AnyQueue, Rule};

@@ -1,6 +1,7 @@
 //! A queue and the server behind it: one packet at a time on a wire of constant rate.
 //!
-//! The caller owns the clock: it offers packets as they arrive and completes a service at the instant that the link gave.
+//! The caller owns time: it offers packets as they arrive, and before each lets the link do what is due until then. The link
+//! owns the order of what happens at one instant: timers of the discipline, then departures, then arrivals.
 
 use crate::{Backlog, Fates, Packet, QueueDiscipline};
 use base::{Bytes, Rate, Time};
@@ -15,6 +16,35 @@ pub struct Link<Q> {
     idle_since: Time,
 }
 
+/// What a link does of itself, in the order in which it does so at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinkEventKind {
+    /// A timer of the discipline expires.
+    Timer,
+    /// The last bit of the packet in service leaves, and the next packet goes into service.
+    Departure,
+}
+
+/// When a link next does something of itself, and what. Events are ordered as they happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkEvent {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub kind: LinkEventKind,
+}
+
+/// What one [`LinkEvent`] changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// When.
+    pub at: Time,
+    /// The packet that left; `None` if a timer expired.
+    pub departed: Option<Packet>,
+    /// The packet that went into service.
+    pub began: Option<Packet>,
+}
+
 impl<Q: QueueDiscipline> Link<Q> {
     /// An idle link.
     #[must_use]
@@ -22,14 +52,19 @@ impl<Q: QueueDiscipline> Link<Q> {
         Self { rate, queue, serving: None, idle_since: Time::ZERO }
     }
 
-    /// A packet arrives at `packet.arrived`.
-    pub fn offer(&mut self, packet: Packet, fates: &mut impl Fates) {
+    /// A packet arrives at `packet.arrived`; everything that is due until then, that instant included, must have been done
+    /// by [`Self::advance`]. Returns what went into service: `packet` itself, with the marks it got, if the link was idle
+    /// and did not drop it.
+    pub fn offer(&mut self, packet: Packet, fates: &mut impl Fates) -> Option<Packet> {
         let now = packet.arrived;
         match self.idle_since() {
-            None => self.queue.enqueue(packet, None, fates),
+            None => {
+                self.queue.enqueue(packet, None, fates);
+                None
+            }
             Some(since) => {
                 let next = self.queue.pass(packet, since, fates);
-                self.begin(next, now);
+                self.begin(next, now)
             }
         }
     }
@@ -40,24 +75,37 @@ impl<Q: QueueDiscipline> Link<Q> {
         self.serving.as_ref()
     }
 
-    /// Ends the service that [`Self::serving`] announced for `now`, and begins the next.
-    pub fn complete(&mut self, now: Time, fates: &mut impl Fates) -> Option<Packet> {
-        let (packet, _) = self.serving.take()?;
-        self.idle_since = now;
-        let next = self.queue.dequeue(now, fates);
-        self.begin(next, now);
-        Some(packet)
+    /// What happens here next if nothing arrives; `None` for nothing.
+    #[must_use]
+    pub fn next_event(&self) -> Option<LinkEvent> {
+        let timer = LinkEvent { at: self.next_wakeup(), kind: LinkEventKind::Timer };
+        let departure = self.serving.map(|(_, at)| LinkEvent { at, kind: LinkEventKind::Departure });
+        let next = departure.map_or(timer, |departure| departure.min(timer));
+        (next.at != Time::NEVER).then_some(next)
     }
 
-    /// When the discipline's timer expires: [`Self::wake`] must be called then.
+    /// Does what [`Self::next_event`] says, if that is due until `until`, that instant included. To be called until it
+    /// returns `None`. At the end of time the timers of a link that is idle may go on for ever.
+    pub fn advance(&mut self, until: Time, fates: &mut impl Fates) -> Option<Step> {
+        let LinkEvent { at, kind } = self.next_event().filter(|event| event.at <= until)?;
+        match kind {
+            LinkEventKind::Timer => {
+                self.queue.on_wakeup(at, self.idle_since(), fates);
+                Some(Step { at, departed: None, began: None })
+            }
+            LinkEventKind::Departure => {
+                let departed = self.serving.take().map(|(packet, _)| packet);
+                self.idle_since = at;
+                let next = self.queue.dequeue(at, fates);
+                Some(Step { at, departed, began: self.begin(next, at) })
+            }
+        }
+    }
+
+    /// When the timer of the discipline next expires.
     #[must_use]
     pub fn next_wakeup(&self) -> Time {
         self.queue.next_wakeup()
-    }
-
-    /// Runs the timer that [`Self::next_wakeup`] announced for `now`: before anything arrives or leaves then.
-    pub fn wake(&mut self, now: Time, fates: &mut impl Fates) {
-        self.queue.on_wakeup(now, self.idle_since(), fates);
     }
 
     fn idle_since(&self) -> Option<Time> {
@@ -75,7 +123,67 @@ impl<Q: QueueDiscipline> Link<Q> {
         &mut self.queue
     }
 
-    fn begin(&mut self, next: Option<Packet>, now: Time) {
+    fn begin(&mut self, next: Option<Packet>, now: Time) -> Option<Packet> {
         self.serving = next.map(|packet| (packet, now + self.rate.serialize(Bytes(u64::from(packet.size)))));
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Cause, Span};
+
+    /// First-in first-out without a limit, with a timer each 10 ps that records how many packets it found.
+    #[derive(Debug)]
+    struct Ticking {
+        waiting: Vec<Packet>,
+        next: Time,
+        found: Vec<(u64, u32)>,
+    }
+
+    impl QueueDiscipline for Ticking {
+        fn enqueue(&mut self, packet: Packet, _idle_since: Option<Time>, _fates: &mut impl Fates) {
+            self.waiting.push(packet);
+        }
+        fn dequeue(&mut self, _now: Time, _fates: &mut impl Fates) -> Option<Packet> {
+            (!self.waiting.is_empty()).then(|| self.waiting.remove(0))
+        }
+        fn backlog(&self) -> Backlog {
+            Backlog { packets: self.waiting.len() as u32, bytes: Bytes(0) }
+        }
+        fn next_wakeup(&self) -> Time {
+            self.next
+        }
+        fn on_wakeup(&mut self, now: Time, _idle_since: Option<Time>, _fates: &mut impl Fates) {
+            self.found.push((now.0, self.waiting.len() as u32));
+            self.next += Span(10);
+        }
+    }
+
+    struct NoFates;
+
+    impl Fates for NoFates {
+        fn dropped(&mut self, _packet: &Packet, _cause: Cause, _now: Time) {}
+        fn marked(&mut self, _packet: &Packet, _cause: Cause, _now: Time) {}
+    }
+
+    #[test]
+    fn at_one_instant_timers_come_before_departures_and_both_before_arrivals() {
+        // A byte takes 10 ps, so that every packet leaves when the timer expires.
+        let queue = Ticking { waiting: Vec::new(), next: Time(10), found: Vec::new() };
+        let mut link = Link::new(Rate(800_000_000_000), queue);
+        let packets: Vec<Packet> = (0..3).map(|i| Packet::new(0, i, 1, Time(0))).collect();
+        assert_eq!(link.offer(packets[0], &mut NoFates), Some(packets[0]));
+        assert_eq!((link.offer(packets[1], &mut NoFates), link.offer(packets[2], &mut NoFates)), (None, None));
+        assert_eq!(link.next_event(), Some(LinkEvent { at: Time(10), kind: LinkEventKind::Timer }));
+        assert_eq!(link.advance(Time(9), &mut NoFates), None);
+        let mut steps = Vec::new();
+        while let Some(step) = link.advance(Time(20), &mut NoFates) {
+            steps.push((step.at.0, step.departed.map(|p| p.token), step.began.map(|p| p.token)));
+        }
+        assert_eq!(steps, [(10, None, None), (10, Some(0), Some(1)), (20, None, None), (20, Some(1), Some(2))]);
+        // The timer at 10 found both that waited, though one of them went into service then.
+        assert_eq!(link.queue().found, [(10, 2), (20, 1)]);
     }
 }

@@ -20,6 +20,17 @@ pub struct Fate {
 /// The fates of packets, by token.
 struct Ledger(Vec<Fate>);
 
+impl Ledger {
+    /// Notes what went into service.
+    fn began(&mut self, packet: Option<Packet>, now: Time) {
+        if let Some(packet) = packet {
+            let fate = &mut self.0[packet.token as usize];
+            (fate.time, fate.feedback) = (now, packet.header.feedback);
+            debug_assert!(fate.cause.is_none() && (!fate.marked || packet.flags.has(Flags::CE)));
+        }
+    }
+}
+
 impl Fates for Ledger {
     fn dropped(&mut self, packet: &Packet, cause: Cause, now: Time) {
         let fate = &mut self.0[packet.token as usize];
@@ -43,42 +54,20 @@ pub fn replay<Q: QueueDiscipline>(
     let mut link = Link::new(rate, queue);
     for (i, packet) in packets.iter().enumerate() {
         debug_assert_eq!(packet.token as usize, i);
-        run(&mut link, &mut ledger, packet.arrived);
-        let idle = link.serving().is_none();
-        link.offer(*packet, &mut ledger);
-        if idle {
-            begun(&link, &mut ledger, packet.arrived);
+        while let Some(step) = link.advance(packet.arrived, &mut ledger) {
+            ledger.began(step.began, step.at);
         }
+        let began = link.offer(*packet, &mut ledger);
+        ledger.began(began, packet.arrived);
         seen(i, &mut link);
     }
-    run(&mut link, &mut ledger, Time::NEVER);
+    // The timers of an idle link are left alone.
+    while link.serving().is_some()
+        && let Some(step) = link.advance(Time::NEVER, &mut ledger)
+    {
+        ledger.began(step.began, step.at);
+    }
     ledger.0
-}
-
-/// Timers and departures until `until`, that instant included; the timers of an empty link are left alone at the end.
-fn run<Q: QueueDiscipline>(link: &mut Link<Q>, ledger: &mut Ledger, until: Time) {
-    loop {
-        let done = link.serving().map_or(Time::NEVER, |serving| serving.1);
-        let wake = link.next_wakeup();
-        if done == Time::NEVER && (until == Time::NEVER || wake > until) || done.min(wake) > until {
-            return;
-        }
-        if wake <= done {
-            link.wake(wake, ledger);
-        } else {
-            let _ = link.complete(done, ledger);
-            begun(link, ledger, done);
-        }
-    }
-}
-
-/// Notes what went into service.
-fn begun<Q: QueueDiscipline>(link: &Link<Q>, ledger: &mut Ledger, now: Time) {
-    if let Some((packet, _)) = link.serving() {
-        let fate = &mut ledger.0[packet.token as usize];
-        (fate.time, fate.feedback) = (now, packet.header.feedback);
-        debug_assert!(fate.cause.is_none() && (!fate.marked || packet.flags.has(Flags::CE)));
-    }
 }
 
 #[cfg(test)]

@@ -69,18 +69,15 @@ fn run(name: &str, flows: u32, seconds: u64) -> Outcome {
     let (end, warm) = (Time::ZERO + Span::secs(seconds), Time::ZERO + Span::secs(seconds / 4));
     let (mut served, mut probs, mut now) = (0u32, 0u32, Time::ZERO);
     while now < end {
-        let wake = link.next_wakeup();
-        let done = link.serving().map_or(Time::NEVER, |(_, at)| *at);
         let told = news.first_key_value().map_or(Time::NEVER, |(key, _)| key.0);
-        now = wake.min(done).min(told);
-        if wake == now {
-            link.wake(now, &mut fates);
+        let step = link.advance(told, &mut fates);
+        now = step.map_or(told, |step| step.at);
+        if step.is_some_and(|step| step.departed.is_none()) {
             if now >= warm {
                 probs += 1;
                 link.queue().gauges(&mut |gauge, x| outcome.prob += if gauge == "prob" { x } else { 0.0 });
             }
-        } else if done == now {
-            let packet = link.complete(now, &mut fates).unwrap();
+        } else if let Some(packet) = step.and_then(|step| step.departed) {
             news.insert((now + RTT, serial), (packet.flow, true));
             serial += 1;
             if now >= warm {
@@ -173,16 +170,8 @@ proptest! {
             let (mut fates, mut now) = (Losses::default(), Time::ZERO);
             for &(gap, size) in &gaps {
                 now += Span::micros(gap);
-                loop {
-                    let (wake, done) = (link.next_wakeup(), link.serving().map_or(Time::NEVER, |(_, at)| *at));
-                    if wake <= now && wake <= done {
-                        link.wake(wake, &mut fates);
-                        prop_assert!(link.next_wakeup() > wake, "{}", name);
-                    } else if done <= now {
-                        link.complete(done, &mut fates);
-                    } else {
-                        break;
-                    }
+                while let Some(step) = link.advance(now, &mut fates) {
+                    prop_assert!(step.departed.is_some() || link.next_wakeup() > step.at, "{}", name);
                 }
                 link.offer(Packet::new(0, 0, size, now), &mut fates);
                 let mut prob = f64::NAN;

@@ -204,14 +204,10 @@ fn overload(load: f64, flags: &[Flags], decide: Decide) -> (f64, f64, f64, f64) 
     let (mut sent, mut left, mut now) = (0u32, 0u32, Time(1));
     let (mut arrived, mut sum, mut largest) = (0, 0.0, 0.0);
     while now < at(100_000) {
-        let departure = link.serving().map_or(Time::NEVER, |(_, at)| *at);
-        if link.next_wakeup() <= now.min(departure) {
-            link.wake(link.next_wakeup(), &mut fates);
-        } else if departure <= now {
-            link.complete(departure, &mut fates);
-            left += 1;
-            if let Some((packet, done)) = link.serving()
-                && departure > at(50_000)
+        if let Some(step) = link.advance(now, &mut fates) {
+            left += u32::from(step.departed.is_some());
+            if let Some((packet, done)) = link.serving().filter(|_| step.departed.is_some())
+                && step.at > at(50_000)
             {
                 let delay = (*done - packet.arrived).as_secs() * 1e3 - 0.8;
                 (arrived, sum, largest) = (arrived + 1, sum + delay, f64::max(largest, delay));

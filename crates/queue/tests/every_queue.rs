@@ -43,21 +43,17 @@ struct Driver {
 impl Driver {
     /// Everything up to and including `until`; at the end of time until nothing is left.
     fn run(&mut self, until: Time) -> Result<(), TestCaseError> {
-        loop {
-            let done = self.link.serving().map_or(Time::NEVER, |&(_, at)| at);
-            let wake = self.link.next_wakeup();
-            let now = done.min(wake);
-            if now > until || (done == Time::NEVER && until == Time::NEVER) {
-                return Ok(());
-            }
-            if wake == now {
-                self.link.wake(now, &mut self.fates);
-                prop_assert!(self.link.next_wakeup() > now, "a timer that expired must be set again, for later");
+        while (self.link.serving().is_some() || until != Time::NEVER)
+            && let Some(step) = self.link.advance(until, &mut self.fates)
+        {
+            if let Some(packet) = step.departed {
+                self.out.push(packet);
             } else {
-                self.out.push(self.link.complete(now, &mut self.fates).expect("it is in service"));
+                prop_assert!(self.link.next_wakeup() > step.at, "a timer that rings must be set again, for later");
             }
             self.check()?;
         }
+        Ok(())
     }
 
     fn offer(&mut self, packet: Packet) -> Result<(), TestCaseError> {

@@ -537,16 +537,7 @@ fn closed_loop<R: Rule + Admission>(params: R::Params) -> (f64, f64) {
     };
     while now < Time::ZERO + Span::secs(80) {
         now += Span::from_secs(arrivals.exponential(1.0 / rate));
-        loop {
-            let (tick, done) = (link.next_wakeup(), link.serving().map_or(Time::NEVER, |(_, at)| *at));
-            if tick.min(done) > now {
-                break;
-            } else if tick <= done {
-                link.wake(tick, &mut drops);
-            } else {
-                link.complete(done, &mut drops);
-            }
-        }
+        while link.advance(now, &mut drops).is_some() {}
         let before = drops.0;
         link.offer(Packet::new(0, 0, 1000, now), &mut drops);
         rate += if drops.0 == before { FLOWS / 0.01 / rate } else { -rate / FLOWS / 2.0 };

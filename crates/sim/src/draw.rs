@@ -3,8 +3,7 @@
 //! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose), and made only where something
 //! is drawn.
 
-use crate::network::LinkPlan;
-use crate::probe::ProbePlan;
+use crate::plan::{InjectedLoss, LinkPlan, ProbePlan};
 use base::{ParetoQuantiles, Span, Stream, Time};
 use queue::Port;
 use scenario::{By, Group, Hop, Link, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
@@ -12,8 +11,14 @@ use scenario::{By, Group, Hop, Link, Pick, Quantity, Ranged, Rtt, Scenario, Star
 /// The links of all tables one after the other: those of an array lie together.
 #[derive(Debug)]
 pub struct Expanded {
-    /// By table: the first of its links, and their number.
-    tables: Vec<(u32, u32)>,
+    tables: Vec<Table>,
+}
+
+/// The links of one table of the file.
+#[derive(Clone, Copy, Debug)]
+struct Table {
+    first: u32,
+    count: u32,
 }
 
 impl Expanded {
@@ -22,7 +27,7 @@ impl Expanded {
         let tables = links.iter().map(|link| {
             let first = next;
             next += link.count;
-            (first, link.count)
+            Table { first, count: link.count }
         });
         Self { tables: tables.collect() }
     }
@@ -30,7 +35,7 @@ impl Expanded {
     /// The links that flow `flow` of its group crosses.
     pub fn path(&self, path: &[Hop], flow: u32) -> Vec<u32> {
         let which = |hop: &Hop| {
-            let (first, count) = self.tables[hop.link];
+            let Table { first, count } = self.tables[hop.link];
             first
                 + match hop.pick {
                     Pick::One(i) => i,
@@ -42,7 +47,7 @@ impl Expanded {
 
     /// Links by table.
     pub fn counts(&self) -> Vec<u32> {
-        self.tables.iter().map(|table| table.1).collect()
+        self.tables.iter().map(|table| table.count).collect()
     }
 }
 
@@ -50,10 +55,11 @@ impl Expanded {
 pub fn links(scenario: &Scenario, replication: u32) -> Vec<LinkPlan> {
     let tables = scenario.links.iter().enumerate();
     let all = tables.flat_map(|(i, link)| (0..link.count).map(move |member| (i, link, member)));
-    all.map(|(i, link, member)| plan(scenario, replication, (i, link), member)).collect()
+    all.map(|(i, link, member)| plan(scenario, replication, i, link, member)).collect()
 }
 
-fn plan(scenario: &Scenario, replication: u32, (i, link): (usize, &Link), member: u32) -> LinkPlan {
+/// Link `member` of table `i`.
+fn plan(scenario: &Scenario, replication: u32, i: usize, link: &Link, member: u32) -> LinkPlan {
     // A link of an array is named by its array, so that another table does not move its draws.
     let array = format!("link/{}", link.name);
     let of_array = |purpose| Stream::new(scenario.seed, replication, (&array, u64::from(member)), purpose);
@@ -69,7 +75,7 @@ fn plan(scenario: &Scenario, replication: u32, (i, link): (usize, &Link), member
         delay,
         queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
         limit: link.buffer,
-        loss: link.loss.map(|loss| (loss, stream("loss"))),
+        loss: link.loss.map(|loss| InjectedLoss { loss, stream: stream("loss") }),
         probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }),
     }
 }
@@ -81,35 +87,42 @@ fn probe(scenario: &Scenario, link: Hop) -> ProbePlan {
     ProbePlan {
         gap: scenario.mean_rtt(link.link).unwrap_or(Span::ZERO),
         delays: scenario.record.delays,
-        packets: packets.iter().map(|span| (Time::ZERO + span.from, Time::ZERO + span.to)).collect(),
+        packets: packets.iter().map(|span| Time::ZERO + span.from..Time::ZERO + span.to).collect(),
     }
 }
 
 fn drawn<T: Quantity>(values: Ranged<T>, stream: impl FnOnce() -> Stream) -> T {
     match values {
         Ranged::Same(x) => x,
-        Ranged::Uniform(from, to) => between((from, to), stream()),
+        Ranged::Uniform(from, to) => between(from, to, stream()),
     }
 }
 
-fn between<T: Quantity>((from, to): (T, T), mut stream: Stream) -> T {
+fn between<T: Quantity>(from: T, to: T, mut stream: Stream) -> T {
     T::of(stream.span_between(Span(from.base()), Span(to.base())).0)
+}
+
+/// Propagation on the links of a flow's path, and on those of its return path.
+#[derive(Clone, Copy, Debug)]
+pub struct Propagation {
+    pub forward: Span,
+    pub back: Span,
 }
 
 /// Where the propagation of a flow's round trip lies.
 #[derive(Clone, Copy, Debug)]
-pub struct Round {
+pub struct RoundTrip {
     pub base_rtt: Span,
     /// Between the sender's own link and the first link.
-    pub lead: Span,
-    /// Between the last link of the way back, or the receiver, and the sender; zero where nothing comes back.
-    pub back: Span,
+    pub first_link_delay: Span,
+    /// Between the last link of the return path, or the receiver, and the sender; zero where nothing comes back.
+    pub return_delay: Span,
 }
 
 /// What the flows of one group draw.
 pub struct Draws<'a> {
     group: &'a Group,
-    /// The law of their RTTs, where its quantiles are dealt out.
+    /// The distribution of their RTTs, where each flow gets a quantile of it.
     quantiles: Option<ParetoQuantiles>,
 }
 
@@ -122,26 +135,25 @@ impl<'a> Draws<'a> {
         Self { group, quantiles }
     }
 
-    /// The round trip of flow `i`, whose links propagate so long there and back.
-    pub fn round(&self, i: u32, (there, back): (Span, Span), stream: impl Fn(&str) -> Stream) -> Round {
-        let group = self.group;
+    /// The round trip of flow `i`.
+    pub fn round_trip(&self, i: u32, links: Propagation, stream: impl Fn(&str) -> Stream) -> RoundTrip {
+        let (group, Propagation { forward, back }) = (self.group, links);
         let access = group.access.delay.as_ref().map(|delay| value(delay, i, group.count, || stream("access delay")));
-        let back_named = !group.back.is_empty();
-        let (base_rtt, lead) = match (&group.rtt, access) {
+        let (base_rtt, first_link_delay) = match (&group.rtt, access) {
             (Rtt::Auto, access) => {
-                let lead = access.unwrap_or(Span::ZERO);
-                let home = if back_named { back } else { there };
-                (there + home + lead + lead, lead)
+                let own = access.unwrap_or(Span::ZERO);
+                let back = if group.back.is_empty() { forward } else { back };
+                (forward + back + own + own, own)
             }
             (_, access) => {
                 let base_rtt = self.rtt(i, || stream("rtt"));
-                let slack = base_rtt.0.saturating_sub((there + back).0);
+                let slack = base_rtt.0.saturating_sub((forward + back).0);
                 (base_rtt, access.unwrap_or(Span(slack / 2)))
             }
         };
-        let rest = base_rtt.0.saturating_sub((there + back + lead).0);
-        let back = if group.traffic.is_tcp() { Span(rest) } else { Span::ZERO };
-        Round { base_rtt, lead, back }
+        let rest = base_rtt.0.saturating_sub((forward + back + first_link_delay).0);
+        let return_delay = if group.traffic.is_tcp() { Span(rest) } else { Span::ZERO };
+        RoundTrip { base_rtt, first_link_delay, return_delay }
     }
 
     fn rtt(&self, i: u32, stream: impl FnOnce() -> Stream) -> Span {
@@ -161,13 +173,13 @@ impl<'a> Draws<'a> {
     }
 
     /// When flow `i` starts, and stops.
-    pub fn life(&self, i: u32, stream: impl Fn(&str) -> Stream) -> (Time, Time) {
+    pub fn start_and_stop(&self, i: u32, stream: impl Fn(&str) -> Stream) -> (Time, Time) {
         let start = Time::ZERO
             + match &self.group.start {
                 Start::Between(from, to) if from == to => *from,
                 Start::Between(from, to) => stream("start").span_between(*from, *to),
                 Start::Every { from, every } => Span(from.0 + every.0 * u64::from(i)),
-                Start::List(list) => one_of(list, i, self.group.count, || stream("start")),
+                Start::List(list) => pick_one(list, i, self.group.count, || stream("start")),
             };
         let after = |span: Span| Time(start.0.saturating_add(span.0.max(1)));
         let stop = match self.group.stop {
@@ -181,7 +193,7 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// That of flow `i` of `n`.
+/// The value of flow `i` of `n`.
 fn value<T: Quantity>(values: &Values<T>, i: u32, n: u32, stream: impl FnOnce() -> Stream) -> T {
     match values {
         Values::Same(x) => *x,
@@ -190,12 +202,12 @@ fn value<T: Quantity>(values: &Values<T>, i: u32, n: u32, stream: impl FnOnce() 
             let step = u128::from(to.base() - from.base()) * u128::from(i) / u128::from(n - 1);
             T::of(from.base() + step as u64)
         }
-        Values::Uniform(from, to) => between((*from, *to), stream()),
-        Values::List(list) => one_of(list, i, n, stream),
+        Values::Uniform(from, to) => between(*from, *to, stream()),
+        Values::List(list) => pick_one(list, i, n, stream),
     }
 }
 
 /// Of a list as long as there are flows the one in its place, of any other a draw.
-fn one_of<T: Copy>(list: &[T], i: u32, n: u32, stream: impl FnOnce() -> Stream) -> T {
+fn pick_one<T: Copy>(list: &[T], i: u32, n: u32, stream: impl FnOnce() -> Stream) -> T {
     if list.len() == n as usize { list[i as usize] } else { list[stream().below(list.len() as u64) as usize] }
 }

@@ -7,6 +7,16 @@ use base::Time;
 use law::CongestionControl;
 use transport::Sender;
 
+/// What became of a packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketFate {
+    Accepted = 0,
+    Marked = 1,
+    Dropped = 2,
+    /// It had been there before, and was dropped or marked now.
+    ChangedLater = 3,
+}
+
 /// A rolling hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rolling(pub u64);
@@ -18,18 +28,17 @@ impl Rolling {
         self.0 = (self.0 ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
 
-    /// An arrival at a link, and whether it was accepted (0), marked (1), or dropped (2); or a packet that was there before
-    /// and is dropped or marked now (3).
+    /// A packet at a link, and what became of it.
     #[inline]
-    pub fn arrival(&mut self, time: u64, flow: u32, seq: u32, fate: u64) {
-        self.word(time);
-        self.word(u64::from(flow) << 34 | u64::from(seq) << 2 | fate);
+    pub fn packet(&mut self, time: Time, flow: u32, seq: u32, fate: PacketFate) {
+        self.word(time.0);
+        self.word(u64::from(flow) << 34 | u64::from(seq) << 2 | fate as u64);
     }
 
     /// The sender after an ACK.
     #[inline]
-    pub fn ack(&mut self, time: u64, cwnd: f64, una: u32, nxt: u32, in_flight: u32) {
-        self.word(time);
+    pub fn ack(&mut self, time: Time, cwnd: f64, una: u32, nxt: u32, in_flight: u32) {
+        self.word(time.0);
         self.word(cwnd.to_bits());
         self.word(u64::from(una) << 32 | u64::from(nxt));
         self.word(u64::from(in_flight));
@@ -37,13 +46,13 @@ impl Rolling {
 
     /// A datagram at its receiver.
     #[inline]
-    pub fn delivery(&mut self, time: u64, seq: u32) {
-        self.word(time);
+    pub fn delivery(&mut self, time: Time, seq: u32) {
+        self.word(time.0);
         self.word(u64::from(seq));
     }
 
-    /// The sender as it stands.
+    /// The sender as it is now.
     pub fn sender<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) {
-        self.ack(now.0, sender.control().cwnd(), sender.una(), sender.nxt(), sender.in_flight());
+        self.ack(now, sender.control().cwnd(), sender.una(), sender.nxt(), sender.in_flight());
     }
 }

@@ -1,60 +1,139 @@
-//! A histogram with bins that widen with what they hold: exact below 32, then 32 bins to each doubling, so that no bin is
-//! wider than 1/32 of where it begins.
+//! A histogram with bins that widen with what they hold: exact below 64, then 32 bins to each doubling, so that no bin is
+//! wider than 1/32 of its lower edge.
 //!
 //! Source: the layout of `HdrHistogram` (G. Tene, <https://hdrhistogram.org>).
 
+use std::ops::RangeInclusive;
+
 /// Bins to a doubling, as a power of two.
-const FINENESS: u32 = 5;
+const BINS_PER_DOUBLING_LOG2: u32 = 5;
 
 /// See the [module](self). Grows to the largest bin used: 1920 bins hold any 64 bits.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram(Vec<u64>);
 
 impl Histogram {
     /// Counts `value`.
     pub fn count(&mut self, value: u64) {
-        let bin = bin(value);
+        let bin = bin_of(value);
         if self.0.len() <= bin {
             self.0.resize(bin + 1, 0);
         }
         self.0[bin] += 1;
     }
 
-    /// The counts, bin by bin.
-    pub fn into_counts(self) -> Vec<u64> {
-        self.0
+    /// Adds the counts of `other`.
+    pub fn add(&mut self, other: &Self) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        for (mine, its) in self.0.iter_mut().zip(&other.0) {
+            *mine += its;
+        }
+    }
+
+    /// The counts bin by bin; [`range_of`] says what a bin holds.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// How many values were counted.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Whether nothing was counted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The bins that hold anything, in order: their values, and how many there were.
+    pub fn bins(&self) -> impl Iterator<Item = (RangeInclusive<u64>, u64)> + '_ {
+        self.0.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bin, count)| (range_of(bin), *count))
+    }
+
+    /// The bin in which the smallest value lies that at least a share `q` of all values does not exceed; `None` for an empty
+    /// histogram.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut waits = elephan_sim::histogram::Histogram::default();
+    /// for picoseconds in 1..=1000 {
+    ///     waits.count(picoseconds);
+    /// }
+    /// // The 500th of them, to a thirty-second.
+    /// assert_eq!(waits.quantile(0.5), Some(496..=503));
+    /// ```
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Option<RangeInclusive<u64>> {
+        let wanted = (q * self.total() as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        self.bins().find_map(|(range, count)| {
+            seen += count;
+            (seen >= wanted).then_some(range)
+        })
     }
 }
 
 /// The bin that holds `value`.
-fn bin(value: u64) -> usize {
-    let octave = value.checked_ilog2().unwrap_or(0).saturating_sub(FINENESS);
-    ((octave as usize) << FINENESS) + (value >> octave) as usize
+#[must_use]
+pub fn bin_of(value: u64) -> usize {
+    let octave = value.checked_ilog2().unwrap_or(0).saturating_sub(BINS_PER_DOUBLING_LOG2);
+    ((octave as usize) << BINS_PER_DOUBLING_LOG2) + (value >> octave) as usize
+}
+
+/// The values that bin number `bin` holds.
+#[must_use]
+pub fn range_of(bin: usize) -> RangeInclusive<u64> {
+    let octave = (bin >> BINS_PER_DOUBLING_LOG2).saturating_sub(1);
+    let first = ((bin - (octave << BINS_PER_DOUBLING_LOG2)) as u64) << octave;
+    first..=first + ((1 << octave) - 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The smallest value of a bin: what `elephan.metrics` takes for its lower edge.
-    fn lower(bin: usize) -> u64 {
-        let octave = (bin >> FINENESS).saturating_sub(1);
-        ((bin - (octave << FINENESS)) as u64) << octave
-    }
-
     #[test]
     fn is_exact_below_64_and_within_a_32nd_above() {
-        assert!((0..64).all(|value| bin(value) == value as usize));
-        assert_eq!([64, 65, 66, 127, 128, 131, 132].map(bin), [64, 64, 65, 95, 96, 96, 97]);
+        assert!((0..64).all(|value| bin_of(value) == value as usize));
+        assert_eq!([64, 65, 66, 127, 128, 131, 132].map(bin_of), [64, 64, 65, 95, 96, 96, 97]);
         for value in [1u64 << 20, (1 << 40) + 12_345, u64::MAX] {
-            let (from, to) = (lower(bin(value)), lower(bin(value) + 1).wrapping_sub(1));
+            let range = range_of(bin_of(value));
+            let (from, to) = (*range.start(), *range.end());
             assert!(from <= value && value <= to && (to - from) as f64 <= from as f64 / 32.0, "{from} {value} {to}");
         }
-        assert_eq!(bin(u64::MAX), 1919);
+        assert_eq!(bin_of(u64::MAX), 1919);
     }
 
     #[test]
     fn leaves_no_gap_between_bins() {
-        assert!((0..1919).all(|i| bin(lower(i)) == i && bin(lower(i + 1) - 1) == i));
+        for bin in 0..1919 {
+            let range = range_of(bin);
+            assert_eq!((bin_of(*range.start()), bin_of(*range.end())), (bin, bin));
+            assert_eq!(*range_of(bin + 1).start(), range.end() + 1);
+        }
+    }
+
+    #[test]
+    fn counts_can_be_read_added_and_asked_for_quantiles() {
+        let (mut a, mut b) = (Histogram::default(), Histogram::default());
+        assert_eq!((a.quantile(0.5), a.is_empty()), (None, true));
+        for value in [3, 3, 3, 130] {
+            a.count(value);
+        }
+        for value in [0, 1000] {
+            b.count(value);
+        }
+        a.add(&b);
+        let bins: Vec<_> = a.bins().collect();
+        assert_eq!(bins, [(0..=0, 1), (3..=3, 3), (128..=131, 1), (992..=1007, 1)]);
+        assert_eq!((a.total(), a.counts()[3]), (6, 3));
+        assert_eq!(
+            [0.0, 0.2, 0.6, 0.7, 1.0].map(|q| a.quantile(q).map(|range| *range.start())),
+            [0, 3, 3, 128, 992].map(Some)
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! What a discipline reports during one call: drops and marks, of the packet that arrived and of others.
 
-use crate::hash::Rolling;
+use crate::hash::{PacketFate, Rolling};
 use base::{Cause, Flags, Time};
 use queue::{Fates, Packet};
 
@@ -35,11 +35,15 @@ impl Ledger {
         if let Some(arrival) = arrival {
             let dropped = self.dropped.iter().any(|(packet, _)| is_arrival(packet));
             let marked = self.marked.iter().any(|(packet, _)| is_arrival(packet));
-            let fate = if dropped { 2 } else { u64::from(marked) };
-            hash.arrival(now.0, arrival.flow, arrival.token, fate);
+            let fate = match (dropped, marked) {
+                (true, _) => PacketFate::Dropped,
+                (false, true) => PacketFate::Marked,
+                (false, false) => PacketFate::Accepted,
+            };
+            hash.packet(now, arrival.flow, arrival.token, fate);
         }
         for (packet, _) in self.dropped.iter().chain(&self.marked).filter(|(packet, _)| !is_arrival(packet)) {
-            hash.arrival(now.0, packet.flow, packet.token, 3);
+            hash.packet(now, packet.flow, packet.token, PacketFate::ChangedLater);
         }
     }
 }

@@ -3,30 +3,58 @@
 //! Two engines run the same transport, laws and queues: the window engine is fast, the reference engine plain. They give
 //! the same bytes; the tests hold their rolling hashes against each other.
 
+mod build;
 mod draw;
 mod floor;
 mod hash;
-mod histogram;
+pub mod histogram;
 mod ledger;
 mod merge;
 mod meter;
-mod network;
+mod observer;
 mod outcome;
+mod places;
+mod plan;
 mod probe;
 mod reference;
-mod session;
+mod results;
+mod transfers;
 mod window;
 
+// What callers of `simulate` need: how to read a scenario, and the types that outcomes are made of.
+pub use base::{Cause, Span, Time};
 pub use floor::memory_floor;
 pub use outcome::*;
-pub use probe::{PacketRow, PacketTrace};
+pub use scenario;
+
+use scenario::Scenario;
 
 /// Runs one replication.
 ///
+/// # Examples
+///
+/// ```
+/// let scenario = elephan_sim::scenario::read(
+///     r#"
+///     duration = "2 s"
+///     [[links]]
+///     name = "bottleneck"
+///     rate = "10 Mbit/s"
+///     buffer = "20 packets"
+///     [[flows]]
+///     path = ["bottleneck"]
+///     rtt = "20 ms"
+///     "#,
+/// )?;
+/// let outcome = elephan_sim::simulate(&scenario, 0, elephan_sim::Options::default())?;
+/// assert!(outcome.links[0].utilization > 0.9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`BuildError`], when the scenario is too large for the engine's integers.
-pub fn simulate(scenario: &scenario::Scenario, replication: u32, options: Options) -> Result<Outcome, BuildError> {
-    let network = network::Network::build(scenario, replication)?;
+pub fn simulate(scenario: &Scenario, replication: u32, options: Options) -> Result<Outcome, BuildError> {
+    let network = build::network(scenario, replication)?;
     let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
     let tables = network.tables.clone();
     let owners: Vec<u32> = network.flows.iter().map(|flow| flow.party().flow).collect();
@@ -34,7 +62,7 @@ pub fn simulate(scenario: &scenario::Scenario, replication: u32, options: Option
         Engine::Window => window::run(network, options),
         Engine::Reference => reference::run(network, options),
     };
-    // Places of sessions send; results speak of the flows whose places they are.
+    // The senders of a session are its places; results are by flow.
     for row in outcome.packets.iter_mut().flat_map(|trace| &mut trace.rows) {
         row.flow = owners[row.flow as usize];
     }

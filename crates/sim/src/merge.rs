@@ -24,8 +24,8 @@ pub fn by_table(outcome: &mut Outcome, counts: &[u32], rates: &[Rate]) {
         trace.link = table_of[trace.link as usize];
     }
     for trace in &mut outcome.traces {
-        for (_, link, _) in &mut trace.drops {
-            *link = table_of[*link as usize];
+        for drop in &mut trace.drops {
+            drop.link = table_of[drop.link as usize];
         }
     }
 }
@@ -68,9 +68,9 @@ fn merged(members: Vec<(LinkOutcome, &Rate)>) -> Option<LinkOutcome> {
         }
         sum.loss_events += link.loss_events;
         sum.flows_hit += link.flows_hit;
-        add(&mut sum.backlog_histogram, &link.backlog_histogram);
-        add(&mut sum.drain_histogram, &link.drain_histogram);
-        add(&mut sum.delay_histogram, &link.delay_histogram);
+        sum.backlog_histogram.add(&link.backlog_histogram);
+        sum.drain_histogram.add(&link.drain_histogram);
+        sum.delay_histogram.add(&link.delay_histogram);
     }
     Some(LinkOutcome {
         begun,
@@ -80,12 +80,4 @@ fn merged(members: Vec<(LinkOutcome, &Rate)>) -> Option<LinkOutcome> {
         queueing_delay_s: if begun == 0 { 0.0 } else { waited / begun as f64 },
         ..sum
     })
-}
-
-/// Adds the counts of one histogram to another.
-fn add(mine: &mut Vec<u64>, its: &[u64]) {
-    mine.resize(mine.len().max(its.len()), 0);
-    for (mine, its) in mine.iter_mut().zip(its) {
-        *mine += its;
-    }
 }

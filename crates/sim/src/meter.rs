@@ -1,13 +1,13 @@
 //! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
 
-use crate::network::{Identity, Marks};
-use crate::probe::{PacketTrace, Probe};
-use crate::{ByCause, FlowOutcome, LinkOutcome};
+use crate::plan::{Identity, Marks};
+use crate::probe::Probe;
+use crate::{ByCause, FlowOutcome, LinkOutcome, PacketTrace};
 use base::{Rate, Time};
 use law::CongestionControl;
 use transport::{Counters, Receiver, Sender};
 
-/// What a link has seen before some instant. Service begun before it counts, service begun at it does not.
+/// What happened at a link before some instant. Service begun before it counts, service begun at it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTotals {
     pub arrived: u64,
@@ -23,18 +23,25 @@ pub struct LinkTotals {
     pub nonempty: u64,
 }
 
-/// What link number `index` did between two totals, and the packets recorded there.
+/// The totals of a link at the ends of the measured period.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkSpan<'a> {
+    pub from: &'a LinkTotals,
+    pub to: &'a LinkTotals,
+}
+
+/// What link number `index` did in the measured period, and the packets recorded there.
 pub fn link_outcome(
     index: usize,
-    (from, to): (&LinkTotals, &LinkTotals),
+    LinkSpan { from, to }: LinkSpan<'_>,
     rate: Rate,
     marks: &Marks,
     backlog_max: u32,
     probe: Probe,
 ) -> (LinkOutcome, Option<PacketTrace>) {
-    let Probe { samples, losses, watch } = probe;
-    let (backlog_samples, begun_bytes_samples) = samples.series.unwrap_or_default();
-    let (packets, delay_histogram) = watch.map_or((None, Vec::new()), |watch| watch.finish(index as u32));
+    let Probe { samples, losses, tracer } = probe;
+    let series = samples.series.unwrap_or_default();
+    let (packets, delay_histogram) = tracer.map_or_else(Default::default, |tracer| tracer.finish(index as u32));
     let span = marks.end - marks.warmup;
     let begun = to.begun - from.begun;
     let waiting = (to.waiting - from.waiting) as f64;
@@ -52,14 +59,23 @@ pub fn link_outcome(
         empty_fraction: 1.0 - (to.nonempty - from.nonempty) as f64 / span.0 as f64,
         loss_events: losses.events,
         flows_hit: losses.hit,
-        backlog_samples,
-        begun_bytes_samples,
-        backlog_histogram: samples.backlog.into_counts(),
-        drain_histogram: samples.drain.into_counts(),
+        backlog_samples: series.backlog,
+        begun_bytes_samples: series.begun_bytes,
+        backlog_histogram: samples.backlog,
+        drain_histogram: samples.drain,
         delay_histogram,
         gauges: samples.gauges,
     };
     (outcome, packets)
+}
+
+/// Every sample of a sender in a run.
+#[derive(Clone, Debug, Default)]
+struct FlowSeries {
+    /// In segments.
+    cwnd: Vec<f32>,
+    /// In seconds.
+    srtt: Vec<f32>,
 }
 
 /// Counting for one flow.
@@ -71,13 +87,13 @@ pub struct FlowMeter {
     cwnd_count: u32,
     srtt_sum: f64,
     srtt_count: u32,
-    series: Option<Box<(Vec<f32>, Vec<f32>)>>,
+    series: Option<Box<FlowSeries>>,
     pub finished: Option<Time>,
     /// Wire bytes delivered since the warm-up, where packets are not all alike.
     pub bytes: Option<u64>,
 }
 
-/// What is known of a sender when the run is over.
+/// The counts of a sender when the run is over.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub meter: FlowMeter,
@@ -89,7 +105,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes in another place of the same session.
+    /// Adds another place of the same session.
     pub fn add(&mut self, other: &Self) {
         let (mine, its) = (&mut self.meter, &other.meter);
         mine.at_warmup = sum(mine.at_warmup, its.at_warmup);
@@ -138,8 +154,8 @@ impl FlowMeter {
             }
         }
         if let Some(series) = &mut self.series {
-            series.0.push(cwnd as f32);
-            series.1.push(srtt as f32);
+            series.cwnd.push(cwnd as f32);
+            series.srtt.push(srtt as f32);
         }
     }
 
@@ -153,7 +169,7 @@ impl FlowMeter {
         self.next_at_warmup = u64::from(delivered);
     }
 
-    /// A segment was delivered at `at`; notes the end of a finite transfer.
+    /// A segment was delivered at `at`; records the end of a finite transfer.
     #[inline]
     pub fn delivered(&mut self, at: Time, receiver: &Receiver, data_end: u32) {
         if receiver.next() == data_end && self.finished.is_none() {
@@ -170,7 +186,7 @@ impl Tally {
         let span = (marks.end - marks.warmup).as_secs();
         let before = meter.at_warmup;
         let alike = (delivered - meter.next_at_warmup) as f64 * f64::from(who.packet);
-        let (cwnd_samples, srtt_samples) = meter.series.map(|both| *both).unwrap_or_default();
+        let series = meter.series.map(|series| *series).unwrap_or_default();
         FlowOutcome {
             group: who.group,
             index: who.index,
@@ -184,8 +200,8 @@ impl Tally {
             loss_events: counters.loss_events - before.loss_events,
             cwnd_mean: mean(meter.cwnd_sum, meter.cwnd_count),
             srtt_mean_s: mean(meter.srtt_sum, meter.srtt_count),
-            cwnd_samples,
-            srtt_samples,
+            cwnd_samples: series.cwnd,
+            srtt_samples: series.srtt,
             finished: meter.finished,
         }
     }

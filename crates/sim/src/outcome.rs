@@ -1,8 +1,8 @@
 //! What a run leaves behind: exact counters, means, samples and traces. Plain numbers; writing them is Python's.
 
-use crate::probe::PacketTrace;
+use crate::histogram::Histogram;
 use base::{Cause, Span, Time};
-use law::{CongestionControl, Control};
+use law::CongestionControl;
 use transport::Sender;
 
 /// Which engine runs the scenario. Both give the same bytes.
@@ -33,6 +33,7 @@ impl Default for Options {
 
 /// Why a network could not be built from a valid scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// Sequence numbers have 32 bits.
     #[error(
@@ -54,6 +55,7 @@ pub enum BuildError {
 
 /// One replication's results. Everything counts events in [warmup, duration) unless it says otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// Per link, or array of links, in the scenario's order.
     pub links: Vec<LinkOutcome>,
@@ -75,6 +77,7 @@ pub struct Outcome {
 
 /// Where all data packets of the whole run went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Balance {
     /// Put on the sender's own link, retransmissions included.
     pub sent: u64,
@@ -103,6 +106,7 @@ pub fn cause_index(cause: Cause) -> usize {
 
 /// What a link saw, or the links of an array together.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct LinkOutcome {
     /// Packets that arrived, ACKs included.
     pub arrived: u64,
@@ -130,19 +134,19 @@ pub struct LinkOutcome {
     pub backlog_samples: Vec<u32>,
     /// Bytes that began service before each sample, since the start; empty unless the series were asked for.
     pub begun_bytes_samples: Vec<u64>,
-    /// Samples of the measured period by packets waiting. In bin i are exactly i of them below 64; above, each doubling has
-    /// 32 bins.
-    pub backlog_histogram: Vec<u64>,
+    /// Samples of the measured period by packets waiting.
+    pub backlog_histogram: Histogram,
     /// The same by the picoseconds that a first-in first-out link would need for what is there.
-    pub drain_histogram: Vec<u64>,
-    /// Packets whose service began in the measured period, by picoseconds waited, in the same bins; empty unless asked for.
-    pub delay_histogram: Vec<u64>,
-    /// What the discipline shows of itself at the samples; empty unless the series were asked for.
+    pub drain_histogram: Histogram,
+    /// Packets whose service began in the measured period, by picoseconds waited; empty unless asked for.
+    pub delay_histogram: Histogram,
+    /// The discipline's own numbers at the samples; empty unless the series were asked for.
     pub gauges: Vec<Gauge>,
 }
 
 /// What a flow did.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct FlowOutcome {
     /// Index of its group.
     pub group: u32,
@@ -180,6 +184,7 @@ pub struct FlowOutcome {
 /// What became of the transfers of a group, each from the opening of its connection until its receiver had everything.
 /// Those count that opened from the warm-up on.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct TransferOutcome {
     /// Opened.
     pub opened: u64,
@@ -191,18 +196,18 @@ pub struct TransferOutcome {
     pub segments: u64,
     /// Sum of their durations, in picoseconds.
     pub duration_sum: u128,
-    /// Counts of durations in picoseconds, in the bins of [`crate::histogram`].
-    pub durations: Vec<u64>,
-    /// Counts of durations over the shortest possible, in 1024ths, in the same bins.
-    pub slowdowns: Vec<u64>,
+    /// Their durations, in picoseconds.
+    pub durations: Histogram,
+    /// Their durations over the shortest possible, in 1024ths.
+    pub slowdowns: Histogram,
     /// Sum of these, in 1024ths.
     pub slowdown_sum: u64,
     /// Pages complete before the end of the run.
     pub pages: u64,
     /// Sum of what they took, in picoseconds.
     pub page_sum: u128,
-    /// Counts of what they took in picoseconds, in the same bins.
-    pub page_durations: Vec<u64>,
+    /// What they took, in picoseconds.
+    pub page_durations: Histogram,
     /// Time average of transfers open at their senders in the measured period.
     pub open_mean: f64,
     /// How many samples of the measured period found 0, 1, 2 … open.
@@ -217,6 +222,7 @@ pub struct TransferOutcome {
 
 /// A complete transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct TransferRow {
     /// When its connection opened, at the sender.
     pub opened: Time,
@@ -234,6 +240,7 @@ pub struct TransferRow {
 
 /// A complete page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct PageRow {
     /// When its first object opened.
     pub opened: Time,
@@ -245,8 +252,39 @@ pub struct PageRow {
     pub flow: u32,
 }
 
+/// One data packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PacketRow {
+    /// When it arrived.
+    pub time: Time,
+    /// Its flow: position in [`Outcome::flows`].
+    pub flow: u32,
+    /// Its sequence number.
+    pub seq: u32,
+    /// Packets that it found waiting.
+    pub backlog: u32,
+    /// When its service began, or it was dropped; [`Time::NEVER`] if it still waited when the run ended.
+    pub left: Time,
+    /// Whether it was dropped.
+    pub dropped: bool,
+}
+
+/// The packets recorded at one link, in the order of their arrivals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PacketTrace {
+    /// Position in [`Outcome::links`].
+    pub link: u32,
+    /// Which of an array.
+    pub member: u32,
+    /// Its packets.
+    pub rows: Vec<PacketRow>,
+}
+
 /// One row of a trace: the sender after an ACK or a timeout.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TraceRow {
     /// When.
     pub time: Time,
@@ -264,8 +302,9 @@ pub struct TraceRow {
     pub timeout: bool,
 }
 
-/// A number that a law or a discipline shows of itself, for each row of a trace or each sample; NaN where it showed none.
+/// A number of a law or a discipline, for each row of a trace or each sample; NaN where it reported none.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Gauge {
     /// Its owner's name for it.
     pub name: &'static str,
@@ -281,7 +320,7 @@ impl PartialEq for Gauge {
 }
 
 impl Gauge {
-    /// Adds to `gauges` what `show` shows at row number `rows`, counted from 1.
+    /// Adds to `gauges` the numbers that `show` puts at row number `rows`, counted from 1.
     pub(crate) fn put_row(gauges: &mut Vec<Self>, rows: usize, show: impl FnOnce(&mut dyn FnMut(&'static str, f64))) {
         show(&mut |name, value| {
             let known = gauges.iter().position(|gauge| gauge.name == name);
@@ -296,22 +335,35 @@ impl Gauge {
     }
 }
 
+/// A data packet of a recorded flow that was dropped. Ordered by time, link and sequence number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct TraceDrop {
+    /// When.
+    pub time: Time,
+    /// Where: position in [`Outcome::links`].
+    pub link: u32,
+    /// Its sequence number.
+    pub seq: u32,
+}
+
 /// A flow recorded event by event over the whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Trace {
     /// Flow number: position in [`Outcome::flows`].
     pub flow: u32,
     /// After every ACK and timeout.
     pub rows: Vec<TraceRow>,
-    /// What the law shows of itself.
+    /// The law's own numbers.
     pub gauges: Vec<Gauge>,
-    /// Data packets dropped: when, at which link, sequence number.
-    pub drops: Vec<(Time, u32, u32)>,
+    /// Data packets dropped.
+    pub drops: Vec<TraceDrop>,
 }
 
 impl Trace {
-    /// A row from the sender as it stands.
-    pub(crate) fn record(&mut self, now: Time, sender: &Sender<Control>, timeout: bool) {
+    /// A row from the sender as it is now.
+    pub(crate) fn record(&mut self, now: Time, sender: &Sender<impl CongestionControl>, timeout: bool) {
         self.rows.push(TraceRow {
             time: now,
             cwnd: sender.control().cwnd(),

@@ -1,24 +1,25 @@
-//! The reference engine: one heap event per packet and hop, everything as plainly as it can be said. The window engine is
-//! held against it, event for event.
+//! The reference engine: one heap event per packet and hop, everything in its plainest form. The tests compare the window
+//! engine with it, event for event.
 //!
 //! At one instant: marks, then timers of disciplines, departures, deliveries, delayed-ACK timers, ACKs at senders, timers, starts,
 //! stops, datagrams from their sources, packets entering the sender's own link, and last arrivals at links, those by flow
 //! number and then in the order sent.
 
+mod endpoints;
 mod sessions;
-mod side;
 
 use crate::hash::Rolling;
 use crate::ledger::Ledger;
-use crate::meter::{FlowMeter, LinkTotals, Tally, link_outcome};
-use crate::network::{FlowPlan, Identity, Marks, Network, SessionPlan};
-use crate::probe::{Probe, Standing};
-use crate::session::{Last, TransferMeter, outcomes};
-use crate::{Balance, Options, Outcome, Trace, cause_index};
-use base::{Cause, Flags, Header, Span, Stream, Time};
-use queue::{AnyQueue, Link, Packet, QueueDiscipline};
-use scenario::{HEADER, Loss};
-use side::{AccessLink, Outbox, Side};
+use crate::meter::{FlowMeter, LinkSpan, LinkTotals, Tally, link_outcome};
+use crate::plan::{FlowPlan, FlowSender, Identity, InjectedLoss, Marks, Network, SendJitter, SessionPlan};
+use crate::probe::{LinkSnapshot, Probe};
+use crate::results::{FinalTally, outcomes};
+use crate::transfers::TransferMeter;
+use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
+use base::{Cause, Flags, Header, Rate, Span, Time};
+use endpoints::{AccessLink, Endpoints, Outbox};
+use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
+use scenario::HEADER;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use traffic::ArrivalProcess;
@@ -60,33 +61,47 @@ enum Event {
     Arrive(usize, Packet),
 }
 
-/// Heap entry: (time, phase, flow, order pushed) decide, the event follows.
-type Entry = (Time, Phase, u32, u64, Event);
+/// When an event happens, and its place among those of the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    time: Time,
+    phase: Phase,
+    flow: u32,
+    /// In the order in which they were put into the heap.
+    pushed: u64,
+}
 
-impl PartialEq for Event {
-    fn eq(&self, _other: &Self) -> bool {
-        true
+/// An event in the heap; its key alone orders it.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: Key,
+    event: Event,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
     }
 }
 
-impl Eq for Event {}
+impl Eq for Entry {}
 
-impl PartialOrd for Event {
+impl PartialOrd for Entry {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Event {
-    fn cmp(&self, _other: &Self) -> std::cmp::Ordering {
-        std::cmp::Ordering::Equal
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
     }
 }
 
 /// One link: the queue crate's own, and a running account of it.
 struct Node {
     link: Link<AnyQueue>,
-    loss: Option<(Loss, Stream)>,
+    loss: Option<InjectedLoss>,
     totals: LinkTotals,
     warm: LinkTotals,
     touched: Time,
@@ -106,22 +121,22 @@ impl Node {
         self.touched = now;
     }
 
-    fn standing(&self, now: Time) -> Standing {
+    /// The link as it is at `now`.
+    fn snapshot(&self, now: Time) -> LinkSnapshot {
         let serving = self.link.serving().map_or(Span::ZERO, |&(_, until)| until.since(now));
-        Standing { backlog: self.link.backlog(), serving }
+        LinkSnapshot { backlog: self.link.backlog(), serving }
     }
 
-    fn count_begun(&mut self, now: Time, before: Option<Time>) {
-        if let Some(&(packet, until)) = self.link.serving()
-            && before != Some(until)
-        {
-            debug_assert!(until > now);
-            self.totals.begun += 1;
-            self.totals.begun_bytes += u64::from(packet.size);
-            if let Some(watch) = &mut self.probe.watch {
-                watch.began(&packet, now);
-            }
+    /// Counts a packet that goes into service at `now`. Returns when that ends.
+    fn count_begun(&mut self, packet: &Packet, now: Time) -> Time {
+        self.totals.begun += 1;
+        self.totals.begun_bytes += u64::from(packet.size);
+        if let Some(tracer) = &mut self.probe.tracer {
+            tracer.on_service(packet, now);
         }
+        let until = self.link.serving().map_or(Time::NEVER, |&(_, until)| until);
+        debug_assert!(until > now);
+        until
     }
 }
 
@@ -129,12 +144,12 @@ struct Engine {
     heap: BinaryHeap<Reverse<Entry>>,
     pushed: u64,
     nodes: Vec<Node>,
-    sides: Vec<Side>,
+    endpoints: Vec<Endpoints>,
     identities: Vec<Identity>,
     sessions: Vec<SessionPlan>,
     /// By group.
     transfers: Vec<TransferMeter>,
-    delays: Vec<base::Span>,
+    delays: Vec<Span>,
     marks: Marks,
     balance: Balance,
 }
@@ -145,7 +160,7 @@ pub fn run(network: Network, options: Options) -> Outcome {
     let delays = network.links.iter().map(|link| link.delay).collect();
     let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
     let nodes = network.links.into_iter().map(|plan| Node {
-        probe: Probe::new(plan.probe, plan.rate, marks.warmup, options.series),
+        probe: Probe::new(plan.probe, plan.rate, &marks, options.series),
         link: Link::new(plan.rate, plan.queue),
         loss: plan.loss,
         totals: LinkTotals::default(),
@@ -155,11 +170,12 @@ pub fn run(network: Network, options: Options) -> Outcome {
         backlog_max: 0,
         hash: Rolling::default(),
     });
-    let sides = network.flows.into_iter().map(|plan| Side {
+    let endpoints = network.flows.into_iter().map(|plan| Endpoints {
         trace: plan.party().traced.then(|| Trace { flow: plan.party().flow, ..Trace::default() }),
         meter: FlowMeter::new(options.series && plan.is_tcp() && !plan.is_place()).with_bytes(plan.sizes().map(|_| 0)),
         plan,
-        datagrams: (0, 0),
+        datagrams_sent: 0,
+        datagrams_delivered: 0,
         access: AccessLink::default(),
         last_enter: Time::ZERO,
         hash: Rolling::default(),
@@ -172,7 +188,7 @@ pub fn run(network: Network, options: Options) -> Outcome {
         heap: BinaryHeap::new(),
         pushed: 0,
         nodes: nodes.collect(),
-        sides: sides.collect(),
+        endpoints: endpoints.collect(),
         transfers: TransferMeter::by_group(&network.identities, marks, options.series),
         identities: network.identities,
         sessions: network.sessions,
@@ -187,8 +203,8 @@ pub fn run(network: Network, options: Options) -> Outcome {
     for l in 0..engine.nodes.len() {
         engine.arm(l);
     }
-    for f in 0..engine.sides.len() {
-        let plan = &engine.sides[f].plan;
+    for f in 0..engine.endpoints.len() {
+        let plan = &engine.endpoints[f].plan;
         let (start, stop) = (plan.party().start, plan.party().stop);
         if plan.is_tcp() {
             engine.push(start, Phase::Start, f as u32, Event::Start(f));
@@ -198,18 +214,17 @@ pub fn run(network: Network, options: Options) -> Outcome {
         }
     }
     for s in 0..engine.sessions.len() {
-        let SessionPlan { first, places, .. } = engine.sessions[s];
-        for place in first..first + places {
-            engine.sides[place as usize].session = Some(s);
+        let SessionPlan { first_place, place_count, .. } = engine.sessions[s];
+        for place in first_place..first_place + place_count {
+            engine.endpoints[place as usize].session = Some(s);
         }
         engine.open_next(Time::ZERO, s);
     }
-    while let Some(&Reverse((time, ..))) = engine.heap.peek()
+    while let Some(&Reverse(Entry { key: Key { time, .. }, event })) = engine.heap.peek()
         && time < marks.end
     {
-        if let Some(Reverse((time, _, _, _, event))) = engine.heap.pop() {
-            engine.happen(time, event);
-        }
+        engine.heap.pop();
+        engine.dispatch(time, event);
     }
     engine.finish(options, &rates)
 }
@@ -217,10 +232,11 @@ pub fn run(network: Network, options: Options) -> Outcome {
 impl Engine {
     fn push(&mut self, time: Time, phase: Phase, flow: u32, event: Event) {
         self.pushed += 1;
-        self.heap.push(Reverse((time, phase, flow, self.pushed, event)));
+        let key = Key { time, phase, flow, pushed: self.pushed };
+        self.heap.push(Reverse(Entry { key, event }));
     }
 
-    fn happen(&mut self, now: Time, event: Event) {
+    fn dispatch(&mut self, now: Time, event: Event) {
         match event {
             Event::Warm => {
                 for node in &mut self.nodes {
@@ -228,22 +244,22 @@ impl Engine {
                     node.warm = node.totals;
                     node.backlog_max = node.link.backlog().packets;
                 }
-                for side in &mut self.sides {
-                    let (counters, next) = side.counters();
-                    side.meter.sender_warm(counters);
-                    side.meter.receiver_warm(next);
-                    side.dropped = 0;
+                for ends in &mut self.endpoints {
+                    let (counters, next) = ends.counters();
+                    ends.meter.sender_warm(counters);
+                    ends.meter.receiver_warm(next);
+                    ends.dropped = 0;
                 }
             }
             Event::Sample => {
                 for node in &mut self.nodes {
-                    let standing = node.standing(now);
-                    node.probe.samples.take(now, &self.marks, &standing, node.totals.begun_bytes);
+                    let snapshot = node.snapshot(now);
+                    node.probe.samples.take(now, &self.marks, &snapshot, node.totals.begun_bytes);
                     node.probe.samples.gauges(|put| node.link.queue().gauges(put));
                 }
-                for side in &mut self.sides {
-                    if let FlowPlan::Tcp(tcp) = &side.plan {
-                        side.meter.sample(now, &self.marks, &tcp.sender);
+                for ends in &mut self.endpoints {
+                    if let FlowPlan::Tcp(tcp) = &ends.plan {
+                        ends.meter.sample(now, &self.marks, &tcp.sender);
                     }
                 }
                 if let Some(every) = self.marks.every {
@@ -252,27 +268,33 @@ impl Engine {
             }
             Event::Wakeup(l) => {
                 let node = &mut self.nodes[l];
-                if node.link.next_wakeup() == now {
+                // A timer that was set anew since is in the heap a second time.
+                if node.link.next_event() == Some(LinkEvent { at: now, kind: LinkEventKind::Timer }) {
                     node.account(now);
                     let mut ledger = Ledger::default();
-                    node.link.wake(now, &mut ledger);
-                    self.settle(now, l, &ledger, None);
+                    node.link.advance(now, &mut ledger);
+                    self.count_fates(now, l, &ledger, None);
                     self.arm(l);
                 }
             }
             Event::LinkDone(l) => self.link_done(now, l),
             Event::AccessDone(f) => {
-                let access = &mut self.sides[f].access;
+                let access = &mut self.endpoints[f].access;
                 let packet = access.serving.take().expect("a packet was in service");
                 access.serving = access.waiting.pop_front();
                 if access.serving.is_some() {
-                    self.push(now + self.sides[f].plan.party().access, Phase::Depart, f as u32, Event::AccessDone(f));
+                    self.push(
+                        now + self.endpoints[f].plan.party().access,
+                        Phase::Depart,
+                        f as u32,
+                        Event::AccessDone(f),
+                    );
                 }
                 self.leave_access(now, packet);
             }
             Event::Deliver(packet) => self.deliver(now, packet),
             Event::DelayedAck(f) => {
-                let receiver = &mut self.sides[f].tcp().receiver;
+                let receiver = &mut self.endpoints[f].tcp().receiver;
                 if receiver.deadline() == now {
                     receiver.on_timer();
                     self.send_ack(now, f);
@@ -280,29 +302,29 @@ impl Engine {
             }
             Event::AckAtSender(f, ack) => {
                 self.with_sender(now, f, |sender, out| sender.on_ack(now, &ack, out));
-                let side = &mut self.sides[f];
-                if let FlowPlan::Tcp(tcp) = &side.plan {
-                    side.hash.sender(now, &tcp.sender);
+                let ends = &mut self.endpoints[f];
+                if let FlowPlan::Tcp(tcp) = &ends.plan {
+                    ends.hash.sender(now, &tcp.sender);
                 }
                 self.trace(now, f, false);
                 self.close(now, f);
             }
             Event::Timer(f) => {
-                let sender = &self.sides[f].tcp().sender;
+                let sender = &self.endpoints[f].tcp().sender;
                 if sender.deadline() == now {
                     let timeouts = sender.counters.timeouts;
                     self.with_sender(now, f, |sender, out| sender.on_timer(now, out));
-                    if self.sides[f].tcp().sender.counters.timeouts > timeouts {
+                    if self.endpoints[f].tcp().sender.counters.timeouts > timeouts {
                         self.trace(now, f, true);
                     }
                 }
             }
             Event::Open(s) => self.open(now, s),
             Event::Start(f) => self.with_sender(now, f, |sender, out| sender.start(now, out)),
-            Event::Stop(f) => self.sides[f].tcp().sender.stop(),
+            Event::Stop(f) => self.endpoints[f].tcp().sender.stop(),
             Event::Emit(f) => {
-                let seq = self.sides[f].datagrams.0;
-                self.sides[f].datagrams.0 += 1;
+                let seq = self.endpoints[f].datagrams_sent;
+                self.endpoints[f].datagrams_sent += 1;
                 self.send(now, f, seq, Flags::NONE, Header::NONE);
                 self.emit_after(now, f);
             }
@@ -312,18 +334,13 @@ impl Engine {
     }
 
     /// Calls the sender, sends what it hands over, and keeps its timer in the heap.
-    fn with_sender(
-        &mut self,
-        now: Time,
-        f: usize,
-        call: impl FnOnce(&mut transport::Sender<law::Control>, &mut Outbox),
-    ) {
+    fn with_sender(&mut self, now: Time, f: usize, call: impl FnOnce(&mut FlowSender, &mut Outbox)) {
         let mut out = Outbox::default();
-        call(&mut self.sides[f].tcp().sender, &mut out);
+        call(&mut self.endpoints[f].tcp().sender, &mut out);
         for (seq, flags, header) in out.0 {
             self.send(now, f, seq, flags, header);
         }
-        let deadline = self.sides[f].tcp().sender.deadline();
+        let deadline = self.endpoints[f].tcp().sender.deadline();
         if deadline != Time::NEVER {
             self.push(deadline, Phase::Timer, f as u32, Event::Timer(f));
         }
@@ -332,15 +349,12 @@ impl Engine {
     /// A packet on its way to the sender's own link.
     fn send(&mut self, now: Time, f: usize, seq: u32, flags: Flags, header: Header) {
         self.balance.sent += 1;
-        let side = &mut self.sides[f];
-        let sizes = side.plan.sizes();
-        let party = side.plan.party_mut();
-        let late = match &mut party.jitter {
-            Some((jitter, stream)) => stream.span_between(base::Span::ZERO, *jitter),
-            None => base::Span::ZERO,
-        };
-        let enter = (now + late).max(side.last_enter);
-        side.last_enter = enter;
+        let ends = &mut self.endpoints[f];
+        let sizes = ends.plan.sizes();
+        let party = ends.plan.party_mut();
+        let late = party.jitter.as_mut().map_or(Span::ZERO, SendJitter::next);
+        let enter = (now + late).max(ends.last_enter);
+        ends.last_enter = enter;
         let header = header.times(party.packet as f32);
         let size = sizes.map_or(party.packet, |sizes| sizes.of(seq));
         let packet = Packet { header, ..Packet::new(f as u32, seq, size, enter).with(flags) };
@@ -349,7 +363,7 @@ impl Engine {
 
     /// Puts the datagram that follows one at `now` (or the start) into the heap, if it comes before the stop.
     fn emit_after(&mut self, now: Time, f: usize) {
-        if let FlowPlan::Datagrams(plan) = &mut self.sides[f].plan {
+        if let FlowPlan::Datagrams(plan) = &mut self.endpoints[f].plan {
             let (next, stop) = (now + plan.source.next_gap(), plan.party.stop);
             if next < stop {
                 self.push(next, Phase::Emit, f as u32, Event::Emit(f));
@@ -360,18 +374,18 @@ impl Engine {
     fn deliver(&mut self, now: Time, packet: Packet) {
         let f = packet.flow as usize;
         self.balance.delivered += 1;
-        let side = &mut self.sides[f];
-        let FlowPlan::Tcp(tcp) = &mut side.plan else {
-            side.datagrams.1 += 1;
-            side.hash.delivery(now.0, packet.token);
-            if let Some(bytes) = side.meter.bytes.as_mut().filter(|_| now >= self.marks.warmup) {
+        let ends = &mut self.endpoints[f];
+        let FlowPlan::Tcp(tcp) = &mut ends.plan else {
+            ends.datagrams_delivered += 1;
+            ends.hash.delivery(now, packet.token);
+            if let Some(bytes) = ends.meter.bytes.as_mut().filter(|_| now >= self.marks.warmup) {
                 *bytes += u64::from(packet.size);
             }
             return;
         };
         tcp.receiver.on_header(packet.token, &packet.header.times(1.0 / tcp.party.packet as f32));
         let ack = tcp.receiver.on_segment(now, packet.token, packet.flags);
-        side.meter.delivered(now, &tcp.receiver, tcp.data_end);
+        ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
         let deadline = tcp.receiver.deadline();
         if ack {
             self.send_ack(now, f);
@@ -383,39 +397,39 @@ impl Engine {
 
     fn enter_access(&mut self, now: Time, packet: Packet) {
         let f = packet.flow as usize;
-        let side = &mut self.sides[f];
-        let (service, buffer) = (side.plan.party().access, side.plan.party().access_buffer);
+        let ends = &mut self.endpoints[f];
+        let (service, buffer) = (ends.plan.party().access, ends.plan.party().access_buffer);
         if service.0 == 0 {
             self.leave_access(now, packet);
-        } else if side.access.serving.is_none() {
-            side.access.serving = Some(packet);
+        } else if ends.access.serving.is_none() {
+            ends.access.serving = Some(packet);
             self.push(now + service, Phase::Depart, packet.flow, Event::AccessDone(f));
-        } else if buffer.is_some_and(|b| side.access.waiting.len() >= b as usize) {
+        } else if buffer.is_some_and(|b| ends.access.waiting.len() >= b as usize) {
             self.balance.dropped += 1;
-            side.dropped += 1;
+            ends.dropped += 1;
         } else {
-            side.access.waiting.push_back(packet);
+            ends.access.waiting.push_back(packet);
         }
     }
 
     fn leave_access(&mut self, now: Time, packet: Packet) {
-        let party = self.sides[packet.flow as usize].plan.party();
-        let (at, first) = (now + party.lead, party.path[0] as usize);
+        let party = self.endpoints[packet.flow as usize].plan.party();
+        let (at, first) = (now + party.first_link_delay, party.path[0] as usize);
         self.push(at, Phase::Arrive, packet.flow, Event::Arrive(first, Packet { arrived: at, ..packet }));
     }
 
     fn send_ack(&mut self, now: Time, f: usize) {
-        let side = &mut self.sides[f];
-        let ack = *side.tcp().receiver.ack();
-        let party = side.plan.party();
-        if party.back_path.is_empty() {
-            let at = now + party.back;
+        let ends = &mut self.endpoints[f];
+        let ack = *ends.tcp().receiver.ack();
+        let party = ends.plan.party();
+        if party.return_path.is_empty() {
+            let at = now + party.return_delay;
             self.push(at, Phase::AckAtSender, f as u32, Event::AckAtSender(f, ack));
         } else {
-            let token = side.acks.len() as u32;
-            side.acks.push(ack);
+            let token = ends.acks.len() as u32;
+            ends.acks.push(ack);
             let packet = Packet::new(f as u32, token, HEADER, now).with(Flags::ACK);
-            let first = party.back_path[0] as usize;
+            let first = party.return_path[0] as usize;
             self.push(now, Phase::Arrive, f as u32, Event::Arrive(first, packet));
         }
     }
@@ -424,29 +438,21 @@ impl Engine {
         let node = &mut self.nodes[l];
         node.account(now);
         node.totals.arrived += 1;
-        if let Some(watch) = &mut node.probe.watch {
-            watch.arrived(&packet, node.link.backlog().packets);
+        if let Some(tracer) = &mut node.probe.tracer {
+            tracer.on_arrival(&packet, node.link.backlog().packets);
         }
         let mut ledger = Ledger::default();
-        let injected = match &mut node.loss {
-            None => false,
-            Some((Loss::Random(p), stream)) => stream.unit() < *p,
-            Some((Loss::Every(n), _)) => node.totals.arrived.is_multiple_of(*n),
-        };
-        if injected {
+        if node.loss.as_mut().is_some_and(|loss| loss.hits(node.totals.arrived)) {
             ledger.dropped.push((packet, Cause::Injected));
         } else {
-            let before = node.link.serving().map(|s| s.1);
-            node.link.offer(packet, &mut ledger);
-            node.count_begun(now, before);
+            let began = node.link.offer(packet, &mut ledger);
             node.backlog_max = node.backlog_max.max(node.link.backlog().packets);
-            if before.is_none()
-                && let Some(&(_, done)) = node.link.serving()
-            {
+            if let Some(next) = began {
+                let done = node.count_begun(&next, now);
                 self.push(done, Phase::Depart, packet.flow, Event::LinkDone(l));
             }
         }
-        self.settle(now, l, &ledger, Some(&packet));
+        self.count_fates(now, l, &ledger, Some(&packet));
         self.arm(l);
     }
 
@@ -460,23 +466,23 @@ impl Engine {
     }
 
     /// Counts what a link did to `arrival` and to packets that were there before.
-    fn settle(&mut self, now: Time, l: usize, ledger: &Ledger, arrival: Option<&Packet>) {
+    fn count_fates(&mut self, now: Time, l: usize, ledger: &Ledger, arrival: Option<&Packet>) {
         ledger.hash(&mut self.nodes[l].hash, now, arrival);
         for (packet, cause) in &ledger.dropped {
             let node = &mut self.nodes[l];
             node.totals.dropped[cause_index(*cause)] += 1;
             if !packet.flags.has(Flags::ACK) {
-                if let Some(watch) = &mut node.probe.watch {
-                    watch.dropped(packet, now);
+                if let Some(tracer) = &mut node.probe.tracer {
+                    tracer.on_drop(packet, now);
                 }
                 if now >= self.marks.warmup {
-                    node.probe.losses.drop(now, packet.flow);
+                    node.probe.losses.on_drop(now, packet.flow);
                 }
                 self.balance.dropped += 1;
-                let side = &mut self.sides[packet.flow as usize];
-                side.dropped += 1;
-                if let Some(trace) = &mut side.trace {
-                    trace.drops.push((now, l as u32, packet.token));
+                let ends = &mut self.endpoints[packet.flow as usize];
+                ends.dropped += 1;
+                if let Some(trace) = &mut ends.trace {
+                    trace.drops.push(TraceDrop { time: now, link: l as u32, seq: packet.token });
                 }
             }
         }
@@ -489,24 +495,25 @@ impl Engine {
         let node = &mut self.nodes[l];
         node.account(now);
         let mut ledger = Ledger::default();
-        let packet = node.link.complete(now, &mut ledger).expect("a packet was in service");
-        node.count_begun(now, None);
-        if let Some(&(next, done)) = node.link.serving() {
+        let step = node.link.advance(now, &mut ledger).expect("a packet was in service");
+        let packet = step.departed.expect("timers of this instant expired before");
+        if let Some(next) = step.began {
+            let done = node.count_begun(&next, now);
             self.push(done, Phase::Depart, next.flow, Event::LinkDone(l));
         }
-        self.settle(now, l, &ledger, None);
+        self.count_fates(now, l, &ledger, None);
         self.arm(l);
         let at = now + self.delays[l];
-        let (f, party) = (packet.flow as usize, self.sides[packet.flow as usize].plan.party());
+        let (f, party) = (packet.flow as usize, self.endpoints[packet.flow as usize].plan.party());
         let is_ack = packet.flags.has(Flags::ACK);
-        let path = if is_ack { &party.back_path } else { &party.path };
+        let path = if is_ack { &party.return_path } else { &party.path };
         let hop = path.iter().position(|&x| x as usize == l).expect("the packet is on its path");
         let moved = Packet { arrived: at, ..packet };
         match path.get(hop + 1) {
             Some(&next) => self.push(at, Phase::Arrive, packet.flow, Event::Arrive(next as usize, moved)),
             None if is_ack => {
-                let ack = self.sides[f].acks[packet.token as usize];
-                let at = at + party.back;
+                let ack = self.endpoints[f].acks[packet.token as usize];
+                let at = at + party.return_delay;
                 self.push(at, Phase::AckAtSender, packet.flow, Event::AckAtSender(f, ack));
             }
             None => self.push(at, Phase::Deliver, packet.flow, Event::Deliver(moved)),
@@ -514,18 +521,18 @@ impl Engine {
     }
 
     fn trace(&mut self, now: Time, f: usize, timeout: bool) {
-        let side = &mut self.sides[f];
-        if let (Some(trace), FlowPlan::Tcp(tcp)) = (&mut side.trace, &side.plan) {
+        let ends = &mut self.endpoints[f];
+        if let (Some(trace), FlowPlan::Tcp(tcp)) = (&mut ends.trace, &ends.plan) {
             trace.record(now, &tcp.sender, timeout);
         }
     }
 
-    fn finish(mut self, options: Options, rates: &[base::Rate]) -> Outcome {
+    fn finish(mut self, options: Options, rates: &[Rate]) -> Outcome {
         let is_data = |p: &Packet| u64::from(!p.flags.has(Flags::ACK));
         let mut in_flight: u64 = self
             .heap
             .iter()
-            .map(|Reverse(entry)| match &entry.4 {
+            .map(|Reverse(entry)| match &entry.event {
                 Event::Deliver(p) | Event::EnterAccess(p) | Event::Arrive(_, p) => is_data(p),
                 _ => 0,
             })
@@ -546,19 +553,19 @@ impl Engine {
             }
             // What it would drop on the way out waited as well.
             in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
-            let totals = (&node.warm, &node.totals);
+            let totals = LinkSpan { from: &node.warm, to: &node.totals };
             let (link, seen) = link_outcome(l, totals, *rate, &self.marks, node.backlog_max, node.probe);
             links.push(link);
             packets.extend(seen);
         }
-        for side in self.sides {
-            hash.word(side.hash.0);
-            in_flight += side.access.waiting.len() as u64 + u64::from(side.access.serving.is_some());
-            let (counters, delivered) = side.counters();
-            let tally = Tally { meter: side.meter, counters, delivered: u64::from(delivered), dropped: side.dropped };
-            let last = Last { flow: side.plan.party().flow, open: side.open, tally };
-            last.settle(&self.identities, &mut tallies, &mut self.transfers, end);
-            traces.extend(side.trace.map(Trace::in_order));
+        for ends in self.endpoints {
+            hash.word(ends.hash.0);
+            in_flight += ends.access.waiting.len() as u64 + u64::from(ends.access.serving.is_some());
+            let (counters, delivered) = ends.counters();
+            let tally = Tally { meter: ends.meter, counters, delivered: u64::from(delivered), dropped: ends.dropped };
+            let tally = FinalTally { flow: ends.plan.party().flow, open: ends.open, tally };
+            tally.merge_into(&self.identities, &mut tallies, &mut self.transfers, end);
+            traces.extend(ends.trace.map(Trace::in_order));
         }
         let (flows, transfers) = outcomes(tallies, &self.identities, self.transfers, &self.marks);
         Outcome {

@@ -5,7 +5,7 @@
 
 use base::{Span, Time};
 
-/// See the [module](self). Drops are told in the order of time.
+/// See the [module](self). Drops must be reported in the order of time.
 #[derive(Clone, Debug, Default)]
 pub struct LossEvents {
     gap: Span,
@@ -24,7 +24,7 @@ impl LossEvents {
     }
 
     /// A data packet of `flow` is dropped at `now`.
-    pub fn drop(&mut self, now: Time, flow: u32) {
+    pub fn on_drop(&mut self, now: Time, flow: u32) {
         if self.events == 0 || now - self.last >= self.gap {
             self.events += 1;
         }
@@ -47,7 +47,7 @@ mod tests {
         let mut losses = LossEvents::new(Span(100));
         // The third drop is 99 after the second, the fourth 100 after the third.
         for (at, flow) in [(0, 3), (50, 1), (149, 3), (249, 1), (249, 1), (1000, 2)] {
-            losses.drop(Time(at), flow);
+            losses.on_drop(Time(at), flow);
         }
         assert_eq!((losses.events, losses.hit), (3, 2 + 1 + 1));
     }

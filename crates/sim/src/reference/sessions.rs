@@ -1,31 +1,31 @@
-//! Sessions of the reference engine: openings are events, ends are noticed after ACKs.
+//! Sessions of the reference engine: openings are events, ends are found after ACKs.
 
 use super::{Engine, Event, Phase};
-use crate::session::Open;
+use crate::places::ClosedTransfer;
 use base::Time;
 
 impl Engine {
     /// Puts the opening that session `s` has due next into the heap.
     pub(super) fn open_next(&mut self, now: Time, s: usize) {
         let session = &self.sessions[s];
-        let due = session.desk.due().max(now);
+        let due = session.places.due().max(now);
         if due != Time::NEVER {
-            self.push(due, Phase::Start, session.first, Event::Open(s));
+            self.push(due, Phase::Start, session.first_place, Event::Open(s));
         }
     }
 
-    /// Session `s` opens a transfer, if one is due: what was put into the heap may have come true already.
+    /// Session `s` opens a transfer, if one is due: it may have opened already since this was put into the heap.
     pub(super) fn open(&mut self, now: Time, s: usize) {
         let session = &mut self.sessions[s];
-        if session.desk.due() > now {
+        if session.places.due() > now {
             return;
         }
-        if let Some((place, segments)) = session.desk.open(now) {
-            let f = (session.first + place) as usize;
-            let side = &mut self.sides[f];
-            side.open = Some(Open { at: now, segments });
-            side.meter.finished = None;
-            side.tcp().open(segments);
+        if let Some((place, transfer)) = session.places.open(now) {
+            let f = (session.first_place + place) as usize;
+            let ends = &mut self.endpoints[f];
+            ends.open = Some(transfer);
+            ends.meter.finished = None;
+            ends.tcp().open(transfer.segments);
             self.with_sender(now, f, |sender, out| sender.start(now, out));
         } else {
             let group = self.identities[session.flow as usize].group;
@@ -34,16 +34,16 @@ impl Engine {
         self.open_next(now, s);
     }
 
-    /// If `f` is a place, and its sender has just heard that all has arrived: the session hears of it.
+    /// Closes the transfer in place `f`, if its sender has just learned that everything arrived.
     pub(super) fn close(&mut self, now: Time, f: usize) {
-        let side = &mut self.sides[f];
-        let done = side.meter.finished;
-        let Some(s) = side.session else { return };
-        let Some(open) = side.open.filter(|_| side.tcp().sender.is_done()) else { return };
-        side.open = None;
+        let ends = &mut self.endpoints[f];
+        let Some(s) = ends.session else { return };
+        let Some(open) = ends.open.filter(|_| ends.tcp().sender.is_done()) else { return };
+        ends.open = None;
         let session = &mut self.sessions[s];
         let who = &self.identities[session.flow as usize];
-        session.close(f as u32, (open, now, done), who, &mut self.transfers[who.group as usize]);
+        let transfer = ClosedTransfer { open, closed: now, delivered: ends.meter.finished };
+        self.transfers[who.group as usize].close(session, f as u32, transfer, who);
         self.open_next(now, s);
     }
 }

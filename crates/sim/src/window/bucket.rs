@@ -4,6 +4,7 @@
 //! branches where flows push in their order: no comparison tree, and the memory stays in the first two caches.
 
 use super::ring::Rec;
+use base::Time;
 use std::hint::select_unpredictable;
 
 /// Below this many records a comparison sort is quicker than counting.
@@ -13,6 +14,15 @@ const FEW: usize = 48;
 /// mending inside a slot is quadratic in its records.
 const CROWD: u32 = 64;
 
+/// One window, as it is for the senders of one link.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// They run everything before this.
+    pub horizon: Time,
+    /// What arrives at the link before this belongs to the window, what arrives later to another.
+    pub until: Time,
+}
+
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub struct Bucket {
@@ -20,7 +30,7 @@ pub struct Bucket {
     sorted: Vec<Rec>,
     /// Records in each slot.
     counts: Vec<u32>,
-    start: u64,
+    start: Time,
     shift: u32,
     /// Records in the window before this one, the best guess at how many there will be.
     guess: u64,
@@ -28,8 +38,8 @@ pub struct Bucket {
 
 impl Bucket {
     /// A window [start, end) begins.
-    pub fn begin(&mut self, start: u64, end: u64) {
-        let width = end.saturating_sub(start).max(1);
+    pub fn begin(&mut self, start: Time, end: Time) {
+        let width = end.since(start).0.max(1);
         self.start = start;
         self.shift = (width / self.guess.max(1)).max(1).ilog2() + 1;
         self.counts.clear();
@@ -43,7 +53,7 @@ impl Bucket {
 
     #[inline]
     pub fn push(&mut self, rec: Rec) {
-        self.counts[((rec.time - self.start) >> self.shift) as usize] += 1;
+        self.counts[((rec.time - self.start).0 >> self.shift) as usize] += 1;
         self.recs.push(rec);
     }
 
@@ -51,7 +61,7 @@ impl Bucket {
     #[inline]
     pub fn extend(&mut self, recs: impl ExactSizeIterator<Item = Rec>) {
         let (start, shift, counts) = (self.start, self.shift, &mut self.counts[..]);
-        self.recs.extend(recs.inspect(|rec| counts[((rec.time - start) >> shift) as usize] += 1));
+        self.recs.extend(recs.inspect(|rec| counts[((rec.time - start).0 >> shift) as usize] += 1));
     }
 
     /// Puts the records in order of arrival and returns them; the bucket is empty afterwards. `by_flow`: records were
@@ -76,7 +86,7 @@ impl Bucket {
         }
         let (start, shift, sorted) = (self.start, self.shift, &mut self.sorted[..n]);
         for rec in &self.recs {
-            let place = &mut self.counts[((rec.time - start) >> shift) as usize];
+            let place = &mut self.counts[((rec.time - start).0 >> shift) as usize];
             sorted[*place as usize] = *rec;
             *place += 1;
         }
@@ -94,7 +104,7 @@ impl Bucket {
 /// so that one that is one place late needs no branch; a later one is put back where it belongs.
 fn bubble(recs: &mut [Rec]) {
     let Some(&(mut held)) = recs.first() else { return };
-    let (n, mut last) = (recs.len(), 0);
+    let (n, mut last) = (recs.len(), Time::ZERO);
     for i in 1..n {
         let rec = recs[i];
         let late = rec.time < held.time;
@@ -114,7 +124,7 @@ fn bubble(recs: &mut [Rec]) {
 /// One of two records, without a branch: which one is as good as random.
 #[inline]
 fn select(first: bool, a: Rec, b: Rec) -> Rec {
-    Rec { time: select_unpredictable(first, a.time, b.time), tag: select_unpredictable(first, a.tag, b.tag) }
+    Rec { time: Time(select_unpredictable(first, a.time.0, b.time.0)), tag: select_unpredictable(first, a.tag, b.tag) }
 }
 
 /// Moves the record at `at` down to its place by time among those before it, which are in order.
@@ -154,14 +164,14 @@ mod tests {
             times in prop::collection::vec((0u64..500, 0u32..4), 0..300),
         ) {
             let mut bucket = Bucket { guess: guess as u64, ..Bucket::default() };
-            bucket.begin(start, start + 500);
+            bucket.begin(Time(start), Time(start + 500));
             for (i, &(offset, flow)) in times.iter().enumerate() {
-                bucket.push(Rec { time: start + offset, tag: tag(flow, i as u32, base::Flags::NONE) });
+                bucket.push(Rec { time: Time(start + offset), tag: tag(flow, i as u32, base::Flags::NONE) });
             }
             let mut expected = bucket.recs.clone();
             expected.sort_by_key(|rec| (rec.time, rec.flow(), rec.seq()));
             prop_assert_eq!(bucket.sort(false), &expected[..]);
-            bucket.begin(start, start + 500);
+            bucket.begin(Time(start), Time(start + 500));
             expected.sort_by_key(|rec| (rec.flow(), rec.seq()));
             for rec in &expected {
                 bucket.push(*rec);

@@ -1,15 +1,20 @@
 //! First-in first-out links of the window engine, in closed form: a packet that arrives at t begins service at
-//! max(t, free). With a plain limit and one size of packet the clock alone decides (`serve_plain`); rules are asked for
+//! max(t, free). With a plain limit and one size of packet that is all it takes to decide (`serve_plain`); rules are asked for
 //! each arrival (`serve_until_mark`, compiled for each rule by itself).
 //!
-//! Sums are taken at marks, which lie lazily before the next arrival, as the timers of rules do.
+//! Sums are taken at marks; marks and the timers of rules are caught up on before the next arrival.
 
-use super::link::{FAR, Node, Service, Shared};
-use super::ring::Rec;
+use super::core::LinkCore;
+use super::results::LinkResult;
+use super::ring::{FAR, Rec};
+use super::service::{Service, Tx};
+use super::shared::Shared;
 use crate::cause_index;
+use crate::hash::PacketFate;
 use crate::meter::LinkTotals;
-use crate::network::Marks;
-use crate::probe::Standing;
+use crate::observer::Observer;
+use crate::plan::Marks;
+use crate::probe::LinkSnapshot;
 use base::{Bytes, Cause, Flags, Span, Time};
 use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, RuleVisitor, Verdict};
 use std::collections::VecDeque;
@@ -18,90 +23,98 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub struct Fifo {
     rule: AnyAdmission,
-    line: AnyLine,
-    /// The longest wait that still is within the buffer, for the clock alone to decide.
-    longest_wait: Option<u64>,
+    waiting: AnyWaitingQueue,
+    /// Where the clock decides: the longest wait that still is within the buffer.
+    longest_wait: Option<Span>,
     /// The longest that any packet waited, where the clock decides.
-    longest_seen: u64,
+    longest_seen: Span,
 }
 
-/// Who waits.
+/// The packets that wait.
 #[derive(Debug)]
-enum AnyLine {
-    Clock(Clock),
-    Kept(Kept),
+enum AnyWaitingQueue {
+    Uniform(UniformQueue),
+    Stored(StoredQueue),
 }
 
-/// What a link must know of those who wait.
-trait Line {
+/// What a link must know of the packets that wait.
+trait WaitingQueue {
     /// What waits for service that begins at `from` or later, of a link that is free at `free`; what began before is
     /// forgotten.
-    fn backlog_from(&mut self, from: u64, free: u64) -> Backlog;
+    fn backlog_from(&mut self, from: Time, free: Time) -> Backlog;
     /// A packet of `size` will begin service at `start`.
-    fn join(&mut self, start: u64, size: u32);
-    /// Totals without what those still waiting at `at` will do after it, and how the link stands; it is free at `free`.
-    fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, Standing);
+    fn join(&mut self, start: Time, size: u32);
+    /// What was counted ahead, taken back: the totals before `at`, and the link as it is then; it is free at `free`.
+    fn state_at(&self, at: Time, free: Time, totals: &LinkTotals) -> LinkState;
 }
 
-/// Those who wait all take as long: they begin at `free` less 1, 2 and so on of that time, so nobody need be remembered.
+/// A link at an instant: what it has done before, and what is there.
+struct LinkState {
+    totals: LinkTotals,
+    snapshot: LinkSnapshot,
+}
+
+/// Packets that all take as long: they begin at `free` less 1, 2 and so on of that time, so none need be stored.
 #[derive(Clone, Copy, Debug)]
-struct Clock {
-    size: u32,
-    time: u64,
-    /// 2^64 / `time`, rounded up: a product with it has the quotient in its upper half for up to `exact`.
+struct UniformQueue {
+    tx: Tx,
+    /// 2^64 / `tx.time`, rounded up: a product with it has the quotient in its upper half for up to `exact`.
     per: u64,
     exact: u64,
 }
 
-impl Clock {
-    fn new(size: u32, time: u64) -> Self {
-        let exact = if time > 1 { u64::MAX / time } else { 0 };
-        Self { size, time, per: exact + 1, exact }
+impl UniformQueue {
+    fn new(tx: Tx) -> Self {
+        let exact = if tx.time.0 > 1 { u64::MAX / tx.time.0 } else { 0 };
+        Self { tx, per: exact + 1, exact }
     }
 
     /// How many begin within the last `over` before the link is free, at its start included.
     #[inline]
-    fn within(&self, over: u64) -> u64 {
+    fn within(&self, over: Span) -> u64 {
         // Rounding up adds over (per time - 2^64) / 2^64 / time, less than the 1 / time that could lift the quotient.
-        let n = ((u128::from(over) * u128::from(self.per)) >> 64) as u64;
-        if over <= self.exact { n } else { over / self.time }
+        let n = ((u128::from(over.0) * u128::from(self.per)) >> 64) as u64;
+        if over.0 <= self.exact { n } else { over.0 / self.tx.time.0 }
+    }
+
+    #[inline]
+    fn backlog(&self, packets: u64) -> Backlog {
+        Backlog { packets: packets as u32, bytes: Bytes(packets * u64::from(self.tx.size)) }
     }
 }
 
-impl Line for Clock {
+impl WaitingQueue for UniformQueue {
     #[inline]
-    fn backlog_from(&mut self, from: u64, free: u64) -> Backlog {
-        let n = self.within(free.saturating_sub(from));
-        Backlog { packets: n as u32, bytes: Bytes(n * u64::from(self.size)) }
+    fn backlog_from(&mut self, from: Time, free: Time) -> Backlog {
+        self.backlog(self.within(free.since(from)))
     }
 
     #[inline]
-    fn join(&mut self, _start: u64, _size: u32) {}
+    fn join(&mut self, _start: Time, _size: u32) {}
 
-    fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, Standing) {
-        let over = free.saturating_sub(at);
+    fn state_at(&self, at: Time, free: Time, totals: &LinkTotals) -> LinkState {
+        let (over, time) = (free.since(at), self.tx.time.0);
         let (n, mut totals) = (self.within(over), *totals);
         if n > 0 {
             totals.begun -= n;
-            totals.begun_bytes -= n * u64::from(self.size);
+            totals.begun_bytes -= n * u64::from(self.tx.size);
             // Starts are free - k time, k = 1..n: each was counted to its start, and waits from `at` to it later.
-            totals.waiting -= u128::from(n) * u128::from(over) - u128::from(self.time) * u128::from(n * (n + 1) / 2);
-            totals.nonempty -= over - self.time;
+            totals.waiting -= u128::from(n) * u128::from(over.0) - u128::from(time) * u128::from(n * (n + 1) / 2);
+            totals.nonempty -= over.0 - time;
         }
-        let backlog = Backlog { packets: n as u32, bytes: Bytes(n * u64::from(self.size)) };
-        (totals, Standing { backlog, serving: Span(over - n * self.time) })
+        LinkState { totals, snapshot: LinkSnapshot { backlog: self.backlog(n), serving: Span(over.0 - n * time) } }
     }
 }
 
 /// Start of service and size of each, oldest first: for sizes that differ, and waits that may reach beyond [`FAR`].
 #[derive(Debug, Default)]
-struct Kept {
-    each: VecDeque<(u64, u32)>,
+struct StoredQueue {
+    each: VecDeque<(Time, u32)>,
     bytes: u64,
 }
 
-impl Line for Kept {
-    fn backlog_from(&mut self, from: u64, _free: u64) -> Backlog {
+impl WaitingQueue for StoredQueue {
+    fn backlog_from(&mut self, from: Time, _free: Time) -> Backlog {
         while let Some(&(start, size)) = self.each.front()
             && start < from
         {
@@ -111,12 +124,12 @@ impl Line for Kept {
         Backlog { packets: self.each.len() as u32, bytes: Bytes(self.bytes) }
     }
 
-    fn join(&mut self, start: u64, size: u32) {
+    fn join(&mut self, start: Time, size: u32) {
         self.each.push_back((start, size));
         self.bytes += u64::from(size);
     }
 
-    fn totals_at(&self, at: u64, free: u64, totals: &LinkTotals) -> (LinkTotals, Standing) {
+    fn state_at(&self, at: Time, free: Time, totals: &LinkTotals) -> LinkState {
         let (mut totals, mut backlog, mut last) = (*totals, Backlog::default(), at);
         let mut until = free.max(at);
         for &(start, size) in self.each.iter().filter(|&&(start, _)| start >= at) {
@@ -127,159 +140,174 @@ impl Line for Kept {
             backlog.bytes.0 += u64::from(size);
             totals.begun -= 1;
             totals.begun_bytes -= u64::from(size);
-            totals.waiting -= u128::from(start - at);
+            totals.waiting -= u128::from((start - at).0);
             last = start;
         }
-        totals.nonempty -= last - at;
-        (totals, Standing { backlog, serving: Span(until - at) })
+        totals.nonempty -= (last - at).0;
+        LinkState { totals, snapshot: LinkSnapshot { backlog, serving: until - at } }
     }
 }
 
 impl Fifo {
-    /// `alone`: nothing but the queue drops here, and no packet carries a header.
-    pub fn new(rule: AnyAdmission, service: &Service, limit: Limit, alone: bool) -> Self {
-        let line = match (service, limit) {
-            (&Service::One(size, time), Limit::Packets(_) | Limit::Bytes(_)) => AnyLine::Clock(Clock::new(size, time)),
+    /// `plain`: nothing but the queue drops here, and no packet carries a header.
+    pub fn new(rule: AnyAdmission, service: &Service, limit: Limit, plain: bool) -> Self {
+        let waiting = match (service, limit) {
+            (&Service::One(tx), Limit::Packets(_) | Limit::Bytes(_)) => AnyWaitingQueue::Uniform(UniformQueue::new(tx)),
             // An unlimited queue may reach beyond the end of time: see `FAR`.
-            _ => AnyLine::Kept(Kept::default()),
+            _ => AnyWaitingQueue::Stored(StoredQueue::default()),
         };
-        let longest_wait = match (&line, rule.plain_limit()) {
-            (AnyLine::Clock(clock), Some(Limit::Packets(n))) if alone => Some(u64::from(n) * clock.time),
-            (AnyLine::Clock(clock), Some(Limit::Bytes(Bytes(n)))) if alone => {
-                Some(n / u64::from(clock.size) * clock.time)
-            }
+        let longest_wait = match (&waiting, rule.plain_limit()) {
+            (AnyWaitingQueue::Uniform(UniformQueue { tx, .. }), Some(limit)) if plain => match limit {
+                Limit::Packets(n) => Some(Span(u64::from(n) * tx.time.0)),
+                Limit::Bytes(Bytes(n)) => Some(Span(n / u64::from(tx.size) * tx.time.0)),
+                Limit::Unlimited => None,
+            },
             _ => None,
         };
-        Self { rule, line, longest_wait, longest_seen: 0 }
+        Self { rule, waiting, longest_wait, longest_seen: Span::ZERO }
     }
 
-    /// When the rule's timer first rings.
+    /// When the rule's timer first expires.
     pub fn timer(&self) -> Time {
         self.rule.next_wakeup()
     }
 
     /// Serves `arrivals`, which are in order and all before the end.
-    pub fn serve<const HASH: bool>(&mut self, node: &mut Node, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
-        let plain = node.loss.is_none() && node.lanes.is_empty();
-        match (self.longest_wait, &mut self.line) {
-            (Some(longest), AnyLine::Clock(_)) => self.serve_plain::<HASH>(longest, node, arrivals, marks, shared),
-            (_, AnyLine::Clock(line)) if plain => {
-                self.rule.visit(Serve::<HASH, true, _> { line, node, arrivals, marks, shared });
+    pub fn serve<O: Observer>(&mut self, core: &mut LinkCore<O>, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
+        let plain = core.is_plain();
+        match (self.longest_wait, &mut self.waiting) {
+            (Some(longest), AnyWaitingQueue::Uniform(_)) => self.serve_plain(longest, core, arrivals, marks, shared),
+            (_, AnyWaitingQueue::Uniform(waiting)) if plain => {
+                self.rule.visit(Serve::<O, true, _> { waiting, core, arrivals, marks, shared });
             }
-            (_, AnyLine::Clock(line)) => {
-                Serve::<HASH, false, _> { line, node, arrivals, marks, shared }.visit(&mut self.rule);
+            (_, AnyWaitingQueue::Uniform(waiting)) => {
+                Serve::<O, false, _> { waiting, core, arrivals, marks, shared }.visit(&mut self.rule);
             }
-            (_, AnyLine::Kept(line)) => {
-                Serve::<HASH, false, _> { line, node, arrivals, marks, shared }.visit(&mut self.rule);
+            (_, AnyWaitingQueue::Stored(waiting)) => {
+                Serve::<O, false, _> { waiting, core, arrivals, marks, shared }.visit(&mut self.rule);
             }
         }
     }
 
     // A function of its own: inlined into the engine's loop its variables would not fit the registers.
     #[inline(never)]
-    fn serve_plain<const HASH: bool>(
+    fn serve_plain<O: Observer>(
         &mut self,
-        longest: u64,
-        node: &mut Node,
+        longest: Span,
+        core: &mut LinkCore<O>,
         arrivals: &[Rec],
         marks: &Marks,
         shared: &mut Shared,
     ) {
-        let AnyLine::Clock(Clock { size, time, .. }) = self.line else { return };
+        let AnyWaitingQueue::Uniform(UniformQueue { tx: Tx { size, time }, .. }) = self.waiting else { return };
         let mut rest = arrivals;
         while let Some(first) = rest.first() {
-            if first.time >= node.next_mark.0 {
-                self.pass_marks(Time(first.time), node, marks);
+            if first.time >= core.next_mark {
+                self.pass_marks(first.time, core, marks);
             }
             // Up to the next mark nothing needs to be looked at but the clock.
-            let mark = node.next_mark.0;
-            let n = if rest[rest.len() - 1].time < mark { rest.len() } else { rest.partition_point(|r| r.time < mark) };
+            let n = before(rest, core.next_mark);
             // Waits of a few packets fit 64 bits even where one may be days long.
-            let n = n.min((u64::MAX / longest.max(1)) as usize).max(1);
+            let n = n.min((u64::MAX / longest.0.max(1)) as usize).max(1);
             let (now, later) = rest.split_at(n);
-            let (mut free, mut waited, mut nonempty, mut most) = (node.free, 0u64, 0u64, self.longest_seen);
-            let mut refused = 0u64;
+            let (mut free, mut most) = (core.free, self.longest_seen);
+            let (mut waited, mut nonempty, mut refused) = (0u64, 0u64, 0u64);
             for rec in now {
-                let wait = free.saturating_sub(rec.time);
-                if HASH {
-                    let packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
-                    node.watch_arrival(&packet, (wait.div_ceil(time) as u32).saturating_sub(1));
-                    node.watch_end(&packet, rec.time + if wait > longest { 0 } else { wait }, wait > longest, marks);
+                let wait = free.since(rec.time);
+                if O::ACTIVE {
+                    let packet = Packet::new(rec.flow(), rec.seq(), size, rec.time).with(rec.flags());
+                    observe_plain(&mut core.observer, &packet, wait, longest, time);
                 }
                 if wait > longest {
                     refused += 1;
-                    node.drop::<HASH>(rec, Cause::Overflow, marks, shared);
+                    core.count_drop(rec, Cause::Overflow, marks, shared);
                     continue;
                 }
-                if HASH {
-                    node.hash.arrival(rec.time, rec.flow(), rec.seq(), 0);
-                }
-                waited += wait;
-                // With someone waiting behind it, the server starts one packet each `time`.
-                nonempty += wait.min(time);
+                waited += wait.0;
+                // With a packet waiting behind it, the server starts one each `time`.
+                nonempty += wait.min(time).0;
                 most = most.max(wait);
                 free = rec.time + wait + time;
-                shared.push(node.routes[(rec.flow() - node.first) as usize], free, rec.tag);
+                shared.push(core.route(rec.flow()), free, rec.tag);
             }
             let accepted = n as u64 - refused;
-            node.free = free;
+            core.free = free;
             self.longest_seen = most;
-            node.totals.arrived += n as u64;
-            node.totals.begun += accepted;
-            node.totals.begun_bytes += accepted * u64::from(size);
-            node.totals.waiting += u128::from(waited);
-            node.totals.nonempty += nonempty;
+            core.totals.arrived += n as u64;
+            core.totals.begun += accepted;
+            core.totals.begun_bytes += accepted * u64::from(size);
+            core.totals.waiting += u128::from(waited);
+            core.totals.nonempty += nonempty;
             rest = later;
         }
     }
 
-    fn pass_marks(&mut self, now: Time, node: &mut Node, marks: &Marks) {
-        if node.next_mark <= marks.warmup && marks.warmup <= now {
-            self.longest_seen = 0;
+    fn pass_marks<O: Observer>(&mut self, now: Time, core: &mut LinkCore<O>, marks: &Marks) {
+        if core.next_mark <= marks.warmup && marks.warmup <= now {
+            self.longest_seen = Span::ZERO;
         }
-        match &mut self.line {
-            AnyLine::Clock(line) => node.pass_marks(now, marks, &mut self.rule, line),
-            AnyLine::Kept(line) => node.pass_marks(now, marks, &mut self.rule, line),
+        match &mut self.waiting {
+            AnyWaitingQueue::Uniform(waiting) => pass_marks(core, now, marks, &mut self.rule, waiting),
+            AnyWaitingQueue::Stored(waiting) => pass_marks(core, now, marks, &mut self.rule, waiting),
         }
     }
 
-    /// The run is over: totals before `marks.end`, and the most packets that waited.
-    pub fn finish(&mut self, node: &mut Node, marks: &Marks) -> (LinkTotals, u32) {
-        self.pass_marks(Time(marks.end.0 - 1), node, marks);
-        let (end, free, totals) = (marks.end.0, node.free, &node.totals);
-        let (totals, most) = match &self.line {
-            AnyLine::Clock(line) => (line.totals_at(end, free, totals).0, self.longest_seen.div_ceil(line.time) as u32),
-            AnyLine::Kept(line) => (line.totals_at(end, free, totals).0, 0),
+    /// The run is over.
+    pub fn finish<O: Observer>(&mut self, core: &mut LinkCore<O>, marks: &Marks) -> LinkResult {
+        self.pass_marks(Time(marks.end.0 - 1), core, marks);
+        let (end, free) = (marks.end, core.free);
+        let (state, most) = match &self.waiting {
+            AnyWaitingQueue::Uniform(waiting) => {
+                let most = self.longest_seen.0.div_ceil(waiting.tx.time.0) as u32;
+                (waiting.state_at(end, free, &core.totals), most)
+            }
+            AnyWaitingQueue::Stored(waiting) => (waiting.state_at(end, free, &core.totals), 0),
         };
-        (totals, most.max(node.most_seen))
+        LinkResult { totals: state.totals, most_waiting: most.max(core.most_seen), still_waiting: 0 }
+    }
+}
+
+/// How many of `arrivals` come before `mark`.
+#[inline]
+fn before(arrivals: &[Rec], mark: Time) -> usize {
+    match arrivals.last() {
+        Some(last) if last.time < mark => arrivals.len(),
+        _ => arrivals.partition_point(|rec| rec.time < mark),
+    }
+}
+
+/// Shows `packet`, which arrives and would wait so long, behind others that take `time` each.
+fn observe_plain(observer: &mut impl Observer, packet: &Packet, wait: Span, longest: Span, time: Span) {
+    observer.on_arrival(packet, (wait.0.div_ceil(time.0) as u32).saturating_sub(1));
+    if wait > longest {
+        observer.on_drop(packet, packet.arrived);
+        observer.on_fate(packet, PacketFate::Dropped);
+    } else {
+        observer.on_service(packet, packet.arrived + wait);
+        observer.on_fate(packet, PacketFate::Accepted);
     }
 }
 
 /// Serves the arrivals of a window under a rule.
-struct Serve<'a, const HASH: bool, const PLAIN: bool, L> {
-    line: &'a mut L,
-    node: &'a mut Node,
+struct Serve<'a, O, const PLAIN: bool, W> {
+    waiting: &'a mut W,
+    core: &'a mut LinkCore<O>,
     arrivals: &'a [Rec],
     marks: &'a Marks,
     shared: &'a mut Shared,
 }
 
-impl<const HASH: bool, const PLAIN: bool, L: Line> RuleVisitor for Serve<'_, HASH, PLAIN, L> {
+impl<O: Observer, const PLAIN: bool, W: WaitingQueue> RuleVisitor for Serve<'_, O, PLAIN, W> {
     fn visit<A: Admission>(self, rule: &mut A) {
-        let Self { line, node, mut arrivals, marks, shared } = self;
+        let Self { waiting, core, mut arrivals, marks, shared } = self;
         while let Some(first) = arrivals.first() {
-            if first.time >= node.next_mark.0 {
-                node.pass_marks(Time(first.time), marks, rule, line);
+            if first.time >= core.next_mark {
+                pass_marks(core, first.time, marks, rule, waiting);
             }
             // Up to the next mark the sums stay in registers.
-            let mark = node.next_mark.0;
-            let n = match arrivals.last() {
-                Some(last) if last.time < mark => arrivals.len(),
-                _ => arrivals.partition_point(|rec| rec.time < mark),
-            };
-            let (now, later) = arrivals.split_at(n);
+            let (now, later) = arrivals.split_at(before(arrivals, core.next_mark));
             arrivals = later;
-            serve_until_mark::<HASH, PLAIN, A, L>(rule, line, node, now, marks, shared);
+            serve_until_mark::<O, PLAIN, A, W>(rule, waiting, core, now, marks, shared);
         }
     }
 }
@@ -287,74 +315,67 @@ impl<const HASH: bool, const PLAIN: bool, L: Line> RuleVisitor for Serve<'_, HAS
 /// Serves arrivals between which nothing but they happens. `PLAIN`: all are of one size, none is lost on purpose or carries
 /// a header.
 #[inline]
-fn serve_until_mark<const HASH: bool, const PLAIN: bool, A: Admission, L: Line>(
+fn serve_until_mark<O: Observer, const PLAIN: bool, A: Admission, W: WaitingQueue>(
     rule: &mut A,
-    line: &mut L,
-    node: &mut Node,
+    waiting: &mut W,
+    core: &mut LinkCore<O>,
     arrivals: &[Rec],
     marks: &Marks,
     shared: &mut Shared,
 ) {
-    let one = match node.service {
-        Service::One(size, time) => (size, time),
-        Service::Each(..) => (0, 0),
+    let one = match core.flows.service {
+        Service::One(tx) => tx,
+        Service::Each(..) => Tx::default(),
     };
-    let (mut free, mut last_start, mut most) = (node.free, node.last_start, node.most_seen);
-    let (mut begun, mut begun_bytes, mut waiting, mut nonempty) = (0u64, 0u64, 0u128, 0u64);
+    let (mut free, mut last_start, mut most) = (core.free, core.last_start, core.most_seen);
+    let (mut begun, mut begun_bytes, mut waited, mut nonempty) = (0u64, 0u64, 0u128, 0u64);
     for rec in arrivals {
         let now = rec.time;
         let mut header = None;
         if !PLAIN {
             // Counted one by one: losses are, too.
-            node.totals.arrived += 1;
-            header = node.header_of(rec, shared);
-            if node.loss.is_some() && node.loses() {
-                if HASH {
-                    let packet = Packet::new(rec.flow(), rec.seq(), 0, Time(now)).with(rec.flags());
-                    node.watch_arrival(&packet, line.backlog_from(now + 1, free).packets);
-                    node.watch_end(&packet, now, true, marks);
+            core.totals.arrived += 1;
+            header = core.header_of(rec, shared);
+            if core.loss.is_some() && core.loses() {
+                if O::ACTIVE {
+                    let packet = Packet::new(rec.flow(), rec.seq(), 0, now).with(rec.flags());
+                    core.observer.on_arrival(&packet, waiting.backlog_from(Time(now.0 + 1), free).packets);
+                    core.observer.on_drop(&packet, now);
+                    core.observer.on_fate(&packet, PacketFate::Dropped);
                 }
-                node.drop::<HASH>(rec, Cause::Injected, marks, shared);
+                core.count_drop(rec, Cause::Injected, marks, shared);
                 continue;
             }
         }
-        let backlog = line.backlog_from(now + 1, free);
-        let (size, time) = if PLAIN { one } else { node.service_of(rec.flow(), rec.seq()) };
+        let backlog = waiting.backlog_from(Time(now.0 + 1), free);
+        let Tx { size, time } = if PLAIN { one } else { core.tx_of(rec.flow(), rec.seq()) };
         let idle = free <= now;
         let mut tag = rec.tag;
-        let packet = Packet::new(rec.flow(), rec.seq(), size, Time(now)).with(rec.flags());
-        if HASH {
-            node.watch_arrival(&packet, backlog.packets);
-        }
-        let verdict = rule.admit(&packet, backlog, idle.then_some(Time(free)));
-        match verdict {
-            Verdict::Accept => {}
+        let packet = Packet::new(rec.flow(), rec.seq(), size, now).with(rec.flags());
+        core.observer.on_arrival(&packet, backlog.packets);
+        match rule.admit(&packet, backlog, idle.then_some(free)) {
+            Verdict::Accept => core.observer.on_fate(&packet, PacketFate::Accepted),
             Verdict::Mark(cause) => {
-                node.totals.marked[cause_index(cause)] += 1;
+                core.totals.marked[cause_index(cause)] += 1;
                 tag |= u64::from(Flags::CE.0) << 56;
+                core.observer.on_fate(&packet, PacketFate::Marked);
             }
             Verdict::Drop(cause) => {
-                if HASH {
-                    node.watch_end(&packet, now, true, marks);
-                }
-                node.drop::<HASH>(rec, cause, marks, shared);
+                core.observer.on_drop(&packet, now);
+                core.observer.on_fate(&packet, PacketFate::Dropped);
+                core.count_drop(rec, cause, marks, shared);
                 continue;
             }
-        }
-        if HASH {
-            node.hash.arrival(now, rec.flow(), rec.seq(), u64::from(matches!(verdict, Verdict::Mark(_))));
         }
         let mut start = now;
         if !idle {
             start = free;
-            line.join(start, size);
+            waiting.join(start, size);
             most = most.max(backlog.packets + 1);
-            waiting += u128::from(start - now);
-            nonempty += start - now.max(last_start).min(start);
+            waited += u128::from((start - now).0);
+            nonempty += (start - now.max(last_start).min(start)).0;
         }
-        if HASH {
-            node.watch_end(&packet, start, false, marks);
-        }
+        core.observer.on_service(&packet, start);
         begun += 1;
         if !PLAIN {
             begun_bytes += u64::from(size);
@@ -362,38 +383,41 @@ fn serve_until_mark<const HASH: bool, const PLAIN: bool, A: Admission, L: Line>(
         last_start = start;
         free = (start + time).min(FAR);
         if let Some(header) = header {
-            node.put_header(&Packet { header, ..packet }, shared);
+            core.put_header(&Packet { header, ..packet }, shared);
         }
-        shared.push(node.routes[(rec.flow() - node.first) as usize], free, tag);
+        shared.push(core.route(rec.flow()), free, tag);
     }
     if PLAIN {
-        node.totals.arrived += arrivals.len() as u64;
-        begun_bytes = begun * u64::from(one.0);
+        core.totals.arrived += arrivals.len() as u64;
+        begun_bytes = begun * u64::from(one.size);
     }
-    node.totals.begun += begun;
-    node.totals.begun_bytes += begun_bytes;
-    node.totals.waiting += waiting;
-    node.totals.nonempty += nonempty;
-    (node.free, node.last_start, node.most_seen) = (free, last_start, most);
+    core.totals.begun += begun;
+    core.totals.begun_bytes += begun_bytes;
+    core.totals.waiting += waited;
+    core.totals.nonempty += nonempty;
+    (core.free, core.last_start, core.most_seen) = (free, last_start, most);
 }
 
-impl Node {
-    /// Takes every mark at or before `now`, as it was just before anything happened at the mark, and rings the rule's
-    /// timer.
-    #[cold]
-    fn pass_marks<A: Admission, L: Line>(&mut self, now: Time, marks: &Marks, rule: &mut A, line: &mut L) {
-        while self.next_mark <= now {
-            let at = self.next_mark;
-            if self.is_mark(at, marks) {
-                let (totals, standing) = line.totals_at(at.0, self.free, &self.totals);
-                self.pass_mark(at, marks, totals, &standing, |put| rule.gauges(put));
-            }
-            if rule.next_wakeup() == at {
-                let idle_since = (self.free < at.0).then_some(Time(self.free));
-                rule.on_wakeup(at, line.backlog_from(at.0, self.free), idle_since);
-            }
-            self.next_mark = self.mark_after(at, rule.next_wakeup(), marks);
+/// Takes every mark at or before `now`, as it was just before anything happened at the mark, and the rule's timer.
+#[cold]
+fn pass_marks<O: Observer, A: Admission, W: WaitingQueue>(
+    core: &mut LinkCore<O>,
+    now: Time,
+    marks: &Marks,
+    rule: &mut A,
+    waiting: &mut W,
+) {
+    while core.next_mark <= now {
+        let at = core.next_mark;
+        if core.is_mark(at, marks) {
+            let LinkState { totals, snapshot } = waiting.state_at(at, core.free, &core.totals);
+            core.pass_mark(at, marks, totals, &snapshot, |put| rule.gauges(put));
         }
+        if rule.next_wakeup() == at {
+            let idle_since = (core.free < at).then_some(core.free);
+            rule.on_wakeup(at, waiting.backlog_from(at, core.free), idle_since);
+        }
+        core.next_mark = core.mark_after(at, rule.next_wakeup(), marks);
     }
 }
 
@@ -401,15 +425,44 @@ impl Node {
 mod tests {
     use super::*;
 
+    fn uniform(time: u64) -> UniformQueue {
+        UniformQueue::new(Tx { size: 1500, time: Span(time) })
+    }
+
     #[test]
     fn the_clock_divides_exactly() {
         for time in [1, 2, 3, 7, 4_800_000, 12_345_678_901, u64::MAX / 3] {
-            let clock = Clock::new(1500, time);
-            let edges = [0, clock.exact, u64::MAX / 2].into_iter().flat_map(|at| [at, at.wrapping_sub(1), at + 1]);
+            let queue = uniform(time);
+            let edges = [0, queue.exact, u64::MAX / 2].into_iter().flat_map(|at| [at, at.wrapping_sub(1), at + 1]);
             let multiples = (0..1000).map(|n: u64| n.wrapping_mul(time)).flat_map(|at| [at, at.wrapping_sub(1)]);
             for over in edges.chain(multiples) {
-                assert_eq!(clock.within(over), over / time, "{over} / {time}");
+                assert_eq!(queue.within(Span(over)), over / time, "{over} / {time}");
             }
         }
+    }
+
+    #[test]
+    fn packets_of_one_size_need_not_be_stored_to_know_the_link_at_any_instant() {
+        // Five packets at 0, 100 ps each: the first begins at 0, the others wait for starts at 100 to 400.
+        let (mut clock, mut stored) = (uniform(100), StoredQueue::default());
+        let mut totals = LinkTotals { begun: 1, begun_bytes: 1500, ..LinkTotals::default() };
+        for start in (100..500).step_by(100) {
+            stored.join(Time(start), 1500);
+            totals.begun += 1;
+            totals.begun_bytes += 1500;
+            totals.waiting += u128::from(start);
+            totals.nonempty = start;
+        }
+        let free = Time(500);
+        for at in [1, 99, 100, 101, 250, 399, 400, 401, 499, 500, 501].map(Time) {
+            let (a, b) = (clock.state_at(at, free, &totals), stored.state_at(at, free, &totals));
+            assert_eq!((a.totals, a.snapshot), (b.totals, b.snapshot), "{at:?}");
+            assert_eq!(clock.backlog_from(at, free), a.snapshot.backlog);
+        }
+        // At 250 two wait, of which the next begins at 300. Three have begun; they have waited 0, 100 and 200, and the two
+        // others 250 each.
+        let state = clock.state_at(Time(250), free, &totals);
+        assert_eq!((state.snapshot.backlog.packets, state.snapshot.serving), (2, Span(50)));
+        assert_eq!((state.totals.begun, state.totals.waiting, state.totals.nonempty), (3, 300 + 500, 250));
     }
 }

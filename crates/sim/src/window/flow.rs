@@ -3,29 +3,31 @@
 //! Where no link could delay an ACK the receiver runs here too, a fixed time before the sender; otherwise deliveries and
 //! ACKs have rings of their own. A stretch of ACKs that all do the same (`Sender::steady`) is one simple loop.
 
-use super::bucket::Bucket;
-use super::headers::Headers;
+use super::access_path::AccessPath;
+use super::bucket::{Bucket, Window};
+use super::headers::{HeaderLanes, Headers};
+use super::results::FlowResult;
 use super::ring::{Rec, Ring, tag};
-use super::way::Way;
 use crate::Trace;
-use crate::hash::Rolling;
 use crate::meter::{FlowMeter, Tally};
-use crate::network::{Marks, TcpPlan};
-use crate::session::{Last, Open};
-use base::{Flags, Header, Time};
+use crate::observer::Observer;
+use crate::places::{ClosedTransfer, OpenTransfer};
+use crate::plan::{Marks, TcpPlan};
+use crate::results::FinalTally;
+use base::{Flags, Header, Span, Time};
 use law::CongestionControl;
 use std::collections::VecDeque;
 use transport::{Ack, Wire};
 
 /// See the [module](self).
 #[derive(Debug)]
-pub struct Flow {
+pub struct TcpFlow<O> {
     plan: Box<TcpPlan>,
     /// Whether ACKs reach the sender a fixed time after the delivery.
     folded: bool,
     /// Flags of a new data segment.
     data_flags: Flags,
-    way: Way,
+    access: AccessPath,
     start: Time,
     stop: Time,
     /// ACKs on their way through return links, oldest first, and the number of the oldest.
@@ -37,38 +39,36 @@ pub struct Flow {
     next_mark: Time,
     receiver_warm: Time,
     meter: FlowMeter,
-    /// Of a place: the transfer that is open, and since when its sender knows that all has arrived.
-    open: Option<Open>,
+    /// Of a place: the transfer that is open, and since when its sender knows that everything arrived.
+    open: Option<OpenTransfer>,
     ended: Option<Time>,
-    pub hash: Rolling,
-    pub delivered: u64,
+    observer: O,
+    delivered: u64,
 }
 
 /// Where TCP's segments go in one window, which ends at `until` at the first link.
-struct Exit<'a, const HASH: bool> {
-    way: &'a mut Way,
+struct WindowWire<'a, O> {
+    access: &'a mut AccessPath,
     bucket: &'a mut Bucket,
     headers: &'a mut Headers,
-    until: u64,
-    hash: &'a mut Rolling,
+    until: Time,
+    observer: &'a mut O,
 }
 
-impl<const HASH: bool> Wire for Exit<'_, HASH> {
+impl<O: Observer> Wire for WindowWire<'_, O> {
     #[inline]
     fn on_window(&mut self, now: Time, cwnd: f64, una: u32, nxt: u32) {
-        if HASH {
-            self.hash.ack(now.0, cwnd, una, nxt, nxt - una);
-        }
+        self.observer.on_window(now, cwnd, una, nxt);
     }
 
     #[inline]
     fn send(&mut self, now: Time, seq: u32, flags: Flags) {
-        self.way.send(now.0, seq, flags, self.bucket, self.until);
+        self.access.send(now, seq, flags, self.bucket, self.until);
     }
 
     fn send_with(&mut self, now: Time, seq: u32, flags: Flags, header: Header) {
-        if self.way.send(now.0, seq, flags, self.bucket, self.until) {
-            self.way.put_header(header, self.headers);
+        if self.access.send(now, seq, flags, self.bucket, self.until) {
+            self.access.put_header(header, self.headers);
         }
     }
 }
@@ -83,14 +83,14 @@ enum Next {
     Stop,
 }
 
-impl Flow {
-    pub fn new(mut plan: Box<TcpPlan>, id: u32, lanes: Option<(u32, u32)>, marks: &Marks, series: bool) -> Self {
-        let folded = plan.party.back_path.is_empty();
-        (plan.party.path, plan.party.back_path) = (Vec::new(), Vec::new());
-        let meter = FlowMeter::new(series && plan.fresh.is_none());
-        let receiver_warm = if folded { marks.warmup + plan.party.back } else { marks.warmup };
+impl<O: Observer> TcpFlow<O> {
+    pub fn new(mut plan: Box<TcpPlan>, id: u32, lanes: Option<HeaderLanes>, marks: &Marks, series: bool) -> Self {
+        let folded = plan.party.return_path.is_empty();
+        (plan.party.path, plan.party.return_path) = (Vec::new(), Vec::new());
+        let meter = FlowMeter::new(series && plan.template.is_none());
+        let receiver_warm = if folded { marks.warmup + plan.party.return_delay } else { marks.warmup };
         Self {
-            way: Way::new(&mut plan.party, id, lanes, marks),
+            access: AccessPath::new(&mut plan.party, id, lanes, marks),
             start: plan.party.start,
             stop: plan.party.stop,
             data_flags: plan.ect,
@@ -105,28 +105,29 @@ impl Flow {
             meter,
             open: None,
             ended: None,
-            hash: Rolling::default(),
+            observer: O::default(),
             delivered: 0,
         }
     }
 
-    /// A place opens a transfer at `now`; everything until then has been run.
-    pub fn open<const HASH: bool>(
+    /// A place opens `transfer`; everything until then has been run.
+    pub fn open(
         &mut self,
-        (now, segments): (Time, u32),
+        transfer: OpenTransfer,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        until: u64,
+        until: Time,
         marks: &Marks,
     ) {
+        let now = transfer.opened;
         if now >= self.next_mark {
             self.pass_marks(now, marks);
         }
-        self.open = Some(Open { at: now, segments });
+        self.open = Some(transfer);
         self.meter.finished = None;
-        self.plan.open(segments);
-        let mut exit = Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash };
-        self.plan.sender.start(now, &mut exit);
+        self.plan.open(transfer.segments);
+        let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+        plan.sender.start(now, &mut wire);
     }
 
     /// Whether a place is taken.
@@ -134,110 +135,100 @@ impl Flow {
         self.open.is_some()
     }
 
-    /// The transfer that was open, if it has ended: itself, and when the sender knew and the receiver had everything.
-    pub fn close(&mut self) -> Option<(Open, Time, Option<Time>)> {
-        let ended = self.ended.take()?;
-        Some((self.open.take()?, ended, self.meter.finished))
+    /// The transfer that was open, if it has ended since.
+    pub fn close(&mut self) -> Option<ClosedTransfer> {
+        let closed = self.ended.take()?;
+        Some(ClosedTransfer { open: self.open.take()?, closed, delivered: self.meter.finished })
     }
 
-    /// Whether a transfer has ended that nobody has heard of.
+    /// When the transfer of a place ended, until [`Self::close`] takes it.
     pub fn ended(&self) -> Option<Time> {
         self.ended
     }
 
-    /// Runs the sender (and a folded receiver) over everything before `horizon`, or until the transfer of a place ends;
-    /// arrivals before `until` go into `bucket`. Returns when there is next something to do, as an arrival at the link.
-    pub fn run<const HASH: bool>(
+    /// TCP, and where its segments go in a window that ends at `until`.
+    #[inline]
+    fn plan_and_wire<'a>(
+        &'a mut self,
+        bucket: &'a mut Bucket,
+        headers: &'a mut Headers,
+        until: Time,
+    ) -> (&'a mut TcpPlan, WindowWire<'a, O>) {
+        let wire = WindowWire { access: &mut self.access, bucket, headers, until, observer: &mut self.observer };
+        (&mut *self.plan, wire)
+    }
+
+    /// Runs the sender (and a folded receiver) over everything before the window's horizon, or until the transfer of a place
+    /// ends; arrivals in the window go into `bucket`. Returns when there is next something to do, as an arrival at the link.
+    pub fn run(
         &mut self,
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        (horizon, until): (u64, u64),
+        window: Window,
         marks: &Marks,
         trace: &mut Option<Box<Trace>>,
-    ) -> u64 {
-        self.way.release(bucket, until);
+    ) -> Time {
+        let Window { horizon, until } = window;
+        self.access.release(bucket, until);
         loop {
             let steady = self.folded && trace.is_none();
-            if steady && self.run_steady::<HASH>(ring, bucket, headers, horizon, until) {
+            if steady && self.run_steady(ring, bucket, headers, window) {
                 break;
             }
-            let (at, next) = self.next(ring);
-            if at >= horizon {
+            let (now, next) = self.next(ring);
+            if now >= horizon {
                 break;
             }
-            let now = Time(at);
             if now >= self.next_mark {
                 self.pass_marks(now, marks);
             }
-            let mut heard = false;
+            let mut acked = false;
             match next {
                 Next::Record => {
                     if let Some(rec) = ring.pop() {
                         if self.folded {
-                            self.hear(rec.seq(), headers);
-                            heard = self.deliver(Time(at - self.plan.party.back.0), &rec, marks);
-                            if heard {
-                                let ack = self.plan.receiver.ack();
-                                self.plan.sender.on_ack(
-                                    now,
-                                    ack,
-                                    &mut Exit::<HASH> {
-                                        way: &mut self.way,
-                                        bucket,
-                                        headers,
-                                        until,
-                                        hash: &mut self.hash,
-                                    },
-                                );
+                            self.take_header(rec.seq(), headers);
+                            acked = self.deliver(now - self.plan.party.return_delay, &rec, marks);
+                            if acked {
+                                let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                                plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
                             }
                         } else if let Some(ack) = self.ack_numbered(rec.seq()) {
-                            heard = true;
-                            self.plan.sender.on_ack(
-                                now,
-                                &ack,
-                                &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
-                            );
+                            acked = true;
+                            let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                            plan.sender.on_ack(now, &ack, &mut wire);
                         }
                     }
                 }
                 Next::DelayedAck => {
                     self.plan.receiver.on_timer();
-                    heard = true;
-                    self.plan.sender.on_ack(
-                        now,
-                        self.plan.receiver.ack(),
-                        &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
-                    );
+                    acked = true;
+                    let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                    plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
                 }
                 Next::Timer => {
                     let timeouts = self.plan.sender.counters.timeouts;
-                    self.plan.sender.on_timer(
-                        now,
-                        &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
-                    );
+                    let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                    plan.sender.on_timer(now, &mut wire);
                     if let Some(trace) = trace
-                        && self.plan.sender.counters.timeouts > timeouts
+                        && plan.sender.counters.timeouts > timeouts
                     {
-                        trace.record(now, &self.plan.sender, true);
+                        trace.record(now, &plan.sender, true);
                     }
                 }
                 Next::Start => {
                     self.start = Time::NEVER;
-                    self.plan.sender.start(
-                        now,
-                        &mut Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash },
-                    );
+                    let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                    plan.sender.start(now, &mut wire);
                 }
                 Next::Stop => {
                     self.stop = Time::NEVER;
                     self.plan.sender.stop();
                 }
             }
-            if heard {
-                if HASH {
-                    self.hash.sender(now, &self.plan.sender);
-                }
+            if acked {
+                self.observer.on_ack(now, &self.plan.sender);
                 if let Some(trace) = trace {
                     trace.record(now, &self.plan.sender, false);
                 }
@@ -247,7 +238,7 @@ impl Flow {
             }
         }
         ring.tidy();
-        self.next(ring).0.saturating_add(self.plan.party.lead.0).min(self.way.due())
+        self.next(ring).0.saturating_add(self.plan.party.first_link_delay).min(self.access.due())
     }
 
     /// Whether a place's transfer has ended with the ACK at `now`.
@@ -261,19 +252,17 @@ impl Flow {
     }
 
     /// Time and kind of what happens next; ACKs before timers at the same instant.
-    fn next(&self, ring: &Ring) -> (u64, Next) {
-        let record = ring.peek().map_or(u64::MAX, |rec| rec.time);
+    fn next(&self, ring: &Ring) -> (Time, Next) {
+        let record = ring.peek().map_or(Time::NEVER, |rec| rec.time);
         let mut next = (record, Next::Record);
         if self.folded {
-            let delayed = self.plan.receiver.deadline().0.saturating_add(self.plan.party.back.0);
+            let delayed = self.plan.receiver.deadline().saturating_add(self.plan.party.return_delay);
             next = next.min((delayed, Next::DelayedAck));
         }
-        next.min((self.plan.sender.deadline().0, Next::Timer))
-            .min((self.start.0, Next::Start))
-            .min((self.stop.0, Next::Stop))
+        next.min((self.plan.sender.deadline(), Next::Timer)).min((self.start, Next::Start)).min((self.stop, Next::Stop))
     }
 
-    /// The ACK that came through the return links; those before it were lost there.
+    /// The ACK that arrived through the return links; those before it were lost there.
     fn ack_numbered(&mut self, number: u32) -> Option<Ack> {
         let lost = number.wrapping_sub(self.first_ack) as usize;
         self.acks.drain(..lost);
@@ -283,8 +272,8 @@ impl Flow {
 
     /// The header of segment `seq` that reaches the receiver, if its packets carry any.
     #[inline]
-    fn hear(&mut self, seq: u32, headers: &mut Headers) {
-        if let Some(header) = self.way.take_header(headers) {
+    fn take_header(&mut self, seq: u32, headers: &mut Headers) {
+        if let Some(header) = self.access.take_header(headers) {
             self.plan.receiver.on_header(seq, &header);
         }
     }
@@ -307,12 +296,12 @@ impl Flow {
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        until: u64,
+        until: Time,
         marks: &Marks,
-    ) -> u64 {
+    ) -> Time {
         loop {
-            let record = ring.peek().map_or(u64::MAX, |rec| rec.time);
-            let timer = self.plan.receiver.deadline().0;
+            let record = ring.peek().map_or(Time::NEVER, |rec| rec.time);
+            let timer = self.plan.receiver.deadline();
             let at = record.min(timer);
             if at >= until {
                 ring.tidy();
@@ -320,8 +309,8 @@ impl Flow {
             }
             let acknowledged = if record <= timer {
                 ring.pop().is_some_and(|rec| {
-                    self.hear(rec.seq(), headers);
-                    self.deliver(Time(at), &rec, marks)
+                    self.take_header(rec.seq(), headers);
+                    self.deliver(at, &rec, marks)
                 })
             } else {
                 self.plan.receiver.on_timer();
@@ -330,30 +319,29 @@ impl Flow {
             if acknowledged {
                 let seq = self.first_ack.wrapping_add(self.acks.len() as u32);
                 self.acks.push_back(*self.plan.receiver.ack());
-                bucket.push(Rec { time: at, tag: tag(self.way.id, seq, Flags::ACK) });
+                bucket.push(Rec { time: at, tag: tag(self.access.id, seq, Flags::ACK) });
             }
         }
     }
 
     /// As many ACKs as are all alike: each releases one segment. Returns whether a place's transfer has ended.
-    fn run_steady<const HASH: bool>(
+    fn run_steady(
         &mut self,
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        horizon: u64,
-        until: u64,
+        Window { horizon, until }: Window,
     ) -> bool {
-        let limit = horizon.min(self.next_mark.0).min(self.receiver_warm.0).min(self.stop.0);
+        let limit = horizon.min(self.next_mark).min(self.receiver_warm).min(self.stop);
         loop {
             let front = ring.all();
-            let expected = tag(self.way.id, self.plan.sender.una(), self.data_flags);
+            let expected = tag(self.access.id, self.plan.sender.una(), self.data_flags);
             let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
             if !ready || !self.plan.receiver.is_plain() {
                 return false;
             }
             // All the ACKs come before the timer that the last one started, so none of them lets it expire.
-            let limit = limit.min(self.plan.sender.deadline().0.saturating_add(1));
+            let limit = limit.min(self.plan.sender.deadline().saturating_add(Span(1)));
             let steady = self.plan.sender.steady() as usize;
             let plain = if steady == 0 { self.plan.sender.plain() as usize } else { 0 };
             if steady + plain == 0 {
@@ -368,36 +356,36 @@ impl Flow {
                 && let Some(first) = acks.first()
             {
                 // None of their segments is lost at the sender's own link.
-                acks = &acks[..self.way.access.room(first.time, acks.len())];
+                acks = &acks[..self.access.link.room(first.time, acks.len())];
             }
             let Some(&Rec { time: last, .. }) = acks.last() else { return false };
             let n = acks.len() as u32;
             if plain > 0 {
-                let mut exit = Exit::<HASH> { way: &mut self.way, bucket, headers, until, hash: &mut self.hash };
-                self.plan.sender.take_plain(acks.iter().map(|rec| Time(rec.time)), &mut exit);
+                let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                plan.sender.take_plain(acks.iter().map(|rec| rec.time), &mut wire);
                 ring.consume(n as usize);
                 self.plan.receiver.take_plain(n);
                 self.delivered += u64::from(n);
-                self.meter.delivered(Time(last - self.plan.party.back.0), &self.plan.receiver, self.plan.data_end);
-                if self.note_end(Time(last)) {
+                self.meter.delivered(last - self.plan.party.return_delay, &self.plan.receiver, self.plan.data_end);
+                if self.note_end(last) {
                     return true;
                 }
                 continue;
             }
-            if HASH {
-                self.hash_steady(acks);
+            if O::ACTIVE {
+                self.observe_steady(acks);
             }
-            let new = tag(self.way.id, self.plan.sender.nxt(), self.data_flags);
-            if self.way.spill.is_empty() && self.way.access.latest(last, n) < until {
-                self.way.access.pass_all(acks, new, bucket);
+            let new = tag(self.access.id, self.plan.sender.nxt(), self.data_flags);
+            if self.access.spill.is_empty() && self.access.link.latest(last, n) < until {
+                self.access.link.pass_all(acks, new, bucket);
             } else {
                 for (rec, tag) in acks.iter().zip(new..) {
-                    let arrival = Rec { time: self.way.access.pass(rec.time), tag };
-                    self.way.emit(arrival, bucket, until);
+                    let arrival = Rec { time: self.access.link.pass(rec.time), tag };
+                    self.access.emit(arrival, bucket, until);
                 }
             }
-            let times = acks.iter().map(|rec| Time(rec.time));
-            self.plan.sender.take_steady(n, Time(last), times);
+            let times = acks.iter().map(|rec| rec.time);
+            self.plan.sender.take_steady(n, last, times);
             ring.consume(n as usize);
             self.plan.receiver.take_plain(n);
             self.delivered += u64::from(n);
@@ -419,27 +407,27 @@ impl Flow {
         }
     }
 
-    /// The sender after each of `acks`, as it would be had it taken them one by one.
-    fn hash_steady(&mut self, acks: &[Rec]) {
+    /// Shows the sender after each of `acks`, as it would be had it taken them one by one.
+    fn observe_steady(&mut self, acks: &[Rec]) {
         let sender = &self.plan.sender;
         let (mut cwnd, gain) = (sender.control().cwnd(), sender.control().step().map_or(0.0, |step| step.gain));
         let (mut una, mut nxt) = (sender.una(), sender.nxt());
         for rec in acks {
             (cwnd, una, nxt) = (cwnd + gain, una + 1, nxt + 1);
-            self.hash.ack(rec.time, cwnd, una, nxt, nxt - una);
+            self.observer.on_window(rec.time, cwnd, una, nxt);
         }
     }
 
     /// Takes the marks at or before `now`, as the sender was just before anything happened at them.
     #[cold]
     fn pass_marks(&mut self, now: Time, marks: &Marks) {
-        if self.plan.fresh.is_some() && self.plan.sender.is_done() {
-            // A free place shows nothing, however long it was free.
-            self.next_sample = self.next_sample.max(marks.sample_from(Time(now.0 + 1)));
+        if self.plan.template.is_some() && self.plan.sender.is_done() {
+            // A free place is not sampled, however long it was free.
+            self.next_sample = self.next_sample.max(marks.sample_after(now));
         }
         while self.next_sample <= now && self.next_sample < marks.end {
             self.meter.sample(self.next_sample, marks, &self.plan.sender);
-            self.next_sample = marks.sample_from(Time(self.next_sample.0 + 1));
+            self.next_sample = marks.sample_after(self.next_sample);
         }
         if self.sender_warm <= now {
             self.sender_warm = Time::NEVER;
@@ -449,15 +437,15 @@ impl Flow {
         self.next_mark = next.min(self.sender_warm);
     }
 
-    /// The run is over: what the receiver still gets before the end, and the result. Returns it with the packets that
-    /// are still on their way in `senders` and `receivers` (this flow's rings) and here, and the drops of its own link.
-    pub fn finish(mut self, senders: &Ring, receivers: &Ring, marks: &Marks, dropped: u64) -> Finished {
+    /// The run is over: what the receiver still gets before the end, and the result. Packets that are still on their way are
+    /// counted in `senders` and `receivers` (this flow's rings) and here.
+    pub fn finish(mut self, senders: &Ring, receivers: &Ring, marks: &Marks, dropped: u64) -> FlowResult {
         let end = marks.end;
         self.pass_marks(Time(end.0 - 1), marks);
-        let mut in_flight = self.way.in_flight();
+        let mut in_flight = self.access.in_flight();
         if self.folded {
             for rec in senders.all() {
-                let at = Time(rec.time - self.plan.party.back.0);
+                let at = rec.time - self.plan.party.return_delay;
                 if at < end {
                     let _ = self.deliver(at, rec, marks);
                 } else {
@@ -472,16 +460,21 @@ impl Flow {
         }
         let delivered = u64::from(self.plan.receiver.delivered());
         let counters = self.plan.sender.counters;
-        Finished {
+        FlowResult {
             in_flight,
             sent: counters.sent,
             delivered: self.delivered,
-            access_drops: self.way.drops.0,
-            hash: self.hash,
-            last: Last {
+            access_drops: self.access.drops.since_start,
+            hash: self.observer.finish().0,
+            tally: FinalTally {
                 flow: self.plan.party.flow,
                 open: self.open,
-                tally: Tally { meter: self.meter, counters, delivered, dropped: dropped + self.way.drops.1 },
+                tally: Tally {
+                    meter: self.meter,
+                    counters,
+                    delivered,
+                    dropped: dropped + self.access.drops.since_warmup,
+                },
             },
         }
     }
@@ -497,12 +490,25 @@ fn tags_in_row(recs: &[Rec], expected: u64) -> usize {
     good
 }
 
-/// What a flow leaves behind.
-pub struct Finished {
-    pub in_flight: u64,
-    pub sent: u64,
-    pub delivered: u64,
-    pub access_drops: u64,
-    pub hash: Rolling,
-    pub last: Last,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_in_a_row_end_where_one_is_missing() {
+        let recs = |seqs: &[u32]| -> Vec<Rec> {
+            seqs.iter().map(|&seq| Rec { time: Time::ZERO, tag: tag(5, seq, Flags::NONE) }).collect()
+        };
+        let expected = tag(5, 10, Flags::NONE);
+        for missing in 10..20 {
+            let seqs: Vec<u32> = (10..20).filter(|&seq| seq != missing).collect();
+            // What lies before the gap; without the last of ten nothing of the nine is missing.
+            assert_eq!(tags_in_row(&recs(&seqs), expected), (missing - 10) as usize, "{missing}");
+        }
+        assert_eq!(tags_in_row(&recs(&[]), expected), 0);
+        // Of another flow, or with other flags, the tag is another.
+        let mut other = recs(&[10, 11, 12]);
+        other[2].tag = tag(5, 12, Flags::CE);
+        assert_eq!(tags_in_row(&other, expected), 2);
+    }
 }

@@ -1,16 +1,20 @@
 //! Headers on their way, beside the records of their packets, for the flows that need them.
 //!
 //! Packets of one flow never overtake each other, so each hop of such a flow has a lane of its own: first in, first out.
-//! Whoever hands a packet on puts its header there; whoever hears of the packet takes it, also if it is dropped then.
+//! Who sends a packet on puts its header there; who receives the packet takes it, also if it is dropped then.
 
-use super::link::{Node, Shared};
-use super::ring::Rec;
-use base::{Flags, Header};
-use queue::Packet;
+use base::Header;
 use std::collections::VecDeque;
 
-/// No lane: the flow's packets carry no headers, or do not come here.
+/// No lane: the flow's packets carry no headers, or do not cross the link.
 pub const NONE: u32 = u32::MAX;
+
+/// The lanes of one flow: the one into its first link, and the one to its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderLanes {
+    pub first: u32,
+    pub last: u32,
+}
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -33,32 +37,17 @@ impl Headers {
     }
 }
 
-impl Node {
-    /// The header of the arrival `rec`, on a link with headers.
-    #[inline]
-    pub fn header_of(&self, rec: &Rec, shared: &mut Shared) -> Option<Header> {
-        (!self.lanes.is_empty()).then(|| self.take_header(rec, shared))
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// The header of the arrival `rec`. Acknowledgements have none.
-    #[cold]
-    fn take_header(&self, rec: &Rec, shared: &mut Shared) -> Header {
-        match self.lane(rec.flow(), rec.flags()) {
-            NONE => Header::NONE,
-            lane => shared.headers.take(lane),
+    #[test]
+    fn lanes_are_first_in_first_out_and_apart() {
+        let header = |rtt| Header { rtt, ..Header::NONE };
+        let mut headers = Headers::new(2);
+        for (lane, rtt) in [(0, 1.0), (1, 2.0), (0, 3.0)] {
+            headers.put(lane, header(rtt));
         }
-    }
-
-    /// The header of `packet` goes on.
-    #[cold]
-    pub fn put_header(&self, packet: &Packet, shared: &mut Shared) {
-        let lane = self.lane(packet.flow, packet.flags);
-        if lane != NONE {
-            shared.headers.put(lane + 1, packet.header);
-        }
-    }
-
-    fn lane(&self, flow: u32, flags: Flags) -> u32 {
-        if flags.has(Flags::ACK) { NONE } else { self.lanes[(flow - self.first) as usize] }
+        assert_eq!([0, 0, 1].map(|lane| headers.take(lane).rtt), [1.0, 3.0, 2.0]);
     }
 }

@@ -4,45 +4,54 @@
 //! Within a window links are taken in an order that respects the short edges; an edge against the order must be at least
 //! a window long. The longest window is therefore the latency that, adding edges from short to long, first closes a cycle.
 
-use crate::network::Network;
+use crate::plan::Network;
+use base::Span;
 
-/// Links that flows connect, directly or through others: nothing that happens at them is heard of elsewhere, so each such
-/// part of the network runs by itself, with its own window.
+/// Links that flows connect, directly or through others (a connected component): nothing that happens at them changes
+/// anything elsewhere, so each part of the network runs by itself, with its own window.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Part {
     /// Its links, in the order in which a window takes them.
     pub order: Vec<usize>,
-    /// Length of the window, in picoseconds.
-    pub window: u64,
+    /// Length of the window.
+    pub window: Span,
 }
 
-/// Where packets go from one link to the next, and how soon at the earliest.
-fn edges(network: &Network) -> Vec<(u64, usize, usize)> {
+/// From one link to the next: how soon at the earliest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    latency: Span,
+    from: usize,
+    to: usize,
+}
+
+/// Where packets go from one link to the next, short edges first.
+fn edges(network: &Network) -> Vec<Edge> {
     let mut edges = Vec::new();
     for (f, plan) in network.flows.iter().enumerate() {
         let flow = plan.party();
-        let latency =
-            |link: u32, kind: usize| network.shortest(link, f as u32)[kind] + network.links[link as usize].delay.0;
-        let data = flow.path.iter().map(|&l| (l, latency(l, 0)));
-        let acks = flow.back_path.iter().map(|&l| (l, latency(l, 1)));
+        let times = |link: u32| network.shortest_tx_times(link, f as u32);
+        let delay = |link: u32| network.links[link as usize].delay;
+        let data = flow.path.iter().map(|&l| (l, times(l).data + delay(l)));
+        let acks = flow.return_path.iter().map(|&l| (l, times(l).ack + delay(l)));
         let round: Vec<_> = data.chain(acks).collect();
-        // Of datagrams nobody at the first link hears what became of them: no edge closes their round.
+        // The first link of datagrams learns nothing of what became of them: no edge closes their round.
         let hops = if plan.is_tcp() { round.len() } else { round.len() - 1 };
         for (i, &(link, latency)) in round[..hops].iter().enumerate() {
             let next = round.get(i + 1).map_or(round[0].0, |next| next.0);
-            let more = if i + 1 == round.len() { flow.back.0 + flow.lead.0 } else { 0 };
-            edges.push((latency + more, link as usize, next as usize));
+            let more = if i + 1 == round.len() { flow.return_delay + flow.first_link_delay } else { Span::ZERO };
+            edges.push(Edge { latency: latency + more, from: link as usize, to: next as usize });
         }
     }
     // Of parallel edges only the shortest counts.
-    edges.sort_unstable_by_key(|&(latency, from, to)| (from, to, latency));
-    edges.dedup_by_key(|&mut (_, from, to)| (from, to));
+    edges.sort_unstable_by_key(|edge| (edge.from, edge.to, edge.latency));
+    edges.dedup_by_key(|edge| (edge.from, edge.to));
     edges.sort_unstable();
     edges
 }
 
 /// For every link the lowest link of its part.
-fn parts_of(n: usize, edges: &[(u64, usize, usize)]) -> Vec<usize> {
+fn parts_of(n: usize, edges: &[Edge]) -> Vec<usize> {
     fn root(parent: &mut [usize], mut i: usize) -> usize {
         while parent[i] != i {
             parent[i] = parent[parent[i]];
@@ -51,8 +60,8 @@ fn parts_of(n: usize, edges: &[(u64, usize, usize)]) -> Vec<usize> {
         i
     }
     let mut parent: Vec<usize> = (0..n).collect();
-    for &(_, a, b) in edges {
-        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+    for edge in edges {
+        let (a, b) = (root(&mut parent, edge.from), root(&mut parent, edge.to));
         parent[a.max(b)] = a.min(b);
     }
     (0..n).map(|i| root(&mut parent, i)).collect()
@@ -70,15 +79,15 @@ pub fn parts(network: &Network) -> Vec<Part> {
         number[node] = nodes_of[part].len();
         nodes_of[part].push(node);
     }
-    for (latency, from, to) in edges {
-        edges_of[part_of[from]].push((latency, number[from], number[to]));
+    for Edge { latency, from, to } in edges {
+        edges_of[part_of[from]].push(Edge { latency, from: number[from], to: number[to] });
     }
     let parts = nodes_of.iter().zip(&edges_of).filter(|(nodes, _)| !nodes.is_empty());
     parts.map(|(nodes, edges)| part(nodes, edges)).collect()
 }
 
 /// The longest prefix of `edges`, short to long, without a cycle; by bisection.
-fn part(nodes: &[usize], edges: &[(u64, usize, usize)]) -> Part {
+fn part(nodes: &[usize], edges: &[Edge]) -> Part {
     let graph = Graph::new(nodes.len(), edges);
     let (mut good, mut bad) = (0, edges.len() + 1);
     while bad - good > 1 {
@@ -87,17 +96,17 @@ fn part(nodes: &[usize], edges: &[(u64, usize, usize)]) -> Part {
     }
     let order = graph.order(good).unwrap_or_else(|| (0..nodes.len()).collect());
     let order = order.into_iter().map(|i| nodes[i]).collect();
-    Part { order, window: edges.get(good).map_or(u64::MAX, |edge| edge.0) }
+    Part { order, window: edges.get(good).map_or(Span(u64::MAX), |edge| edge.latency) }
 }
 
 /// Edges by the node that they leave, each as its rank among all, short to long, and the node that it reaches.
 struct Graph(Vec<Vec<(usize, usize)>>);
 
 impl Graph {
-    fn new(n: usize, edges: &[(u64, usize, usize)]) -> Self {
+    fn new(n: usize, edges: &[Edge]) -> Self {
         let mut leaving = vec![Vec::new(); n];
-        for (rank, &(_, from, to)) in edges.iter().enumerate() {
-            leaving[from].push((rank, to));
+        for (rank, edge) in edges.iter().enumerate() {
+            leaving[edge.from].push((rank, edge.to));
         }
         Self(leaving)
     }
@@ -150,7 +159,7 @@ buffer = "10 packets"
     fn parts_with(flows: &[&str]) -> Vec<Part> {
         let text = flows.iter().fold(TWO_WAYS.to_owned(), |text, flow| format!("{text}[[flows]]\n{flow}\n"));
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        parts(&Network::build(&scenario, 0).expect("small"))
+        parts(&crate::build::network(&scenario, 0).expect("small"))
     }
 
     const TCP: &str = "path = [\"a\"]\nreturn = [\"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"";
@@ -160,14 +169,14 @@ buffer = "10 packets"
     fn a_window_is_the_longest_edge_of_the_shortest_loop() {
         // From b back to a: 32 us for an ACK, 3 ms, and the 10 ms that the links leave of the round trip.
         let part = &parts_with(&[TCP])[0];
-        assert_eq!((part.order.as_slice(), part.window), ([0, 1].as_slice(), 13_032_000_000));
+        assert_eq!((part.order.as_slice(), part.window), ([0, 1].as_slice(), Span(13_032_000_000)));
     }
 
     #[test]
     fn datagrams_make_windows_no_shorter() {
         assert_eq!(parts_with(&[TCP, DATAGRAMS]), parts_with(&[TCP]));
-        let alone = parts_with(&[DATAGRAMS]);
-        assert!(alone.iter().all(|part| part.window == u64::MAX), "{alone:?}");
+        let datagrams = parts_with(&[DATAGRAMS]);
+        assert!(datagrams.iter().all(|part| part.window == Span(u64::MAX)), "{datagrams:?}");
     }
 
     #[test]
@@ -186,15 +195,15 @@ buffer = "10 packets"
         };
         let of = |path: &str| {
             let scenario = scenario::read(&text(path)).unwrap_or_else(|e| panic!("{e}"));
-            parts(&Network::build(&scenario, 0).expect("small"))
+            parts(&crate::build::network(&scenario, 0).expect("small"))
         };
         // 19 ms of the round trip are not the link's, which takes 0.8 ms for a packet.
-        let alone = of("\"d[*]\"");
-        assert_eq!(alone.len(), 503);
-        assert!(alone[3..].iter().all(|part| part.order.len() == 1 && part.window == 20_800_000_000));
+        let apart = of("\"d[*]\"");
+        assert_eq!(apart.len(), 503);
+        assert!(apart[3..].iter().all(|part| part.order.len() == 1 && part.window == Span(20_800_000_000)));
         // All meet at link c. From d to c it takes 1.8 ms, and back the 19 ms that the links leave and 0.8 ms.
         let star = of("\"d[*]\", \"c\"");
         assert_eq!(star.len(), 3);
-        assert_eq!((star[2].order.len(), star[2].order.last(), star[2].window), (501, Some(&2), 19_800_000_000));
+        assert_eq!((star[2].order.len(), star[2].order.last(), star[2].window), (501, Some(&2), Span(19_800_000_000)));
     }
 }

@@ -3,30 +3,37 @@
 //! Tables reach from the lowest to the highest flow number on the link, so that separate links with their own flows cost
 //! what their flows cost.
 
-use super::headers::{Headers, NONE};
-use super::link::{DRAWN, Drawn, Service, Shared};
+use super::core::FlowTable;
+use super::headers::{HeaderLanes, Headers, NONE};
 use super::ring::Ring;
-use crate::network::Network;
+use super::service::{DRAWN, Drawn, Service, Tx};
+use super::shared::Shared;
+use crate::plan::Network;
+use base::{Span, Time};
 use scenario::HEADER;
 use std::collections::BTreeMap;
 
 /// What links know of the flows that cross them, and who feeds whom.
 #[derive(Debug, Default)]
 pub struct Layout {
-    /// By link: its table of routes, the first flow in it, and its service times.
-    pub tables: Vec<(u32, Vec<u32>, Service)>,
-    /// By link: flows that send into it (places of sessions left out), receivers that acknowledge into it, rings that other links feed.
+    /// By link.
+    pub tables: Vec<FlowTable>,
+    /// By link: flows whose first link it is (places of sessions left out), receivers whose ACKs it carries first, rings into it
+    /// from other links.
     pub senders: Vec<Vec<u32>>,
     pub receivers: Vec<Vec<u32>>,
     pub pipes: Vec<Vec<u32>>,
-    /// By link: the lane in which headers come, by flow as its routes; empty on a link without headers.
-    pub lanes: Vec<Vec<u32>>,
-    /// By flow: its first lane and its last, the receiver's, if its packets carry headers.
-    pub header_ways: Vec<Option<(u32, u32)>>,
+    /// By flow, if its packets carry headers.
+    pub header_lanes: Vec<Option<HeaderLanes>>,
 }
 
-/// One flow at one link: its number, the ring that its packets go to, their size and their time on the wire.
-type Hop = (u32, u32, u32, u64);
+/// One flow at one link: the ring that its packets go to, and their size and time on the wire there.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    flow: u32,
+    ring: u32,
+    tx: Tx,
+}
 
 /// Lays out `network`; the rings go into `shared`.
 pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
@@ -36,46 +43,49 @@ pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
         senders: vec![Vec::new(); links],
         receivers: vec![Vec::new(); links],
         pipes: vec![Vec::new(); links],
-        lanes: vec![Vec::new(); links],
-        header_ways: vec![None; n],
+        header_lanes: vec![None; n],
     };
     let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); links];
     let mut pipes = BTreeMap::new();
     // Senders' rings by flow, receivers' by flow, then one for each pair of links in series.
-    let mut delays = vec![0; 2 * n];
+    let mut delays = vec![Span::ZERO; 2 * n];
     for (f, plan) in network.flows.iter().enumerate() {
         let flow = plan.party();
         if !plan.is_place() {
             layout.senders[flow.path[0] as usize].push(f as u32);
         }
-        if let Some(&first) = flow.back_path.first() {
+        if let Some(&first) = flow.return_path.first() {
             layout.receivers[first as usize].push(f as u32);
         }
-        for (path, is_ack) in [(&flow.path, false), (&flow.back_path, true)] {
+        for (path, is_ack) in [(&flow.path, false), (&flow.return_path, true)] {
             for (hop, &link) in path.iter().enumerate() {
                 let (ring, more) = match path.get(hop + 1) {
                     Some(&next) => {
                         let ring = *pipes.entry((link, next)).or_insert_with(|| {
-                            delays.push(0);
+                            delays.push(Span::ZERO);
                             layout.pipes[next as usize].push(delays.len() as u32 - 1);
                             delays.len() as u32 - 1
                         });
-                        (ring, 0)
+                        (ring, Span::ZERO)
                     }
-                    None if is_ack || flow.back_path.is_empty() => (f as u32, flow.back.0),
-                    None => ((n + f) as u32, 0),
+                    None if is_ack || flow.return_path.is_empty() => (f as u32, flow.return_delay),
+                    None => ((n + f) as u32, Span::ZERO),
                 };
-                delays[ring as usize] = network.links[link as usize].delay.0 + more;
-                let size = if is_ack { HEADER } else { flow.packet };
-                let time = network.serialize(link, f as u32)[usize::from(is_ack)];
-                hops[link as usize].push((f as u32, ring, size, time));
+                delays[ring as usize] = network.links[link as usize].delay + more;
+                let times = network.tx_times(link, f as u32);
+                let tx = if is_ack {
+                    Tx { size: HEADER, time: times.ack }
+                } else {
+                    Tx { size: flow.packet, time: times.data }
+                };
+                hops[link as usize].push(Hop { flow: f as u32, ring, tx });
             }
         }
     }
     let rings = delays.len();
     shared.rings = delays.into_iter().map(Ring::new).collect();
-    shared.due = vec![u64::MAX; rings];
-    shared.lead = vec![0; rings];
+    shared.due = vec![Time::NEVER; rings];
+    shared.delay_to_link = vec![Span::ZERO; rings];
     shared.dropped = vec![0; n];
     layout.tables.extend(hops.iter().enumerate().map(|(link, hops)| table(network, link, hops)));
     lay_lanes(network, &mut layout, shared);
@@ -88,40 +98,110 @@ fn lay_lanes(network: &Network, layout: &mut Layout, shared: &mut Shared) {
     for (f, flow) in network.flows.iter().enumerate().filter(|(_, flow)| flow.has_headers()) {
         let flow = flow.party();
         for (&link, lane) in flow.path.iter().zip(next..) {
-            let (first, routes, _) = &layout.tables[link as usize];
-            let lanes = &mut layout.lanes[link as usize];
-            lanes.resize(routes.len(), NONE);
-            lanes[f - *first as usize] = lane;
+            let table = &mut layout.tables[link as usize];
+            table.lanes.resize(table.routes.len(), NONE);
+            table.lanes[f - table.first as usize] = lane;
         }
         let last = next + flow.path.len() as u32;
-        layout.header_ways[f] = Some((next, last));
+        layout.header_lanes[f] = Some(HeaderLanes { first: next, last });
         next = last + 1;
     }
     shared.headers = Headers::new(next as usize);
 }
 
-fn table(network: &Network, link: usize, hops: &[Hop]) -> (u32, Vec<u32>, Service) {
-    // A link without flows serves nobody; one packet size is as good as another.
-    let Some(&(first, _, size, time)) = hops.first() else { return (0, Vec::new(), Service::One(HEADER, 1)) };
-    let last = hops[hops.len() - 1].0;
-    let mut routes = vec![u32::MAX; (last - first) as usize + 1];
-    for &(flow, ring, ..) in hops {
-        routes[(flow - first) as usize] = ring;
+/// The table of a link that these flows cross, in the order of their numbers.
+fn table(network: &Network, link: usize, hops: &[Hop]) -> FlowTable {
+    // A link without flows has nothing to serve; one packet size is as good as another.
+    let (Some(first), Some(last)) = (hops.first(), hops.last()) else {
+        let service = Service::One(Tx { size: HEADER, time: Span(1) });
+        return FlowTable { first: 0, routes: Vec::new(), service, lanes: Vec::new() };
+    };
+    let mut routes = vec![u32::MAX; (last.flow - first.flow) as usize + 1];
+    for hop in hops {
+        routes[(hop.flow - first.flow) as usize] = hop.ring;
     }
-    let sizes: Vec<_> = hops.iter().map(|hop| network.flows[hop.0 as usize].sizes()).collect();
-    let drawn = sizes.iter().any(Option::is_some);
-    if !drawn && hops.iter().all(|hop| (hop.2, hop.3) == (size, time)) {
-        return (first, routes, Service::One(size, time));
+    let service = service(network, link, hops, routes.len());
+    FlowTable { first: first.flow, routes, service, lanes: Vec::new() }
+}
+
+/// How long the packets of these flows take on a link, whose table has `n` places.
+fn service(network: &Network, link: usize, hops: &[Hop], n: usize) -> Service {
+    let first = hops[0];
+    let sizes: Vec<_> = hops.iter().map(|hop| network.flows[hop.flow as usize].sizes()).collect();
+    let any_drawn = sizes.iter().any(Option::is_some);
+    if !any_drawn && hops.iter().all(|hop| hop.tx == first.tx) {
+        return Service::One(first.tx);
     }
-    let mut each = vec![(0, 0); routes.len()];
-    let mut by_flow = vec![None; if drawn { routes.len() } else { 0 }];
-    for (&(flow, _, size, time), sizes) in hops.iter().zip(sizes) {
-        let place = (flow - first) as usize;
-        each[place] = (size, if sizes.is_some() { DRAWN } else { time });
-        if drawn {
+    let mut each = vec![Tx::default(); n];
+    let mut by_flow = vec![None; if any_drawn { n } else { 0 }];
+    for (hop, sizes) in hops.iter().zip(sizes) {
+        let place = (hop.flow - first.flow) as usize;
+        each[place] = Tx { time: if sizes.is_some() { DRAWN } else { hop.tx.time }, ..hop.tx };
+        if any_drawn {
             by_flow[place] = sizes;
         }
     }
-    let drawn = drawn.then(|| Box::new(Drawn { rate: network.links[link].rate, sizes: by_flow }));
-    (first, routes, Service::Each(each, drawn))
+    let drawn = any_drawn.then(|| Box::new(Drawn { rate: network.links[link].rate, sizes: by_flow }));
+    Service::Each(each, drawn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The layout of these flows on links "a" (10 ms) and "b" (3 ms), both of 10 Mbit/s.
+    fn laid_out(flows: &str) -> (Layout, Shared) {
+        let link = |name: &str, ms: u32| {
+            format!("[[links]]\nname = \"{name}\"\nrate = \"10 Mbit/s\"\ndelay = \"{ms} ms\"\nbuffer = \"5 packets\"\n")
+        };
+        let text = format!("duration = \"1 s\"\n{}{}{flows}", link("a", 10), link("b", 3));
+        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
+        let mut shared = Shared::default();
+        let network = crate::build::network(&scenario, 0).expect("small");
+        let layout = lay_out(&network, &mut shared);
+        (layout, shared)
+    }
+
+    #[test]
+    fn packets_go_from_link_to_link_and_then_to_the_receiver_or_the_sender() {
+        let back = "[[flows]]\npath = [\"a\"]\nreturn = [\"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n";
+        let both = "[[flows]]\npath = [\"a\", \"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n";
+        let (layout, shared) = laid_out(&format!("{back}{both}"));
+        // Two senders' rings, two receivers', and one from a to b.
+        assert_eq!(shared.rings.len(), 5);
+        let routes = |l: usize| (layout.tables[l].first, layout.tables[l].routes.as_slice());
+        assert_eq!((routes(0), routes(1)), ((0, [2, 4].as_slice()), (0, [0, 1].as_slice())));
+        assert_eq!((&layout.senders[0], &layout.receivers[1], &layout.pipes[1]), (&vec![0, 1], &vec![0], &vec![4]));
+        // Of 20 ms 7 are not on links: 3.5 before the first, the rest behind the last.
+        let delays = [0, 1, 2, 4].map(|ring: usize| shared.rings[ring].delay);
+        assert_eq!(delays, [6_500, 6_500, 10_000, 10_000].map(Span::micros));
+        // ACKs of one flow and data of the other are not alike.
+        let tx = |size, micros| Tx { size, time: Span::micros(micros) };
+        assert_eq!(layout.tables[0].service.of(1, 0), tx(1000, 800));
+        assert_eq!([0, 1].map(|place| layout.tables[1].service.of(place, 0)), [tx(HEADER, 32), tx(1000, 800)]);
+    }
+
+    #[test]
+    fn tables_reach_from_the_lowest_to_the_highest_flow_on_the_link() {
+        let flow = |link: &str| format!("[[flows]]\npath = [\"{link}\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n");
+        let (layout, _) = laid_out(&[flow("a"), flow("b"), flow("a"), flow("b")].concat());
+        let routes = |l: usize| (layout.tables[l].first, layout.tables[l].routes.as_slice());
+        assert_eq!(routes(0), (0, [0, u32::MAX, 2].as_slice()));
+        assert_eq!(routes(1), (1, [1, u32::MAX, 3].as_slice()));
+        assert!(matches!(layout.tables[0].service, Service::One(Tx { size: 1000, .. })));
+    }
+
+    #[test]
+    fn headers_have_a_lane_for_each_hop_and_one_to_the_receiver() {
+        let flow = |law: &str, path: &str| {
+            format!(
+                "[[flows]]\npath = [{path}]\nrtt = \"30 ms\"\npacket = \"1000 B\"\ncontrol = {{ law = \"{law}\" }}\n"
+            )
+        };
+        let (layout, _) =
+            laid_out(&[flow("xcp", "\"a\", \"b\""), flow("reno", "\"a\""), flow("xcp", "\"b\"")].concat());
+        let lanes = |first, last| Some(HeaderLanes { first, last });
+        assert_eq!(layout.header_lanes, [lanes(0, 2), None, lanes(3, 4)]);
+        assert_eq!((&layout.tables[0].lanes, &layout.tables[1].lanes), (&vec![0, NONE], &vec![1, NONE, 3]));
+    }
 }

@@ -1,13 +1,18 @@
 //! A link of the window engine whose discipline chooses whom to serve, or decides at departure: its own little calendar
 //! of arrivals, departures and timers, in the reference engine's order. Compiled for each discipline by itself.
 
-use super::link::{Node, Server, Shared};
+use super::core::LinkCore;
+use super::results::LinkResult;
 use super::ring::{Rec, tag};
+use super::service::Tx;
+use super::shared::Shared;
 use crate::cause_index;
+use crate::hash::PacketFate;
 use crate::ledger::Ledger;
 use crate::meter::LinkTotals;
-use crate::network::Marks;
-use crate::probe::Standing;
+use crate::observer::Observer;
+use crate::plan::Marks;
+use crate::probe::LinkSnapshot;
 use base::{Cause, Flags, Span, Time};
 use queue::{AnyQueue, Packet, QueueDiscipline, Visitor};
 
@@ -17,61 +22,61 @@ pub struct Local {
     queue: AnyQueue,
     /// Whether a packet is in service; it leaves when the link is next free.
     busy: bool,
-    waiting: Waiting,
+    waiting: BacklogIntegral,
     ledger: Ledger,
 }
 
 /// How many wait, and the integrals over time of their number and of there being any, kept up only when it changes:
-/// each packet counts minus the instant it came plus the instant it went. Negative on the way, so both wrap around.
+/// each packet counts minus the instant it joined plus the instant it left. Negative in between, so both wrap around.
 #[derive(Clone, Copy, Debug, Default)]
-struct Waiting {
+struct BacklogIntegral {
     packets: u32,
     sum: u128,
     nonempty: u64,
 }
 
-impl Waiting {
+impl BacklogIntegral {
     /// So many wait, most likely one more than before.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
-    fn came(&mut self, packets: u32, now: u64) {
+    #[expect(clippy::inline_always, reason = "in the hottest loop")]
+    fn on_enqueue(&mut self, packets: u32, now: Time) {
         if packets == self.packets + 1 && self.packets > 0 {
-            self.sum = self.sum.wrapping_sub(u128::from(now));
+            self.sum = self.sum.wrapping_sub(u128::from(now.0));
             self.packets = packets;
         } else if packets != self.packets {
-            *self = self.jumped(packets, now);
+            *self = self.resync(packets, now);
         }
     }
 
     /// So many wait, most likely one less than before.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
-    fn went(&mut self, packets: u32, now: u64) {
+    #[expect(clippy::inline_always, reason = "in the hottest loop")]
+    fn on_dequeue(&mut self, packets: u32, now: Time) {
         if packets + 1 == self.packets && packets > 0 {
-            self.sum = self.sum.wrapping_add(u128::from(now));
+            self.sum = self.sum.wrapping_add(u128::from(now.0));
             self.packets = packets;
         } else if packets != self.packets {
-            *self = self.jumped(packets, now);
+            *self = self.resync(packets, now);
         }
     }
 
     /// By any number, to or from none. By value, so that the loop may hold the sums in registers.
     #[cold]
-    fn jumped(self, packets: u32, now: u64) -> Self {
-        let none = |packets| if packets == 0 { now } else { 0 };
-        let (came, went) = (u128::from(packets) * u128::from(now), u128::from(self.packets) * u128::from(now));
+    fn resync(self, packets: u32, now: Time) -> Self {
+        let none = |packets| if packets == 0 { now.0 } else { 0 };
+        let (joined, left) = (u128::from(packets) * u128::from(now.0), u128::from(self.packets) * u128::from(now.0));
         Self {
             packets,
-            sum: self.sum.wrapping_add(went).wrapping_sub(came),
+            sum: self.sum.wrapping_add(left).wrapping_sub(joined),
             nonempty: self.nonempty.wrapping_add(none(packets)).wrapping_sub(none(self.packets)),
         }
     }
 
     /// The totals with both integrals until `at`.
-    fn totals_at(&self, at: u64, totals: LinkTotals) -> LinkTotals {
-        let still = if self.packets > 0 { at } else { 0 };
+    fn totals_at(&self, at: Time, totals: LinkTotals) -> LinkTotals {
+        let still = if self.packets > 0 { at.0 } else { 0 };
         LinkTotals {
-            waiting: self.sum.wrapping_add(u128::from(self.packets) * u128::from(at)),
+            waiting: self.sum.wrapping_add(u128::from(self.packets) * u128::from(at.0)),
             nonempty: self.nonempty.wrapping_add(still),
             ..totals
         }
@@ -80,7 +85,7 @@ impl Waiting {
 
 impl Local {
     pub fn new(queue: AnyQueue) -> Self {
-        Self { queue, busy: false, waiting: Waiting::default(), ledger: Ledger::default() }
+        Self { queue, busy: false, waiting: BacklogIntegral::default(), ledger: Ledger::default() }
     }
 
     /// Data packets still waiting at the end.
@@ -94,251 +99,268 @@ impl Local {
     }
 }
 
-impl Node {
-    /// When a packet that waits here will next go into service: later arrivals may still change which one.
-    pub fn due(&self) -> u64 {
-        match &self.server {
-            Server::Local(local) if local.waiting.packets > 0 => self.free,
-            _ => u64::MAX,
-        }
-    }
-}
-
 impl Local {
+    /// Whether any packet waits.
+    pub fn has_waiting(&self) -> bool {
+        self.waiting.packets > 0
+    }
+
     /// Everything before `until`, with these arrivals.
-    pub fn serve<const HASH: bool>(
+    pub fn serve<O: Observer>(
         &mut self,
-        node: &mut Node,
+        core: &mut LinkCore<O>,
         arrivals: &[Rec],
-        until: u64,
+        until: Time,
         marks: &Marks,
         shared: &mut Shared,
     ) {
         let Self { queue, busy, waiting, ledger } = self;
-        let hands = Hands { busy: *busy, free: node.free, waiting: *waiting, begun: 0 };
-        let plain = node.plain_service();
-        let serve = Serve::<HASH, false> { node, hands, service: (0, 0), ledger, arrivals, until, marks, shared };
-        let hands = match plain {
-            Some(service) if !HASH => queue.visit(serve.plain(service)),
-            _ => queue.visit(serve),
+        let state = ServerState { busy: *busy, free: core.free, waiting: *waiting, begun: 0 };
+        let plain = if O::ACTIVE { None } else { core.plain_service() };
+        let state = if let Some(tx) = plain {
+            queue.visit(Serve::<O, true> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
+        } else {
+            let tx = Tx::default();
+            queue.visit(Serve::<O, false> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
         };
-        (*busy, *waiting, node.free) = (hands.busy, hands.waiting, hands.free);
+        (*busy, *waiting, core.free) = (state.busy, state.waiting, state.free);
     }
 
-    /// The run is over: totals, most packets that waited, data packets that still do.
-    pub fn finish(&mut self, node: &mut Node, marks: &Marks, shared: &mut Shared) -> (LinkTotals, u32, u64) {
+    /// The run is over.
+    pub fn finish<O: Observer>(&mut self, core: &mut LinkCore<O>, marks: &Marks, shared: &mut Shared) -> LinkResult {
         // Timers of an empty queue, at which nothing was due, and the last marks.
-        self.serve::<false>(node, &[], marks.end.0, marks, shared);
-        (self.waiting.totals_at(marks.end.0, node.totals), node.most_seen, self.drain())
+        self.serve(core, &[], marks.end, marks, shared);
+        LinkResult {
+            totals: self.waiting.totals_at(marks.end, core.totals),
+            most_waiting: core.most_seen,
+            still_waiting: self.drain(),
+        }
     }
 }
 
-/// What changes with every packet, kept by value: in registers, if all goes well.
+/// What changes with every packet, kept by value so that it can stay in registers.
 #[derive(Clone, Copy)]
-struct Hands {
+struct ServerState {
     busy: bool,
-    free: u64,
-    waiting: Waiting,
-    /// Services that began and are not in the node's totals yet.
+    free: Time,
+    waiting: BacklogIntegral,
+    /// Services that began and are not in the link's totals yet.
     begun: u64,
 }
 
-/// Serves everything before `until`. On a `PLAIN` link packets have one size, nobody hashes or loses them, and none carries
-/// a header: what most links are, and then most of a packet need not be looked at.
-struct Serve<'a, const HASH: bool, const PLAIN: bool> {
-    node: &'a mut Node,
-    hands: Hands,
-    /// Size and time on the wire, on a plain link.
-    service: (u32, u64),
+/// Serves everything before `until`. On a `PLAIN` link packets are all alike and not observed, none is lost on purpose and
+/// none carries a header: most links are plain, and then most of a packet need not be looked at.
+struct Serve<'a, O, const PLAIN: bool> {
+    core: &'a mut LinkCore<O>,
+    state: ServerState,
+    /// Every packet, on a plain link.
+    tx: Tx,
     ledger: &'a mut Ledger,
     arrivals: &'a [Rec],
-    until: u64,
+    until: Time,
     marks: &'a Marks,
     shared: &'a mut Shared,
 }
 
-impl<const HASH: bool, const PLAIN: bool> Visitor for Serve<'_, HASH, PLAIN> {
-    type Out = Hands;
+impl<O: Observer, const PLAIN: bool> Visitor for Serve<'_, O, PLAIN> {
+    type Out = ServerState;
 
-    fn visit<Q: QueueDiscipline>(mut self, queue: &mut Q) -> Hands {
+    fn visit<Q: QueueDiscipline>(mut self, queue: &mut Q) -> ServerState {
         let (mut arrivals, until) = (self.arrivals, self.until);
         loop {
             // Up to here nothing but arrivals and departures.
-            let stop = until.min(self.node.next_mark.0).min(queue.next_wakeup().0);
+            let stop = until.min(self.core.next_mark).min(queue.next_wakeup());
             let left = self.run(queue, arrivals, stop);
             self.count(arrivals.len() - left.len());
             arrivals = left;
-            let wake = queue.next_wakeup().0;
-            let free = if self.hands.busy { self.hands.free } else { u64::MAX };
-            let now = wake.min(free).min(arrivals.first().map_or(u64::MAX, |rec| rec.time));
+            let wake = queue.next_wakeup();
+            let free = if self.state.busy { self.state.free } else { Time::NEVER };
+            let now = wake.min(free).min(arrivals.first().map_or(Time::NEVER, |rec| rec.time));
             if now >= until {
-                if until >= self.marks.end.0 {
-                    self.pass_marks(Time(until - 1), queue);
+                if until >= self.marks.end {
+                    self.pass_marks(Time(until.0 - 1), queue);
                 }
-                return self.hands;
+                return self.state;
             }
-            if now >= self.node.next_mark.0 {
-                self.pass_marks(Time(now), queue);
+            if now >= self.core.next_mark {
+                self.pass_marks(now, queue);
             }
             if wake == now {
-                queue.on_wakeup(Time(now), self.hands.idle_since(), self.ledger);
-                self.hands.waiting.went(queue.backlog().packets, now);
-                self.settle(now, None);
+                queue.on_wakeup(now, self.state.idle_since(), self.ledger);
+                self.state.waiting.on_dequeue(queue.backlog().packets, now);
+                self.count_fates(now, None);
             }
         }
     }
 }
 
-impl Hands {
+impl ServerState {
     #[inline]
     fn idle_since(&self) -> Option<Time> {
-        (!self.busy).then_some(Time(self.free))
+        (!self.busy).then_some(self.free)
     }
 }
 
-impl<'a, const HASH: bool> Serve<'a, HASH, false> {
-    fn plain(self, service: (u32, u64)) -> Serve<'a, false, true> {
-        let Self { node, hands, ledger, arrivals, until, marks, shared, .. } = self;
-        Serve { node, hands, service, ledger, arrivals, until, marks, shared }
-    }
-}
-
-impl<'a, const HASH: bool, const PLAIN: bool> Serve<'a, HASH, PLAIN> {
-    /// Arrivals and departures before `stop`, or until a timer is set that rings before. Returns the arrivals left.
+impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
+    /// Arrivals and departures before `stop`, or until a timer is set that expires before. Returns the arrivals left.
     #[inline]
-    fn run<Q: QueueDiscipline>(&mut self, queue: &mut Q, mut arrivals: &'a [Rec], mut stop: u64) -> &'a [Rec] {
-        let mut hands = self.hands;
+    fn run<Q: QueueDiscipline>(&mut self, queue: &mut Q, mut arrivals: &'a [Rec], mut stop: Time) -> &'a [Rec] {
+        let mut state = self.state;
         loop {
-            let at = arrivals.first().map_or(u64::MAX, |rec| rec.time);
-            if hands.busy && hands.free <= at {
-                let now = hands.free;
+            let at = arrivals.first().map_or(Time::NEVER, |rec| rec.time);
+            if state.busy && state.free <= at {
+                let now = state.free;
                 if now >= stop {
                     break;
                 }
-                let next = queue.dequeue(Time(now), self.ledger);
-                self.begin(&mut hands, now, next);
-                hands.waiting.went(queue.backlog().packets, now);
-                self.settle(now, None);
+                let next = queue.dequeue(now, self.ledger);
+                self.begin(&mut state, now, next);
+                state.waiting.on_dequeue(queue.backlog().packets, now);
+                self.count_fates(now, None);
             } else {
                 let Some((rec, later)) = arrivals.split_first().filter(|_| at < stop) else { break };
                 arrivals = later;
-                self.arrive(&mut hands, rec, queue);
+                self.arrive(&mut state, rec, queue);
             }
-            stop = stop.min(queue.next_wakeup().0);
+            stop = stop.min(queue.next_wakeup());
         }
-        self.hands = hands;
+        self.state = state;
         arrivals
     }
 
     /// Adds to the totals what the loop left for afterwards: all packets of a plain link have one size.
     fn count(&mut self, arrived: usize) {
-        let begun = std::mem::take(&mut self.hands.begun);
-        self.node.totals.begun += begun;
+        let begun = std::mem::take(&mut self.state.begun);
+        self.core.totals.begun += begun;
         if PLAIN {
-            self.node.totals.arrived += arrived as u64;
-            self.node.totals.begun_bytes += begun * u64::from(self.service.0);
+            self.core.totals.arrived += arrived as u64;
+            self.core.totals.begun_bytes += begun * u64::from(self.tx.size);
         }
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
-    fn arrive<Q: QueueDiscipline>(&mut self, hands: &mut Hands, rec: &Rec, queue: &mut Q) {
+    #[expect(clippy::inline_always, reason = "in the hottest loop")]
+    fn arrive<Q: QueueDiscipline>(&mut self, state: &mut ServerState, rec: &Rec, queue: &mut Q) {
         let mut header = None;
         if !PLAIN {
-            self.node.totals.arrived += 1;
-            header = self.node.header_of(rec, self.shared);
-            if HASH {
-                let packet = Packet::new(rec.flow(), rec.seq(), 0, Time(rec.time)).with(rec.flags());
-                self.node.watch_arrival(&packet, queue.backlog().packets);
-            }
-            if self.node.loss.is_some() && self.node.loses() {
-                if HASH {
-                    let packet = Packet::new(rec.flow(), rec.seq(), 0, Time(rec.time)).with(rec.flags());
-                    self.node.watch_end(&packet, rec.time, true, self.marks);
-                }
-                return self.node.drop::<HASH>(rec, Cause::Injected, self.marks, self.shared);
+            self.core.totals.arrived += 1;
+            header = self.core.header_of(rec, self.shared);
+            let packet = Packet::new(rec.flow(), rec.seq(), 0, rec.time).with(rec.flags());
+            self.core.observer.on_arrival(&packet, queue.backlog().packets);
+            if self.core.loss.is_some() && self.core.loses() {
+                self.core.observer.on_drop(&packet, rec.time);
+                self.core.observer.on_fate(&packet, PacketFate::Dropped);
+                return self.core.count_drop(rec, Cause::Injected, self.marks, self.shared);
             }
         }
-        let size = if PLAIN { self.service.0 } else { self.node.service_of(rec.flow(), rec.seq()).0 };
-        let mut packet = Packet::new(rec.flow(), rec.seq(), size, Time(rec.time)).with(rec.flags());
+        let size = if PLAIN { self.tx.size } else { self.core.tx_of(rec.flow(), rec.seq()).size };
+        let mut packet = Packet::new(rec.flow(), rec.seq(), size, rec.time).with(rec.flags());
         if let Some(header) = header {
             packet.header = header;
         }
-        match hands.idle_since() {
+        match state.idle_since() {
             None => queue.enqueue(packet, None, self.ledger),
             Some(since) => {
                 let next = queue.pass(packet, since, self.ledger);
-                self.begin(hands, rec.time, next);
+                self.begin(state, rec.time, next);
             }
         }
         let packets = queue.backlog().packets;
-        if packets > self.node.most_seen {
-            self.node.most_seen = packets;
+        if packets > self.core.most_seen {
+            self.core.most_seen = packets;
         }
-        hands.waiting.came(packets, rec.time);
-        self.settle(rec.time, Some(&packet));
+        state.waiting.on_enqueue(packets, rec.time);
+        self.count_fates(rec.time, Some(&packet));
     }
 
     /// The next packet, if there is one, goes into service.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "two callers in the hottest loop")]
-    fn begin(&mut self, hands: &mut Hands, now: u64, next: Option<Packet>) {
-        hands.busy = next.is_some();
+    #[expect(clippy::inline_always, reason = "in the hottest loop")]
+    fn begin(&mut self, state: &mut ServerState, now: Time, next: Option<Packet>) {
+        state.busy = next.is_some();
         let Some(packet) = next else { return };
-        let time = if PLAIN { self.service.1 } else { self.node.time_of(&packet) };
-        if HASH {
-            self.node.watch_end(&packet, now, false, self.marks);
-        }
-        hands.begun += 1;
-        hands.free = now + time;
+        let time = if PLAIN { self.tx.time } else { self.core.time_of(&packet) };
+        self.core.observer.on_service(&packet, now);
+        state.begun += 1;
+        state.free = now + time;
         if !PLAIN {
-            self.node.totals.begun_bytes += u64::from(packet.size);
-            if !self.node.lanes.is_empty() {
-                self.node.put_header(&packet, self.shared);
+            self.core.totals.begun_bytes += u64::from(packet.size);
+            if !self.core.flows.lanes.is_empty() {
+                self.core.put_header(&packet, self.shared);
             }
         }
         let tag = tag(packet.flow, packet.token, packet.flags);
-        self.shared.push(self.node.routes[(packet.flow - self.node.first) as usize], hands.free, tag);
+        self.shared.push(self.core.route(packet.flow), state.free, tag);
     }
 
     /// Counts what the discipline dropped and marked in one call.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "two callers in the hottest loop")]
-    fn settle(&mut self, now: u64, arrival: Option<&Packet>) {
+    #[expect(clippy::inline_always, reason = "in the hottest loop")]
+    fn count_fates(&mut self, now: Time, arrival: Option<&Packet>) {
         if !self.ledger.is_empty() {
-            self.settle_fates(now, arrival.copied());
-        } else if HASH && let Some(packet) = arrival {
-            self.node.hash.arrival(now, packet.flow, packet.token, 0);
+            self.count_drops_and_marks(now, arrival.copied());
+        } else if let Some(packet) = arrival {
+            self.core.observer.on_fate(packet, PacketFate::Accepted);
         }
     }
 
     /// The arrival comes by value, so that it need not lie in memory before.
     #[cold]
-    fn settle_fates(&mut self, now: u64, arrival: Option<Packet>) {
-        if HASH {
-            self.ledger.hash(&mut self.node.hash, Time(now), arrival.as_ref());
-        }
+    fn count_drops_and_marks(&mut self, now: Time, arrival: Option<Packet>) {
+        self.core.observer.on_fates(self.ledger, now, arrival.as_ref());
         for (packet, cause) in self.ledger.dropped.drain(..) {
-            if HASH {
-                self.node.watch_end(&packet, now, true, self.marks);
-            }
+            self.core.observer.on_drop(&packet, now);
             let rec = Rec { time: now, tag: tag(packet.flow, packet.token, packet.flags) };
-            self.node.drop::<false>(&rec, cause, self.marks, self.shared);
+            self.core.count_drop(&rec, cause, self.marks, self.shared);
         }
         for (_, cause) in self.ledger.marked.drain(..) {
-            self.node.totals.marked[cause_index(cause)] += 1;
+            self.core.totals.marked[cause_index(cause)] += 1;
         }
     }
 
     #[cold]
     fn pass_marks<Q: QueueDiscipline>(&mut self, now: Time, queue: &Q) {
-        while self.node.next_mark <= now {
-            let at = self.node.next_mark;
-            let totals = self.hands.waiting.totals_at(at.0, self.node.totals);
-            let left = if self.hands.busy { self.hands.free.saturating_sub(at.0) } else { 0 };
-            let standing = Standing { backlog: queue.backlog(), serving: Span(left) };
-            self.node.pass_mark(at, self.marks, totals, &standing, |put| queue.gauges(put));
-            self.node.next_mark = self.node.mark_after(at, Time::NEVER, self.marks);
+        while self.core.next_mark <= now {
+            let at = self.core.next_mark;
+            let totals = self.state.waiting.totals_at(at, self.core.totals);
+            let serving = if self.state.busy { self.state.free.since(at) } else { Span::ZERO };
+            let snapshot = LinkSnapshot { backlog: queue.backlog(), serving };
+            self.core.pass_mark(at, self.marks, totals, &snapshot, |put| queue.gauges(put));
+            self.core.next_mark = self.core.mark_after(at, Time::NEVER, self.marks);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The integrals at 100, when the number of packets that wait changes so, at these instants.
+    fn integrals(changes: &[(u64, u32)]) -> (u128, u64) {
+        let mut waiting = BacklogIntegral::default();
+        for &(at, packets) in changes {
+            if packets > waiting.packets {
+                waiting.on_enqueue(packets, Time(at));
+            } else {
+                waiting.on_dequeue(packets, Time(at));
+            }
+        }
+        let totals = waiting.totals_at(Time(100), LinkTotals::default());
+        (totals.waiting, totals.nonempty)
+    }
+
+    #[test]
+    fn integrals_are_those_of_a_staircase() {
+        // 1 for 10, 2 for 5, 1 for 5, none for 20, 1 for the last 50.
+        assert_eq!(integrals(&[(10, 1), (20, 2), (25, 1), (30, 0), (50, 1)]), (10 + 10 + 5 + 50, 20 + 50));
+        assert_eq!(integrals(&[(10, 1), (99, 0)]), (89, 89));
+        assert_eq!(integrals(&[]), (0, 0));
+    }
+
+    #[test]
+    fn several_may_join_or_leave_at_once() {
+        // 5 for 10, 2 for 10, then none, and 3 for the last 60.
+        assert_eq!(integrals(&[(10, 5), (20, 2), (30, 0), (40, 3)]), (50 + 20 + 180, 20 + 60));
+        assert_eq!(integrals(&[(10, 1), (20, 4), (30, 1)]), (10 + 40 + 70, 90));
     }
 }

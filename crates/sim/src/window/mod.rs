@@ -1,37 +1,45 @@
 //! The window engine: no global order of events, only of arrivals at each link.
 //!
 //! Time advances in windows short enough that everything that reaches a link in one was sent before it (`horizon`). In a
-//! window each flow runs ahead over the ACKs it knows and emits arrivals (`flow`; `source` for datagrams), each link sorts its arrivals (`bucket`),
-//! serves them and appends them to the rings of whoever hears of them next (`link`, `ring`).
+//! window each flow runs ahead over the ACKs it knows and emits arrivals (`flow`; `source` for datagrams, `session` for places),
+//! each link sorts its arrivals (`bucket`), serves them (`node`) and appends them to the rings of their next readers (`ring`).
 
-mod access;
+mod access_link;
+mod access_path;
 mod bucket;
+mod core;
 mod fifo;
 mod flow;
 mod headers;
 mod horizon;
 mod layout;
-mod link;
 mod local;
+mod node;
+mod results;
 mod ring;
+mod sender;
+mod service;
 mod session;
+mod shared;
 mod source;
-mod way;
 
 use crate::hash::Rolling;
-use crate::meter::Tally;
-use crate::meter::link_outcome;
-use crate::network::{FlowPlan, Identity, Marks, Network};
+use crate::meter::{LinkSpan, Tally, link_outcome};
+use crate::observer::{NoObserver, Observer, PacketObserver};
+use crate::plan::{FlowPlan, Identity, Marks, Network};
 use crate::probe::Probe;
-use crate::session::{TransferMeter, outcomes};
+use crate::results::outcomes;
+use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace};
-use base::Rate;
-use bucket::Bucket;
-use flow::Flow;
+use base::{Rate, Span, Time};
+use bucket::{Bucket, Window};
+use flow::TcpFlow;
 use horizon::Part;
 use layout::{Layout, lay_out};
-use link::{Node, Shared};
-use session::{Bench, Session};
+use node::Node;
+use sender::AnySender;
+use session::{Session, SessionCtx};
+use shared::Shared;
 use source::Source;
 
 /// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
@@ -40,16 +48,10 @@ const ARRIVALS: u64 = 4096;
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
-/// A flow of either sort.
-enum Sender {
-    Tcp(Flow),
-    Datagrams(Source),
-}
-
-struct Engine {
-    nodes: Vec<Node>,
+struct Engine<O> {
+    nodes: Vec<Node<O>>,
     buckets: Vec<Bucket>,
-    flows: Vec<Sender>,
+    flows: Vec<AnySender<O>>,
     identities: Vec<Identity>,
     /// The sessions, by the link that they send into first.
     sessions: Vec<Vec<Session>>,
@@ -57,102 +59,90 @@ struct Engine {
     transfers: Vec<TransferMeter>,
     shared: Shared,
     layout: Layout,
-    parts: Vec<Part>,
     rates: Vec<Rate>,
     marks: Marks,
 }
 
 /// Runs `network` to its end.
 pub fn run(network: Network, options: Options) -> Outcome {
-    let mut engine = Engine::build(network, options);
-    // Whoever watches single packets takes the slower way, on which they are all looked at.
-    if options.hash || engine.nodes.iter().any(|node| node.probe.watch.is_some()) {
-        engine.simulate::<true>();
+    if options.hash || network.links.iter().any(|link| link.probe.traces_packets()) {
+        run_observed::<PacketObserver>(network, options)
     } else {
-        engine.simulate::<false>();
+        run_observed::<NoObserver>(network, options)
+    }
+}
+
+fn run_observed<O: Observer>(network: Network, options: Options) -> Outcome {
+    let parts = horizon::parts(&network);
+    let mut engine = Engine::<O>::build(network, options);
+    for part in &parts {
+        engine.run_part(part);
     }
     engine.finish(options)
 }
 
-impl Engine {
+impl<O: Observer> Engine<O> {
     fn build(network: Network, options: Options) -> Self {
-        let marks = network.marks;
         let mut shared = Shared::default();
         let mut layout = lay_out(&network, &mut shared);
+        let Network { links, flows, identities, sessions, marks, .. } = network;
         let mut engine = Self {
-            nodes: Vec::with_capacity(network.links.len()),
-            buckets: network.links.iter().map(|_| Bucket::default()).collect(),
-            flows: Vec::with_capacity(network.flows.len()),
-            sessions: network.links.iter().map(|_| Vec::new()).collect(),
-            transfers: TransferMeter::by_group(&network.identities, marks, options.series),
-            identities: Vec::new(),
+            rates: links.iter().map(|link| link.rate).collect(),
+            buckets: links.iter().map(|_| Bucket::default()).collect(),
+            sessions: links.iter().map(|_| Vec::new()).collect(),
+            nodes: Vec::with_capacity(links.len()),
+            flows: Vec::with_capacity(flows.len()),
+            transfers: TransferMeter::by_group(&identities, marks, options.series),
+            identities,
             shared,
-            parts: horizon::parts(&network),
-            rates: network.links.iter().map(|link| link.rate).collect(),
             marks,
             layout: Layout::default(),
         };
-        let Network { links, flows, identities, sessions, .. } = network;
-        engine.identities = identities;
         for plan in sessions {
-            let party = flows[plan.first as usize].party();
-            engine.sessions[party.path[0] as usize].push(Session::new(plan, party.lead.0));
+            let party = flows[plan.first_place as usize].party();
+            engine.sessions[party.path[0] as usize].push(Session::new(plan, party.first_link_delay));
         }
-        let tables = layout.tables.drain(..).zip(layout.lanes.drain(..));
-        for ((i, plan), ((first, routes, service), lanes)) in links.into_iter().enumerate().zip(tables) {
-            let routes = (first, routes, lanes);
-            engine.nodes.push(Node::new(
-                i as u32,
-                service,
-                (plan.queue, plan.limit),
-                plan.loss,
-                routes,
-                &marks,
-                Probe::new(plan.probe, plan.rate, marks.warmup, options.series),
-            ));
+        for ((i, plan), table) in links.into_iter().enumerate().zip(layout.tables.drain(..)) {
+            engine.nodes.push(Node::new(i as u32, plan, table, &marks, options.series));
         }
-        let header_ways = std::mem::take(&mut layout.header_ways);
+        let header_lanes = std::mem::take(&mut layout.header_lanes);
         engine.layout = layout;
         for (f, plan) in flows.into_iter().enumerate() {
             let party = plan.party();
             let trace = party.traced.then(|| Box::new(Trace { flow: party.flow, ..Trace::default() }));
             engine.shared.traces.push(trace);
-            engine.shared.lead[f] = party.lead.0;
-            engine.shared.due[f] = party.start.min(party.stop).0.saturating_add(party.lead.0);
+            engine.shared.delay_to_link[f] = party.first_link_delay;
+            engine.shared.due[f] = party.start.min(party.stop).saturating_add(party.first_link_delay);
             engine.flows.push(match plan {
-                FlowPlan::Tcp(plan) => Sender::Tcp(Flow::new(plan, f as u32, header_ways[f], &marks, options.series)),
-                FlowPlan::Datagrams(plan) => Sender::Datagrams(Source::new(plan, f as u32, &marks)),
+                FlowPlan::Tcp(plan) => {
+                    AnySender::Tcp(TcpFlow::new(plan, f as u32, header_lanes[f], &marks, options.series))
+                }
+                FlowPlan::Datagrams(plan) => AnySender::Datagrams(Source::new(plan, f as u32, &marks)),
             });
         }
         engine
     }
 
-    fn simulate<const HASH: bool>(&mut self) {
-        for part in std::mem::take(&mut self.parts) {
-            self.run_part::<HASH>(&part);
-        }
-    }
-
     /// Runs one part of the network from start to end.
-    fn run_part<const HASH: bool>(&mut self, part: &Part) {
+    fn run_part(&mut self, part: &Part) {
         let of =
             |lists: &[Vec<u32>]| -> Vec<u32> { part.order.iter().flat_map(|&l| lists[l].iter().copied()).collect() };
         let n = self.flows.len() as u32;
         let mut senders = of(&self.layout.senders);
         let sessions = part.order.iter().flat_map(|&l| &self.sessions[l]);
-        let window = self.arrivals_span(&part.order, &senders, sessions.clone().count());
+        let window = part.window.min(self.span_of_arrivals(&part.order, &senders, sessions.clone().count()));
         senders.extend(sessions.flat_map(Session::places).map(|f| f as u32));
         // The rings whose readers belong to this part.
         let mut rings = of(&self.layout.pipes);
         rings.extend(of(&self.layout.receivers).iter().map(|f| n + f));
         rings.extend(&senders);
-        let lead = senders.iter().map(|&f| self.shared.lead[f as usize]).max().unwrap_or(0);
-        let last = self.marks.end.0 + lead;
-        let window = part.window.min(window);
-        let mut start = 0;
+        // Senders run ahead of their links by no more than this.
+        let ahead = senders.iter().map(|&f| self.shared.delay_to_link[f as usize]).max().unwrap_or(Span::ZERO);
+        let last = self.marks.end + ahead;
+        let mut start = Time::ZERO;
         while start < last {
             let stop = start.saturating_add(window).min(last);
-            let busy = self.step::<HASH>(part, start, stop);
+            let busy = self.step(part, start, stop);
             start = stop;
             if !busy {
                 // Nothing happened: on to the next thing that will.
@@ -164,23 +154,23 @@ impl Engine {
         }
     }
 
-    /// How long about [`ARRIVALS`] packets take on the fastest of `links`, more if there are many `flows` or `sessions`, or less if they
-    /// send more than the links can carry.
-    fn arrivals_span(&self, links: &[usize], flows: &[u32], sessions: usize) -> u64 {
+    /// How long about [`ARRIVALS`] packets take on the fastest of `links`, more if there are many `flows` or `sessions`, or
+    /// less if they send more than the links can carry.
+    fn span_of_arrivals(&self, links: &[usize], flows: &[u32], sessions: usize) -> Span {
         let arrivals = ARRIVALS.max(ARRIVALS_PER_FLOW * (flows.len() + sessions) as u64);
-        let shortest = links.iter().filter_map(|&l| self.nodes[l].shortest_data()).min();
+        let shortest = links.iter().filter_map(|&l| self.nodes[l].core.flows.service.shortest_data()).min();
         let datagrams = flows.iter().filter_map(|&f| match &self.flows[f as usize] {
-            Sender::Tcp(_) => None,
-            Sender::Datagrams(source) => Some(1.0 / source.mean_gap()),
+            AnySender::Tcp(_) => None,
+            AnySender::Datagrams(source) => Some(1.0 / source.mean_gap()),
         });
         // An empty sum would be -0.0, whose inverse is no long time.
         let gap = (1.0 / datagrams.fold(0.0, |sum, rate| sum + rate)) as u64;
-        shortest.unwrap_or(1).min(gap).saturating_mul(arrivals).max(1)
+        Span(shortest.map_or(1, |time| time.0).min(gap).saturating_mul(arrivals).max(1))
     }
 
     /// One window at every link of a part. Returns whether anything arrived anywhere.
-    fn step<const HASH: bool>(&mut self, part: &Part, start: u64, stop: u64) -> bool {
-        let end = self.marks.end.0;
+    fn step(&mut self, part: &Part, start: Time, stop: Time) -> bool {
+        let end = self.marks.end;
         let until = stop.min(end);
         let n = self.flows.len();
         let mut busy = false;
@@ -196,12 +186,12 @@ impl Engine {
                     ring.consume(1);
                 }
                 ring.tidy();
-                shared.due[pipe as usize] = ring.peek().map_or(u64::MAX, |rec| rec.time);
+                shared.due[pipe as usize] = ring.peek().map_or(Time::NEVER, |rec| rec.time);
             }
             for &f in &self.layout.receivers[l] {
                 let (f, r) = (f as usize, n + f as usize);
                 if shared.due[r] < until
-                    && let Sender::Tcp(flow) = &mut self.flows[f]
+                    && let AnySender::Tcp(flow) = &mut self.flows[f]
                 {
                     let (ring, headers) = (&mut shared.rings[r], &mut shared.headers);
                     shared.due[r] = flow.run_receiver(ring, bucket, headers, until, &self.marks);
@@ -210,26 +200,24 @@ impl Engine {
             for &f in &self.layout.senders[l] {
                 let f = f as usize;
                 if shared.due[f] < stop {
-                    let horizon = stop.saturating_sub(shared.lead[f]).min(end);
+                    let window = Window { horizon: stop.saturating_sub(shared.delay_to_link[f]).min(end), until };
                     let (ring, trace) = (&mut shared.rings[f], &mut shared.traces[f]);
-                    let window = (horizon, until);
                     shared.due[f] = match &mut self.flows[f] {
-                        Sender::Tcp(flow) => {
-                            flow.run::<HASH>(ring, bucket, &mut shared.headers, window, &self.marks, trace)
-                        }
-                        Sender::Datagrams(source) => source.run::<HASH>(ring, bucket, window, &self.marks),
+                        AnySender::Tcp(flow) => flow.run(ring, bucket, &mut shared.headers, window, &self.marks, trace),
+                        AnySender::Datagrams(source) => source.run(ring, bucket, window, &self.marks),
                     };
                 }
             }
             for session in &mut self.sessions[l] {
                 if session.is_due(shared, stop) {
                     let who = &self.identities[session.flow()];
-                    let horizon = stop.saturating_sub(session.lead).min(end);
-                    session.run::<HASH>(&mut Bench {
+                    let horizon = stop.saturating_sub(session.first_link_delay).min(end);
+                    session.run(&mut SessionCtx {
                         flows: &mut self.flows,
                         shared,
                         bucket,
-                        window: (stop, horizon, until),
+                        window: Window { horizon, until },
+                        stop,
                         marks: &self.marks,
                         transfers: &mut self.transfers[who.group as usize],
                         who,
@@ -242,7 +230,7 @@ impl Engine {
                     && self.layout.receivers[l].is_empty()
                     && self.sessions[l].is_empty();
                 let arrivals = bucket.sort(by_flow);
-                self.nodes[l].serve::<HASH>(arrivals, until, &self.marks, shared);
+                self.nodes[l].serve(arrivals, until, &self.marks, shared);
             }
         }
         busy
@@ -254,12 +242,15 @@ impl Engine {
         let mut links = Vec::with_capacity(self.nodes.len());
         let mut packets = Vec::new();
         for (l, (mut node, rate)) in self.nodes.into_iter().zip(&self.rates).enumerate() {
-            let (totals, most, waiting) = node.finish(&self.marks, &mut self.shared);
-            balance.in_flight += waiting;
-            hash.word(node.hash.0);
-            let (link, seen) = link_outcome(l, (&node.warm, &totals), *rate, &self.marks, most, node.probe);
+            let result = node.finish(&self.marks, &mut self.shared);
+            balance.in_flight += result.still_waiting;
+            let (seen, tracer) = node.core.observer.finish();
+            hash.word(seen.0);
+            let probe = Probe { tracer, ..node.core.probe };
+            let measured = LinkSpan { from: &node.core.totals_at_warmup, to: &result.totals };
+            let (link, trace) = link_outcome(l, measured, *rate, &self.marks, result.most_waiting, probe);
             links.push(link);
-            packets.extend(seen);
+            packets.extend(trace);
         }
         let n = self.flows.len();
         for ring in &self.shared.rings[2 * n..] {
@@ -268,21 +259,19 @@ impl Engine {
         let mut tallies: Vec<Tally> = self.identities.iter().map(|_| Tally::default()).collect();
         for (f, flow) in self.flows.into_iter().enumerate() {
             let dropped = self.shared.dropped[f];
-            let done = match flow {
-                Sender::Tcp(flow) => {
+            let result = match flow {
+                AnySender::Tcp(flow) => {
                     let (senders, receivers) = (&self.shared.rings[f], &self.shared.rings[n + f]);
                     flow.finish(senders, receivers, &self.marks, dropped)
                 }
-                Sender::Datagrams(source) => {
-                    source.finish(&mut self.shared.rings[f], &self.marks, dropped, options.hash)
-                }
+                AnySender::Datagrams(source) => source.finish(&mut self.shared.rings[f], &self.marks, dropped),
             };
-            hash.word(done.hash.0);
-            balance.sent += done.sent;
-            balance.delivered += done.delivered;
-            balance.dropped += done.access_drops;
-            balance.in_flight += done.in_flight;
-            done.last.settle(&self.identities, &mut tallies, &mut self.transfers, self.marks.end);
+            hash.word(result.hash.0);
+            balance.sent += result.sent;
+            balance.delivered += result.delivered;
+            balance.dropped += result.access_drops;
+            balance.in_flight += result.in_flight;
+            result.tally.merge_into(&self.identities, &mut tallies, &mut self.transfers, self.marks.end);
         }
         let (flows, transfers) = outcomes(tallies, &self.identities, self.transfers, &self.marks);
         Outcome {

@@ -1,13 +1,16 @@
 //! Records in flight: 16 bytes each, in rings that grow when used.
 
-use base::Flags;
+use base::{Flags, Span, Time};
+
+/// An instant after every run: packets that an unlimited queue would serve later all count as served then.
+pub const FAR: Time = Time(1 << 62);
 
 /// A packet between two places: when it gets there, and its tag: sequence number in the low half, flow and flags above.
 ///
 /// Segments sent one after the other have tags one apart, so that one comparison tells whether the next is in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rec {
-    pub time: u64,
+    pub time: Time,
     pub tag: u64,
 }
 
@@ -49,8 +52,8 @@ impl Rec {
 /// long ring, so that moving costs little and the memory follows the use.
 #[derive(Debug, Default)]
 pub struct Ring {
-    /// What every record takes from the link that feeds this ring to whoever reads it, in picoseconds.
-    pub delay: u64,
+    /// What every record takes from the link that feeds this ring to its reader.
+    pub delay: Span,
     recs: Vec<Rec>,
     head: usize,
 }
@@ -63,7 +66,7 @@ const LONG: usize = 4096;
 
 impl Ring {
     /// An empty ring.
-    pub fn new(delay: u64) -> Self {
+    pub fn new(delay: Span) -> Self {
         Self { delay, ..Self::default() }
     }
 
@@ -149,21 +152,36 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_tag_holds_sequence_number_flow_and_flags_and_grows_with_the_sequence_number() {
+        let (seq, flow) = (u32::MAX - 1, (1 << 24) - 1);
+        let rec = Rec { time: Time(1), tag: tag(flow, seq, Flags::ACK) };
+        assert_eq!((rec.seq(), rec.flow(), rec.flags(), rec.is_data()), (seq, flow, Flags::ACK, false));
+        assert_eq!(tag(flow, seq + 1, Flags::ACK), rec.tag + 1);
+    }
+
+    #[test]
+    fn simultaneous_arrivals_are_ordered_by_flow_and_not_by_sequence_number() {
+        let rec = |time, flow, seq| Rec { time: Time(time), tag: tag(flow, seq, Flags::CE) };
+        assert!(rec(1, 9, 0).before(&rec(2, 0, 0)) && rec(2, 0, 5).before(&rec(2, 1, 0)));
+        assert!(!rec(2, 1, 0).before(&rec(2, 1, 5)) && !rec(2, 1, 5).before(&rec(2, 1, 0)));
+    }
+
+    #[test]
     fn keeps_order_through_growth_and_cutting() {
         let (mut ring, mut next, mut expected) = (Ring::default(), 0u64, 0u64);
         for round in 0..400usize {
             for _ in 0..round % 7 {
-                ring.push(Rec { time: next, tag: next });
+                ring.push(Rec { time: Time(next), tag: next });
                 next += 1;
             }
             for _ in 0..round % 5 + usize::from(round > 300) {
                 if let Some(rec) = ring.pop() {
-                    assert_eq!(rec.time, expected);
+                    assert_eq!(rec.time, Time(expected));
                     expected += 1;
                 }
             }
             ring.tidy();
-            assert!(ring.all().iter().zip(expected..).all(|(rec, i)| rec.time == i));
+            assert!(ring.all().iter().zip(expected..).all(|(rec, i)| rec.time == Time(i)));
         }
         assert!(next > 1000 && ring.len() as u64 == next - expected);
     }

@@ -1,25 +1,25 @@
 //! A source of datagrams in the window engine: emits everything before its horizon, and counts what is delivered.
 //!
-//! Nothing comes back, so the horizon is the end of the window and nothing else: no link has to be waited for. Deliveries
+//! There are no ACKs, so the horizon is the end of the window and nothing else: a source waits for no link. Deliveries
 //! are counted when the flow is next visited, each by its own time.
 
-use super::bucket::Bucket;
-use super::flow::Finished;
+use super::access_path::AccessPath;
+use super::bucket::{Bucket, Window};
+use super::results::FlowResult;
 use super::ring::Ring;
-use super::way::Way;
-use crate::hash::Rolling;
 use crate::meter::{FlowMeter, Tally};
-use crate::network::{Marks, SourcePlan};
-use crate::session::Last;
+use crate::observer::Observer;
+use crate::plan::{Marks, SourcePlan};
+use crate::results::FinalTally;
 use base::{Flags, Time};
 use traffic::ArrivalProcess;
 use transport::Counters;
 
 /// See the [module](self).
 #[derive(Debug)]
-pub struct Source {
+pub struct Source<O> {
     plan: Box<SourcePlan>,
-    way: Way,
+    access: AccessPath,
     /// When the next packet goes.
     next: Time,
     /// Packets sent, and those of them sent before the warm-up.
@@ -29,23 +29,23 @@ pub struct Source {
     delivered_before: u32,
     /// Bytes delivered since the warm-up, where sizes are drawn.
     bytes: Option<u64>,
-    hash: Rolling,
+    observer: O,
 }
 
-impl Source {
+impl<O: Observer> Source<O> {
     pub fn new(mut plan: Box<SourcePlan>, id: u32, marks: &Marks) -> Self {
         plan.party.path = Vec::new();
-        let way = Way::new(&mut plan.party, id, None, marks);
+        let access = AccessPath::new(&mut plan.party, id, None, marks);
         let next = plan.party.start + plan.source.next_gap();
         Self {
-            way,
+            access,
             next,
             sent: 0,
             sent_before: 0,
             delivered: 0,
             delivered_before: 0,
             bytes: plan.sizes.map(|_| 0),
-            hash: Rolling::default(),
+            observer: O::default(),
             plan,
         }
     }
@@ -57,70 +57,117 @@ impl Source {
 
     /// Emits what goes before `horizon`; arrivals before `until` go into `bucket`. Returns when there is next something to
     /// do, as an arrival at the link.
-    pub fn run<const HASH: bool>(
-        &mut self,
-        ring: &mut Ring,
-        bucket: &mut Bucket,
-        (horizon, until): (u64, u64),
-        marks: &Marks,
-    ) -> u64 {
-        self.way.release(bucket, until);
-        self.deliver(ring, marks, HASH);
-        let last = horizon.min(self.plan.party.stop.0);
-        while self.next.0 < last {
-            self.way.send(self.next.0, self.sent, Flags::NONE, bucket, until);
+    pub fn run(&mut self, ring: &mut Ring, bucket: &mut Bucket, window: Window, marks: &Marks) -> Time {
+        let Window { horizon, until } = window;
+        self.access.release(bucket, until);
+        self.deliver(ring, marks);
+        let last = horizon.min(self.plan.party.stop);
+        while self.next < last {
+            self.access.send(self.next, self.sent, Flags::NONE, bucket, until);
             self.sent += 1;
             self.sent_before += u32::from(self.next < marks.warmup);
             self.next += self.plan.source.next_gap();
         }
-        let next = if self.next < self.plan.party.stop { self.next.0 } else { u64::MAX };
-        next.saturating_add(self.plan.party.lead.0).min(self.way.due())
+        let next = if self.next < self.plan.party.stop { self.next } else { Time::NEVER };
+        next.saturating_add(self.plan.party.first_link_delay).min(self.access.due())
     }
 
-    /// Takes note of what reaches the receiver before the end of the run.
-    fn deliver(&mut self, ring: &mut Ring, marks: &Marks, hash: bool) {
+    /// Counts what reaches the receiver before the end of the run.
+    fn deliver(&mut self, ring: &mut Ring, marks: &Marks) {
         let all = ring.all();
-        let n = all.partition_point(|rec| rec.time < marks.end.0);
-        if hash {
+        let n = all.partition_point(|rec| rec.time < marks.end);
+        if O::ACTIVE {
             for rec in &all[..n] {
-                self.hash.delivery(rec.time, rec.seq());
+                self.observer.on_delivery(rec.time, rec.seq());
             }
         }
         if let Some(bytes) = &mut self.bytes {
-            let counted = all[..n].iter().filter(|rec| rec.time >= marks.warmup.0);
+            let counted = all[..n].iter().filter(|rec| rec.time >= marks.warmup);
             *bytes += counted.map(|rec| u64::from(self.plan.size_of(rec.seq()))).sum::<u64>();
         }
         self.delivered += n as u32;
-        if all.first().is_some_and(|rec| rec.time < marks.warmup.0) {
-            self.delivered_before += all[..n].partition_point(|rec| rec.time < marks.warmup.0) as u32;
+        if all.first().is_some_and(|rec| rec.time < marks.warmup) {
+            self.delivered_before += all[..n].partition_point(|rec| rec.time < marks.warmup) as u32;
         }
         ring.consume(n);
         ring.tidy();
     }
 
     /// The run is over: what is still on its way in `ring` and here, and the result.
-    pub fn finish(mut self, ring: &mut Ring, marks: &Marks, dropped: u64, hash: bool) -> Finished {
-        self.deliver(ring, marks, hash);
+    pub fn finish(mut self, ring: &mut Ring, marks: &Marks, dropped: u64) -> FlowResult {
+        self.deliver(ring, marks);
         let mut meter = FlowMeter::default().with_bytes(self.bytes);
         let sent = |n: u32| Counters { sent: u64::from(n), ..Counters::default() };
         meter.sender_warm(sent(self.sent_before));
         meter.receiver_warm(self.delivered_before);
-        Finished {
-            in_flight: self.way.in_flight() + ring.len() as u64,
+        FlowResult {
+            in_flight: self.access.in_flight() + ring.len() as u64,
             sent: u64::from(self.sent),
             delivered: u64::from(self.delivered),
-            access_drops: self.way.drops.0,
-            hash: self.hash,
-            last: Last {
+            access_drops: self.access.drops.since_start,
+            hash: self.observer.finish().0,
+            tally: FinalTally {
                 flow: self.plan.party.flow,
                 open: None,
                 tally: Tally {
                     meter,
                     counters: sent(self.sent),
                     delivered: u64::from(self.delivered),
-                    dropped: dropped + self.way.drops.1,
+                    dropped: dropped + self.access.drops.since_warmup,
                 },
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::NoObserver;
+    use crate::plan::FlowPlan;
+    use base::Span;
+
+    /// A packet of 1000 bytes each millisecond, from 0 to 100 ms; 4 ms to the first link.
+    fn source() -> (Source<NoObserver>, Marks) {
+        let text = "duration = \"1 s\"\nwarmup = \"20 ms\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"unlimited\"\n\
+                    [[flows]]\npath = [\"l\"]\nrtt = \"8 ms\"\npacket = \"1000 B\"\nstop = \"100 ms\"\n\
+                    traffic = { kind = \"cbr\", rate = \"8 Mbit/s\" }\n";
+        let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}"));
+        let network = crate::build::network(&scenario, 0).expect("small");
+        match network.flows.into_iter().next() {
+            Some(FlowPlan::Datagrams(plan)) => (Source::new(plan, 0, &network.marks), network.marks),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::millis(n)
+    }
+
+    #[test]
+    fn sends_up_to_the_horizon_and_says_when_the_next_packet_reaches_the_link() {
+        let ((mut source, marks), mut ring, mut bucket) = (source(), Ring::default(), Bucket::default());
+        bucket.begin(ms(0), ms(14));
+        let window = Window { horizon: ms(10), until: ms(14) };
+        let due = source.run(&mut ring, &mut bucket, window, &marks);
+        let arrivals: Vec<Time> = bucket.sort(true).iter().map(|rec| rec.time).collect();
+        assert_eq!((arrivals, due), ((4..14).map(ms).collect(), ms(14)));
+        // Nothing goes at or after the stop.
+        bucket.begin(ms(14), ms(500));
+        let due = source.run(&mut ring, &mut bucket, Window { horizon: ms(500), until: ms(500) }, &marks);
+        assert_eq!((bucket.sort(true).len(), due), (90, Time::NEVER));
+    }
+
+    #[test]
+    fn counts_what_was_sent_and_delivered_before_the_warm_up_and_before_the_end() {
+        let ((mut source, marks), mut ring, mut bucket) = (source(), Ring::default(), Bucket::default());
+        bucket.begin(ms(0), ms(500));
+        source.run(&mut ring, &mut bucket, Window { horizon: ms(500), until: ms(500) }, &marks);
+        for (seq, time) in [(0, ms(19)), (1, ms(20)), (2, ms(999)), (3, ms(1000))] {
+            ring.push(crate::window::ring::Rec { time, tag: crate::window::ring::tag(0, seq, Flags::NONE) });
+        }
+        assert_eq!((source.sent, source.sent_before), (100, 20));
+        source.deliver(&mut ring, &marks);
+        assert_eq!((source.delivered, source.delivered_before, ring.len()), (3, 1, 1));
     }
 }

@@ -52,8 +52,8 @@ fn an_array_is_its_links_written_out() {
         assert_eq!(Some(link.backlog_max), out.links.iter().map(|l| l.backlog_max).max());
         let samples = |i: usize| out.links.iter().map(|l| l.backlog_samples[i]).sum::<u32>();
         assert!((0..link.backlog_samples.len()).all(|i| link.backlog_samples[i] == samples(i)));
-        let bin = |i: usize| out.links.iter().filter_map(|l| l.backlog_histogram.get(i)).sum::<u64>();
-        assert!((0..link.backlog_histogram.len()).all(|i| link.backlog_histogram[i] == bin(i)));
+        let bin = |i: usize| out.links.iter().filter_map(|l| l.backlog_histogram.counts().get(i)).sum::<u64>();
+        assert!(link.backlog_histogram.counts().iter().enumerate().all(|(i, &count)| count == bin(i)));
     }
 }
 
@@ -65,7 +65,7 @@ fn drops_are_traced_by_table() {
                 [record]\nevery = \"1 s\"\ntrace = [\"f[2]\"]\n";
     let outcome = run(text, 0);
     let drops = &outcome.traces[0].drops;
-    assert!(!drops.is_empty() && drops.iter().all(|drop| drop.1 == 1), "{drops:?}");
+    assert!(!drops.is_empty() && drops.iter().all(|drop| drop.link == 1), "{drops:?}");
 }
 
 /// A thousand flows, each over its own link of an array whose delays are drawn.

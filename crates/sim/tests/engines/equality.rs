@@ -366,7 +366,7 @@ fn traces_list_drops_at_several_links_in_order() {
         + "[[flows]]\nname = \"f\"\npath = [\"a\", \"b\"]\nrtt = \"50 ms\"\npacket = \"1000 B\"\n\
            tcp = { initial_window = 40 }\n[record]\ntrace = [\"f[0]\"]\n";
     let outcome = equal("two links traced", &text);
-    assert!(outcome.traces[0].drops.is_sorted() && outcome.traces[0].drops.iter().any(|drop| drop.1 == 1));
+    assert!(outcome.traces[0].drops.is_sorted() && outcome.traces[0].drops.iter().any(|drop| drop.link == 1));
 }
 
 /// A group of datagrams over `path`.

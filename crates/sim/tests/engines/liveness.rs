@@ -104,7 +104,7 @@ impl Life {
             }
             counts
         };
-        let drops = count(&mut trace.drops.iter().map(|drop| drop.0.as_secs()));
+        let drops = count(&mut trace.drops.iter().map(|drop| drop.time.as_secs()));
         let carried = path.mbit * 1e6 / 12_000.0 * span;
         let loss = drops
             .iter()

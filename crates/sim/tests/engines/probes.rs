@@ -1,6 +1,7 @@
 //! What is measured at links beside totals: histograms against queueing theory, single packets and loss events against
 //! what the totals and the traces say, and that looking changes nothing. The equality of both engines is in `fuzz`.
 
+use sim::histogram::Histogram;
 use sim::{Engine, Options, Outcome, simulate};
 
 /// Time of a packet of 1000 B on the link of 10 Mbit/s, in seconds.
@@ -107,8 +108,8 @@ fn waits_at_a_poisson_stream_are_distributed_as_erlang_says() {
             // Exactly zero is a bin of its own; otherwise the probability where a bin begins.
             let bins = if t > 0.0 { bin(t * SERVICE * 1e12) } else { 1 };
             let expected = md1_wait(load, if t > 0.0 { lower(bins) / (SERVICE * 1e12) } else { 0.0 });
-            bound(&|outcome| below(&outcome.links[0].delay_histogram, bins), expected, "packets");
-            bound(&|outcome| below(&outcome.links[0].drain_histogram, bins), expected, "samples");
+            bound(&|outcome| below(outcome.links[0].delay_histogram.counts(), bins), expected, "packets");
+            bound(&|outcome| below(outcome.links[0].drain_histogram.counts(), bins), expected, "samples");
         }
     }
 }
@@ -136,7 +137,7 @@ fn every_packet_is_recorded_and_its_wait_is_what_it_found() {
         }
         // Up to the few that waited at either end.
         assert!((sum / n * SERVICE / link.queueing_delay_s - 1.0).abs() < 0.01, "{queue}");
-        let (counted, begun) = (link.delay_histogram.iter().sum::<u64>(), rows.len() as u64 - dropped);
+        let (counted, begun) = (link.delay_histogram.total(), rows.len() as u64 - dropped);
         assert!(counted.abs_diff(begun) <= 21, "{queue}: {counted} {begun}");
     }
 }
@@ -149,7 +150,7 @@ fn looking_at_packets_changes_nothing() {
             run(&dumbbell(queue, "packets = [{ link = \"l\", from = \"0 s\", to = \"20 s\" }], delays = true"), 1);
         assert!(!seen.packets[0].rows.is_empty() && !seen.links[0].delay_histogram.is_empty());
         seen.packets.clear();
-        seen.links[0].delay_histogram.clear();
+        seen.links[0].delay_histogram = Histogram::default();
         assert_eq!(plain, seen, "{queue}");
     }
 }
@@ -180,7 +181,7 @@ fn drops_of_traced_flows_make_the_loss_events() {
             );
             let mut drops: Vec<(u64, u32)> = Vec::new();
             for trace in &outcome.traces {
-                drops.extend(trace.drops.iter().map(|drop| (drop.0.0, trace.flow)));
+                drops.extend(trace.drops.iter().map(|drop| (drop.time.0, trace.flow)));
             }
             drops.sort_unstable();
             drops.retain(|drop| drop.0 >= 5_000_000_000_000);

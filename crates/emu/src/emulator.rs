@@ -1,7 +1,7 @@
-//! A bottleneck in virtual time: the simulator's link, behind it a wire for each flow, and a way back that only delays.
+//! A bottleneck in virtual time: the simulator's link, propagation behind it for each flow, and a return path that only delays.
 //!
-//! Source: none. Service begins and ends at the instants that rate and arrivals give, whenever somebody looks: a late
-//! look makes packets late, never the link slower.
+//! Source: none. Service begins and ends at the instants that rate and arrivals give, whenever the caller comes to look: coming
+//! late makes packets late, never the link slower.
 
 use crate::packet;
 use crate::record::{Counters, Drop, Record, Sample};
@@ -9,40 +9,56 @@ use base::{Cause, Flags, Span, Time};
 use queue::{AnyQueue, Fates, Link, Packet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
-/// Bytes from which a packet carries data, and not only what two ends agree on before.
-const DATA: usize = 1000;
+/// A packet of so many bytes carries data; shorter packets are handshakes or pure ACKs.
+const MIN_DATA: usize = 1000;
 
 /// Where a packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
+pub enum Direction {
     /// To the servers, through the link.
     Forward,
     /// Back to the clients.
-    Back,
+    Backward,
 }
 
-/// A packet on its wire: when it is due, in which order it got there, where to, and where it lies.
-type Flying = Reverse<(Time, u64, Side, u32)>;
+/// Propagation delays of one flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowDelays {
+    /// Behind the link, to the server.
+    pub forward: Span,
+    /// From the server to the client.
+    pub backward: Span,
+}
+
+/// A packet that propagates. Ordered by when it is due, then by when it left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct InFlight {
+    due: Time,
+    order: u64,
+    direction: Direction,
+    slot: u32,
+}
 
 /// See the [module](self).
 #[derive(Debug)]
-pub struct Line {
+pub struct Emulator {
     link: Link<AnyQueue>,
-    /// One way, of each flow: behind the link, and on the way back.
-    wires: Vec<(Span, Span)>,
+    /// By flow.
+    delays: Vec<FlowDelays>,
     slots: Slots,
-    flying: BinaryHeap<Flying>,
+    in_flight: BinaryHeap<Reverse<InFlight>>,
     order: u64,
-    /// Counters count from the first of these to the second.
-    counts: (Time, Time),
+    /// When counters count.
+    measured: Range<Time>,
     every: Span,
     next_sample: Time,
     begun_bytes: u64,
     record: Record,
 }
 
-/// Packets that are on the way, each in a place of its own.
+/// Bytes of the packets that are on the way, each in a slot of its own.
 #[derive(Debug, Default)]
 struct Slots {
     list: Vec<Vec<u8>>,
@@ -55,52 +71,53 @@ impl Slots {
             self.list.push(Vec::new());
             self.list.len() as u32 - 1
         });
-        let place = &mut self.list[slot as usize];
-        place.clear();
-        place.extend_from_slice(packet);
+        let bytes = &mut self.list[slot as usize];
+        bytes.clear();
+        bytes.extend_from_slice(packet);
         slot
     }
 }
 
-/// Drops and marks of one call of the link.
-struct Heard<'a> {
+/// Records what one call of the link drops and marks.
+struct FateRecorder<'a> {
     slots: &'a mut Slots,
     record: &'a mut Record,
-    counts: (Time, Time),
+    measured: &'a Range<Time>,
 }
 
-impl Fates for Heard<'_> {
+impl Fates for FateRecorder<'_> {
     fn dropped(&mut self, packet: &Packet, cause: Cause, now: Time) {
         self.slots.free.push(packet.token);
-        self.record.dropped(Drop { time: now, flow: packet.flow, cause }, counts(self.counts, now));
-        if counts(self.counts, now) {
+        let measured = self.measured.contains(&now);
+        self.record.on_drop(Drop { time: now, flow: packet.flow, cause }, measured);
+        if measured {
             self.record.counters.drops[cause as usize] += 1;
             self.record.flows[packet.flow as usize].drops[cause as usize] += 1;
         }
     }
 
     fn marked(&mut self, packet: &Packet, _cause: Cause, now: Time) {
-        if counts(self.counts, now) {
+        if self.measured.contains(&now) {
             self.record.counters.marked += 1;
             self.record.flows[packet.flow as usize].marked += 1;
         }
     }
 }
 
-impl Line {
-    /// A line with the `wires` of its flows (propagation behind the link, and back); counters count from the first time of
-    /// `counts` to the second, samples are taken `every` so often until then.
+impl Emulator {
+    /// A bottleneck for flows with these `delays`; counters count in the `measured` period, samples are taken `every` so often
+    /// until its end.
     #[must_use]
-    pub fn new(link: Link<AnyQueue>, wires: Vec<(Span, Span)>, counts: (Time, Time), every: Span) -> Self {
-        let n = wires.len();
-        let record = Record { flows: vec![Counters::default(); n], firsts: vec![None; n], ..Record::default() };
+    pub fn new(link: Link<AnyQueue>, delays: Vec<FlowDelays>, measured: Range<Time>, every: Span) -> Self {
+        let n = delays.len();
+        let record = Record { flows: vec![Counters::default(); n], first_data: vec![None; n], ..Record::default() };
         Self {
             link,
-            wires,
+            delays,
             slots: Slots::default(),
-            flying: BinaryHeap::new(),
+            in_flight: BinaryHeap::new(),
             order: 0,
-            counts,
+            measured,
             every,
             next_sample: Time::ZERO,
             begun_bytes: 0,
@@ -113,80 +130,70 @@ impl Line {
         self.advance(now);
         let slot = self.slots.put(bytes);
         let packet = Packet::new(flow, slot, bytes.len() as u32, now).with(packet::flags(bytes));
-        if bytes.len() >= DATA {
-            self.record.firsts[flow as usize].get_or_insert(now);
+        if bytes.len() >= MIN_DATA {
+            self.record.first_data[flow as usize].get_or_insert(now);
         }
-        if counts(self.counts, now) {
+        let measured = self.measured.contains(&now);
+        if measured {
             self.record.counters.arrived += 1;
             self.record.flows[flow as usize].arrived += 1;
         }
-        let was_idle = self.link.serving().is_none();
-        self.link.offer(packet, &mut heard(&mut self.slots, &mut self.record, self.counts));
-        if was_idle {
-            self.begun(now);
-        }
-        if counts(self.counts, now) {
+        let Self { link, slots, record, measured: period, .. } = self;
+        let began = link.offer(packet, &mut FateRecorder { slots, record, measured: period });
+        self.count_begun(began, now);
+        if measured {
             let waiting = self.link.backlog().packets;
-            self.record.counters.most = self.record.counters.most.max(waiting);
+            self.record.counters.most_waiting = self.record.counters.most_waiting.max(waiting);
         }
     }
 
     /// A packet comes from a server.
-    pub fn back(&mut self, now: Time, flow: u32, bytes: &[u8]) {
+    pub fn backward(&mut self, now: Time, flow: u32, bytes: &[u8]) {
         let slot = self.slots.put(bytes);
-        self.fly(now + self.wires[flow as usize].1, Side::Back, slot);
+        self.propagate(now + self.delays[flow as usize].backward, Direction::Backward, slot);
     }
 
     /// Lets the link do all it does until `now`, that instant included.
     pub fn advance(&mut self, now: Time) {
         loop {
-            let done = self.link.serving().map_or(Time::NEVER, |(_, done)| *done);
-            let wake = self.link.next_wakeup();
-            let next = done.min(wake);
+            let next = self.link.next_event().map_or(Time::NEVER, |event| event.at);
             self.sample_until(next.min(now));
-            if next > now || next == Time::NEVER {
-                return;
-            }
-            if wake <= done {
-                self.link.wake(wake, &mut heard(&mut self.slots, &mut self.record, self.counts));
-                continue;
-            }
-            let served = self.link.complete(done, &mut heard(&mut self.slots, &mut self.record, self.counts));
-            if let Some(packet) = served {
+            let Self { link, slots, record, measured, .. } = self;
+            let Some(step) = link.advance(now, &mut FateRecorder { slots, record, measured }) else { return };
+            if let Some(packet) = step.departed {
                 if packet.flags.has(Flags::CE) {
                     packet::mark(&mut self.slots.list[packet.token as usize]);
                 }
-                self.fly(done + self.wires[packet.flow as usize].0, Side::Forward, packet.token);
+                self.propagate(step.at + self.delays[packet.flow as usize].forward, Direction::Forward, packet.token);
             }
-            self.begun(done);
+            self.count_begun(step.began, step.at);
         }
     }
 
     /// When the next packet is due somewhere, or the link has something to do.
     #[must_use]
     pub fn next(&self) -> Time {
-        let due = self.flying.peek().map_or(Time::NEVER, |Reverse((due, ..))| *due);
-        let done = self.link.serving().map_or(Time::NEVER, |(_, done)| *done);
-        due.min(done).min(self.link.next_wakeup())
+        let due = self.in_flight.peek().map_or(Time::NEVER, |Reverse(packet)| packet.due);
+        due.min(self.link.next_event().map_or(Time::NEVER, |event| event.at))
     }
 
     /// Whether anything is on its way.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.flying.is_empty() && self.link.serving().is_none()
+        self.in_flight.is_empty() && self.link.serving().is_none()
     }
 
     /// Hands `deliver` every packet that is due at `now`, oldest first, with where it goes; it says whether the packet
     /// was taken.
-    pub fn deliver(&mut self, now: Time, mut deliver: impl FnMut(Side, &[u8]) -> bool) {
+    pub fn deliver(&mut self, now: Time, mut deliver: impl FnMut(Direction, &[u8]) -> bool) {
         self.advance(now);
-        while let Some(&Reverse((due, _, side, slot))) = self.flying.peek()
+        while let Some(&Reverse(InFlight { due, direction, slot, .. })) = self.in_flight.peek()
             && due <= now
         {
-            self.flying.pop();
-            let taken = deliver(side, &self.slots.list[slot as usize]);
+            self.in_flight.pop();
+            let taken = deliver(direction, &self.slots.list[slot as usize]);
             self.slots.free.push(slot);
-            if counts(self.counts, due) {
+            if self.measured.contains(&due) {
                 self.record.punctuality.delivered(due, now);
                 self.record.punctuality.refused += u64::from(!taken);
             }
@@ -204,16 +211,17 @@ impl Line {
         self.record
     }
 
-    fn fly(&mut self, due: Time, side: Side, slot: u32) {
-        self.flying.push(Reverse((due, self.order, side, slot)));
+    /// The packet in `slot` is on its way until `due`.
+    fn propagate(&mut self, due: Time, direction: Direction, slot: u32) {
+        self.in_flight.push(Reverse(InFlight { due, order: self.order, direction, slot }));
         self.order += 1;
     }
 
     /// Counts what went into service at `now`.
-    fn begun(&mut self, now: Time) {
-        let Some((packet, _)) = self.link.serving() else { return };
+    fn count_begun(&mut self, packet: Option<Packet>, now: Time) {
+        let Some(packet) = packet else { return };
         self.begun_bytes += u64::from(packet.size);
-        if !counts(self.counts, now) {
+        if !self.measured.contains(&now) {
             return;
         }
         let waited = u128::from(now.since(packet.arrived).0);
@@ -226,20 +234,12 @@ impl Line {
 
     /// Takes the samples before `now`: nothing has changed since the last event.
     fn sample_until(&mut self, now: Time) {
-        while self.next_sample < now.min(self.counts.1) && self.every > Span::ZERO {
+        while self.next_sample < now.min(self.measured.end) && self.every > Span::ZERO {
             let backlog = self.link.backlog().packets;
             self.record.samples.push(Sample { time: self.next_sample, backlog, begun: self.begun_bytes });
             self.next_sample += self.every;
         }
     }
-}
-
-fn heard<'a>(slots: &'a mut Slots, record: &'a mut Record, counts: (Time, Time)) -> Heard<'a> {
-    Heard { slots, record, counts }
-}
-
-fn counts((from, to): (Time, Time), now: Time) -> bool {
-    from <= now && now < to
 }
 
 #[cfg(test)]
@@ -256,8 +256,12 @@ mod tests {
         QueueSpec::named(name).unwrap().build(&port, Stream::new(1, 0, ("link", 0), "queue")).unwrap()
     }
 
-    fn line(name: &str, limit: u32, wires: Vec<(Span, Span)>) -> Line {
-        Line::new(Link::new(RATE, queue(name, limit)), wires, (Time::ZERO, Time::NEVER), Span::millis(1))
+    fn emulator(name: &str, limit: u32, delays: Vec<FlowDelays>) -> Emulator {
+        Emulator::new(Link::new(RATE, queue(name, limit)), delays, Time::ZERO..Time::NEVER, Span::millis(1))
+    }
+
+    fn delays(forward: Span, backward: Span) -> FlowDelays {
+        FlowDelays { forward, backward }
     }
 
     fn at(us: u64) -> Time {
@@ -265,10 +269,10 @@ mod tests {
     }
 
     /// What is delivered until `now`: where, its first byte, and how many microseconds after the start.
-    fn delivered(line: &mut Line, now: Time) -> Vec<(Side, u8)> {
+    fn delivered(emulator: &mut Emulator, now: Time) -> Vec<(Direction, u8)> {
         let mut list = Vec::new();
-        line.deliver(now, |side, packet| {
-            list.push((side, packet[0]));
+        emulator.deliver(now, |direction, packet| {
+            list.push((direction, packet[0]));
             true
         });
         list
@@ -276,38 +280,39 @@ mod tests {
 
     #[test]
     fn serves_at_the_rate_delays_and_drops_what_does_not_fit() {
-        let mut line = line("drop-tail", 2, vec![(Span::millis(10), Span::millis(20))]);
+        let mut emulator = emulator("drop-tail", 2, vec![delays(Span::millis(10), Span::millis(20))]);
         for i in 0..4 {
             // 1500 bytes take 120 us. One is served, two wait, one has no room.
-            line.forward(at(0), 0, &[i; 1500]);
+            emulator.forward(at(0), 0, &[i; 1500]);
         }
-        line.back(at(5), 0, &[9; 40]);
-        assert_eq!(line.next(), at(120));
-        assert_eq!(delivered(&mut line, at(10_119)), []);
-        assert_eq!(delivered(&mut line, at(10_240)), [(Side::Forward, 0), (Side::Forward, 1)]);
-        assert_eq!(delivered(&mut line, at(30_000)), [(Side::Forward, 2), (Side::Back, 9)]);
-        assert!(line.is_empty());
-        let record = line.into_record();
-        let found = (record.counters.arrived, record.counters.begun, record.counters.drops, record.counters.most);
+        emulator.backward(at(5), 0, &[9; 40]);
+        assert_eq!(emulator.next(), at(120));
+        assert_eq!(delivered(&mut emulator, at(10_119)), []);
+        assert_eq!(delivered(&mut emulator, at(10_240)), [(Direction::Forward, 0), (Direction::Forward, 1)]);
+        assert_eq!(delivered(&mut emulator, at(30_000)), [(Direction::Forward, 2), (Direction::Backward, 9)]);
+        assert!(emulator.is_empty());
+        let record = emulator.into_record();
+        let found =
+            (record.counters.arrived, record.counters.begun, record.counters.drops, record.counters.most_waiting);
         assert_eq!(found, (4, 3, [1, 0, 0, 0, 0], 2));
         assert_eq!(record.counters.waited, u128::from(Span::micros(120 + 240).0));
         assert_eq!(record.drops, [Drop { time: at(0), flow: 0, cause: Cause::Overflow }]);
-        // The third was due after 3 services and its wire; nobody looked until 30 ms.
+        // The third was due after 3 services and its propagation, and was fetched at 30 ms only.
         assert_eq!(record.punctuality.latest, Span::micros(30_000 - 10_360));
     }
 
     #[test]
-    fn a_late_look_changes_nothing_but_lateness() {
+    fn coming_late_changes_nothing_but_lateness() {
         let run = |looks: &[u64]| {
-            let mut line = line("drop-tail", 5, vec![(Span::micros(50), Span::ZERO)]);
+            let mut emulator = emulator("drop-tail", 5, vec![delays(Span::micros(50), Span::ZERO)]);
             for i in 0..40_u64 {
-                line.forward(at(i * 70), 0, &[i as u8; 1000]);
+                emulator.forward(at(i * 70), 0, &[i as u8; 1000]);
             }
             let mut list = Vec::new();
             for &look in looks {
-                list.extend(delivered(&mut line, at(2730 + look)));
+                list.extend(delivered(&mut emulator, at(2730 + look)));
             }
-            let record = line.into_record();
+            let record = emulator.into_record();
             (list, record.counters, record.drops)
         };
         let often: Vec<u64> = (0..200).map(|i| 10 * i).collect();
@@ -315,44 +320,45 @@ mod tests {
     }
 
     #[test]
-    fn each_flow_has_its_own_wires() {
-        let mut line = line("drop-tail", 9, vec![(Span::millis(50), Span::ZERO), (Span::millis(1), Span::ZERO)]);
-        line.forward(at(0), 0, &[0; 1500]);
-        line.forward(at(0), 1, &[1; 1500]);
-        assert_eq!(delivered(&mut line, at(1240)), [(Side::Forward, 1)]);
-        assert_eq!(delivered(&mut line, at(50_120)), [(Side::Forward, 0)]);
+    fn each_flow_has_its_own_delays() {
+        let mut emulator =
+            emulator("drop-tail", 9, vec![delays(Span::millis(50), Span::ZERO), delays(Span::millis(1), Span::ZERO)]);
+        emulator.forward(at(0), 0, &[0; 1500]);
+        emulator.forward(at(0), 1, &[1; 1500]);
+        assert_eq!(delivered(&mut emulator, at(1240)), [(Direction::Forward, 1)]);
+        assert_eq!(delivered(&mut emulator, at(50_120)), [(Direction::Forward, 0)]);
     }
 
     #[test]
     fn samples_are_the_state_at_their_instants() {
-        let mut line = line("drop-tail", 100, vec![(Span::ZERO, Span::ZERO)]);
+        let mut emulator = emulator("drop-tail", 100, vec![delays(Span::ZERO, Span::ZERO)]);
         for i in 0..20 {
-            line.forward(at(10), 0, &[i; 1500]);
+            emulator.forward(at(10), 0, &[i; 1500]);
         }
-        line.advance(at(3000));
-        let found: Vec<(u32, u64)> = line.into_record().samples.iter().map(|s| (s.backlog, s.begun)).collect();
+        emulator.advance(at(3000));
+        let found: Vec<(u32, u64)> = emulator.into_record().samples.iter().map(|s| (s.backlog, s.begun)).collect();
         // At 0 nothing had come; by 1 and 2 ms 8 and 16 packets had left, one more is in service.
         assert_eq!(found, [(0, 0), (11, 9 * 1500), (3, 17 * 1500)]);
     }
 
     #[test]
     fn marks_reach_the_packet() {
-        let mut line = line("red", 200, vec![(Span::ZERO, Span::ZERO)]);
+        let mut emulator = emulator("red", 200, vec![delays(Span::ZERO, Span::ZERO)]);
         let mut list = vec![0; 1500];
         list[..20].copy_from_slice(&[0x45, 2, 5, 220, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         let mut marked = 0;
         for i in 0..4000 {
-            line.forward(at(i * 110), 0, &list);
-            line.deliver(at(i * 110), |_, packet| {
+            emulator.forward(at(i * 110), 0, &list);
+            emulator.deliver(at(i * 110), |_, packet| {
                 marked += u64::from(packet[1] == 3);
                 true
             });
         }
-        line.deliver(at(20_000_000), |_, packet| {
+        emulator.deliver(at(20_000_000), |_, packet| {
             marked += u64::from(packet[1] == 3);
             true
         });
-        let counted = line.into_record().counters.marked;
+        let counted = emulator.into_record().counters.marked;
         assert_eq!(marked, counted);
     }
 
@@ -369,14 +375,14 @@ mod tests {
                 Packet::new(i as u32 % 3, i as u32, 200 + 13 * (i as u32 % 100), at(now))
             }).collect();
             let fates = replay(queue(name, 20), RATE, &packets, |_, _| ());
-            let mut line = line(name, 20, vec![(Span::ZERO, Span::ZERO); 3]);
+            let mut emulator = emulator(name, 20, vec![delays(Span::ZERO, Span::ZERO); 3]);
             for packet in &packets {
                 let mut bytes = vec![0; packet.size as usize];
                 bytes[..4].copy_from_slice(&packet.token.to_be_bytes());
-                line.forward(packet.arrived, packet.flow, &bytes);
+                emulator.forward(packet.arrived, packet.flow, &bytes);
             }
             let mut served = Vec::new();
-            line.deliver(at(20_000_000), |_, bytes| {
+            emulator.deliver(at(20_000_000), |_, bytes| {
                 served.push(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
                 true
             });
@@ -386,7 +392,7 @@ mod tests {
             prop_assert_eq!(served, expected.iter().map(|(_, token)| *token).collect::<Vec<_>>());
             let waited: u128 = packets.iter().zip(&fates)
                 .filter(|(_, fate)| fate.cause.is_none()).map(|(p, fate)| u128::from(fate.time.since(p.arrived).0)).sum();
-            prop_assert_eq!(line.into_record().counters.waited, waited);
+            prop_assert_eq!(emulator.into_record().counters.waited, waited);
         }
     }
 }

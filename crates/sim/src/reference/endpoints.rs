@@ -1,10 +1,10 @@
-//! One sender of the reference engine with its receiver, and what it hands over.
+//! A sender of the reference engine with its receiver, and what it hands over.
 
 use crate::Trace;
 use crate::hash::Rolling;
 use crate::meter::FlowMeter;
-use crate::network::{FlowPlan, TcpPlan};
-use crate::session::Open;
+use crate::places::OpenTransfer;
+use crate::plan::{FlowPlan, TcpPlan};
 use base::{Flags, Header, Time};
 use queue::Packet;
 use std::collections::VecDeque;
@@ -17,10 +17,11 @@ pub struct AccessLink {
     pub serving: Option<Packet>,
 }
 
-pub struct Side {
+/// See the [module](self).
+pub struct Endpoints {
     pub plan: FlowPlan,
-    /// Datagrams sent and delivered.
-    pub datagrams: (u32, u32),
+    pub datagrams_sent: u32,
+    pub datagrams_delivered: u32,
     pub access: AccessLink,
     pub meter: FlowMeter,
     pub last_enter: Time,
@@ -30,22 +31,21 @@ pub struct Side {
     pub trace: Option<Trace>,
     /// The session that it is a place of, and the transfer that is open there.
     pub session: Option<usize>,
-    pub open: Option<Open>,
+    pub open: Option<OpenTransfer>,
 }
 
-impl Side {
+impl Endpoints {
     /// The sender's counters, and what the receiver has in order; of datagrams, what was sent and delivered.
     pub fn counters(&self) -> (Counters, u32) {
         match &self.plan {
             FlowPlan::Tcp(tcp) => (tcp.sender.counters, tcp.receiver.delivered()),
             FlowPlan::Datagrams(_) => {
-                let (sent, delivered) = self.datagrams;
-                (Counters { sent: u64::from(sent), ..Counters::default() }, delivered)
+                (Counters { sent: u64::from(self.datagrams_sent), ..Counters::default() }, self.datagrams_delivered)
             }
         }
     }
 
-    /// The ends of a flow at which something happened that only TCP knows.
+    /// The endpoints of a flow that must be TCP: ACKs and timers are its.
     pub fn tcp(&mut self) -> &mut TcpPlan {
         match &mut self.plan {
             FlowPlan::Tcp(tcp) => tcp,

@@ -1,0 +1,184 @@
+//! Builds the network of one replication from its scenario.
+//!
+//! Draws come from streams named by (seed, replication, flow), so another flow in the file does not move them.
+
+use crate::BuildError;
+use crate::draw::{self, Draws, Expanded, Propagation};
+use crate::places::SessionPlaces;
+use crate::plan::{
+    FlowControl, FlowPlan, FlowSender, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
+};
+use base::{Rate, Span, Stream, Time};
+use law::CongestionControl;
+use scenario::{Group, Scenario};
+use std::sync::Arc;
+use traffic::{Offer, Sort};
+use transport::{Receiver, Sender};
+
+/// A flow number has 24 bits: eight bits beside it in a record are for flags.
+const MAX_FLOWS: u64 = (1 << 24) - 1;
+
+/// Draws what is random and lays out the rest.
+pub fn network(scenario: &Scenario, replication: u32) -> Result<Network, BuildError> {
+    let total: u64 = scenario.groups.iter().map(|g| u64::from(g.count) * u64::from(g.traffic.places())).sum();
+    if total > MAX_FLOWS {
+        return Err(BuildError::TooManyFlows(total));
+    }
+    let expanded = Expanded::new(&scenario.links);
+    let network = Network {
+        links: draw::links(scenario, replication),
+        tables: expanded.counts(),
+        identities: Vec::with_capacity(scenario.flows() as usize),
+        flows: Vec::with_capacity(total as usize),
+        sessions: Vec::new(),
+        marks: Marks {
+            warmup: Time::ZERO + scenario.warmup,
+            end: Time::ZERO + scenario.duration,
+            every: scenario.record.every,
+        },
+    };
+    let mut builder = Builder { scenario, replication, expanded, network };
+    for (g, group) in scenario.groups.iter().enumerate() {
+        check_sequence_numbers(scenario, g, group)?;
+        let draws = Draws::new(group);
+        for i in 0..group.count {
+            builder.add(g, i, &draws);
+        }
+    }
+    Ok(builder.network)
+}
+
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    replication: u32,
+    expanded: Expanded,
+    network: Network,
+}
+
+impl Builder<'_> {
+    /// Flow `i` of group `g`.
+    fn add(&mut self, g: usize, i: u32, draws: &Draws<'_>) {
+        let Self { scenario, replication, expanded, network } = self;
+        let group = &scenario.groups[g];
+        // A flow is named by group and position, so that another group does not move its draws.
+        let name = format!("flow/{}", group.name);
+        let stream = |purpose: &str| Stream::new(scenario.seed, *replication, (&name, u64::from(i)), purpose);
+        let (path, return_path) = (expanded.path(&group.path, i), expanded.path(&group.back, i));
+        let links = &network.links;
+        let propagation = |path: &[u32]| path.iter().fold(Span::ZERO, |sum, &l| sum + links[l as usize].delay);
+        let forward = propagation(&path);
+        let round_trip = draws.round_trip(i, Propagation { forward, back: propagation(&return_path) }, stream);
+        let (start, stop) = draws.start_and_stop(i, stream);
+        let access = draws.access(i, stream);
+        let hops = path.iter().map(|&l| links[l as usize].rate.serialize(group.packet));
+        let bottleneck_tx_time = hops.clone().fold(access, Span::max);
+        let one_way_latency = hops.fold(round_trip.first_link_delay + access + forward, |sum, hop| sum + hop);
+        let jitter = group.tcp.send_jitter;
+        // The first place draws as a flow without places does.
+        let purpose = |place: u32| if place == 0 { "jitter".to_owned() } else { format!("jitter/{place}") };
+        let flow = network.identities.len() as u32;
+        let party = |place: u32, start: Time, stop: Time| Party {
+            flow,
+            start,
+            stop,
+            path: path.clone(),
+            return_path: return_path.clone(),
+            first_link_delay: round_trip.first_link_delay,
+            return_delay: round_trip.return_delay,
+            access,
+            access_buffer: group.access.buffer.map(|packets| packets.0),
+            jitter: (jitter > Span::ZERO).then(|| SendJitter { longest: jitter, stream: stream(&purpose(place)) }),
+            packet: group.packet.0 as u32,
+            traced: place == 0 && scenario.record.trace.contains(&(g, i)),
+        };
+        let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
+        let mut finite = None;
+        match offer.expect("checked when the scenario was read") {
+            Offer::Segments(segments) => {
+                finite = segments;
+                let plan = tcp(group, party(0, start, stop), segments.unwrap_or(u32::MAX - 1));
+                network.flows.push(FlowPlan::Tcp(Box::new(plan)));
+            }
+            Offer::Session(session) => {
+                let (first_place, place_count) = (network.flows.len() as u32, group.traffic.places());
+                let places = SessionPlaces::new(session, place_count, stop);
+                network.sessions.push(SessionPlan { flow, first_place, place_count, places });
+                let template = Arc::new(new_sender(group, 0));
+                for place in 0..place_count {
+                    // The session says when each place starts, and when it stops.
+                    let plan = tcp(group, party(place, Time::NEVER, Time::NEVER), 0);
+                    let plan = TcpPlan { template: Some(Arc::clone(&template)), ..plan };
+                    network.flows.push(FlowPlan::Tcp(Box::new(plan)));
+                }
+            }
+            Offer::Datagrams(source) => {
+                let mean_gap = 1e12 / packets_per_second(group);
+                let sizes = group.traffic.size().sizes(group.packet, || stream("size").next_u64());
+                let plan = SourcePlan { party: party(0, start, stop), source, sizes, mean_gap };
+                network.flows.push(FlowPlan::Datagrams(Box::new(plan)));
+            }
+        }
+        network.identities.push(Identity {
+            group: g as u32,
+            index: i,
+            base_rtt: round_trip.base_rtt,
+            start,
+            packet: group.packet.0 as u32,
+            one_way_latency,
+            bottleneck_tx_time,
+            session: group.traffic.sort() == Sort::Session,
+            finite,
+        });
+    }
+}
+
+/// The congestion control of a flow of `group`: the one place that makes any.
+fn new_control(group: &Group) -> FlowControl {
+    let ssthresh = group.tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
+    let control = group.control.law.build(&group.control.slow_start, f64::from(group.tcp.initial_window), ssthresh);
+    control.expect("checked when the scenario was read")
+}
+
+fn new_sender(group: &Group, data_end: u32) -> FlowSender {
+    Sender::new(new_control(group), group.recovery, &group.tcp, data_end)
+}
+
+fn tcp(group: &Group, party: Party, data_end: u32) -> TcpPlan {
+    let sender = new_sender(group, data_end);
+    let needs = sender.control().needs();
+    let blocks = match (group.recovery.selective(), group.back.is_empty()) {
+        (true, true) => 1,
+        (true, false) => 3,
+        _ => 0,
+    };
+    let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks).until(data_end);
+    TcpPlan {
+        party,
+        data_end,
+        template: None,
+        sender,
+        receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver },
+        ect: group.tcp.ecn.flags(needs.marks),
+        headers: needs.headers,
+    }
+}
+
+/// Packets that a flow of `group` sends in a second: datagrams in the mean while they send most, TCP at most.
+fn packets_per_second(group: &Group) -> f64 {
+    group.traffic.peak().map_or(f64::INFINITY, |rate| rate.bytes_in(Span::secs(1)) / group.packet.0 as f64)
+}
+
+/// Sequence numbers have 32 bits: TCP sends at most what its narrowest link passes, datagrams what their source gives.
+fn check_sequence_numbers(scenario: &Scenario, index: usize, group: &Group) -> Result<(), BuildError> {
+    let narrowest = group.path.iter().map(|hop| scenario.links[hop.link].rate.max().0).min().unwrap_or(0);
+    // Each transfer of a session leaves one number out, and may be of one segment.
+    let numbers = if group.traffic.sort() == Sort::Session { 2.0 } else { 1.0 };
+    let passed = numbers * Rate(narrowest).bytes_in(scenario.duration) / group.packet.0 as f64;
+    // One in a hundred is 600 standard deviations of a Poisson count.
+    let offered = 1.01 * packets_per_second(group) * scenario.duration.as_secs();
+    let packets = if group.traffic.is_tcp() { passed } else { offered };
+    if packets >= f64::from(u32::MAX - 1) {
+        return Err(BuildError::TooManyPackets { group: group.name.clone(), index, packets: packets as u64 });
+    }
+    Ok(())
+}

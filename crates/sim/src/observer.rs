@@ -1,0 +1,127 @@
+//! Observers of single packets and ACKs in the window engine. The engine is compiled for each kind of observer by itself, so
+//! that a run without one pays nothing.
+
+use crate::hash::{PacketFate, Rolling};
+use crate::ledger::Ledger;
+use crate::probe::PacketTracer;
+use base::Time;
+use law::CongestionControl;
+use queue::Packet;
+use transport::Sender;
+
+/// Observes one link, or one sender and its receiver.
+pub trait Observer: std::fmt::Debug + Default {
+    /// Whether it looks at single packets and ACKs; if not, the engine does not even prepare what it would show.
+    const ACTIVE: bool;
+
+    /// The observer of a link; packets are recorded by `tracer`, if there is one.
+    fn of_link(tracer: Option<Box<PacketTracer>>) -> Self;
+
+    /// `packet` arrives at the link and finds `backlog` packets waiting.
+    #[inline]
+    fn on_arrival(&mut self, _packet: &Packet, _backlog: u32) {}
+
+    /// Service of `packet` begins at `now`.
+    #[inline]
+    fn on_service(&mut self, _packet: &Packet, _now: Time) {}
+
+    /// `packet` is dropped at `now`.
+    #[inline]
+    fn on_drop(&mut self, _packet: &Packet, _now: Time) {}
+
+    /// What the link did to `packet`, which arrived and changed nothing else there.
+    #[inline]
+    fn on_fate(&mut self, _packet: &Packet, _fate: PacketFate) {}
+
+    /// What the link did at `now`, on the arrival of a packet or without one.
+    #[inline]
+    fn on_fates(&mut self, _ledger: &Ledger, _now: Time, _arrival: Option<&Packet>) {}
+
+    /// The sender's window after one of a run of ACKs, nothing being lost.
+    #[inline]
+    fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u32, _nxt: u32) {}
+
+    /// The sender after an ACK at `now`.
+    #[inline]
+    fn on_ack<C: CongestionControl>(&mut self, _now: Time, _sender: &Sender<C>) {}
+
+    /// A datagram reaches its receiver.
+    #[inline]
+    fn on_delivery(&mut self, _now: Time, _seq: u32) {}
+
+    /// The hash of everything observed, and the tracer.
+    fn finish(self) -> (Rolling, Option<Box<PacketTracer>>);
+}
+
+/// Observes nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {
+    const ACTIVE: bool = false;
+
+    fn of_link(_tracer: Option<Box<PacketTracer>>) -> Self {
+        Self
+    }
+
+    fn finish(self) -> (Rolling, Option<Box<PacketTracer>>) {
+        (Rolling::default(), None)
+    }
+}
+
+/// Hashes every event, and records packets where the scenario asks for it.
+#[derive(Debug, Default)]
+pub struct PacketObserver {
+    hash: Rolling,
+    tracer: Option<Box<PacketTracer>>,
+}
+
+impl Observer for PacketObserver {
+    const ACTIVE: bool = true;
+
+    fn of_link(tracer: Option<Box<PacketTracer>>) -> Self {
+        Self { hash: Rolling::default(), tracer }
+    }
+
+    fn on_arrival(&mut self, packet: &Packet, backlog: u32) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.on_arrival(packet, backlog);
+        }
+    }
+
+    fn on_service(&mut self, packet: &Packet, now: Time) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.on_service(packet, now);
+        }
+    }
+
+    fn on_drop(&mut self, packet: &Packet, now: Time) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.on_drop(packet, now);
+        }
+    }
+
+    fn on_fate(&mut self, packet: &Packet, fate: PacketFate) {
+        self.hash.packet(packet.arrived, packet.flow, packet.token, fate);
+    }
+
+    fn on_fates(&mut self, ledger: &Ledger, now: Time, arrival: Option<&Packet>) {
+        ledger.hash(&mut self.hash, now, arrival);
+    }
+
+    fn on_window(&mut self, now: Time, cwnd: f64, una: u32, nxt: u32) {
+        self.hash.ack(now, cwnd, una, nxt, nxt - una);
+    }
+
+    fn on_ack<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) {
+        self.hash.sender(now, sender);
+    }
+
+    fn on_delivery(&mut self, now: Time, seq: u32) {
+        self.hash.delivery(now, seq);
+    }
+
+    fn finish(self) -> (Rolling, Option<Box<PacketTracer>>) {
+        (self.hash, self.tracer)
+    }
+}

@@ -1,0 +1,127 @@
+//! The places of a session, the same for both engines: which transfer opens when, and in which place.
+//!
+//! A place is a TCP connection that carries one transfer after the other, each as a new connection. Of the free places the
+//! one with the lowest number is taken.
+
+use base::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use traffic::{AnySession, SessionProcess};
+
+/// One session and its free places.
+#[derive(Debug)]
+pub struct SessionPlaces {
+    session: AnySession,
+    stop: Time,
+    free: BinaryHeap<Reverse<u32>>,
+}
+
+/// A transfer that is open in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenTransfer {
+    pub opened: Time,
+    pub segments: u32,
+}
+
+/// A transfer that its sender has completed.
+#[derive(Clone, Copy, Debug)]
+pub struct ClosedTransfer {
+    pub open: OpenTransfer,
+    /// When its sender knew that everything had arrived.
+    pub closed: Time,
+    /// When its receiver had everything.
+    pub delivered: Option<Time>,
+}
+
+impl SessionPlaces {
+    /// A session that opens nothing from `stop` on.
+    pub fn new(session: AnySession, places: u32, stop: Time) -> Self {
+        Self { session, stop, free: (0..places).map(Reverse).collect() }
+    }
+
+    /// When the next transfer is due, as far as is known; it may have been due before, and waited for a place.
+    pub fn due(&self) -> Time {
+        let due = self.session.due();
+        let taken = self.free.is_empty() && self.session.waits();
+        if taken || due >= self.stop { Time::NEVER } else { due }
+    }
+
+    /// Opens the transfer that is due: its place, and itself. `None` if it is refused because no place is free.
+    pub fn open(&mut self, now: Time) -> Option<(u32, OpenTransfer)> {
+        let segments = self.session.open(now);
+        self.free.pop().map(|Reverse(place)| (place, OpenTransfer { opened: now, segments }))
+    }
+
+    /// The transfer in `place` has ended: the place is free. Returns when the page opened that is complete with it.
+    pub fn close(&mut self, now: Time, place: u32) -> Option<Time> {
+        self.free.push(Reverse(place));
+        self.session.ended(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Bytes, Rate, Span, Stream};
+    use traffic::{Offer, Site, TrafficSpec};
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::millis(n)
+    }
+
+    /// A session with this many places, with transfers of 1, 2 and 3 segments, due together at 1 ms.
+    fn session(kind: &str, places: u32, stop: Time) -> SessionPlaces {
+        let site =
+            Site { packet: Bytes(1000), mss: 960, capacity: Rate(8_000_000), index: 0, flows: 1, start: Time::ZERO };
+        let mut spec = TrafficSpec::named(kind).expect("registered");
+        if kind == "replay" {
+            let flows = base::Value::Text("1 ms 960 B; 1 ms 1920 B; 1 ms 2880 B".into());
+            spec.set("flows", &flows).expect("a parameter").expect("a list");
+        }
+        match spec.offer(&site, || Stream::new(1, 0, ("test", 0), "traffic")) {
+            Ok(Offer::Session(session)) => SessionPlaces::new(session, places, stop),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What `open` gives: the place, and the transfer of `segments` that opened at `now`.
+    fn opened(place: u32, now: Time, segments: u32) -> (u32, OpenTransfer) {
+        (place, OpenTransfer { opened: now, segments })
+    }
+
+    #[test]
+    fn the_lowest_free_place_is_taken_and_the_others_wait() {
+        let mut places = session("replay", 2, Time::NEVER);
+        assert_eq!(places.due(), ms(1));
+        assert_eq!((places.open(ms(1)), places.open(ms(1))), (Some(opened(0, ms(1), 1)), Some(opened(1, ms(1), 2))));
+        // The third is due, and has no place.
+        assert_eq!(places.due(), Time::NEVER);
+        assert_eq!(places.close(ms(9), 1), None);
+        assert_eq!((places.due(), places.open(ms(9))), (ms(9), Some(opened(1, ms(9), 3))));
+        places.close(ms(10), 1);
+        places.close(ms(11), 0);
+        assert_eq!((places.due(), places.free.pop()), (Time::NEVER, Some(Reverse(0))));
+    }
+
+    #[test]
+    fn what_does_not_wait_is_refused_and_those_after_it_come_in_their_time() {
+        let (mut full, mut free) = (session("elastic", 1, Time::NEVER), session("elastic", 9, Time::NEVER));
+        let mut opened = Vec::new();
+        for _ in 0..9 {
+            let now = free.due();
+            assert_eq!(full.due(), now);
+            opened.push((full.open(now).is_some(), free.open(now).is_some()));
+        }
+        assert_eq!((opened[0], &opened[1..]), ((true, true), &[(false, true); 8][..]));
+    }
+
+    #[test]
+    fn nothing_opens_from_the_stop_on() {
+        assert_eq!(session("replay", 1, ms(1)).due(), Time::NEVER);
+        let mut places = session("replay", 1, Time(ms(1).0 + 1));
+        assert_eq!((places.due(), places.open(ms(1))), (ms(1), Some(opened(0, ms(1), 1))));
+        // The second was due before the stop, and has its place after it.
+        places.close(ms(2), 0);
+        assert_eq!(places.due(), Time::NEVER);
+    }
+}

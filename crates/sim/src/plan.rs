@@ -1,0 +1,322 @@
+//! A scenario made concrete for one replication: links, flows and sessions, each with what was drawn for it, ready to start.
+//!
+//! Both engines are given this, and nothing else; `build` makes it.
+
+use crate::places::SessionPlaces;
+use base::{Bytes, Flags, Rate, Span, Stream, Time};
+use law::Control;
+use queue::{AnyQueue, Limit};
+use scenario::{HEADER, Loss};
+use std::ops::Range;
+use std::sync::Arc;
+use traffic::{AnySource, PacketSizes};
+use transport::{Receiver, Sender};
+
+/// The congestion control of every TCP flow: here, and where `build` makes one, is the list of laws fixed for the engines.
+/// Nothing else in this crate asks of it more than the traits of `law`.
+pub type FlowControl = Control;
+
+/// A TCP sender as the engines run it.
+pub type FlowSender = Sender<FlowControl>;
+
+/// Everything an engine needs.
+#[derive(Debug)]
+pub struct Network {
+    /// Those of an array one after the other.
+    pub links: Vec<LinkPlan>,
+    /// Links by table of the scenario file, for the results.
+    pub tables: Vec<u32>,
+    /// The flows of the scenario, groups in its order.
+    pub identities: Vec<Identity>,
+    /// The senders: one for each flow of the scenario, and for a session one for each of its places.
+    pub flows: Vec<FlowPlan>,
+    pub sessions: Vec<SessionPlan>,
+    pub marks: Marks,
+}
+
+/// A link of the scenario, with its discipline and its random streams ready.
+#[derive(Debug)]
+pub struct LinkPlan {
+    pub rate: Rate,
+    pub delay: Span,
+    pub queue: AnyQueue,
+    /// Its buffer.
+    pub limit: Limit,
+    pub loss: Option<InjectedLoss>,
+    pub probe: ProbePlan,
+}
+
+/// Packets that are lost on purpose.
+#[derive(Clone, Debug)]
+pub struct InjectedLoss {
+    pub loss: Loss,
+    pub stream: Stream,
+}
+
+impl InjectedLoss {
+    /// Whether the arrival is lost that is number `arrived`, counted from 1.
+    pub fn hits(&mut self, arrived: u64) -> bool {
+        match self.loss {
+            Loss::Random(p) => self.stream.unit() < p,
+            Loss::Every(n) => arrived.is_multiple_of(n),
+        }
+    }
+}
+
+/// The random time by which each packet enters the sender's own link later.
+#[derive(Clone, Debug)]
+pub struct SendJitter {
+    pub longest: Span,
+    pub stream: Stream,
+}
+
+impl SendJitter {
+    /// That of the next packet.
+    #[inline]
+    pub fn next(&mut self) -> Span {
+        self.stream.span_between(Span::ZERO, self.longest)
+    }
+}
+
+/// What is to be measured at a link beside its totals.
+#[derive(Clone, Debug, Default)]
+pub struct ProbePlan {
+    /// Drops that follow each other within less than this are one loss event.
+    pub gap: Span,
+    /// Whether every waiting time is counted.
+    pub delays: bool,
+    /// When every data packet that arrives is recorded: in order, without overlap.
+    pub packets: Vec<Range<Time>>,
+}
+
+impl ProbePlan {
+    /// Whether single packets must be looked at.
+    pub fn traces_packets(&self) -> bool {
+        self.delays || !self.packets.is_empty()
+    }
+}
+
+/// Which flow of the scenario this is, and what its results are measured against.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub group: u32,
+    pub index: u32,
+    pub base_rtt: Span,
+    pub start: Time,
+    /// Size of a data packet on the wire.
+    pub packet: u32,
+    /// From handing a packet over until its receiver has it, with nothing else in the network.
+    pub one_way_latency: Span,
+    /// Time of a data packet on the slowest link of the path.
+    pub bottleneck_tx_time: Span,
+    /// Whether it is a session.
+    pub session: bool,
+    /// Its segments, if it is one transfer with an end.
+    pub finite: Option<u32>,
+}
+
+impl Identity {
+    /// The shortest time that a transfer of `segments` can take: each on its way as soon as the one before has left the
+    /// slowest link.
+    pub fn ideal(&self, segments: u32) -> Span {
+        Span(self.one_way_latency.0 + u64::from(segments - 1) * self.bottleneck_tx_time.0)
+    }
+}
+
+/// A session, ready to start: its flow, and the senders that are its places.
+#[derive(Debug)]
+pub struct SessionPlan {
+    pub flow: u32,
+    /// The first of its senders, and how many they are.
+    pub first_place: u32,
+    pub place_count: u32,
+    pub places: SessionPlaces,
+}
+
+/// A flow, ready to start. Boxed: with many flows the engine's own lists should not copy them.
+#[derive(Debug)]
+pub enum FlowPlan {
+    Tcp(Box<TcpPlan>),
+    Datagrams(Box<SourcePlan>),
+}
+
+/// A TCP sender and its receiver.
+#[derive(Debug)]
+pub struct TcpPlan {
+    pub party: Party,
+    pub data_end: u32,
+    /// Of a place: the sender with which each transfer begins.
+    pub template: Option<Arc<FlowSender>>,
+    pub sender: FlowSender,
+    pub receiver: Receiver,
+    /// Flags of its data: whether it can be marked.
+    pub ect: Flags,
+    /// Whether its data packets carry headers for routers.
+    pub headers: bool,
+}
+
+/// A source of datagrams. Nothing comes back.
+#[derive(Debug)]
+pub struct SourcePlan {
+    pub party: Party,
+    pub source: AnySource,
+    /// How large its packets are, if not all alike.
+    pub sizes: Option<PacketSizes>,
+    /// Mean time from one packet to the next while it sends most, in picoseconds.
+    pub mean_gap: f64,
+}
+
+impl SourcePlan {
+    /// Wire bytes of packet `seq`.
+    pub fn size_of(&self, seq: u32) -> u32 {
+        self.sizes.map_or(self.party.packet, |sizes| sizes.of(seq))
+    }
+}
+
+/// What TCP flows and sources of datagrams have in common.
+#[derive(Debug)]
+pub struct Party {
+    /// Which flow of the scenario.
+    pub flow: u32,
+    pub start: Time,
+    pub stop: Time,
+    /// Links of the data, in order.
+    pub path: Vec<u32>,
+    /// Links of the ACKs, in order; empty for none that could delay them.
+    pub return_path: Vec<u32>,
+    /// Propagation between the sender's own link and the first link.
+    pub first_link_delay: Span,
+    /// Propagation between the last link of the return path, or the receiver, and the sender; zero where nothing comes back.
+    pub return_delay: Span,
+    /// Time a data packet takes on the sender's own link; zero for an infinite rate.
+    pub access: Span,
+    /// Packets that may wait at the sender's own link.
+    pub access_buffer: Option<u32>,
+    pub jitter: Option<SendJitter>,
+    /// Size of a data packet on the wire; their mean, where sizes are drawn.
+    pub packet: u32,
+    pub traced: bool,
+}
+
+impl TcpPlan {
+    /// Another transfer of a session: its segments are numbered on.
+    pub fn open(&mut self, segments: u32) {
+        if let Some(template) = &self.template {
+            let (first, end) = self.sender.open(template, segments);
+            self.receiver.announce(first, end);
+            self.data_end = end;
+        }
+    }
+}
+
+impl FlowPlan {
+    pub fn party(&self) -> &Party {
+        match self {
+            Self::Tcp(plan) => &plan.party,
+            Self::Datagrams(plan) => &plan.party,
+        }
+    }
+
+    pub fn party_mut(&mut self) -> &mut Party {
+        match self {
+            Self::Tcp(plan) => &mut plan.party,
+            Self::Datagrams(plan) => &mut plan.party,
+        }
+    }
+
+    /// Whether its data packets carry headers for routers.
+    pub fn has_headers(&self) -> bool {
+        matches!(self, Self::Tcp(plan) if plan.headers)
+    }
+
+    /// Whether it carries one transfer after the other.
+    pub fn is_place(&self) -> bool {
+        matches!(self, Self::Tcp(plan) if plan.template.is_some())
+    }
+
+    /// How large its data packets are, if not all alike.
+    pub fn sizes(&self) -> Option<PacketSizes> {
+        match self {
+            Self::Tcp(_) => None,
+            Self::Datagrams(plan) => plan.sizes,
+        }
+    }
+
+    /// Whether ACKs come back.
+    pub fn is_tcp(&self) -> bool {
+        matches!(self, Self::Tcp(_))
+    }
+}
+
+/// When a run is measured: the end of the warm-up, the samples and the end, each before anything else at its instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Marks {
+    pub warmup: Time,
+    pub end: Time,
+    pub every: Option<Span>,
+}
+
+impl Marks {
+    /// The first sample at or after `time`, if sampling.
+    pub fn sample_from(&self, time: Time) -> Time {
+        match self.every {
+            Some(every) => Time(time.0.div_ceil(every.0) * every.0),
+            None => Time::NEVER,
+        }
+    }
+
+    /// The first sample after `time`, if sampling.
+    pub fn sample_after(&self, time: Time) -> Time {
+        self.sample_from(Time(time.0 + 1))
+    }
+
+    /// All samples before the end.
+    pub fn samples(&self) -> Vec<Time> {
+        match self.every {
+            Some(every) => (0..self.end.0.div_ceil(every.0)).map(|i| Time(i * every.0)).collect(),
+            None => Vec::new(),
+        }
+    }
+}
+
+/// How long the packets of a flow take on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TxTimes {
+    pub data: Span,
+    pub ack: Span,
+}
+
+impl Network {
+    /// How long packets of flow `flow` take on link `link`.
+    pub fn tx_times(&self, link: u32, flow: u32) -> TxTimes {
+        self.times_of(link, self.flows[flow as usize].party().packet)
+    }
+
+    /// The least that they take: a drawn size is a byte at least.
+    pub fn shortest_tx_times(&self, link: u32, flow: u32) -> TxTimes {
+        let plan = &self.flows[flow as usize];
+        self.times_of(link, plan.sizes().map_or(plan.party().packet, |_| 1))
+    }
+
+    fn times_of(&self, link: u32, data: u32) -> TxTimes {
+        let rate = self.links[link as usize].rate;
+        let time = |size: u32| rate.serialize(Bytes(u64::from(size)));
+        TxTimes { data: time(data), ack: time(HEADER) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_multiples_of_their_distance_before_the_end() {
+        let marks = Marks { warmup: Time(5), end: Time(30), every: Some(Span(10)) };
+        assert_eq!([0, 1, 10, 11].map(|at| marks.sample_from(Time(at))), [0, 10, 10, 20].map(Time));
+        assert_eq!([9, 10].map(|at| marks.sample_after(Time(at))), [10, 20].map(Time));
+        // What lies at the end is not before it.
+        assert_eq!(marks.samples(), [0, 10, 20].map(Time));
+        let none = Marks { every: None, ..marks };
+        assert_eq!((none.sample_from(Time(3)), none.samples()), (Time::NEVER, Vec::new()));
+    }
+}

@@ -1,0 +1,135 @@
+//! Single packets at a link: a row for every data packet that arrives in the intervals asked for, and every waiting time in
+//! a histogram. Off unless asked for: the window engine must look at every packet then.
+
+use crate::histogram::Histogram;
+use crate::plan::{Marks, ProbePlan};
+use crate::{PacketRow, PacketTrace};
+use base::{Flags, Time};
+use queue::Packet;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A packet that is still at the link: what names it, and its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Present {
+    flow: u32,
+    seq: u32,
+    arrived: Time,
+    row: usize,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct PacketTracer {
+    /// When arrivals are recorded.
+    recorded: Vec<Range<Time>>,
+    rows: Vec<PacketRow>,
+    present: BTreeSet<Present>,
+    delays: Option<Histogram>,
+    /// When waiting times are counted.
+    measured: Range<Time>,
+}
+
+impl PacketTracer {
+    pub fn new(plan: ProbePlan, marks: &Marks) -> Self {
+        Self {
+            recorded: plan.packets,
+            rows: Vec::new(),
+            present: BTreeSet::new(),
+            delays: plan.delays.then(Histogram::default),
+            measured: marks.warmup..marks.end,
+        }
+    }
+
+    /// `packet` arrives and finds `backlog` packets waiting.
+    pub fn on_arrival(&mut self, packet: &Packet, backlog: u32) {
+        let now = packet.arrived;
+        if packet.flags.has(Flags::ACK) || !self.recorded.iter().any(|interval| interval.contains(&now)) {
+            return;
+        }
+        let (flow, seq) = (packet.flow, packet.token);
+        self.present.insert(Present { flow, seq, arrived: now, row: self.rows.len() });
+        self.rows.push(PacketRow { time: now, flow, seq, backlog, left: Time::NEVER, dropped: false });
+    }
+
+    /// Service of `packet` begins at `now`. After the end of the run nothing happens any more.
+    pub fn on_service(&mut self, packet: &Packet, now: Time) {
+        if now >= self.measured.end {
+            return;
+        }
+        self.left(packet, now, false);
+        if now >= self.measured.start
+            && let Some(delays) = &mut self.delays
+        {
+            delays.count((now - packet.arrived).0);
+        }
+    }
+
+    /// `packet` is dropped at `now`.
+    pub fn on_drop(&mut self, packet: &Packet, now: Time) {
+        self.left(packet, now, true);
+    }
+
+    fn left(&mut self, packet: &Packet, now: Time, dropped: bool) {
+        let key = |row| Present { flow: packet.flow, seq: packet.token, arrived: packet.arrived, row };
+        let mut same = self.present.range(key(0)..=key(usize::MAX));
+        // A segment may arrive twice at one instant: what is dropped as it arrives is the later, what goes on the earlier.
+        let found = if dropped && now == packet.arrived { same.next_back() } else { same.next() };
+        if let Some(&found) = found {
+            self.present.remove(&found);
+            let row = &mut self.rows[found.row];
+            (row.left, row.dropped) = (now, dropped);
+        }
+    }
+
+    /// The packets recorded, and the histogram of waiting times in picoseconds, empty unless asked for.
+    pub fn finish(self, link: u32) -> (Option<PacketTrace>, Histogram) {
+        let trace = (!self.recorded.is_empty()).then_some(PacketTrace { link, member: 0, rows: self.rows });
+        (trace, self.delays.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What became of segments that all arrived at 5: when each left, and whether it was dropped.
+    fn fates(happens: impl FnOnce(&mut PacketTracer, &Packet)) -> Vec<(u64, bool)> {
+        let plan = ProbePlan { packets: vec![Time(0)..Time(10)], ..ProbePlan::default() };
+        let marks = Marks { warmup: Time::ZERO, end: Time(20), every: None };
+        let mut tracer = PacketTracer::new(plan, &marks);
+        happens(&mut tracer, &Packet::new(0, 7, 1000, Time(5)));
+        let (trace, _) = tracer.finish(0);
+        trace.expect("asked for").rows.iter().map(|row| (row.left.0, row.dropped)).collect()
+    }
+
+    #[test]
+    fn a_segment_that_arrives_twice_at_one_instant_has_two_rows_in_the_order_of_service() {
+        // In the order of the reference engine, and in that of the window engine: each with its end at once.
+        let in_time = fates(|tracer, packet| {
+            tracer.on_arrival(packet, 3);
+            tracer.on_arrival(packet, 4);
+            tracer.on_service(packet, Time(8));
+            tracer.on_service(packet, Time(9));
+        });
+        let at_once = fates(|tracer, packet| {
+            tracer.on_arrival(packet, 3);
+            tracer.on_service(packet, Time(8));
+            tracer.on_arrival(packet, 4);
+            tracer.on_service(packet, Time(9));
+        });
+        assert_eq!(in_time, [(8, false), (9, false)]);
+        assert_eq!(at_once, in_time);
+    }
+
+    #[test]
+    fn of_two_that_are_the_same_the_one_dropped_as_it_arrives_is_the_later() {
+        let full = fates(|tracer, packet| {
+            tracer.on_arrival(packet, 4);
+            tracer.on_arrival(packet, 5);
+            tracer.on_drop(packet, Time(5));
+            tracer.on_service(packet, Time(8));
+        });
+        assert_eq!(full, [(8, false), (5, true)]);
+    }
+}

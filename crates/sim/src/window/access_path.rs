@@ -1,0 +1,183 @@
+//! From a sender to its first link: the sender's own link, and the packets that arrive only after the window.
+
+use super::access_link::{AccessLink, Fate};
+use super::bucket::Bucket;
+use super::headers::{HeaderLanes, Headers};
+use super::ring::{Rec, Ring, tag};
+use crate::plan::{Marks, Party};
+use base::{Flags, Header, Time};
+
+/// Packets dropped by the sender's own full queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccessDrops {
+    pub since_start: u64,
+    pub since_warmup: u64,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct AccessPath {
+    /// Number of the sender.
+    pub id: u32,
+    pub link: AccessLink,
+    /// Emitted, but arriving no sooner than at the end of the window.
+    pub spill: Ring,
+    pub drops: AccessDrops,
+    /// Packets handed over that would enter the sender's own link only after the end of the run.
+    late: u64,
+    warmup: Time,
+    end: Time,
+    /// If its packets carry headers.
+    lanes: Option<HeaderLanes>,
+    /// Size of a packet: senders count segments, routers bytes.
+    packet: f32,
+}
+
+impl AccessPath {
+    pub fn new(party: &mut Party, id: u32, lanes: Option<HeaderLanes>, marks: &Marks) -> Self {
+        Self {
+            id,
+            link: AccessLink::new(party.access, party.access_buffer, party.first_link_delay, party.jitter.take()),
+            spill: Ring::default(),
+            drops: AccessDrops::default(),
+            late: 0,
+            warmup: marks.warmup,
+            end: marks.end,
+            lanes,
+            packet: party.packet as f32,
+        }
+    }
+
+    /// Packet `seq`, handed over at `now`, in the window that ends at `until`. Returns whether it got into the network.
+    #[inline]
+    pub fn send(&mut self, now: Time, seq: u32, flags: Flags, bucket: &mut Bucket, until: Time) -> bool {
+        match self.link.admit(now) {
+            Fate::Arrives(time) => {
+                self.emit(Rec { time, tag: tag(self.id, seq, flags) }, bucket, until);
+                true
+            }
+            Fate::Dropped(entered) => {
+                self.count_drop(entered);
+                false
+            }
+        }
+    }
+
+    /// The header of the packet just sent.
+    pub fn put_header(&self, header: Header, headers: &mut Headers) {
+        if let Some(lanes) = self.lanes {
+            headers.put(lanes.first, header.times(self.packet));
+        }
+    }
+
+    /// The header of the packet that reaches the receiver, if its packets carry any.
+    #[inline]
+    pub fn take_header(&self, headers: &mut Headers) -> Option<Header> {
+        Some(headers.take(self.lanes?.last).times(1.0 / self.packet))
+    }
+
+    /// An arrival at the first link, in the window that ends at `until` or later.
+    #[inline]
+    pub fn emit(&mut self, rec: Rec, bucket: &mut Bucket, until: Time) {
+        if rec.time < until { bucket.push(rec) } else { self.spill.push(rec) }
+    }
+
+    #[cold]
+    fn count_drop(&mut self, entered: Time) {
+        if entered < self.end {
+            self.drops.since_start += 1;
+            self.drops.since_warmup += u64::from(entered >= self.warmup);
+        } else {
+            self.late += 1;
+        }
+    }
+
+    /// What was emitted before and arrives before `until`.
+    #[inline]
+    pub fn release(&mut self, bucket: &mut Bucket, until: Time) {
+        while let Some(&rec) = self.spill.peek()
+            && rec.time < until
+        {
+            bucket.push(rec);
+            self.spill.consume(1);
+        }
+    }
+
+    /// When the first of what is still here arrives.
+    #[inline]
+    pub fn due(&mut self) -> Time {
+        self.spill.tidy();
+        self.spill.peek().map_or(Time::NEVER, |rec| rec.time)
+    }
+
+    /// Packets that are still here at the end.
+    pub fn in_flight(&self) -> u64 {
+        self.spill.len() as u64 + self.late
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Span;
+
+    /// Sender 3 behind a link on which a packet takes 10 ps and one may wait; 5 ps to the first link. Measured from 20 to
+    /// 100 ps.
+    fn path() -> AccessPath {
+        let mut party = Party {
+            flow: 0,
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            path: vec![0],
+            return_path: Vec::new(),
+            first_link_delay: Span(5),
+            return_delay: Span::ZERO,
+            access: Span(10),
+            access_buffer: Some(1),
+            jitter: None,
+            packet: 1000,
+            traced: false,
+        };
+        let marks = Marks { warmup: Time(20), end: Time(100), every: None };
+        AccessPath::new(&mut party, 3, Some(HeaderLanes { first: 0, last: 1 }), &marks)
+    }
+
+    #[test]
+    fn arrivals_after_the_window_are_released_into_the_one_they_belong_to() {
+        let (mut path, mut bucket) = (path(), Bucket::default());
+        bucket.begin(Time(0), Time(20));
+        assert!(path.send(Time(0), 7, Flags::NONE, &mut bucket, Time(20)));
+        assert!(path.send(Time(0), 8, Flags::NONE, &mut bucket, Time(20)));
+        assert_eq!((path.due(), path.in_flight()), (Time(25), 1));
+        assert_eq!(bucket.sort(true), [Rec { time: Time(15), tag: tag(3, 7, Flags::NONE) }]);
+        bucket.begin(Time(20), Time(40));
+        path.release(&mut bucket, Time(25));
+        assert!(bucket.is_empty());
+        path.release(&mut bucket, Time(26));
+        assert_eq!(bucket.sort(true), [Rec { time: Time(25), tag: tag(3, 8, Flags::NONE) }]);
+        assert_eq!((path.due(), path.in_flight()), (Time::NEVER, 0));
+    }
+
+    #[test]
+    fn drops_count_until_the_end_of_the_run_and_are_in_flight_after_it() {
+        let (mut path, mut bucket) = (path(), Bucket::default());
+        bucket.begin(Time(0), Time(1000));
+        let mut sent =
+            |at: u64| (0..3).filter(|&seq| path.send(Time(at), seq, Flags::NONE, &mut bucket, Time(1000))).count();
+        // Of three at once one is served, one waits and one has no room.
+        assert_eq!([0, 50, 100].map(&mut sent), [2, 2, 2]);
+        assert_eq!(path.drops, AccessDrops { since_start: 2, since_warmup: 1 });
+        assert_eq!(path.in_flight(), 1);
+    }
+
+    #[test]
+    fn headers_are_in_bytes_in_the_network_and_in_segments_at_its_ends() {
+        let (path, mut headers) = (path(), Headers::new(2));
+        let header = Header { feedback: 2.0, ..Header::NONE };
+        path.put_header(header, &mut headers);
+        let inside = headers.take(0);
+        assert_eq!(inside, header.times(1000.0));
+        headers.put(1, inside);
+        assert_eq!(path.take_header(&mut headers).map(|header| header.feedback), Some(2.0));
+    }
+}

@@ -1,0 +1,272 @@
+//! What links of the window engine have in common, however packets are served: clock, totals, routes, measurements.
+
+use super::headers::NONE;
+use super::ring::Rec;
+use super::service::{Service, Tx};
+use super::shared::Shared;
+use crate::meter::LinkTotals;
+use crate::observer::Observer;
+use crate::plan::{InjectedLoss, Marks};
+use crate::probe::{LinkSnapshot, Probe};
+use crate::{TraceDrop, cause_index};
+use base::{Cause, Flags, Header, Span, Time};
+use queue::Packet;
+
+/// The flows that cross a link, from `first` on: where their packets go, and how long they take here.
+#[derive(Debug)]
+pub struct FlowTable {
+    pub first: u32,
+    /// By flow: the ring that its packets go to next.
+    pub routes: Vec<u32>,
+    pub service: Service,
+    /// By flow: the lane in which headers of its packets come; empty on a link without headers.
+    pub lanes: Vec<u32>,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct LinkCore<O> {
+    index: u32,
+    pub flows: FlowTable,
+    /// When what is in service, or was last, leaves.
+    pub free: Time,
+    pub loss: Option<InjectedLoss>,
+    pub most_seen: u32,
+    /// Start of the last accepted packet, for the time with a packet waiting.
+    pub last_start: Time,
+    pub totals: LinkTotals,
+    pub totals_at_warmup: LinkTotals,
+    next_sample: Time,
+    /// The earliest of warm-up, next sample and a rule's timer.
+    pub next_mark: Time,
+    pub probe: Probe,
+    pub observer: O,
+}
+
+impl<O: Observer> LinkCore<O> {
+    /// `timer`: that of a rule, which expires between marks.
+    pub fn new(
+        index: u32,
+        flows: FlowTable,
+        loss: Option<InjectedLoss>,
+        timer: Time,
+        marks: &Marks,
+        mut probe: Probe,
+    ) -> Self {
+        let next_sample = marks.sample_from(Time::ZERO);
+        Self {
+            index,
+            flows,
+            free: Time::ZERO,
+            loss,
+            most_seen: 0,
+            last_start: Time::ZERO,
+            totals: LinkTotals::default(),
+            totals_at_warmup: LinkTotals::default(),
+            next_sample,
+            next_mark: next_sample.min(marks.warmup).min(timer),
+            observer: O::of_link(probe.tracer.take()),
+            probe,
+        }
+    }
+
+    /// Packet `seq` that `flow` sends here.
+    #[inline]
+    pub fn tx_of(&self, flow: u32, seq: u32) -> Tx {
+        match &self.flows.service {
+            Service::One(tx) => *tx,
+            service @ Service::Each(..) => service.of(self.place(flow), seq),
+        }
+    }
+
+    /// Time on the wire of `packet`, which is here already.
+    #[inline]
+    pub fn time_of(&self, packet: &Packet) -> Span {
+        self.flows.service.time_of(|| self.place(packet.flow), packet)
+    }
+
+    /// The ring that packets of `flow` go to next.
+    #[inline]
+    pub fn route(&self, flow: u32) -> u32 {
+        self.flows.routes[self.place(flow)]
+    }
+
+    #[inline]
+    fn place(&self, flow: u32) -> usize {
+        (flow - self.flows.first) as usize
+    }
+
+    /// Whether nothing but the queue drops packets here, and none carries a header.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.loss.is_none() && self.flows.lanes.is_empty()
+    }
+
+    /// Every packet, on a plain link whose packets are all alike.
+    pub fn plain_service(&self) -> Option<Tx> {
+        match self.flows.service {
+            Service::One(tx) if self.is_plain() => Some(tx),
+            _ => None,
+        }
+    }
+
+    /// Whether the arrival that was just counted is lost on purpose.
+    pub fn loses(&mut self) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.hits(self.totals.arrived))
+    }
+
+    #[cold]
+    pub fn count_drop(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
+        self.totals.dropped[cause_index(cause)] += 1;
+        if rec.is_data() {
+            let f = rec.flow() as usize;
+            shared.dropped_total += 1;
+            if rec.time >= marks.warmup {
+                shared.dropped[f] += 1;
+                self.probe.losses.on_drop(rec.time, rec.flow());
+            }
+            if let Some(trace) = &mut shared.traces[f] {
+                trace.drops.push(TraceDrop { time: rec.time, link: self.index, seq: rec.seq() });
+            }
+        }
+    }
+
+    /// The header of the arrival `rec`, on a link with headers.
+    #[inline]
+    pub fn header_of(&self, rec: &Rec, shared: &mut Shared) -> Option<Header> {
+        (!self.flows.lanes.is_empty()).then(|| self.take_header(rec, shared))
+    }
+
+    /// The header of the arrival `rec`. Acknowledgements have none.
+    #[cold]
+    fn take_header(&self, rec: &Rec, shared: &mut Shared) -> Header {
+        match self.lane(rec.flow(), rec.flags()) {
+            NONE => Header::NONE,
+            lane => shared.headers.take(lane),
+        }
+    }
+
+    /// Passes the header of `packet` on with it.
+    #[cold]
+    pub fn put_header(&self, packet: &Packet, shared: &mut Shared) {
+        let lane = self.lane(packet.flow, packet.flags);
+        if lane != NONE {
+            shared.headers.put(lane + 1, packet.header);
+        }
+    }
+
+    fn lane(&self, flow: u32, flags: Flags) -> u32 {
+        if flags.has(Flags::ACK) { NONE } else { self.flows.lanes[self.place(flow)] }
+    }
+
+    /// Whether something is measured at `at`; timers expire between marks, and looking through all that waits takes time.
+    pub fn is_mark(&self, at: Time, marks: &Marks) -> bool {
+        at == marks.warmup || at == self.next_sample
+    }
+
+    /// The mark at `at`, at which these are the totals and this the state of the link.
+    pub fn pass_mark(
+        &mut self,
+        at: Time,
+        marks: &Marks,
+        totals: LinkTotals,
+        snapshot: &LinkSnapshot,
+        gauges: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
+    ) {
+        if at == marks.warmup {
+            self.totals_at_warmup = totals;
+            self.most_seen = snapshot.backlog.packets;
+        }
+        if at == self.next_sample {
+            self.probe.samples.take(at, marks, snapshot, totals.begun_bytes);
+            self.probe.samples.gauges(gauges);
+            self.next_sample = marks.sample_after(at);
+        }
+    }
+
+    /// The next mark after the one at `at`, when the rule's timer expires at `timer`.
+    pub fn mark_after(&self, at: Time, timer: Time, marks: &Marks) -> Time {
+        let next = self.next_sample.min(timer);
+        let next = if at < marks.warmup { next.min(marks.warmup) } else { next };
+        // What lies at or after the end never happens.
+        if next >= marks.end { Time::NEVER } else { next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::NoObserver;
+    use crate::plan::ProbePlan;
+    use base::Rate;
+    use scenario::Loss;
+
+    /// A link that flows 7 and 9 cross, measured from 50 to 100 ps with samples each 20 ps, behind a rule whose timer expires
+    /// at 15 ps.
+    fn core() -> (LinkCore<NoObserver>, Marks) {
+        let marks = Marks { warmup: Time(50), end: Time(100), every: Some(Span(20)) };
+        let service = Service::One(Tx { size: 1000, time: Span(8) });
+        let flows = FlowTable { first: 7, routes: vec![3, u32::MAX, 4], service, lanes: Vec::new() };
+        let probe = Probe::new(ProbePlan::default(), Rate(1), &marks, true);
+        (LinkCore::new(2, flows, None, Time(15), &marks, probe), marks)
+    }
+
+    #[test]
+    fn marks_are_samples_the_end_of_the_warm_up_and_timers_before_the_end() {
+        let (mut core, marks) = core();
+        let (mut passed, mut timer) = (Vec::new(), Time(15));
+        while core.next_mark != Time::NEVER {
+            let at = core.next_mark;
+            passed.push(at.0);
+            if core.is_mark(at, &marks) {
+                core.pass_mark(at, &marks, LinkTotals::default(), &LinkSnapshot::default(), |_| ());
+            }
+            if timer == at {
+                timer = Time(at.0 + 35);
+            }
+            core.next_mark = core.mark_after(at, timer, &marks);
+        }
+        // Timers at 15, 50 (with the warm-up) and 85.
+        assert_eq!(passed, [0, 15, 20, 40, 50, 60, 80, 85]);
+        let series = core.probe.samples.series.expect("asked for");
+        assert_eq!(series.backlog.len(), 5);
+    }
+
+    #[test]
+    fn totals_and_the_largest_backlog_count_from_the_warm_up() {
+        let (mut core, marks) = core();
+        core.most_seen = 9;
+        let totals = LinkTotals { arrived: 12, ..LinkTotals::default() };
+        let mut snapshot = LinkSnapshot::default();
+        snapshot.backlog.packets = 4;
+        core.pass_mark(Time(40), &marks, totals, &snapshot, |_| ());
+        assert_eq!((core.most_seen, core.totals_at_warmup.arrived), (9, 0));
+        core.pass_mark(Time(50), &marks, totals, &snapshot, |_| ());
+        assert_eq!((core.most_seen, core.totals_at_warmup.arrived), (4, 12));
+    }
+
+    #[test]
+    fn data_that_is_dropped_counts_for_its_flow_from_the_warm_up_and_acks_do_not() {
+        let (mut core, marks) = core();
+        let mut shared = Shared { dropped: vec![0; 10], traces: (0..10).map(|_| None).collect(), ..Shared::default() };
+        for (time, flow, flags) in [(49, 7, Flags::NONE), (50, 7, Flags::NONE), (60, 9, Flags::ACK)] {
+            let rec = Rec { time: Time(time), tag: super::super::ring::tag(flow, 1, flags) };
+            core.count_drop(&rec, Cause::Overflow, &marks, &mut shared);
+        }
+        assert_eq!(core.totals.dropped[cause_index(Cause::Overflow)], 3);
+        assert_eq!((shared.dropped_total, shared.dropped[7], shared.dropped[9]), (2, 1, 0));
+        assert_eq!((core.route(7), core.route(9), core.tx_of(9, 0).size), (3, 4, 1000));
+    }
+
+    #[test]
+    fn every_third_arrival_is_lost_where_the_scenario_says_so() {
+        let (mut core, _) = core();
+        let stream = base::Stream::new(1, 0, ("link", 0), "loss");
+        core.loss = Some(InjectedLoss { loss: Loss::Every(3), stream });
+        let lost = (1..=7).map(|arrived| {
+            core.totals.arrived = arrived;
+            core.loses()
+        });
+        assert_eq!(lost.collect::<Vec<_>>(), [false, false, true, false, false, true, false]);
+    }
+}

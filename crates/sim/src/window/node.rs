@@ -1,0 +1,71 @@
+//! A link of the window engine: serves the sorted arrivals of a window and hands each packet on. What links of all kinds
+//! share is in `core`, how they serve in `fifo` and `local`.
+
+use super::core::{FlowTable, LinkCore};
+use super::fifo::Fifo;
+use super::local::Local;
+use super::results::LinkResult;
+use super::ring::Rec;
+use super::shared::Shared;
+use crate::observer::Observer;
+use crate::plan::{LinkPlan, Marks};
+use crate::probe::Probe;
+use base::Time;
+use queue::AnyQueue;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Node<O> {
+    pub core: LinkCore<O>,
+    server: Server,
+}
+
+/// Who decides what is served, and when.
+#[derive(Debug)]
+enum Server {
+    /// First-in first-out behind a rule.
+    Fifo(Box<Fifo>),
+    /// A discipline.
+    Local(Box<Local>),
+}
+
+impl<O: Observer> Node<O> {
+    pub fn new(index: u32, plan: LinkPlan, flows: FlowTable, marks: &Marks, series: bool) -> Self {
+        let probe = Probe::new(plan.probe, plan.rate, marks, series);
+        let plain = plan.loss.is_none() && flows.lanes.is_empty();
+        let (server, timer) = match plan.queue {
+            AnyQueue::Fifo(fifo) => {
+                let fifo = Fifo::new(fifo.into_admission(), &flows.service, plan.limit, plain);
+                let timer = fifo.timer();
+                (Server::Fifo(Box::new(fifo)), timer)
+            }
+            // Its timer has a place in its calendar.
+            other => (Server::Local(Box::new(Local::new(other))), Time::NEVER),
+        };
+        Self { core: LinkCore::new(index, flows, plan.loss, timer, marks, probe), server }
+    }
+
+    /// When a packet that waits here will next go into service: later arrivals may still change which one.
+    pub fn due(&self) -> Time {
+        match &self.server {
+            Server::Local(local) if local.has_waiting() => self.core.free,
+            _ => Time::NEVER,
+        }
+    }
+
+    /// Serves `arrivals`, which are in order, all before `until`, which is not after the end.
+    pub fn serve(&mut self, arrivals: &[Rec], until: Time, marks: &Marks, shared: &mut Shared) {
+        match &mut self.server {
+            Server::Fifo(fifo) => fifo.serve(&mut self.core, arrivals, marks, shared),
+            Server::Local(local) => local.serve(&mut self.core, arrivals, until, marks, shared),
+        }
+    }
+
+    /// The run is over.
+    pub fn finish(&mut self, marks: &Marks, shared: &mut Shared) -> LinkResult {
+        match &mut self.server {
+            Server::Fifo(fifo) => fifo.finish(&mut self.core, marks),
+            Server::Local(local) => local.finish(&mut self.core, marks, shared),
+        }
+    }
+}

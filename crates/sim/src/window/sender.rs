@@ -1,0 +1,11 @@
+//! A sender of the window engine, of either kind.
+
+use super::flow::TcpFlow;
+use super::source::Source;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub enum AnySender<O> {
+    Tcp(TcpFlow<O>),
+    Datagrams(Source<O>),
+}

@@ -1,0 +1,125 @@
+//! Sizes of packets at a link, and how long each takes on the wire.
+
+use base::{Bytes, Rate, Span};
+use queue::Packet;
+use scenario::HEADER;
+use traffic::PacketSizes;
+
+/// Size and time on the wire of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tx {
+    /// In bytes.
+    pub size: u32,
+    pub time: Span,
+}
+
+/// How long packets take on the wire.
+#[derive(Debug)]
+pub enum Service {
+    /// All the same.
+    One(Tx),
+    /// By flow, from the first of the table on: the packets that it sends here; a time of [`DRAWN`] for sizes drawn one by
+    /// one, of which this is the mean.
+    Each(Vec<Tx>, Option<Box<Drawn>>),
+}
+
+/// No packet takes no time.
+pub const DRAWN: Span = Span::ZERO;
+
+/// Sizes that are drawn packet by packet, on a link that such flows cross. Boxed, so that other links do not pay for it.
+#[derive(Debug)]
+pub struct Drawn {
+    pub rate: Rate,
+    /// By flow, as in the table.
+    pub sizes: Vec<Option<PacketSizes>>,
+}
+
+impl Drawn {
+    fn time_of(&self, size: u32) -> Span {
+        self.rate.serialize(Bytes(u64::from(size)))
+    }
+}
+
+impl Service {
+    /// Packet `seq` of the flow at `place` in the table.
+    #[inline]
+    pub fn of(&self, place: usize, seq: u32) -> Tx {
+        match self {
+            Self::One(tx) => *tx,
+            Self::Each(all, _) => {
+                let tx = all[place];
+                if tx.time == DRAWN { self.draw(place, seq) } else { tx }
+            }
+        }
+    }
+
+    /// Time on the wire of `packet`, whose flow is at `place` in the table and whose size is known.
+    #[inline]
+    pub fn time_of(&self, place: impl FnOnce() -> usize, packet: &Packet) -> Span {
+        match self {
+            Self::One(tx) => tx.time,
+            Self::Each(all, _) => {
+                let time = all[place()].time;
+                if time == DRAWN { self.drawn_time(packet.size) } else { time }
+            }
+        }
+    }
+
+    /// The shortest time that a data packet takes; of drawn sizes the mean counts, as no promise depends on it. `None` on a
+    /// link that only ACKs cross.
+    pub fn shortest_data(&self) -> Option<Span> {
+        let is_data = |tx: &&Tx| tx.size > HEADER;
+        match self {
+            Self::One(tx) => Some(tx).filter(is_data).map(|tx| tx.time),
+            Self::Each(all, _) => {
+                let time = |tx: &Tx| if tx.time == DRAWN { self.drawn_time(tx.size) } else { tx.time };
+                all.iter().filter(is_data).map(time).min()
+            }
+        }
+    }
+
+    /// A packet whose size is drawn.
+    #[cold]
+    #[inline(never)]
+    fn draw(&self, place: usize, seq: u32) -> Tx {
+        let Self::Each(_, Some(drawn)) = self else { return Tx { size: 0, time: DRAWN } };
+        let size = drawn.sizes[place].map_or(0, |sizes| sizes.of(seq));
+        Tx { size, time: drawn.time_of(size) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drawn_time(&self, size: u32) -> Span {
+        if let Self::Each(_, Some(drawn)) = self { drawn.time_of(size) } else { DRAWN }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Time;
+
+    #[test]
+    fn each_flow_has_its_packets_and_acks_are_no_data() {
+        let tx = |size, time| Tx { size, time: Span(time) };
+        let service = Service::Each(vec![tx(1000, 80), tx(HEADER, 3), tx(500, 40)], None);
+        assert_eq!((service.of(0, 9), service.of(2, 9)), (tx(1000, 80), tx(500, 40)));
+        assert_eq!(service.time_of(|| 1, &Packet::new(1, 0, HEADER, Time::ZERO)), Span(3));
+        assert_eq!(service.shortest_data(), Some(Span(40)));
+        assert_eq!(Service::One(tx(HEADER, 3)).shortest_data(), None);
+        assert_eq!(Service::One(tx(HEADER + 1, 3)).shortest_data(), Some(Span(3)));
+    }
+
+    #[test]
+    fn drawn_sizes_take_their_own_time_and_their_mean_stands_for_them() {
+        // A byte takes 8 ps.
+        let rate = Rate(1_000_000_000_000);
+        let sizes = traffic::PacketSize::Exponential.sizes(Bytes(700), || 1).expect("they differ");
+        let drawn = Drawn { rate, sizes: vec![Some(sizes)] };
+        let service = Service::Each(vec![Tx { size: 700, time: DRAWN }], Some(Box::new(drawn)));
+        assert_eq!(service.shortest_data(), Some(Span(5600)));
+        let size = sizes.of(5);
+        assert_eq!(service.of(0, 5), Tx { size, time: Span(8 * u64::from(size)) });
+        assert_eq!(service.time_of(|| 0, &Packet::new(0, 5, size, Time::ZERO)), Span(8 * u64::from(size)));
+    }
+}

@@ -1,0 +1,67 @@
+//! What links and flows of the window engine write into besides their own state: rings, headers, counts of drops, traces.
+
+use super::headers::Headers;
+use super::ring::{Rec, Ring};
+use crate::Trace;
+use base::{Span, Time};
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub struct Shared {
+    /// Senders' rings by flow, then receivers' by flow, then one per pair of links in series.
+    pub rings: Vec<Ring>,
+    /// For each ring: when its reader next has something to do, in the time of the link that the reader feeds.
+    pub due: Vec<Time>,
+    /// For each ring: how long before it reaches that link its reader must act.
+    pub delay_to_link: Vec<Span>,
+    /// Data packets dropped since the warm-up, by flow.
+    pub dropped: Vec<u64>,
+    /// Data packets dropped since the start.
+    pub dropped_total: u64,
+    /// Headers on their way, of the flows that need them.
+    pub headers: Headers,
+    /// Traces, by flow where there is one.
+    pub traces: Vec<Option<Box<Trace>>>,
+}
+
+impl Shared {
+    /// A packet left a link at `left` and goes on through ring `i`.
+    #[inline]
+    pub fn push(&mut self, i: u32, left: Time, tag: u64) {
+        let i = i as usize;
+        let ring = &mut self.rings[i];
+        let time = left + ring.delay;
+        let was_empty = ring.is_empty();
+        ring.push(Rec { time, tag });
+        if was_empty {
+            self.wake(i, time);
+        }
+    }
+
+    /// Ring `i` was empty until `time`.
+    #[cold]
+    fn wake(&mut self, i: usize, time: Time) {
+        self.due[i] = self.due[i].min(time + self.delay_to_link[i]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reader_of_an_empty_ring_is_due_when_the_packet_could_reach_its_link() {
+        let mut shared = Shared {
+            rings: vec![Ring::new(Span(100))],
+            due: vec![Time::NEVER],
+            delay_to_link: vec![Span(7)],
+            ..Shared::default()
+        };
+        shared.push(0, Time(5), 1);
+        assert_eq!((shared.due[0], shared.rings[0].peek()), (Time(112), Some(&Rec { time: Time(105), tag: 1 })));
+        // A ring that holds something already has woken its reader.
+        shared.due[0] = Time::NEVER;
+        shared.push(0, Time(6), 2);
+        assert_eq!(shared.due[0], Time::NEVER);
+    }
+}
