@@ -1,16 +1,13 @@
 //! Buffers: any amount whose size follows from the link and its flows, or none, or no limit. In scenarios that are read the
 //! buffer of a link is a [`Limit`].
 //!
-//! Source: BDP rule, Villamizar and Song 1994; BDP/sqrt(n), Appenzeller et al. 2004.
-//! BDP is the rate times the mean base RTT of the flows that send data over the link (of TCP's, where there are any); n is
-//! their number (of an array of links, that of each link in the mean); time and BDP become packets of their mean size. A
-//! link that carries only ACKs has none of these and takes packets or bytes.
 
+use crate::ScenarioError;
 use crate::names::Names;
 use crate::node::Node;
-use crate::schema::{Defs, text};
+use crate::schema::text;
+use crate::table::Defs;
 use crate::table::KeyType;
-use crate::{Scenario, ScenarioError};
 use base::text::{self, TextError};
 use base::{Amount, Bytes, Key, Span, amount};
 use queue::Limit;
@@ -90,32 +87,6 @@ impl KeyType for Limit {
     }
     fn schema(key: &Key, defs: &mut Defs) -> Json {
         Amount::schema(key, defs)
-    }
-}
-
-/// The limit of `scenario.links[link]`, now that the flows are known.
-pub(crate) fn resolve(scenario: &Scenario<Amount>, link: usize) -> Result<Limit, ScenarioError> {
-    let wrong = |reason: &str| ScenarioError::wrong(format!("links[{link}].buffer"), reason);
-    let known = (scenario.mean_packet(link), scenario.bdp_bytes(link), scenario.flows_each(link));
-    let sized = |bytes: &dyn Fn(f64, f64) -> f64| {
-        let (Some(packet), Some(bdp), Some(n)) = known else {
-            return Err(wrong("no flow sends data over this link, so time and bdp say nothing; give packets or bytes"));
-        };
-        let packets = (bytes(bdp, n) / packet).round().max(1.0);
-        if packets > f64::from(u32::MAX) {
-            return Err(wrong("comes to more than 4294967295 packets; write \"unlimited\" if that is meant"));
-        }
-        Ok(Limit::Packets(packets as u32))
-    };
-    let link = &scenario.links[link];
-    match link.buffer {
-        Amount::Packets(n) => Ok(Limit::Packets(n as u32)),
-        Amount::Bytes(n) => Ok(Limit::Bytes(Bytes(n))),
-        Amount::Time(span) => sized(&|_, _| link.rate.mean().bytes_in(span)),
-        Amount::Bdp(share) => sized(&|bdp, _| share * bdp),
-        Amount::BdpOverSqrtN(share) => sized(&|bdp, n| share * bdp / n.sqrt()),
-        // The last two are refused when they are read.
-        Amount::Unlimited | Amount::Auto | Amount::Buffer(_) => Ok(Limit::Unlimited),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::ScenarioError;
 use crate::names::Names;
 use crate::node::Node;
 use crate::parameters;
-use crate::schema::Defs;
+use crate::table::Defs;
 use crate::table::{self, KeyType};
 use crate::types::words;
 use base::{Key, Span};

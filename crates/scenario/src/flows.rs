@@ -2,7 +2,7 @@
 
 use crate::names::{self, Names};
 use crate::node::Node;
-use crate::schema::Defs;
+use crate::table::Defs;
 use crate::table::{self, KeyType, table_types};
 use crate::{Control, Hop, Packets, Rtt, ScenarioError, Start, Stop, control, limits};
 use base::{Bytes, Key, Rate, Span, Values};

@@ -3,7 +3,7 @@
 use crate::ScenarioError;
 use crate::names::Names;
 use crate::node::Node;
-use crate::schema::Defs;
+use crate::table::Defs;
 use crate::table::KeyType;
 use base::Key;
 use base::spelling::nearest;

@@ -19,6 +19,7 @@ mod links;
 mod names;
 mod node;
 mod parameters;
+mod read;
 mod record;
 mod rtt;
 mod scenario;
@@ -37,10 +38,10 @@ pub use flows::{Access, Flow, Group, HEADER};
 pub use hops::{Hop, Pick};
 pub use life::{Start, Stop};
 pub use links::{Link, Loss, read_queue};
+pub use read::{read, schema};
 pub use record::{PacketSpan, Record};
 pub use rtt::{By, Pareto, Rtt};
-pub use scenario::{Scenario, read};
-pub use schema::schema;
+pub use scenario::Scenario;
 
 /// The examples of the crate's page.
 #[cfg(doctest)]

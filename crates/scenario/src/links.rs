@@ -1,12 +1,11 @@
 //! The `[[links]]` tables.
 
-use crate::buffer;
 use crate::names::{self, Names};
 use crate::node::Node;
-use crate::schema::Defs;
+use crate::table::Defs;
 use crate::table::{self, KeyType};
-use crate::{Scenario, ScenarioError, limits};
-use base::{Amount, Key, Ranged, Rate, Span, Stream};
+use crate::{ScenarioError, limits};
+use base::{Key, Ranged, Rate, Span, Stream};
 use queue::{Limit, Port, QueueSpec};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -89,18 +88,6 @@ impl KeyType for Loss {
     }
     fn schema(_key: &Key, defs: &mut Defs) -> Json {
         defs.one_of::<LossTable>("LossTable")
-    }
-}
-
-impl Link<Amount> {
-    /// The link with its buffer and the amounts of its discipline in packets: `scenario.links[index]`.
-    pub(crate) fn resolve(&self, scenario: &Scenario<Amount>, index: usize) -> Result<Link, ScenarioError> {
-        let buffer = buffer::resolve(scenario, index)?;
-        let mut queue = self.queue.clone();
-        let place = ScenarioError::parameter(format!("links[{index}].queue"));
-        queue.resolve(&scenario.port_of(index, buffer)).map_err(place)?;
-        let Self { name, count, rate, delay, buffer: _, queue: _, loss } = self.clone();
-        Ok(Link { name, count, rate, delay, buffer, queue, loss })
     }
 }
 

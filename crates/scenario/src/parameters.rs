@@ -4,7 +4,8 @@
 use crate::ScenarioError;
 use crate::names::{Names, unknown};
 use crate::node::Node;
-use crate::schema::{Defs, choice};
+use crate::schema::choice;
+use crate::table::Defs;
 use crate::table::KeyType;
 use base::{Card, Key, Param, ParamError, Value};
 use law::{LAWS, LawSpec, STARTS, StartSpec};

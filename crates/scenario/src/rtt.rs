@@ -3,7 +3,8 @@
 use crate::forms::Forms;
 use crate::names::Names;
 use crate::node::Node;
-use crate::table::{self, KeyType, table_types};
+use crate::table::{self, Defs, KeyType, table_types};
+use crate::types::words;
 use crate::{ScenarioError, limits};
 use base::{Key, ParetoQuantiles, Span, Values};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,10 @@ pub enum By {
 impl By {
     /// Name in scenario files of each.
     pub const ALL: [(Self, &'static str); 2] = [(Self::Draws, "draws"), (Self::Quantiles, "quantiles")];
+}
+
+words! {
+    By, "quantiles";
 }
 
 base::keys! {

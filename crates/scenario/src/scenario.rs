@@ -3,10 +3,8 @@
 //! A `Scenario` that exists is valid; what builds a network from it has nothing to check but memory. With `Amount`s as the
 //! buffers of its links it is what a file says, before it is known what uses a link.
 
-use crate::names::Names;
-use crate::node::{Node, parse};
-use crate::{Group, Link, Record, ScenarioError, check, limits, table};
-use base::{Amount, Span};
+use crate::{Group, Link, Record, limits};
+use base::Span;
 use queue::Limit;
 
 base::keys! {
@@ -28,26 +26,5 @@ base::keys! {
         groups as "flows": Vec<Group>, in 1..=u64::MAX;
         /// What is recorded besides counters. Default: samples every 100 ms.
         record: Record = Record::default();
-    }
-}
-
-/// Reads a scenario file.
-///
-/// # Errors
-/// The first thing wrong with it, in one line that names the place first.
-pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
-    let (tree, names) = (parse(text)?, Names::default());
-    let file = Node { value: &tree, place: String::new(), names: &names };
-    let scenario = table::read::<Scenario<Amount>>(&file, "a table")?.resolve()?;
-    check::check(&scenario)?;
-    Ok(scenario)
-}
-
-impl Scenario<Amount> {
-    /// The same with buffers as limits, now that the flows are known.
-    fn resolve(self) -> Result<Scenario, ScenarioError> {
-        let links = self.links.iter().enumerate().map(|(i, link)| link.resolve(&self, i)).collect::<Result<_, _>>()?;
-        let Self { title, duration, warmup, replications, seed, links: _, groups, record } = self;
-        Ok(Scenario { title, duration, warmup, replications, seed, links, groups, record })
     }
 }

@@ -1,85 +1,8 @@
-//! JSON Schema of the scenario file, for editors, forms and the reference page: made of the keys and types that the reader
-//! reads, and of the registries' parameters.
+//! Parts of the JSON Schema: texts, numbers, and names with parameters.
 
-use crate::Scenario;
-use crate::table::{KeyType, Table};
-use base::keys::{Range, VisitKey};
-use base::{Amount, Card, Key, Param, Value};
-use schemars::Schema;
+use base::keys::Range;
+use base::{Card, Key, Param, Value};
 use serde_json::{Map, Value as Json, json};
-
-/// JSON Schema (2020-12) of a scenario file, as text.
-#[must_use]
-pub fn schema() -> String {
-    let mut defs = Defs::default();
-    let mut file = described::<Scenario<Amount>>(&mut defs);
-    file["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    file["title"] = json!("elephan scenario");
-    file["$defs"] = Json::Object(defs.0);
-    // `Schema` writes what a reader looks for first, the description, in front of the rest.
-    Schema::try_from(file).and_then(|schema| serde_json::to_string_pretty(&schema)).unwrap_or_default()
-}
-
-/// The schemas that others refer to.
-#[derive(Default)]
-pub(crate) struct Defs(Map<String, Json>);
-
-impl Defs {
-    /// A reference to the schema called `name`, which `make` makes the first time.
-    pub fn refer(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Json) -> Json {
-        if !self.0.contains_key(name) {
-            // Known before it is made.
-            self.0.insert(name.into(), Json::Null);
-            let made = make(self);
-            self.0.insert(name.into(), made);
-        }
-        json!({ "$ref": format!("#/$defs/{name}") })
-    }
-
-    /// A reference to the schema of a table of which a file gives one key.
-    pub fn one_of<T: Table>(&mut self, name: &str) -> Json {
-        let reference = self.table::<T>(name);
-        (self.0[name]["minProperties"], self.0[name]["maxProperties"]) = (json!(1), json!(1));
-        reference
-    }
-
-    /// A reference to the schema of a table.
-    pub fn table<T: Table>(&mut self, name: &str) -> Json {
-        self.refer(name, described::<T>)
-    }
-}
-
-fn described<T: Table>(defs: &mut Defs) -> Json {
-    let mut table = SchemaTable { properties: Map::new(), required: Vec::new(), defs };
-    T::visit_table(None, &mut table);
-    let mut schema = json!({ "description": T::ABOUT, "type": "object", "properties": table.properties });
-    schema["additionalProperties"] = json!(false);
-    if !table.required.is_empty() {
-        schema["required"] = json!(table.required);
-    }
-    schema
-}
-
-/// The keys of one table.
-pub(crate) struct SchemaTable<'d> {
-    properties: Map<String, Json>,
-    required: Vec<&'static str>,
-    defs: &'d mut Defs,
-}
-
-impl<T: KeyType> VisitKey<T> for SchemaTable<'_> {
-    fn visit_key(&mut self, key: &Key, _value: Option<&T>, default: Option<T>) {
-        let mut schema = T::schema(key, self.defs);
-        let shown = default.as_ref().map_or_else(String::new, |default| default.shown(key));
-        let said = shown.is_empty() || key.meaning.contains("Default: ");
-        let meaning = if said { key.meaning.to_owned() } else { format!("{} Default: {shown}.", key.meaning) };
-        schema["description"] = json!(meaning);
-        self.properties.insert(key.name.into(), schema);
-        if default.is_none() && T::REQUIRED {
-            self.required.push(key.name);
-        }
-    }
-}
 
 /// Of text that matches `pattern`.
 pub(crate) fn text(pattern: &str) -> Json {

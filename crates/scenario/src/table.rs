@@ -1,13 +1,12 @@
-//! What a type of keys needs in order to stand in a file and in a canonical form, and the readers and writers that go
-//! through the keys of a table ([`base::keys!`]) with it.
+//! What a type of keys needs in order to stand in a file, in a canonical form and in the schema, and the readers and writers
+//! that go through the keys of a table ([`base::keys!`]) with it.
 
 use crate::ScenarioError;
 use crate::names::Names;
 use crate::node::{Node, parse};
-use crate::schema::{Defs, SchemaTable};
 use base::Key;
 use base::keys::{About, KeyReader, ReadKey, ReadTable, VisitKey, VisitTable};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 /// A type that keys have.
 pub(crate) trait KeyType: Sized {
@@ -124,6 +123,67 @@ fn keys<'n, T: Table>(table: Option<&T>, names: &'n Names) -> Keys<'n> {
     keys
 }
 
+/// The schemas that others refer to.
+#[derive(Default)]
+pub(crate) struct Defs(pub Map<String, Json>);
+
+impl Defs {
+    /// A reference to the schema called `name`, which `make` makes the first time.
+    pub fn refer(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Json) -> Json {
+        if !self.0.contains_key(name) {
+            // Known before it is made.
+            self.0.insert(name.into(), Json::Null);
+            let made = make(self);
+            self.0.insert(name.into(), made);
+        }
+        json!({ "$ref": format!("#/$defs/{name}") })
+    }
+
+    /// A reference to the schema of a table of which a file gives one key.
+    pub fn one_of<T: Table>(&mut self, name: &str) -> Json {
+        let reference = self.table::<T>(name);
+        (self.0[name]["minProperties"], self.0[name]["maxProperties"]) = (json!(1), json!(1));
+        reference
+    }
+
+    /// A reference to the schema of a table.
+    pub fn table<T: Table>(&mut self, name: &str) -> Json {
+        self.refer(name, described::<T>)
+    }
+}
+
+pub(crate) fn described<T: Table>(defs: &mut Defs) -> Json {
+    let mut table = SchemaTable { properties: Map::new(), required: Vec::new(), defs };
+    T::visit_table(None, &mut table);
+    let mut schema = json!({ "description": T::ABOUT, "type": "object", "properties": table.properties });
+    schema["additionalProperties"] = json!(false);
+    if !table.required.is_empty() {
+        schema["required"] = json!(table.required);
+    }
+    schema
+}
+
+/// The keys of one table.
+pub(crate) struct SchemaTable<'d> {
+    properties: Map<String, Json>,
+    required: Vec<&'static str>,
+    defs: &'d mut Defs,
+}
+
+impl<T: KeyType> VisitKey<T> for SchemaTable<'_> {
+    fn visit_key(&mut self, key: &Key, _value: Option<&T>, default: Option<T>) {
+        let mut schema = T::schema(key, self.defs);
+        let shown = default.as_ref().map_or_else(String::new, |default| default.shown(key));
+        let said = shown.is_empty() || key.meaning.contains("Default: ");
+        let meaning = if said { key.meaning.to_owned() } else { format!("{} Default: {shown}.", key.meaning) };
+        schema["description"] = json!(meaning);
+        self.properties.insert(key.name.into(), schema);
+        if default.is_none() && T::REQUIRED {
+            self.required.push(key.name);
+        }
+    }
+}
+
 /// Reads the table at `node`; `form` says what would be right.
 pub(crate) fn read<T: Table>(node: &Node, form: &str) -> Result<T, ScenarioError> {
     let known: Vec<_> = keys::<T>(None, node.names).all.into_iter().map(|key| key.0).collect();
@@ -164,7 +224,7 @@ macro_rules! table_types {
             fn restore(node: &$crate::node::Node, _key: &base::Key) -> Result<Self, $crate::ScenarioError> {
                 $crate::table::restore(node)
             }
-            fn schema(_key: &base::Key, defs: &mut $crate::schema::Defs) -> serde_json::Value {
+            fn schema(_key: &base::Key, defs: &mut $crate::table::Defs) -> serde_json::Value {
                 defs.table::<Self>($name)
             }
             $($($own)*)?

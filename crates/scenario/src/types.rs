@@ -1,10 +1,11 @@
 //! The plain types of keys: texts, numbers, quantities, flags, words, and any of them that may be left out or listed.
 
+use crate::ScenarioError;
 use crate::names::Names;
 use crate::node::{Node, or_word};
-use crate::schema::{Defs, number, text};
+use crate::schema::{number, text};
+use crate::table::Defs;
 use crate::table::{KeyType, example};
-use crate::{By, ScenarioError};
 use base::keys::Range;
 use base::{Bytes, Key, Quantity, Rate, Span};
 use serde_json::{Value as Json, json};
@@ -215,5 +216,4 @@ pub(crate) use words;
 
 words! {
     Ecn, "on", true On, false Off;
-    By, "quantiles";
 }

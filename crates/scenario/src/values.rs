@@ -4,7 +4,7 @@ use crate::ScenarioError;
 use crate::forms::Forms;
 use crate::names::Names;
 use crate::node::Node;
-use crate::schema::Defs;
+use crate::table::Defs;
 use crate::table::KeyType;
 use crate::types::{quantity, within};
 use base::{Key, Quantity, Ranged, Values};

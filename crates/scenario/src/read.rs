@@ -1,0 +1,76 @@
+//! From the text of a scenario file to a [`Scenario`]: the tables with their keys, then the buffers and thresholds that
+//! depend on the flows, then what must hold of the whole.
+//!
+//! Source: BDP rule, Villamizar and Song 1994; BDP/sqrt(n), Appenzeller et al. 2004.
+//! BDP is the rate times the mean base RTT of the flows that send data over the link (of TCP's, where there are any); n is
+//! their number (of an array of links, that of each link in the mean); time and BDP become packets of their mean size. A
+//! link that carries only ACKs has none of these and takes packets or bytes.
+
+use crate::names::Names;
+use crate::node::{Node, parse};
+use crate::{Link, Scenario, ScenarioError, check, table};
+use base::{Amount, Bytes};
+use queue::Limit;
+use schemars::Schema;
+use serde_json::{Value as Json, json};
+
+/// Reads a scenario file.
+///
+/// # Errors
+/// The first thing wrong with it, in one line that names the place first.
+pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
+    let (tree, names) = (parse(text)?, Names::default());
+    let file: Scenario<Amount> = table::read(&Node { value: &tree, place: String::new(), names: &names }, "a table")?;
+    let links = (0..file.links.len()).map(|i| link(&file, i)).collect::<Result<_, _>>()?;
+    let Scenario { title, duration, warmup, replications, seed, links: _, groups, record } = file;
+    let scenario = Scenario { title, duration, warmup, replications, seed, links, groups, record };
+    check::check(&scenario)?;
+    Ok(scenario)
+}
+
+/// The link `file.links[index]` with its buffer as a limit and the amounts of its discipline in packets.
+fn link(file: &Scenario<Amount>, index: usize) -> Result<Link, ScenarioError> {
+    let Link { name, count, rate, delay, buffer: _, mut queue, loss } = file.links[index].clone();
+    let buffer = limit(file, index)?;
+    let place = ScenarioError::parameter(format!("links[{index}].queue"));
+    queue.resolve(&file.port_of(index, buffer)).map_err(place)?;
+    Ok(Link { name, count, rate, delay, buffer, queue, loss })
+}
+
+/// The limit of `scenario.links[link]`, now that the flows are known.
+fn limit(scenario: &Scenario<Amount>, link: usize) -> Result<Limit, ScenarioError> {
+    let wrong = |reason: &str| ScenarioError::wrong(format!("links[{link}].buffer"), reason);
+    let known = (scenario.mean_packet(link), scenario.bdp_bytes(link), scenario.flows_each(link));
+    let sized = |bytes: &dyn Fn(f64, f64) -> f64| {
+        let (Some(packet), Some(bdp), Some(n)) = known else {
+            return Err(wrong("no flow sends data over this link, so time and bdp say nothing; give packets or bytes"));
+        };
+        let packets = (bytes(bdp, n) / packet).round().max(1.0);
+        if packets > f64::from(u32::MAX) {
+            return Err(wrong("comes to more than 4294967295 packets; write \"unlimited\" if that is meant"));
+        }
+        Ok(Limit::Packets(packets as u32))
+    };
+    let link = &scenario.links[link];
+    match link.buffer {
+        Amount::Packets(n) => Ok(Limit::Packets(n as u32)),
+        Amount::Bytes(n) => Ok(Limit::Bytes(Bytes(n))),
+        Amount::Time(span) => sized(&|_, _| link.rate.mean().bytes_in(span)),
+        Amount::Bdp(share) => sized(&|bdp, _| share * bdp),
+        Amount::BdpOverSqrtN(share) => sized(&|bdp, n| share * bdp / n.sqrt()),
+        // The last two are refused when they are read.
+        Amount::Unlimited | Amount::Auto | Amount::Buffer(_) => Ok(Limit::Unlimited),
+    }
+}
+
+/// JSON Schema (2020-12) of a scenario file, as text.
+#[must_use]
+pub fn schema() -> String {
+    let mut defs = table::Defs::default();
+    let mut file = table::described::<Scenario<Amount>>(&mut defs);
+    file["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    file["title"] = json!("elephan scenario");
+    file["$defs"] = Json::Object(defs.0);
+    // `Schema` writes what a reader looks for first, the description, in front of the rest.
+    Schema::try_from(file).and_then(|schema| serde_json::to_string_pretty(&schema)).unwrap_or_default()
+}
