@@ -8,7 +8,7 @@ use base::{Header, Span, Time};
 /// `below`. See [`CongestionControl::step`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// Segments gained per acknowledged segment; a multiple of [`GRID`].
+    /// Segments gained per acknowledged segment; a multiple of 2^-32.
     pub gain: f64,
     /// The window must stay below this for the step to hold.
     pub below: f64,

@@ -61,16 +61,13 @@ mod registry;
 pub const MIN_SSTHRESH: f64 = 2.0;
 
 /// Windows and gains of laws that only count ACKs are multiples of 2^-32 segments (the grid), so that adding a gain n times and
-/// adding n gains give the same bits while the window is below [`GRID_LIMIT`] (52 bits of mantissa).
-pub const GRID: f64 = 1.0 / 4_294_967_296.0;
+/// adding n gains give the same bits while the window is below this many segments (52 bits of mantissa). Windows from here on
+/// are advanced ACK by ACK.
+pub(crate) const GRID_LIMIT: f64 = 1_048_576.0;
 
-/// Windows from here on, in segments, leave the grid; they are advanced ACK by ACK.
-pub const GRID_LIMIT: f64 = 1_048_576.0;
-
-/// The nearest multiple of [`GRID`].
+/// The nearest multiple of 2^-32.
 #[inline]
-#[must_use]
-pub fn on_grid(x: f64) -> f64 {
+pub(crate) fn on_grid(x: f64) -> f64 {
     // Between 2^20 and 2^21 the numbers that exist are the multiples of 2^-32.
     if x < GRID_LIMIT { (x + GRID_LIMIT) - GRID_LIMIT } else { x }
 }

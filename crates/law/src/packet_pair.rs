@@ -116,7 +116,8 @@ impl CongestionControl for PacketPair {
         if begun {
             self.round_end = delivery.delivered;
         }
-        self.cwnd = if self.collapsed { (self.cwnd + delivery.newly_delivered).min(self.window()) } else { self.window() };
+        self.cwnd =
+            if self.collapsed { (self.cwnd + delivery.newly_delivered).min(self.window()) } else { self.window() };
     }
 
     fn on_recovered(&mut self) {

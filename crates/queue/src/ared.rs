@@ -6,7 +6,7 @@
 //! (`looks`), and moves `max_p` before it decides on that packet, not after; `bottom` is 0.01 at every rate.
 //! Differs from Linux: `tc` can express it only with `gentle = false`, `count = "classic"` and the source's constants.
 
-use crate::early::{self, Early, AdaptTimer, red_params};
+use crate::early::{self, AdaptTimer, Early, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
 use base::{Card, ParamError, Registered, Span, Stream, Time};
 

@@ -7,7 +7,7 @@
 //! is compared with what the arrival before left.
 
 use crate::ared::Steps;
-use crate::early::{self, Early, AdaptTimer, red_params};
+use crate::early::{self, AdaptTimer, Early, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
 use base::{Card, ParamError, Registered, Span, Stream, Time};
 

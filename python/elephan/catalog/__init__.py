@@ -25,8 +25,8 @@ class CardParameter(TypedDict):
 class Card(TypedDict):
     """What is known about one law, slow start, recovery, queue or kind of traffic.
 
-    ``why`` is a lint rule's. ``remembers`` (growth depends on more than the window and the round-trip times of the moment) and
-    ``response`` (the citation of the law's response function, if it answers loss alone) are a law's.
+    ``why`` is a lint rule's. A law's are ``remembers`` (growth depends on more than the window and the round-trip times
+    of the moment) and ``response`` (the citation of its response function, if it answers loss alone).
     """
 
     name: str
