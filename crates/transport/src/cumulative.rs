@@ -1,70 +1,142 @@
-//! Recoveries that hear only the cumulative acknowledgement: Tahoe, Reno, NewReno.
+//! Recoveries that know only the cumulative acknowledgement: Tahoe, Reno, NewReno.
 //!
 //! Source: RFC 5681, Section 3.2 (fast retransmit, fast recovery); RFC 6582, Section 3.2 (partial ACKs, "impatient": the timer
 //! restarts on the first only; `recover` guards the second fast retransmit for all three).
 //! Differs from ns-2: the ACK that ends Reno's recovery does not also grow the window.
 
-use crate::sender::News;
-use crate::{DUP_THRESH, Phase, Recovery, Sender, Wire};
+use crate::connection::{AckInfo, Connection};
+use crate::recovery::RecoveryRules;
+use crate::sequence::SequenceSpace;
+use crate::{Ack, DUP_THRESH, Phase, Recovery, Wire};
 use base::Time;
 use law::CongestionControl;
 
-impl<C: CongestionControl> Sender<C> {
-    /// After the bookkeeping of `on_ack`: what the recovery makes of it.
-    pub(crate) fn on_cumulative(&mut self, news: News, wire: &mut impl Wire) {
-        if news.acked > 0 {
-            self.on_progress(news, wire);
-        } else if self.nxt > self.una {
-            self.on_duplicate(news.now, wire);
-        }
+/// What follows the third duplicate ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    /// Slow start from one segment: Tahoe.
+    SlowStart,
+    /// Fast recovery until the first ACK of new data: Reno.
+    OneHole,
+    /// Fast recovery until everything is repaired: NewReno.
+    EveryHole,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Cumulative {
+    after: After,
+    dupacks: u32,
+    /// Segments added to the window during recovery: those that duplicate ACKs say have left the network.
+    inflation: u32,
+    /// The deadline that the first partial ACK of this recovery set and later ones leave alone.
+    first_partial_ack_rto: Option<Time>,
+}
+
+impl Cumulative {
+    /// Tahoe, Reno or, in all other cases, NewReno.
+    #[must_use]
+    pub fn new(recovery: Recovery) -> Self {
+        let after = match recovery {
+            Recovery::Tahoe => After::SlowStart,
+            Recovery::Reno => After::OneHole,
+            _ => After::EveryHole,
+        };
+        Self { after, dupacks: 0, inflation: 0, first_partial_ack_rto: None }
     }
 
-    fn on_progress(&mut self, news: News, wire: &mut impl Wire) {
+    fn on_progress<C: CongestionControl>(
+        &mut self,
+        connection: &mut Connection<C>,
+        info: AckInfo,
+        wire: &mut impl Wire,
+    ) {
         self.dupacks = 0;
-        let recovered = self.recover.is_none_or(|recover| self.una >= recover);
-        match self.phase {
-            Phase::Open => self.grow(news, news.acked),
+        let recovered = connection.seq().is_recovered();
+        match connection.phase() {
+            Phase::Open => connection.grow(self, info, info.acked),
             Phase::Loss => {
                 if recovered {
-                    self.leave_recovery();
+                    connection.leave_recovery();
                 }
-                self.grow_by_one(news);
+                connection.grow_by_one(self, info);
             }
-            Phase::Recovery if self.recovery == Recovery::NewReno && !recovered => {
+            Phase::Recovery if self.after == After::EveryHole && !recovered => {
                 // Partial: the next hole. The window shrinks by what was acknowledged less the one sent now.
-                self.inflation = (self.inflation + 1).saturating_sub(news.acked);
-                self.rto_at = *self.patience.get_or_insert(self.rto_at);
-                let una = self.una;
-                self.transmit(news.now, una, wire);
+                self.inflation = (self.inflation + 1).saturating_sub(info.acked);
+                let rto_at = *self.first_partial_ack_rto.get_or_insert(connection.rto_at());
+                connection.set_rto_at(rto_at);
+                let una = connection.seq().una();
+                connection.transmit(self, info.now, una, wire);
             }
             Phase::Recovery => {
                 self.inflation = 0;
-                self.leave_recovery();
+                connection.leave_recovery();
             }
         }
     }
 
-    fn on_duplicate(&mut self, now: Time, wire: &mut impl Wire) {
-        match self.phase {
+    fn on_duplicate<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
+        match connection.phase() {
             Phase::Recovery => self.inflation += 1,
             Phase::Loss => {}
             Phase::Open => {
                 self.dupacks += 1;
-                if self.dupacks == DUP_THRESH && self.recover.is_none_or(|recover| self.una > recover) {
-                    self.enter_recovery(now);
-                    let una = self.una;
-                    if self.recovery == Recovery::Tahoe {
-                        self.control.collapse();
-                        self.phase = Phase::Loss;
-                        self.nxt = una;
+                if self.dupacks == DUP_THRESH && connection.seq().is_past_recovery() {
+                    self.first_partial_ack_rto = None;
+                    connection.enter_recovery(self, now);
+                    if self.after == After::SlowStart {
+                        connection.collapse();
                         self.dupacks = 0;
                         // `fill` sends it: the window is one.
                     } else {
                         self.inflation = DUP_THRESH;
-                        self.transmit(now, una, wire);
+                        let una = connection.seq().una();
+                        connection.transmit(self, now, una, wire);
                     }
                 }
             }
         }
+    }
+}
+
+impl RecoveryRules for Cumulative {
+    fn begin_at(&mut self, _first: u32) {}
+
+    #[inline]
+    fn in_flight(&self, seq: &SequenceSpace) -> u32 {
+        seq.outstanding()
+    }
+
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.dupacks == 0
+    }
+
+    #[inline]
+    fn on_report<C: CongestionControl>(&mut self, _: &mut Connection<C>, info: &mut AckInfo, _ack: &Ack) {
+        info.delivered = info.acked;
+    }
+
+    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: AckInfo, wire: &mut impl Wire) {
+        if info.acked > 0 {
+            self.on_progress(connection, info, wire);
+        } else if connection.seq().outstanding() > 0 {
+            self.on_duplicate(connection, info.now, wire);
+        }
+    }
+
+    fn on_timeout<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time) {
+        (self.dupacks, self.inflation) = (0, 0);
+    }
+
+    fn restart<C: CongestionControl>(&mut self, connection: &mut Connection<C>, _now: Time, _: &mut impl Wire) {
+        connection.go_back();
+    }
+
+    fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
+        let open = connection.phase() == Phase::Open;
+        let inflation = if open { connection.limited_transmit(self.dupacks) } else { self.inflation };
+        connection.fill_window(self, now, inflation, wire);
     }
 }
