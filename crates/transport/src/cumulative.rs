@@ -140,3 +140,81 @@ impl RecoveryRules for Cumulative {
         connection.fill_window(self, now, inflation, wire);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Driven;
+    use base::Span;
+
+    /// Ten segments are outstanding, of which the first is lost; two more have left on the first two duplicate ACKs, and the
+    /// third begins the repair.
+    fn in_recovery(recovery: Recovery) -> Driven<Cumulative> {
+        let mut driven = Driven::new(Cumulative::new(recovery), u32::MAX - 1, false);
+        assert_eq!(driven.ack(100, 0, &[]), [(10, false)], "RFC 3042");
+        assert_eq!(driven.ack(1, 0, &[]), [(11, false)], "RFC 3042");
+        assert!(!driven.recovery.is_quiet());
+        assert_eq!(driven.ack(1, 0, &[]), [(0, true)]);
+        assert_eq!(driven.cwnd(), if recovery == Recovery::Tahoe { 1 } else { 5 });
+        driven
+    }
+
+    #[test]
+    fn reno_deflates_and_is_done_at_the_first_new_ack() {
+        let mut driven = in_recovery(Recovery::Reno);
+        assert_eq!((driven.connection.phase(), driven.recovery.inflation), (Phase::Recovery, 3));
+        driven.ack(1, 0, &[]);
+        assert_eq!(driven.recovery.inflation, 4);
+        assert_eq!(driven.ack(100, 3, &[]), [], "nine are outstanding, and the window is five");
+        assert_eq!((driven.connection.phase(), driven.recovery.inflation), (Phase::Open, 0));
+        assert!(driven.recovery.is_quiet());
+    }
+
+    #[test]
+    fn newreno_repairs_a_hole_for_each_partial_ack_and_sets_its_timer_at_the_first() {
+        let mut driven = in_recovery(Recovery::NewReno);
+        for _ in 0..5 {
+            driven.ack(1, 0, &[]);
+        }
+        assert_eq!(driven.recovery.inflation, 8);
+        assert_eq!(driven.ack(100, 3, &[]), [(3, true), (13, false)]);
+        // RFC 6582, 3.2, step 3: less the three acknowledged, one more for the segment that left.
+        assert_eq!(driven.recovery.inflation, 6);
+        assert_eq!(driven.until_rto(), Span::secs(1));
+        assert_eq!(driven.ack(100, 5, &[])[0], (5, true));
+        assert_eq!(driven.until_rto(), Span::millis(900), "the timer runs on");
+        // 13 segments had left when the repair began, 12 of them before the partial ACKs.
+        driven.ack(100, 12, &[]);
+        assert_eq!((driven.connection.phase(), driven.recovery.inflation), (Phase::Open, 0));
+    }
+
+    #[test]
+    fn the_deadline_of_one_recovery_is_not_that_of_the_next() {
+        let mut driven = in_recovery(Recovery::NewReno);
+        driven.ack(100, 3, &[]);
+        assert!(driven.recovery.first_partial_ack_rto.is_some());
+        driven.ack(100, 12, &[]);
+        let next = driven.ack(100, 13, &[]).len();
+        assert!(next > 0, "the window is open again");
+        (0..3).for_each(|_| drop(driven.ack(1, 13, &[])));
+        assert_eq!((driven.connection.phase(), driven.recovery.first_partial_ack_rto), (Phase::Recovery, None));
+    }
+
+    #[test]
+    fn tahoe_goes_back_and_forgets_its_duplicates() {
+        let mut driven = in_recovery(Recovery::Tahoe);
+        assert_eq!(driven.state(), (Phase::Loss, 1, true));
+        assert_eq!(driven.ack(1, 0, &[]), [], "a duplicate of what left before says nothing");
+        driven.ack(100, 12, &[]);
+        assert_eq!(driven.connection.phase(), Phase::Open);
+    }
+
+    #[test]
+    fn a_timeout_ends_the_inflation_and_sends_again_from_the_first() {
+        let mut driven = in_recovery(Recovery::Reno);
+        assert_eq!(driven.time_out(), [(0, true)]);
+        assert_eq!(driven.recovery.inflation, 0);
+        assert_eq!(driven.state(), (Phase::Loss, 1, true));
+        assert_eq!(driven.ack(100, 1, &[]), [(1, true), (2, true)], "slow start");
+    }
+}

@@ -21,6 +21,8 @@ mod scoreboard;
 mod selective;
 mod sender;
 mod sequence;
+#[cfg(test)]
+mod testing;
 mod timers;
 
 pub use ack::{Ack, MAX_BLOCKS};

@@ -204,3 +204,73 @@ impl RecoveryRules for RackRecovery {
         self.rack.on_plain_acks(seq, left, rtt);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Driven;
+
+    fn driven(data_end: u32) -> Driven<RackRecovery> {
+        Driven::new(RackRecovery::new(true, &Options::default()), data_end, true)
+    }
+
+    /// The first of ten segments is lost, and known to be so when a quarter of the smallest RTT is over.
+    fn in_recovery() -> Driven<RackRecovery> {
+        let mut driven = driven(10);
+        driven.ack(100, 1, &[]);
+        driven.ack(1, 1, &[(2, 3)]);
+        assert_eq!(driven.connection.phase(), Phase::Open, "one SACKed segment may have overtaken it");
+        assert_eq!(driven.ack(1, 1, &[(2, 5)]), [(1, true)], "three have not");
+        assert_eq!(driven.connection.phase(), Phase::Recovery);
+        driven
+    }
+
+    #[test]
+    fn what_is_lost_leaves_the_pipe_and_returns_when_it_is_sent_again() {
+        let driven = in_recovery();
+        // Nine outstanding, three of them SACKed.
+        assert_eq!(driven.state(), (Phase::Recovery, 6, false));
+        assert!(!driven.recovery.has_lost());
+    }
+
+    #[test]
+    fn a_recovery_ends_when_all_that_left_before_it_is_acknowledged() {
+        let mut driven = in_recovery();
+        driven.ack(100, 9, &[]);
+        assert_eq!(driven.connection.phase(), Phase::Recovery);
+        driven.ack(1, 10, &[]);
+        assert_eq!(driven.state(), (Phase::Open, 0, true));
+        assert_eq!(driven.connection.deadline(), Time::NEVER, "no timer runs");
+    }
+
+    #[test]
+    fn the_reordering_timer_finds_what_no_ack_does() {
+        let mut driven = driven(10);
+        driven.ack(100, 1, &[]);
+        let before = driven.connection.deadline();
+        driven.ack(1, 1, &[(9, 10)]);
+        // RFC 8985, 6.2, step 4: a quarter of the smallest RTT after the segment that arrived was due.
+        assert!(driven.connection.deadline() < before);
+        assert_eq!(driven.time_out()[0], (1, true));
+        assert_eq!(driven.connection.phase(), Phase::Recovery);
+    }
+
+    #[test]
+    fn the_probe_is_the_last_segment_and_only_one_is_out() {
+        let mut driven = driven(10);
+        driven.ack(100, 1, &[]);
+        // RFC 8985, 7.2: two smoothed round-trip times after the last progress.
+        assert_eq!(driven.connection.deadline(), Time::ZERO + Span::secs(1) + Span::millis(100 + 200));
+        assert_eq!(driven.time_out(), [(9, true)]);
+        assert!(!driven.recovery.is_quiet());
+        assert_eq!(driven.connection.deadline(), driven.connection.rto_at(), "the retransmission timer is next");
+    }
+
+    #[test]
+    fn a_timeout_takes_the_first_for_lost_and_sends_it_alone() {
+        let mut driven = driven(10);
+        // Without a round-trip sample there is no probe.
+        assert_eq!(driven.time_out(), [(0, true)]);
+        assert_eq!((driven.connection.phase(), driven.cwnd()), (Phase::Loss, 1));
+    }
+}

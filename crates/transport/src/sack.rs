@@ -149,3 +149,76 @@ impl RecoveryRules for SackRecovery {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Driven;
+
+    /// Of ten segments outstanding the first is lost: SACKs of the three after it begin the repair.
+    fn in_recovery(proportional: bool) -> Driven<SackRecovery> {
+        let mut driven = Driven::new(SackRecovery::new(proportional), u32::MAX - 1, false);
+        assert_eq!(driven.ack(100, 0, &[(1, 2)]), [(10, false)], "RFC 3042");
+        assert!(!driven.recovery.is_quiet());
+        assert_eq!(driven.ack(1, 0, &[(1, 3)]), [(11, false)], "RFC 3042");
+        assert_eq!(driven.ack(1, 0, &[(1, 4)]), [(0, true)]);
+        assert_eq!((driven.connection.phase(), driven.cwnd()), (Phase::Recovery, 5));
+        driven
+    }
+
+    #[test]
+    fn the_pipe_counts_what_is_sacked_lost_and_sent_again() {
+        let driven = in_recovery(false);
+        // Twelve left, three of them are SACKed; the lost one is on its way again.
+        assert_eq!(driven.state(), (Phase::Recovery, 9, false));
+        assert!(!driven.recovery.has_lost() && driven.recovery.prr.is_none());
+    }
+
+    #[test]
+    fn it_sends_nothing_until_the_pipe_is_below_the_window() {
+        let mut driven = in_recovery(false);
+        for end in 5..=8 {
+            assert_eq!(driven.ack(1, 0, &[(1, end)]), [], "{end}");
+        }
+        assert_eq!(driven.state().1, 5);
+        assert_eq!(driven.ack(1, 0, &[(1, 9)]), [(12, false)]);
+    }
+
+    #[test]
+    fn prr_sends_one_for_two_meanwhile() {
+        let mut driven = in_recovery(true);
+        let sent = (5..=11).map(|end| driven.ack(1, 0, &[(1, end)]).len()).collect::<Vec<_>>();
+        // RFC 9937, Section 6, with ssthresh 5 and RecoverFS 10: ceil(delivered / 2) less what has left. The ACK that began it
+        // counts as the first delivered, and its retransmission as the first sent. Where the pipe is down to ssthresh, one for one.
+        assert_eq!(sent, [0, 1, 0, 1, 0, 0, 1]);
+    }
+
+    #[test]
+    fn a_recovery_ends_when_all_that_left_before_it_is_acknowledged() {
+        let mut driven = in_recovery(false);
+        driven.ack(100, 11, &[]);
+        assert_eq!(driven.connection.phase(), Phase::Recovery, "12 had left");
+        driven.ack(1, 12, &[]);
+        assert_eq!(driven.connection.phase(), Phase::Open);
+        assert!(driven.recovery.is_quiet());
+    }
+
+    #[test]
+    fn one_rescue_retransmission_leaves_in_a_recovery() {
+        // RFC 6675, NextSeg rule 4: no new data, nothing known to be lost, no hole below a SACKed segment.
+        let mut driven = Driven::new(SackRecovery::new(false), 10, false);
+        driven.ack(100, 0, &[(1, 4)]);
+        assert_eq!(driven.connection.phase(), Phase::Recovery);
+        let sent = (5..=9).flat_map(|end| driven.ack(1, 0, &[(1, end)])).collect::<Vec<_>>();
+        assert_eq!(sent, [(9, true)], "once the pipe is below five");
+        assert!(driven.recovery.rescued);
+    }
+
+    #[test]
+    fn a_timeout_takes_every_hole_for_lost_and_keeps_what_is_sacked() {
+        let mut driven = in_recovery(false);
+        assert_eq!(driven.time_out(), [(0, true)]);
+        assert_eq!(driven.state(), (Phase::Loss, 1, false));
+        assert_eq!(driven.ack(100, 4, &[]), [(4, true), (5, true)], "1 to 3 had arrived");
+    }
+}
