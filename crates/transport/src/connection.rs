@@ -161,6 +161,7 @@ impl<C: CongestionControl> Connection<C> {
     }
 
     /// Whether another new segment may be sent as far as receiver and application are concerned.
+    #[inline]
     pub fn has_new(&self) -> bool {
         self.seq.unsent() > 0 && self.seq.outstanding() < self.receive_window
     }
@@ -204,7 +205,7 @@ impl<C: CongestionControl> Connection<C> {
             self.seq.acknowledge(ack.cum);
             self.timers.set_rto(if self.seq.outstanding() == 0 { Time::NEVER } else { now + self.rtt.rto() });
         }
-        recovery.on_ack(self, info, wire);
+        recovery.on_ack(self, &info, wire);
         if info.probe_repaired && self.phase == Phase::Open {
             // RFC 8985, 7.4: as after a fast recovery, which is over at once. A mark in the same window is the same event.
             self.reduce(recovery, now, Signal::Loss);
@@ -214,7 +215,7 @@ impl<C: CongestionControl> Connection<C> {
         if ack.ece && self.ecn.is_on() {
             self.on_echo(recovery, now);
         }
-        self.report_delivery(recovery, info);
+        self.report_delivery(recovery, &info);
         let high = self.seq.high();
         recovery.fill(self, now, wire);
         self.arm_timers(recovery, now, info.acked > 0 || self.seq.high() > high);
@@ -266,7 +267,8 @@ impl<C: CongestionControl> Connection<C> {
     }
 
     /// Reports to the control what the ACK said about the rate of delivery.
-    fn report_delivery(&mut self, recovery: &impl RecoveryRules, info: AckInfo) {
+    #[inline]
+    fn report_delivery(&mut self, recovery: &impl RecoveryRules, info: &AckInfo) {
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
         let in_flight = (info.in_flight_before, recovery.in_flight(&self.seq));
         let recovering = self.phase != Phase::Open;
@@ -316,6 +318,7 @@ impl<C: CongestionControl> Connection<C> {
 
     /// Sets the timers that are not the retransmission timer, after everything else. `moved` says whether there was
     /// progress or a new segment left.
+    #[inline]
     fn arm_timers(&mut self, recovery: &mut impl RecoveryRules, now: Time, moved: bool) {
         self.note_idle_application(recovery);
         recovery.arm_timers(self, now, moved);
@@ -324,6 +327,9 @@ impl<C: CongestionControl> Connection<C> {
     /// Where deliveries are counted: whether it is the application that holds the sender back.
     #[inline]
     fn note_idle_application(&mut self, recovery: &impl RecoveryRules) {
+        if self.optional.is_none() {
+            return;
+        }
         let window = self.window();
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
         let in_flight = recovery.in_flight(&self.seq);
@@ -385,20 +391,24 @@ impl<C: CongestionControl> Connection<C> {
     }
 
     /// Segments that have reached the receiver, as the sender knows.
+    #[inline]
     pub fn delivered(&self, recovery: &impl RecoveryRules) -> u64 {
         u64::from(self.seq.acknowledged()) + u64::from(recovery.sacked())
     }
 
     /// Sends what the window allows, of `inflation` segments more than cwnd, counting all that is outstanding.
+    #[inline]
     pub fn fill_window(&mut self, recovery: &mut impl RecoveryRules, now: Time, inflation: u32, wire: &mut impl Wire) {
         let window = self.window().saturating_add(inflation).min(self.receive_window);
-        while self.seq.outstanding() < window && self.seq.unsent() > 0 && self.may_send(now) {
+        let end = self.seq.end_of_window(window);
+        while self.seq.nxt() < end && self.may_send(now) {
             self.transmit_next(recovery, now, wire);
         }
     }
 
     /// Limited transmit: the first two of `dupacks` each release a new segment beyond the window. They say that segments have
     /// left the network; cwnd counts those still outstanding.
+    #[inline]
     pub fn limited_transmit(&self, dupacks: u32) -> u32 {
         if self.limited_transmit { dupacks.min(DUP_THRESH - 1) } else { 0 }
     }
@@ -413,6 +423,7 @@ impl<C: CongestionControl> Connection<C> {
     }
 
     /// Sends the segment after those sent.
+    #[inline]
     pub fn transmit_next(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
         let seq = self.seq.take_next();
         self.transmit(recovery, now, seq, wire);
@@ -422,7 +433,7 @@ impl<C: CongestionControl> Connection<C> {
     pub fn transmit(&mut self, recovery: &mut impl RecoveryRules, now: Time, seq: u32, wire: &mut impl Wire) {
         let flags = if self.seq.on_transmit(seq) {
             self.counters.retransmitted += 1;
-            // Karn: an acknowledgement would not tell which of the two was timed.
+            // Karn: an acknowledgement would not say which of the two was timed.
             self.timed.cancel_from(seq);
             self.ecn.retransmission(self.control.needs().marks)
         } else {
@@ -449,7 +460,8 @@ impl<C: CongestionControl> Connection<C> {
     }
 
     /// Grows the window by what `acked` segments earn.
-    pub fn grow(&mut self, recovery: &impl RecoveryRules, info: AckInfo, acked: u32) {
+    #[inline]
+    pub fn grow(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, acked: u32) {
         if acked == 0 {
             return;
         }
@@ -469,7 +481,7 @@ impl<C: CongestionControl> Connection<C> {
 
     /// Grows the window after a timeout, when one ACK may acknowledge much that arrived long ago: by one segment at most
     /// (RFC 3465, Section 2.1: L = 1).
-    pub fn grow_by_one(&mut self, recovery: &impl RecoveryRules, info: AckInfo) {
+    pub fn grow_by_one(&mut self, recovery: &impl RecoveryRules, info: &AckInfo) {
         self.grow(recovery, info, info.acked.min(1));
     }
 }

@@ -48,7 +48,7 @@ impl Cumulative {
     fn on_progress<C: CongestionControl>(
         &mut self,
         connection: &mut Connection<C>,
-        info: AckInfo,
+        info: &AckInfo,
         wire: &mut impl Wire,
     ) {
         self.dupacks = 0;
@@ -118,7 +118,8 @@ impl RecoveryRules for Cumulative {
         info.delivered = info.acked;
     }
 
-    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: AckInfo, wire: &mut impl Wire) {
+    #[inline]
+    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire) {
         if info.acked > 0 {
             self.on_progress(connection, info, wire);
         } else if connection.seq().outstanding() > 0 {
@@ -134,6 +135,7 @@ impl RecoveryRules for Cumulative {
         connection.go_back();
     }
 
+    #[inline]
     fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
         let open = connection.phase() == Phase::Open;
         let inflation = if open { connection.limited_transmit(self.dupacks) } else { self.inflation };

@@ -9,7 +9,7 @@ use base::Flags;
 pub struct EcnSender {
     /// Flags of data: whether it can be marked.
     data: Flags,
-    /// Whether the next new segment tells the receiver that the window was reduced.
+    /// Whether the next new segment carries CWR: the window was reduced.
     reduced: bool,
 }
 
@@ -41,7 +41,7 @@ impl EcnSender {
         self.data
     }
 
-    /// The window was reduced. The receiver is told of every reduction, or its echo of an older mark would bring another
+    /// The window was reduced. Every reduction is reported to the receiver, or its echo of an older mark would bring another
     /// (6.1.2).
     pub fn on_reduction(&mut self) {
         self.reduced = self.is_on();
@@ -65,19 +65,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_new_segment_tells_of_a_reduction() {
+    fn one_new_segment_reports_a_reduction() {
         let mut ecn = EcnSender::new(Flags::ECT);
         assert_eq!(ecn.on_new_segment(), Flags::ECT);
         ecn.on_reduction();
         assert!(!ecn.is_quiet());
-        assert_eq!(ecn.retransmission(false), Flags::RETRANSMITTED, "it tells nothing");
+        assert_eq!(ecn.retransmission(false), Flags::RETRANSMITTED, "it carries no CWR");
         assert_eq!(ecn.on_new_segment(), Flags::ECT.with(Flags::CWR));
         assert_eq!(ecn.on_new_segment(), Flags::ECT);
         assert_eq!(ecn.retransmission(true), Flags::ECT.with(Flags::RETRANSMITTED));
     }
 
     #[test]
-    fn without_ecn_nothing_is_told() {
+    fn without_ecn_nothing_is_reported() {
         let mut ecn = EcnSender::new(Flags::NONE);
         ecn.on_reduction();
         assert!(ecn.is_quiet() && !ecn.is_on());

@@ -135,7 +135,7 @@ impl RecoveryRules for RackRecovery {
         info.probe_repaired = self.rack.probe_repaired(ack, info.acked > 0, info.sacked);
     }
 
-    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: AckInfo, wire: &mut impl Wire) {
+    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire) {
         let lost = self.detect(connection, info.now);
         if selective::on_ack(self, connection, info, lost) {
             self.repair_lost(connection, info.now, info.delivered, wire);

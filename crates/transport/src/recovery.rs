@@ -43,7 +43,7 @@ impl LossRecovery {
     /// The one called for, of a sender whose control has these needs.
     #[must_use]
     pub fn new(recovery: Recovery, needs: Needs, options: &Options) -> Self {
-        // A control that is told of every delivery rules its own window in recovery.
+        // A control that asks for every delivery rules its own window in recovery.
         let proportional = !needs.deliveries;
         match recovery {
             Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => Self::Cumulative(Cumulative::new(recovery)),
@@ -128,7 +128,7 @@ pub trait RecoveryRules {
     fn on_report<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &mut AckInfo, ack: &Ack);
 
     /// Acts on an ACK that was taken in: grows the window, begins a recovery, sends, or ends one.
-    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: AckInfo, wire: &mut impl Wire);
+    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire);
 
     /// The retransmission timer expired: what is lost by that.
     fn on_timeout<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time);

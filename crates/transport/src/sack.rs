@@ -101,7 +101,8 @@ impl RecoveryRules for SackRecovery {
         self.prr.as_mut()
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller, for every ACK of most senders")]
     fn on_report<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &mut AckInfo, ack: &Ack) {
         let (now, una) = (info.now, connection.seq().una());
         let (edge, before) = (self.board.edge().max(ack.cum), self.board.sacked());
@@ -111,7 +112,8 @@ impl RecoveryRules for SackRecovery {
         info.lost = self.prr.is_some() && self.board.has_lost_above(edge);
     }
 
-    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: AckInfo, wire: &mut impl Wire) {
+    #[inline]
+    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire) {
         if !selective::on_ack(self, connection, info, info.lost) {
             return;
         }
@@ -141,6 +143,7 @@ impl RecoveryRules for SackRecovery {
     /// The scoreboard says what goes again.
     fn restart<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time, _: &mut impl Wire) {}
 
+    #[inline]
     fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
         if connection.phase() == Phase::Open {
             connection.fill_window(self, now, connection.limited_transmit(self.dupacks), wire);

@@ -11,10 +11,12 @@ use base::Time;
 use law::CongestionControl;
 
 /// Answers an ACK that shows further losses, or none. Returns whether a recovery may begin now.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "one caller for each recovery, for every ACK")]
 pub fn on_ack<C: CongestionControl>(
     recovery: &mut impl RecoveryRules,
     connection: &mut Connection<C>,
-    info: AckInfo,
+    info: &AckInfo,
     shows_loss: bool,
 ) -> bool {
     let progress = info.acked > 0;
@@ -57,6 +59,7 @@ pub fn begin_repair<C: CongestionControl>(
 }
 
 /// PRR's share of an ACK that reported `delivered` segments; `safe` as there.
+#[inline]
 fn count_delivered<C: CongestionControl>(
     recovery: &mut impl RecoveryRules,
     connection: &Connection<C>,
@@ -70,6 +73,7 @@ fn count_delivered<C: CongestionControl>(
 }
 
 /// Segments that may leave now while losses are repaired.
+#[inline]
 pub fn room<C: CongestionControl>(recovery: &mut impl RecoveryRules, connection: &Connection<C>) -> u32 {
     let in_flight = recovery.in_flight(connection.seq());
     let window = match recovery.prr() {

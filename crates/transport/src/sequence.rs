@@ -151,6 +151,29 @@ impl SequenceSpace {
         again
     }
 
+    /// The first segment outstanding is acknowledged.
+    #[inline]
+    pub fn acknowledge_one(&mut self) {
+        debug_assert!(self.una < self.nxt);
+        self.una += 1;
+    }
+
+    /// One past the last segment that a window of so many lets leave.
+    #[inline]
+    #[must_use]
+    pub fn end_of_window(&self, window: u32) -> u32 {
+        self.una.saturating_add(window).min(self.data_end)
+    }
+
+    /// The next segment leaves for the first time.
+    #[inline]
+    pub fn send_new(&mut self) -> u32 {
+        debug_assert!(!self.is_going_back() && self.nxt < self.data_end);
+        self.nxt += 1;
+        self.high = self.nxt;
+        self.nxt - 1
+    }
+
     /// `acks` ACKs for the next segment each, every one of which released one new segment.
     #[inline]
     pub fn slide(&mut self, acks: u32) {
@@ -321,6 +344,14 @@ mod tests {
         assert_eq!((next.base(), next.una(), next.nxt(), next.high(), next.data_end()), (5, 5, 5, 5, 10));
         assert!(!next.accepts(4) && !next.is_pristine());
         assert_eq!(SequenceSpace::after(&sent(4, 4), u32::MAX).data_end(), NO_SEGMENT - 1);
+    }
+
+    #[test]
+    fn a_window_ends_with_the_data() {
+        let mut seq = sent(4, 10);
+        seq.acknowledge_one();
+        assert_eq!([0, 4, 9, 10, u32::MAX].map(|window| seq.end_of_window(window)), [1, 5, 10, 10, 10]);
+        assert_eq!((seq.send_new(), seq.nxt(), seq.high()), (4, 5, 5));
     }
 
     #[test]

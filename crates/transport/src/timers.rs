@@ -14,25 +14,27 @@ pub struct Timers {
     reorder: Time,
     /// The tail-loss probe leaves.
     probe: Time,
+    /// The earliest of the last three: most senders have none of them.
+    other: Time,
 }
 
 impl Timers {
     /// None runs.
     #[must_use]
     pub fn new() -> Self {
-        Self { rto: Time::NEVER, pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER }
+        Self { rto: Time::NEVER, pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER, other: Time::NEVER }
     }
 
     /// When the first of them expires.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
-        self.rto.min(self.other())
+        self.rto.min(self.other)
     }
 
     #[inline]
-    fn other(&self) -> Time {
-        self.pacing.min(self.reorder).min(self.probe)
+    fn update(&mut self) {
+        self.other = self.pacing.min(self.reorder).min(self.probe);
     }
 
     /// When the retransmission timer expires.
@@ -60,17 +62,20 @@ impl Timers {
     #[inline]
     pub fn set_pacing(&mut self, at: Time) {
         self.pacing = at;
+        self.update();
     }
 
     /// RACK judges segments again at `at`.
     pub fn set_reorder(&mut self, at: Time) {
         self.reorder = at;
+        self.update();
     }
 
     /// The probe leaves at `at`.
     #[inline]
     pub fn set_probe(&mut self, at: Time) {
         self.probe = at;
+        self.update();
     }
 
     /// Whether the retransmission timer has expired.
@@ -81,11 +86,11 @@ impl Timers {
 
     /// Which of the other timers have expired, if any has. The pacing timer stops by that; RACK resets its own.
     pub fn take_others_due(&mut self, now: Time) -> Option<Due> {
-        if now < self.other() {
+        if now < self.other {
             return None;
         }
         if self.pacing <= now {
-            self.pacing = Time::NEVER;
+            self.set_pacing(Time::NEVER);
         }
         Some(Due { reorder: self.reorder <= now, probe: self.probe <= now })
     }

@@ -5,6 +5,7 @@
 //! is asked on every ACK, each costs the law and what it releases (`plain`).
 
 use super::Connection;
+use crate::departures::Departures;
 use crate::optional::OptionalState;
 use crate::recovery::{LossRecovery, RecoveryRules};
 use crate::{Phase, Wire};
@@ -122,7 +123,7 @@ impl<C: CongestionControl> Connection<C> {
                 ack.rtt = Some(rtt);
                 (ack.round_start, ack.srtt, ack.min_rtt) = (true, self.rtt.srtt(), self.rtt.min());
             }
-            if keeps_departures && let Some(left) = self.departures(recovery).and_then(|departures| departures.pop()) {
+            if keeps_departures && let Some(left) = self.departures(recovery).and_then(Departures::pop) {
                 let rtt = now - left.time();
                 self.rtt.observe(rtt);
                 recovery.on_plain_acks(una, left.time(), rtt);
@@ -131,15 +132,15 @@ impl<C: CongestionControl> Connection<C> {
                 }
                 ack.min_rtt = self.rtt.min();
             }
-            self.seq.acknowledge(una + 1);
+            self.seq.acknowledge_one();
             ack.now = now;
             ack.in_flight = f64::from(before);
             ack.delivered = u64::from(self.seq.acknowledged());
             ack.cwnd_limited = before >= self.control.cwnd() as u32;
             self.control.on_ack(&ack);
             (ack.rtt, ack.round_start) = (None, false);
-            let window = self.window();
-            while self.seq.outstanding() < window && self.seq.unsent() > 0 {
+            let end = self.seq.end_of_window(self.window());
+            while self.seq.nxt() < end {
                 self.transmit_plain(recovery, now, flags, keeps_departures, wire);
             }
             wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt());
@@ -151,10 +152,7 @@ impl<C: CongestionControl> Connection<C> {
 
     /// When segments left, wherever that is kept.
     #[inline]
-    fn departures<'a>(
-        &'a mut self,
-        recovery: &'a mut impl RecoveryRules,
-    ) -> Option<&'a mut crate::departures::Departures> {
+    fn departures<'a>(&'a mut self, recovery: &'a mut impl RecoveryRules) -> Option<&'a mut Departures> {
         recovery.departures().or_else(|| self.optional.as_deref_mut().and_then(OptionalState::departures))
     }
 
@@ -168,8 +166,7 @@ impl<C: CongestionControl> Connection<C> {
         keeps_departures: bool,
         wire: &mut impl Wire,
     ) {
-        let seq = self.seq.take_next();
-        self.seq.on_transmit(seq);
+        let seq = self.seq.send_new();
         self.timed.begin(now, seq);
         self.counters.sent += 1;
         if keeps_departures && let Some(departures) = self.departures(recovery) {
