@@ -15,8 +15,6 @@ impl Flags {
     pub const ECT: Self = Self(1);
     /// Congestion experienced, set by a router on an ECT packet (RFC 3168).
     pub const CE: Self = Self(2);
-    /// Congestion echo, on ACKs (RFC 3168).
-    pub const ECE: Self = Self(4);
     /// Congestion window reduced, on data (RFC 3168).
     pub const CWR: Self = Self(8);
     /// This packet is an acknowledgement.

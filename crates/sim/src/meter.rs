@@ -145,7 +145,7 @@ impl FlowMeter {
     pub fn sample<C: CongestionControl>(&mut self, at: Time, marks: &Marks, sender: &Sender<C>) {
         let (cwnd, srtt) = (sender.control().cwnd(), sender.rtt().srtt().as_secs());
         // A flow that has not started, or is done, has no window.
-        if at >= marks.warmup && sender.counters.sent > 0 && !sender.is_done() {
+        if at >= marks.warmup && sender.counters().sent > 0 && !sender.is_done() {
             self.cwnd_sum += cwnd;
             self.cwnd_count += 1;
             if srtt > 0.0 {

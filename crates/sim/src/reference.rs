@@ -312,9 +312,9 @@ impl Engine {
             Event::Timer(f) => {
                 let sender = &self.endpoints[f].tcp().sender;
                 if sender.deadline() == now {
-                    let timeouts = sender.counters.timeouts;
+                    let timeouts = sender.counters().timeouts;
                     self.with_sender(now, f, |sender, out| sender.on_timer(now, out));
-                    if self.endpoints[f].tcp().sender.counters.timeouts > timeouts {
+                    if self.endpoints[f].tcp().sender.counters().timeouts > timeouts {
                         self.trace(now, f, true);
                     }
                 }

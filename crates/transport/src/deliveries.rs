@@ -94,8 +94,8 @@ impl Deliveries {
         self.first = cum;
     }
 
-    /// Tells `control` that the sender takes `segments` for lost.
-    pub fn tell(&mut self, segments: impl Iterator<Item = u32>, now: Time, control: &mut impl CongestionControl) {
+    /// The sender takes `segments` for lost: reports each to `control`.
+    pub fn on_lost(&mut self, segments: impl Iterator<Item = u32>, now: Time, control: &mut impl CongestionControl) {
         for seq in segments {
             if let Some(lost) = self.lost(seq, now) {
                 control.on_lost(&lost);

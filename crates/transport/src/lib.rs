@@ -1,21 +1,29 @@
 //! TCP: the sender and the receiver of one connection, driven by whoever owns the network and the time.
 
 mod ack;
+mod connection;
 mod cumulative;
 mod deliveries;
 mod departures;
-mod extra;
+mod ecn;
+mod optional;
 mod options;
+mod pacing;
 mod prr;
 mod rack;
-mod rack_repair;
+mod rack_recovery;
 mod ranges;
 mod receiver;
+mod recovery;
 mod rtt;
-mod runs;
+mod sack;
 mod scoreboard;
 mod selective;
 mod sender;
+mod sequence;
+#[cfg(test)]
+mod testing;
+mod timers;
 
 pub use ack::{Ack, MAX_BLOCKS};
 pub use options::{Ecn, Options, Recovery};

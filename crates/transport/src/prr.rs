@@ -17,7 +17,7 @@ pub struct Prr {
     /// `prr_out`.
     out: u32,
     /// How many may be in the network.
-    pub cwnd: u32,
+    cwnd: u32,
 }
 
 impl Prr {
@@ -25,6 +25,12 @@ impl Prr {
     #[must_use]
     pub fn new(flight: u32, in_flight: u32) -> Self {
         Self { flight: flight.max(1), delivered: 0, out: 0, cwnd: in_flight }
+    }
+
+    /// How many segments may be in the network.
+    #[must_use]
+    pub fn cwnd(&self) -> u32 {
+        self.cwnd
     }
 
     /// An ACK reports `delivered` segments as arrived and leaves `in_flight` in the network; `safe` says whether it moved

@@ -14,15 +14,16 @@ use crate::scoreboard::DUP_THRESH;
 use base::{Span, Time};
 use std::collections::VecDeque;
 
-/// What RACK-TLP knows of one connection, beside when its segments left.
+/// What RACK-TLP knows of one connection.
 #[derive(Clone, Debug)]
 pub struct Rack {
+    departures: Departures,
     runs: Ranges,
     sacked: u32,
     /// Lost and not sent since.
     lost: u32,
-    /// Taken for lost since somebody looked.
-    pub newly_lost: Vec<u32>,
+    /// Taken for lost since the last [`Self::take_newly_lost`].
+    newly_lost: Vec<u32>,
     /// First transmissions of segments below this are judged: delivered, lost, or sent again.
     cursor: u32,
     /// Retransmissions in the order sent; those since delivered, lost or sent again are skipped.
@@ -35,10 +36,6 @@ pub struct Rack {
     rtt: Span,
     /// `RACK.reo_wnd`, as of the last ACK.
     window: Span,
-    /// When the reordering timer expires.
-    pub reorder_at: Time,
-    /// When the probe leaves.
-    pub probe_at: Time,
     /// `TLP.end_seq` and `TLP.is_retrans` of the probe that is out.
     probe: Option<(u32, bool)>,
     /// Whether there was a round-trip sample since the last probe, or at all.
@@ -52,6 +49,7 @@ impl Rack {
     #[must_use]
     pub fn new(delayed_ack: (u32, Span)) -> Self {
         Self {
+            departures: Departures::default(),
             runs: Ranges::default(),
             sacked: 0,
             lost: 0,
@@ -62,8 +60,6 @@ impl Rack {
             latest: (Time::ZERO, 0),
             rtt: Span::ZERO,
             window: Span::ZERO,
-            reorder_at: Time::NEVER,
-            probe_at: Time::NEVER,
             probe: None,
             timed: false,
             delayed_ack,
@@ -73,6 +69,13 @@ impl Rack {
     /// Nothing has left yet, and numbers begin at `first`.
     pub fn begin_at(&mut self, first: u32) {
         self.cursor = first;
+        self.departures.begin_at(first);
+    }
+
+    /// When segments left.
+    #[inline]
+    pub fn departures(&mut self) -> &mut Departures {
+        &mut self.departures
     }
 
     /// SACKed segments above `una`.
@@ -100,27 +103,19 @@ impl Rack {
         self.sacked == 0 && self.lost == 0 && self.probe.is_none()
     }
 
-    /// Steps 1 to 3: takes in an ACK, before `departures` forgets what it acknowledges. `una` is the value before it.
-    /// Returns how many segments it SACKs for the first time, and tells `fresh` which.
-    pub fn update(
-        &mut self,
-        now: Time,
-        una: u32,
-        ack: &Ack,
-        min_rtt: Span,
-        departures: &Departures,
-        mut fresh: impl FnMut(u32, u32),
-    ) -> u32 {
+    /// Steps 1 to 3: takes in an ACK. `una` is the value before it. Returns how many segments it SACKs for the first time, and
+    /// calls `on_new` with them.
+    pub fn update(&mut self, now: Time, una: u32, ack: &Ack, min_rtt: Span, mut on_new: impl FnMut(u32, u32)) -> u32 {
         let mut runs = std::mem::take(&mut self.runs);
         if ack.cum > una {
-            // What was SACKed before is no news.
+            // What was SACKed before is not new.
             let mut seq = una;
             while seq < ack.cum {
                 if let Some((_, end)) = runs.find(seq) {
                     seq = end;
                     continue;
                 }
-                self.delivered(now, seq, min_rtt, departures);
+                self.delivered(now, seq, min_rtt);
                 seq += 1;
             }
             self.sacked -= runs.remove_below(ack.cum);
@@ -130,20 +125,23 @@ impl Rack {
             if end > ack.cum {
                 runs.insert(start.max(ack.cum), end, |s, e| {
                     new += e - s;
-                    fresh(s, e);
+                    on_new(s, e);
                     for seq in s..e {
-                        self.delivered(now, seq, min_rtt, departures);
+                        self.delivered(now, seq, min_rtt);
                     }
                 });
             }
         }
         self.runs = runs;
         self.sacked += new;
+        if ack.cum > una {
+            self.departures.advance(ack.cum);
+        }
         new
     }
 
-    fn delivered(&mut self, now: Time, seq: u32, min_rtt: Span, departures: &Departures) {
-        let Some(departure) = departures.get(seq) else { return };
+    fn delivered(&mut self, now: Time, seq: u32, min_rtt: Span) {
+        let Some(departure) = self.departures.get(seq) else { return };
         self.lost -= u32::from(departure.lost());
         let rtt = now - departure.time();
         self.timed |= !departure.again();
@@ -159,55 +157,57 @@ impl Rack {
 
     /// ACKs in a row, each of one segment sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later.
     #[inline]
-    pub fn take(&mut self, seq: u32, left: Time, rtt: Span) {
+    pub fn on_plain_acks(&mut self, seq: u32, left: Time, rtt: Span) {
         self.latest = (left, seq);
         self.rtt = rtt;
         self.timed = true;
     }
 
-    /// Steps 4 and 5: marks what is lost by now, and sets the reordering timer for what may be soon.
+    /// What was taken for lost since the last call.
+    pub fn take_newly_lost(&mut self) -> std::vec::Drain<'_, u32> {
+        self.newly_lost.drain(..)
+    }
+
+    /// Steps 4 and 5: marks what is lost by now; returns when the reordering timer has to expire for what may be soon.
     pub fn detect(
         &mut self,
         now: Time,
         (una, nxt): (u32, u32),
         recovering: bool,
         (srtt, min_rtt): (Span, Span),
-        departures: &mut Departures,
-    ) {
+    ) -> Time {
         let patient = !(recovering || self.sacked >= DUP_THRESH);
         let window = if patient { Span(min_rtt.0 / 4).min(srtt) } else { Span::ZERO };
         self.window = window;
-        self.reorder_at = Time::NEVER;
-        while let Some((left, seq, again)) = self.earliest(una, nxt, departures) {
+        while let Some((left, seq, again)) = self.earliest(una, nxt) {
             if (left, seq) >= self.latest {
                 break;
             }
             let judged_at = left + self.rtt + window;
             if judged_at > now {
                 // All that left before the latest arrival is judged together, when the last of it is due.
-                self.reorder_at = self.latest.0 + self.rtt + window;
-                break;
+                return self.latest.0 + self.rtt + window;
             }
-            self.lose(seq, again, departures);
+            self.lose(seq, again);
         }
+        Time::NEVER
     }
 
     /// The timer expired (Section 6.3): the first segment is lost, and whatever is overdue.
-    pub fn on_timeout(&mut self, now: Time, (una, nxt): (u32, u32), departures: &mut Departures) {
-        (self.reorder_at, self.probe_at) = (Time::NEVER, Time::NEVER);
+    pub fn on_timeout(&mut self, now: Time, (una, nxt): (u32, u32)) {
         self.forget_probe();
-        while let Some((left, seq, again)) = self.earliest(una, nxt, departures)
+        while let Some((left, seq, again)) = self.earliest(una, nxt)
             && left + self.rtt + self.window <= now
         {
-            self.lose(seq, again, departures);
+            self.lose(seq, again);
         }
-        if una < nxt && departures.lose(una) {
+        if una < nxt && self.departures.lose(una) {
             self.count_lost(una);
         }
     }
 
     /// The earliest departure whose segment is neither delivered nor taken for lost: when, which, and whether again.
-    fn earliest(&mut self, una: u32, nxt: u32, departures: &Departures) -> Option<(Time, u32, bool)> {
+    fn earliest(&mut self, una: u32, nxt: u32) -> Option<(Time, u32, bool)> {
         self.cursor = self.cursor.max(una);
         let first = loop {
             if self.cursor >= nxt {
@@ -217,7 +217,7 @@ impl Rack {
                 self.cursor = end;
                 continue;
             }
-            match departures.get(self.cursor) {
+            match self.departures.get(self.cursor) {
                 Some(departure) if !departure.again() && !departure.lost() => {
                     break Some((departure.time(), self.cursor, false));
                 }
@@ -226,7 +226,7 @@ impl Rack {
         };
         let again = loop {
             let Some(&(left, seq)) = self.rexmits.front() else { break None };
-            let current = departures.get(seq).filter(|d| d.time() == left && !d.lost());
+            let current = self.departures.get(seq).filter(|d| d.time() == left && !d.lost());
             if current.is_some() && seq >= una && self.runs.find(seq).is_none() {
                 break Some((left, seq, true));
             }
@@ -235,13 +235,13 @@ impl Rack {
         first.into_iter().chain(again).min()
     }
 
-    fn lose(&mut self, seq: u32, again: bool, departures: &mut Departures) {
+    fn lose(&mut self, seq: u32, again: bool) {
         if again {
             self.rexmits.pop_front();
         } else {
             self.cursor = seq + 1;
         }
-        if departures.lose(seq) {
+        if self.departures.lose(seq) {
             self.count_lost(seq);
         }
     }
@@ -253,7 +253,7 @@ impl Rack {
     }
 
     /// The lowest segment that is lost and not sent since.
-    pub fn next_lost(&mut self, una: u32, nxt: u32, departures: &Departures) -> Option<u32> {
+    pub fn next_lost(&mut self, una: u32, nxt: u32) -> Option<u32> {
         if self.lost == 0 {
             self.hint = u32::MAX;
             return None;
@@ -262,7 +262,7 @@ impl Rack {
         while seq < nxt {
             if let Some((_, end)) = self.runs.find(seq) {
                 seq = end;
-            } else if departures.get(seq).is_some_and(Departure::lost) {
+            } else if self.departures.get(seq).is_some_and(Departure::lost) {
                 self.hint = seq;
                 return Some(seq);
             } else {
@@ -272,19 +272,19 @@ impl Rack {
         None
     }
 
-    /// Segment `seq` is sent again, at `now`; `was_lost` says whether it had been taken for lost.
-    pub fn on_retransmit(&mut self, now: Time, seq: u32, was_lost: bool) {
-        self.lost -= u32::from(was_lost);
+    /// Segment `seq` is about to be sent again, at `now`.
+    pub fn on_retransmit(&mut self, now: Time, seq: u32) {
+        self.lost -= u32::from(self.departures.get(seq).is_some_and(Departure::lost));
         self.rexmits.push_back((now, seq));
     }
 
     /// Section 7.2: when the probe should leave, if nothing else happens to the `flight` segments outstanding: at
     /// `rto_at` at the latest, and never without a round-trip sample since the last probe (7.3).
     #[inline]
-    pub fn arm_probe(&mut self, now: Time, flight: u32, srtt: Span, rto_at: Time) {
+    pub fn probe_at(&self, now: Time, flight: u32, srtt: Span, rto_at: Time) -> Time {
         let (together, delay) = self.delayed_ack;
         let wait = Span(2 * srtt.0) + if flight < together { delay } else { Span::ZERO };
-        self.probe_at = if self.timed { (now + wait).min(rto_at) } else { Time::NEVER };
+        if self.timed { (now + wait).min(rto_at) } else { Time::NEVER }
     }
 
     /// Section 7.1: a recovery begins, and what the probe was about is repaired in it.
@@ -302,11 +302,10 @@ impl Rack {
     /// The probe left; `again` if it is a retransmission.
     pub fn on_probe(&mut self, nxt: u32, again: bool) {
         self.probe = Some((nxt, again));
-        self.probe_at = Time::NEVER;
         self.timed = false;
     }
 
-    /// Section 7.4: whether the ACK tells that the probe repaired a loss that nobody else noticed.
+    /// Section 7.4: whether the ACK says that the probe repaired a loss that nobody else noticed.
     pub fn probe_repaired(&mut self, ack: &Ack, progress: bool, sacked: u32) -> bool {
         let Some((end, again)) = self.probe else { return false };
         if ack.cum < end {

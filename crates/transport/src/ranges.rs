@@ -55,7 +55,7 @@ impl Ranges {
         }
     }
 
-    /// Adds `[start, end)`, which is not empty; `on_new` is told each part that was not there. Returns the run that now
+    /// Adds `[start, end)`, which is not empty; `on_new` is called with each part that was not there. Returns the run that now
     /// holds it.
     #[inline]
     pub fn insert(&mut self, start: u32, end: u32, mut on_new: impl FnMut(u32, u32)) -> (u32, u32) {

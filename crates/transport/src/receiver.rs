@@ -30,7 +30,7 @@ pub struct Receiver {
     pending: u32,
     deadline: Time,
     echo: bool,
-    /// Whether each ACK tells the marks of just the segments that it acknowledges.
+    /// Whether each ACK reports the marks of just the segments that it acknowledges.
     every_mark: bool,
     /// Whether ACKs carry SACK blocks, and how many are needed.
     sack_blocks: usize,

@@ -4,7 +4,8 @@
 //! segment is timed at a time, never one that was sent twice (Karn's rule, Section 3).
 //! Differs from ns-2: samples are exact, not counted in timer ticks; the granularity rounds the timeout up.
 
-use base::Span;
+use crate::sequence::NO_SEGMENT;
+use base::{Span, Time};
 
 /// The longest timeout (RFC 6298, 2.5 allows a maximum of at least 60 seconds).
 const MAX_RTO: Span = Span::secs(60);
@@ -90,6 +91,61 @@ impl Rtt {
     }
 }
 
+/// The one segment that is being timed, if any, and since when.
+#[derive(Clone, Copy, Debug)]
+pub struct TimedSegment {
+    /// `NO_SEGMENT` for none: half the size of an option, which every flow would pay for.
+    seq: u32,
+    since: Time,
+}
+
+impl TimedSegment {
+    /// None is being timed.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { seq: NO_SEGMENT, since: Time::ZERO }
+    }
+
+    /// `seq` leaves: it is timed from now on, unless another is.
+    #[inline]
+    pub fn begin(&mut self, now: Time, seq: u32) {
+        if self.seq == NO_SEGMENT {
+            (self.seq, self.since) = (seq, now);
+        }
+    }
+
+    /// It will give no sample.
+    #[inline]
+    pub fn cancel(&mut self) {
+        self.seq = NO_SEGMENT;
+    }
+
+    /// Nor will it if it is `seq` or later (Karn: `seq` is sent again).
+    #[inline]
+    pub fn cancel_from(&mut self, seq: u32) {
+        if seq <= self.seq {
+            self.cancel();
+        }
+    }
+
+    /// Everything below `cum` is acknowledged. Returns the round-trip time, if that completes one.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, cum: u32) -> Option<Span> {
+        if self.seq == NO_SEGMENT || cum <= self.seq {
+            return None;
+        }
+        self.cancel();
+        Some(now - self.since)
+    }
+
+    /// How many segments from `una` on are before it, if there is one.
+    #[inline]
+    #[must_use]
+    pub fn distance(self, una: u32) -> Option<u32> {
+        (self.seq != NO_SEGMENT).then(|| self.seq - una)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,5 +175,21 @@ mod tests {
         assert_eq!(rtt.rto(), Span::secs(60));
         rtt.sample(Span::millis(44));
         assert_eq!(rtt.rto(), Span::millis(200));
+    }
+
+    #[test]
+    fn one_segment_is_timed_at_a_time_and_none_that_is_sent_twice() {
+        let mut timed = TimedSegment::none();
+        assert_eq!((timed.distance(0), timed.on_ack(Time(9), 5)), (None, None));
+        timed.begin(Time(10), 3);
+        timed.begin(Time(20), 4);
+        assert_eq!(timed.distance(1), Some(2));
+        timed.cancel_from(4);
+        assert_eq!(timed.on_ack(Time(50), 3), None, "3 is not acknowledged by that");
+        assert_eq!(timed.on_ack(Time(50), 4), Some(Span(40)));
+        assert_eq!(timed.on_ack(Time(60), 5), None, "once");
+        timed.begin(Time(70), 8);
+        timed.cancel_from(8);
+        assert_eq!(timed.on_ack(Time(90), 9), None);
     }
 }

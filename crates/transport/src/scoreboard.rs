@@ -33,21 +33,21 @@ impl Scoreboard {
         *self = Self { edge: first, rexmitted: first, ..Self::default() };
     }
 
-    /// Takes in an ACK; `una` is the value before it. Returns how many segments it SACKs for the first time, and tells
-    /// `fresh` which.
+    /// Takes in an ACK; `una` is the value before it. Returns how many segments it SACKs for the first time, and calls
+    /// `on_new` with them.
     #[inline]
-    pub fn update(&mut self, una: u32, ack: &Ack, mut fresh: impl FnMut(u32, u32)) -> u32 {
+    pub fn update(&mut self, una: u32, ack: &Ack, mut on_new: impl FnMut(u32, u32)) -> u32 {
         if ack.cum > una {
             self.advance(una, ack.cum);
         }
         let (mut new, mut below_edge, mut filled) = (0, 0, 0);
         let (edge, rexmitted) = (self.edge, self.rexmitted);
         for &(start, end) in ack.blocks() {
-            // Blocks at or below `cum` are a duplicate's (RFC 2883); nothing is learnt from them.
+            // Blocks at or below `cum` are a duplicate's (RFC 2883); they say nothing new.
             if end > ack.cum {
                 self.runs.insert(start.max(ack.cum), end, |s, e| {
                     new += e - s;
-                    fresh(s, e);
+                    on_new(s, e);
                     below_edge += e.min(edge).saturating_sub(s);
                     filled += e.min(rexmitted).saturating_sub(s);
                 });

@@ -44,7 +44,7 @@ fn with_fewer_a_quarter_of_the_round_trip_passes_first() {
     assert_eq!(sent[0], again(1), "the timer finds the first hole lost");
     assert_eq!(bench.sender.phase(), Phase::Recovery);
     assert_eq!(bench.now, left + Span::millis(26));
-    assert_eq!(bench.sender.counters.timeouts, 0);
+    assert_eq!(bench.sender.counters().timeouts, 0);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_lost_retransmission_is_found_without_a_timeout() {
             resent |= sent.contains(&again(1));
         }
         assert_eq!(resent, found, "{recovery:?}");
-        assert_eq!(bench.sender.counters.loss_events, 1, "one reduction for one window");
+        assert_eq!(bench.sender.counters().loss_events, 1, "one reduction for one window");
     }
 }
 
@@ -74,12 +74,12 @@ fn a_probe_after_two_round_trips_finds_what_the_tail_lost() {
     let acked = bench.now;
     assert_eq!(bench.time_out(), vec![again(9)], "7.3: the last segment, as there is no new one");
     assert_eq!(bench.now, acked + Span::millis(200));
-    assert_eq!(bench.sender.counters.timeouts, 0);
+    assert_eq!(bench.sender.counters().timeouts, 0);
     // The probe's SACK shows that 8, sent long before, is lost.
     assert_eq!(bench.ack(100, 8, &[(9, 10)]), vec![again(8)]);
     assert_eq!(bench.sender.phase(), Phase::Recovery);
     bench.ack(100, 10, &[]);
-    assert!(bench.sender.is_done() && bench.sender.counters.timeouts == 0);
+    assert!(bench.sender.is_done() && bench.sender.counters().timeouts == 0);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_probe_prefers_new_data_and_is_sent_once() {
     assert_eq!(bench.time_out(), new(nxt..nxt + 1), "beyond the window");
     // 7.3: the retransmission timer follows, not another probe.
     let sent = bench.time_out();
-    assert_eq!((sent[0], bench.sender.counters.timeouts), (again(1), 1));
+    assert_eq!((sent[0], bench.sender.counters().timeouts), (again(1), 1));
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn a_probe_that_repaired_the_loss_itself_still_costs_the_window() {
     assert_eq!(sent, vec![again(nxt - 1)]);
     let before = bench.cwnd();
     bench.ack(100, nxt, &[]);
-    assert_eq!(bench.sender.counters.loss_events, 0, "not known yet: the original may have arrived late");
+    assert_eq!(bench.sender.counters().loss_events, 0, "not known yet: the original may have arrived late");
     bench.ack(100, nxt + 1, &[]);
-    assert_eq!(bench.sender.counters.loss_events, 1);
+    assert_eq!(bench.sender.counters().loss_events, 1);
     assert!(bench.cwnd() < before);
 }
 
@@ -125,7 +125,7 @@ fn a_probe_that_was_not_needed_costs_nothing() {
     // 7.4.2: the duplicate says that both copies arrived.
     bench.ack(1, nxt, &[]);
     bench.ack(100, nxt + 1, &[]);
-    assert_eq!(bench.sender.counters.loss_events, 0);
+    assert_eq!(bench.sender.counters().loss_events, 0);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn after_a_timeout_only_what_is_overdue_counts_as_lost() {
     bench.time_out();
     let probed = bench.sender.nxt();
     let sent = bench.time_out();
-    assert_eq!(bench.sender.counters.timeouts, 1);
+    assert_eq!(bench.sender.counters().timeouts, 1);
     assert_eq!(sent, vec![again(1)], "the window is one segment");
     assert_eq!(bench.sender.in_flight(), 1, "all others are lost");
     assert_eq!(bench.ack(100, 2, &[])[0], again(2));
@@ -179,7 +179,7 @@ fn a_probe_whose_loss_a_recovery_repairs_is_forgotten() {
     assert_eq!(bench.sender.phase(), Phase::Recovery);
     bench.ack(100, nxt, &[]);
     bench.ack(100, nxt + 1, &[]);
-    assert_eq!(bench.sender.counters.loss_events, 1);
+    assert_eq!(bench.sender.counters().loss_events, 1);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn there_is_no_probe_before_the_first_round_trip_sample() {
     // RFC 8985, 7.3: the whole initial window is lost; the retransmission timer repairs it after a second.
     let mut bench = Bench::with(Recovery::Rack, &Options { initial_window: 4, ..Options::default() });
     assert_eq!(bench.time_out()[0], again(0));
-    assert_eq!(bench.sender.counters.timeouts, 1);
+    assert_eq!(bench.sender.counters().timeouts, 1);
 }
 
 #[test]

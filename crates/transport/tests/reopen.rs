@@ -119,15 +119,15 @@ fn nothing_of_a_transfer_is_left_in_the_next_but_its_counters() {
         pair.way.0.clear();
         now = pair.ring();
         now = pair.complete(now);
-        let before = pair.sender.counters;
+        let before = pair.sender.counters();
         assert!(before.timeouts > 0 || before.retransmitted > 0, "{recovery:?}");
         assert_ne!(pair.sender.rto(), pair.fresh.rto(), "{recovery:?}");
         pair.way.0.clear();
         pair.open(now, 6);
         // One number is left out.
         assert_eq!((pair.first, pair.sender.una(), pair.sender.nxt()), (21, 21, 25), "{recovery:?}");
-        assert_eq!(pair.sender.counters.sent, before.sent + 4, "{recovery:?}");
-        assert_eq!(pair.sender.counters.timeouts, before.timeouts, "{recovery:?}");
+        assert_eq!(pair.sender.counters().sent, before.sent + 4, "{recovery:?}");
+        assert_eq!(pair.sender.counters().timeouts, before.timeouts, "{recovery:?}");
         assert_eq!(pair.sender.rto(), pair.fresh.rto(), "{recovery:?}");
         let gauge = |sender: &Sender<Control>| (sender.control().cwnd(), sender.control().ssthresh());
         assert_eq!(gauge(&pair.sender), (4.0, 9.0), "{recovery:?}");

@@ -77,7 +77,7 @@ fn reno_leaves_recovery_at_the_first_hole_and_waits_for_the_timer_at_the_second(
         assert!(bench.ack(1, 4, &[]).iter().all(|(_, again)| !again));
     }
     assert_eq!(bench.time_out().first(), Some(&again(4)));
-    assert_eq!(bench.sender.counters.timeouts, 1);
+    assert_eq!(bench.sender.counters().timeouts, 1);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn newreno_retransmits_the_next_hole_on_a_partial_ack_and_restarts_the_timer_onc
     assert_eq!(bench.sender.deadline(), deadline, "the impatient form");
     assert_eq!(bench.sender.phase(), Phase::Recovery);
     bench.ack(100, bench.sender.nxt(), &[]);
-    assert_eq!((bench.sender.phase(), bench.sender.counters.loss_events), (Phase::Open, 1));
+    assert_eq!((bench.sender.phase(), bench.sender.counters().loss_events), (Phase::Open, 1));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn sack_fills_all_holes_in_one_round_trip() {
     assert_eq!(repaired[..2], [again(3), again(5)], "NextSeg rule 1, lowest first");
     assert!(repaired[2..].iter().all(|(_, again)| !again), "then new data: {repaired:?}");
     bench.ack(100, 23, &[]);
-    assert_eq!((bench.sender.phase(), bench.sender.counters.loss_events), (Phase::Open, 1));
+    assert_eq!((bench.sender.phase(), bench.sender.counters().loss_events), (Phase::Open, 1));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn one_echo_in_a_window_reduces_it() {
     let mut echo = |cum| {
         bench.now += Span::millis(1);
         bench.call(|sender, now, sent| sender.on_ack(now, &Ack::new(cum, &[], true), sent));
-        bench.sender.counters.loss_events
+        bench.sender.counters().loss_events
     };
     assert_eq!((echo(1), echo(2), echo(9)), (1, 1, 1), "RFC 3168, 6.1.2");
     assert_eq!(echo(12), 2);

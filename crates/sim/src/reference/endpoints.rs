@@ -38,7 +38,7 @@ impl Endpoints {
     /// The sender's counters, and what the receiver has in order; of datagrams, what was sent and delivered.
     pub fn counters(&self) -> (Counters, u32) {
         match &self.plan {
-            FlowPlan::Tcp(tcp) => (tcp.sender.counters, tcp.receiver.delivered()),
+            FlowPlan::Tcp(tcp) => (tcp.sender.counters(), tcp.receiver.delivered()),
             FlowPlan::Datagrams(_) => {
                 (Counters { sent: u64::from(self.datagrams_sent), ..Counters::default() }, self.datagrams_delivered)
             }

@@ -208,11 +208,11 @@ impl<O: Observer> TcpFlow<O> {
                     plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
                 }
                 Next::Timer => {
-                    let timeouts = self.plan.sender.counters.timeouts;
+                    let timeouts = self.plan.sender.counters().timeouts;
                     let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
                     plan.sender.on_timer(now, &mut wire);
                     if let Some(trace) = trace
-                        && plan.sender.counters.timeouts > timeouts
+                        && plan.sender.counters().timeouts > timeouts
                     {
                         trace.record(now, &plan.sender, true);
                     }
@@ -431,7 +431,7 @@ impl<O: Observer> TcpFlow<O> {
         }
         if self.sender_warm <= now {
             self.sender_warm = Time::NEVER;
-            self.meter.sender_warm(self.plan.sender.counters);
+            self.meter.sender_warm(self.plan.sender.counters());
         }
         let next = if self.next_sample < marks.end { self.next_sample } else { Time::NEVER };
         self.next_mark = next.min(self.sender_warm);
@@ -459,7 +459,7 @@ impl<O: Observer> TcpFlow<O> {
             self.meter.receiver_warm(self.plan.receiver.delivered());
         }
         let delivered = u64::from(self.plan.receiver.delivered());
-        let counters = self.plan.sender.counters;
+        let counters = self.plan.sender.counters();
         FlowResult {
             in_flight,
             sent: counters.sent,

@@ -1,0 +1,487 @@
+//! What a sender keeps and does whatever its recovery: sequence numbers, window, timers, round-trip times, the sending of a
+//! segment. The recoveries ([`crate::recovery`]) call it; nothing of it is open to them but through its methods.
+//!
+//! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN).
+
+mod runs;
+
+use crate::ecn::EcnSender;
+use crate::optional::OptionalState;
+use crate::recovery::RecoveryRules;
+use crate::rtt::TimedSegment;
+use crate::sequence::SequenceSpace;
+use crate::timers::{Due, Timers};
+use crate::{Ack, Counters, DUP_THRESH, Options, Phase, Rtt, Wire};
+use base::{Span, Time};
+use law::{AckSample, CongestionControl, CongestionEvent, Signal};
+
+/// What an acknowledgement says, before any recovery has made something of it.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what an ACK may say besides numbers")]
+pub struct AckInfo {
+    pub now: Time,
+    /// Segments newly acknowledged.
+    pub acked: u32,
+    /// Segments newly SACKed.
+    pub sacked: u32,
+    /// Segments that it reported as arrived, cumulatively or selectively.
+    pub delivered: u32,
+    /// Whether it echoes a congestion mark.
+    pub marked: bool,
+    /// Segments in the network before it.
+    pub in_flight_before: u32,
+    /// Whether the window was what held the sender back.
+    pub limited: bool,
+    /// The round-trip sample that it gave.
+    pub rtt: Option<Span>,
+    /// Whether it acknowledged the segment being timed.
+    pub round_start: bool,
+    /// Whether it shows further losses, for recoveries that ask.
+    pub lost: bool,
+    /// Whether it says that a tail-loss probe repaired a loss that nobody else had noticed.
+    pub probe_repaired: bool,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Connection<C> {
+    seq: SequenceSpace,
+    timers: Timers,
+    timed: TimedSegment,
+    rtt: Rtt,
+    control: C,
+    phase: Phase,
+    ecn: EcnSender,
+    limited_transmit: bool,
+    receive_window: u32,
+    optional: Option<Box<OptionalState>>,
+    counters: Counters,
+}
+
+impl<C: CongestionControl> Connection<C> {
+    /// A connection of `data_end` segments on which nothing was sent. `departures` says whether the recovery keeps them.
+    pub fn new(control: C, options: &Options, data_end: u32, departures: bool) -> Self {
+        let needs = control.needs();
+        Self {
+            seq: SequenceSpace::new(data_end),
+            timers: Timers::new(),
+            timed: TimedSegment::none(),
+            rtt: Rtt::new(options.min_rto, options.rto_granularity),
+            phase: Phase::Open,
+            ecn: EcnSender::new(options.ecn.flags(needs.marks)),
+            limited_transmit: options.limited_transmit,
+            receive_window: options.receive_window.unwrap_or(u32::MAX),
+            optional: OptionalState::new(needs, control.pacing_rate().is_some(), departures),
+            control,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Takes its numbers and counters from `last`, the connection before it: `segments` with numbers after all of that one's.
+    pub fn follow(&mut self, last: &SequenceSpace, counters: Counters, segments: u32) {
+        self.seq = SequenceSpace::after(last, segments);
+        if let Some(optional) = self.optional.as_deref_mut() {
+            optional.begin_at(self.seq.base());
+        }
+        self.counters = counters;
+    }
+
+    /// The sequence numbers.
+    #[inline]
+    pub fn seq(&self) -> &SequenceSpace {
+        &self.seq
+    }
+
+    /// The congestion control.
+    #[inline]
+    pub fn control(&self) -> &C {
+        &self.control
+    }
+
+    /// The round-trip estimator.
+    #[inline]
+    pub fn rtt(&self) -> &Rtt {
+        &self.rtt
+    }
+
+    /// What the sender is busy with.
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// What has happened so far.
+    #[inline]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// When the next timer expires.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.timers.deadline()
+    }
+
+    /// When the retransmission timer expires.
+    #[inline]
+    pub fn rto_at(&self) -> Time {
+        self.timers.rto()
+    }
+
+    /// The retransmission timer expires at `at`.
+    pub fn set_rto_at(&mut self, at: Time) {
+        self.timers.set_rto(at);
+    }
+
+    /// The retransmission timer begins anew.
+    pub fn restart_rto(&mut self, now: Time) {
+        self.timers.set_rto(now + self.rtt.rto());
+    }
+
+    /// RACK judges segments again at `at`.
+    pub fn set_reorder_at(&mut self, at: Time) {
+        self.timers.set_reorder(at);
+    }
+
+    /// The tail-loss probe leaves at `at`.
+    #[inline]
+    pub fn set_probe_at(&mut self, at: Time) {
+        self.timers.set_probe(at);
+    }
+
+    /// The application has nothing more to offer than what was sent.
+    pub fn stop(&mut self) {
+        self.seq.stop();
+    }
+
+    /// The window in whole segments.
+    #[inline]
+    pub fn window(&self) -> u32 {
+        (self.control.cwnd() as u32).min(self.receive_window)
+    }
+
+    /// Whether another new segment may be sent as far as receiver and application are concerned.
+    #[inline]
+    pub fn has_new(&self) -> bool {
+        self.seq.unsent() > 0 && self.seq.outstanding() < self.receive_window
+    }
+
+    /// The application opens: the initial window leaves.
+    pub fn start(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
+        recovery.fill(self, now, wire);
+        self.arm_timers(recovery, now, true);
+    }
+
+    /// An acknowledgement arrives.
+    pub fn on_ack(&mut self, recovery: &mut impl RecoveryRules, now: Time, ack: &Ack, wire: &mut impl Wire) {
+        if !self.seq.accepts(ack.cum) {
+            return;
+        }
+        let in_flight_before = recovery.in_flight(&self.seq);
+        let rtt = self.sample(now, ack.cum);
+        let mut info = AckInfo {
+            now,
+            acked: ack.cum - self.seq.una(),
+            sacked: 0,
+            delivered: 0,
+            marked: ack.ece,
+            in_flight_before,
+            // Held back by cwnd itself: a sender that the receive window holds back must not grow it.
+            limited: self.phase != Phase::Open || in_flight_before >= self.control.cwnd() as u32,
+            rtt,
+            round_start: rtt.is_some(),
+            lost: false,
+            probe_repaired: false,
+        };
+        self.sample_departure(recovery, &mut info, ack);
+        if let Some(optional) = self.optional.as_deref_mut() {
+            optional.on_ack(ack, &info, &mut self.control);
+        }
+        recovery.on_report(self, &mut info, ack);
+        if info.acked > 0 {
+            if let Some(optional) = self.optional.as_deref_mut() {
+                optional.forget_below(ack.cum);
+            }
+            self.seq.acknowledge(ack.cum);
+            self.timers.set_rto(if self.seq.outstanding() == 0 { Time::NEVER } else { now + self.rtt.rto() });
+        }
+        recovery.on_ack(self, &info, wire);
+        if info.probe_repaired && self.phase == Phase::Open {
+            // RFC 8985, 7.4: as after a fast recovery, which is over at once. A mark in the same window is the same event.
+            self.reduce(recovery, now, Signal::Loss);
+            self.seq.mark_echo();
+            self.control.on_recovered();
+        }
+        if ack.ece && self.ecn.is_on() {
+            self.on_echo(recovery, now);
+        }
+        self.report_delivery(recovery, &info);
+        let high = self.seq.high();
+        recovery.fill(self, now, wire);
+        self.arm_timers(recovery, now, info.acked > 0 || self.seq.high() > high);
+    }
+
+    /// The timed segment may be acknowledged.
+    #[inline]
+    fn sample(&mut self, now: Time, cum: u32) -> Option<Span> {
+        let rtt = self.timed.on_ack(now, cum)?;
+        self.rtt.sample(rtt);
+        Some(rtt)
+    }
+
+    /// Where departures are kept: how long the last segment of those acknowledged was on its way.
+    #[inline]
+    fn sample_departure(&mut self, recovery: &mut impl RecoveryRules, info: &mut AckInfo, ack: &Ack) {
+        // In recovery a number may be acknowledged long after its segment arrived, and so above what is SACKed.
+        if info.acked == 0 || self.phase != Phase::Open || recovery.sacked() > 0 {
+            return;
+        }
+        let optional = self.optional.as_deref_mut();
+        let every_rtt = optional.as_ref().is_some_and(|optional| optional.every_rtt());
+        let departures = recovery.departures().or_else(|| optional?.departures());
+        if let Some(departure) = departures.and_then(|departures| departures.get(ack.cum - 1))
+            && !departure.again()
+        {
+            let rtt = info.now - departure.time();
+            self.rtt.observe(rtt);
+            if every_rtt {
+                info.rtt = Some(rtt);
+            }
+        }
+    }
+
+    /// A recovery found that segments [start, end) arrived above `una`.
+    #[inline]
+    pub fn on_sacked(&mut self, now: Time, start: u32, end: u32) {
+        if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
+            deliveries.delivered(start, end, now);
+        }
+    }
+
+    /// A recovery takes `segments` for lost.
+    #[inline]
+    pub fn on_lost(&mut self, now: Time, segments: impl Iterator<Item = u32>) {
+        if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
+            deliveries.on_lost(segments, now, &mut self.control);
+        }
+    }
+
+    /// Reports to the control what the ACK said about the rate of delivery.
+    #[inline]
+    fn report_delivery(&mut self, recovery: &impl RecoveryRules, info: &AckInfo) {
+        let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
+        let in_flight = (info.in_flight_before, recovery.in_flight(&self.seq));
+        let recovering = self.phase != Phase::Open;
+        if let Some(mut delivery) = deliveries.sample(info.now, self.rtt.min(), in_flight, recovering) {
+            if let Some(rtt) = delivery.rtt {
+                self.rtt.observe(rtt);
+                delivery.min_rtt = self.rtt.min();
+            }
+            self.control.on_delivery(&delivery);
+        }
+    }
+
+    /// A timer may have expired.
+    pub fn on_timer(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
+        if let Some(due) = self.timers.take_others_due(now) {
+            self.on_other_timers(recovery, now, due, wire);
+        }
+        if self.timers.is_rto_due(now) {
+            self.on_timeout(recovery, now, wire);
+        }
+    }
+
+    fn on_other_timers(&mut self, recovery: &mut impl RecoveryRules, now: Time, due: Due, wire: &mut impl Wire) {
+        let high = self.seq.high();
+        recovery.on_timer(self, now, due, wire);
+        recovery.fill(self, now, wire);
+        self.arm_timers(recovery, now, self.seq.high() > high);
+    }
+
+    fn on_timeout(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
+        self.counters.timeouts += 1;
+        recovery.on_timeout(self, now);
+        if self.seq.on_timeout() {
+            self.reduce(recovery, now, Signal::Timeout);
+        } else {
+            self.control.collapse();
+        }
+        self.rtt.back_off();
+        self.timed.cancel();
+        self.seq.begin_recovery();
+        self.phase = Phase::Loss;
+        self.restart_rto(now);
+        recovery.restart(self, now, wire);
+        recovery.fill(self, now, wire);
+        self.arm_timers(recovery, now, false);
+    }
+
+    /// Sets the timers that are not the retransmission timer, after everything else. `moved` says whether there was
+    /// progress or a new segment left.
+    #[inline]
+    fn arm_timers(&mut self, recovery: &mut impl RecoveryRules, now: Time, moved: bool) {
+        self.note_idle_application(recovery);
+        recovery.arm_timers(self, now, moved);
+    }
+
+    /// Where deliveries are counted: whether it is the application that holds the sender back.
+    #[inline]
+    fn note_idle_application(&mut self, recovery: &impl RecoveryRules) {
+        if self.optional.is_none() {
+            return;
+        }
+        let window = self.window();
+        let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
+        let in_flight = recovery.in_flight(&self.seq);
+        if self.seq.unsent() == 0 && !recovery.has_lost() && in_flight < window {
+            deliveries.limited_by_application(in_flight);
+        }
+    }
+
+    /// Reduces the window, once.
+    fn reduce(&mut self, recovery: &impl RecoveryRules, now: Time, signal: Signal) {
+        self.counters.loss_events += 1;
+        self.ecn.on_reduction();
+        let event = CongestionEvent {
+            now,
+            signal,
+            in_flight: f64::from(recovery.in_flight(&self.seq)),
+            delivered: self.delivered(recovery),
+            rtt: self.rtt.latest(),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+        };
+        self.control.on_congestion(&event);
+    }
+
+    /// What every fast retransmit begins with.
+    pub fn enter_recovery(&mut self, recovery: &impl RecoveryRules, now: Time) {
+        self.reduce(recovery, now, Signal::Loss);
+        self.seq.begin_recovery();
+        self.phase = Phase::Recovery;
+        // The segment being timed may be acknowledged only after the repair: its time would not be the path's.
+        self.timed.cancel();
+        self.restart_rto(now);
+    }
+
+    /// Everything lost was repaired.
+    pub fn leave_recovery(&mut self) {
+        self.phase = Phase::Open;
+        self.control.on_recovered();
+    }
+
+    /// Tahoe's fast retransmit: as after a timeout, the threshold stays.
+    pub fn collapse(&mut self) {
+        self.control.collapse();
+        self.phase = Phase::Loss;
+        self.seq.go_back();
+    }
+
+    /// Everything outstanding is sent again, in order.
+    pub fn go_back(&mut self) {
+        self.seq.go_back();
+    }
+
+    /// A congestion echo: at most one reduction per window, none while a loss is being repaired (RFC 3168, 6.1.2).
+    fn on_echo(&mut self, recovery: &impl RecoveryRules, now: Time) {
+        if self.phase == Phase::Open && self.seq.is_past_echo() {
+            self.reduce(recovery, now, Signal::Ecn);
+            self.seq.mark_echo();
+        }
+    }
+
+    /// Segments that have reached the receiver, as the sender knows.
+    #[inline]
+    pub fn delivered(&self, recovery: &impl RecoveryRules) -> u64 {
+        u64::from(self.seq.acknowledged()) + u64::from(recovery.sacked())
+    }
+
+    /// Sends what the window allows, of `inflation` segments more than cwnd, counting all that is outstanding.
+    #[inline]
+    pub fn fill_window(&mut self, recovery: &mut impl RecoveryRules, now: Time, inflation: u32, wire: &mut impl Wire) {
+        let window = self.window().saturating_add(inflation).min(self.receive_window);
+        let end = self.seq.end_of_window(window);
+        while self.seq.nxt() < end && self.may_send(now) {
+            self.transmit_next(recovery, now, wire);
+        }
+    }
+
+    /// Limited transmit: the first two of `dupacks` each release a new segment beyond the window. They say that segments have
+    /// left the network; cwnd counts those still outstanding.
+    #[inline]
+    pub fn limited_transmit(&self, dupacks: u32) -> u32 {
+        if self.limited_transmit { dupacks.min(DUP_THRESH - 1) } else { 0 }
+    }
+
+    /// Whether pacing lets a segment leave now; if not, the timer is set.
+    #[inline]
+    pub fn may_send(&mut self, now: Time) -> bool {
+        let Some(pacing) = self.optional.as_deref_mut().and_then(OptionalState::pacing) else { return true };
+        let wait = pacing.wait(now);
+        self.timers.set_pacing(wait.unwrap_or(Time::NEVER));
+        wait.is_none()
+    }
+
+    /// Sends the segment after those sent.
+    #[inline]
+    pub fn transmit_next(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
+        let seq = self.seq.take_next();
+        self.transmit(recovery, now, seq, wire);
+    }
+
+    /// Sends one segment, new or old.
+    pub fn transmit(&mut self, recovery: &mut impl RecoveryRules, now: Time, seq: u32, wire: &mut impl Wire) {
+        let flags = if self.seq.on_transmit(seq) {
+            self.counters.retransmitted += 1;
+            // Karn: an acknowledgement would not say which of the two was timed.
+            self.timed.cancel_from(seq);
+            self.ecn.retransmission(self.control.needs().marks)
+        } else {
+            self.timed.begin(now, seq);
+            self.ecn.on_new_segment()
+        };
+        self.counters.sent += 1;
+        self.timers.start_rto(now + self.rtt.rto());
+        if let Some(departures) = recovery.departures() {
+            departures.sent(seq, now);
+        }
+        if self.phase == Phase::Recovery
+            && let Some(prr) = recovery.prr()
+        {
+            prr.on_transmit();
+        }
+        if let Some(optional) = self.optional.as_deref_mut() {
+            let in_flight = recovery.in_flight(&self.seq);
+            if let Some(header) = optional.on_transmit(now, seq, in_flight, (&self.control, self.rtt.srtt())) {
+                return wire.send_with(now, seq, flags, header);
+            }
+        }
+        wire.send(now, seq, flags);
+    }
+
+    /// Grows the window by what `acked` segments earn.
+    #[inline]
+    pub fn grow(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, acked: u32) {
+        if acked == 0 {
+            return;
+        }
+        self.control.on_ack(&AckSample {
+            now: info.now,
+            acked: f64::from(acked),
+            ce_marked: if info.marked { f64::from(acked) } else { 0.0 },
+            rtt: info.rtt,
+            delivered: self.delivered(recovery),
+            round_start: info.round_start,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            in_flight: f64::from(info.in_flight_before),
+            cwnd_limited: info.limited,
+        });
+    }
+
+    /// Grows the window after a timeout, when one ACK may acknowledge much that arrived long ago: by one segment at most
+    /// (RFC 3465, Section 2.1: L = 1).
+    pub fn grow_by_one(&mut self, recovery: &impl RecoveryRules, info: &AckInfo) {
+        self.grow(recovery, info, info.acked.min(1));
+    }
+}

@@ -1,0 +1,177 @@
+//! Short ways for ACKs that come in a row while nothing is lost, SACKed or marked: the same bits as `on_ack` would give, without
+//! looking for what cannot be there.
+//!
+//! Where the law counts, or decides only at some ACKs (`law::Step`), a whole run is a few additions (`steady`). Where it
+//! is asked on every ACK, each costs the law and what it releases (`plain`).
+
+use super::Connection;
+use crate::departures::Departures;
+use crate::optional::OptionalState;
+use crate::recovery::{LossRecovery, RecoveryRules};
+use crate::{Phase, Wire};
+use base::{Flags, Time};
+use law::{AckSample, CongestionControl};
+
+impl<C: CongestionControl> Connection<C> {
+    /// See [`crate::Sender::steady`].
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    pub fn steady(&self, recovery: &LossRecovery) -> u32 {
+        let Some(timed) = self.timed.distance(self.seq.una()) else { return 0 };
+        let Some(step) = self.control.step() else { return 0 };
+        let (cwnd, outstanding) = (self.control.cwnd(), self.seq.outstanding());
+        if outstanding != cwnd as u32 || self.receive_window < outstanding || !self.is_plain(recovery) {
+            return 0;
+        }
+        // As many gains as stay below the step's end. The quotient is rounded, so the product is checked.
+        let room = (step.below - cwnd) / step.gain;
+        let mut acks = if room < 1e6 { room as u32 } else { 1_000_000 };
+        while acks > 0 && cwnd + step.gain * f64::from(acks) >= step.below {
+            acks -= 1;
+        }
+        acks.min(step.acks).min(timed).min(self.seq.unsent())
+    }
+
+    /// See [`crate::Sender::take_steady`].
+    #[inline]
+    pub fn take_steady(
+        &mut self,
+        recovery: &mut LossRecovery,
+        acks: u32,
+        last: Time,
+        times: impl Iterator<Item = Time>,
+    ) {
+        if let Some(step) = self.control.step() {
+            self.control.advance(step, acks);
+        }
+        self.seq.slide(acks);
+        self.counters.sent += u64::from(acks);
+        self.timers.set_rto(last + self.rtt.rto());
+        if let LossRecovery::Rack(rack) = recovery {
+            self.take_departures(&mut **rack, last, times);
+        } else if self.optional.is_some() {
+            crate::recovery::each!(recovery, recovery => self.take_departures(recovery, last, times));
+        }
+    }
+
+    /// The departures of a run of ACKs, each of which released one segment at `times`; the last at `last`.
+    fn take_departures(&mut self, recovery: &mut impl RecoveryRules, last: Time, times: impl Iterator<Item = Time>) {
+        let optional = self.optional.as_deref_mut();
+        let every_rtt = optional.as_ref().is_some_and(|optional| optional.every_rtt());
+        let Some(departures) = recovery.departures().or_else(|| optional?.departures()) else { return };
+        let mut taken = departures.take(times);
+        if every_rtt {
+            self.control.on_rtt_samples(&mut taken);
+        } else {
+            taken.by_ref().for_each(drop);
+        }
+        let (least, latest, left) = (taken.least, taken.last, taken.left);
+        self.rtt.observe(least);
+        self.rtt.observe(latest);
+        recovery.on_plain_acks(self.seq.una() - 1, left, latest);
+        self.arm_timers(recovery, last, true);
+    }
+
+    /// See [`crate::Sender::is_plain`].
+    #[inline]
+    pub fn is_plain(&self, recovery: &LossRecovery) -> bool {
+        self.phase == Phase::Open
+            && self.ecn.is_quiet()
+            && !self.seq.is_going_back()
+            && recovery.is_quiet()
+            && self.allows_runs(recovery)
+    }
+
+    /// Whether what only some senders keep lets ACKs be taken in a short way: with departures, all of them are first ones.
+    #[inline]
+    fn allows_runs(&self, recovery: &LossRecovery) -> bool {
+        match self.optional.as_deref() {
+            Some(optional) => optional.allows_runs() && self.seq.is_pristine(),
+            None => !recovery.keeps_departures() || self.seq.is_pristine(),
+        }
+    }
+
+    /// See [`crate::Sender::plain`].
+    #[inline]
+    pub fn plain(&self, recovery: &LossRecovery) -> u32 {
+        if !self.is_plain(recovery) {
+            return 0;
+        }
+        // A law that counts may do so again from the next ACK on.
+        if self.control.step().is_some() {
+            return 1;
+        }
+        let until_timed = self.timed.distance(self.seq.una()).map_or(u32::MAX, |distance| distance + 1);
+        until_timed.min(self.seq.outstanding())
+    }
+
+    /// See [`crate::Sender::take_plain`].
+    pub fn take_plain(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        times: impl Iterator<Item = Time>,
+        wire: &mut impl Wire,
+    ) {
+        let flags = self.ecn.data();
+        let keeps_departures = recovery.departures().is_some() || self.optional.is_some();
+        let every_rtt = self.optional.as_ref().is_some_and(|optional| optional.every_rtt());
+        let (mut last, min_rtt, srtt) = (Time::ZERO, self.rtt.min(), self.rtt.srtt());
+        let mut ack = AckSample { srtt, min_rtt, rtt: None, ..AckSample::plain(Time::ZERO, srtt) };
+        for now in times {
+            let (before, una) = (self.seq.outstanding(), self.seq.una());
+            if let Some(rtt) = self.sample(now, una + 1) {
+                ack.rtt = Some(rtt);
+                (ack.round_start, ack.srtt, ack.min_rtt) = (true, self.rtt.srtt(), self.rtt.min());
+            }
+            if keeps_departures && let Some(left) = self.departures(recovery).and_then(Departures::pop) {
+                let rtt = now - left.time();
+                self.rtt.observe(rtt);
+                recovery.on_plain_acks(una, left.time(), rtt);
+                if every_rtt {
+                    ack.rtt = Some(rtt);
+                }
+                ack.min_rtt = self.rtt.min();
+            }
+            self.seq.acknowledge_one();
+            ack.now = now;
+            ack.in_flight = f64::from(before);
+            ack.delivered = u64::from(self.seq.acknowledged());
+            ack.cwnd_limited = before >= self.control.cwnd() as u32;
+            self.control.on_ack(&ack);
+            (ack.rtt, ack.round_start) = (None, false);
+            let end = self.seq.end_of_window(self.window());
+            while self.seq.nxt() < end {
+                self.transmit_plain(recovery, now, flags, keeps_departures, wire);
+            }
+            wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt());
+            last = now;
+        }
+        self.timers.set_rto(if self.seq.outstanding() == 0 { Time::NEVER } else { last + self.rtt.rto() });
+        self.arm_timers(recovery, last, true);
+    }
+
+    /// When segments left, wherever that is kept.
+    #[inline]
+    fn departures<'a>(&'a mut self, recovery: &'a mut impl RecoveryRules) -> Option<&'a mut Departures> {
+        recovery.departures().or_else(|| self.optional.as_deref_mut().and_then(OptionalState::departures))
+    }
+
+    /// Sends the next new segment, when nothing is lost, paced or to be announced.
+    #[inline]
+    fn transmit_plain(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        now: Time,
+        flags: Flags,
+        keeps_departures: bool,
+        wire: &mut impl Wire,
+    ) {
+        let seq = self.seq.send_new();
+        self.timed.begin(now, seq);
+        self.counters.sent += 1;
+        if keeps_departures && let Some(departures) = self.departures(recovery) {
+            departures.sent(seq, now);
+        }
+        wire.send(now, seq, flags);
+    }
+}

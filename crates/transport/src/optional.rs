@@ -1,0 +1,119 @@
+//! What only some senders keep, because their control needs it: departures, delivery rates, headers, pacing. A plain sender has
+//! none of it and does not pay for it.
+
+use crate::Ack;
+use crate::connection::AckInfo;
+use crate::deliveries::Deliveries;
+use crate::departures::Departures;
+use crate::pacing::Pacing;
+use base::{Header, Time};
+use law::{CongestionControl, Needs};
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct OptionalState {
+    /// For controls that want every round-trip time, where the recovery keeps no departures of its own.
+    departures: Option<Departures>,
+    deliveries: Option<Deliveries>,
+    pacing: Option<Pacing>,
+    every_rtt: bool,
+    headers: bool,
+}
+
+impl OptionalState {
+    /// What the control needs, if anything; `paces` if it names a rate, `departures` if the recovery keeps them itself.
+    #[must_use]
+    pub fn new(needs: Needs, paces: bool, departures: bool) -> Option<Box<Self>> {
+        if !(needs.every_rtt || needs.deliveries || needs.headers || paces) {
+            return None;
+        }
+        Some(Box::new(Self {
+            departures: (needs.every_rtt && !departures).then(Departures::default),
+            deliveries: needs.deliveries.then(Deliveries::default),
+            pacing: paces.then(Pacing::new),
+            every_rtt: needs.every_rtt,
+            headers: needs.headers,
+        }))
+    }
+
+    /// Numbers begin at `first`.
+    pub fn begin_at(&mut self, first: u32) {
+        if let Some(departures) = &mut self.departures {
+            departures.begin_at(first);
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.begin_at(first);
+        }
+    }
+
+    /// Whether ACKs may be taken in runs, as far as anything here is concerned.
+    #[inline]
+    #[must_use]
+    pub fn allows_runs(&self) -> bool {
+        !self.headers && self.deliveries.is_none() && self.pacing.is_none()
+    }
+
+    /// Whether the control wants every round-trip time.
+    #[inline]
+    #[must_use]
+    pub fn every_rtt(&self) -> bool {
+        self.every_rtt
+    }
+
+    /// When segments left, where that is kept here.
+    #[inline]
+    pub fn departures(&mut self) -> Option<&mut Departures> {
+        self.departures.as_mut()
+    }
+
+    /// The account of deliveries, if the control wants to know of them.
+    #[inline]
+    pub fn deliveries(&mut self) -> Option<&mut Deliveries> {
+        self.deliveries.as_mut()
+    }
+
+    /// The pace, if the sender has one.
+    #[inline]
+    pub fn pacing(&mut self) -> Option<&mut Pacing> {
+        self.pacing.as_mut()
+    }
+
+    /// An ACK arrives: what its header says, and what its number says of deliveries.
+    pub fn on_ack(&mut self, ack: &Ack, info: &AckInfo, control: &mut impl CongestionControl) {
+        if self.headers {
+            control.on_feedback(f64::from(ack.feedback), info.limited);
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.advance(ack.cum, info.now);
+        }
+    }
+
+    /// Everything below `cum` is acknowledged, and whoever asked when it left has the answer.
+    pub fn forget_below(&mut self, cum: u32) {
+        if let Some(departures) = &mut self.departures {
+            departures.advance(cum);
+        }
+    }
+
+    /// Segment `seq` leaves and makes `in_flight` segments in the network. Returns the header that it carries, where it needs one.
+    pub fn on_transmit<C: CongestionControl>(
+        &mut self,
+        now: Time,
+        seq: u32,
+        in_flight: u32,
+        (control, srtt): (&C, base::Span),
+    ) -> Option<Header> {
+        if let Some(departures) = &mut self.departures {
+            departures.sent(seq, now);
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.sent(seq, now, in_flight.saturating_sub(1));
+        }
+        if let Some(pacing) = &mut self.pacing
+            && let Some(rate) = control.pacing_rate()
+        {
+            pacing.on_transmit(now, rate, control.burst());
+        }
+        self.headers.then(|| control.header(srtt))
+    }
+}

@@ -1,0 +1,276 @@
+//! The sender under RACK-TLP: when it looks for losses, how it repairs them, and the tail-loss probe.
+//!
+//! Source: RFC 8985, Sections 6 and 7; RFC 9937 for how much may be sent meanwhile.
+
+use crate::connection::{AckInfo, Connection};
+use crate::departures::Departures;
+use crate::prr::Prr;
+use crate::rack::Rack;
+use crate::recovery::RecoveryRules;
+use crate::selective::{self, begin_repair, room};
+use crate::sequence::SequenceSpace;
+use crate::timers::Due;
+use crate::{Ack, Options, Phase, Wire};
+use base::{Span, Time};
+use law::CongestionControl;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct RackRecovery {
+    rack: Rack,
+    /// How much a recovery may send, unless the control rules that.
+    prr: Option<Prr>,
+}
+
+impl RackRecovery {
+    /// Nothing has left; `proportional` asks for PRR.
+    #[must_use]
+    pub fn new(proportional: bool, options: &Options) -> Self {
+        let rack = Rack::new((options.delayed_ack, options.delayed_ack_timeout));
+        Self { rack, prr: proportional.then(Prr::default) }
+    }
+
+    /// Marks what is lost by now; returns whether something was that was not before.
+    fn detect<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
+        let seq = connection.seq();
+        let (range, recovering) = ((seq.una(), seq.nxt()), connection.phase() != Phase::Open);
+        let times = (connection.rtt().srtt(), connection.rtt().min());
+        connection.set_reorder_at(self.rack.detect(now, range, recovering, times));
+        self.report_lost(connection, now)
+    }
+
+    /// Reports what was taken for lost since the last time; returns whether anything was.
+    fn report_lost<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
+        let newly_lost = self.rack.take_newly_lost();
+        let any = newly_lost.len() > 0;
+        connection.on_lost(now, newly_lost);
+        any
+    }
+
+    /// Begins to repair, if anything is lost: the fast retransmit.
+    fn repair_lost<C: CongestionControl>(
+        &mut self,
+        connection: &mut Connection<C>,
+        now: Time,
+        delivered: u32,
+        wire: &mut impl Wire,
+    ) {
+        if let Some(seq) = self.next_lost(connection) {
+            self.rack.forget_probe();
+            begin_repair(self, connection, now, delivered);
+            self.resend(connection, now, seq, wire);
+        }
+    }
+
+    /// The lowest segment that is lost and not sent since.
+    fn next_lost<C: CongestionControl>(&mut self, connection: &Connection<C>) -> Option<u32> {
+        self.rack.next_lost(connection.seq().una(), connection.seq().nxt())
+    }
+
+    fn resend<C: CongestionControl>(
+        &mut self,
+        connection: &mut Connection<C>,
+        now: Time,
+        seq: u32,
+        wire: &mut impl Wire,
+    ) {
+        self.rack.on_retransmit(now, seq);
+        connection.transmit(self, now, seq, wire);
+    }
+
+    /// The tail-loss probe: a new segment if there is one, else the last again.
+    fn probe<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
+        let again = !connection.has_new();
+        if !again {
+            connection.transmit_next(self, now, wire);
+        } else if let Some(seq) = self.rack.last_segment(connection.seq().nxt()) {
+            self.resend(connection, now, seq, wire);
+        }
+        connection.restart_rto(now);
+        self.rack.on_probe(connection.seq().nxt(), again);
+        connection.set_probe_at(Time::NEVER);
+    }
+}
+
+impl RecoveryRules for RackRecovery {
+    fn begin_at(&mut self, first: u32) {
+        self.rack.begin_at(first);
+    }
+
+    #[inline]
+    fn in_flight(&self, seq: &SequenceSpace) -> u32 {
+        self.rack.pipe(seq.una(), seq.nxt())
+    }
+
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.rack.is_quiet()
+    }
+
+    #[inline]
+    fn sacked(&self) -> u32 {
+        self.rack.sacked()
+    }
+
+    #[inline]
+    fn has_lost(&self) -> bool {
+        self.rack.has_lost()
+    }
+
+    #[inline]
+    fn prr(&mut self) -> Option<&mut Prr> {
+        self.prr.as_mut()
+    }
+
+    #[inline]
+    fn departures(&mut self) -> Option<&mut Departures> {
+        Some(self.rack.departures())
+    }
+
+    fn on_report<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &mut AckInfo, ack: &Ack) {
+        let (now, una, before) = (info.now, connection.seq().una(), self.rack.sacked());
+        let min_rtt = connection.rtt().min();
+        info.sacked = self.rack.update(now, una, ack, min_rtt, |start, end| connection.on_sacked(now, start, end));
+        info.delivered = (info.acked + self.rack.sacked()).saturating_sub(before);
+        info.probe_repaired = self.rack.probe_repaired(ack, info.acked > 0, info.sacked);
+    }
+
+    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire) {
+        let lost = self.detect(connection, info.now);
+        if selective::on_ack(self, connection, info, lost) {
+            self.repair_lost(connection, info.now, info.delivered, wire);
+        }
+    }
+
+    fn on_timeout<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) {
+        connection.set_reorder_at(Time::NEVER);
+        connection.set_probe_at(Time::NEVER);
+        self.rack.on_timeout(now, (connection.seq().una(), connection.seq().nxt()));
+        self.report_lost(connection, now);
+    }
+
+    /// The window is one segment, and the first is it, whatever else may still be on its way.
+    fn restart<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
+        let una = connection.seq().una();
+        self.resend(connection, now, una, wire);
+    }
+
+    /// Lost segments first, then new ones, as far as there is room.
+    fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
+        for _ in 0..room(self, connection) {
+            if !connection.may_send(now) {
+                return;
+            }
+            if let Some(seq) = self.next_lost(connection) {
+                self.resend(connection, now, seq, wire);
+            } else if connection.has_new() {
+                connection.transmit_next(self, now, wire);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn on_timer<C: CongestionControl>(
+        &mut self,
+        connection: &mut Connection<C>,
+        now: Time,
+        due: Due,
+        wire: &mut impl Wire,
+    ) {
+        if due.reorder {
+            self.detect(connection, now);
+            if connection.phase() == Phase::Open {
+                self.repair_lost(connection, now, 0, wire);
+            }
+        } else if due.probe {
+            self.probe(connection, now, wire);
+        }
+    }
+
+    #[inline]
+    fn arm_timers<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, moved: bool) {
+        let outstanding = connection.seq().outstanding();
+        if connection.phase() != Phase::Open || !self.rack.is_quiet() || outstanding == 0 {
+            connection.set_probe_at(Time::NEVER);
+        } else if moved {
+            let probe_at = self.rack.probe_at(now, outstanding, connection.rtt().srtt(), connection.rto_at());
+            connection.set_probe_at(probe_at);
+        }
+    }
+
+    #[inline]
+    fn on_plain_acks(&mut self, seq: u32, left: Time, rtt: Span) {
+        self.rack.on_plain_acks(seq, left, rtt);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Driven;
+
+    fn driven(data_end: u32) -> Driven<RackRecovery> {
+        Driven::new(RackRecovery::new(true, &Options::default()), data_end, true)
+    }
+
+    /// The first of ten segments is lost, and known to be so when a quarter of the smallest RTT is over.
+    fn in_recovery() -> Driven<RackRecovery> {
+        let mut driven = driven(10);
+        driven.ack(100, 1, &[]);
+        driven.ack(1, 1, &[(2, 3)]);
+        assert_eq!(driven.connection.phase(), Phase::Open, "one SACKed segment may have overtaken it");
+        assert_eq!(driven.ack(1, 1, &[(2, 5)]), [(1, true)], "three have not");
+        assert_eq!(driven.connection.phase(), Phase::Recovery);
+        driven
+    }
+
+    #[test]
+    fn what_is_lost_leaves_the_pipe_and_returns_when_it_is_sent_again() {
+        let driven = in_recovery();
+        // Nine outstanding, three of them SACKed.
+        assert_eq!(driven.state(), (Phase::Recovery, 6, false));
+        assert!(!driven.recovery.has_lost());
+    }
+
+    #[test]
+    fn a_recovery_ends_when_all_that_left_before_it_is_acknowledged() {
+        let mut driven = in_recovery();
+        driven.ack(100, 9, &[]);
+        assert_eq!(driven.connection.phase(), Phase::Recovery);
+        driven.ack(1, 10, &[]);
+        assert_eq!(driven.state(), (Phase::Open, 0, true));
+        assert_eq!(driven.connection.deadline(), Time::NEVER, "no timer runs");
+    }
+
+    #[test]
+    fn the_reordering_timer_finds_what_no_ack_does() {
+        let mut driven = driven(10);
+        driven.ack(100, 1, &[]);
+        let before = driven.connection.deadline();
+        driven.ack(1, 1, &[(9, 10)]);
+        // RFC 8985, 6.2, step 4: a quarter of the smallest RTT after the segment that arrived was due.
+        assert!(driven.connection.deadline() < before);
+        assert_eq!(driven.time_out()[0], (1, true));
+        assert_eq!(driven.connection.phase(), Phase::Recovery);
+    }
+
+    #[test]
+    fn the_probe_is_the_last_segment_and_only_one_is_out() {
+        let mut driven = driven(10);
+        driven.ack(100, 1, &[]);
+        // RFC 8985, 7.2: two smoothed round-trip times after the last progress.
+        assert_eq!(driven.connection.deadline(), Time::ZERO + Span::secs(1) + Span::millis(100 + 200));
+        assert_eq!(driven.time_out(), [(9, true)]);
+        assert!(!driven.recovery.is_quiet());
+        assert_eq!(driven.connection.deadline(), driven.connection.rto_at(), "the retransmission timer is next");
+    }
+
+    #[test]
+    fn a_timeout_takes_the_first_for_lost_and_sends_it_alone() {
+        let mut driven = driven(10);
+        // Without a round-trip sample there is no probe.
+        assert_eq!(driven.time_out(), [(0, true)]);
+        assert_eq!((driven.connection.phase(), driven.cwnd()), (Phase::Loss, 1));
+    }
+}

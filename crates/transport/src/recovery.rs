@@ -1,0 +1,152 @@
+//! How a sender finds out what is lost and repairs it: each recovery holds its own data and drives the [`Connection`] that all
+//! have in common.
+
+use crate::connection::{AckInfo, Connection};
+use crate::cumulative::Cumulative;
+use crate::departures::Departures;
+use crate::prr::Prr;
+use crate::rack_recovery::RackRecovery;
+use crate::sack::SackRecovery;
+use crate::sequence::SequenceSpace;
+use crate::timers::Due;
+use crate::{Ack, Options, Recovery, Wire};
+use base::{Span, Time};
+use law::{CongestionControl, Needs};
+
+/// The recovery of one sender, with its data.
+#[derive(Clone, Debug)]
+pub enum LossRecovery {
+    /// Tahoe, Reno, NewReno.
+    Cumulative(Cumulative),
+    /// A scoreboard, with or without PRR.
+    Sack(SackRecovery),
+    /// RACK-TLP. Few senders have it, and it is large.
+    Rack(Box<RackRecovery>),
+}
+
+/// Does the same with whichever recovery it is, each time compiled for that one.
+macro_rules! each {
+    ($recovery:expr, $it:ident => $does:expr) => {
+        match $recovery {
+            $crate::recovery::LossRecovery::Cumulative($it) => $does,
+            $crate::recovery::LossRecovery::Sack($it) => $does,
+            $crate::recovery::LossRecovery::Rack($it) => {
+                let $it = &mut **$it;
+                $does
+            }
+        }
+    };
+}
+pub(crate) use each;
+
+impl LossRecovery {
+    /// The one called for, of a sender whose control has these needs.
+    #[must_use]
+    pub fn new(recovery: Recovery, needs: Needs, options: &Options) -> Self {
+        // A control that asks for every delivery rules its own window in recovery.
+        let proportional = !needs.deliveries;
+        match recovery {
+            Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => Self::Cumulative(Cumulative::new(recovery)),
+            Recovery::Sack => Self::Sack(SackRecovery::new(false)),
+            Recovery::Prr => Self::Sack(SackRecovery::new(proportional)),
+            Recovery::Rack => Self::Rack(Box::new(RackRecovery::new(proportional, options))),
+        }
+    }
+
+    /// Whether it keeps for itself when segments left.
+    #[must_use]
+    pub fn keeps_departures(&self) -> bool {
+        matches!(self, Self::Rack(_))
+    }
+
+    /// Whether nothing is lost, SACKed or suspected, so that ACKs may be taken in runs.
+    #[inline]
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        match self {
+            Self::Cumulative(cumulative) => cumulative.is_quiet(),
+            Self::Sack(sack) => sack.is_quiet(),
+            Self::Rack(rack) => rack.is_quiet(),
+        }
+    }
+
+    /// Segments in the network as the sender sees it.
+    #[must_use]
+    pub fn in_flight(&self, seq: &SequenceSpace) -> u32 {
+        match self {
+            Self::Cumulative(cumulative) => cumulative.in_flight(seq),
+            Self::Sack(sack) => sack.in_flight(seq),
+            Self::Rack(rack) => rack.in_flight(seq),
+        }
+    }
+
+    /// SACKed segments above `una`.
+    #[must_use]
+    pub fn sacked(&self) -> u32 {
+        match self {
+            Self::Cumulative(cumulative) => cumulative.sacked(),
+            Self::Sack(sack) => sack.sacked(),
+            Self::Rack(rack) => rack.sacked(),
+        }
+    }
+}
+
+/// What a recovery answers, and what it does when something happens. `connection` is what it drives.
+pub trait RecoveryRules {
+    /// Numbers begin at `first`; nothing has happened yet.
+    fn begin_at(&mut self, first: u32);
+
+    /// Segments in the network as the sender sees it.
+    fn in_flight(&self, seq: &SequenceSpace) -> u32;
+
+    /// Whether nothing is lost, SACKed or suspected.
+    fn is_quiet(&self) -> bool;
+
+    /// SACKed segments above `una`.
+    fn sacked(&self) -> u32 {
+        0
+    }
+
+    /// Whether something that was lost waits to be sent again.
+    fn has_lost(&self) -> bool {
+        false
+    }
+
+    /// What counts segments that leave in recovery, if they are counted.
+    #[inline]
+    fn prr(&mut self) -> Option<&mut Prr> {
+        None
+    }
+
+    /// When segments left, if the recovery keeps that itself.
+    #[inline]
+    fn departures(&mut self) -> Option<&mut Departures> {
+        None
+    }
+
+    /// Takes in what an ACK reports, before `una` moves, and completes `info`.
+    fn on_report<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &mut AckInfo, ack: &Ack);
+
+    /// Acts on an ACK that was taken in: grows the window, begins a recovery, sends, or ends one.
+    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire);
+
+    /// The retransmission timer expired: what is lost by that.
+    fn on_timeout<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time);
+
+    /// After a timeout the window is one segment: how sending begins again.
+    fn restart<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire);
+
+    /// Sends what may leave.
+    fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire);
+
+    /// Timers of its own are `due`.
+    fn on_timer<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time, _due: Due, _: &mut impl Wire) {}
+
+    /// Sets them; `moved` says whether there was progress or a new segment left.
+    #[inline]
+    fn arm_timers<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time, _moved: bool) {}
+
+    /// ACKs in a row, each of one segment sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later.
+    #[inline]
+    fn on_plain_acks(&mut self, _seq: u32, _left: Time, _rtt: Span) {}
+}

@@ -1,0 +1,227 @@
+//! Recovery with a scoreboard, sending what the pipe leaves room for (`sack`) or in proportion to what arrives (`prr`).
+//!
+//! Source: RFC 6675, Section 5; Section 5.1 after a timeout; RFC 9937, Section 6.
+
+use crate::connection::{AckInfo, Connection};
+use crate::prr::Prr;
+use crate::recovery::RecoveryRules;
+use crate::selective::{self, begin_repair, room};
+use crate::sequence::SequenceSpace;
+use crate::{Ack, DUP_THRESH, Phase, Scoreboard, Wire};
+use base::Time;
+use law::CongestionControl;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct SackRecovery {
+    board: Scoreboard,
+    dupacks: u32,
+    /// Whether this recovery has sent its rescue retransmission (`NextSeg` rule 4).
+    rescued: bool,
+    /// How much a recovery may send, where that is not what the pipe leaves room for.
+    prr: Option<Prr>,
+}
+
+impl SackRecovery {
+    /// Nothing is SACKed; `proportional` asks for PRR.
+    #[must_use]
+    pub fn new(proportional: bool) -> Self {
+        let prr = proportional.then(Prr::default);
+        Self { board: Scoreboard::default(), dupacks: 0, rescued: false, prr }
+    }
+
+    /// Sends again `seq`, which the scoreboard chose.
+    fn resend<C: CongestionControl>(
+        &mut self,
+        connection: &mut Connection<C>,
+        now: Time,
+        seq: u32,
+        wire: &mut impl Wire,
+    ) {
+        self.board.on_retransmit(seq);
+        connection.transmit(self, now, seq, wire);
+    }
+
+    /// Section 5, step C: while there is room, the segment that `NextSeg` chooses.
+    fn fill_pipe<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
+        // Each segment sent adds one to the pipe.
+        for _ in 0..room(self, connection) {
+            if !connection.may_send(now) {
+                return;
+            }
+            let recovering = connection.phase() == Phase::Recovery;
+            if let Some(seq) = self.board.next_lost() {
+                self.resend(connection, now, seq, wire);
+            } else if connection.has_new() {
+                connection.transmit_next(self, now, wire);
+            } else if recovering && let Some(seq) = self.board.next_unsacked() {
+                self.resend(connection, now, seq, wire);
+            } else if recovering
+                && !self.rescued
+                && let Some(seq) = self.board.rescue(connection.seq().nxt())
+            {
+                // HighRxt does not move, so the pipe does not count it.
+                self.rescued = true;
+                connection.transmit(self, now, seq, wire);
+            } else {
+                return;
+            }
+        }
+    }
+}
+
+impl RecoveryRules for SackRecovery {
+    fn begin_at(&mut self, first: u32) {
+        self.board.begin_at(first);
+    }
+
+    /// RFC 6675's pipe.
+    #[inline]
+    fn in_flight(&self, seq: &SequenceSpace) -> u32 {
+        self.board.pipe(seq.una(), seq.nxt())
+    }
+
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.dupacks == 0 && self.board.is_empty()
+    }
+
+    #[inline]
+    fn sacked(&self) -> u32 {
+        self.board.sacked()
+    }
+
+    #[inline]
+    fn has_lost(&self) -> bool {
+        self.board.next_lost().is_some()
+    }
+
+    #[inline]
+    fn prr(&mut self) -> Option<&mut Prr> {
+        self.prr.as_mut()
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller, for every ACK of most senders")]
+    fn on_report<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &mut AckInfo, ack: &Ack) {
+        let (now, una) = (info.now, connection.seq().una());
+        let (edge, before) = (self.board.edge().max(ack.cum), self.board.sacked());
+        info.sacked = self.board.update(una, ack, |start, end| connection.on_sacked(now, start, end));
+        info.delivered = (info.acked + self.board.sacked()).saturating_sub(before);
+        connection.on_lost(now, self.board.holes(edge, self.board.edge()));
+        info.lost = self.prr.is_some() && self.board.has_lost_above(edge);
+    }
+
+    #[inline]
+    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire) {
+        if !selective::on_ack(self, connection, info, info.lost) {
+            return;
+        }
+        if info.acked > 0 {
+            self.dupacks = 0;
+        } else if info.sacked > 0 {
+            self.dupacks += 1;
+        }
+        let una = connection.seq().una();
+        if self.dupacks >= DUP_THRESH || (!self.board.is_empty() && self.board.is_lost(una)) {
+            self.board.begin_recovery(una);
+            (self.dupacks, self.rescued) = (0, false);
+            begin_repair(self, connection, info.now, info.delivered);
+            self.resend(connection, info.now, una, wire);
+        }
+    }
+
+    /// Everything that is not SACKed is lost.
+    fn on_timeout<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) {
+        let (una, nxt) = (connection.seq().una(), connection.seq().nxt());
+        let was_lost = |seq: &u32| *seq < self.board.edge() && !self.board.is_resent(*seq);
+        connection.on_lost(now, self.board.holes(una, nxt).filter(|seq| !was_lost(seq)));
+        self.board.all_lost(una, nxt);
+        self.dupacks = 0;
+    }
+
+    /// The scoreboard says what goes again.
+    fn restart<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time, _: &mut impl Wire) {}
+
+    #[inline]
+    fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
+        if connection.phase() == Phase::Open {
+            connection.fill_window(self, now, connection.limited_transmit(self.dupacks), wire);
+        } else {
+            self.fill_pipe(connection, now, wire);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Driven;
+
+    /// Of ten segments outstanding the first is lost: SACKs of the three after it begin the repair.
+    fn in_recovery(proportional: bool) -> Driven<SackRecovery> {
+        let mut driven = Driven::new(SackRecovery::new(proportional), u32::MAX - 1, false);
+        assert_eq!(driven.ack(100, 0, &[(1, 2)]), [(10, false)], "RFC 3042");
+        assert!(!driven.recovery.is_quiet());
+        assert_eq!(driven.ack(1, 0, &[(1, 3)]), [(11, false)], "RFC 3042");
+        assert_eq!(driven.ack(1, 0, &[(1, 4)]), [(0, true)]);
+        assert_eq!((driven.connection.phase(), driven.cwnd()), (Phase::Recovery, 5));
+        driven
+    }
+
+    #[test]
+    fn the_pipe_counts_what_is_sacked_lost_and_sent_again() {
+        let driven = in_recovery(false);
+        // Twelve left, three of them are SACKed; the lost one is on its way again.
+        assert_eq!(driven.state(), (Phase::Recovery, 9, false));
+        assert!(!driven.recovery.has_lost() && driven.recovery.prr.is_none());
+    }
+
+    #[test]
+    fn it_sends_nothing_until_the_pipe_is_below_the_window() {
+        let mut driven = in_recovery(false);
+        for end in 5..=8 {
+            assert_eq!(driven.ack(1, 0, &[(1, end)]), [], "{end}");
+        }
+        assert_eq!(driven.state().1, 5);
+        assert_eq!(driven.ack(1, 0, &[(1, 9)]), [(12, false)]);
+    }
+
+    #[test]
+    fn prr_sends_one_for_two_meanwhile() {
+        let mut driven = in_recovery(true);
+        let sent = (5..=11).map(|end| driven.ack(1, 0, &[(1, end)]).len()).collect::<Vec<_>>();
+        // RFC 9937, Section 6, with ssthresh 5 and RecoverFS 10: ceil(delivered / 2) less what has left. The ACK that began it
+        // counts as the first delivered, and its retransmission as the first sent. Where the pipe is down to ssthresh, one for one.
+        assert_eq!(sent, [0, 1, 0, 1, 0, 0, 1]);
+    }
+
+    #[test]
+    fn a_recovery_ends_when_all_that_left_before_it_is_acknowledged() {
+        let mut driven = in_recovery(false);
+        driven.ack(100, 11, &[]);
+        assert_eq!(driven.connection.phase(), Phase::Recovery, "12 had left");
+        driven.ack(1, 12, &[]);
+        assert_eq!(driven.connection.phase(), Phase::Open);
+        assert!(driven.recovery.is_quiet());
+    }
+
+    #[test]
+    fn one_rescue_retransmission_leaves_in_a_recovery() {
+        // RFC 6675, NextSeg rule 4: no new data, nothing known to be lost, no hole below a SACKed segment.
+        let mut driven = Driven::new(SackRecovery::new(false), 10, false);
+        driven.ack(100, 0, &[(1, 4)]);
+        assert_eq!(driven.connection.phase(), Phase::Recovery);
+        let sent = (5..=9).flat_map(|end| driven.ack(1, 0, &[(1, end)])).collect::<Vec<_>>();
+        assert_eq!(sent, [(9, true)], "once the pipe is below five");
+        assert!(driven.recovery.rescued);
+    }
+
+    #[test]
+    fn a_timeout_takes_every_hole_for_lost_and_keeps_what_is_sacked() {
+        let mut driven = in_recovery(false);
+        assert_eq!(driven.time_out(), [(0, true)]);
+        assert_eq!(driven.state(), (Phase::Loss, 1, false));
+        assert_eq!(driven.ack(100, 4, &[]), [(4, true), (5, true)], "1 to 3 had arrived");
+    }
+}

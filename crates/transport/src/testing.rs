@@ -1,0 +1,69 @@
+//! A recovery with a connection of its own, for the tests of each: ACKs in, segments out.
+
+use crate::connection::Connection;
+use crate::recovery::RecoveryRules;
+use crate::{Ack, Options, Phase, Wire};
+use base::{Flags, Span, Time};
+use law::{CongestionControl, Control, LawSpec, StartSpec};
+
+/// What left: number, and whether it was a retransmission.
+#[derive(Default)]
+struct Sent(Vec<(u32, bool)>);
+
+impl Wire for Sent {
+    fn send(&mut self, _now: Time, seq: u32, flags: Flags) {
+        self.0.push((seq, flags.has(Flags::RETRANSMITTED)));
+    }
+}
+
+/// A sender of Reno in congestion avoidance, with a window of ten segments that are all outstanding.
+pub struct Driven<R> {
+    pub connection: Connection<Control>,
+    pub recovery: R,
+    now: Time,
+}
+
+impl<R: RecoveryRules> Driven<R> {
+    /// One of `data_end` segments. `departures` says whether the recovery keeps them.
+    pub fn new(mut recovery: R, data_end: u32, departures: bool) -> Self {
+        let law = LawSpec::named("reno").expect("registered");
+        let start = StartSpec::named("classic").expect("registered");
+        let control = law.build(&start, 10.0, 2.0).expect("defaults");
+        let mut connection = Connection::new(control, &Options::default(), data_end, departures);
+        let (now, mut sent) = (Time::ZERO + Span::secs(1), Sent::default());
+        connection.start(&mut recovery, now, &mut sent);
+        assert_eq!(sent.0, (0..data_end.min(10)).map(|seq| (seq, false)).collect::<Vec<_>>());
+        Self { connection, recovery, now }
+    }
+
+    /// An ACK `ms` milliseconds after what happened last; what it releases.
+    pub fn ack(&mut self, ms: u64, cum: u32, blocks: &[(u32, u32)]) -> Vec<(u32, bool)> {
+        self.now += Span::millis(ms);
+        let mut sent = Sent::default();
+        self.connection.on_ack(&mut self.recovery, self.now, &Ack::new(cum, blocks, false), &mut sent);
+        sent.0
+    }
+
+    /// The next timer expires, whichever it is.
+    pub fn time_out(&mut self) -> Vec<(u32, bool)> {
+        self.now = self.connection.deadline();
+        let mut sent = Sent::default();
+        self.connection.on_timer(&mut self.recovery, self.now, &mut sent);
+        sent.0
+    }
+
+    /// Phase, segments in the network, and whether nothing is suspected.
+    pub fn state(&self) -> (Phase, u32, bool) {
+        (self.connection.phase(), self.recovery.in_flight(self.connection.seq()), self.recovery.is_quiet())
+    }
+
+    /// The window in whole segments.
+    pub fn cwnd(&self) -> u32 {
+        self.connection.control().cwnd() as u32
+    }
+
+    /// From now until the retransmission timer expires.
+    pub fn until_rto(&self) -> Span {
+        self.connection.rto_at() - self.now
+    }
+}

@@ -1,0 +1,138 @@
+//! A sender's timers: when each expires, if it runs.
+//!
+//! Source: RFC 6298, Section 5 (retransmission); RFC 8985, Sections 6.2 (reordering) and 7.2 (probe).
+
+use base::Time;
+
+/// Each is `NEVER` while it does not run.
+#[derive(Clone, Debug)]
+pub struct Timers {
+    rto: Time,
+    /// A segment waits for the pace.
+    pacing: Time,
+    /// RACK judges segments again.
+    reorder: Time,
+    /// The tail-loss probe leaves.
+    probe: Time,
+    /// The earliest of the last three: most senders have none of them.
+    other: Time,
+}
+
+impl Timers {
+    /// None runs.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { rto: Time::NEVER, pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER, other: Time::NEVER }
+    }
+
+    /// When the first of them expires.
+    #[inline]
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        self.rto.min(self.other)
+    }
+
+    #[inline]
+    fn update(&mut self) {
+        self.other = self.pacing.min(self.reorder).min(self.probe);
+    }
+
+    /// When the retransmission timer expires.
+    #[inline]
+    #[must_use]
+    pub fn rto(&self) -> Time {
+        self.rto
+    }
+
+    /// The retransmission timer expires at `at`, whatever it was set to before.
+    #[inline]
+    pub fn set_rto(&mut self, at: Time) {
+        self.rto = at;
+    }
+
+    /// The retransmission timer expires at `at`, unless it runs already (RFC 6298, 5.1).
+    #[inline]
+    pub fn start_rto(&mut self, at: Time) {
+        if self.rto == Time::NEVER {
+            self.rto = at;
+        }
+    }
+
+    /// The next segment may leave at `at`; `NEVER` if none waits.
+    #[inline]
+    pub fn set_pacing(&mut self, at: Time) {
+        self.pacing = at;
+        self.update();
+    }
+
+    /// RACK judges segments again at `at`.
+    pub fn set_reorder(&mut self, at: Time) {
+        self.reorder = at;
+        self.update();
+    }
+
+    /// The probe leaves at `at`.
+    #[inline]
+    pub fn set_probe(&mut self, at: Time) {
+        self.probe = at;
+        self.update();
+    }
+
+    /// Whether the retransmission timer has expired.
+    #[must_use]
+    pub fn is_rto_due(&self, now: Time) -> bool {
+        self.rto <= now
+    }
+
+    /// Which of the other timers have expired, if any has. The pacing timer stops by that; RACK resets its own.
+    pub fn take_others_due(&mut self, now: Time) -> Option<Due> {
+        if now < self.other {
+            return None;
+        }
+        if self.pacing <= now {
+            self.set_pacing(Time::NEVER);
+        }
+        Some(Due { reorder: self.reorder <= now, probe: self.probe <= now })
+    }
+}
+
+/// Timers of RACK that have expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// The reordering timer.
+    pub reorder: bool,
+    /// The probe's timer.
+    pub probe: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_is_the_deadline() {
+        let mut timers = Timers::new();
+        assert_eq!(timers.deadline(), Time::NEVER);
+        timers.set_rto(Time(40));
+        timers.set_probe(Time(30));
+        timers.set_reorder(Time(20));
+        timers.set_pacing(Time(10));
+        assert_eq!(timers.deadline(), Time(10));
+        assert_eq!(timers.take_others_due(Time(9)), None);
+        assert_eq!(timers.take_others_due(Time(10)), Some(Due { reorder: false, probe: false }), "pacing alone");
+        assert_eq!(timers.deadline(), Time(20), "pacing waits for nothing now");
+        assert_eq!(timers.take_others_due(Time(30)), Some(Due { reorder: true, probe: true }));
+        assert!(!timers.is_rto_due(Time(39)) && timers.is_rto_due(Time(40)));
+    }
+
+    #[test]
+    fn a_running_retransmission_timer_is_not_started_again() {
+        let mut timers = Timers::new();
+        timers.start_rto(Time(5));
+        timers.start_rto(Time(9));
+        assert_eq!(timers.rto(), Time(5));
+        timers.set_rto(Time::NEVER);
+        timers.start_rto(Time(9));
+        assert_eq!(timers.rto(), Time(9));
+    }
+}
