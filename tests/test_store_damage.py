@@ -253,7 +253,7 @@ def test_a_process_that_begins_while_leftovers_are_removed_keeps_its_lock(tmp_pa
         assert found == [lock]
         handle = hold(lock, alone=True)
         assert handle is not None
-        upkeep.sweep_away(found)
+        upkeep.delete_leftovers(found)
         assert lock.exists()
         release(handle)
         assert store.gc().leftovers == 1

@@ -11,7 +11,7 @@ from elephan.lint.sawtooth import period_s
 from elephan.tabulate import line, power
 from elephan.theory import controls, highspeed, reno, response, synchronised
 from elephan.theory.models import MODELS, bottleneck
-from elephan.theory.models.flows import unlike
+from elephan.theory.models.flows import mixed_laws
 from elephan.theory.textbook import tabulated
 
 WINDOWS = np.arange(1, 83_000) + 0.5
@@ -131,7 +131,7 @@ def test_models_tell_one_table_from_the_other() -> None:
     groups[0]["control"], groups[1]["control"] = table, {"law": "tabulated"}
     mixed = bottleneck(two.replace({"flows": groups}).network, 0)
     assert mixed is not None
-    assert unlike(mixed) == "flows have different laws: tabulated, tabulated"
+    assert mixed_laws(mixed) == "flows have different laws: tabulated, tabulated"
     assert {name for name, m in MODELS.items() if m.predict and not m.unsuited(link)} >= {"sawtooth", "fluid"}
 
 

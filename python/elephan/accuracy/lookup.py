@@ -63,7 +63,7 @@ class NearbyErrors:
         Simulated links that this is of.
     sentence : str
         The same in words.
-    strange : bool
+    never_surveyed : bool
         Whether no run at all had such a law or such a discipline, their parameters included: then nothing is known of
         the model here.
 
@@ -77,7 +77,7 @@ class NearbyErrors:
     largest: float
     cells: int
     sentence: str
-    strange: bool = False
+    never_surveyed: bool = False
 
     @property
     def checked(self) -> bool:
@@ -154,9 +154,9 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> NearbyErrors:
     """
     off, corners, why = _near(name, link, buffer)
     if why:
-        return NearbyErrors(math.nan, math.nan, 0, f"not checked by simulation: {why}", bool(_stranger(link)))
+        return NearbyErrors(math.nan, math.nan, 0, f"not checked by simulation: {why}", bool(_never_surveyed(link)))
     largest, mean = max(map(abs, off)), sum(off) / len(off)
-    sentence = _sentence(largest, mean, len(off), corners) + _but(link)
+    sentence = _sentence(largest, mean, len(off), corners) + _missing_in_survey(link)
     return NearbyErrors(mean, largest, len(off), sentence)
 
 
@@ -186,7 +186,7 @@ def largest_error(name: str, link: Bottleneck, buffer: float) -> float:
 
 def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list[SurveyCell], str]:
     """Errors [points] of a model at the corners of the cell around a link, and these; or why there are none."""
-    family, unknown = _family(link), _stranger(link)
+    family, unknown = _family(link), _never_surveyed(link)
     if family is None or unknown or (unknown := _other_senders(link, family)):
         return _unchecked(f"no run had {unknown}")
     if link.background or link.others:
@@ -258,7 +258,7 @@ def _sentence(largest: float, mean: float, count: int, corners: Sequence[SurveyC
     return f"{within} in the {runs} nearest to this link ({where}; on average {abs(mean):.1f} too {side})"
 
 
-def _but(link: Bottleneck) -> str:
+def _missing_in_survey(link: Bottleneck) -> str:
     """What those runs did not have."""
     lacking = []
     if max(link.rtts_s) > 1.1 * min(link.rtts_s):
@@ -273,7 +273,7 @@ def _family(link: Bottleneck) -> SurveyFamily | None:
     return next((one for one in FAMILIES if (one.law, one.discipline) == (link.law_name, link.discipline)), None)
 
 
-def _stranger(link: Bottleneck) -> str:
+def _never_surveyed(link: Bottleneck) -> str:
     """What of a link's law and discipline no run had, their parameters included; empty if all of it was run."""
     family = _family(link)
     if not link.law:

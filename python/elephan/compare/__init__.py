@@ -17,7 +17,7 @@ from elephan.scenario import Scenario
 from elephan.theory.law_responses import law_responses
 from elephan.theory.models import MODELS
 from elephan.theory.models.bottleneck import bottleneck
-from elephan.theory.models.senders import PERIOD, ignored_parameters, unlike_senders
+from elephan.theory.models.senders import PERIOD, ignored_parameters, violated_by_senders
 from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def _model(network: Network) -> dict[str, float] | None:
         law = law_responses(link.law)
     except InputError:
         return None
-    if law.remembers or unlike_senders(link, PERIOD) or ignored_parameters(MODELS["sawtooth"], link):
+    if law.remembers or violated_by_senders(link, PERIOD) or ignored_parameters(MODELS["sawtooth"], link):
         return None
     found = synchronised(law, link.rate, link.buffer_packets, link.mean_rtt_s, link.flows)
     high, full = (link.bdp + link.buffer_packets) / link.flows, link.mean_rtt_s + link.buffer_packets / link.rate

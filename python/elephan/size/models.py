@@ -269,7 +269,7 @@ def by_model(
         raise InputError(message)
     buffer, near = predictions[chosen].buffer_packets, predictions[chosen].near
     assert buffer is not None  # so it was chosen
-    if near is not None and near.strange:
+    if near is not None and near.never_surveyed:
         message = (
             f"{origin}: no model says how large this buffer must be: each is {near.sentence}; leave out --model-only"
         )

@@ -64,7 +64,7 @@ def known(index: Index) -> list[dict[str, Any]]:
     return [row | {"labels": json.loads(row["labels"])} for row in rows]
 
 
-def take_in(index: Index, store: Path) -> None:
+def add_failures(index: Index, store: Path) -> None:
     """Add the failures that lie in a store to its index."""
     with index.change():
         for values in read(store):

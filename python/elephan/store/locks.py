@@ -94,13 +94,13 @@ def is_held(path: Path) -> bool:
     bool
         Also true where files cannot be locked.
     """
-    handle = _seize(path)
+    handle = _lock_alone(path)
     if handle is not None:
         release(handle)
     return handle is None and path.exists()
 
 
-def _seize(path: Path) -> int | None:
+def _lock_alone(path: Path) -> int | None:
     """Lock a file that is there, alone; None if it is not, or cannot be locked."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -117,7 +117,7 @@ def _seize(path: Path) -> int | None:
 
 def discard(path: Path) -> None:
     """Remove a lock file that nobody holds."""
-    handle = _seize(path)
+    handle = _lock_alone(path)
     if handle is not None:
         # Whoever has opened it meanwhile sees, once the lock is its own, that the file is gone.
         path.unlink(missing_ok=True)
@@ -166,7 +166,7 @@ class WriterLock:
             if os.path.exists(folder):  # noqa: PTH110 (a third of the time, once for each run)
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def settle(self, folder: Path, place: Path, *, replace: bool = True) -> bool:
+    def move_into_place(self, folder: Path, place: Path, *, replace: bool = True) -> bool:
         """Put a folder in its place at once.
 
         Parameters
@@ -185,7 +185,7 @@ class WriterLock:
             os.rename(folder, place)  # noqa: PTH104 (as above)
         except FileNotFoundError:
             place.parent.mkdir(parents=True, exist_ok=True)
-            return self.settle(folder, place, replace=replace)
+            return self.move_into_place(folder, place, replace=replace)
         except OSError as error:
             if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                 raise

@@ -109,8 +109,8 @@ def _make(store: Path, writer_lock: WriterLock) -> Index:
     with writer_lock.made() as folder:
         index = Index(connect(folder / FILE, is_shared=False), path)
         try:
-            take_in(index, store, folders.all_ids(store))
-            failures.take_in(index, store)
+            add_folders(index, store, folders.all_ids(store))
+            failures.add_failures(index, store)
             if not index.is_sound():
                 message = f"store {store}: {DAMAGED}"
                 raise DamageError(message)
@@ -164,8 +164,8 @@ def open_to_read(store: Path) -> Index:
                 connection.close()
     index = Index(sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None), path)
     index.readonly, index.is_substitute = True, path.exists()
-    take_in(index, store, folders.all_ids(store))
-    failures.take_in(index, store)
+    add_folders(index, store, folders.all_ids(store))
+    failures.add_failures(index, store)
     return index
 
 
@@ -211,7 +211,7 @@ def _alone(path: Path) -> sqlite3.Connection:
     return _uri(path, "mode=ro&immutable=1")
 
 
-def take_in(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
+def add_folders(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
     """Add folders that are not in the index; those that cannot be read stay out.
 
     Returns

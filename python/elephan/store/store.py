@@ -14,7 +14,7 @@ from elephan.store.errors import StoreError, reraise_as_store_error
 from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
 from elephan.store.locks import WriterLock
-from elephan.store.opening import open_to_read, open_to_write, take_in, usual
+from elephan.store.opening import add_folders, open_to_read, open_to_write, usual
 from elephan.store.provenance import now, of_process
 from elephan.store.stored import StoredRun
 from elephan.store.table import StoreTable
@@ -81,7 +81,7 @@ class Store:
                 self.index = open_to_write(self.folder, self._writer_lock)
                 if repair:
                     upkeep.repair_index(self)
-                upkeep.tidy(self)
+                upkeep.index_leftovers(self)
             except BaseException:
                 self._writer_lock.end()
                 raise
@@ -180,13 +180,13 @@ class Store:
             sets = self._labels_of(run_id, place, is_there=is_there) + sets
             with writing.named() as temporary:
                 written = folders.write(temporary, packed, run_id, *sets)
-                if not writing.settle(temporary, place, replace=is_there):
+                if not writing.move_into_place(temporary, place, replace=is_there):
                     # Another process was quicker. What it wrote stays: the index must not say one thing of the folder
                     # of the other.
                     known = self._known(run_id, packed, sets)
                     if known is not None:
                         return known
-                    writing.settle(temporary, place)
+                    writing.move_into_place(temporary, place)
         self._wait(run_id, written, sets)
         return self._stored(run_id, place)
 
@@ -539,7 +539,7 @@ class Store:
         document = f"{folders.where(self.folder, run_id)}/{folders.DOCUMENT}"
         if self.readonly or not os.path.exists(document):  # noqa: PTH110 (a third of the time, once for each run)
             return None
-        return self._sizes(run_id) if take_in(self.index, self.folder, [run_id]) else None
+        return self._sizes(run_id) if add_folders(self.index, self.folder, [run_id]) else None
 
     def _known(self, run_id: str, packed: folders.PackedRun, sets: list[Labels]) -> StoredRun | None:
         """The run if it is there with all that is to be kept; then it only gets the labels."""

@@ -14,7 +14,7 @@ from elephan.store import failures, folders
 from elephan.store.errors import StoreError
 from elephan.store.index import FILE
 from elephan.store.locks import LOCK, discard, hold, leftovers, release
-from elephan.store.opening import make_again, take_in
+from elephan.store.opening import add_folders, make_again
 from elephan.store.provenance import stamp
 from elephan.store.tables import condition
 
@@ -99,7 +99,7 @@ def verify(store: Store, *, repair: bool) -> list[DamageReport]:
         bad.add(run_id)
     if not store.readonly:
         new = [run_id for run_id in there if run_id not in sums and run_id not in bad]
-        refused = set(new) - set(take_in(index, store.folder, new))
+        refused = set(new) - set(add_folders(index, store.folder, new))
         problems += [DamageReport(run_id, folders.DOCUMENT, "is not the document of a run") for run_id in refused]
         bad |= refused
         _agree(store, index, [run_id for run_id in there if run_id not in bad])
@@ -205,7 +205,7 @@ def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> 
     if dry_run:
         freed += sum(size_of(folders.place(store.folder, run_id)) for run_id in runs)
         return Removed(len(runs), len(dead), freed, failed)
-    sweep_away(dead)
+    delete_leftovers(dead)
     if with_failures:
         failures.forget(store.index, store.folder)
     freed += _drop(store, store.index, runs)
@@ -213,17 +213,17 @@ def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> 
     return Removed(len(runs), len(dead), freed, failed)
 
 
-def tidy(store: Store) -> None:
-    """Take in what a killed process had no time to, and what the shards of a sweep have left."""
+def index_leftovers(store: Store) -> None:
+    """Index what a killed process had no time to, and what the shards of a sweep have left."""
     dead = leftovers(store.folder)
     if dead:
         known = {run_id for (run_id,) in store.index.rows("SELECT id FROM runs")}
-        take_in(store.index, store.folder, (each for each in folders.all_ids(store.folder) if each not in known))
-        sweep_away(dead)
-    absorb(store)
+        add_folders(store.index, store.folder, (each for each in folders.all_ids(store.folder) if each not in known))
+        delete_leftovers(dead)
+    merge_shards(store)
 
 
-def sweep_away(paths: Iterable[Path]) -> None:
+def delete_leftovers(paths: Iterable[Path]) -> None:
     """Remove what `leftovers` found."""
     for path in paths:
         if path.is_dir():
@@ -276,7 +276,7 @@ def merge(store: Store, source: Path) -> MergeSummary:
                         shutil.copyfile(there / file, temporary / file)
                 _settle(store, run_id, temporary)
             added.append(run_id)
-    take_in(store.index, store.folder, added)
+    add_folders(store.index, store.folder, added)
     _bring_failures(store, source)
     return total + MergeSummary(len(added), known, tuple(problems))
 
@@ -304,7 +304,7 @@ def _settle(store: Store, run_id: str, folder: Path) -> None:
     known = folders.read_labels(folder)
     if lost := [labels for labels in folders.read_labels(place) if labels not in known]:
         folders.append_labels(folder, *lost)
-    store.writer_lock.settle(folder, place)
+    store.writer_lock.move_into_place(folder, place)
 
 
 def _measured_content(folder: Path) -> dict[str, Any]:
@@ -314,8 +314,8 @@ def _measured_content(folder: Path) -> dict[str, Any]:
     return {name: full[name] for name in ("links", "groups", "fairness", "resolved")} | {"run": run}
 
 
-def absorb(store: Store) -> None:
-    """Take in the stores of a sweep's shards that nobody writes any more."""
+def merge_shards(store: Store) -> None:
+    """Merge the stores of a sweep's shards that nobody writes any more."""
     try:
         shards = sorted(path for path in (store.folder / SHARDS).iterdir() if path.is_dir())
     except FileNotFoundError:
@@ -325,7 +325,7 @@ def absorb(store: Store) -> None:
         if lock is None:
             continue
         try:
-            _take_over(store, shard)
+            _merge_shard(store, shard)
             # The next process of this shard may be waiting already: it finds its lock gone and makes a new one.
             shutil.rmtree(shard, ignore_errors=True)
         finally:
@@ -334,14 +334,14 @@ def absorb(store: Store) -> None:
         (store.folder / SHARDS).rmdir()
 
 
-def _take_over(store: Store, shard: Path) -> None:
+def _merge_shard(store: Store, shard: Path) -> None:
     moved = []
     for run_id in folders.all_ids(shard):
         there = folders.place(shard, run_id)
         if not _bring_labels(store, run_id, there):
             _settle(store, run_id, there)
             moved.append(run_id)
-    take_in(store.index, store.folder, moved)
+    add_folders(store.index, store.folder, moved)
     _bring_failures(store, shard)
 
 

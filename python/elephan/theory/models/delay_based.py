@@ -9,7 +9,7 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.theory import controls
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
-from elephan.theory.models.flows import filled, other_traffic, unlike
+from elephan.theory.models.flows import mixed_laws, no_capacity_left, other_traffic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,7 +105,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if reason := filled(link) or unlike(link):
+    if reason := no_capacity_left(link) or mixed_laws(link):
         return reason
     return "" if link.law_name in TARGETS else f"{link.law_name} keeps no set number of packets in the queue"
 

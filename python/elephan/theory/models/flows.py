@@ -161,7 +161,7 @@ def mixed(laws: Sequence[str]) -> Throughput:
     return rates
 
 
-def filled(link: Bottleneck) -> str:
+def no_capacity_left(link: Bottleneck) -> str:
     """Say that a link's background leaves nothing.
 
     Returns
@@ -173,13 +173,13 @@ def filled(link: Bottleneck) -> str:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> filled(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
+    >>> no_capacity_left(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     ''
     """
     return "datagrams ask for all of its rate" if link.background >= 1 else ""
 
 
-def unlike(link: Bottleneck) -> str:
+def mixed_laws(link: Bottleneck) -> str:
     """Say that the flows of a link do not have one law.
 
     Returns
@@ -191,7 +191,7 @@ def unlike(link: Bottleneck) -> str:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> unlike(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
+    >>> mixed_laws(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     ''
     """
     if link.law:
@@ -210,7 +210,7 @@ def other_signals(link: Bottleneck) -> str:
     >>> other_signals(bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     ''
     """
-    if reason := filled(link):
+    if reason := no_capacity_left(link):
         return reason
     others = sorted({controls.kind(law) for law in link.laws} - set(SOURCES))
     return f"{', '.join(others)} does not answer to loss alone" if others else ""

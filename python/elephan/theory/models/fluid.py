@@ -13,7 +13,7 @@ from elephan.theory.fluid_aqm import equilibrium, trajectory, unstable_roots
 from elephan.theory.fluid_queues import Discipline, DropTail, FluidPath, Pie, Red, SmallBuffer, fluid_law
 from elephan.theory.laws import response
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
-from elephan.theory.models.flows import LINK, filled, other_traffic, packet_rate, together, unlike, used
+from elephan.theory.models.flows import LINK, mixed_laws, no_capacity_left, other_traffic, packet_rate, together, used
 from elephan.theory.models.red_fixed_point import packets
 from elephan.theory.models.senders import sawtooth_inputs
 from elephan.theory.sawtooth import recovery_time
@@ -35,7 +35,7 @@ MOST_STEPS = 200_000
 """Of a table's trajectory: about ten seconds."""
 
 # A prediction follows as many sawteeth, of which the first is left out, in as many steps: below a second.
-_TEETH, _STEPS = 4, 8_000
+_PERIODS, _STEPS = 4, 8_000
 # In less a queue does not settle; a controller's times do not go with the round trip's.
 _LEAST_ROUNDS, _LEAST_S, _SETTLING_S = 60, 10.0, 30.0
 
@@ -124,7 +124,7 @@ def _of_link(link: Bottleneck, buffers: Floats) -> Discipline:
     return replace(red, interval_s=seconds(first["interval"])) if red.adapt else red
 
 
-def _teeth(link: Bottleneck, buffers: Floats) -> Floats:
+def _periods(link: Bottleneck, buffers: Floats) -> Floats:
     """Time that a window takes to recover from a cut at a full buffer."""
     top = (link.bdp + buffers) / link.flows
     return recovery_time(response(link.law), top, link.mean_rtt_s + buffers / link.rate)
@@ -136,36 +136,36 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
     path = FluidPath(np.full(buffers.size, link.rate), rtt, link.flows)
     if isinstance(discipline, Red):
         discipline = replace(discipline, max_p=discipline.settled(law, path))
-    step, tooth = _step(discipline, rtt), _teeth(link, buffers)
+    step, period = _step(discipline, rtt), _periods(link, buffers)
     settling = 0.0 if isinstance(discipline, DropTail) else _SETTLING_S
-    duration = min(max(_TEETH * float(tooth.max()), _LEAST_ROUNDS * rtt, settling), _STEPS * step)
+    duration = min(max(_PERIODS * float(period.max()), _LEAST_ROUNDS * rtt, settling), _STEPS * step)
     rest = equilibrium(law, path, discipline)
     run = trajectory(law, path, discipline, duration, step, rest.window, rest.queue, once=True)
-    since = duration / _TEETH
+    since = duration / _PERIODS
     found = (
         used(link, run.utilization(since)),
         run.mean_loss(since),
         run.queue[run.time_s >= since].mean(axis=0) / link.rate,
     )
     # Fewer sawteeth are no mean.
-    shown = tooth <= since * (1 + 1e-9)
+    shown = period <= since * (1 + 1e-9)
     return Prediction(*(np.where(shown, column, np.nan) for column in found))
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if reason := filled(link):
+    if reason := no_capacity_left(link):
         return reason
     if link.discipline not in PREDICTED:
         return f"its queue is one of {', '.join(PREDICTED)}; here {link.discipline}"
-    if reason := unlike(link):
+    if reason := mixed_laws(link):
         return reason
     if link.law_name not in LAWS:
         return f"the growth of {link.law} is no function of its window"
     if link.discipline != "drop-tail" and _STEPS * link.mean_rtt_s / 10 < _LEAST_S:
         rtt = f"{1e3 * link.mean_rtt_s:.3g} ms"
         return f"with round trips of {rtt} it follows too short a time for {link.discipline} to settle"
-    rounds = float(_teeth(link, np.zeros(1))[0]) / link.mean_rtt_s
-    most = _STEPS / 10 / _TEETH
+    rounds = float(_periods(link, np.zeros(1))[0]) / link.mean_rtt_s
+    most = _STEPS / 10 / _PERIODS
     if rounds > most:
         return f"a sawtooth takes {rounds:.0f} round trips, and it follows {most:.0f}; use sawtooth or staggered"
     return ""

@@ -13,12 +13,12 @@ from elephan.theory.models.card import Model, ModelColumn, ModelParameter, Model
 from elephan.theory.models.flows import (
     LINK,
     few_segments,
+    mixed_laws,
     other_signals,
     other_traffic,
     packet_rate,
     spread,
     together,
-    unlike,
     used,
 )
 from elephan.theory.models.senders import period_inputs
@@ -126,7 +126,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if reason := other_signals(link) or unlike(link):
+    if reason := other_signals(link) or mixed_laws(link):
         return reason
     if link.flows < FEWEST:
         return f"it assumes the sum of many windows; here {link.flows}"

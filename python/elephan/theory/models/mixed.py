@@ -11,7 +11,7 @@ from elephan.theory.elastic import mixed
 from elephan.theory.models import links
 from elephan.theory.models.bottleneck import bottleneck
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture
-from elephan.theory.models.flows import filled
+from elephan.theory.models.flows import no_capacity_left
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ def _from_link(network: Network, link: int) -> dict[str, str]:
     if seen is None:
         message = f"{network.origin}: link {network.links[link].name}: it limits no long-lived TCP flow"
         raise InputError(message)
-    if reason := filled(seen):
+    if reason := no_capacity_left(seen):
         message = f"{network.origin}: link {seen.name}: {reason}"
         raise InputError(message)
     return {

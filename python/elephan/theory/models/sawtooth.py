@@ -9,7 +9,7 @@ import numpy as np
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
-from elephan.theory.models.flows import few_segments, filled, other_traffic, unlike
+from elephan.theory.models.flows import few_segments, mixed_laws, no_capacity_left, other_traffic
 from elephan.theory.models.senders import sawtooth_inputs
 from elephan.theory.sawtooth import synchronised
 
@@ -51,7 +51,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if reason := filled(link) or unlike(link):
+    if reason := no_capacity_left(link) or mixed_laws(link):
         return reason
     return "" if link.law_name in LAWS else f"how {link.law} grows between two losses is not a matter of losses alone"
 

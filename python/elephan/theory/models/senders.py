@@ -39,7 +39,7 @@ PERIOD = ("recovery", "ecn", "receive_window")
 """Of these, what decides how long a sawtooth takes."""
 
 
-def unlike_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) -> list[str]:
+def violated_by_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) -> list[str]:
     """Say which settings of the senders are not those that the models take.
 
     Parameters
@@ -56,7 +56,7 @@ def unlike_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) -> li
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> from elephan.theory.models import bottleneck
-    >>> unlike_senders(bottleneck(Scenario.from_text(EXAMPLE).replace({"flows[0].recovery": "tahoe"}).network, 0))
+    >>> violated_by_senders(bottleneck(Scenario.from_text(EXAMPLE).replace({"flows[0].recovery": "tahoe"}).network, 0))
     ['assumes that a loss is repaired in a round trip; here recovery is tahoe']
     """
     lines = []
@@ -189,7 +189,7 @@ def doubts(model: Model, link: Bottleneck) -> list[str]:
     >>> doubts(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     []
     """
-    return [*model.doubts(link), *unlike_senders(link), *ignored_parameters(model, link)]
+    return [*model.doubts(link), *violated_by_senders(link), *ignored_parameters(model, link)]
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any], but: tuple[str, ...] = ()) -> list[str]:

@@ -13,12 +13,12 @@ from elephan.theory.models.flows import (
     LINK,
     SPREAD,
     few_segments,
-    filled,
+    mixed_laws,
+    no_capacity_left,
     other_traffic,
     packet_rate,
     spread,
     together,
-    unlike,
     used,
 )
 from elephan.theory.models.sawtooth import LAWS
@@ -68,7 +68,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 
 def _unsuited(link: Bottleneck) -> str:
-    if reason := filled(link) or unlike(link):
+    if reason := no_capacity_left(link) or mixed_laws(link):
         return reason
     if link.law_name not in LAWS:
         return f"how {link.law} grows between two losses is not a matter of losses alone"
