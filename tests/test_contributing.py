@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "CONTRIBUTING.md"
 
-pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust")]
 
 
 def blocks(title: str) -> list[str]:
