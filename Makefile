@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build package test check check-rust check-python check-layers check-papers bench survey reproduction survival docs bpf bless clean
+.PHONY: help demo build package test quick coverage semver mutants check check-rust check-python check-layers check-papers bench survey reproduction survival docs bpf bless clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -11,6 +11,7 @@ BIN  := $(VENV)/bin
 PY   := $(BIN)/python
 PIP  := $(PY) -m pip --quiet --disable-pip-version-check
 LOG  := $(VENV)/build.log
+TOOLS := target/tools/bin
 # How the extension module is compiled: release, with all that costs; dev is what the Rust tests are compiled as, so that
 # with `make PROFILE=dev test` nothing is compiled twice. Results are the same bytes.
 PROFILE ?= release
@@ -44,7 +45,7 @@ NO_RUST   := elephan needs Rust 1.90 or newer, with cargo on the path
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP; the answer goes to demo/
 	@$(BIN)/elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --out demo/
@@ -90,6 +91,21 @@ check-layers: $(VENV)/.dev
 check-papers: $(VENV)/.dev ## every measure of the papers in shortened runs (minutes), held against what they gave before
 	$(BIN)/elephan reproduce --quick --store target/quick-reproduction
 
+coverage: $(VENV)/.dev $(TOOLS)/cargo-tarpaulin ## how much of the lines the tests run: all tests of Rust, those of Python that are not slow
+	$(TOOLS)/cargo-tarpaulin tarpaulin --workspace $(LOADER) --exclude-files "crates/py/*" "target/*" --engine llvm --skip-clean \
+	    --target-dir target/coverage --out Json --output-dir target/coverage >target/coverage.log 2>&1 || { tail -50 target/coverage.log; exit 1; }
+	COVERAGE_FILE=target/.coverage $(PY) -m pytest -n logical --dist loadfile -m 'not slow' -q --cov=elephan --cov-report=
+	@tail -1 target/coverage.log | sed 's/^/Rust: /'
+	@COVERAGE_FILE=target/.coverage $(PY) -m coverage report | tail -1 | sed 's/^TOTAL/Python:/'
+
+semver: BEFORE ?= HEAD~1
+semver: $(TOOLS)/cargo-semver-checks ## what a caller of the crates would notice since the commit before (or BEFORE=)
+	$(TOOLS)/cargo-semver-checks semver-checks --workspace --exclude elephan-py --baseline-rev $(BEFORE)
+
+mutants: SHARD ?= 0/16
+mutants: $(TOOLS)/cargo-mutants ## laws and queues with one operation changed at a time: do the tests notice? (SHARD=3/16; hours in all)
+	$(TOOLS)/cargo-mutants mutants --package elephan-law --package elephan-queue --shard $(SHARD) --output target
+
 package: ## every crate as it would be published, compiled from what is packed
 	cargo package --workspace --allow-dirty --exclude elephan-py
 
@@ -128,6 +144,14 @@ clean: ## remove what make made; runs in .elephan stay
 	rm -rf $(VENV) target demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -f python/elephan/*.so
 	find crates python tests tools \( -name __pycache__ -o -name '*.snap.new' \) -prune -exec rm -rf {} +
+
+# Each of one version, into target; they are asked for rarely and take minutes to compile.
+$(TOOLS)/cargo-tarpaulin: VERSION := 0.37.5
+$(TOOLS)/cargo-mutants: VERSION := 27.1.0
+$(TOOLS)/cargo-semver-checks: VERSION := 0.51.0
+$(TOOLS)/%:
+	@echo 'installing $* into target (some minutes)' >&2
+	@cargo install --quiet --locked --root $(TOOLS:/bin=) --version $(VERSION) $*
 
 $(VENV)/.made:
 	@$(if $(PYTHON),,$(error $(NO_PYTHON)))
