@@ -56,7 +56,7 @@ test: $(VENV)/.dev ## every test, Rust and Python
 	cargo test --workspace $(LOADER)
 	$(PY) -m pytest -n logical --dist loadfile
 
-quick: $(VENV)/.dev ## formatters, lints and the tests that take no time, for every save (90 seconds in a built tree)
+quick: $(VENV)/.dev ## formatters, lints and the tests that take no time, for every save
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets $(LOADER) -- -D warnings
 	cargo test --quiet --workspace $(LOADER) --lib --bins
