@@ -275,7 +275,7 @@ class Network:
         return tuple(group for group in self.groups if link in group.path)
 
     def counted(self, link: int | None = None) -> tuple[bool, ...]:
-        """Tell which groups' flows count for fairness: those of TCP that stay, else sessions, or else all.
+        """Return which groups' flows count for fairness: those of TCP that stay, else sessions, or else all.
 
         Parameters
         ----------

@@ -34,7 +34,7 @@ NOT_LINUX = ProbeFinding(ELSEWHERE, f"{platform.system()} is not Linux")
 
 
 def is_linux() -> bool:
-    """Tell whether this is Linux."""
+    """Return whether this is Linux."""
     return sys.platform.startswith("linux")
 
 

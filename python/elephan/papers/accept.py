@@ -85,7 +85,7 @@ class AcceptedBand:
         raise ValueError(message)
 
     def holds(self, found: float | bool) -> bool:
-        """Tell whether what was found is accepted; what is not a number never is."""
+        """Return whether what was found is accepted; what is not a number never is."""
         if self.how == "so":
             return found is True
         if self.how == "sign":
@@ -128,7 +128,7 @@ class AcceptedBand:
         return AcceptedBand("abs", (self.numbers[0] + (ci95 or 0.0),), self.value)
 
     def standing(self, mean: float, ci95: float) -> Standing:
-        """Tell what a 95 % interval says of it.
+        """Judge it by its 95 % interval.
 
         Parameters
         ----------

@@ -257,7 +257,7 @@ def leading(value: object) -> float:
 
 
 def same(label: object, wanted: object) -> bool:
-    """Tell whether a label is what is wanted: text by its text, a number by what the label is or begins with.
+    """Return whether a label is what is wanted: text by its text, a number by what the label is or begins with.
 
     Examples
     --------

@@ -192,7 +192,7 @@ def judge(
 
 
 def standing(claim: Claim, accept: AcceptedBand, found: Found) -> Standing:
-    """Tell what was found says of a claim: orderings and shapes by interval, each of their parts, else by the mean.
+    """Return what was found says of a claim: orderings and shapes by interval, each of their parts, else by the mean.
 
     Returns
     -------

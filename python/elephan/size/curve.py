@@ -148,7 +148,7 @@ class BufferCurve:
         return isotonic(values, [self.replications(buffer) for buffer in self.buffers], increasing=bool(target.rises))
 
     def is_settled(self, buffer: int, target: Target) -> bool:
-        """Tell whether the interval at a buffer leaves no doubt about a target.
+        """Return whether the interval at a buffer leaves no doubt about a target.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class BufferCurve:
         return ci95 is not None and abs(mean - target.level) > ci95
 
     def meeting(self, targets: Sequence[Target]) -> NDArray[np.bool_]:
-        """Tell which buffers meet all targets, after fitting.
+        """Return which buffers meet all targets, after fitting.
 
         Parameters
         ----------

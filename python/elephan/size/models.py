@@ -65,7 +65,7 @@ class ModelPrediction:
     link: Bottleneck | None
 
     def holds(self, buffer: float) -> bool:
-        """Tell whether it was within the last of `elephan.accuracy.LEVELS` in the runs nearest to a buffer.
+        """Return whether it was within the last of `elephan.accuracy.LEVELS` in the runs nearest to a buffer.
 
         Parameters
         ----------

@@ -215,7 +215,7 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
 
 
 def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
-    """Tell whether one variant is clearly better than another by a criterion.
+    """Return whether one variant is clearly better than another by a criterion.
 
     Parameters
     ----------

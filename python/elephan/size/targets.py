@@ -57,7 +57,7 @@ class Target:
         return self.rises is not None and not self.is_floor
 
     def meets(self, value: float) -> bool:
-        """Tell whether a value of the metric is good enough."""
+        """Return whether a value of the metric is good enough."""
         return value >= self.level if self.at_least else value <= self.level
 
     def __str__(self) -> str:

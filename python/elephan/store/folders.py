@@ -252,7 +252,7 @@ def read_labels(folder: Path) -> list[Labels]:
 
 
 def has_all_files(folder: Path, sizes: Mapping[str, int]) -> bool:
-    """Tell whether all files are there in their sizes; what they hold only `faults` looks at."""
+    """Return whether all files are there in their sizes; what they hold only `faults` looks at."""
     try:
         return all(os.stat(f"{folder}/{name}").st_size == size for name, size in sizes.items())  # noqa: PTH116 (fast)
     except OSError:

@@ -71,7 +71,7 @@ class Index:
         return self.connection.execute(sql, values).fetchall()
 
     def is_sound(self) -> bool:
-        """Tell whether the file of the index is as SQLite wrote it."""
+        """Return whether the file of the index is as SQLite wrote it."""
         try:
             return not self.is_substitute and self.rows("PRAGMA integrity_check(1)") == [("ok",)]
         except sqlite3.DatabaseError as error:

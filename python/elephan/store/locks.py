@@ -87,7 +87,7 @@ def release(handle: int) -> None:
 
 
 def is_held(path: Path) -> bool:
-    """Tell whether some process holds a lock.
+    """Return whether some process holds a lock.
 
     Returns
     -------

@@ -45,7 +45,7 @@ def least_cut(law: str, share: float, rtt_s: float) -> float:
 
 @cache
 def is_constant(law: str, share: float, rtt_s: float) -> bool:
-    """Tell whether a law gives up as much at half and at twice the window, and with or without a queue.
+    """Return whether a law gives up as much at half and at twice the window, and with or without a queue.
 
     Parameters
     ----------

@@ -242,7 +242,7 @@ def background_hit(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuanti
 
 
 def within_bursts(point: ExperimentPoint) -> list[tuple[NDArray[np.bool_], float]]:
-    """Tell of each lost background packet whether it came within a burst of the flow, and how many of all did.
+    """Return for each lost background packet whether it came within a burst of the flow, and how many of all did.
 
     Parameters
     ----------

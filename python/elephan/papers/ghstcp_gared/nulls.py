@@ -85,7 +85,7 @@ def column(claim: Claim) -> str:
 
 
 def has_sack(case: int) -> bool:
-    """Tell whether the fast group of a case has SACK.
+    """Return whether the fast group of a case has SACK.
 
     Examples
     --------
