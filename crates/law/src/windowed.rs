@@ -48,6 +48,7 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
 
     /// Computes gain and end of the window's integer interval; `below` is NaN when the law does not only count, so that no
     /// comparison with it holds.
+    #[inline]
     fn refresh(&mut self) {
         let floor = self.cwnd as u64 as f64;
         let gain = if self.measures {

@@ -215,7 +215,9 @@ impl<C: CongestionControl> Connection<C> {
         if ack.ece && self.ecn.is_on() {
             self.on_echo(recovery, now);
         }
-        self.report_delivery(recovery, &info);
+        if self.counts_deliveries() {
+            self.report_delivery(recovery, &info);
+        }
         let high = self.seq.high();
         recovery.fill(self, now, wire);
         self.arm_timers(recovery, now, info.acked > 0 || self.seq.high() > high);
@@ -266,8 +268,13 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Reports to the control what the ACK said about the rate of delivery.
+    /// Whether the control wants to know of deliveries and losses one by one.
     #[inline]
+    pub fn counts_deliveries(&self) -> bool {
+        self.optional.as_deref().is_some_and(OptionalState::counts_deliveries)
+    }
+
+    /// Reports to the control what the ACK said about the rate of delivery.
     fn report_delivery(&mut self, recovery: &impl RecoveryRules, info: &AckInfo) {
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
         let in_flight = (info.in_flight_before, recovery.in_flight(&self.seq));

@@ -66,6 +66,13 @@ impl OptionalState {
         self.departures.as_mut()
     }
 
+    /// Whether the control wants to know of deliveries.
+    #[inline]
+    #[must_use]
+    pub fn counts_deliveries(&self) -> bool {
+        self.deliveries.is_some()
+    }
+
     /// The account of deliveries, if the control wants to know of them.
     #[inline]
     pub fn deliveries(&mut self) -> Option<&mut Deliveries> {

@@ -14,7 +14,10 @@ use base::{Span, Time};
 use law::{CongestionControl, Needs};
 
 /// The recovery of one sender, with its data.
+///
+/// The tag stands by itself: one hidden in the data of a recovery takes several steps to read, on every run of ACKs.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 pub enum LossRecovery {
     /// Tahoe, Reno, NewReno.
     Cumulative(Cumulative),

@@ -106,9 +106,13 @@ impl RecoveryRules for SackRecovery {
     fn on_report<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &mut AckInfo, ack: &Ack) {
         let (now, una) = (info.now, connection.seq().una());
         let (edge, before) = (self.board.edge().max(ack.cum), self.board.sacked());
-        info.sacked = self.board.update(una, ack, |start, end| connection.on_sacked(now, start, end));
+        if connection.counts_deliveries() {
+            info.sacked = self.board.update(una, ack, |start, end| connection.on_sacked(now, start, end));
+            connection.on_lost(now, self.board.holes(edge, self.board.edge()));
+        } else {
+            info.sacked = self.board.update(una, ack, |_, _| {});
+        }
         info.delivered = (info.acked + self.board.sacked()).saturating_sub(before);
-        connection.on_lost(now, self.board.holes(edge, self.board.edge()));
         info.lost = self.prr.is_some() && self.board.has_lost_above(edge);
     }
 

@@ -36,10 +36,15 @@ impl Scoreboard {
     /// Takes in an ACK; `una` is the value before it. Returns how many segments it SACKs for the first time, and calls
     /// `on_new` with them.
     #[inline]
-    pub fn update(&mut self, una: u32, ack: &Ack, mut on_new: impl FnMut(u32, u32)) -> u32 {
+    pub fn update(&mut self, una: u32, ack: &Ack, on_new: impl FnMut(u32, u32)) -> u32 {
         if ack.cum > una {
             self.advance(una, ack.cum);
         }
+        // Most ACKs bring no blocks.
+        if ack.blocks().is_empty() { 0 } else { self.add_blocks(ack, on_new) }
+    }
+
+    fn add_blocks(&mut self, ack: &Ack, mut on_new: impl FnMut(u32, u32)) -> u32 {
         let (mut new, mut below_edge, mut filled) = (0, 0, 0);
         let (edge, rexmitted) = (self.edge, self.rexmitted);
         for &(start, end) in ack.blocks() {
@@ -63,11 +68,17 @@ impl Scoreboard {
     }
 
     /// `una` moves up.
+    #[inline]
     fn advance(&mut self, una: u32, cum: u32) {
         if self.sacked == 0 && self.edge <= una && self.rexmitted <= una {
             (self.edge, self.rexmitted) = (cum, cum);
-            return;
+        } else {
+            self.advance_over(una, cum);
         }
+    }
+
+    /// The same, where something below `cum` was SACKed, lost or sent again.
+    fn advance_over(&mut self, una: u32, cum: u32) {
         let high = cum.min(self.rexmitted);
         // Of the holes below `rexmitted`, those below `cum` are filled: all numbers there less those SACKed.
         let popped_low = if high > una { self.runs.remove_below(high) } else { 0 };
