@@ -3,7 +3,6 @@
 import hashlib
 import json
 import sqlite3
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -78,7 +77,7 @@ def test_checksums_can_be_checked_with_other_tools(store: Store, results: list[R
 
 def test_a_run_that_is_there_is_not_run_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     first = store.run(SHORT, labels={"a": 1})
-    monkeypatch.setattr(sys.modules["elephan.run"], "run", lambda *_, **__: pytest.fail("was run again"))
+    monkeypatch.setattr("elephan.store.store.run", lambda *_, **__: pytest.fail("was run again"))
     assert store.run(SHORT, labels={"a": 2}).id == first.id
     assert first.labels == [{"a": 1}, {"a": 2}]
     with Store(store.folder) as other:

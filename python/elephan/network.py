@@ -41,12 +41,14 @@ class NetworkLink:
     ----------
     index : int
         Position in the file.
+    name : str
     members : int
         Links of the array; 1 if it is none.
     rate_bps : float [bit/s]
         Of each member.
     delay_s : float [s]
         One way.
+    discipline : str
     queue : mapping
         The discipline's parameters as resolved, amounts as text.
     buffer_limit_packets : int or None [packets]
@@ -133,6 +135,8 @@ class FlowGroup:
     ----------
     index : int
         Position in the file.
+    name : str
+    flows : int
     path, return_path : tuple of int
         Indices of the links that data crosses, and of those that ACKs cross; of the way back empty if nothing there
         can delay an ACK.
@@ -154,6 +158,7 @@ class FlowGroup:
     packet_bytes : int [bytes]
     rtts_s : tuple of float [s]
         Base RTTs: one for each flow; of flows that draw theirs, the ends of the range, or the mean.
+    rtts_are_drawn : bool
     start_s : tuple of float [s]
         Earliest and latest start.
     stop_s : float or None [s]
@@ -235,6 +240,7 @@ class Network:
     duration_s, warmup_s : float [s]
     warmup_is_stated : bool
         Whether the file says how long the warm-up is, and no rule found it.
+    links : tuple of NetworkLink
     groups : tuple of FlowGroup
         Both in the file's order.
     queue_with : callable
@@ -265,6 +271,14 @@ class Network:
 
     def crossing(self, link: int) -> tuple[FlowGroup, ...]:
         """Groups that send data over a link.
+
+        Parameters
+        ----------
+        link : int
+
+        Returns
+        -------
+        tuple of FlowGroup
 
         Examples
         --------

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elephan import __version__
 from elephan.cli import (
     bench,
     catalog,
@@ -75,8 +76,6 @@ USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 
 def _version(asked: bool) -> None:
     if asked:
-        from elephan import __version__  # noqa: PLC0415 (the package imports NumPy)
-
         typer.echo(f"elephan {__version__}")
         raise typer.Exit
 

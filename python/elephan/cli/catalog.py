@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from elephan.catalog import KINDS as NATIVE
+from elephan.catalog import catalog
 from elephan.cli.common import JsonOption, as_text, fitted_table, new_table, print_json, print_tables
 from elephan.errors import InputError, suggest
 
@@ -58,26 +60,23 @@ def list_(
 
 
 def _cards(kind: str) -> list[Any]:
-    """Cards of a kind, from the package that has them; --help does without the extension."""
-    from elephan.catalog import KINDS as NATIVE  # noqa: PLC0415 (start-up does without)
-    from elephan.catalog import catalog  # noqa: PLC0415 (as above)
-
+    """Cards of a kind, from the package that has them."""
     if kind in NATIVE:
         return list(catalog(kind))
     if kind == "lints":
-        from elephan import lint  # noqa: PLC0415 (start-up does without)
+        from elephan import lint  # noqa: PLC0415 (a dozen modules; start-up does without)
 
         return list(lint.cards())
     if kind == "models":
-        from elephan.theory.models import MODELS  # noqa: PLC0415 (start-up does without)
+        from elephan.theory.models import MODELS  # noqa: PLC0415 (NumPy; start-up does without)
 
         return [model.to_json() for model in MODELS.values()]
     if kind == "metrics":
-        from elephan import metrics  # noqa: PLC0415 (start-up does without)
+        from elephan import metrics  # noqa: PLC0415 (NumPy; start-up does without)
 
         return metrics.cards()
     if kind == "experiments":
-        from elephan.papers import papers  # noqa: PLC0415 (start-up does without)
+        from elephan.papers import papers  # noqa: PLC0415 (NumPy; start-up does without)
 
         return [card for paper in papers() for card in paper.cards()]
     message = f'list: there is no "{kind}"; {suggest(kind, KINDS.split(", "))}'

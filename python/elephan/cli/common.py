@@ -277,7 +277,7 @@ def _taken(width: int) -> int:
 
 def new_table(*columns: str, title: str | None = None) -> Table:
     """Make an empty table in the house style: the first column to the left, numbers to the right."""
-    from rich import box  # noqa: PLC0415 (as above)
+    from rich import box  # noqa: PLC0415 (slow to import; --json and --help do without)
     from rich.table import Table  # noqa: PLC0415 (as above)
 
     table = Table(

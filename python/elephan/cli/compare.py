@@ -22,6 +22,7 @@ from elephan.cli.common import (
     say,
     writing,
 )
+from elephan.scenario import parse_assignments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,8 +53,7 @@ def compare(
     Of a sweep file each point in its turn. Exit code 0, or 1 if a testbed's run was invalid: then its numbers
     mean nothing.
     """
-    from elephan.scenario import parse_assignments  # noqa: PLC0415 (--help does without the extension)
-    from elephan.sweep.document import Sweep  # noqa: PLC0415 (as above)
+    from elephan.sweep.document import Sweep  # noqa: PLC0415 (NumPy; --help does without)
     from elephan.testbed import ATTEMPTS  # noqa: PLC0415 (as above)
 
     check_out(out)
@@ -70,7 +70,7 @@ def compare(
 
 def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int) -> bool:
     """Compare one scenario; whether the testbed was valid, if there was one."""
-    from elephan.compare import compare as ask  # noqa: PLC0415 (--help does without the extension)
+    from elephan.compare import compare as ask  # noqa: PLC0415 (NumPy; --help does without)
 
     compared = ask(scenario, None, None, progress, real=real, attempts=attempts)
     written = [] if out is None else _write(compared, out)
@@ -90,7 +90,7 @@ def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool
 
 def _points(sweep: Sweep, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int) -> bool:
     """Compare all points of a sweep; whether every testbed was valid."""
-    from elephan.compare.several import SHOWN, compare_points  # noqa: PLC0415 (as above)
+    from elephan.compare.several import SHOWN, compare_points  # noqa: PLC0415 (NumPy; --help does without)
     from elephan.run.files import write_json  # noqa: PLC0415 (as above)
 
     found, valid = [], True
@@ -121,7 +121,7 @@ def _points(sweep: Sweep, out: Path | None, progress: Progress, *, json: bool, r
 
 def _write(compared: ScenarioComparison, out: Path) -> list[Path]:
     from elephan.plots.model_sim_testbed import draw_model_sim_testbed  # noqa: PLC0415 (Matplotlib is slow to import)
-    from elephan.run.files import whole_folder  # noqa: PLC0415 (as above)
+    from elephan.run.files import whole_folder  # noqa: PLC0415 (NumPy; --help does without)
 
     with writing(out), whole_folder(out) as folder:
         written = [*compared.write(folder), *draw_model_sim_testbed(compared, folder)]

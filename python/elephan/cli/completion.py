@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan import __version__
+from elephan.catalog import catalog
 from elephan.cli import completer
+from elephan.cli.catalog import KINDS
 from elephan.cli.common import JsonOption, print_json
+from elephan.cli.run import ENGINES
 from elephan.errors import InputError, suggest
+from elephan.templates import DEFAULTS
 
 if TYPE_CHECKING:
     from typer.core import TyperGroup
@@ -130,8 +135,6 @@ def script(shell: str, known: dict[str, Any]) -> str:
     known : dict
         The table.
     """
-    from elephan import __version__  # noqa: PLC0415 (the package imports NumPy)
-
     text = json_module.dumps(known, separators=(",", ":"))
     quoted = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'" if shell == "fish" else shlex.quote(text)
     return SHELLS[shell].format(
@@ -158,13 +161,9 @@ def table(group: TyperGroup) -> dict[str, Any]:
         laws (``aliases`` of these), ``keys`` of scenario files, ``values`` (which names a key takes).
     """
     from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
-    from elephan.catalog import catalog  # noqa: PLC0415 (as above)
-    from elephan.cli.catalog import KINDS  # noqa: PLC0415 (as above)
-    from elephan.cli.run import ENGINES  # noqa: PLC0415 (as above)
     from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)
     from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415 (as above)
     from elephan.store.tables import FORMATS  # noqa: PLC0415 (as above)
-    from elephan.templates import DEFAULTS  # noqa: PLC0415 (as above)
     from elephan.theory.models import MODELS  # noqa: PLC0415 (as above)
 
     cards = {kind: catalog(kind) for kind in ("laws", "queues", "recoveries", "traffic")}
@@ -230,7 +229,7 @@ def _source(verb: str, each: Any) -> str:
 
 def _keys() -> dict[str, dict[str, str]]:
     """Keys of a scenario file by table, each with the first sentence of what the schema says of it."""
-    from elephan.schema import schema  # noqa: PLC0415 (as above)
+    from elephan.schema import schema  # noqa: PLC0415 (as in `table`)
 
     found = schema()
     parts = found["$defs"]

@@ -16,7 +16,7 @@ def doctor(json: JsonOption = False) -> None:
 
     Exit code 0 if simulations run here (what is optional may be missing), 1 if not.
     """
-    from elephan.doctor import document, examine  # noqa: PLC0415 (--help does without the extension)
+    from elephan.doctor import document, examine  # noqa: PLC0415 (a dozen modules; --help does without)
 
     rows = examine()
     report = document(rows)

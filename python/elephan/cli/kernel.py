@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from elephan import kernel
 from elephan.cli.common import JsonOption, fitted_table, print_json, print_lines, print_tables, say
 from elephan.cli.help import CommandHelp
+from elephan.scenario import parse_assignments
 
 app = typer.Typer(
     name="kernel",
@@ -30,9 +32,6 @@ def load(
     json: JsonOption = False,
 ) -> None:
     """Put a law into the kernel, where it stays until it is taken out."""
-    from elephan import kernel  # noqa: PLC0415 (--help does without the extension)
-    from elephan.scenario import parse_assignments  # noqa: PLC0415 (as above)
-
     loaded = kernel.load(law, **parse_assignments(assignments))
     if json:
         print_json(asdict(loaded))
@@ -43,8 +42,6 @@ def load(
 @app.command("unload", cls=CommandHelp, epilog="Example:  elephan kernel unload ghstcp")
 def unload(law: LawArgument, json: JsonOption = False) -> None:
     """Take a law out; sockets that have it keep it until they close."""
-    from elephan import kernel  # noqa: PLC0415 (start-up does without)
-
     kernel.unload(law)
     if json:
         print_json({"unloaded": law})
@@ -53,8 +50,6 @@ def unload(law: LawArgument, json: JsonOption = False) -> None:
 @app.command("list", cls=CommandHelp, epilog="Example:  elephan kernel list")
 def list_(json: JsonOption = False) -> None:
     """List the laws that the kernel can have, and which of them are there."""
-    from elephan import kernel  # noqa: PLC0415 (start-up does without)
-
     rows = kernel.laws()
     if json:
         print_json([asdict(row) for row in rows])
@@ -66,8 +61,6 @@ def list_(json: JsonOption = False) -> None:
 @app.command("show", cls=CommandHelp, epilog="Example:  elephan kernel show ghstcp")
 def show(law: LawArgument, json: JsonOption = False) -> None:
     """Count what the sockets of a loaded law have done."""
-    from elephan import kernel  # noqa: PLC0415 (start-up does without)
-
     counted = asdict(kernel.counters(law))
     if json:
         print_json({"law": law, **counted})

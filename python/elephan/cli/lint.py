@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from elephan.cli.common import JsonOption, ScenarioArgument, SetOption, StrictOption, print_json, print_lines, warn
+from elephan.scenario import Scenario, parse_assignments
 
 EXAMPLE = 'Example:  elephan lint scenarios/hstcp-1g.toml --set links[0].buffer="1 bdp" --strict'
 
@@ -11,8 +12,7 @@ def lint(
     scenario: ScenarioArgument, set_: SetOption = None, strict: StrictOption = False, json: JsonOption = False
 ) -> None:
     """Warn about what makes a scenario's numbers mean something else than intended; nothing is run."""
-    from elephan.lint import lint as look  # noqa: PLC0415 (--help does without the extension)
-    from elephan.scenario import Scenario, parse_assignments  # noqa: PLC0415 (as above)
+    from elephan.lint import lint as look  # noqa: PLC0415 (a dozen modules; --help does without)
 
     read = Scenario.from_file(scenario)
     if set_:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import elephan
 from elephan.cli.common import (
     JsonOption,
     OutOption,
@@ -58,8 +59,7 @@ def model(
     json: JsonOption = False,
 ) -> None:
     """Compute an analytic model: a table, JSON, a picture. Nothing is simulated unless --simulate says so."""
-    import elephan  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.theory import models  # noqa: PLC0415 (as above)
+    from elephan.theory import models  # noqa: PLC0415 (--help does without NumPy)
     from elephan.theory.models import links  # noqa: PLC0415 (as above)
 
     check_out(out)
@@ -85,7 +85,7 @@ def model(
     written = []
     if out is not None:
         from elephan.plots.model import draw_model  # noqa: PLC0415 (matplotlib is slow to import)
-        from elephan.run.files import write_json, write_parquet  # noqa: PLC0415 (loads Arrow)
+        from elephan.run.files import write_json, write_parquet  # noqa: PLC0415 (NumPy; --help does without)
 
         with writing(out):
             written = [
@@ -130,7 +130,7 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
     written = []
     if out is not None:
         from elephan.plots.accuracy import draw_accuracy  # noqa: PLC0415 (matplotlib is slow to import)
-        from elephan.run.files import write_json  # noqa: PLC0415 (as above)
+        from elephan.run.files import write_json  # noqa: PLC0415 (NumPy; --help does without)
 
         with writing(out):
             written = [write_json(out / f"{model.name}-map.json", document), *draw_accuracy(model, out)]

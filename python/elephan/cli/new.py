@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from elephan.cli.common import JsonOption, print_json, say, write_new
+from elephan.scenario import Scenario
 from elephan.templates import DEFAULTS, template
 
 EXAMPLE = 'Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --out mine.toml'
@@ -31,8 +32,6 @@ def new(
     json: JsonOption = False,
 ) -> None:
     """Write a commented scenario file: dumbbell, two-way, parking-lot, two-hops, web."""
-    from elephan.scenario import Scenario  # noqa: PLC0415 (--help does without the extension)
-
     text = template(kind, {"rate": rate, "rtt": rtt, "flows": flows, "hops": hops, "buffer": buffer})
     # What was chosen may be no quantity.
     Scenario.from_text(text, kind)

@@ -117,7 +117,7 @@ def reproduce(
 
 
 def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, pages: Path | None) -> list[Path]:
-    from elephan.papers.reproduction import DOCUMENT  # noqa: PLC0415 (as above)
+    from elephan.papers.reproduction import DOCUMENT  # noqa: PLC0415 (--help does without NumPy)
     from elephan.run.files import write_json  # noqa: PLC0415 (as above)
 
     written: list[Path] = []
@@ -125,7 +125,7 @@ def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, p
         with writing(out):
             written.append(write_json(out / DOCUMENT, document))
     if pages is not None:
-        from elephan.report.papers import write_pages  # noqa: PLC0415 (as above)
+        from elephan.report.papers import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
 
         with writing(pages, "--pages"):
             written.extend(write_pages(found, pages))
@@ -134,7 +134,7 @@ def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, p
 
 def _show(document: Mapping[str, Any], *, every: bool) -> None:
     """Show what fits on a screen: papers, the headline, what the bands are worth, what changed."""
-    from elephan.papers.words import bands, headline  # noqa: PLC0415 (as above)
+    from elephan.papers.words import bands, headline  # noqa: PLC0415 (--help does without NumPy)
 
     claims = document["claims"]
     missed = [each for each in claims if each["verdict"] not in ("pass", "ran")]

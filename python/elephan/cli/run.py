@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import elephan
+from elephan.catalog import catalog
 from elephan.cli.common import (
     Interrupted,
     JsonOption,
@@ -32,6 +34,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError, suggest
+from elephan.scenario import parse_assignments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,9 +83,7 @@ def run(
     json: JsonOption = False,
 ) -> None:
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
-    import elephan  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.lint import lint  # noqa: PLC0415 (as above)
-    from elephan.scenario import parse_assignments  # noqa: PLC0415 (as above)
+    from elephan.lint import lint  # noqa: PLC0415 (--help does without NumPy)
 
     check_out(out)
     if plot and out is None:
@@ -137,8 +138,6 @@ def run(
 
 def _simulate(read: Scenario, workers: int | None, out: Path | None, quiet: bool, asked: dict[str, Any]) -> RunResult:
     """Run, with a line that says how far it is."""
-    import elephan  # noqa: PLC0415 (--help does without NumPy)
-
     done = 0
     with ProgressLine("replications", quiet=quiet) as line:
 
@@ -251,8 +250,6 @@ def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
 
 def _queues(document: dict[str, Any]) -> list[str]:
     """Say for each link what its queue has otherwise than by default, and the same for Linux."""
-    from elephan.catalog import catalog  # noqa: PLC0415 (--help does without the extension)
-
     defaults = {card["name"]: {p["name"]: p["default"] for p in card["parameters"]} for card in catalog("queues")}
     lines = []
     for link in document["links"]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
 from typing import Annotated
 
 import typer
 
 from elephan.cli.common import JsonOption, print_json, say, write_new
+from elephan.schema import schema as document
 
 EXAMPLE = """Example:  elephan schema --out elephan.schema.json
 elephan schema sweep --out sweep.schema.json"""
@@ -20,13 +22,10 @@ def schema(
     json: JsonOption = False,  # noqa: ARG001 (it is JSON in any case)
 ) -> None:
     """Print the JSON Schema of scenario files, or of sweep files, for editors."""
-    from elephan.schema import schema as document  # noqa: PLC0415 (--help does without the extension)
-
     found = document(kind)
     if out is None:
         print_json(found)
         return
-    from json import dumps  # noqa: PLC0415 (the option has its name)
 
     write_new(out, dumps(found, indent=1) + "\n", force=force)
     say(f'{out} is written; first line of a file: "#:schema ./{out.name}" (docs/guide/editors.md)')

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import elephan
 from elephan.cli.common import (
     Interrupted,
     JsonOption,
@@ -31,6 +32,7 @@ from elephan.cli.common import (
 from elephan.cli.comparison import comparison_notes, comparison_tables, read_names, write_comparison
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
+from elephan.scenario import parse_assignments
 from elephan.units import format_bytes, format_rate, format_time, share
 
 if TYPE_CHECKING:
@@ -81,9 +83,7 @@ def size(
     With --laws or --queues: for each of them, with a recommendation and its reason.
     Exit code 0 if the targets are met (of a comparison: by what is recommended), 1 if not.
     """
-    import elephan  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.scenario import parse_assignments  # noqa: PLC0415 (as above)
-    from elephan.size import SizeComparison, compare  # noqa: PLC0415 (as above)
+    from elephan.size import SizeComparison, compare  # noqa: PLC0415 (--help does without NumPy)
     from elephan.size.targets import parse_targets  # noqa: PLC0415 (as above)
 
     check_out(out)

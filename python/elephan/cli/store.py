@@ -23,7 +23,9 @@ from elephan.cli.common import (
     warn,
 )
 from elephan.cli.help import CommandHelp
+from elephan.cli.run import print_document
 from elephan.errors import InputError
+from elephan.scenario import parse_assignments
 
 if TYPE_CHECKING:
     from elephan.store import DamageReport, Store
@@ -82,8 +84,6 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Show a run as elephan run does, with its labels and where it comes from."""
-    from elephan.cli.run import print_document  # noqa: PLC0415 (only this verb needs it)
-
     with _reading(store) as opened:
         stored = opened.get(run)
         document, sets, where = stored.document, stored.labels, stored.provenance
@@ -271,8 +271,6 @@ def _existing(folder: Path | None, *, repair: bool = False) -> Store:
 
 
 def _labels(where: list[str] | None) -> dict[str, Any] | None:
-    from elephan.scenario import parse_assignments  # noqa: PLC0415 (--help does without the extension)
-
     if not where:
         return None
     for text in where:

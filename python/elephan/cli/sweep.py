@@ -30,6 +30,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
+from elephan.scenario import parse_assignments
 from elephan.units import format_number
 
 if TYPE_CHECKING:
@@ -94,7 +95,6 @@ def sweep(
     If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.scenario import parse_assignments  # noqa: PLC0415 (as above)
     from elephan.sweep import Sweep, parse_shard, preview  # noqa: PLC0415 (as above)
 
     check_out(out)
@@ -152,7 +152,7 @@ def sweep(
 
 
 def _read_over(texts: list[str]) -> dict[str, Any]:
-    from elephan.sweep.lists import read_words  # noqa: PLC0415 (as above)
+    from elephan.sweep.lists import read_words  # noqa: PLC0415 (--help does without)
 
     found: dict[str, Any] = {}
     for text in texts:

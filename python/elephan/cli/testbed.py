@@ -23,6 +23,8 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.help import CommandHelp
+from elephan.cli.run import print_document
+from elephan.scenario import Scenario, parse_assignments
 
 app = typer.Typer(
     name="testbed",
@@ -53,10 +55,8 @@ def run(
 
     Exit code 0 if the run is valid, 1 if it is invalid: then its numbers mean nothing.
     """
-    from elephan import testbed  # noqa: PLC0415 (--help does without the extension)
-    from elephan.cli.run import print_document  # noqa: PLC0415 (as above)
+    from elephan import testbed  # noqa: PLC0415 (NumPy; --help does without)
     from elephan.run.files import whole_folder  # noqa: PLC0415 (as above)
-    from elephan.scenario import Scenario, parse_assignments  # noqa: PLC0415 (as above)
 
     check_out(out)
 

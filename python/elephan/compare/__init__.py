@@ -13,6 +13,7 @@ from elephan.compare.sawtooth import SawtoothStatistics, sawtooth_statistics
 from elephan.errors import InputError
 from elephan.renamed import renamed_attributes
 from elephan.run import run
+from elephan.run.files import write_json
 from elephan.scenario import Scenario
 from elephan.theory.law_responses import law_responses
 from elephan.theory.models import MODELS
@@ -139,8 +140,6 @@ class ScenarioComparison:
         OSError
             If the folder cannot be written.
         """
-        from elephan.run.files import write_json  # noqa: PLC0415 (Arrow is slow to import)
-
         folder = Path(folder)
         found = [folder / "simulation"]
         self.simulated.write(found[0])

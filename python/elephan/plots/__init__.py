@@ -11,6 +11,9 @@ from elephan.plots.run import draw_run, run_figures
 from elephan.plots.size import draw_size, size_figure
 from elephan.plots.style import house_style
 from elephan.plots.xy import xy
+from elephan.run.result import RunResult
+from elephan.size import SizeAnswer, SizeComparison
+from elephan.theory.models import ModelTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,10 +56,6 @@ def figures(of: object) -> dict[str, Figure]:
     >>> list(figures(elephan.models.hstcp()))
     ['hstcp']
     """
-    from elephan.run.result import RunResult  # noqa: PLC0415 (the types alone; whoever has a result has them loaded)
-    from elephan.size import SizeAnswer, SizeComparison  # noqa: PLC0415 (as above)
-    from elephan.theory.models import ModelTable  # noqa: PLC0415 (as above)
-
     if isinstance(of, RunResult):
         return run_figures(of)
     if isinstance(of, SizeAnswer):

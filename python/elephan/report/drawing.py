@@ -9,6 +9,33 @@ import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from bokeh.document import Document
+from bokeh.models import (
+    BasicTickFormatter,
+    BoxZoomTool,
+    ColumnDataSource,
+    FixedTicker,
+    Grid,
+    HoverTool,
+    Line,
+    LinearAxis,
+    LinearScale,
+    LogAxis,
+    LogScale,
+    LogTicker,
+    NoOverlap,
+    PanTool,
+    Plot,
+    Range1d,
+    Scatter,
+    Segment,
+    Step,
+    Toolbar,
+    VArea,
+    VBar,
+    WheelZoomTool,
+)
+from bokeh.models.annotations import BoxAnnotation, Label, Span
 
 from elephan.pictures.figure import Axis, Figure, Mark, Series, extent
 from elephan.report.themes import THEMES
@@ -58,9 +85,6 @@ def document(figures: Sequence[Figure]) -> dict[str, Any]:
     >>> document([])["roots"]
     {}
     """
-    from bokeh.document import Document  # noqa: PLC0415 (a second to import; only pages need it)
-    from bokeh.models import Range1d  # noqa: PLC0415 (as above)
-
     drawn, ranges = Document(), {}
     for figure in figures:
         if figure.link not in ranges:
@@ -83,17 +107,6 @@ def _renamed(encoded: Any, names: dict[str, str]) -> Any:
 
 
 def _plot(figure: Figure, x_range: Any) -> Any:
-    from bokeh.models import (  # noqa: PLC0415 (slow to import)
-        BoxZoomTool,
-        LinearScale,
-        LogScale,
-        PanTool,
-        Plot,
-        Range1d,
-        Toolbar,
-        WheelZoomTool,
-    )
-
     values = [part for s in figure.series for part in (s.y, s.low, s.high) if part is not None]
     low, high = _limits(figure.y, values, _along(figure, "y"))
     scales = {True: LogScale, False: LinearScale}
@@ -162,8 +175,6 @@ def legend(figure: Figure) -> list[LegendEntry]:
 
 
 def _axes(plot: Any, figure: Figure) -> None:
-    from bokeh.models import Grid, LinearAxis, LogAxis, NoOverlap  # noqa: PLC0415 (slow to import)
-
     sides: tuple[tuple[Axis, str, Literal[0, 1]], ...] = ((figure.x, "below", 0), (figure.y, "left", 1))
     for axis, place, dimension in sides:
         kind = LogAxis if axis.scale == "log" else LinearAxis
@@ -197,8 +208,6 @@ def _axes(plot: Any, figure: Figure) -> None:
 
 def _ticks(made: Any, axis: Axis, ends: tuple[float, float]) -> None:
     """Numbers as people write them."""
-    from bokeh.models import BasicTickFormatter, FixedTicker, LogTicker  # noqa: PLC0415 (slow to import)
-
     made.formatter = BasicTickFormatter(use_scientific=True, power_limit_high=7, power_limit_low=-5)
     if axis.scale == "share":
         made.ticker = FixedTicker(ticks=[float(p) for p in _placed(np.array(SHARES), axis)])
@@ -250,8 +259,6 @@ def _limits(axis: Axis, values: Sequence[NDArray[np.float64]], more: Sequence[fl
 
 def _series(plot: Any, figure: Figure, series: Series, entry: int) -> Any:
     """Draw a series; return what a reader points at."""
-    from bokeh.models import ColumnDataSource, Line, Scatter, Segment, Step, VArea, VBar  # noqa: PLC0415 (slow to import)
-
     source = ColumnDataSource(_columns(figure, series))
     x, y = ("px" if "px" in source.data else "x"), ("py" if "py" in source.data else "y")
     tags = [f"entry:{entry}"]
@@ -306,8 +313,6 @@ def _columns(figure: Figure, series: Series) -> dict[str, NDArray[np.float64]]:
 
 
 def _hover(figure: Figure, renderers: list[Any], *, with_interval: bool) -> Any:
-    from bokeh.models import HoverTool  # noqa: PLC0415 (slow to import)
-
     rows = [("", "$name"), (figure.x.label, _shown("x", figure.x)), (figure.y.label, _shown("y", figure.y))]
     if with_interval:
         interval = next(s.interval for s in figure.series if s.low is not None)
@@ -333,8 +338,6 @@ def _shown(name: str, axis: Axis) -> str:
 
 def _shade(plot: Any, mark: Mark) -> None:
     """A band behind everything."""
-    from bokeh.models.annotations import BoxAnnotation  # noqa: PLC0415 (slow to import)
-
     if mark.low is None and mark.high is None:
         return
     sides = {"x": ("left", "right"), "y": ("bottom", "top")}[mark.axis]
@@ -353,8 +356,6 @@ def _shade(plot: Any, mark: Mark) -> None:
 
 
 def _marks(plot: Any, figure: Figure, y_limits: tuple[float, float]) -> None:
-    from bokeh.models.annotations import Label, Span  # noqa: PLC0415 (slow to import)
-
     looks = {"answer": ("ink", "solid", 2.0), "wanted": ("ink", "dashed", 1.2), "rule": ("muted", "dotted", 1.2)}
     lines = [mark for mark in figure.marks if mark.at is not None and mark.role in looks]
     for mark in lines:
@@ -391,8 +392,6 @@ def _marks(plot: Any, figure: Figure, y_limits: tuple[float, float]) -> None:
 
 def _answer(mark: Mark, figure: Figure, plot: Any) -> Any:
     """What is said beside the line of the answer, at the top, on the side with more room."""
-    from bokeh.models.annotations import Label  # noqa: PLC0415 (slow to import)
-
     at = float(_placed(np.array([mark.at], dtype=float), figure.x)[0])
     along = math.log if figure.x.scale == "log" else float
     left = along(at) > (along(plot.x_range.start) + along(plot.x_range.end)) / 2

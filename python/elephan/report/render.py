@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import jinja2
+from markupsafe import Markup
+
 from elephan.pictures.numbers import behind
-from elephan.report.drawing import document, legend
 from elephan.report.themes import THEMES, variables
 
 if TYPE_CHECKING:
@@ -30,9 +32,6 @@ def render(page: ReportPage) -> str:
     >>> "<b>" in html, "&lt;b&gt;" in html
     (False, True)
     """
-    import jinja2  # noqa: PLC0415 (only pages need it)
-    from markupsafe import Markup  # noqa: PLC0415 (with it)
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
         autoescape=True,
@@ -41,18 +40,21 @@ def render(page: ReportPage) -> str:
         undefined=jinja2.StrictUndefined,
     )
     figures = [figure for part in page.parts for figure in part.figures]
+    if figures:
+        from elephan.report import drawing  # noqa: PLC0415 (Bokeh takes a second to import; a page without figures does without)
+
     explorers = [part.explorer for part in page.parts if part.explorer is not None]
     html = environment.get_template("page.html").render(
         page=page,
         behind=behind,
-        legend=legend,
+        legend=drawing.legend if figures else None,
         light=Markup(variables("light")),
         dark=Markup(variables("dark")),
         css=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         js=Markup((HERE / "page.js").read_text(encoding="utf-8")),
         explore=Markup((HERE / "explore.js").read_text(encoding="utf-8")) if explorers else "",
         bokeh=Markup(_bokeh()) if figures else "",
-        data=Markup(_embedded({"themes": THEMES, "figures": document(figures) if figures else None})),
+        data=Markup(_embedded({"themes": THEMES, "figures": drawing.document(figures) if figures else None})),
         explorers=Markup(_embedded(explorers)) if explorers else "",
     )
     return f"{html}\n"
@@ -61,7 +63,7 @@ def render(page: ReportPage) -> str:
 @cache
 def _bokeh() -> str:
     """The library that draws, without what draws tables, widgets or formulas."""
-    import bokeh  # noqa: PLC0415 (only pages need it)
+    import bokeh  # noqa: PLC0415 (as in `render`)
 
     path = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.min.js"
     text = path.read_text(encoding="utf-8")

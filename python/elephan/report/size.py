@@ -11,7 +11,7 @@ from elephan.pictures.numbers import span
 from elephan.pictures.table import Table, cell
 from elephan.pictures.words import count, joined, number, plain, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.report.sources import origin, read_json, read_parquet, read_scenario, set_up, why_warmup
 from elephan.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -417,8 +417,6 @@ def read_models(path: Path) -> dict[str, dict[str, Any]]:
     dict
         Columns by model, in the file's order.
     """
-    from elephan.report.sources import read_parquet  # noqa: PLC0415 (Arrow is slow to import)
-
     if not path.exists():
         return {}
     table = read_parquet(path)

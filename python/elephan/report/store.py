@@ -10,12 +10,11 @@ from elephan.pictures.words import count
 from elephan.report.explorer import explorer, quantity
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by
+from elephan.store import Store, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from elephan.store import Store
 
 
 FIRST = ("utilization", "queueing_delay_s", "loss_ratio", "goodput_bps", "jain")
@@ -71,8 +70,6 @@ def page(folder: Path) -> ReportPage:
 
 def _opened(folder: Path) -> Store:
     """Open a store; one that can be written takes in what shards have left."""
-    from elephan.store import Store, StoreError  # noqa: PLC0415 (SQLite and Arrow)
-
     try:
         return Store(folder)
     except StoreError:

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
+from elephan.run.outcome import simulate_several
 from elephan.run.parallel import ReplicationJob, default_workers, simulate_all
 from elephan.scenario import AUTO, Scenario
 
@@ -139,8 +140,7 @@ def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[
     >>> result.to_json()["links"] == run(Scenario.from_text(EXAMPLE)).to_json()["links"]
     True
     """
-    from elephan.run.outcome import simulate_several  # noqa: PLC0415 (as in `run`)
-    from elephan.run.result import RunResult  # noqa: PLC0415 (as above)
+    from elephan.run.result import RunResult  # noqa: PLC0415 (as in `run`)
 
     found: list[RunResult | InputError] = []
     together = [scenario for scenario in scenarios if scenario.warmup_rule != AUTO]

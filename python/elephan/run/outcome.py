@@ -101,6 +101,10 @@ class ReplicationOutcome:
     def delay_histogram(self, link: int) -> NDArray[np.uint64]:
         """Histogram of waiting times at a link, of every packet served if recorded, otherwise as sampled.
 
+        Parameters
+        ----------
+        link : int
+
         Returns
         -------
         ndarray, shape (bins,)

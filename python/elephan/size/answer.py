@@ -255,7 +255,7 @@ class SizeAnswer:
         OSError
             If the folder cannot be written.
         """
-        from elephan.run.files import identity, write_json, write_parquet, write_text  # noqa: PLC0415 (loads Arrow)
+        from elephan.run.files import identity, write_json, write_parquet, write_text  # noqa: PLC0415 (NumPy; --help does without)
 
         folder = Path(folder)
         return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
@@ -15,7 +15,9 @@ from elephan.display import ColumnTable, figure
 from elephan.errors import InputError, ScenarioError
 from elephan.scenario import Scenario
 from elephan.size.answer import METRICS
+from elephan.size.caveats import caveats
 from elephan.size.notebook import comparison_page
+from elephan.size.targets import BufferSample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,7 +52,6 @@ class SizedVariant:
     def candidate(self) -> Candidate:
         """What the rule that recommends sees of it."""
         from elephan.size.recommend import Candidate, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
-        from elephan.size.targets import BufferSample  # noqa: PLC0415 (with it)
 
         answer, buffer = self.answer, self.answer.buffer_packets
         if buffer is None:
@@ -101,9 +102,6 @@ class SizeComparison:
     @cached_property
     def recommendation(self) -> Recommendation:
         """What should run here, and why; see `elephan.size.recommend.recommend` for the rule."""
-        from dataclasses import replace  # noqa: PLC0415 (beside the next)
-
-        from elephan.size.caveats import caveats  # noqa: PLC0415 (beside the next)
         from elephan.size.recommend import recommend  # noqa: PLC0415 (NumPy; the command line starts without)
 
         found = recommend([variant.candidate for variant in self.variants], self.variants[0].answer.targets)
@@ -209,7 +207,7 @@ class SizeComparison:
         OSError
             If the folder cannot be written.
         """
-        from elephan.run.files import identity, write_json, write_parquet  # noqa: PLC0415 (loads Arrow)
+        from elephan.run.files import identity, write_json, write_parquet  # noqa: PLC0415 (NumPy; --help does without)
 
         folder = Path(folder)
         for variant in self.variants:

@@ -56,7 +56,7 @@ def key(
         return scenario.id
     wanted: list[list[object]] = []
     if precision is not None:
-        from elephan.run.precision import parse_precision  # noqa: PLC0415 (needs NumPy)
+        from elephan.run.precision import parse_precision  # noqa: PLC0415 (a dozen modules of statistics; few keys need them)
 
         found = parse_precision(precision, scenario)
         wanted = sorted([each.metric, each.index, each.relative] for each in found)

@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from elephan.run import run
 from elephan.run.files import write_bytes
+from elephan.scenario import Scenario
 from elephan.store import failures, folders, query, tables, upkeep
 from elephan.store.errors import StoreError, reraise_as_store_error
 from elephan.store.keys import WINDOW, key
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from elephan.run.result import RunResult
-    from elephan.scenario import Scenario
     from elephan.store.labels import Labels
     from elephan.store.upkeep import DamageReport, MergeSummary, Removed
 
@@ -280,9 +281,6 @@ class Store:
         InputError
             As `elephan.run`, and if the store cannot be written.
         """
-        from elephan.run import run  # noqa: PLC0415 (needs NumPy)
-        from elephan.scenario import Scenario  # noqa: PLC0415 (as above)
-
         self._writing()
         read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
         asked = key(read, precision=precision, max_replications=max_replications, engine=engine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +69,6 @@ class StoreTable:
 
 def _need(library: str) -> Any:
     """Import an optional library, or say in one line how to get it."""
-    import importlib  # noqa: PLC0415 (for this alone)
-
     try:
         return importlib.import_module(library)
     except ImportError:

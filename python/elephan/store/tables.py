@@ -8,6 +8,8 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from elephan.store.errors import StoreError
 from elephan.store.index import KINDS, quoted
 from elephan.store.query import as_arrow, as_column, hint
@@ -246,7 +248,6 @@ def _first(label: Any, own: Any) -> Any:
 
 def _order(labels: Sequence[Any], ids: Callable[[], Any], length: int) -> Any:
     """Rows by their labels, nothing before numbers before texts, and then by id."""
-    import numpy as np  # noqa: PLC0415 (with Arrow)
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
     ranks = np.zeros(length, dtype=np.int64)
@@ -266,7 +267,6 @@ def _order(labels: Sequence[Any], ids: Callable[[], Any], length: int) -> Any:
 
 def _ranks(column: Any) -> Any:
     """Places of a column's values in their order, 0 for none."""
-    import numpy as np  # noqa: PLC0415 (with Arrow)
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
     coded = column.combine_chunks().dictionary_encode()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.errors import InputError
 from elephan.renamed import renamed_attributes
+from elephan.run.files import write_result
 from elephan.run.result import RunResult
 from elephan.scenario import Scenario
 from elephan.testbed.hosts import lacking
@@ -97,8 +98,6 @@ class TestbedResult:
         OSError
             If the folder cannot be written.
         """
-        from elephan.run.files import write_result  # noqa: PLC0415 (Arrow is slow to import)
-
         return write_result(self.result, Path(folder), self.to_json())
 
 
