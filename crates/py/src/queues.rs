@@ -11,7 +11,7 @@ use queue::{Limit, Packet, Port, QueueDiscipline, QueueSpec};
 /// Columns of the arrivals that `replay_queue` takes.
 const COLUMNS: usize = 4;
 
-fn settled(queue: &str, port: &Port) -> PyResult<QueueSpec> {
+fn resolved(queue: &str, port: &Port) -> PyResult<QueueSpec> {
     scenario::read_queue(queue, port).map_err(from_scenario)
 }
 
@@ -38,7 +38,7 @@ pub fn replay_queue<'py>(
     headers: Option<PyReadonlyArray2<'py, f64>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let port = port(limit(buffer_packets, buffer_bytes), rate_bps, packet_bytes)?;
-    let spec = settled(queue, &port)?;
+    let spec = resolved(queue, &port)?;
     let arrivals = arrivals.as_array();
     let headers = headers.as_ref().map(PyReadonlyArray2::as_array);
     let rows = arrivals.nrows();
@@ -123,7 +123,7 @@ pub fn queue_curve<'py>(
     packet_bytes: f64,
     buffer_packets: Option<u32>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let spec = settled(queue, &port(limit(buffer_packets, None), rate_bps, packet_bytes)?)?;
+    let spec = resolved(queue, &port(limit(buffer_packets, None), rate_bps, packet_bytes)?)?;
     let values = averages.as_array().iter().map(|&average| spec.curve(average).unwrap_or(f64::NAN)).collect();
     Ok(PyArray1::from_vec(py, values))
 }

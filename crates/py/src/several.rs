@@ -33,7 +33,7 @@ pub fn simulate_several(py: Python<'_>, jobs: Vec<(PyBackedStr, u32)>, series: b
 struct Reader<'a>(Option<(&'a str, scenario::Scenario)>);
 
 impl<'a> Reader<'a> {
-    #[expect(clippy::disallowed_methods, reason = "what a run took is told with it")]
+    #[expect(clippy::disallowed_methods, reason = "a result says what its run took")]
     fn run(&mut self, canonical: &'a str, replication: u32, series: bool) -> (Result<Outcome, String>, f64) {
         let begun = Instant::now();
         let outcome = self.read(canonical).and_then(|scenario| {

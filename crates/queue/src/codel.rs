@@ -149,7 +149,7 @@ mod tests {
         fn marked(&mut self, _: &Packet, _: Cause, _: Time) {}
     }
 
-    fn settled(port: &Port) -> Params {
+    fn resolved(port: &Port) -> Params {
         let mut params = Params::default();
         params.resolve(&port.scale()).unwrap();
         Codel::resolve(&mut params, port).unwrap();
@@ -158,7 +158,7 @@ mod tests {
 
     fn queue(limit: Limit) -> Codel {
         let port = Port::new(limit, Rate(8_000_000), 1000.0);
-        Codel::new(&settled(&port), &port, Stream::new(0, 0, ("link", 0), "queue")).unwrap()
+        Codel::new(&resolved(&port), &port, Stream::new(0, 0, ("link", 0), "queue")).unwrap()
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn is_said_in_the_words_of_tc() {
         let port = Port::new(Limit::Packets(300), Rate(8_000_000), 1000.0);
-        let mut params = settled(&port);
+        let mut params = resolved(&port);
         assert_eq!(Codel::tc(&params, &port).unwrap(), "codel limit 300 target 5000us interval 100000us noecn");
         (params.ecn, params.ce_threshold) = (true, Span::millis(1));
         let words = Codel::tc(&params, &port).unwrap();

@@ -126,8 +126,8 @@ impl Pie {
     fn drop_early(&mut self, packet: &Packet, backlog: Backlog) -> Option<Cause> {
         let half_target = self.half_target();
         let state = &mut self.state;
-        let calm = state.qdelay_old < half_target && state.drop_prob < 0.2;
-        if calm || backlog.bytes.0 as f64 <= 2.0 * self.mean_packet {
+        let is_uncongested = state.qdelay_old < half_target && state.drop_prob < 0.2;
+        if is_uncongested || backlog.bytes.0 as f64 <= 2.0 * self.mean_packet {
             return None;
         }
         let share = if self.params.bytemode { (f64::from(packet.size) / self.mean_packet).min(1.0) } else { 1.0 };

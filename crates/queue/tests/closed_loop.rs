@@ -59,26 +59,26 @@ fn run(name: &str, flows: u32, seconds: u64) -> Outcome {
     let sender = Sender { cwnd: 2.0, in_flight: 0, deaf_until: Time::ZERO };
     let mut senders: Vec<Sender> = (0..flows).map(|_| Sender { ..sender }).collect();
     // What senders learn, one round trip after it happened: flow, and whether it was an ACK.
-    let mut news: BTreeMap<(Time, u64), (u32, bool)> = BTreeMap::new();
+    let mut notices: BTreeMap<(Time, u64), (u32, bool)> = BTreeMap::new();
     let (mut serial, mut fates, mut outcome) = (0, Losses::default(), Outcome::default());
     for flow in 0..flows {
-        news.insert((Time::ZERO + Span::millis(u64::from(flow)), serial), (flow, true));
+        notices.insert((Time::ZERO + Span::millis(u64::from(flow)), serial), (flow, true));
         senders[flow as usize].in_flight = 1;
         serial += 1;
     }
     let (end, warm) = (Time::ZERO + Span::secs(seconds), Time::ZERO + Span::secs(seconds / 4));
     let (mut served, mut probs, mut now) = (0u32, 0u32, Time::ZERO);
     while now < end {
-        let told = news.first_key_value().map_or(Time::NEVER, |(key, _)| key.0);
-        let step = link.advance(told, &mut fates);
-        now = step.map_or(told, |step| step.at);
+        let notice = notices.first_key_value().map_or(Time::NEVER, |(key, _)| key.0);
+        let step = link.advance(notice, &mut fates);
+        now = step.map_or(notice, |step| step.at);
         if step.is_some_and(|step| step.departed.is_none()) {
             if now >= warm {
                 probs += 1;
                 link.queue().gauges(&mut |gauge, x| outcome.prob += if gauge == "prob" { x } else { 0.0 });
             }
         } else if let Some(packet) = step.and_then(|step| step.departed) {
-            news.insert((now + RTT, serial), (packet.flow, true));
+            notices.insert((now + RTT, serial), (packet.flow, true));
             serial += 1;
             if now >= warm {
                 served += 1;
@@ -86,7 +86,7 @@ fn run(name: &str, flows: u32, seconds: u64) -> Outcome {
                 outcome.backlog += f64::from(link.backlog().packets);
             }
         } else {
-            let (_, (flow, ack)) = news.pop_first().unwrap();
+            let (_, (flow, ack)) = notices.pop_first().unwrap();
             let sender = &mut senders[flow as usize];
             sender.in_flight -= 1;
             if ack {
@@ -103,7 +103,7 @@ fn run(name: &str, flows: u32, seconds: u64) -> Outcome {
                 (fates.early, fates.overflow) = (0, 0);
             }
             for lost in fates.fresh.drain(..) {
-                news.insert((now + RTT, serial), (lost, false));
+                notices.insert((now + RTT, serial), (lost, false));
                 serial += 1;
             }
         }

@@ -1,4 +1,4 @@
-//! DualPI2 as RFC 9332, Appendix A, tells it.
+//! DualPI2 as RFC 9332, Appendix A, describes it.
 
 extern crate elephan_queue as queue;
 

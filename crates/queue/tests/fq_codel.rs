@@ -1,4 +1,4 @@
-//! FQ-CoDel as RFC 8290 tells it: whom it serves, whom it takes from.
+//! FQ-CoDel as RFC 8290 describes it: whom it serves, whom it takes from.
 
 extern crate elephan_queue as queue;
 
@@ -22,7 +22,7 @@ impl Fates for Ledger {
     }
 }
 
-fn settled(mut params: Params, port: &Port) -> Params {
+fn resolved(mut params: Params, port: &Port) -> Params {
     params.resolve(&port.scale()).unwrap();
     FqCodel::resolve(&mut params, port).unwrap();
     params
@@ -30,7 +30,7 @@ fn settled(mut params: Params, port: &Port) -> Params {
 
 fn build(params: Params, limit: Limit, seed: u64) -> Result<FqCodel, ParamError> {
     let port = Port::new(limit, Rate(8_000_000), 1000.0);
-    FqCodel::new(&settled(params, &port), &port, Stream::new(seed, 0, ("link", 0), "queue"))
+    FqCodel::new(&resolved(params, &port), &port, Stream::new(seed, 0, ("link", 0), "queue"))
 }
 
 fn queue(params: Params, limit: Limit) -> FqCodel {
@@ -184,6 +184,6 @@ fn refuses_what_it_cannot_use() {
 #[test]
 fn is_said_in_the_words_of_tc() {
     let port = Port::new(Limit::Packets(10_240), Rate(8_000_000), 1000.0);
-    let words = FqCodel::tc(&settled(Params::default(), &port), &port).unwrap();
+    let words = FqCodel::tc(&resolved(Params::default(), &port), &port).unwrap();
     assert_eq!(words, "fq_codel limit 10240 flows 1024 quantum 1514 target 5000us interval 100000us ecn drop_batch 64");
 }

@@ -516,7 +516,7 @@ impl Fates for Drops {
     fn marked(&mut self, _packet: &Packet, _cause: Cause, _now: Time) {}
 }
 
-/// Poisson arrivals whose rate behaves as 100 flows of 100 ms that hear of drops at once: each packet that gets through
+/// Poisson arrivals whose rate behaves as 100 flows of 100 ms that learn of drops at once: each packet that gets through
 /// adds flows / rtt^2 / rate, each drop halves one flow's share. At 10,000 packets/s they balance at a drop
 /// probability of 2 (100 / 1000)^2 = 0.02. Gives the mean of the average over the last 40 of 80 seconds, read every
 /// 10 ms, and the last `max_p`.

@@ -452,7 +452,11 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
 }
 
 /// Gives the links those of the drawn parameters that are accepted there. Returns the text and what it says.
-fn settle(pace: Pace, links: &mut [Link], groups: &[Group]) -> Result<(String, Scenario), TestCaseError> {
+fn with_accepted_parameters(
+    pace: Pace,
+    links: &mut [Link],
+    groups: &[Group],
+) -> Result<(String, Scenario), TestCaseError> {
     let plain = text(pace, links, groups);
     let mut said = scenario::read(&plain).map_err(|e| TestCaseError::fail(format!("{e}\n{plain}")))?;
     for l in 0..links.len() {
@@ -492,7 +496,7 @@ proptest! {
         groups in prop::collection::vec(group(), 1..4),
         replication in 0u32..1000,
     ) {
-        let (text, scenario) = settle(pace, &mut links, &groups)?;
+        let (text, scenario) = with_accepted_parameters(pace, &mut links, &groups)?;
         let canonical = scenario.canonical();
         let again = scenario::from_canonical(&canonical);
         prop_assert_eq!(again.as_ref(), Ok(&scenario), "{}", canonical);

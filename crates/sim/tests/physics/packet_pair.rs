@@ -31,7 +31,7 @@ access = {{ rate = "1 Gbit/s" }}
 }
 
 /// Goodputs in Mbit/s and the mean backlog per flow; nothing may be lost, and the link must be full.
-fn settled(outcome: &Outcome) -> (Vec<f64>, f64) {
+fn in_steady_state(outcome: &Outcome) -> (Vec<f64>, f64) {
     let link = &outcome.links[0];
     assert_eq!(link.dropped.iter().sum::<u64>(), 0);
     assert!(link.utilization > 0.999, "with a backlog the link never idles: {}", link.utilization);
@@ -41,7 +41,7 @@ fn settled(outcome: &Outcome) -> (Vec<f64>, f64) {
 
 #[test]
 fn one_flow_fills_the_link_and_keeps_five_packets_waiting() {
-    let (shares, backlog) = settled(&run(5, 1, ""));
+    let (shares, backlog) = in_steady_state(&run(5, 1, ""));
     assert!((shares[0] - 100.0).abs() < 0.1, "{shares:?}");
     // The setpoint counts the packet in service, and pairs come two at a time.
     assert!((backlog - 5.0).abs() < 1.0, "{backlog}");
@@ -50,7 +50,7 @@ fn one_flow_fills_the_link_and_keeps_five_packets_waiting() {
 #[test]
 fn flows_have_equal_shares_and_five_packets_each() {
     for flows in [4, 16] {
-        let (shares, backlog) = settled(&run(5, flows, ""));
+        let (shares, backlog) = in_steady_state(&run(5, flows, ""));
         let fair = 100.0 / f64::from(flows);
         // The server is fair; all that is needed of the flows is that they always have something waiting.
         assert!(shares.iter().all(|x| (x / fair - 1.0).abs() < 0.001), "{shares:?}");
@@ -61,7 +61,7 @@ fn flows_have_equal_shares_and_five_packets_each() {
 
 #[test]
 fn the_setpoint_is_what_waits() {
-    let (_, backlog) = settled(&run(20, 4, ""));
+    let (_, backlog) = in_steady_state(&run(20, 4, ""));
     // As above, with deeper queues at the start of those that come later.
     assert!((backlog - 20.0).abs() < 3.0, "{backlog}");
 }
@@ -69,7 +69,7 @@ fn the_setpoint_is_what_waits() {
 #[test]
 fn bursts_do_for_pairs_where_acks_are_delayed_and_jitter_does_not_matter() {
     for more in ["tcp = { delayed_ack = 2 }", "tcp = { send_jitter = \"100 us\" }"] {
-        let (shares, _) = settled(&run(5, 4, more));
+        let (shares, _) = in_steady_state(&run(5, 4, more));
         assert!(shares.iter().all(|x| (x / 25.0 - 1.0).abs() < 0.01), "{more}: {shares:?}");
     }
 }
@@ -78,7 +78,7 @@ fn bursts_do_for_pairs_where_acks_are_delayed_and_jitter_does_not_matter() {
 fn shares_are_found_again_when_flows_leave() {
     let more = "[[flows]]\nname = \"guests\"\ncount = 3\npath = [\"l\"]\nrtt = \"50 ms\"\npacket = \"1000 B\"\n\
                 control = \"packet-pair\"\nstop = \"10 s\"\naccess = { rate = \"1 Gbit/s\" }";
-    let (shares, backlog) = settled(&run(5, 1, more));
+    let (shares, backlog) = in_steady_state(&run(5, 1, more));
     assert!((shares[0] - 100.0).abs() < 0.1, "{shares:?}");
     // Per flow of four, of which one is left.
     assert!((4.0 * backlog - 5.0).abs() < 1.0, "{backlog}");
