@@ -60,6 +60,11 @@ class TargetError(InputError):
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Find the name that was probably meant.
 
+    Parameters
+    ----------
+    word : str
+    known : iterable of str
+
     Returns
     -------
     str or None
@@ -91,10 +96,16 @@ def suggest(word: str, known: Iterable[str], otherwise: str | None = None, mark:
 
     Parameters
     ----------
+    word : str
+    known : iterable of str
     otherwise : str, optional
         What to say if none is like it; by default, all of them.
     mark : str
         Around the name.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -110,6 +121,16 @@ def suggest(word: str, known: Iterable[str], otherwise: str | None = None, mark:
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """Say that there is no such name, and which was meant.
+
+    Parameters
+    ----------
+    what : str
+    name : str
+    known : iterable of str
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -49,6 +49,10 @@ def catalog(kind: str) -> list[Card]:
     kind : str
         One of `KINDS`.
 
+    Returns
+    -------
+    list of Card
+
     Raises
     ------
     InputError

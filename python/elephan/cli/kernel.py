@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from elephan import kernel
 from elephan.cli.common import JsonOption, fitted_table, print_json, print_lines, print_tables, say
 from elephan.cli.help import CommandHelp
 from elephan.scenario import parse_assignments
@@ -32,6 +31,8 @@ def load(
     json: JsonOption = False,
 ) -> None:
     """Put a law into the kernel, where it stays until it is taken out."""
+    from elephan import kernel  # noqa: PLC0415 (--help does without)
+
     loaded = kernel.load(law, **parse_assignments(assignments))
     if json:
         print_json(asdict(loaded))
@@ -42,6 +43,8 @@ def load(
 @app.command("unload", cls=CommandHelp, epilog="Example:  elephan kernel unload ghstcp")
 def unload(law: LawArgument, json: JsonOption = False) -> None:
     """Take a law out; sockets that have it keep it until they close."""
+    from elephan import kernel  # noqa: PLC0415 (as in `load`)
+
     kernel.unload(law)
     if json:
         print_json({"unloaded": law})
@@ -50,6 +53,8 @@ def unload(law: LawArgument, json: JsonOption = False) -> None:
 @app.command("list", cls=CommandHelp, epilog="Example:  elephan kernel list")
 def list_(json: JsonOption = False) -> None:
     """List the laws that the kernel can have, and which of them are there."""
+    from elephan import kernel  # noqa: PLC0415 (as in `load`)
+
     rows = kernel.laws()
     if json:
         print_json([asdict(row) for row in rows])
@@ -61,6 +66,8 @@ def list_(json: JsonOption = False) -> None:
 @app.command("show", cls=CommandHelp, epilog="Example:  elephan kernel show ghstcp")
 def show(law: LawArgument, json: JsonOption = False) -> None:
     """Count what the sockets of a loaded law have done."""
+    from elephan import kernel  # noqa: PLC0415 (as in `load`)
+
     counted = asdict(kernel.counters(law))
     if json:
         print_json({"law": law, **counted})

@@ -56,6 +56,7 @@ class RunResult:
         As it was run, replications and seed included.
     outcomes : tuple of ReplicationOutcome
         One per replication.
+    engine : str
     wall_s : float [s]
     precision : PrecisionReached or None
         If one was asked for.
@@ -168,6 +169,10 @@ class RunResult:
             ``"run"`` (windows, backlog and more over time: needs the series), ``"distributions"``, or
             ``"packets-LINK"`` of a link at which packets were recorded. The first that there is by default.
 
+        Returns
+        -------
+        Figure
+
         Raises
         ------
         InputError
@@ -189,6 +194,10 @@ class RunResult:
         ----------
         folder : Path or str
             Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
 
         Raises
         ------
