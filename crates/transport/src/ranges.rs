@@ -7,7 +7,7 @@
 pub struct Ranges {
     /// The runs from `head` on; those before it are gone.
     runs: Vec<(u32, u32)>,
-    head: usize,
+    head: u32,
 }
 
 /// Room for so many runs is kept when a set falls empty.
@@ -25,7 +25,7 @@ impl Ranges {
     #[inline]
     #[must_use]
     pub fn runs(&self) -> &[(u32, u32)] {
-        self.runs.get(self.head..).unwrap_or_default()
+        self.runs.get(self.head as usize..).unwrap_or_default()
     }
 
     /// The highest run.
@@ -79,7 +79,7 @@ impl Ranges {
 
     fn insert_below(&mut self, start: u32, end: u32, mut on_new: impl FnMut(u32, u32)) -> (u32, u32) {
         // The first run that reaches `start` or touches it from below.
-        let at = self.head + if start == 0 { 0 } else { self.position(start - 1) };
+        let at = self.head as usize + if start == 0 { 0 } else { self.position(start - 1) };
         let (mut low, mut high, mut covered, mut merged) = (start, end, start, 0);
         while let Some(&(s, e)) = self.runs.get(at + merged)
             && s <= end
@@ -109,7 +109,7 @@ impl Ranges {
     /// Removes everything below `seq` and returns how many numbers that were.
     pub fn remove_below(&mut self, seq: u32) -> u32 {
         let mut removed = 0;
-        while let Some(run) = self.runs.get_mut(self.head)
+        while let Some(run) = self.runs.get_mut(self.head as usize)
             && run.0 < seq
         {
             if run.1 > seq {
@@ -120,12 +120,12 @@ impl Ranges {
             removed += run.1 - run.0;
             self.head += 1;
         }
-        if self.head == self.runs.len() {
+        if self.head as usize == self.runs.len() {
             self.runs.clear();
             self.runs.shrink_to(KEPT);
             self.head = 0;
-        } else if self.head > KEPT && 2 * self.head > self.runs.len() {
-            self.runs.drain(..self.head);
+        } else if self.head as usize > KEPT && 2 * self.head as usize > self.runs.len() {
+            self.runs.drain(..self.head as usize);
             self.head = 0;
         }
         removed

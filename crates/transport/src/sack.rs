@@ -18,16 +18,16 @@ pub struct SackRecovery {
     dupacks: u32,
     /// Whether this recovery has sent its rescue retransmission (`NextSeg` rule 4).
     rescued: bool,
-    /// How much a recovery may send, where that is not what the pipe leaves room for.
-    prr: Option<Prr>,
+    /// Whether a recovery sends what `prr` says, not what the pipe leaves room for.
+    proportional: bool,
+    prr: Prr,
 }
 
 impl SackRecovery {
     /// Nothing is SACKed; `proportional` asks for PRR.
     #[must_use]
     pub fn new(proportional: bool) -> Self {
-        let prr = proportional.then(Prr::default);
-        Self { board: Scoreboard::default(), dupacks: 0, rescued: false, prr }
+        Self { board: Scoreboard::default(), dupacks: 0, rescued: false, proportional, prr: Prr::default() }
     }
 
     /// Sends again `seq`, which the scoreboard chose.
@@ -98,7 +98,7 @@ impl RecoveryRules for SackRecovery {
 
     #[inline]
     fn prr(&mut self) -> Option<&mut Prr> {
-        self.prr.as_mut()
+        self.proportional.then_some(&mut self.prr)
     }
 
     #[inline(always)]
@@ -113,7 +113,7 @@ impl RecoveryRules for SackRecovery {
             info.sacked = self.board.update(una, ack, |_, _| {});
         }
         info.delivered = (info.acked + self.board.sacked()).saturating_sub(before);
-        info.lost = self.prr.is_some() && self.board.has_lost_above(edge);
+        info.lost = self.proportional && self.board.has_lost_above(edge);
     }
 
     #[inline]
@@ -178,7 +178,7 @@ mod tests {
         let driven = in_recovery(false);
         // Twelve left, three of them are SACKed; the lost one is on its way again.
         assert_eq!(driven.state(), (Phase::Recovery, 9, false));
-        assert!(!driven.recovery.has_lost() && driven.recovery.prr.is_none());
+        assert!(!driven.recovery.has_lost() && !driven.recovery.proportional);
     }
 
     #[test]
