@@ -60,7 +60,7 @@ def crates() -> Path:
     options = folder / "crates/transport/src/options.rs"
     last = re.findall(r"(?m)^    pub struct Options \{\n(?:        .*\n)+", options.read_text(encoding="utf-8"))[0]
     replace(options, last, last + key)
-    replace(folder / "crates/transport/src/sender.rs", "options.receive_window.unwrap_or(u32::MAX)", use.rstrip())
+    replace(folder / "crates/transport/src/connection.rs", "options.receive_window.unwrap_or(u32::MAX)", use.rstrip())
     for test, more in (("transport/tests/sender.rs", transport), ("scenario/tests/scenario_files.rs", scenario)):
         path = folder / "crates" / test
         write(path, path.read_text(encoding="utf-8") + more)
@@ -90,5 +90,5 @@ def test_a_new_key_is_one_line_and_its_use(crates: Path, output: str) -> None:
     assert "test a_send_buffer_is_a_key_like_any_other ... ok" in output
     # Every scenario that was there before has the canonical form that it had.
     assert "test the_canonical_form_of_the_first_link ... ok" in output
-    for path in ("transport/src/sender.rs", "transport/tests/sender.rs", "scenario/tests/scenario_files.rs"):
+    for path in ("transport/src/connection.rs", "transport/tests/sender.rs", "scenario/tests/scenario_files.rs"):
         assert formatted(crates / path), "the example is not formatted"
