@@ -1,4 +1,4 @@
-//! Tables of the scenario file, said once: the [`keys!`](crate::keys) macro makes the struct of a table and shows each of
+//! Tables of the scenario file, said once: the [`keys!`](crate::keys!) macro makes the struct of a table and shows each of
 //! its keys, with default, example, unit, range and meaning, to whoever reads, writes or describes the table.
 //!
 //! What a type looks like in a file, in the canonical form and in the schema is not known here: readers and visitors

@@ -1,4 +1,4 @@
-//! Registries of laws, slow starts, disciplines and traffic, made of one list by [`registry!`](crate::registry). A trait declared
+//! Registries of laws, slow starts, disciplines and traffic, made of one list by [`registry!`](crate::registry!). A trait declared
 //! by [`dispatched!`](crate::dispatched) is implemented in full by every [`dispatching_enum!`](crate::dispatching_enum).
 
 use crate::{Card, Param};
