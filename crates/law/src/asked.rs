@@ -470,6 +470,25 @@ mod tests {
         // 0.75 (1 + B)² / (1 + B + B²), B = 1/4; a loss that is detected and repaired takes two of some 250 round trips.
         assert!(near(found.utilisation, 0.75 * 1.5625 / 1.3125, 0.01), "{found:?}");
         assert!(near(found.high, 501.0, 0.01) && near(found.low, 250.5, 0.01), "{found:?}");
+        // From 250 to 400 segments by one each 0.1 s, then to 500 as fast as the link serves: (500² - 400²) / (2 · 4000) s.
+        let (period, sent) = (15.0 + 11.25, 150.0 * 325.0 + 11.25 * 4000.0);
+        assert!(near(found.period, period, 0.02), "{found:?}");
+        // The integral of (w - 400) w / 4000 from 400 to 500, over the period.
+        assert!(near(found.queue, 583.33 / period, 0.03), "{found:?}");
+        assert!(near(found.events, 1.0 / sent, 0.02) && near(found.rates[0], 4000.0 * found.utilisation, 1e-9));
+        // One segment is lost at least, and two at most: a round trip passes until the loss is known.
+        assert!((0.98..=2.05).contains(&(found.dropped * sent)), "{found:?}");
+    }
+
+    #[test]
+    fn flows_that_lose_together_share_by_the_square_of_their_round_trip_times() {
+        let link = Link { rate: 4000.0, buffer: 0.0, rtts: vec![0.1, 0.2], cut: 2 };
+        let found = asked("reno", &[]).teeth(&link, 6, 4);
+        // Without a queue each window grows by T / rtt between two cuts in halves, so it peaks at 2 T / rtt; the peaks fill the
+        // link: T = rate / (2 (1 / 0.1² + 1 / 0.2²)) = 16 s. A loss is known a round trip late, of which there are 80 in it.
+        assert!(near(found.period, 16.0, 0.03) && near(found.utilisation, 0.75, 0.02), "{found:?}");
+        assert!(near(found.rates[0], 2400.0, 0.02) && near(found.rates[1], 600.0, 0.05), "{found:?}");
+        assert!(near(found.events, 2.0 / (3000.0 * 16.0), 0.03) && found.queue == 0.0, "{found:?}");
     }
 
     #[test]
