@@ -280,7 +280,7 @@ def test_what_cannot_be_asked_is_said_in_a_line() -> None:
     with pytest.raises(InputError, match='response: there is none to loss alone for "vegas"'):
         response("vegas")
     with pytest.raises(InputError, match="law: bbr rules its window by itself"):
-        _native.AskedLaw('{ law = "bbr" }')
+        _native.LawEvaluator('{ law = "bbr" }')
     with pytest.raises(InputError, match="cubic: its growth is not a function of the window"):
         response("cubic").increase(100, 0.1)
     with pytest.raises(InputError, match="hybla: its response depends on the round-trip time; give rtt"):

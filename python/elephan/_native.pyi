@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "AskedLaw",
     "Bottleneck",
     "HeldLaw",
+    "LawEvaluator",
     "catalog",
     "describe",
     "digest",
@@ -94,8 +94,8 @@ def law_rounds(
 def replay_law(control: str, events: NDArray[np.float64], *, initial_window: float = 2.0) -> NDArray[np.float64]: ...
 
 @final
-class AskedLaw:
-    def __new__(cls, control: str) -> AskedLaw: ...
+class LawEvaluator:
+    def __new__(cls, control: str) -> LawEvaluator: ...
     @property
     def remembers(self) -> bool: ...
     def growth(
@@ -107,7 +107,7 @@ class AskedLaw:
     def period(
         self, windows: NDArray[np.float64], rtts: NDArray[np.float64], bases: NDArray[np.float64]
     ) -> NDArray[np.float64]: ...
-    def teeth(
+    def sawteeth(
         self, rate: float, buffers: Sequence[float], rtts: Sequence[float], cut: int, overflows: tuple[int, int]
     ) -> NDArray[np.float64]: ...
 

@@ -6,7 +6,7 @@
 
 #[macro_use]
 mod control;
-pub mod asked;
+pub mod evaluator;
 pub mod kernel;
 mod knots;
 pub mod rounds;

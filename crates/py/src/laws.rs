@@ -1,8 +1,8 @@
-//! Laws without packets: round by round, along a list of events, or asked for their growth and their cuts.
+//! Laws without packets: round by round, along a list of events, or evaluated for their growth and their cuts.
 
 use crate::error::{bad_events, bad_lengths, from_scenario, no_window_law};
 use base::{Span, Time};
-use law::asked::{Asked, Link};
+use law::evaluator::{self, Link};
 use law::rounds::{Event, Path, replay, rounds};
 use law::{AckSample, CongestionEvent, Control, Signal};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -90,17 +90,17 @@ fn event(at: impl Fn(usize) -> f64) -> Event {
     Event::Congestion(CongestionEvent { now, signal, in_flight, delivered, rtt, srtt, min_rtt })
 }
 
-/// A window law that can be asked what it gains and gives up; see [`law::asked`]. Times in seconds, windows in segments,
+/// A window law evaluated without packets: what it gains and gives up; see [`law::evaluator`]. Times in seconds, windows in segments,
 /// arrays of one length.
 #[pyclass(frozen, module = "elephan._native")]
-pub struct AskedLaw(Asked);
+pub struct LawEvaluator(evaluator::LawEvaluator);
 
 #[pymethods]
-impl AskedLaw {
+impl LawEvaluator {
     #[new]
     fn new(control: &str) -> PyResult<Self> {
         let (spec, _) = scenario::read_control(control).map_err(from_scenario)?;
-        Asked::new(&spec).map(Self).ok_or_else(|| no_window_law(spec.card().name))
+        evaluator::LawEvaluator::new(&spec).map(Self).ok_or_else(|| no_window_law(spec.card().name))
     }
 
     /// Whether its growth depends on more than the window and the round-trip times of the moment.
@@ -149,7 +149,7 @@ impl AskedLaw {
     /// Flows of base `rtts` on a drop-tail link, one case a buffer [segments], of which `cut` lose at an overflow, measured
     /// over the second of the `overflows` after the first: rows of utilisation, period [s], queue, events, share dropped,
     /// window before a cut and after it, and the rates of the flows [segments/s].
-    fn teeth<'py>(
+    fn sawteeth<'py>(
         &self,
         py: Python<'py>,
         rate: f64,
@@ -159,7 +159,7 @@ impl AskedLaw {
         overflows: (u32, u32),
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let follow = |buffer: f64| {
-            let found = self.0.teeth(&Link { rate, buffer, rtts: rtts.clone(), cut }, overflows.0, overflows.1);
+            let found = self.0.sawteeth(&Link { rate, buffer, rtts: rtts.clone(), cut }, overflows.0, overflows.1);
             let own =
                 [found.utilisation, found.period, found.queue, found.events, found.dropped, found.high, found.low];
             own.into_iter().chain(found.rates).collect::<Vec<f64>>()

@@ -38,7 +38,7 @@ mod _native {
     use kernel::{HeldLaw, kernel_built, kernel_check, kernel_counters, kernel_laws, kernel_load, kernel_unload};
 
     #[pymodule_export]
-    use laws::{AskedLaw, law_rounds, replay_law};
+    use laws::{LawEvaluator, law_rounds, replay_law};
 
     #[pymodule_export]
     use parquet::parquet_file;

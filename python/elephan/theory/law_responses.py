@@ -2,7 +2,7 @@
 
 Nothing is computed from a formula here: the engine's own law answers, with every parameter of the scenario's control.
 *Source*: that of the law; mean window and loss rate are those of the period whose only loss ends it, as in Mathis1997.
-*Differs from* a sender: a fluid without packets, timeouts or slow start (see ``crates/law/src/asked.rs``); the kernel's
+*Differs from* a sender: a fluid without packets, timeouts or slow start (``crates/law/src/evaluator.rs``); the kernel's
 whole numbers are asked as real ones; a law that remembers its last loss is asked where its round-trip time stays.
 """
 
@@ -56,7 +56,7 @@ class LawResponses(Response):
     0.2
     """
 
-    law: _native.AskedLaw = None  # type: ignore[assignment]  # `law_responses` gives one
+    law: _native.LawEvaluator = None  # type: ignore[assignment]  # `law_responses` gives one
 
     @property
     def remembers(self) -> bool:
@@ -165,7 +165,7 @@ class LawResponses(Response):
         >>> float(law_responses("cubic").drop_tail_sawtooth(10_000, [200], [0.1], 1, (6, 4))[0, 0].round(2))
         0.98
         """
-        return self.law.teeth(rate, list(buffers), list(rtts), cut, overflows)
+        return self.law.sawteeth(rate, list(buffers), list(rtts), cut, overflows)
 
     def alone(self, rate: float, buffers: Sequence[float], rtt: float) -> Floats:
         """One flow, as `drop_tail_sawtooth` has it.
@@ -204,7 +204,7 @@ if TYPE_CHECKING:
 class _Periods:
     """Packets and mean windows of the periods of a law, over windows and round-trip times."""
 
-    def __init__(self, law: _native.AskedLaw, uses_rtt: bool) -> None:
+    def __init__(self, law: _native.LawEvaluator, uses_rtt: bool) -> None:
         self.law, self.uses_rtt = law, uses_rtt
         self.lines: dict[int, tuple[Floats, Floats]] = {}
 
@@ -280,13 +280,13 @@ def law_responses(text: str) -> LawResponses:
     if name not in SOURCES:
         message = f'response: there is none to loss alone for "{name}"; there are {", ".join(SOURCES)}'
         raise InputError(message)
-    law = _native.AskedLaw(controls.inline(controls.control(text)))
+    law = _native.LawEvaluator(controls.inline(controls.control(text)))
     uses_rtt = _moves(law)
     periods = _Periods(law, uses_rtt)
     return LawResponses(text, SOURCES[name], uses_rtt, periods.mean, periods.loss, law=law)
 
 
-def _moves(law: _native.AskedLaw) -> bool:
+def _moves(law: _native.LawEvaluator) -> bool:
     """Whether its growth or its cut depends on the round-trip time."""
     windows = np.geomspace(1.0, 1e4 if law.remembers else 1e6, 13)
     short, long = np.full_like(windows, 1e-2), np.full_like(windows, 1.0)
