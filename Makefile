@@ -92,7 +92,7 @@ check-papers: $(VENV)/.dev ## every measure of the papers in shortened runs (min
 	$(BIN)/elephan reproduce --quick --store target/quick-reproduction
 
 coverage: $(VENV)/.dev $(TOOLS)/cargo-tarpaulin ## how much of the lines the tests run: all tests of Rust, those of Python that are not slow
-	$(TOOLS)/cargo-tarpaulin tarpaulin --workspace $(LOADER) --exclude-files "crates/py/*" --exclude-files "target/*" --engine llvm --skip-clean \
+	$(TOOLS)/cargo-tarpaulin tarpaulin --workspace $(LOADER) --exclude-files "crates/py/*" --exclude-files "target/*" --engine llvm --skip-clean --timeout 900 \
 	    --target-dir target/coverage --out Json --output-dir target/coverage >target/coverage.log 2>&1 || { tail -50 target/coverage.log; exit 1; }
 	COVERAGE_FILE=target/.coverage $(PY) -m pytest -n logical --dist loadfile -m 'not slow' -q --cov=elephan --cov-report=
 	@tail -1 target/coverage.log | sed 's/^/Rust: /'
