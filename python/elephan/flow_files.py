@@ -10,6 +10,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import ScenarioError
+from elephan.input_files import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,7 +57,7 @@ def fill(text: str, folder: Path) -> str:
     if "file" not in text:
         return text
     try:
-        mapping = tomllib.loads(text)
+        mapping = parse_toml(text)
     except tomllib.TOMLDecodeError:
         # The reader has the better message.
         return text
@@ -200,6 +201,9 @@ def _table(path: Path) -> pa.Table:
             return csv.read_csv(file, *options) if kind == ".csv" else parquet.read_table(file)
     except OSError as error:
         reason = f"cannot be read: {(error.strerror or str(error)).splitlines()[0].lower()}"
+    except ValueError as error:
+        # Of a name with a NUL in it; what Arrow finds wrong is a ValueError, too.
+        reason = f"cannot be read: {str(error).splitlines()[0]}"
     except (pa.ArrowException, UnicodeDecodeError) as error:
         reason = f"cannot be read: {str(error).splitlines()[0]}"
     if torn:

@@ -15,7 +15,8 @@ from elephan import _native, flow_files
 from elephan.assignments import assign, top_keys
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
-from elephan.errors import ScenarioError, suggest
+from elephan.errors import InputError, ScenarioError, suggest
+from elephan.input_files import parse_toml, read_text
 from elephan.network import read_network
 from elephan.renamed import warn_renamed
 from elephan.units import format_bytes, format_rate, format_time
@@ -117,13 +118,9 @@ class Scenario:
             If the file cannot be opened, or what is wrong in it.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            message = f"{path}: not a text file in UTF-8"
-            raise ScenarioError(message) from None
-        except OSError as error:
-            message = f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a scenario file (TOML)"
-            raise ScenarioError(message) from None
+            text = read_text(path, "scenario file (TOML)")
+        except InputError as error:
+            raise ScenarioError(str(error)) from None
         return cls.from_text(text, str(path), Path(path).parent)
 
     @classmethod
@@ -285,7 +282,7 @@ class Scenario:
             If the text uses TOML newer than 1.0, which cannot be edited here.
         """
         try:
-            return tomllib.loads(self.text)
+            return parse_toml(self.text)
         except tomllib.TOMLDecodeError as error:
             message = f"{self.origin}: to be changed by path, the file must be TOML 1.0: {error}"
             raise ScenarioError(message) from None
@@ -491,7 +488,7 @@ def parse_assignment(text: str) -> tuple[str, object]:
         message = f'--set: "{text}" is not of the form place=value, such as links[0].buffer="0.1 bdp"'
         raise ScenarioError(message)
     try:
-        return place.strip(), tomllib.loads(f"value = {value}")["value"]
+        return place.strip(), parse_toml(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
         return place.strip(), value.strip()
 
@@ -501,7 +498,7 @@ def _without_auto(text: str) -> str | None:
     if AUTO not in text:
         return None
     try:
-        mapping = tomllib.loads(text)
+        mapping = parse_toml(text)
     except tomllib.TOMLDecodeError:
         return None  # The one parser there is says what is wrong.
     if mapping.get("warmup") != AUTO:
@@ -512,6 +509,9 @@ def _without_auto(text: str) -> str | None:
 def _to_toml(mapping: Mapping[str, Any], origin: str) -> str:
     try:
         return flow_files.dumps(mapping)
-    except TypeError as error:
+    except RecursionError:
+        message = f"{origin}: nested too deeply"
+        raise ScenarioError(message) from None
+    except (TypeError, ValueError) as error:
         message = f"{origin}: cannot be written as TOML: {error}"
         raise ScenarioError(message) from None

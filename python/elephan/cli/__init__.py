@@ -34,6 +34,7 @@ from elephan.cli import (
 )
 from elephan.cli.common import Interrupted, leave, report_defect, say
 from elephan.cli.help import CommandHelp, GroupHelp, arrange
+from elephan.cli.output import OutputError, prepare_streams
 from elephan.errors import InputError, nearest, suggest
 
 if TYPE_CHECKING:
@@ -140,9 +141,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         Always, with the exit code.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    prepare_streams()
     try:
         with command().make_context("elephan", words) as context:
             command().invoke(context)
+        sys.stdout.flush()
     except typer.Exit as done:
         raise SystemExit(done.exit_code) from None
     except USAGE_ERROR as error:
@@ -157,6 +160,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Interrupted as stop:
         say(str(stop))
         leave(130)
+    except OutputError as error:
+        if error.code != 141:
+            say(str(error))
+        leave(error.code)
     except BrokenPipeError:
         leave(141)
     except BaseException as error:

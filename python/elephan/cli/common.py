@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from elephan.cli.output import OutputError
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from elephan.lint import LintWarning
-
-ISSUES = "https://github.com/elephan-lab/elephan/issues"
 
 ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML).")]
 SetOption = Annotated[
@@ -127,8 +126,10 @@ def leave(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
+        except OutputError as error:
+            code = code or error.code
         except OSError:
-            code = code or 141
+            code = code or 2
     os._exit(code)
 
 
@@ -145,8 +146,8 @@ def report_defect(error: BaseException) -> None:
     if os.environ.get("ELEPHAN_TRACEBACK"):
         traceback.print_exception(error)
     say(
-        f"internal error: {type(error).__name__}: {error}{where}; a defect of elephan: please report it with the "
-        f"command line and the scenario at {ISSUES} (ELEPHAN_TRACEBACK=1 shows more)"
+        f"internal error: {type(error).__name__}: {error}{where}; a defect of elephan, not of "
+        "your input: please report it, with the command line and the scenario (ELEPHAN_TRACEBACK=1 shows more)"
     )
 
 

@@ -154,7 +154,7 @@ def _scenario(path: str) -> dict[str, Any]:
     try:
         with open(os.path.expanduser(path), "rb") as file:  # noqa: PTH111, PTH123 (as above)
             found = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError):
+    except (OSError, ValueError, RecursionError):
         return {}
     base = found.get("base")
     if isinstance(base, dict):

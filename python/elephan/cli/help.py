@@ -53,7 +53,7 @@ New to it? A file, an answer, a picture:
 
 Exit codes: 0 done, 1 a target or claim not met, 2 wrong input,
             70 a defect of elephan, 130 interrupted.
-Guide:      https://github.com/elephan-lab/elephan/tree/main/docs/guide
+Guide:      docs/guide; `make docs` makes a site of it
 """
 
 LEAST_WIDTH = 40

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
+from elephan.input_files import parse_toml
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -102,6 +104,6 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
 
 def _value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return parse_toml(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from elephan.metrics import distribution, percentile
-from elephan.plots.style import COLOURS, NotebookFigure, busiest, sign, title
+from elephan.plots.style import COLOURS, NotebookFigure, busiest, sign, title, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,5 +105,6 @@ def _transfers(axes: Axes, times: dict[str, NDArray[np.int64]]) -> None:
         colour = COLOURS[k % len(COLOURS)]
         axes.step(1e-12 * value, share, where="post", color=colour, label=name)
     axes.set_xscale("log")
+    written_out(axes.xaxis)
     axes.set_xlabel("completion time [s]")
     axes.legend(loc="lower right")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -56,6 +57,8 @@ MOST_LINKS = 4
 
 LEGEND = 100
 """Letters that fit beside each other above a panel."""
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 PLAIN, FEW = (0.1, 20_000), 150
 """Numbers that are written out on a logarithmic axis, if its ends are no further apart than that ratio."""
@@ -153,7 +156,7 @@ def legend_of(axes: Axes, handles: Sequence[Artist], labels: Sequence[str]) -> N
 
 
 def written_out(axis: Axis) -> None:
-    """Write out the numbers of a logarithmic axis that shows few decades: 200 and not 2 x 10^2.
+    """Write out the numbers of a logarithmic axis that shows few decades, 200 and not 2 x 10^2, or powers of ten.
 
     Parameters
     ----------
@@ -164,6 +167,23 @@ def written_out(axis: Axis) -> None:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
+        return
+    # In plain letters: in the house style a $ begins no formula.
+    axis.set_major_formatter(lambda value, _: power_of_ten(value))
+    axis.set_minor_formatter(NullFormatter() if high >= 10 * low else "{x:g}")
+
+
+def power_of_ten(value: float) -> str:
+    """Write a number of a logarithmic axis.
+
+    Examples
+    --------
+    >>> power_of_ten(1e6), power_of_ten(0.01), power_of_ten(200.0)
+    ('10⁶', '10⁻²', '200')
+    """
+    if value <= 0 or (exponent := round(math.log10(value))) != math.log10(value):
+        return f"{value:g}"
+    return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
 def busiest(result: RunResult) -> list[int]:

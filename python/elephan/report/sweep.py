@@ -7,6 +7,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
+from elephan.input_files import parse_toml
 from elephan.pictures.table import Table, cell, cut
 from elephan.pictures.words import count, joined, plain
 from elephan.report.explorer import MeasuredColumn, explorer, quantity
@@ -240,7 +241,7 @@ def _value(label: Any) -> Any:
     """What a file would have for a label: tables are written as text there."""
     if isinstance(label, str) and label.startswith(("{", "[")):
         try:
-            return tomllib.loads(f"value = {label}")["value"]
+            return parse_toml(f"value = {label}")["value"]
         except tomllib.TOMLDecodeError:
             return label
     return label

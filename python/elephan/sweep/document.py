@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import flow_files
 from elephan.errors import InputError, ScenarioError
+from elephan.input_files import parse_toml, read_text
 from elephan.run.precision import MOST
 from elephan.scenario import Scenario
 from elephan.sweep.axes import KEYS, SweepAxis, SweepCases, check_keys, combinations, key_of, places_of, read_axes, size
@@ -71,16 +72,9 @@ class Sweep:
             What is wrong, with file and key.
         """
         path = Path(path)
+        text = read_text(path, "sweep file (TOML)")
         try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            message = f"{path}: not a text file in UTF-8"
-            raise InputError(message) from None
-        except OSError as error:
-            message = f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a sweep file (TOML)"
-            raise InputError(message) from None
-        try:
-            mapping = tomllib.loads(text)
+            mapping = parse_toml(text)
         except tomllib.TOMLDecodeError as error:
             hint = '; places stand in quotes: "links[0].buffer" = ["0.1 bdp", "1 bdp"]' if "[over" in text else ""
             message = f"{path}: not TOML: {error}{hint}"

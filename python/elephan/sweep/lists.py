@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from elephan.catalog.registries import plain
 from elephan.errors import InputError, UnitError
+from elephan.input_files import parse_toml
 from elephan.units import bits_per_second, number_and_unit, octets, read_range, seconds
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _of_numpy(given: object) -> object:
 def _toml(text: str) -> Value | None:
     """The value that a text is in TOML, None if it is none."""
     try:
-        value: Value = tomllib.loads(f"value = {text}")["value"]
+        value: Value = parse_toml(f"value = {text}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
         return None
     return value

@@ -1,0 +1,88 @@
+"""Standard output where it is closed, a pipe without a reader or on a full disk, or its encoding lacks a letter."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class OutputError(Exception):
+    """What is printed cannot be written.
+
+    Parameters
+    ----------
+    reason : OSError
+    """
+
+    def __init__(self, reason: OSError) -> None:
+        super().__init__(f"standard output: {(reason.strerror or str(reason)).lower()}; what follows was not printed")
+        # The shell's for a process that wrote to a pipe without a reader.
+        self.code = 141 if isinstance(reason, BrokenPipeError) else 2
+
+
+class StandardOutput:
+    """A stream whose errors are `OutputError`, so that nobody takes them for those of a file of results.
+
+    Parameters
+    ----------
+    stream : file object
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @property
+    def buffer(self) -> StandardOutput:
+        """The same for bytes."""
+        return StandardOutput(self._stream.buffer)
+
+    def write(self, content: Any) -> int:
+        """Write it, or raise `OutputError`."""
+        return int(_tried(self._stream.write, content))
+
+    def writelines(self, lines: Iterable[Any]) -> None:
+        """Write them all, or raise `OutputError`."""
+        _tried(self._stream.writelines, lines)
+
+    def flush(self) -> None:
+        """Write what waits, or raise `OutputError`."""
+        _tried(self._stream.flush)
+
+
+def _tried(do: Callable[..., Any], *given: Any) -> Any:
+    try:
+        return do(*given)
+    except OSError as error:
+        raise OutputError(error) from None
+
+
+def prepare_streams() -> None:
+    """Make standard input, output and error what the rest of the command line can rely on.
+
+    One that is closed becomes the null device, so that no file of results gets its number and what others print. A
+    letter that the encoding lacks is printed as its escape.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest free number is given: this one.
+            os.open(os.devnull, os.O_RDWR)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 (as long as the process)
+    if not isinstance(sys.stdout, StandardOutput):
+        _escape_what_is_lacking(sys.stdout)
+        sys.stdout = StandardOutput(sys.stdout)
+
+
+def _escape_what_is_lacking(stream: TextIO) -> None:
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None and getattr(stream, "errors", "") == "strict":
+        reconfigure(errors="backslashreplace")

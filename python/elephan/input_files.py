@@ -1,0 +1,121 @@
+"""Files that a user names: read whole, if they are files of a size that can be meant, and parsed as TOML.
+
+What is wrong becomes one `InputError` that names the file; no device is read without end, no pipe waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError
+from elephan.units import format_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST_BYTES = 64 * 2**20
+"""Of a scenario or sweep file; a million flows stand in a file of their own."""
+
+OPEN_ALREADY = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Where the pipes are that a shell opened for this process (``< file``, ``| elephan``, ``<(command)``)."""
+
+
+def read_text(path: str | Path, what: str) -> str:
+    """Read a text file that a user named.
+
+    Parameters
+    ----------
+    path : str or Path
+        A regular file, or a pipe that is open already.
+    what : str
+        What should have been named, for messages: "scenario file (TOML)".
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened, is a device or a named pipe, is too large, or is no text.
+
+    Examples
+    --------
+    >>> read_text("/dev/zero", "scenario file (TOML)")
+    Traceback (most recent call last):
+    elephan.errors.InputError: /dev/zero: is a device; give the path of a scenario file (TOML)
+    """
+    try:
+        raw = _read(str(path), what)
+    except InputError:
+        raise
+    except OSError as error:
+        message = f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a {what}"
+        raise InputError(message) from None
+    except ValueError:
+        message = f"{path!s}: no file has such a name; give the path of a {what}".replace("\0", "\\0")
+        raise InputError(message) from None
+    try:
+        # As a text file is read: every ending of a line is \n.
+        return raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
+        message = f"{path}: not a text file in UTF-8"
+        raise InputError(message) from None
+
+
+def _read(path: str, what: str) -> bytes:
+    # Without O_NONBLOCK a named pipe would wait for somebody to open its other end.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as file:  # noqa: PTH123 (a handle has no path)
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISFIFO(mode) and path.startswith(OPEN_ALREADY):
+            os.set_blocking(handle, True)
+        elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
+            message = f"{path}: is a {kind}; give the path of a {what}"
+            raise InputError(message)
+        raw = file.read(MOST_BYTES + 1)
+    if len(raw) > MOST_BYTES:
+        message = f"{path}: has more than {format_bytes(MOST_BYTES)}; give the path of a {what}"
+        raise InputError(message)
+    return raw
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    tomllib.TOMLDecodeError
+        If it is none, or is nested deeper or has longer numbers than Python reads.
+
+    Examples
+    --------
+    >>> parse_toml("x = [1, 2]")
+    {'x': [1, 2]}
+    >>> parse_toml(f"x = {'[' * 9999}")
+    Traceback (most recent call last):
+    tomllib.TOMLDecodeError: nested too deeply
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        message = "nested too deeply"
+        raise tomllib.TOMLDecodeError(message) from None
+    except ValueError:
+        # Of numbers with more digits than Python takes (4300).
+        message = "a number has too many digits"
+        raise tomllib.TOMLDecodeError(message) from None
