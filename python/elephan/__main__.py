@@ -1,6 +1,26 @@
-"""``python -m elephan VERB …``: the command line, for an interpreter whose scripts are not on the path."""
+"""The command line: ``elephan VERB …``, or ``python -m elephan VERB …``."""
 
-from elephan.cli import main
+import signal
+
+
+def main() -> None:
+    """Load the command line and run it.
+
+    Raises
+    ------
+    SystemExit
+        Always, with the exit code.
+    """
+    # While modules are loaded nothing is under way: Ctrl-C ends the process at once and cannot get lost in an import.
+    heeds = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if heeds:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from elephan.cli import main as command_line  # noqa: PLC0415 (as above)
+
+    if heeds:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    command_line()
+
 
 if __name__ == "__main__":
     main()

@@ -11,6 +11,7 @@ __all__ = [
     "Bottleneck",
     "HeldLaw",
     "LawEvaluator",
+    "RunMonitor",
     "catalog",
     "describe",
     "digest",
@@ -76,10 +77,19 @@ def simulate(
     engine: str = "window",
     series: bool = False,
     hash: bool = False,
+    monitor: RunMonitor | None = None,
 ) -> _Outcome: ...
 def simulate_several(
-    jobs: Sequence[tuple[str, int]], *, series: bool = False
+    jobs: Sequence[tuple[str, int]], *, series: bool = False, monitor: RunMonitor | None = None
 ) -> list[tuple[dict[str, Any] | None, str | None, float]]: ...
+
+@final
+class RunMonitor:
+    def __new__(cls) -> RunMonitor: ...
+    def stop(self) -> None: ...
+    @property
+    def share(self) -> float: ...
+
 def memory_floor(packets: int, in_flight: int, flows: int) -> int: ...
 def law_rounds(
     control: str,

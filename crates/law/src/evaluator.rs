@@ -7,7 +7,7 @@
 //! the window stands still.
 
 use crate::{AckSample, AnyLaw, CongestionEvent, Control, LawSpec, Signal, StartSpec, WindowLaw};
-use base::{Span, Time, Value};
+use base::{RunMonitor, Span, Time, Value};
 
 /// ACKs of a flow per round trip in short sawteeth.
 const ACKS: f64 = 16.0;
@@ -17,6 +17,8 @@ const ENOUGH: f64 = 1_000.0;
 const PANELS: u32 = 200;
 /// Steps without a loss after which a fluid counts as steady.
 const MOST_STEPS: u32 = 400_000;
+/// Steps of a flow until the monitor is looked at again.
+const FLOWS_BETWEEN_LOOKS: usize = 4096;
 /// Sawteeth that a lone flow goes through before it is measured, and those measured: laws may aim lower at every second loss.
 const SETTLING: u32 = 4;
 const MEASURED: u32 = 2;
@@ -295,6 +297,12 @@ impl LawEvaluator {
     /// Follows flows through `before` overflows, and measures `overflows` more.
     #[must_use]
     pub fn sawteeth(&self, link: &Link, before: u32, overflows: u32) -> FluidSawteeth {
+        self.sawteeth_monitored(link, before, overflows, &RunMonitor::default())
+    }
+
+    /// The same; not whole if `monitor` stops it.
+    #[must_use]
+    pub fn sawteeth_monitored(&self, link: &Link, before: u32, overflows: u32, monitor: &RunMonitor) -> FluidSawteeth {
         let count = link.rtts.len();
         let full = link.buffer / link.rate;
         let shared = link.rate / count as f64;
@@ -314,7 +322,13 @@ impl LawEvaluator {
             .collect();
         let mut sums = Sums::new(count);
         let (mut now, mut delay, mut seen, mut steps, mut rounds) = (0.0, 0.0, 0, 0, 0.0);
+        let mut looked = 0;
         while seen < before + overflows {
+            looked += count;
+            if looked >= FLOWS_BETWEEN_LOOKS && monitor.is_stopped() {
+                break;
+            }
+            looked %= FLOWS_BETWEEN_LOOKS;
             if steps == MOST_STEPS {
                 if seen >= before {
                     break;

@@ -3,7 +3,7 @@
 //! independent reading; the simulator uses neither.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Control, Delivery, Lost, Signal};
-use base::{Span, Time};
+use base::{RunMonitor, Span, Time};
 
 /// A path without other flows and with an unlimited buffer.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,9 @@ impl Path {
         Span((self.base_rtt.0 as f64 * (window / self.bdp).max(1.0)) as u64)
     }
 }
+
+/// ACKs until the monitor is looked at again.
+const ACKS_BETWEEN_LOOKS: u64 = 16_384;
 
 /// One round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,9 +42,20 @@ pub struct Round {
 ///
 /// A control with a pace has in flight what that pace sent in the round before, if its window allows so much.
 pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count: u32) -> Vec<Round> {
+    rounds_monitored(control, path, events, count, &RunMonitor::default())
+}
+
+/// The same; fewer rounds, the last not whole, if `monitor` stops it.
+pub fn rounds_monitored(
+    control: &mut Control,
+    path: Path,
+    events: &[(u32, Signal)],
+    count: u32,
+    monitor: &RunMonitor,
+) -> Vec<Round> {
     let mut now = Time::ZERO;
     let mut delivered = 0;
-    let mut list = Vec::with_capacity(count as usize);
+    let mut list = Vec::new();
     let (mut srtt, mut min_rtt) = (path.base_rtt, path.base_rtt);
     // Of the round before, in which the segments of this one left.
     let mut sent_in = SentIn { acks: 0, from: 0, rtt: path.base_rtt };
@@ -58,6 +72,9 @@ pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count
         let acks = window as u64 - u64::from(event.is_some());
         for i in 0..acks {
             delivered += 1;
+            if delivered % ACKS_BETWEEN_LOOKS == 0 && monitor.is_stopped() {
+                return list;
+            }
             // Those sent back to back are spread by the service of the path.
             let mates = i % u64::from(control.burst());
             let spread = Span((path.base_rtt.0 as f64 / path.bdp) as u64 * mates);

@@ -1,9 +1,10 @@
 //! Laws without packets: round by round, along a list of events, or evaluated for their growth and their cuts.
 
 use crate::error::{bad_events, bad_lengths, from_scenario, no_window_law};
+use crate::monitor::interruptible;
 use base::{Span, Time};
 use law::evaluator::{self, Link};
-use law::rounds::{Event, Path, replay, rounds};
+use law::rounds::{Event, Path, replay, rounds_monitored};
 use law::{AckSample, CongestionEvent, Control, Signal};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -37,7 +38,7 @@ pub fn law_rounds<'py>(
     let path = Path { base_rtt: Span::from_secs(base_rtt_s), bdp };
     let events = losses.into_iter().map(|round| (round, Signal::Loss));
     let events: Vec<_> = events.chain(timeouts.into_iter().map(|round| (round, Signal::Timeout))).collect();
-    let list = rounds(&mut control, path, &events, count);
+    let list = interruptible(py, None, |monitor| rounds_monitored(&mut control, path, &events, count, monitor))?;
     let row = |r: &law::rounds::Round| vec![r.start.as_secs(), r.cwnd, r.ssthresh, r.rtt.as_secs()];
     Ok(PyArray2::from_vec2(py, &list.iter().map(row).collect::<Vec<_>>())?)
 }
@@ -117,7 +118,7 @@ impl LawEvaluator {
         rtts: PyReadonlyArray1<'py, f64>,
         bases: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, each(&windows, &rtts, &bases, |w, rtt, base| self.0.growth(w, rtt, base))?))
+        Ok(PyArray1::from_vec(py, each(py, &windows, &rtts, &bases, |w, rtt, base| self.0.growth(w, rtt, base))?))
     }
 
     /// Share of the window given up on loss.
@@ -128,7 +129,7 @@ impl LawEvaluator {
         rtts: PyReadonlyArray1<'py, f64>,
         bases: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, each(&windows, &rtts, &bases, |w, rtt, base| self.0.cut(w, rtt, base))?))
+        Ok(PyArray1::from_vec(py, each(py, &windows, &rtts, &bases, |w, rtt, base| self.0.cut(w, rtt, base))?))
     }
 
     /// From a loss to the next, each at that window, where the round-trip time stays: rows of segments and round trips.
@@ -139,7 +140,7 @@ impl LawEvaluator {
         rtts: PyReadonlyArray1<'py, f64>,
         bases: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = each(&windows, &rtts, &bases, |w, rtt, base| {
+        let rows = each(py, &windows, &rtts, &bases, |w, rtt, base| {
             let found = self.0.period(w, rtt, base);
             vec![found.packets, found.rounds]
         })?;
@@ -158,27 +159,35 @@ impl LawEvaluator {
         cut: usize,
         overflows: (u32, u32),
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let follow = |buffer: f64| {
-            let found = self.0.sawteeth(&Link { rate, buffer, rtts: rtts.clone(), cut }, overflows.0, overflows.1);
+        let follow = |buffer: f64, monitor: &base::RunMonitor| {
+            let link = Link { rate, buffer, rtts: rtts.clone(), cut };
+            let found = self.0.sawteeth_monitored(&link, overflows.0, overflows.1, monitor);
             let own =
                 [found.utilisation, found.period, found.queue, found.events, found.dropped, found.high, found.low];
             own.into_iter().chain(found.rates).collect::<Vec<f64>>()
         };
-        let rows: Vec<_> = py.detach(|| buffers.into_iter().map(follow).collect());
+        let rows: Vec<_> = interruptible(py, None, |monitor| {
+            buffers.into_iter().take_while(|_| !monitor.is_stopped()).map(|buffer| follow(buffer, monitor)).collect()
+        })?;
         Ok(PyArray2::from_vec2(py, &rows)?)
     }
 }
 
 /// What is found for each window and its round-trip times.
-fn each<T>(
+fn each<T: Send>(
+    py: Python<'_>,
     windows: &PyReadonlyArray1<'_, f64>,
     rtts: &PyReadonlyArray1<'_, f64>,
     bases: &PyReadonlyArray1<'_, f64>,
-    ask: impl Fn(f64, f64, f64) -> T,
+    ask: impl Fn(f64, f64, f64) -> T + Send + Sync,
 ) -> PyResult<Vec<T>> {
     let (windows, rtts, bases) = (windows.as_array(), rtts.as_array(), bases.as_array());
     if windows.len() != rtts.len() || windows.len() != bases.len() {
         return Err(bad_lengths());
     }
-    Ok(windows.iter().zip(rtts).zip(bases).map(|((&w, &rtt), &base)| ask(w, rtt, base)).collect())
+    let rows: Vec<_> = windows.iter().zip(rtts).zip(bases).map(|((&w, &rtt), &base)| (w, rtt, base)).collect();
+    interruptible(py, None, |monitor| {
+        let going = rows.into_iter().take_while(|_| !monitor.is_stopped());
+        going.map(|(w, rtt, base)| ask(w, rtt, base)).collect()
+    })
 }

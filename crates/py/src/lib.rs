@@ -10,6 +10,7 @@ mod files;
 mod json;
 mod kernel;
 mod laws;
+mod monitor;
 mod parquet;
 mod queues;
 mod relay;
@@ -20,8 +21,9 @@ use pyo3::prelude::*;
 /// The native half of elephan. See `_native.pyi` for the types.
 #[pymodule(gil_used = false)]
 mod _native {
-    use crate::{cards, columns, error, facts, files, json, kernel, laws, parquet, queues, several};
+    use crate::{cards, columns, error, facts, files, json, kernel, laws, monitor, parquet, queues, several};
     use error::{bad_engine, from_build, from_scenario};
+    use monitor::interruptible;
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
 
@@ -39,6 +41,9 @@ mod _native {
 
     #[pymodule_export]
     use laws::{LawEvaluator, law_rounds, replay_law};
+
+    #[pymodule_export]
+    use monitor::RunMonitor;
 
     #[pymodule_export]
     use parquet::parquet_file;
@@ -116,9 +121,9 @@ mod _native {
         base::text::bytes(text).map(|size| size.0).map_err(error::from_text)
     }
 
-    /// Runs one replication without the interpreter's lock and returns its columns.
+    /// Runs one replication without the interpreter's lock and returns its columns; a signal, or who has the monitor, ends it.
     #[pyfunction]
-    #[pyo3(signature = (canonical, replication, *, engine = "window", series = false, hash = false))]
+    #[pyo3(signature = (canonical, replication, *, engine = "window", series = false, hash = false, monitor = None))]
     fn simulate<'py>(
         py: Python<'py>,
         canonical: &str,
@@ -126,22 +131,24 @@ mod _native {
         engine: &str,
         series: bool,
         hash: bool,
+        monitor: Option<&Bound<'py, RunMonitor>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let engine = match engine {
             "window" => sim::Engine::Window,
             "reference" => sim::Engine::Reference,
             other => return Err(bad_engine(other)),
         };
-        let outcome = py.detach(|| {
+        let outcome = interruptible(py, monitor, |monitor| {
             let scenario = scenario::from_canonical(canonical).map_err(from_scenario)?;
-            sim::simulate(&scenario, replication, sim::Options { engine, series, hash }).map_err(from_build)
-        })?;
-        columns::outcome(py, outcome)
+            let options = sim::Options { engine, series, hash };
+            sim::simulate_monitored(&scenario, replication, options, monitor).map_err(from_build)
+        })??;
+        columns::outcome(py, outcome.expect("a stopped run has raised"))
     }
 
     /// The memory floor of the benchmarks; returns a checksum.
     #[pyfunction]
-    fn memory_floor(py: Python<'_>, packets: u64, in_flight: u64, flows: u32) -> u64 {
-        py.detach(|| sim::memory_floor(packets, in_flight, flows))
+    fn memory_floor(py: Python<'_>, packets: u64, in_flight: u64, flows: u32) -> PyResult<u64> {
+        interruptible(py, None, |monitor| sim::memory_floor(packets, in_flight, flows, monitor))
     }
 }

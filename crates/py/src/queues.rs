@@ -2,6 +2,7 @@
 
 use crate::columns::CAUSES;
 use crate::error::{bad_arrivals, bad_port, from_scenario};
+use crate::monitor::interruptible;
 use base::{Bytes, Flags, Header, Rate, Stream, Time};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -75,17 +76,19 @@ pub fn replay_queue<'py>(
     let mut backlog = Vec::with_capacity(rows);
     let mut gauges: Vec<(&'static str, Vec<f64>)> = Vec::new();
     let built = spec.build(&port, stream(seed)).expect("checked when it was read");
-    let fates = queue::replay(built, port.rate, &packets, |i, link| {
-        backlog.push(link.backlog().packets);
-        link.queue().gauges(&mut |name, value| {
-            let at = gauges.iter().position(|gauge| gauge.0 == name).unwrap_or_else(|| {
-                gauges.push((name, Vec::new()));
-                gauges.len() - 1
+    let fates = interruptible(py, None, |monitor| {
+        queue::replay_monitored(built, port.rate, &packets, monitor, |i, link| {
+            backlog.push(link.backlog().packets);
+            link.queue().gauges(&mut |name, value| {
+                let at = gauges.iter().position(|gauge| gauge.0 == name).unwrap_or_else(|| {
+                    gauges.push((name, Vec::new()));
+                    gauges.len() - 1
+                });
+                gauges[at].1.resize(i, f64::NAN);
+                gauges[at].1.push(value);
             });
-            gauges[at].1.resize(i, f64::NAN);
-            gauges[at].1.push(value);
-        });
-    });
+        })
+    })?;
     let columns = PyDict::new(py);
     columns.set_item("time_ps", PyArray1::from_iter(py, fates.iter().map(|f| f.time.0)))?;
     columns.set_item(

@@ -1,6 +1,7 @@
 //! Many replications in one call: a sweep of short runs hands the interpreter's lock over once for all of them.
 
 use crate::columns;
+use crate::monitor::{RunMonitor, interruptible};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
@@ -12,12 +13,18 @@ type Done<'py> = (Option<Bound<'py, PyDict>>, Option<String>, f64);
 
 /// Runs replications of canonical scenarios one after the other, without the interpreter's lock.
 #[pyfunction]
-#[pyo3(signature = (jobs, *, series = false))]
-pub fn simulate_several(py: Python<'_>, jobs: Vec<(PyBackedStr, u32)>, series: bool) -> PyResult<Vec<Done<'_>>> {
-    let done = py.detach(|| {
+#[pyo3(signature = (jobs, *, series = false, monitor = None))]
+pub fn simulate_several<'py>(
+    py: Python<'py>,
+    jobs: Vec<(PyBackedStr, u32)>,
+    series: bool,
+    monitor: Option<&Bound<'py, RunMonitor>>,
+) -> PyResult<Vec<Done<'py>>> {
+    let done = interruptible(py, monitor, |monitor| {
         let mut reader = Reader::default();
-        jobs.iter().map(|(canonical, replication)| reader.run(canonical, *replication, series)).collect::<Vec<_>>()
-    });
+        let run = |(canonical, replication)| reader.run(canonical, replication, series, monitor);
+        jobs.iter().map(|(canonical, replication)| (&**canonical, *replication)).map_while(run).collect::<Vec<_>>()
+    })?;
     let mut list = Vec::with_capacity(done.len());
     for (found, seconds) in done {
         list.push(match found {
@@ -33,14 +40,21 @@ pub fn simulate_several(py: Python<'_>, jobs: Vec<(PyBackedStr, u32)>, series: b
 struct Reader<'a>(Option<(&'a str, scenario::Scenario)>);
 
 impl<'a> Reader<'a> {
+    /// What came of it and the seconds it took; `None` if it was stopped.
     #[expect(clippy::disallowed_methods, reason = "a result says what its run took")]
-    fn run(&mut self, canonical: &'a str, replication: u32, series: bool) -> (Result<Outcome, String>, f64) {
+    fn run(
+        &mut self,
+        canonical: &'a str,
+        replication: u32,
+        series: bool,
+        monitor: &base::RunMonitor,
+    ) -> Option<(Result<Outcome, String>, f64)> {
         let begun = Instant::now();
         let outcome = self.read(canonical).and_then(|scenario| {
             let options = Options { engine: Engine::Window, series, hash: false };
-            sim::simulate(scenario, replication, options).map_err(|error| error.to_string())
+            sim::simulate_monitored(scenario, replication, options, monitor).map_err(|error| error.to_string())
         });
-        (outcome, begun.elapsed().as_secs_f64())
+        Some((outcome.transpose()?, begun.elapsed().as_secs_f64()))
     }
 
     fn read(&mut self, canonical: &'a str) -> Result<&scenario::Scenario, String> {

@@ -28,7 +28,7 @@ pub use link::{Link, LinkEvent, LinkEventKind, Step};
 pub use order::Scheduler;
 pub use port::{Limit, Port};
 pub use registry::{AnyAdmission, AnyQueue, Rule};
-pub use replay::{Fate, replay};
+pub use replay::{Fate, replay, replay_monitored};
 
 // Every discipline there is, one line each: those that decide on arrival in front of a FIFO, then those that do all
 // themselves.

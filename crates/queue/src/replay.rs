@@ -2,7 +2,10 @@
 //! discipline against another reading of its source.
 
 use crate::{Fates, Link, Packet, QueueDiscipline};
-use base::{Cause, Flags, Rate, Time};
+use base::{Cause, Flags, Rate, RunMonitor, Time};
+
+/// Steps of the link until the monitor is looked at again.
+const STEPS_BETWEEN_LOOKS: u64 = 16_384;
 
 /// What became of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,15 +50,31 @@ pub fn replay<Q: QueueDiscipline>(
     queue: Q,
     rate: Rate,
     packets: &[Packet],
+    seen: impl FnMut(usize, &mut Link<Q>),
+) -> Vec<Fate> {
+    replay_monitored(queue, rate, packets, &RunMonitor::default(), seen)
+}
+
+/// The same; what came later is as if it waited if `monitor` stops it.
+pub fn replay_monitored<Q: QueueDiscipline>(
+    queue: Q,
+    rate: Rate,
+    packets: &[Packet],
+    monitor: &RunMonitor,
     mut seen: impl FnMut(usize, &mut Link<Q>),
 ) -> Vec<Fate> {
     let waiting = Fate { time: Time::NEVER, cause: None, marked: false, feedback: 0.0 };
     let mut ledger = Ledger(vec![waiting; packets.len()]);
     let mut link = Link::new(rate, queue);
+    let mut steps = 0_u64;
     for (i, packet) in packets.iter().enumerate() {
         debug_assert_eq!(packet.token as usize, i);
         while let Some(step) = link.advance(packet.arrived, &mut ledger) {
             ledger.began(step.began, step.at);
+            steps += 1;
+            if steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && monitor.is_stopped() {
+                return ledger.0;
+            }
         }
         let began = link.offer(*packet, &mut ledger);
         ledger.began(began, packet.arrived);

@@ -3,7 +3,7 @@
 extern crate elephan_sim as sim;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use sim::{Engine, Options, memory_floor, simulate};
+use sim::{Engine, Options, RunMonitor, memory_floor, simulate};
 use std::hint::black_box;
 
 fn dumbbell(duration: &str, flows: u32, law: &str) -> scenario::Scenario {
@@ -43,7 +43,9 @@ fn engines(c: &mut Criterion) {
         group.bench_function(name, |b| b.iter(|| simulate(black_box(&scenario), 0, options)));
     }
     group.throughput(Throughput::Elements(1_000_000));
-    group.bench_function("memory floor", |b| b.iter(|| memory_floor(black_box(1_000_000), 16_250, 10)));
+    group.bench_function("memory floor", |b| {
+        b.iter(|| memory_floor(black_box(1_000_000), 16_250, 10, &RunMonitor::default()));
+    });
     group.finish();
 }
 

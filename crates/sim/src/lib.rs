@@ -22,7 +22,7 @@ mod transfers;
 mod window;
 
 // What callers of `simulate` need: how to read a scenario, and the types that outcomes are made of.
-pub use base::{Cause, Span, Time};
+pub use base::{Cause, RunMonitor, Span, Time};
 pub use floor::memory_floor;
 pub use outcome::*;
 pub use scenario;
@@ -54,20 +54,37 @@ use scenario::Scenario;
 /// # Errors
 /// [`BuildError`], when the scenario is too large for the engine's integers.
 pub fn simulate(scenario: &Scenario, replication: u32, options: Options) -> Result<Outcome, BuildError> {
+    let outcome = simulate_monitored(scenario, replication, options, &RunMonitor::default())?;
+    Ok(outcome.expect("nobody stops it"))
+}
+
+/// Runs one replication under a monitor that another thread may look at; `None` if that stopped it.
+///
+/// # Errors
+/// As of [`simulate`].
+pub fn simulate_monitored(
+    scenario: &Scenario,
+    replication: u32,
+    options: Options,
+    monitor: &RunMonitor,
+) -> Result<Option<Outcome>, BuildError> {
     let network = build::network(scenario, replication)?;
     let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
     let tables = network.tables.clone();
     let owners: Vec<u32> = network.flows.iter().map(|flow| flow.party().flow).collect();
     let mut outcome = match options.engine {
-        Engine::Window => window::run(network, options),
-        Engine::Reference => reference::run(network, options),
+        Engine::Window => window::run(network, options, monitor),
+        Engine::Reference => reference::run(network, options, monitor),
     };
+    if monitor.is_stopped() {
+        return Ok(None);
+    }
     // The senders of a session are its places; results are by flow.
     for row in outcome.packets.iter_mut().flat_map(|trace| &mut trace.rows) {
         row.flow = owners[row.flow as usize];
     }
     merge::by_table(&mut outcome, &tables, &rates);
-    Ok(outcome)
+    Ok(Some(outcome))
 }
 
 /// The examples of the crate's page.

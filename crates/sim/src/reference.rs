@@ -16,7 +16,7 @@ use crate::probe::{LinkSnapshot, Probe};
 use crate::results::{FinalTally, outcomes};
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
-use base::{Cause, Flags, Header, Rate, Span, Time};
+use base::{Cause, Flags, Header, Rate, RunMonitor, Span, Time};
 use endpoints::{AccessLink, Endpoints, Outbox};
 use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
 use scenario::HEADER;
@@ -154,8 +154,11 @@ struct Engine {
     balance: Balance,
 }
 
-/// Runs `network` to its end.
-pub fn run(network: Network, options: Options) -> Outcome {
+/// Events until the monitor is looked at again.
+const EVENTS_BETWEEN_LOOKS: u64 = 4096;
+
+/// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
+pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome {
     let marks = network.marks;
     let delays = network.links.iter().map(|link| link.delay).collect();
     let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
@@ -220,9 +223,17 @@ pub fn run(network: Network, options: Options) -> Outcome {
         }
         engine.open_next(Time::ZERO, s);
     }
+    let mut events = 0;
     while let Some(&Reverse(Entry { key: Key { time, .. }, event })) = engine.heap.peek()
         && time < marks.end
     {
+        events += 1;
+        if events % EVENTS_BETWEEN_LOOKS == 0 {
+            monitor.report(time.0 as f64 / marks.end.0 as f64);
+            if monitor.is_stopped() {
+                break;
+            }
+        }
         engine.heap.pop();
         engine.dispatch(time, event);
     }

@@ -9,7 +9,6 @@ as fast as the link, SACK, starts within the first second. A run warms up for `S
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +18,7 @@ from elephan.lint.sawtooth import slowest
 from elephan.metrics import jain
 from elephan.run import default_workers, run
 from elephan.run.files import write_text
+from elephan.run.threads import SimulationThreads
 from elephan.scenario import Scenario
 from elephan.stats import estimate
 
@@ -224,7 +224,7 @@ def rows() -> tuple[Row, ...]:
 def rewrite() -> None:
     """Simulate the whole grid and rewrite the table."""
     every, done = list(cells()), []
-    with ThreadPoolExecutor(default_workers()) as pool:
+    with SimulationThreads(default_workers()) as pool:
         for row in pool.map(measure, every):
             done.append(row)
             sys.stderr.write(f"\r{len(done)} of {len(every)} cells")

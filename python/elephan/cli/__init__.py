@@ -1,6 +1,6 @@
 """The command line, ``elephan VERB …``: verbs parse, call the Python API and print; the arithmetic is elsewhere.
 
-Exit codes: 0 done, 1 a target or claim not met, 2 wrong input, 70 a defect of elephan, 130 interrupted.
+Exit codes: 0 done, 1 a target or claim not met, 2 wrong input, 70 a defect of elephan, 130 interrupted (143: SIGTERM).
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from elephan.cli import (
 from elephan.cli.common import Interrupted, leave, report_defect, say
 from elephan.cli.help import CommandHelp, GroupHelp, arrange
 from elephan.cli.output import OutputError, prepare_streams
+from elephan.cli.signals import exit_code, heed_signals
 from elephan.errors import InputError, nearest, suggest
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     prepare_streams()
+    heed_signals()
     try:
         with command().make_context("elephan", words) as context:
             command().invoke(context)
@@ -156,10 +158,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(2) from None
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted; nothing was written")
-        leave(130)
+        leave(exit_code() or 130)
     except Interrupted as stop:
         say(str(stop))
-        leave(130)
+        leave(exit_code() or 130)
     except OutputError as error:
         if error.code != 141:
             say(str(error))
@@ -169,6 +171,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BaseException as error:
         if isinstance(error, SystemExit):
             raise
+        if (code := exit_code()) is not None:
+            # Somebody took the interrupt for an error of his: an import, a query.
+            say("interrupted; nothing was written")
+            leave(code)
         report_defect(error)
         leave(70)
     raise SystemExit(0)

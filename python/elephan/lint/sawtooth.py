@@ -1,8 +1,9 @@
 """How long a flow takes from one loss to the next: the yardstick for warm-ups and run lengths.
 
 Source: Reno adds a segment per round trip, so W/2 round trips. Of the other laws the law itself is asked, round trip
-by round trip on a path of its own, until the window is back where it was lost; for HighSpeed that is the recovery time
-of RFC 3649. Of laws that delay, marks or routers rule nothing is said: they have no such sawtooth.
+by round trip on a path of its own, until the window is back where it was lost (very large windows: a fluid, from loss
+to loss); for HighSpeed that is the recovery time of RFC 3649. Of laws that delay, marks or routers rule nothing is
+said: they have no such sawtooth.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ ASKED = (
 
 BACK = 0.99
 """Share of the window that counts as having it back: some laws approach it slowly."""
+
+FIRST_ROUNDS = 16
+"""For which a law is asked at first; doubled until its window is back."""
 
 MOST_ACKS = 4e6
 """Until a law is no longer asked, about a tenth of a second; by then it has taken at least so long."""
@@ -111,7 +115,9 @@ def recovery_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
     >>> round(recovery_s('{ law = "highspeed" }', 8333.0, 0.1, 8333.0), 1)
     7.0
     """
-    rounds = 16
+    rounds = FIRST_ROUNDS
+    if rounds * window > MOST_ACKS:
+        return _fluid_s(control, window, rtt_s, bdp)
     while True:
         # One round of slow start doubles the half window, then the loss comes.
         rows = _native.law_rounds(
@@ -122,3 +128,16 @@ def recovery_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
         if back is not None or rounds * window > MOST_ACKS:
             return float(start[-1 if back is None else back] - start[0])
         rounds *= 2
+
+
+def _fluid_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
+    """The same of windows too large for ACKs to be counted: from loss to loss, at the round-trip time of the middle."""
+    import numpy as np  # noqa: PLC0415 (few windows are so large, and start-up time is counted)
+
+    law = _native.LawEvaluator(control)
+    base = np.array([rtt_s])
+    kept = 1.0 - law.cut(np.array([window]), base, base)[0]
+    middle_s = rtt_s * max(1.0, (1.0 + kept) / 2 * window / bdp)
+    _, rounds = law.period(np.array([window]), np.array([middle_s]), base)[0]
+    # At least one round trip with the queue full, where a law would not come back within the steps of the fluid.
+    return float(np.fmax(rounds * middle_s, rtt_s * max(1.0, window / bdp)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.errors import ScenarioError
 from elephan.renamed import renamed_attributes
+from elephan.run.threads import monitor_of_thread
 from elephan.scenario import AUTO
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class ReplicationOutcome:
 def simulate(
     scenario: Scenario, replication: int, *, engine: str = "window", series: bool = False, with_hash: bool = False
 ) -> ReplicationOutcome:
-    """Run one replication in this thread; the interpreter's lock is released meanwhile.
+    """Run one replication in this thread, without the interpreter's lock; on the main thread a signal ends it.
 
     Parameters
     ----------
@@ -142,7 +143,9 @@ def simulate(
     if scenario.warmup_rule == AUTO:
         message = f'{scenario.origin}: warmup: "auto" is settled by elephan.run and elephan.size; give a time here'
         raise ScenarioError(message)
-    raw = _native.simulate(scenario.canonical, replication, engine=engine, series=series, hash=with_hash)
+    raw = _native.simulate(
+        scenario.canonical, replication, engine=engine, series=series, hash=with_hash, monitor=monitor_of_thread()
+    )
     return ReplicationOutcome(**raw)
 
 
@@ -169,7 +172,9 @@ def simulate_several(
     >>> outcome.balance == simulate(scenario, 1).balance
     True
     """
-    rows = _native.simulate_several([(scenario.canonical, number) for scenario, number in jobs], series=series)
+    rows = _native.simulate_several(
+        [(scenario.canonical, number) for scenario, number in jobs], series=series, monitor=monitor_of_thread()
+    )
     return [
         (ScenarioError(error or "") if raw is None else ReplicationOutcome(**raw), took_s)
         for raw, error, took_s in rows

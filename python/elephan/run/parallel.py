@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 
-SHORT = 1e9
-"""Bits that the links of a scenario can carry in a replication of some hundredths of a second: where nothing is gained
-by several threads, it need not have one of its own to be interrupted either."""
-
-
 class ReplicationJob(NamedTuple):
     """One replication of one scenario."""
 
@@ -51,7 +46,7 @@ def simulate_all(
     series: bool = False,
     engine: str = "window",
 ) -> list[ReplicationOutcome]:
-    """Run all jobs on threads, or one after the other in this one if they are short and not to run side by side.
+    """Run all jobs on threads, or one after the other in this one if they are not to run side by side.
 
     Parameters
     ----------
@@ -72,7 +67,7 @@ def simulate_all(
     Raises
     ------
     KeyboardInterrupt
-        At once; replications that are running end in the background and are thrown away.
+        At once, and replications that are running end.
 
     Examples
     --------
@@ -82,16 +77,13 @@ def simulate_all(
     2
     """
     work = partial(simulate, engine=engine, series=series)
-    if (workers == 1 or len(jobs) == 1) and all(_is_short(job.scenario) for job in jobs):
+    if workers == 1 or len(jobs) == 1:
         return _collected(jobs, (work(*job) for job in jobs), on_done)
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (loads logging; short runs and start-up do without)
+    from elephan.run.threads import SimulationThreads  # noqa: PLC0415 (loads logging; one worker and start-up do without)
 
-    pool = ThreadPoolExecutor(max_workers=workers or default_workers())
-    try:
+    with SimulationThreads(workers or default_workers()) as pool:
         futures = [pool.submit(work, *job) for job in jobs]
         return _collected(jobs, (future.result() for future in futures), on_done)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _collected(
@@ -105,8 +97,3 @@ def _collected(
         if on_done is not None:
             on_done(job)
     return found
-
-
-def _is_short(scenario: Scenario) -> bool:
-    carried = sum(link["rate_bps"] * link["count"] for link in scenario.links) * scenario.facts["duration_s"]
-    return bool(carried <= SHORT)

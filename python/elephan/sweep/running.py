@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.run import default_workers
+from elephan.run.threads import SimulationThreads
 from elephan.scenario import Scenario
 from elephan.store import Store
 from elephan.store.index import FILE
@@ -24,6 +24,7 @@ from elephan.sweep.tasks import SweepSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Executor
     from pathlib import Path
 
     from elephan.sweep.points import SweepPoint
@@ -255,7 +256,7 @@ def _run(
     tally.begin()
     if not jobs:
         return
-    threads = None if executor is not None else ThreadPoolExecutor(workers or default_workers())
+    threads = None if executor is not None else SimulationThreads(workers or default_workers())
     pool: Any = executor or threads
     try:
         for job, reply in execute(pool, jobs, workers or workers_of(pool)):

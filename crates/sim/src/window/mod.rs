@@ -31,7 +31,7 @@ use crate::probe::Probe;
 use crate::results::outcomes;
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace};
-use base::{Rate, Span, Time};
+use base::{Rate, RunMonitor, Span, Time};
 use bucket::{Bucket, Window};
 use flow::TcpFlow;
 use horizon::Part;
@@ -48,6 +48,9 @@ const ARRIVALS: u64 = 4096;
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
+/// Flows that send in a window until the monitor is looked at again.
+const FLOWS_BETWEEN_LOOKS: usize = 4096;
+
 struct Engine<O> {
     nodes: Vec<Node<O>>,
     buckets: Vec<Bucket>,
@@ -63,20 +66,20 @@ struct Engine<O> {
     marks: Marks,
 }
 
-/// Runs `network` to its end.
-pub fn run(network: Network, options: Options) -> Outcome {
+/// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
+pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome {
     if options.hash || network.links.iter().any(|link| link.probe.traces_packets()) {
-        run_observed::<PacketObserver>(network, options)
+        run_observed::<PacketObserver>(network, options, monitor)
     } else {
-        run_observed::<NoObserver>(network, options)
+        run_observed::<NoObserver>(network, options, monitor)
     }
 }
 
-fn run_observed<O: Observer>(network: Network, options: Options) -> Outcome {
+fn run_observed<O: Observer>(network: Network, options: Options, monitor: &RunMonitor) -> Outcome {
     let parts = horizon::parts(&network);
     let mut engine = Engine::<O>::build(network, options);
-    for part in &parts {
-        engine.run_part(part);
+    for (done, part) in parts.iter().enumerate() {
+        engine.run_part(part, monitor, [done, done + 1].map(|parts_done| parts_done as f64 / parts.len() as f64));
     }
     engine.finish(options)
 }
@@ -123,8 +126,9 @@ impl<O: Observer> Engine<O> {
         engine
     }
 
-    /// Runs one part of the network from start to end.
-    fn run_part(&mut self, part: &Part) {
+    /// Runs one part of the network from start to end, or until it is stopped; `shares` of the whole run are done before
+    /// and after it.
+    fn run_part(&mut self, part: &Part, monitor: &RunMonitor, shares: [f64; 2]) {
         let of =
             |lists: &[Vec<u32>]| -> Vec<u32> { part.order.iter().flat_map(|&l| lists[l].iter().copied()).collect() };
         let n = self.flows.len() as u32;
@@ -140,9 +144,10 @@ impl<O: Observer> Engine<O> {
         let ahead = senders.iter().map(|&f| self.shared.delay_to_link[f as usize]).max().unwrap_or(Span::ZERO);
         let last = self.marks.end + ahead;
         let mut start = Time::ZERO;
-        while start < last {
+        while start < last && !monitor.is_stopped() {
+            monitor.report(shares[0] + (shares[1] - shares[0]) * (start.0 as f64 / last.0 as f64));
             let stop = start.saturating_add(window).min(last);
-            let busy = self.step(part, start, stop);
+            let busy = self.step(part, start, stop, monitor);
             start = stop;
             if !busy {
                 // Nothing happened: on to the next thing that will.
@@ -169,7 +174,7 @@ impl<O: Observer> Engine<O> {
     }
 
     /// One window at every link of a part. Returns whether anything arrived anywhere.
-    fn step(&mut self, part: &Part, start: Time, stop: Time) -> bool {
+    fn step(&mut self, part: &Part, start: Time, stop: Time, monitor: &RunMonitor) -> bool {
         let end = self.marks.end;
         let until = stop.min(end);
         let n = self.flows.len();
@@ -197,7 +202,11 @@ impl<O: Observer> Engine<O> {
                     shared.due[r] = flow.run_receiver(ring, bucket, headers, until, &self.marks);
                 }
             }
-            for &f in &self.layout.senders[l] {
+            for (i, &f) in self.layout.senders[l].iter().enumerate() {
+                // A window of a million flows takes half a second.
+                if i % FLOWS_BETWEEN_LOOKS == FLOWS_BETWEEN_LOOKS - 1 && monitor.is_stopped() {
+                    return false;
+                }
                 let f = f as usize;
                 if shared.due[f] < stop {
                     let window = Window { horizon: stop.saturating_sub(shared.delay_to_link[f]).min(end), until };

@@ -9,6 +9,7 @@ mod arrays;
 mod equality;
 mod fuzz;
 mod liveness;
+mod monitored;
 mod probes;
 mod recoveries;
 mod sessions;

@@ -1,0 +1,37 @@
+"""Ctrl-C and SIGTERM: both end a command in the same way, with the shell's exit code for each."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_received: list[int] = []
+
+
+def heed_signals() -> None:
+    """Let SIGTERM end a command as Ctrl-C does, so that what it began to write is cleared away."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    _received.append(number)
+    raise KeyboardInterrupt
+
+
+def exit_code() -> int | None:
+    """Return the shell's for the first signal that came; None if none has.
+
+    Returns
+    -------
+    int or None
+        130 for Ctrl-C, 143 for SIGTERM.
+    """
+    return 128 + _received[0] if _received else None
