@@ -230,6 +230,25 @@ class FlowGroup:
 
 
 @dataclass(frozen=True)
+class ScenarioTables:
+    """A scenario's keys as they stand in its file and as they were resolved.
+
+    Parameters
+    ----------
+    written : mapping
+        The file, defaults not filled; empty where that cannot be known.
+    resolved : mapping
+        The canonical form.
+    met : mapping
+        Of each of its ``links`` and ``groups`` the kinds of needs that the network meets.
+    """
+
+    written: Mapping[str, Any]
+    resolved: Mapping[str, Any]
+    met: Mapping[str, Sequence[Sequence[str]]]
+
+
+@dataclass(frozen=True)
 class Network:
     """The links of a scenario and the groups of flows on them; `Scenario.network` reads it.
 
@@ -245,6 +264,8 @@ class Network:
         Both in the file's order.
     queue_with : callable
         From the index of a link and another buffer [packets] to the parameters of its discipline as resolved with it.
+    tables : callable
+        Returns the keys of the scenario.
 
     Examples
     --------
@@ -263,6 +284,7 @@ class Network:
     links: tuple[NetworkLink, ...]
     groups: tuple[FlowGroup, ...]
     queue_with: Callable[[int, float], Mapping[str, Any]] = field(compare=False, repr=False)
+    tables: Callable[[], ScenarioTables] = field(compare=False, repr=False)
 
     @cached_property
     def bulk(self) -> tuple[FlowGroup, ...]:
@@ -319,6 +341,7 @@ def read_network(
     *,
     warmup_is_stated: bool,
     queue_with: Callable[[int, float], Mapping[str, Any]],
+    tables: Callable[[], ScenarioTables],
 ) -> Network:
     """Read a network off what is known of a scenario.
 
@@ -326,8 +349,8 @@ def read_network(
     ----------
     facts, resolved : mapping
         As `Scenario.facts` and `Scenario.resolved` have them.
-    queue_with : callable
-        As `Network` has it.
+    queue_with, tables : callable
+        As `Network` has them.
     """
     groups, forms = facts["groups"], resolved["flows"]
     offered = [_offered_bps(facts["links"], group, form) for group, form in zip(groups, forms, strict=True)]
@@ -351,6 +374,7 @@ def read_network(
             for index, (group, form) in enumerate(zip(groups, forms, strict=True))
         ),
         queue_with=queue_with,
+        tables=tables,
     )
 
 

@@ -17,7 +17,7 @@ from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
 from elephan.errors import InputError, ScenarioError, suggest
 from elephan.input_files import parse_toml, read_text
-from elephan.network import read_network
+from elephan.network import ScenarioTables, read_network
 from elephan.renamed import warn_renamed
 from elephan.units import format_bytes, format_rate, format_time
 
@@ -312,8 +312,21 @@ class Scenario:
         """Links and groups of flows in numbers: what lint rules and models are handed instead of a scenario."""
         stated = self.warmup_rule == STATED
         return read_network(
-            self.facts, self.resolved, self.origin, warmup_is_stated=stated, queue_with=self._queue_with
+            self.facts,
+            self.resolved,
+            self.origin,
+            warmup_is_stated=stated,
+            queue_with=self._queue_with,
+            tables=self._tables,
         )
+
+    def _tables(self) -> ScenarioTables:
+        """What stands in the file, what it resolves to, and which needs of keys and parameters its network meets."""
+        try:
+            written = self.source
+        except ScenarioError:
+            written = {}  # TOML newer than 1.0: what stands there is not known here.
+        return ScenarioTables(written, self.resolved, json.loads(_native.needs_met(self.canonical)))
 
     def _queue_with(self, link: int, packets: float) -> dict[str, Any]:
         """Parameters of a link's discipline, as resolved with another buffer."""

@@ -4,6 +4,7 @@
 //! What a type looks like in a file, in the canonical form and in the schema is not known here: readers and visitors
 //! implement [`ReadKey`] and [`VisitKey`] for the types that they know.
 
+use crate::need::Need;
 use crate::rate::{Bytes, Rate};
 use crate::time::Span;
 use std::ops::RangeInclusive;
@@ -27,6 +28,8 @@ pub struct Key {
     /// The version that brought the key; empty if every stored canonical form has it. Canonical forms leave such a key out
     /// where it has its default, so that what was stored before keeps its identity.
     pub since: &'static str,
+    /// What it needs to have an effect.
+    pub needs: &'static [Need],
 }
 
 /// A range of values, both ends included.
@@ -109,7 +112,7 @@ pub trait About {
 /// A field is `name: Type`, then, each of them only if there is one and in this order: `as "key"` in front of the colon where
 /// files spell it otherwise; `= default` (a key without default must be given); `eg "a right value"`; `unit "segments"`;
 /// `in 1..=10`; `or "word"` (see [`Key::word`]); `since "version"`, which every key needs that comes after
-/// the first release (see [`Key::since`]). The schema and the reference page end the meaning with the default, unless the
+/// the first release (see [`Key::since`]); `needs [Not("delayed_ack", "1")]`, what it needs to have an effect ([`Need`]). The schema and the reference page end the meaning with the default, unless the
 /// meaning itself says `Default: …`.
 ///
 /// ```
@@ -143,7 +146,7 @@ macro_rules! keys {
                 $(#[doc = $meaning:literal])+
                 $field:ident $(as $name:literal)? : $ty:ty
                 $(= $default:expr)? $(, eg $example:literal)? $(, unit $unit:literal)? $(, in $range:expr)?
-                $(, or $word:literal)? $(, since $since:literal)?;
+                $(, or $word:literal)? $(, since $since:literal)? $(, needs [$($needs:tt)+])?;
             )+
         }
     ) => {
@@ -165,7 +168,7 @@ macro_rules! keys {
                 Ok(Self {
                     $($field: {
                         let key = $crate::keys!(@key $field $(as $name)?, [$($meaning)+] $(, eg $example)?
-                            $(, unit $unit)? $(, in $range)? $(, or $word)? $(, since $since)?);
+                            $(, unit $unit)? $(, in $range)? $(, or $word)? $(, since $since)? $(, needs [$($needs)+])?);
                         $crate::keys::ReadKey::<$ty>::read_key(reader, &key, $crate::keys!(@option $($default)?))?
                     },)+
                 })
@@ -179,7 +182,7 @@ macro_rules! keys {
             fn visit_table(table: Option<&Self>, visitor: &mut Visitor) {
                 $({
                     let key = $crate::keys!(@key $field $(as $name)?, [$($meaning)+] $(, eg $example)?
-                        $(, unit $unit)? $(, in $range)? $(, or $word)? $(, since $since)?);
+                        $(, unit $unit)? $(, in $range)? $(, or $word)? $(, since $since)? $(, needs [$($needs)+])?);
                     let value = table.map(|table| &table.$field);
                     $crate::keys::VisitKey::<$ty>::visit_key(visitor, &key, value, $crate::keys!(@option $($default)?));
                 })+
@@ -189,7 +192,7 @@ macro_rules! keys {
         $crate::keys!(@default $table $(<$param>)? { $($field [$($default)?])+ });
     };
     (@key $field:ident $(as $name:literal)?, [$($meaning:literal)+] $(, eg $example:literal)?
-        $(, unit $unit:literal)? $(, in $range:expr)? $(, or $word:literal)? $(, since $since:literal)?) => {
+        $(, unit $unit:literal)? $(, in $range:expr)? $(, or $word:literal)? $(, since $since:literal)? $(, needs [$($needs:tt)+])?) => {
         $crate::Key {
             name: $crate::keys!(@first $($name)? stringify!($field)),
             meaning: concat!($($meaning),+).trim_ascii(),
@@ -198,6 +201,7 @@ macro_rules! keys {
             range: $crate::keys!(@option $($crate::keys::Range::from($range))?),
             word: concat!($($word)?),
             since: concat!($($since)?),
+            needs: $crate::needs!($($($needs)+)?),
         }
     };
     (@first $name:literal $($field:tt)+) => { $name };

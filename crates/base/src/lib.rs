@@ -5,6 +5,7 @@
 pub mod amount;
 pub mod keys;
 pub mod monitor;
+pub mod need;
 pub mod packet;
 pub mod param;
 pub mod pareto;
@@ -21,6 +22,7 @@ pub mod values;
 pub use amount::{Amount, Auto};
 pub use keys::Key;
 pub use monitor::RunMonitor;
+pub use need::Need;
 pub use packet::{Cause, Flags, Header};
 pub use param::{Card, Param, ParamError, Value};
 pub use pareto::ParetoQuantiles;

@@ -1,6 +1,7 @@
 //! Parameters of laws, queues and traffic, said once: the `params!` macro makes the struct, its defaults, the reader
 //! used by scenario files, and the rows shown by `elephan list`.
 
+use crate::need::Need;
 use crate::rate::{Bytes, Rate};
 use crate::scale::Scale;
 use crate::time::Span;
@@ -29,8 +30,10 @@ pub struct Param {
     pub default: Value,
     /// Unit, empty for pure numbers.
     pub unit: &'static str,
-    /// One sentence.
-    pub meaning: &'static str,
+    /// One sentence, and after it what the parameter needs.
+    pub meaning: String,
+    /// What it needs to have an effect.
+    pub needs: &'static [Need],
 }
 
 /// The catalogue card of a law, queue, slow start or kind of traffic.
@@ -201,7 +204,7 @@ macro_rules! words {
     };
 }
 
-/// Declares a `Params` struct with defaults, units and meanings.
+/// Declares a `Params` struct with defaults, units, meanings and, after `needs`, what a parameter needs to have an effect.
 ///
 /// ```
 /// elephan_base::params! {
@@ -209,18 +212,23 @@ macro_rules! words {
 ///     pub struct Params {
 ///         /// Segments gained per round trip.
 ///         increase: f64 = 1.0, "segments";
+///         /// Whether growth follows the clock.
+///         timed: bool = false, "";
+///         /// Tick of that clock.
+///         tick: f64 = 0.01, "s", needs [Is("timed", "true")];
 ///     }
 /// }
 /// let mut params = Params::default();
 /// params.set("increase", &elephan_base::Value::Number(2.0)).unwrap().unwrap();
 /// assert_eq!(params.increase, 2.0);
 /// assert_eq!(Params::rows()[0].unit, "segments");
+/// assert_eq!(Params::rows()[2].meaning, "Tick of that clock. Needs timed = true.");
 /// assert!(params.set("incerase", &elephan_base::Value::Number(2.0)).is_none());
 /// ```
 #[macro_export]
 macro_rules! params {
     ($(#[$about:meta])* pub struct Params {
-        $(#[doc = $meaning:literal] $field:ident : $ty:ty = $default:expr, $unit:literal;)*
+        $(#[doc = $meaning:literal] $field:ident : $ty:ty = $default:expr, $unit:literal $(, needs [$($needs:tt)+])?;)*
     }) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq)]
@@ -242,7 +250,8 @@ macro_rules! params {
                     name: stringify!($field),
                     default: { let d: $ty = $default; $crate::param::ParamType::write(&d) },
                     unit: $unit,
-                    meaning: $meaning.trim_ascii(),
+                    meaning: $crate::need::with_needs($meaning.trim_ascii(), $crate::needs!($($($needs)+)?)),
+                    needs: $crate::needs!($($($needs)+)?),
                 },)*]
             }
 

@@ -1,7 +1,7 @@
 //! Registries of laws, slow starts, disciplines and traffic, made of one list by [`registry!`](crate::registry!). A trait declared
 //! by [`dispatched!`](crate::dispatched) is implemented in full by every [`dispatching_enum!`](crate::dispatching_enum).
 
-use crate::{Card, Param};
+use crate::{Card, Need, Param};
 
 /// A catalogue entry: the card and the parameters.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,10 @@ pub struct Entry {
     pub rows: fn() -> Vec<Param>,
     /// Other spellings of its parameters, each with the parameter's name.
     pub spellings: &'static [(&'static str, &'static str)],
+    /// What it needs to do what it is for.
+    pub needs: &'static [Need],
+    /// What it behaves as without that: another one's name, or words; empty if nothing is left of it.
+    pub without: &'static str,
 }
 
 /// What everything registered says of itself. How it is made, and what it does, say traits of its own crate.
@@ -22,6 +26,10 @@ pub trait Registered {
     const CARD: Card;
     /// Other spellings of its parameters (Linux, ns-2, the papers), each with the parameter's name.
     const SPELLINGS: &'static [(&'static str, &'static str)] = &[];
+    /// What it needs to do what it is for, such as a law of marks a queue that marks.
+    const NEEDS: &'static [Need] = &[];
+    /// What it behaves as without that: another one's name, or words; empty if nothing is left of it.
+    const WITHOUT: &'static str = "";
 }
 
 /// Makes a registry of a list with one line for each thing registered, `Name = module,`: the module's file has a `Params` made
@@ -52,6 +60,8 @@ macro_rules! registry {
             card: <$module::$name as $crate::Registered>::CARD,
             rows: $module::Params::rows,
             spellings: <$module::$name as $crate::Registered>::SPELLINGS,
+            needs: <$module::$name as $crate::Registered>::NEEDS,
+            without: <$module::$name as $crate::Registered>::WITHOUT,
         },)*)*];
 
         macro_rules! $each {

@@ -5,15 +5,15 @@
 //! Differs from Linux: alpha is a whole number of 1/1024 there, and reaches zero when marks stay away.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
-use base::{Card, ParamError, Registered};
+use base::{Card, Need, ParamError, Registered};
 
 base::params! {
     /// RFC 8257.
     pub struct Params {
         /// Weight of the latest window's share of marks in alpha.
-        g: f64 = 0.0625, "";
+        g: f64 = 0.0625, "", needs [Marks];
         /// Share of marks assumed at first.
-        initial_alpha: f64 = 1.0, "";
+        initial_alpha: f64 = 1.0, "", needs [Marks];
     }
 }
 
@@ -40,6 +40,8 @@ impl Registered for Dctcp {
         differs: "The share of marks counts segments; what is acknowledged during loss recovery is not in it. Linux keeps \
                   alpha in units of 1/1024.",
     };
+    const NEEDS: &'static [Need] = &[Need::Marks];
+    const WITHOUT: &'static str = "reno";
 }
 
 impl Law for Dctcp {

@@ -24,15 +24,15 @@ base::params! {
         /// Smallest share of the window kept on congestion.
         beta_min: f64 = 0.5, "";
         /// Largest share of the window kept on congestion.
-        beta_max: f64 = 0.8, "";
+        beta_max: f64 = 0.8, "", needs [Is("adaptive_backoff", "true")];
         /// Whether the share kept follows the round-trip times; if not it is the smallest.
         adaptive_backoff: bool = true, "";
         /// Relative change of throughput from event to event beyond which the smallest share is kept.
-        throughput_change: f64 = 0.2, "";
+        throughput_change: f64 = 0.2, "", needs [Is("adaptive_backoff", "true")];
         /// Whether alpha is multiplied by the smoothed round-trip time over `reference_rtt`.
         rtt_scaling: bool = false, "";
         /// Round-trip time at which scaling changes nothing.
-        reference_rtt: Span = Span::millis(100), "";
+        reference_rtt: Span = Span::millis(100), "", needs [Is("rtt_scaling", "true")];
         /// Numbers it is computed in: floating ones ("exact") or the Linux kernel's whole ones ("kernel").
         arithmetic: Arithmetic = Arithmetic::Exact, "";
     }

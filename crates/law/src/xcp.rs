@@ -7,7 +7,7 @@
 //! loss is repaired grants lift the window to ssthresh at most: the paper's paths have no narrow link but XCP's own.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, MIN_SSTHRESH, Needs, Signal};
-use base::{Card, Header, ParamError, Registered, Span};
+use base::{Card, Header, Need, ParamError, Registered, Span};
 
 base::params! {
     /// Katabi, Handley and Rohrs 2002.
@@ -40,6 +40,8 @@ impl Registered for Xcp {
         source: "Katabi, Handley and Rohrs 2002",
         differs: "Asks for nothing while something else than its window holds it back; Reno where no router implements XCP.",
     };
+    const NEEDS: &'static [Need] = &[Need::XcpRouter];
+    const WITHOUT: &'static str = "reno";
 }
 
 impl Controller for Xcp {

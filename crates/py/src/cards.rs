@@ -1,14 +1,14 @@
 //! The cards of everything that exists, as JSON.
 
 use crate::error::bad_catalog;
-use base::{Card, Entry, Param};
+use base::{Card, Entry, Need, Param};
 use law::LawSpec;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
 const KINDS: [&str; 5] = ["laws", "slow-starts", "recoveries", "queues", "traffic"];
 
-fn entry(card: &Card, rows: &[Param], spellings: &[(&'static str, &'static str)]) -> Value {
+fn entry(card: &Card, rows: &[Param], spellings: &[(&'static str, &'static str)], needs: (&[Need], &str)) -> Value {
     let spellings: Map<String, Value> = spellings.iter().map(|&(other, name)| (other.into(), name.into())).collect();
     json!({
         "name": card.name,
@@ -18,11 +18,13 @@ fn entry(card: &Card, rows: &[Param], spellings: &[(&'static str, &'static str)]
         "aliases": card.aliases,
         "differs": card.differs,
         "spellings": spellings,
+        "needs": needs.0,
+        "without": needs.1,
     })
 }
 
 fn registered(entries: &[Entry]) -> Vec<Value> {
-    entries.iter().map(|e| entry(&e.card, &(e.rows)(), e.spellings)).collect()
+    entries.iter().map(|e| entry(&e.card, &(e.rows)(), e.spellings, (e.needs, e.without))).collect()
 }
 
 /// A law's card also says what models need: whether its growth remembers, and where its response function stands.
@@ -47,7 +49,7 @@ pub fn catalog(kind: &str) -> PyResult<String> {
             .iter()
             .map(|&(recovery, name, title, source)| {
                 let differs = recovery.differs();
-                entry(&Card { name, aliases: &[], title, source, differs }, &[], &[])
+                entry(&Card { name, aliases: &[], title, source, differs }, &[], &[], (&[], ""))
             })
             .collect(),
         _ => return Err(bad_catalog(kind, &KINDS)),

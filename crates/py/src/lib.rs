@@ -11,6 +11,7 @@ mod json;
 mod kernel;
 mod laws;
 mod monitor;
+mod needs;
 mod parquet;
 mod queues;
 mod relay;
@@ -21,7 +22,7 @@ use pyo3::prelude::*;
 /// The native half of elephan. See `_native.pyi` for the types.
 #[pymodule(gil_used = false)]
 mod _native {
-    use crate::{cards, columns, error, facts, files, json, kernel, laws, monitor, parquet, queues, several};
+    use crate::{cards, columns, error, facts, files, json, kernel, laws, monitor, needs, parquet, queues, several};
     use error::{bad_engine, from_build, from_scenario};
     use monitor::interruptible;
     use pyo3::prelude::*;
@@ -101,6 +102,12 @@ mod _native {
     fn describe(py: Python<'_>, canonical: &str) -> PyResult<String> {
         py.detach(|| scenario::from_canonical(canonical).map(|s| facts::describe(&s).to_string()))
             .map_err(from_scenario)
+    }
+
+    /// Which needs of keys, parameters and laws a canonical scenario's links and groups meet, as JSON: see `needs`.
+    #[pyfunction]
+    fn needs_met(py: Python<'_>, canonical: &str) -> PyResult<String> {
+        py.detach(|| scenario::from_canonical(canonical).map(|s| needs::met(&s).to_string())).map_err(from_scenario)
     }
 
     /// Reads a time such as `"10 ms"` and returns it in seconds.

@@ -8,7 +8,7 @@
 
 use crate::early::{self, AdaptTimer, Early, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
-use base::{Card, ParamError, Registered, Span, Stream, Time};
+use base::{Card, Need, ParamError, Registered, Span, Stream, Time};
 
 pub use crate::early::AdaptOn;
 
@@ -57,6 +57,10 @@ impl Registered for Ared {
 }
 
 impl Rule for Ared {
+    fn gives(p: &Params) -> Option<Need> {
+        p.ecn.then_some(Need::Marks)
+    }
+
     fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         p.open().resolve(port, early::weight_of_a_second)
     }

@@ -9,7 +9,7 @@
 
 use crate::signal::{by_chance, signal};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, Cause, ParamError, Registered, Span, Stream, Time};
+use base::{Amount, Card, Cause, Need, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// Feng, Shin, Kandlur and Saha 2002.
@@ -23,7 +23,7 @@ base::params! {
         /// Backlog above which an arrival counts as a loss does (L); 0 for losses alone.
         threshold: Amount = Amount::Packets(0.0), "packets";
         /// Mark packets that can carry the mark instead of dropping them.
-        ecn: bool = true, "";
+        ecn: bool = true, "", needs [EctFlows];
     }
 }
 
@@ -55,6 +55,10 @@ impl Registered for Blue {
 }
 
 impl Rule for Blue {
+    fn gives(p: &Params) -> Option<Need> {
+        p.ecn.then_some(Need::Marks)
+    }
+
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         for (field, step) in [("increment", p.increment), ("decrement", p.decrement)] {
             if step <= 0.0 || step > 1.0 {

@@ -4,7 +4,7 @@
 //! Differs from Linux: `mtu`, the backlog that is never too large, is a parameter and not the device's.
 
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Card, Cause, Flags, ParamError, Registered, Span, Stream, Time};
+use base::{Amount, Card, Cause, Flags, Need, ParamError, Registered, Span, Stream, Time};
 use control::{Control, Head, Setting, Source};
 use std::collections::VecDeque;
 
@@ -21,9 +21,9 @@ base::params! {
         /// Backlog at or below which nothing is dropped; auto for 1514 bytes or a packet of the link, whichever is larger.
         mtu: Amount = Amount::Auto, "packets";
         /// Whether ECN-capable packets are marked instead of dropped.
-        ecn: bool = false, "";
+        ecn: bool = false, "", needs [EctFlows];
         /// Delay above which every ECN-capable packet is marked; 0 for never.
-        ce_threshold: Span = Span::ZERO, "";
+        ce_threshold: Span = Span::ZERO, "", needs [EctFlows];
     }
 }
 
@@ -75,6 +75,10 @@ impl Registered for Codel {
 }
 
 impl Rule for Codel {
+    fn gives(p: &Params) -> Option<Need> {
+        (p.ecn || p.ce_threshold > Span::ZERO).then_some(Need::Marks)
+    }
+
     fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         p.mtu = control::frame(p.mtu, port);
         Ok(())

@@ -5,13 +5,13 @@
 //! Differs from ns-2: `limit_` B there lets only B-1 packets wait; here B packets wait, as in Linux's pfifo.
 
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, Cause, Flags, ParamError, Registered, Stream, Time};
+use base::{Amount, Card, Cause, Flags, Need, ParamError, Registered, Stream, Time};
 
 base::params! {
     /// The buffer's size is the link's.
     pub struct Params {
         /// Backlog above which ECN-capable packets are marked; 0 for never.
-        ecn_threshold: Amount = Amount::Packets(0.0), "packets";
+        ecn_threshold: Amount = Amount::Packets(0.0), "packets", needs [EctFlows];
     }
 }
 
@@ -34,6 +34,10 @@ impl Registered for DropTail {
 }
 
 impl Rule for DropTail {
+    fn gives(p: &Params) -> Option<Need> {
+        (p.ecn_threshold.packets() > 0.0).then_some(Need::Marks)
+    }
+
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
         let threshold = p.ecn_threshold.packets();
         Ok(Self { limit: port.limit, ecn_threshold: (threshold > 0.0).then_some(threshold) })

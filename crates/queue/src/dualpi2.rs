@@ -10,7 +10,7 @@
 use crate::checks::{clock, gain};
 use crate::codel::control::us;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Bytes, Card, Cause, Flags, ParamError, Registered, Span, Stream, Time};
+use base::{Amount, Bytes, Card, Cause, Flags, Need, ParamError, Registered, Span, Stream, Time};
 use lane::Lane;
 use pi2::Pi2;
 
@@ -43,17 +43,17 @@ base::params! {
         /// Probability of a mark in the L4S queue over that of which the classic one drops by the square.
         coupling: f64 = 2.0, "";
         /// Delay in the L4S queue above which packets are marked.
-        step_threshold: Span = Span::millis(1), "";
+        step_threshold: Span = Span::millis(1), "", needs [L4sFlows];
         /// Further delay over which that probability rises to 1; 0 for a step.
-        ramp: Span = Span::ZERO, "";
+        ramp: Span = Span::ZERO, "", needs [L4sFlows];
         /// Packets left in the L4S queue up to which the step does not mark.
-        step_backlog: Amount = Amount::Packets(1.0), "packets";
+        step_backlog: Amount = Amount::Packets(1.0), "packets", needs [L4sFlows];
         /// Which queue is served when both wait: weighted or time-shifted.
-        scheduler: Scheduler = Scheduler::Weighted, "";
+        scheduler: Scheduler = Scheduler::Weighted, "", needs [L4sFlows];
         /// Share of the link that the weighted scheduler keeps for the classic queue.
-        classic_share: f64 = 0.1, "";
+        classic_share: f64 = 0.1, "", needs [Is("scheduler", "weighted"), L4sFlows];
         /// How much longer classic packets wait under the time-shifted scheduler.
-        time_shift: Span = Span::millis(30), "";
+        time_shift: Span = Span::millis(30), "", needs [Is("scheduler", "time-shifted"), L4sFlows];
         /// How a probability becomes a yes or a no: recur or random.
         decide: Decide = Decide::Recur, "";
     }
@@ -156,9 +156,15 @@ impl Registered for DualPi2 {
         source: "RFC 9332",
         differs: "Linux's gains and step; packets are L4S by ECT(1) or a mark that they carry already.",
     };
+    const NEEDS: &'static [Need] = &[Need::L4sFlows];
+    const WITHOUT: &'static str = "its classic queue alone";
 }
 
 impl Rule for DualPi2 {
+    fn gives(_p: &Params) -> Option<Need> {
+        Some(Need::Marks)
+    }
+
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         clock("tupdate", p.tupdate)?;
         for (name, x) in [("alpha", p.alpha), ("beta", p.beta), ("coupling", p.coupling)] {

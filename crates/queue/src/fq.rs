@@ -18,7 +18,7 @@ base::params! {
         /// Who is served next: `drr` or `start-time`.
         scheduler: Scheduler = Scheduler::Drr, "";
         /// What a flow may send in its turn of the round robin.
-        quantum: Amount = Amount::Packets(1.0), "packets";
+        quantum: Amount = Amount::Packets(1.0), "packets", needs [Is("scheduler", "drr")];
         /// Which packet of the longest queue is dropped: `tail` or `head`.
         victim: Victim = Victim::Tail, "";
     }

@@ -9,7 +9,7 @@ use crate::codel::control::{self, Head, Setting, Source};
 use crate::codel::heaviest::Heaviest;
 use crate::flows::{Flows, NONE, spread};
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Amount, Bytes, Card, Cause, ParamError, Registered, Span, Stream, Time};
+use base::{Amount, Bytes, Card, Cause, Need, ParamError, Registered, Span, Stream, Time};
 use list::{List, Queue};
 
 mod list;
@@ -28,9 +28,9 @@ base::params! {
         /// A queue's backlog at or below which CoDel drops nothing; auto as the quantum.
         mtu: Amount = Amount::Auto, "packets";
         /// Whether ECN-capable packets are marked instead of dropped.
-        ecn: bool = true, "";
+        ecn: bool = true, "", needs [EctFlows];
         /// Delay above which every ECN-capable packet is marked; 0 for never.
-        ce_threshold: Span = Span::ZERO, "";
+        ce_threshold: Span = Span::ZERO, "", needs [EctFlows];
         /// Packets that one overflow takes from the fattest queue at most.
         drop_batch_size: u32 = 64, "packets";
         /// What may wait in bytes, beside the buffer's limit; 0 for no second limit.
@@ -122,6 +122,10 @@ impl Registered for FqCodel {
 }
 
 impl Rule for FqCodel {
+    fn gives(p: &Params) -> Option<Need> {
+        (p.ecn || p.ce_threshold > Span::ZERO).then_some(Need::Marks)
+    }
+
     fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         p.quantum = control::frame(p.quantum, port);
         p.mtu = control::frame(p.mtu, port);

@@ -8,7 +8,7 @@
 use crate::checks::gain;
 use crate::early::{self, Early, Timer, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, ParamError, Registered, Span, Stream, Time};
+use base::{Amount, Card, Need, ParamError, Registered, Span, Stream, Time};
 
 red_params! {
     /// Sun, Ko, Chen, Chan and Zukerman 2003.
@@ -57,6 +57,10 @@ impl Registered for PdRed {
 }
 
 impl Rule for PdRed {
+    fn gives(p: &Params) -> Option<Need> {
+        p.ecn.then_some(Need::Marks)
+    }
+
     fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         p.open().resolve(port, early::weight_of_a_second)?;
         let (min_th, max_th) = (p.min_th.packets(), p.max_th.packets());

@@ -10,7 +10,7 @@
 use crate::checks::{clock, gain};
 use crate::signal::signal;
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Card, Cause, ParamError, Rate, Registered, Span, Stream, Time};
+use base::{Card, Cause, Need, ParamError, Rate, Registered, Span, Stream, Time};
 
 base::params! {
     /// RFC 8033.
@@ -26,9 +26,9 @@ base::params! {
         /// How long a burst may last before anything is dropped at random.
         max_burst: Span = Span::millis(150), "";
         /// Mark packets that can carry the mark instead of dropping them, while the probability is below `mark_ecnth`.
-        ecn: bool = true, "";
+        ecn: bool = true, "", needs [EctFlows];
         /// Drop probability from which on such packets are dropped too.
-        mark_ecnth: f64 = 0.1, "";
+        mark_ecnth: f64 = 0.1, "", needs [Is("ecn", "true"), EctFlows];
         /// Space drops out: none before the probabilities since the last sum to 0.85, one for certain at 8.5.
         derandomize: bool = true, "";
         /// Smaller packets are dropped less often, in proportion to their size.
@@ -77,6 +77,10 @@ impl Registered for Pie {
 }
 
 impl Rule for Pie {
+    fn gives(p: &Params) -> Option<Need> {
+        (p.ecn && p.mark_ecnth > 0.0).then_some(Need::Marks)
+    }
+
     fn new(p: &Params, port: &Port, chance: Stream) -> Result<Self, ParamError> {
         if p.target == Span::ZERO {
             return Err(ParamError::new("target", "must be above 0 s"));

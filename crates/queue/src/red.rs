@@ -8,7 +8,7 @@
 
 use crate::early::{self, Early, red_params};
 use crate::{Admission, Backlog, Packet, Port, Rule, Verdict};
-use base::{Card, ParamError, Registered, Stream, Time};
+use base::{Card, Need, ParamError, Registered, Stream, Time};
 
 pub use crate::early::{Count, Unit};
 
@@ -35,6 +35,10 @@ impl Registered for Red {
 }
 
 impl Rule for Red {
+    fn gives(p: &Params) -> Option<Need> {
+        p.ecn.then_some(Need::Marks)
+    }
+
     fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         p.open().resolve(port, |_| 0.002)
     }

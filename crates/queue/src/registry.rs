@@ -2,7 +2,7 @@
 
 #[allow(clippy::wildcard_imports, clippy::allow_attributes, reason = "the registry's macro names every module")]
 use crate::*;
-use base::{ParamError, Registered, Stream, Time, Value};
+use base::{Need, ParamError, Registered, Stream, Time, Value};
 
 /// A discipline that scenarios can name; its behaviour is an [`crate::Admission`] or a [`crate::QueueDiscipline`].
 pub trait Rule: Registered + Sized {
@@ -13,6 +13,11 @@ pub trait Rule: Registered + Sized {
     /// What the port lacks.
     fn resolve(_params: &mut Self::Params, _port: &Port) -> Result<(), ParamError> {
         Ok(())
+    }
+
+    /// What it can give flows that cross it, from resolved parameters: what a law or a key may need.
+    fn gives(_params: &Self::Params) -> Option<Need> {
+        None
     }
 
     /// A discipline for `port`, from resolved parameters; `chance` is its own random stream.
@@ -62,6 +67,12 @@ impl QueueSpec {
         });
         let open = self.values().into_iter().find(|(_, value)| *value == Value::Text("auto".into()));
         open.map_or(Ok(()), |(name, _)| Err(ParamError::new(name, base::amount::FORM)))
+    }
+
+    /// What it can give flows that cross it: [`Need::Marks`], [`Need::XcpRouter`] or nothing. The specification must be resolved.
+    #[must_use]
+    pub fn gives(&self) -> Option<Need> {
+        each_queue!(self, |p, Kind| <Kind as Rule>::gives(p))
     }
 
     /// The discipline for `port`, with its own random stream.

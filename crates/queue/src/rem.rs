@@ -9,7 +9,7 @@
 use crate::checks::{clock, gain};
 use crate::signal::{by_chance, signal};
 use crate::{Admission, Backlog, Limit, Packet, Port, Rule, Verdict};
-use base::{Amount, Card, Cause, ParamError, Registered, Span, Stream, Time};
+use base::{Amount, Card, Cause, Need, ParamError, Registered, Span, Stream, Time};
 
 base::params! {
     /// Athuraliya, Li, Low and Yin 2001.
@@ -25,7 +25,7 @@ base::params! {
         /// Time between updates of the price.
         interval: Span = Span::millis(2), "";
         /// Mark packets that can carry the mark instead of dropping them.
-        ecn: bool = true, "";
+        ecn: bool = true, "", needs [EctFlows];
     }
 }
 
@@ -61,6 +61,10 @@ impl Registered for Rem {
 }
 
 impl Rule for Rem {
+    fn gives(p: &Params) -> Option<Need> {
+        p.ecn.then_some(Need::Marks)
+    }
+
     fn resolve(p: &mut Params, port: &Port) -> Result<(), ParamError> {
         if p.target == Amount::Auto {
             p.target = Amount::Packets(port.buffer().map_or(20.0, |buffer| (0.5 * buffer).min(20.0)));

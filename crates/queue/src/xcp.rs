@@ -8,7 +8,7 @@
 
 use crate::checks::clock;
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
-use base::{Bytes, Card, Cause, ParamError, Registered, Span, Stream, Time};
+use base::{Bytes, Card, Cause, Need, ParamError, Registered, Span, Stream, Time};
 use std::collections::VecDeque;
 
 base::params! {
@@ -16,15 +16,15 @@ base::params! {
     /// sqrt 2 `alpha`^2 (Section 4).
     pub struct Params {
         /// Share of the spare bandwidth handed out per control interval.
-        alpha: f64 = 0.4, "";
+        alpha: f64 = 0.4, "", needs [XcpFlows];
         /// Share of the persistent queue taken back per control interval.
-        beta: f64 = 0.226, "";
+        beta: f64 = 0.226, "", needs [XcpFlows];
         /// Share of the traffic that changes hands per control interval when nothing else does.
-        gamma: f64 = 0.1, "";
+        gamma: f64 = 0.1, "", needs [XcpFlows];
         /// Control interval until packets have reported a mean round-trip time.
-        interval: Span = Span::millis(100), "";
+        interval: Span = Span::millis(100), "", needs [XcpFlows];
         /// Shortest control interval.
-        min_interval: Span = Span::millis(1), "";
+        min_interval: Span = Span::millis(1), "", needs [XcpFlows];
     }
 }
 
@@ -83,9 +83,15 @@ impl Registered for Xcp {
         source: "Katabi, Handley and Rohrs 2002",
         differs: "Packets without a header are load, and take and give nothing.",
     };
+    const NEEDS: &'static [Need] = &[Need::XcpFlows];
+    const WITHOUT: &'static str = "drop-tail";
 }
 
 impl Rule for Xcp {
+    fn gives(_p: &Params) -> Option<Need> {
+        Some(Need::XcpRouter)
+    }
+
     fn new(p: &Params, port: &Port, _chance: Stream) -> Result<Self, ParamError> {
         for (name, gain) in [("alpha", p.alpha), ("beta", p.beta), ("gamma", p.gamma)] {
             if !(0.0..=1.0).contains(&gain) {

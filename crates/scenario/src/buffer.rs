@@ -1,13 +1,11 @@
 //! Buffers: any amount whose size follows from the link and its flows, or none, or no limit. In scenarios that are read the
 //! buffer of a link is a [`Limit`].
-//!
 
 use crate::ScenarioError;
 use crate::names::Names;
 use crate::node::Node;
 use crate::schema::text;
-use crate::table::Defs;
-use crate::table::KeyType;
+use crate::table::{Defs, KeyType};
 use base::text::{self, TextError};
 use base::{Amount, Bytes, Key, Span, amount};
 use queue::Limit;

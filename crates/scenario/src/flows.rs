@@ -2,8 +2,7 @@
 
 use crate::names::{self, Names};
 use crate::node::Node;
-use crate::table::Defs;
-use crate::table::{self, KeyType, table_types};
+use crate::table::{self, Defs, KeyType, table_types};
 use crate::{Control, Hop, Packets, Rtt, ScenarioError, Start, Stop, control, limits};
 use base::{Bytes, Key, Rate, Span, Values};
 use serde_json::{Value as Json, json};

@@ -3,8 +3,7 @@
 use crate::ScenarioError;
 use crate::names::Names;
 use crate::node::Node;
-use crate::table::Defs;
-use crate::table::{self, KeyType, Table, example};
+use crate::table::{self, Defs, KeyType, Table, example};
 use crate::types::quantity;
 use base::{Key, Quantity};
 use serde::Serialize;

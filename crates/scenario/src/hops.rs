@@ -3,8 +3,7 @@
 use crate::ScenarioError;
 use crate::names::Names;
 use crate::node::Node;
-use crate::table::Defs;
-use crate::table::KeyType;
+use crate::table::{Defs, KeyType};
 use base::Key;
 use base::spelling::nearest;
 use serde_json::{Value as Json, json};

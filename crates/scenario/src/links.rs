@@ -2,8 +2,7 @@
 
 use crate::names::{self, Names};
 use crate::node::Node;
-use crate::table::Defs;
-use crate::table::{self, KeyType};
+use crate::table::{self, Defs, KeyType};
 use crate::{ScenarioError, limits};
 use base::{Key, Ranged, Rate, Span, Stream};
 use queue::{Limit, Port, QueueSpec};

@@ -5,8 +5,7 @@ use crate::ScenarioError;
 use crate::names::{Names, unknown};
 use crate::node::Node;
 use crate::schema::choice;
-use crate::table::Defs;
-use crate::table::KeyType;
+use crate::table::{Defs, KeyType};
 use base::{Card, Key, Param, ParamError, Value};
 use law::{LAWS, LawSpec, STARTS, StartSpec};
 use queue::{QUEUES, QueueSpec};
@@ -204,7 +203,7 @@ fn schema_of<P: Parameters>(others: &[(&str, Json)]) -> Json {
         rows.extend(more);
         // A file that lists flows is read by Python, which puts its rows in its place.
         let flows = rows.iter().find(|row| card.name == "replay" && row.name == "flows");
-        let file = flows.map(|row| Param { name: "file", meaning: FILE, ..row.clone() });
+        let file = flows.map(|row| Param { name: "file", meaning: FILE.into(), ..row.clone() });
         rows.extend(file);
     }
     choice(P::WHAT[1], P::WITHOUT, &entries, others)

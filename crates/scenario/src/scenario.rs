@@ -21,7 +21,7 @@ base::keys! {
         /// Seed of all random streams: the same seed gives the same results, to the bit.
         seed: u64 = 1;
         /// Directed links.
-        links: Vec<Link<Buffer>>, in 1..=u64::MAX;
+        links: Vec<Link<Buffer>>, in 1..=u64::MAX, needs [Crossed];
         /// Groups of flows.
         groups as "flows": Vec<Group>, in 1..=u64::MAX;
         /// What is recorded besides counters. Default: samples every 100 ms.

@@ -6,6 +6,7 @@ use crate::names::Names;
 use crate::node::{Node, parse};
 use base::Key;
 use base::keys::{About, KeyReader, ReadKey, ReadTable, VisitKey, VisitTable};
+use base::need::with_needs;
 use serde_json::{Map, Value as Json, json};
 
 /// A type that keys have.
@@ -176,7 +177,11 @@ impl<T: KeyType> VisitKey<T> for SchemaTable<'_> {
         let shown = default.as_ref().map_or_else(String::new, |default| default.shown(key));
         let said = shown.is_empty() || key.meaning.contains("Default: ");
         let meaning = if said { key.meaning.to_owned() } else { format!("{} Default: {shown}.", key.meaning) };
-        schema["description"] = json!(meaning);
+        schema["description"] = json!(with_needs(&meaning, key.needs));
+        if !key.needs.is_empty() {
+            // For the lint rule that follows from it.
+            schema["needs"] = json!(key.needs);
+        }
         self.properties.insert(key.name.into(), schema);
         if default.is_none() && T::REQUIRED {
             self.required.push(key.name);

@@ -15,7 +15,7 @@ base::params! {
     /// Augé and Roberts 2006.
     pub struct Params {
         /// What the whole group offers, as a share of the narrowest link, headers included.
-        load: f64 = 0.5, "";
+        load: f64 = 0.5, "", needs [Is("rate", "none")];
         /// What one flow of the group offers instead, in bits on the wire, headers included; none: by load.
         rate: Offered = Offered(None), "bit/s";
         /// Mean payload of a transfer.
@@ -23,7 +23,7 @@ base::params! {
         /// Law of that size: constant, exponential, pareto or uniform (in segments, from 1 on).
         law: SizeLaw = SizeLaw::Exponential, "";
         /// Shape of the Pareto law.
-        shape: f64 = 1.2, "";
+        shape: f64 = 1.2, "", needs [Is("law", "pareto")];
         /// Transfers of one flow of the group that may be open at a time; more are refused.
         places: u32 = 1000, "";
     }

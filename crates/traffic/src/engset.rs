@@ -16,7 +16,7 @@ base::params! {
         /// Law of that size: constant, exponential, pareto or uniform (in segments, from 1 on).
         law: SizeLaw = SizeLaw::Uniform, "";
         /// Shape of the Pareto law.
-        shape: f64 = 1.2, "";
+        shape: f64 = 1.2, "", needs [Is("law", "pareto")];
         /// Mean time of thinking, exponential; the first begins with the flow.
         think: Span = Span::secs(2), "s";
     }

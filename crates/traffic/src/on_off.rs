@@ -34,7 +34,7 @@ base::params! {
         /// Law of both lengths: "exponential" or "pareto".
         law: Law = Law::Exponential, "";
         /// Shape of Pareto lengths; between 1 and 2 many flows together are self-similar, with H = (3 - shape) / 2.
-        shape: f64 = 1.5, "";
+        shape: f64 = 1.5, "", needs [Is("law", "pareto")];
         /// Packet sizes: "constant", or "exponential" around the group's packet, in whole bytes.
         size: PacketSize = PacketSize::Constant, "";
     }

@@ -21,7 +21,7 @@ base::params! {
         /// Law of that time: constant, exponential or pareto.
         think_law: TimeLaw = TimeLaw::Pareto, "";
         /// Its shape, if Pareto.
-        think_shape: f64 = 2.0, "";
+        think_shape: f64 = 2.0, "", needs [Is("think_law", "pareto")];
         /// Whether that time begins with the end of the page or its start.
         think_from: ThinkFrom = ThinkFrom::End, "";
         /// Mean number of objects of a page, before it is rounded up.
@@ -29,19 +29,19 @@ base::params! {
         /// Law of that number: constant, exponential, pareto or uniform (from 1 on).
         objects_law: SizeLaw = SizeLaw::Pareto, "";
         /// Its shape, if Pareto.
-        objects_shape: f64 = 1.5, "";
+        objects_shape: f64 = 1.5, "", needs [Is("objects_law", "pareto")];
         /// Mean time from an object to the next of the page.
         gap: Span = Span::millis(500), "s";
         /// Law of that time: constant, exponential or pareto.
         gap_law: TimeLaw = TimeLaw::Pareto, "";
         /// Its shape, if Pareto.
-        gap_shape: f64 = 1.5, "";
+        gap_shape: f64 = 1.5, "", needs [Is("gap_law", "pareto")];
         /// Mean payload of an object.
         size: Bytes = Bytes(12_000), "bytes";
         /// Law of that size: constant, exponential, pareto or uniform (in segments, from 1 on).
         law: SizeLaw = SizeLaw::Pareto, "";
         /// Its shape, if Pareto.
-        shape: f64 = 1.2, "";
+        shape: f64 = 1.2, "", needs [Is("law", "pareto")];
         /// Connections at a time, as browsers have six; objects that come when all are taken wait.
         connections: u32 = 6, "";
     }

@@ -113,17 +113,17 @@ base::keys! {
         /// Initial window, in segments.
         initial_window: u32 = 2, in 1..=1000;
         /// Initial slow-start threshold, in segments, or "none".
-        initial_ssthresh: Option<f64> = None, unit "segments", in 2.0..=1e9, or "none";
+        initial_ssthresh: Option<f64> = None, unit "segments", in 2.0..=1e9, or "none", needs [SlowStart];
         /// Receive window, in whole segments, or "none".
         receive_window: Option<u32> = None, unit "segments", in 1..=1_000_000_000, or "none";
         /// In-order segments per acknowledgement; 1 acknowledges each.
         delayed_ack: u32 = 1, in 1..=64;
         /// Longest delay of a delayed acknowledgement.
-        delayed_ack_timeout: Span = Span::millis(200), eg "200 ms", in TIMER;
+        delayed_ack_timeout: Span = Span::millis(200), eg "200 ms", in TIMER, needs [Not("delayed_ack", "1")];
         /// Whether the first two duplicate ACKs release new data (RFC 3042); RACK's pipe lets them anyway.
-        limited_transmit: bool = true;
+        limited_transmit: bool = true, needs [Not("recovery", "rack")];
         /// Explicit congestion notification: "off", "on" (RFC 3168), or "l4s" (ECT(1), RFC 9331).
-        ecn: Ecn = Ecn::Off;
+        ecn: Ecn = Ecn::Off, needs [Marks];
         /// Each packet is sent a uniform time in [0, this] late, order kept: "8 us".
         send_jitter: Span = Span::ZERO, eg "8 us", in Span::ZERO..=Span::secs(1);
     }

@@ -13,6 +13,19 @@ KINDS: tuple[str, ...] = ("laws", "slow-starts", "recoveries", "queues", "traffi
 """Kinds of things that a scenario can name."""
 
 
+class Need(TypedDict):
+    """One thing that a parameter, or what a card describes, needs to have an effect.
+
+    ``kind`` is ``is``, ``not`` or ``open`` where another key or parameter called ``name`` must have a ``value``, have
+    another, or be left to be found; otherwise it names what the network must have. ``text`` says it for people.
+    """
+
+    kind: str
+    name: str
+    value: str
+    text: str
+
+
 class CardParameter(TypedDict):
     """One parameter of a card."""
 
@@ -20,12 +33,14 @@ class CardParameter(TypedDict):
     default: bool | float | str | list[list[float]]
     unit: str
     meaning: str
+    needs: list[Need]
 
 
 class Card(TypedDict):
     """What is known about one law, slow start, recovery, queue or kind of traffic.
 
-    ``why`` is a lint rule's. A law's are ``remembers`` (growth depends on more than the window and the round-trip times
+    ``needs`` is what it needs to do what it is for, ``without`` what it behaves as where that is
+    not there. ``why`` is a lint rule's. A law's are ``remembers`` (growth depends on more than the window and the round-trip times
     of the moment) and ``response`` (the citation of its response function, if it answers loss alone).
     """
 
@@ -36,6 +51,8 @@ class Card(TypedDict):
     aliases: list[str]
     differs: str
     spellings: dict[str, str]
+    needs: list[Need]
+    without: str
     why: NotRequired[str]
     remembers: NotRequired[bool]
     response: NotRequired[str | None]

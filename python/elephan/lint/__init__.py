@@ -12,6 +12,7 @@ from elephan.lint import (
     deterministic_replications,
     little_goodput,
     nic_queue,
+    no_effect,
     phase_locked,
     receiver_limited,
     short_run,
@@ -44,6 +45,7 @@ _MODULES: tuple[HasRule, ...] = (
     nic_queue,
     deterministic_replications,
     little_goodput,
+    no_effect,
 )
 
 RULES: tuple[LintRule, ...] = tuple(module.RULE for module in _MODULES)

@@ -141,6 +141,8 @@ class LintRule:
             "aliases": list(self.aliases),
             "differs": "",
             "spellings": {},
+            "needs": [],
+            "without": "",
             "why": self.why,
         }
 

@@ -4,7 +4,7 @@
 
 use super::Start;
 use crate::SlowStart;
-use base::{Card, ParamError, Registered};
+use base::{Card, Need, ParamError, Registered};
 
 base::params! {
     /// None.
@@ -19,6 +19,7 @@ impl Registered for Classic {
     type Params = Params;
     const CARD: Card =
         Card { name: "classic", aliases: &[], title: "Classic slow start", source: "RFC 5681", differs: "" };
+    const NEEDS: &'static [Need] = &[Need::SlowStart];
 }
 
 impl Start for Classic {

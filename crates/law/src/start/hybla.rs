@@ -7,7 +7,7 @@
 
 use super::Start;
 use crate::{AckSample, Opening, SlowStart};
-use base::{Card, ParamError, Registered, Span};
+use base::{Card, Need, ParamError, Registered, Span};
 
 base::params! {
     /// Caini and Firrincieli 2004.
@@ -41,6 +41,7 @@ impl Registered for Hybla {
         source: "Caini and Firrincieli 2004",
         differs: "Ends at rho times ssthresh as in the paper, which Linux and ns-3 leave out; no pacing.",
     };
+    const NEEDS: &'static [Need] = &[Need::SlowStart];
 }
 
 impl Start for Hybla {

@@ -6,7 +6,7 @@
 
 use super::Start;
 use crate::{AckSample, Needs, Opening, SlowStart};
-use base::{Card, ParamError, Registered, Span};
+use base::{Card, Need, ParamError, Registered, Span};
 
 base::params! {
     /// RFC 9406, Section 4.3.
@@ -58,6 +58,7 @@ impl Registered for Hystart {
         source: "RFC 9406",
         differs: "Not the older HyStart of Linux, which also reads the spacing of ACKs and ends slow start at once.",
     };
+    const NEEDS: &'static [Need] = &[Need::SlowStart];
 }
 
 impl Start for Hystart {

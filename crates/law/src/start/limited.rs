@@ -4,7 +4,7 @@
 
 use super::Start;
 use crate::SlowStart;
-use base::{Card, ParamError, Registered};
+use base::{Card, Need, ParamError, Registered};
 
 base::params! {
     /// RFC 3742.
@@ -24,6 +24,7 @@ impl Registered for Limited {
     type Params = Params;
     const CARD: Card =
         Card { name: "limited", aliases: &["rfc3742"], title: "Limited slow start", source: "RFC 3742", differs: "" };
+    const NEEDS: &'static [Need] = &[Need::SlowStart];
 }
 
 impl Start for Limited {

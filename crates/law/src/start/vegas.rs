@@ -7,7 +7,7 @@
 
 use super::Start;
 use crate::{AckSample, Needs, Opening, SlowStart};
-use base::{Card, ParamError, Registered, Span};
+use base::{Card, Need, ParamError, Registered, Span};
 
 base::params! {
     /// Brakmo & Peterson 1995.
@@ -35,6 +35,7 @@ impl Registered for Vegas {
         source: "Brakmo and Peterson 1995",
         differs: "The window is kept on leaving; ns-2 takes one eighth off. Linux doubles every round trip.",
     };
+    const NEEDS: &'static [Need] = &[Need::SlowStart];
 }
 
 impl Start for Vegas {

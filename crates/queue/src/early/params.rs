@@ -58,11 +58,11 @@ macro_rules! red_params {
                 /// What is averaged: "packets", or "bytes" (and p scaled by the packet's size / avpkt).
                 unit: $crate::early::Unit = $crate::early::Unit::Packets, "";
                 /// Whether ECN-capable packets are marked where others are dropped early; forced drops stay drops.
-                ecn: bool = false, "";
+                ecn: bool = false, "", needs [EctFlows];
                 /// Packets that must wait for an early or forced drop, whatever the average is; ns-2 has 2.
                 least_backlog: f64 = 0.0, "packets";
                 /// Packets of size avpkt that lift the average from 0 to min_th: gives w_q, as in tc; 0 for unused.
-                burst: f64 = 0.0, "packets";
+                burst: f64 = 0.0, "packets", needs [Open("w_q")];
                 /// Mean packet: the unit of idle time, and of size in byte mode; auto: the link's.
                 avpkt: base::Amount = base::Amount::Auto, "packets";
                 $($own)*

@@ -1,0 +1,131 @@
+//! What a key, a parameter, a law or a discipline needs to have an effect: said where it is declared, shown wherever its meaning
+//! is, and looked at by the lint rule `no-effect`.
+//!
+//! Whatever is declared here must be true of every scenario: what is not met must leave results as they are, to the bit. What
+//! depends on how a run goes (a threshold that is never reached) is no need.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// One condition. Of several, all must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// What stands beside it under this name, or in the table around it, has this value.
+    Is(&'static str, &'static str),
+    /// It has another value than this.
+    Not(&'static str, &'static str),
+    /// It is left to be found: `"auto"`, or not given.
+    Open(&'static str),
+    /// Of a link: some group sends data or ACKs over it.
+    Crossed,
+    /// Of a group: a link on its path may mark its packets.
+    Marks,
+    /// Of a link: packets cross it that may be marked.
+    EctFlows,
+    /// Of a link: packets cross it that say their sender is a scalable one.
+    L4sFlows,
+    /// Of a group: a link on its path answers the headers of XCP.
+    XcpRouter,
+    /// Of a link: packets with headers of XCP cross it.
+    XcpFlows,
+    /// Of a group: its law is one that a slow start goes before.
+    SlowStart,
+}
+
+impl Need {
+    /// Its kind, the names and values it speaks of (empty if none).
+    #[must_use]
+    pub fn parts(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Is(name, value) => ("is", name, value),
+            Self::Not(name, value) => ("not", name, value),
+            Self::Open(name) => ("open", name, ""),
+            Self::Crossed => ("crossed", "", ""),
+            Self::Marks => ("marks", "", ""),
+            Self::EctFlows => ("ect-flows", "", ""),
+            Self::L4sFlows => ("l4s-flows", "", ""),
+            Self::XcpRouter => ("xcp-router", "", ""),
+            Self::XcpFlows => ("xcp-flows", "", ""),
+            Self::SlowStart => ("slow-start", "", ""),
+        }
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Is(name, value) => write!(f, "{name} = {value}"),
+            Self::Not(name, value) => write!(f, "{name} other than {value}"),
+            Self::Open(name) => write!(f, "{name} = auto"),
+            Self::Crossed => f.write_str("a group that has it on its path or return"),
+            Self::Marks => f.write_str("a queue on the path that marks"),
+            Self::EctFlows => f.write_str("a group across the link with tcp.ecn or a law that counts marks"),
+            Self::L4sFlows => f.write_str("a group across the link with tcp.ecn = l4s"),
+            Self::XcpRouter => f.write_str("a link on the path with the queue xcp"),
+            Self::XcpFlows => f.write_str("a group across the link under the law xcp"),
+            Self::SlowStart => f.write_str("a law that a slow start goes before"),
+        }
+    }
+}
+
+/// Kind, name and value for programs, the text for people.
+impl Serialize for Need {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (kind, name, value) = self.parts();
+        let text = self.to_string();
+        [("kind", kind), ("name", name), ("value", value), ("text", &text)]
+            .into_iter()
+            .collect::<std::collections::BTreeMap<_, _>>()
+            .serialize(serializer)
+    }
+}
+
+/// `meaning`, and after it what it needs.
+#[must_use]
+pub fn with_needs(meaning: &str, needs: &[Need]) -> String {
+    if needs.is_empty() {
+        return meaning.into();
+    }
+    let all: Vec<String> = needs.iter().map(ToString::to_string).collect();
+    format!("{meaning} Needs {}.", all.join(", and "))
+}
+
+/// The list of what stands after `needs` in a declaration.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! needs {
+    ($($kind:ident $(($($word:literal),+))?),*) => { &[$($crate::Need::$kind $(($($word),+))?),*] };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_it_needs_after_the_meaning() {
+        let needs: &[Need] = crate::needs![Is("scheduler", "drr"), L4sFlows];
+        assert_eq!(with_needs("What.", &[]), "What.");
+        let said = "What. Needs scheduler = drr, and a group across the link with tcp.ecn = l4s.";
+        assert_eq!(with_needs("What.", needs), said);
+    }
+
+    crate::params! {
+        /// Toy.
+        pub struct Params {
+            /// Who is served.
+            scheduler: bool = false, "";
+            /// Its turn.
+            quantum: f64 = 1.0, "packets", needs [Is("scheduler", "true")];
+        }
+    }
+
+    #[test]
+    fn a_parameter_carries_its_needs() {
+        let rows = Params::rows();
+        assert_eq!((rows[0].needs, rows[0].meaning.as_str()), (&[][..], "Who is served."));
+        assert_eq!(
+            (rows[1].needs, rows[1].meaning.as_str()),
+            (&[Need::Is("scheduler", "true")][..], "Its turn. Needs scheduler = true.")
+        );
+    }
+}

@@ -1,0 +1,181 @@
+"""Keys, parameters, laws, disciplines and links that do nothing where they stand.
+
+What each needs is declared beside it, in Rust (`base::Need`): the keys' needs come with the schema, those of parameters
+and of what is named with the catalogue. This rule only asks whether the needs of what a file says are met.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from elephan.catalog import catalog
+from elephan.catalog.registries import KEYS
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.schema import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from elephan.catalog import Card, CardParameter, Need
+
+AUTO = "auto"
+"""What a file may write for what it leaves open."""
+
+OFF = (False, None, "off", "none", "0 packets", "0 s", 0.0)
+"""Defaults that switch something off: to write them down asks for nothing."""
+
+NAMED = {"queue": "queues", "control": "laws", "slow_start": "slow-starts", "traffic": "traffic"}
+"""Keys at which something of the catalogue is named, and its kind."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A table of a scenario.
+
+    Parameters
+    ----------
+    where : str
+        As ``--set`` takes it; empty for the top of the file.
+    written, resolved : mapping
+        What the file has there, and what that resolves to, with all around it for names that it lacks.
+    met : sequence of str
+        The kinds of needs that the network meets for it.
+    """
+
+    where: str
+    written: Mapping[str, Any]
+    resolved: Mapping[str, Any]
+    met: Sequence[str] = ()
+
+    def at(self, key: str) -> str:
+        return f"{self.where}.{key}" if self.where else key
+
+    def inside(self, key: str, written: object) -> _Place:
+        """Return the table at a key."""
+        found = self.resolved.get(key)
+        inner: Mapping[str, Any] = found if isinstance(found, dict) else {}
+        resolved = {**self.resolved, **inner}
+        return replace(self, where=self.at(key), written=written if isinstance(written, dict) else {}, resolved=resolved)
+
+    def lacks(self, needs: Sequence[Need]) -> list[str]:
+        """Return what is not met, as people read it."""
+        return [need["text"] for need in needs if not self._is_met(need)]
+
+    def _is_met(self, need: Need) -> bool:
+        name = need["name"]
+        if need["kind"] in ("is", "not"):
+            return (_text(self.resolved.get(name)) == need["value"]) == (need["kind"] == "is")
+        if need["kind"] == "open":
+            return bool(self.written.get(name, AUTO) == AUTO)
+        return need["kind"] in self.met
+
+
+def _text(value: object) -> str:
+    """Write a value of a canonical form as needs do."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@cache
+def _cards(kind: str) -> dict[str, Card]:
+    return {card["name"]: card for card in catalog(kind)}
+
+
+@cache
+def _tables(name: str) -> dict[str, tuple[str, tuple[Need, ...]]]:
+    """Return, by key, the table that stands there (empty if none) and what the key needs.
+
+    Parameters
+    ----------
+    name : str
+        Of a table in the schema; empty for the file itself.
+    """
+    whole = schema()
+    defs = whole["$defs"]
+    table = defs[name] if name else whole
+
+    def inner(part: Mapping[str, Any]) -> str:
+        forms = [part, part.get("items", {}), *part.get("anyOf", ())]
+        named = (str(form["$ref"]).rpartition("/")[2] for form in forms if "$ref" in form)
+        return next((one for one in named if "properties" in defs[one]), "")
+
+    properties = table["properties"].items()
+    return {key: (inner(part), tuple(part.get("needs", ()))) for key, part in properties}
+
+
+def _check(study: LintSubject) -> Iterator[LintFinding]:
+    tables = study.network.tables()
+    written, resolved, met = tables.written, tables.resolved, tables.met
+    top = _Place("", written, resolved)
+    for key, kinds in (("links", met["links"]), ("flows", met["groups"])):
+        name, needs = _tables("")[key]
+        listed = written.get(key, [])
+        for i, form in enumerate(resolved[key]):
+            given = listed[i] if i < len(listed) else {}
+            place = _Place(f"{key}[{form['name']}]", given, {**resolved, **form}, kinds[i])
+            lacking = place.lacks(needs)
+            if lacking:
+                yield _finding(place.where, lacking)
+            else:
+                yield from _keys(place, name)
+    yield from (found for key in ("record",) for found in _keys(top.inside(key, written.get(key)), _tables("")[key][0]))
+
+
+def _keys(place: _Place, table: str) -> Iterator[LintFinding]:
+    """Look at what the file says in a table of the schema."""
+    for key, value in place.written.items():
+        inner, needs = _tables(table).get(key, ("", ()))
+        # Of keys with needs, only words switch off: `limited_transmit = false` asks for something.
+        lacking = [] if place.resolved.get(key, key) in (None, "off") else place.lacks(needs)
+        if lacking:
+            yield _finding(place.at(key), lacking)
+        elif key in NAMED:
+            yield from _named(place.inside(key, value), key)
+        elif inner:
+            yield from _keys(place.inside(key, value), inner)
+
+
+def _named(place: _Place, key: str) -> Iterator[LintFinding]:
+    """Look at something of the catalogue and its parameters."""
+    kind = NAMED[key]
+    name = place.resolved.get(KEYS[kind])
+    card = _cards(kind).get(str(name))
+    if card is None:
+        return
+    lacking = place.lacks(card["needs"])
+    if lacking:
+        yield _finding(place.where, lacking, f"{name} behaves as {card['without']} here" if card["without"] else "")
+        return
+    rows = {row["name"]: row for row in card["parameters"]}
+    for spelled, value in place.written.items():
+        row = rows.get(card["spellings"].get(spelled, spelled))
+        lacking = [] if row is None or _is_off(row, place) else place.lacks(row["needs"])
+        if lacking:
+            yield _finding(place.at(spelled), lacking)
+        elif spelled in NAMED:
+            yield from _named(place.inside(spelled, value), spelled)
+
+
+def _is_off(row: CardParameter, place: _Place) -> bool:
+    """Whether a parameter stands at a default that switches it off."""
+    return row["default"] in OFF and place.resolved.get(row["name"]) == row["default"]
+
+
+def _finding(where: str, lacking: Sequence[str], instead: str = "") -> LintFinding:
+    return LintFinding(
+        where,
+        f"{instead or 'has no effect'}, since it needs {', and '.join(lacking)}",
+        "give what it needs, or leave it out",
+    )
+
+
+RULE = LintRule(
+    "no-effect",
+    "Something in the file has no effect, or not the one that it is for",
+    "What the keys, parameters and cards themselves declare that they need",
+    "A law of marks where nothing marks is Reno under another name; a parameter of a scheduler that is not chosen, or a "
+    "link that no flow crosses, changes no number. Whoever varies it finds that it does not matter, and is wrong. The "
+    "reference and the catalogue say after each key and parameter what it needs.",
+    _check,
+)
