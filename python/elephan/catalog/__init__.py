@@ -12,6 +12,9 @@ from elephan.errors import InputError, suggest
 KINDS: tuple[str, ...] = ("laws", "slow-starts", "recoveries", "queues", "traffic")
 """Kinds of things that a scenario can name."""
 
+KEYS = {"laws": "law", "slow-starts": "kind", "queues": "discipline", "traffic": "kind"}
+"""Where the name stands in a scenario file's table; a recovery is its name alone."""
+
 
 class Need(TypedDict):
     """One thing that a parameter, or what a card describes, needs to have an effect.
@@ -39,9 +42,9 @@ class CardParameter(TypedDict):
 class Card(TypedDict):
     """What is known about one law, slow start, recovery, queue or kind of traffic.
 
-    ``needs`` is what it needs to do what it is for, ``without`` what it behaves as where that is
-    not there. ``why`` is a lint rule's. A law's are ``remembers`` (growth depends on more than the window and the round-trip times
-    of the moment) and ``response`` (the citation of its response function, if it answers loss alone).
+    ``needs`` is what it needs to do what it is for, ``without`` what it behaves as where that is not there. ``why`` is a
+    lint rule's. A law's are ``remembers`` (growth depends on more than the window and the round-trip times of the
+    moment) and ``response`` (the citation of its response function, if it answers loss alone).
     """
 
     name: str

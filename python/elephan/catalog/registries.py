@@ -8,16 +8,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from elephan.catalog import catalog
+from elephan.catalog import KEYS, catalog
 from elephan.catalog.entry import ParameterizedEntry, Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from elephan.catalog.entry import RegistryEntry
-
-KEYS = {"laws": "law", "slow-starts": "kind", "queues": "discipline", "traffic": "kind"}
-"""Where the name stands in a scenario file's table; a recovery is its name alone."""
 
 ALSO: dict[str, Mapping[str, str]] = {
     "laws": {"slow_start": "Slow start before it: a name, or an entry of `elephan.slow_starts`; classic by default."},

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from elephan.catalog import catalog
-from elephan.catalog.registries import KEYS
+from elephan.catalog import KEYS, catalog
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.schema import schema
 
@@ -57,7 +56,9 @@ class _Place:
         found = self.resolved.get(key)
         inner: Mapping[str, Any] = found if isinstance(found, dict) else {}
         resolved = {**self.resolved, **inner}
-        return replace(self, where=self.at(key), written=written if isinstance(written, dict) else {}, resolved=resolved)
+        return replace(
+            self, where=self.at(key), written=written if isinstance(written, dict) else {}, resolved=resolved
+        )
 
     def lacks(self, needs: Sequence[Need]) -> list[str]:
         """Return what is not met, as people read it."""
@@ -174,8 +175,8 @@ RULE = LintRule(
     "no-effect",
     "Something in the file has no effect, or not the one that it is for",
     "What the keys, parameters and cards themselves declare that they need",
-    "A law of marks where nothing marks is Reno under another name; a parameter of a scheduler that is not chosen, or a "
-    "link that no flow crosses, changes no number. Whoever varies it finds that it does not matter, and is wrong. The "
-    "reference and the catalogue say after each key and parameter what it needs.",
+    "A law of marks where nothing marks is Reno under another name; a parameter of a scheduler that is not chosen, or "
+    "a link that no flow crosses, changes no number. Whoever varies it finds that it does not matter, and is wrong. "
+    "The reference and the catalogue say after each key and parameter what it needs.",
     _check,
 )
