@@ -1,6 +1,7 @@
 """Lint rules: each fires where it should and nowhere else; the measure behind them; the commands that show them."""
 
 import json
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,13 @@ import pytest
 import elephan
 from conftest import SCENARIOS, Command
 from elephan.lint import RULES, cards, lint
+from elephan.lint.rule import LintSubject
 from elephan.lint.sawtooth import period_s, recovery_s
+from elephan.sweep import Sweep
+
+ROOT = SCENARIOS.parent
+FILES = [*SCENARIOS.rglob("*.toml"), *(ROOT / "python/elephan/papers").glob("*/experiments/*.toml")]
+FILES += (ROOT / "python/elephan/bench/scenarios").glob("*.toml")
 
 CLEAN = """
 duration = "300 s"
@@ -43,6 +50,11 @@ def queue(**parameters: object) -> Changes:
     return {"links[core].queue": parameters}
 
 
+def also(rate: str) -> Changes:
+    """The link and another."""
+    return {"links": [*tomllib.loads(CLEAN)["links"], {"name": "other", "rate": rate, "buffer": "90 packets"}]}
+
+
 ARRAY: Changes = {"links[core].count": 2, "flows[bulk].path": ["core[*]"]}
 
 FIRES: dict[str, list[Changes]] = {
@@ -68,7 +80,7 @@ FIRES: dict[str, list[Changes]] = {
     ],
     "thresholds": [
         queue(discipline="red", min_th="20 packets", max_th="60 packets"),
-        queue(discipline="drop-tail", ecn_threshold="51 packets"),
+        {**queue(discipline="drop-tail", ecn_threshold="51 packets"), "flows[bulk].tcp": {"ecn": "on"}},
         queue(discipline="pie", target="41 ms"),
         queue(discipline="blue", threshold="51 packets"),
     ],
@@ -76,6 +88,38 @@ FIRES: dict[str, list[Changes]] = {
         {"flows[bulk].access": {"rate": "4 Mbit/s"}},
         {"flows[bulk].access": {"rate": "10 Mbit/s"}},
         {"flows[bulk].access": {"rate": "9 Mbit/s"}, "flows[bulk].start": {"from": "0 s", "to": "20 s"}},
+    ],
+    # Each need by itself is tried in test_no_effect.py.
+    "no-effect": [
+        queue(discipline="red", burst=20, w_q=0.002),
+        queue(discipline="fq", scheduler="start-time", quantum="2 packets"),
+        queue(discipline="dualpi2"),
+        queue(discipline="codel", ecn=True),
+        queue(discipline="xcp"),
+        {"flows[bulk].control": "xcp"},
+        {"flows[bulk].control": "dctcp"},
+        {"flows[bulk].control": {"law": "htcp", "reference_rtt": "50 ms"}},
+        {"flows[bulk].tcp": {"ecn": "on"}},
+        {"flows[bulk].tcp": {"delayed_ack_timeout": "50 ms"}},
+        {"flows[bulk].traffic": {"kind": "elastic", "shape": 1.5}},
+        also("10 Mbit/s"),
+    ],
+    "overload": [
+        {"flows[bulk].traffic": {"kind": "cbr", "rate": "5.1 Mbit/s"}},
+        {"flows[bulk].traffic": {"kind": "elastic", "load": 1.01}},
+        {"flows[bulk].traffic": {"kind": "elastic", "rate": "5.1 Mbit/s"}},
+        {"flows[bulk].traffic": {"kind": "cbr", "rate": "3 Mbit/s"}, "flows[bulk].access": {"rate": "2 Mbit/s"}},
+    ],
+    "unlimited-buffer": [
+        {"links[core].buffer": "unlimited"},
+        {"links[core].buffer": "unlimited", "links[core].queue": "fq"},
+        {"links[core].buffer": "unlimited", "flows[bulk].control": "cubic"},
+    ],
+    "ends-in-warm-up": [
+        {"flows[bulk].traffic": {"kind": "finite", "size": "1 MB"}},
+        {"flows[bulk].traffic": {"kind": "replay", "flows": "0 s 100 kB; 20 s 300 kB"}},
+        {"flows[bulk].traffic": {"kind": "cbr"}, "flows[bulk].stop": "50 s"},
+        {"flows[bulk].traffic": {"kind": "cbr"}, "flows[bulk].stop": {"from": "20 s", "to": "30 s"}},
     ],
 }
 """What makes each rule fire, and nothing else."""
@@ -120,6 +164,45 @@ DOES_NOT_FIRE: dict[str, list[Changes]] = {
         {"flows[bulk].access": {"rate": "9 Mbit/s"}},
         {"flows[bulk].access": {"rate": "10 Mbit/s"}, "flows[bulk].tcp": {"initial_ssthresh": 40.0}},
         {"flows[bulk].access": {"rate": "11 Mbit/s"}, "flows[bulk].start": {"from": "0 s", "to": "20 s"}},
+    ],
+    "no-effect": [
+        queue(discipline="red", burst=20),
+        queue(discipline="fq", quantum="2 packets"),
+        # What is written down as it is, and off, asks for nothing.
+        queue(discipline="red", burst=0, w_q=0.002, ecn=False),
+        queue(discipline="drop-tail", ecn_threshold="0 packets"),
+        {"flows[bulk].tcp": {"ecn": "off", "initial_ssthresh": "none"}, "flows[bulk].control": "bbr"},
+        {"flows[bulk].tcp": "linux"},
+        {"flows[bulk].tcp": {"ecn": "l4s"}, **queue(discipline="dualpi2", step_threshold="2 ms")},
+        {"flows[bulk].tcp": {"ecn": "on"}, **queue(discipline="codel", ecn=True)},
+        {"flows[bulk].control": "dctcp", **queue(discipline="drop-tail", ecn_threshold="20 packets")},
+        {"flows[bulk].control": "xcp", **queue(discipline="xcp", alpha=0.3)},
+        {"flows[bulk].control": {"law": "htcp", "reference_rtt": "50 ms", "rtt_scaling": True}},
+        # A link of ACKs is used.
+        {**also("10 Mbit/s"), "flows[bulk].return": ["other"]},
+    ],
+    "overload": [
+        {"flows[bulk].traffic": {"kind": "cbr", "rate": "5 Mbit/s"}},
+        {"flows[bulk].traffic": {"kind": "elastic", "load": 1.0}},
+        {"flows[bulk].traffic": {"kind": "on-off", "rate": "9 Mbit/s"}},
+        # A burst that ends may be what is studied.
+        {"flows[bulk].traffic": {"kind": "cbr", "rate": "9 Mbit/s"}, "flows[bulk].stop": "100 s"},
+    ],
+    "unlimited-buffer": [
+        {"links[core].buffer": "unlimited", "links[core].queue": "codel"},
+        {"links[core].buffer": "unlimited", "links[core].loss": {"random": 0.001}},
+        {"links[core].buffer": "unlimited", "flows[bulk].control": "vegas"},
+        {"links[core].buffer": "unlimited", "flows[bulk].tcp": {"receive_window": 100}},
+        {"links[core].buffer": "unlimited", "flows[bulk].access": {"rate": "5 Mbit/s"}},
+        {"links[core].buffer": "unlimited", "flows[bulk].traffic": {"kind": "poisson"}},
+        {"links[core].buffer": "unlimited", "flows[bulk].traffic": "elastic"},
+    ],
+    "ends-in-warm-up": [
+        {"flows[bulk].traffic": {"kind": "finite", "size": "10 MB"}},
+        {"flows[bulk].traffic": {"kind": "finite", "size": "1 MB"}, "flows[bulk].start": "45 s"},
+        {"flows[bulk].traffic": {"kind": "replay", "flows": "0 s 100 kB; 60 s 300 kB"}},
+        {"flows[bulk].traffic": {"kind": "cbr"}, "flows[bulk].stop": {"from": "20 s", "to": "51 s"}},
+        {"flows[bulk].traffic": {"kind": "finite", "size": "1 MB"}, "warmup": "0 s"},
     ],
 }
 
@@ -210,6 +293,44 @@ def test_what_was_measured_overrules_what_was_expected() -> None:
     held = {"flows[bulk].tcp": {"receive_window": 200}}
     assert rules(held, document(loss_events=0.0, cwnd_segments=195.0))[0] == "receiver-limited"
     assert "receiver-limited" not in rules(held, enough)
+
+
+def test_a_link_is_asked_for_no_more_than_those_before_it_let_through() -> None:
+    stream = {"flows[bulk].path": ["core", "other"], "flows[bulk].traffic": {"kind": "cbr", "rate": "6 Mbit/s"}}
+    for rate, where in (("11 Mbit/s", ["links[core].rate"]), ("9 Mbit/s", ["links[core].rate", "links[other].rate"])):
+        found = lint(elephan.Scenario.from_text(CLEAN).replace({**also(rate), **stream}))
+        assert [warned.where for warned in found if warned.rule == "overload"] == where
+
+
+def test_what_was_delivered_overrules_when_it_should_have_ended() -> None:
+    once = {"flows[bulk].traffic": {"kind": "finite", "size": "10 MB"}}
+    assert rules(once, document(goodput_bps=0.0)) == ["ends-in-warm-up"]
+    assert rules({"flows[bulk].traffic": {"kind": "finite", "size": "1 MB"}}, document(goodput_bps=1e5)) == []
+
+
+def test_a_queue_without_limit_says_how_long_packets_waited() -> None:
+    found = document(loss_events=0.0, cwnd_segments=5e4)
+    found["links"][0]["queueing_delay_s"] = {"mean": 38.2, "ci95": None}
+    endless = elephan.Scenario.from_text(CLEAN).replace({"links[core].buffer": "unlimited"})
+    (message,) = [warned.message for warned in lint(endless, found) if warned.rule == "unlimited-buffer"]
+    assert "waited 38.2 s on average" in message
+
+
+STATED = {"overload.toml": "overload"}
+"""Files that run into what a rule warns of because that is what they study; each says so in its title."""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_shipped_files_do_nothing_in_vain_nor_ask_for_too_much(path: Path) -> None:
+    mapping = tomllib.loads(path.read_text(encoding="utf-8"))
+    if "flows" in mapping:
+        scenarios = [elephan.Scenario.from_file(path)]
+    else:
+        scenarios = [point.scenario for point in Sweep.from_file(path).points()]
+    new = {"no-effect", "overload", "unlimited-buffer", "ends-in-warm-up"}
+    looked = [rule for rule in RULES if rule.name in new]
+    found = {rule.name for rule in looked for one in scenarios if list(rule.check(LintSubject(one.network)))}
+    assert found == ({STATED[path.name]} if path.name in STATED else set())
 
 
 def test_replications_without_chance_are_seen_in_their_results() -> None:

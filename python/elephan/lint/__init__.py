@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.lint import (
     deterministic_replications,
+    ends_in_warmup,
     little_goodput,
     nic_queue,
     no_effect,
+    overload,
     phase_locked,
     receiver_limited,
     short_run,
     short_warmup,
     small_buffer,
     thresholds,
+    unlimited_buffer,
 )
 from elephan.lint.rule import LintRule, LintSubject, LintWarning
 from elephan.renamed import renamed_attributes
@@ -46,6 +49,9 @@ _MODULES: tuple[HasRule, ...] = (
     deterministic_replications,
     little_goodput,
     no_effect,
+    overload,
+    unlimited_buffer,
+    ends_in_warmup,
 )
 
 RULES: tuple[LintRule, ...] = tuple(module.RULE for module in _MODULES)

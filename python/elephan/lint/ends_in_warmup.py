@@ -1,0 +1,75 @@
+"""Flows and transfers that are over before anything is measured."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.units import format_time, octets, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from elephan.network import FlowGroup
+
+KNOWN = {"bulk", "finite", "replay", "cbr", "poisson", "on-off"}
+"""Traffic beside which an equal share says something."""
+
+MARGIN = 4.0
+"""How much longer than estimated a transfer may take: shares are taken for equal, and losses are not counted."""
+
+
+def _check(study: LintSubject) -> Iterator[LintFinding]:
+    network = study.network
+    if network.warmup_s <= 0:
+        return
+    forms = network.tables().resolved["flows"]
+    for group, form in zip(network.groups, forms, strict=True):
+        delivered = study.measured(group, "goodput_bps")
+        if group.stop_s is not None and group.stop_s <= network.warmup_s:
+            message = f"all stop by {format_time(group.stop_s)}"
+        elif (end := _done_s(group, form["traffic"])) is None:
+            continue
+        elif delivered is not None and end[0] <= network.warmup_s:
+            if delivered > 0:
+                continue
+            message = "nothing of it was delivered after the warm-up"
+        elif delivered is None and end[1] <= network.warmup_s:
+            message = f"all is transferred by about {format_time(end[1])} at the latest"
+        else:
+            continue
+        yield LintFinding(
+            f"flows[{group.name}]",
+            f"{message}, and what is measured begins at {format_time(network.warmup_s)}",
+            "shorten warmup, start it later, or give it more to send",
+        )
+
+
+def _done_s(group: FlowGroup, traffic: Mapping[str, Any]) -> tuple[float, float] | None:
+    """When the last is opened, and when all is transferred at the latest [s]; None of traffic that goes on."""
+    if traffic["kind"] == "finite":
+        opened, size = 0.0, octets(traffic["size"])
+    elif traffic["kind"] == "replay":
+        rows = [row.split() for row in str(traffic["flows"]).split(";")]
+        opened = max(seconds(" ".join(row[:-2])) for row in rows)
+        size = sum(octets(" ".join(row[-2:])) for row in rows)
+    else:
+        return None
+    start = group.start_s[1] + opened
+    if group.narrowest.traffic - KNOWN:
+        return start, math.inf
+    rate = min(group.narrowest.share_bps, group.access_rate_bps or math.inf)
+    # Slow start takes a round trip for each doubling.
+    rounds = math.log2(max(2.0, size / group.packet_bytes))
+    return start, start + MARGIN * (8 * size / rate + rounds * group.rtt_s)
+
+
+RULE = LintRule(
+    "ends-in-warm-up",
+    "A group of flows is over before the warm-up is",
+    "Law and Kelton 2000, Simulation modeling and analysis, Section 9.5.1, on what a warm-up leaves out",
+    "What happens before the warm-up ends is simulated and not measured. Flows that stop by then, and transfers that "
+    "are complete, appear in results as groups that got nothing.",
+    _check,
+)

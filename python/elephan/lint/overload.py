@@ -1,0 +1,63 @@
+"""Links, and senders' own links, of which more is asked than they carry, whatever the network does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elephan.network import FlowGroup, Network
+
+ABOVE = 1 + 1e-9
+"""Of what a link carries: sums of rates are rounded."""
+
+
+def _check(study: LintSubject) -> Iterator[LintFinding]:
+    network = study.network
+    # What leaves before the end overloads for a while, which may be what is studied.
+    stops = [form["stop_ps"] for form in network.tables().resolved["flows"]]
+    staying = [group for group, stop in zip(network.groups, stops, strict=True) if stop is None]
+    for group in staying:
+        rate, each = group.access_rate_bps, group.offered_bps / group.flows
+        if not group.is_tcp and rate is not None and each > ABOVE * rate:
+            yield LintFinding(
+                f"flows[{group.name}].access.rate",
+                f"each flow sends {format_rate(each)}, more than the {format_rate(rate)} of its own link",
+                "lower the traffic's rate, or raise this one",
+            )
+    for link in network.links:
+        carried = link.rate_bps * link.members
+        asked = sum(_arriving(network, group, link.index) for group in staying if link.index in group.path)
+        if asked > ABOVE * carried:
+            yield LintFinding(
+                f"links[{link.name}].rate",
+                f"{format_rate(asked)} are asked of {format_rate(carried)} whatever the network does, so what waits or "
+                "is open grows until something is refused, and the result depends on the length of the run",
+                "lower the rate or load of that traffic, or raise this rate",
+            )
+
+
+def _arriving(network: Network, group: FlowGroup, link: int) -> float:
+    """Most of what a group asks for that can reach a link [bit/s]: no more than each link before lets through."""
+    offered = group.offered_bps
+    if not group.is_tcp and group.access_rate_bps is not None:
+        offered = min(offered, group.flows * group.access_rate_bps)
+    for index in group.path[: group.path.index(link)]:
+        before = network.links[index]
+        offered = min(offered, before.rate_bps * before.members)
+    return offered
+
+
+RULE = LintRule(
+    "overload",
+    "A link is asked for more than it carries",
+    "Lindley 1952, The theory of queues with a single server: no steady state at a load of 1 or above",
+    "Datagrams and transfers that arrive at a stated rate do not slow down. Where they ask for more than a link "
+    "carries, there is no steady state to measure: the backlog fills whatever buffer there is, TCP gets what is left, "
+    "and open transfers grow in number until places run out.",
+    _check,
+)
