@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from elephan.accuracy.against import AGAINST, WITHOUT, simulated, spread
+from elephan.catalog import needed
 from elephan.plots import queues
 from elephan.plots.model import draw_model
 from elephan.plots.rounds import START_STORY, STORY, draw_rounds, rounds
@@ -86,12 +87,10 @@ def page(kind: str, cards: Sequence[Card]) -> str:
             continue
         source = card["source"].rstrip(".")
         lines += [f"## `{card['name']}`", "", f"{card['title']}. Source: {source}.", ""]
-        if why := card.get("why"):
-            lines += [why, ""]
-        if card["aliases"]:
-            lines += ["Also called: " + ", ".join(f"`{alias}`" for alias in card["aliases"]) + ".", ""]
-        if card["differs"]:
-            lines += [f"Differs: {card['differs']}", ""]
+        called = ", ".join(f"`{alias}`" for alias in card["aliases"])
+        texts = [card.get("why"), called and f"Also called: {called}.", needed(card)]
+        texts.append(card["differs"] and f"Differs: {card['differs']}")
+        lines += [line for text in texts if text for line in (text, "")]
         if rows := card["parameters"]:
             lines += ["| parameter | default | unit | meaning |", "|---|---|---|---|"]
             lines += ["| " + " | ".join(cell(row[column]) for column in COLUMNS) + " |" for row in rows]

@@ -28,7 +28,7 @@ pub enum Need {
     XcpRouter,
     /// Of a link: packets with headers of XCP cross it.
     XcpFlows,
-    /// Of a group: its law is one that a slow start goes before.
+    /// Of a group: its law is one that leaves the opening of the window to a slow start.
     SlowStart,
 }
 
@@ -59,11 +59,11 @@ impl fmt::Display for Need {
             Self::Open(name) => write!(f, "{name} = auto"),
             Self::Crossed => f.write_str("a group that has it on its path or return"),
             Self::Marks => f.write_str("a queue on the path that marks"),
-            Self::EctFlows => f.write_str("a group across the link with tcp.ecn or a law that counts marks"),
-            Self::L4sFlows => f.write_str("a group across the link with tcp.ecn = l4s"),
+            Self::EctFlows => f.write_str("flows with tcp.ecn or a law of marks across the link"),
+            Self::L4sFlows => f.write_str("flows with tcp.ecn = l4s across the link"),
             Self::XcpRouter => f.write_str("a link on the path with the queue xcp"),
-            Self::XcpFlows => f.write_str("a group across the link under the law xcp"),
-            Self::SlowStart => f.write_str("a law that a slow start goes before"),
+            Self::XcpFlows => f.write_str("flows under the law xcp across the link"),
+            Self::SlowStart => f.write_str("a law that has a slow start"),
         }
     }
 }
@@ -105,7 +105,7 @@ mod tests {
     fn says_what_it_needs_after_the_meaning() {
         let needs: &[Need] = crate::needs![Is("scheduler", "drr"), L4sFlows];
         assert_eq!(with_needs("What.", &[]), "What.");
-        let said = "What. Needs scheduler = drr, and a group across the link with tcp.ecn = l4s.";
+        let said = "What. Needs scheduler = drr, and flows with tcp.ecn = l4s across the link.";
         assert_eq!(with_needs("What.", needs), said);
     }
 

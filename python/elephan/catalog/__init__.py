@@ -4,6 +4,7 @@ The cards themselves stand beside what they describe, in Rust.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 from elephan import _native
@@ -42,8 +43,8 @@ class CardParameter(TypedDict):
 class Card(TypedDict):
     """What is known about one law, slow start, recovery, queue or kind of traffic.
 
-    ``needs`` is what it needs to do what it is for, ``without`` what it behaves as where that is not there. ``why`` is a
-    lint rule's. A law's are ``remembers`` (growth depends on more than the window and the round-trip times of the
+    ``needs`` is what it needs to do what it is for, ``without`` what it behaves as where that is not there. ``why`` is
+    a lint rule's. A law's are ``remembers`` (growth depends on more than the window and the round-trip times of the
     moment) and ``response`` (the citation of its response function, if it answers loss alone).
     """
 
@@ -59,6 +60,28 @@ class Card(TypedDict):
     why: NotRequired[str]
     remembers: NotRequired[bool]
     response: NotRequired[str | None]
+
+
+def needed(card: Mapping[str, Any]) -> str:
+    """Say in a sentence what a card needs, and what it behaves as without.
+
+    Parameters
+    ----------
+    card : Card
+
+    Returns
+    -------
+    str
+        Empty if it needs nothing.
+
+    Examples
+    --------
+    >>> needed(next(card for card in catalog("laws") if card["name"] == "dctcp"))
+    'Needs a queue on the path that marks; behaves as reno without.'
+    """
+    needs = ", and ".join(need["text"] for need in card["needs"])
+    without = f"; behaves as {card['without']} without" if card["without"] else ""
+    return f"Needs {needs}{without}." if needs else ""
 
 
 def catalog(kind: str) -> list[Card]:

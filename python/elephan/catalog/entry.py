@@ -13,6 +13,7 @@ from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from elephan import display
+from elephan.catalog import needed
 from elephan.errors import InputError, UnknownNameError, unknown
 
 if TYPE_CHECKING:
@@ -98,11 +99,15 @@ class RegistryEntry:
         parameters = list(self.parameters.values())
         columns = {key: [row[key] for row in parameters] for key in ("name", "default", "unit", "meaning")}
         head = f"{self.name}: {self.title}. Source: {self.source.rstrip('.')}."
-        notes = [display.note(text) for text in (self._says(), self.card["differs"]) if text]
+        notes = [display.note(text) for text in self._texts() if text]
         return display.joined(display.table(columns, head) if parameters else display.note(head), *notes)
 
     def _says(self) -> str:
         return str(self.card.get("says", ""))
+
+    def _texts(self) -> tuple[str, str, str]:
+        # Models need no keys.
+        return self._says(), needed(self.card) if "needs" in self.card else "", self.card["differs"]
 
     def _signature(self) -> inspect.Signature:
         rows = [(row["name"], row["default"]) for row in self.parameters.values()]
@@ -114,7 +119,7 @@ class RegistryEntry:
     def _description(self) -> str:
         """The card as a docstring."""
         lines = [f"{self.title}.", ""]
-        lines += [fill(text, WIDTH) + "\n" for text in (self._says(), self.card["differs"]) if text]
+        lines += [fill(text, WIDTH) + "\n" for text in self._texts() if text]
         rows = [
             (f"{row['name']} : {row['default']!r}" + (f" [{row['unit']}]" if row["unit"] else ""), row["meaning"])
             for row in self.parameters.values()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from elephan.catalog import KINDS as NATIVE
-from elephan.catalog import catalog
+from elephan.catalog import catalog, needed
 from elephan.cli.common import JsonOption, as_text, fitted_table, new_table, print_json, print_tables
 from elephan.errors import InputError, suggest
 
@@ -56,7 +56,8 @@ def list_(
         also = f"Also called {', '.join(card['aliases'])}." if card["aliases"] else ""
         others = ", ".join(f"{other} for {name}" for other, name in card["spellings"].items())
         spelt = f"Other spellings: {others}." if others else ""
-        print_tables(rows, " ".join(text for text in (also, spelt, card["differs"]) if text), "")
+        needs = needed(card)
+        print_tables(rows, " ".join(text for text in (also, spelt, needs, card["differs"]) if text), "")
 
 
 def _cards(kind: str) -> list[Any]:

@@ -98,8 +98,9 @@ def _tables(name: str) -> dict[str, tuple[str, tuple[Need, ...]]]:
 
     def inner(part: Mapping[str, Any]) -> str:
         forms = [part, part.get("items", {}), *part.get("anyOf", ())]
-        named = (str(form["$ref"]).rpartition("/")[2] for form in forms if "$ref" in form)
-        return next((one for one in named if "properties" in defs[one]), "")
+        named = [str(form["$ref"]).rpartition("/")[2] for form in forms if "$ref" in form]
+        found = (one if "properties" in defs[one] else inner(defs[one]) for one in named)
+        return next((table for table in found if table), "")
 
     properties = table["properties"].items()
     return {key: (inner(part), tuple(part.get("needs", ()))) for key, part in properties}
