@@ -144,7 +144,7 @@ def takes_away(need: Need, place: str) -> Changes:
     """What leaves a need unmet."""
     beside = f"{place.rpartition('.')[0]}.{need['name']}"
     if need["kind"] == "not":
-        around = f"flows[one].{need['name']}" if need["name"] in ("count", "recovery") else beside
+        around = "flows[one].recovery" if need["name"] == "recovery" else beside
         return {around: int(need["value"]) if need["value"].isdigit() else need["value"]}
     if need["kind"] == "open":
         return {beside: 0.01}

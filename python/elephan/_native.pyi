@@ -24,6 +24,7 @@ __all__ = [
     "kernel_unload",
     "law_rounds",
     "memory_floor",
+    "needs_met",
     "parquet_file",
     "queue_curve",
     "queue_draws",

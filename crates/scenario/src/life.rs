@@ -48,7 +48,7 @@ base::keys! {
         /// The latest: "5 s".
         to: Option<Span> = None, eg "5 s";
         /// From one flow to the next: "10 s".
-        every: Option<Span> = None, eg "10 s", needs [Not("count", "1")];
+        every: Option<Span> = None, eg "10 s";
     }
 }
 
