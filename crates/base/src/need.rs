@@ -108,24 +108,4 @@ mod tests {
         let said = "What. Needs scheduler = drr, and flows with tcp.ecn = l4s across the link.";
         assert_eq!(with_needs("What.", needs), said);
     }
-
-    crate::params! {
-        /// Toy.
-        pub struct Params {
-            /// Who is served.
-            scheduler: bool = false, "";
-            /// Its turn.
-            quantum: f64 = 1.0, "packets", needs [Is("scheduler", "true")];
-        }
-    }
-
-    #[test]
-    fn a_parameter_carries_its_needs() {
-        let rows = Params::rows();
-        assert_eq!((rows[0].needs, rows[0].meaning.as_str()), (&[][..], "Who is served."));
-        assert_eq!(
-            (rows[1].needs, rows[1].meaning.as_str()),
-            (&[Need::Is("scheduler", "true")][..], "Its turn. Needs scheduler = true.")
-        );
-    }
 }

@@ -223,6 +223,7 @@ macro_rules! words {
 /// assert_eq!(params.increase, 2.0);
 /// assert_eq!(Params::rows()[0].unit, "segments");
 /// assert_eq!(Params::rows()[2].meaning, "Tick of that clock. Needs timed = true.");
+/// assert_eq!(Params::rows()[2].needs, [elephan_base::Need::Is("timed", "true")]);
 /// assert!(params.set("incerase", &elephan_base::Value::Number(2.0)).is_none());
 /// ```
 #[macro_export]
