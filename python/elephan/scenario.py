@@ -321,6 +321,10 @@ class Scenario:
         )
 
     def _tables(self) -> ScenarioTables:
+        return self._known_tables
+
+    @cached_property
+    def _known_tables(self) -> ScenarioTables:
         """What stands in the file, what it resolves to, and which needs of keys and parameters its network meets."""
         try:
             written = self.source
