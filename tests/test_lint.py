@@ -314,6 +314,12 @@ def test_a_queue_without_limit_says_how_long_packets_waited() -> None:
     endless = elephan.Scenario.from_text(CLEAN).replace({"links[core].buffer": "unlimited"})
     (message,) = [warned.message for warned in lint(endless, found) if warned.rule == "unlimited-buffer"]
     assert "waited 38.2 s on average" in message
+    # A law that answers delay, and a window large enough for such a queue, are no excuse for what was measured; 0.8 s,
+    # ten round trips, are.
+    other = endless.replace({"flows[bulk].control": "vegas", "flows[bulk].tcp": {"receive_window": 50_000}})
+    assert "unlimited-buffer" in [warned.rule for warned in lint(other, found)]
+    found["links"][0]["queueing_delay_s"]["mean"] = 0.79
+    assert "unlimited-buffer" not in [warned.rule for warned in lint(other, found)]
 
 
 STATED = {"overload.toml": "overload"}

@@ -1,4 +1,4 @@
-"""Flows that grow until they lose, at a queue that never drops."""
+"""Queues without limit whose delay nothing ends: under flows that grow until they lose, or as a run has shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elephan.lint.sawtooth import ASKED
 from elephan.units import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from elephan.network import FlowGroup, NetworkLink
 
@@ -19,28 +19,45 @@ GROWING = {"reno", *ASKED}
 PASSIVE = {"drop-tail", "drr", "fq", "priority-fq", "sfq"}
 """Disciplines that drop for want of room and for nothing else."""
 
+LONG = 10.0
+"""Round trips that packets may wait at a queue without limit: ten times as long as a buffer of one BDP holds them."""
+
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
     network = study.network
     lossy = {i for i, form in enumerate(network.tables().resolved["links"]) if form["loss"] is not None}
     for link in network.links:
-        if link.buffer_packets is not None or link.discipline not in PASSIVE or _marks(link):
+        if link.buffer_packets is not None:
+            continue
+        waited_s = None
+        if study.document is not None:
+            waited_s = study.document["links"][link.index].get("queueing_delay_s", {}).get("mean")
+        if waited_s is not None and _is_long(waited_s, network.crossing(link.index)):
+            yield _finding(link, f"without limit, and packets waited {format_time(waited_s)} on average")
+            continue
+        if link.discipline not in PASSIVE or _marks(link):
             continue
         bulk = [group for group in network.bulk if link.index in group.path]
         growing = [group for group in bulk if _grows(group, link) and not lossy & set(group.path)]
         # Access links that together are no faster keep the queue away, as receive windows do.
         if not growing or _held_together(bulk, link):
             continue
-        measured = None
-        if study.document is not None:
-            measured = study.document["links"][link.index].get("queueing_delay_s", {}).get("mean")
-        waited = "" if measured is None else f": packets waited {format_time(measured)} on average"
-        yield LintFinding(
-            f"links[{link.name}].buffer",
+        yield _finding(
+            link,
             f"without limit, and {growing[0].name} ({growing[0].law}) grows until it loses, so queue and delay grow as "
-            f"long as the run lasts{waited}",
-            'give a limit such as "1 bdp", or its flows a receive_window',
+            "long as the run lasts",
         )
+
+
+def _finding(link: NetworkLink, message: str) -> LintFinding:
+    remedy = 'give a limit such as "1 bdp", or its flows a receive_window'
+    return LintFinding(f"links[{link.name}].buffer", message, remedy)
+
+
+def _is_long(waited_s: float, crossing: Sequence[FlowGroup]) -> bool:
+    """Whether packets waited far longer than a limit would let them; datagrams alone may be a study of a queue."""
+    rtts = [group.rtt_s for group in crossing if group.is_tcp]
+    return bool(rtts) and waited_s > LONG * max(rtts)
 
 
 def _marks(link: NetworkLink) -> bool:
