@@ -305,21 +305,7 @@ impl LawEvaluator {
     pub fn sawteeth_monitored(&self, link: &Link, before: u32, overflows: u32, monitor: &RunMonitor) -> FluidSawteeth {
         let count = link.rtts.len();
         let full = link.buffer / link.rate;
-        let shared = link.rate / count as f64;
-        let mut flows: Vec<Flow> = (0..count)
-            .map(|i| {
-                let top = shared * (link.rtts[i] + full);
-                let mut flow = Flow::new(self.law.clone(), top);
-                let at = Moment { now: 0.0, rtt: link.rtts[i] + full, base: link.rtts[i], window: top };
-                let kept = flow.law.backoff(ABOVE * top, &loss_event(at));
-                // Phases evenly spread; if all lose at once, all begin after the cut. A start far from the cycle costs overflows
-                // until it is forgotten, no result: no test holds it.
-                let turn = (i % count.div_ceil(link.cut)) as f64 * link.cut as f64 / count as f64;
-                let turn = if link.cut < count { turn } else { 1.0 };
-                flow.cwnd = (top - (top - kept) * turn).max(f64::MIN_POSITIVE);
-                flow
-            })
-            .collect();
+        let mut flows = self.started(link);
         let mut sums = Sums::new(count);
         let (mut now, mut delay, mut seen, mut steps, mut rounds) = (0.0, 0.0, 0, 0, 0.0);
         let mut looked = 0;
@@ -370,6 +356,26 @@ impl LawEvaluator {
             }
         }
         sums.mean(link, f64::from(seen.saturating_sub(before)))
+    }
+
+    /// Flows of a link somewhere on their sawteeth. Far from their cycle they cost overflows until that is forgotten, no result.
+    fn started(&self, link: &Link) -> Vec<Flow> {
+        let count = link.rtts.len();
+        let full = link.buffer / link.rate;
+        let shared = link.rate / count as f64;
+        (0..count)
+            .map(|i| {
+                let top = shared * (link.rtts[i] + full);
+                let mut flow = Flow::new(self.law.clone(), top);
+                let at = Moment { now: 0.0, rtt: link.rtts[i] + full, base: link.rtts[i], window: top };
+                let kept = flow.law.backoff(ABOVE * top, &loss_event(at));
+                // Phases evenly spread; if all lose at once, all begin after the cut.
+                let turn = (i % count.div_ceil(link.cut)) as f64 * link.cut as f64 / count as f64;
+                let turn = if link.cut < count { turn } else { 1.0 };
+                flow.cwnd = (top - (top - kept) * turn).max(f64::MIN_POSITIVE);
+                flow
+            })
+            .collect()
     }
 }
 

@@ -178,3 +178,23 @@ pub struct Lost {
     /// Whether the application, not the window, held the sender back when the segment left.
     pub app_limited: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_either_needs_both_need() {
+        let none = Needs::default();
+        let each = [
+            Needs { rounds: true, ..none },
+            Needs { every_rtt: true, ..none },
+            Needs { deliveries: true, ..none },
+            Needs { marks: true, ..none },
+            Needs { headers: true, ..none },
+        ];
+        for one in each {
+            assert_eq!((one.or(none), none.or(one), one.or(one), none.or(none)), (one, one, one, none));
+        }
+    }
+}

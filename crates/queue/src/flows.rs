@@ -386,6 +386,14 @@ mod tests {
     use base::Time;
 
     #[test]
+    fn numbers_are_spread_as_by_the_published_generator() {
+        // The first two outputs of SplitMix64 from seed 0: its state grows by the golden ratio.
+        let golden = 0x9e37_79b9_7f4a_7c15_u64;
+        assert_eq!(spread(golden), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(spread(golden.wrapping_mul(2)), 0x6e78_9e6a_a1b9_65f4);
+    }
+
+    #[test]
     fn memory_follows_what_waits() {
         let mut flows = Flows::default();
         for flow in 0..1000 {

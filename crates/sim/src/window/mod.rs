@@ -56,6 +56,8 @@ struct Engine<O> {
     buckets: Vec<Bucket>,
     flows: Vec<AnySender<O>>,
     identities: Vec<Identity>,
+    /// Time that a data packet takes on the own link of each flow.
+    access: Vec<Span>,
     /// The sessions, by the link that they send into first.
     sessions: Vec<Vec<Session>>,
     /// By group.
@@ -97,6 +99,7 @@ impl<O: Observer> Engine<O> {
             flows: Vec::with_capacity(flows.len()),
             transfers: TransferMeter::by_group(&identities, marks, options.series),
             identities,
+            access: flows.iter().map(|flow| flow.party().access).collect(),
             shared,
             marks,
             layout: Layout::default(),
@@ -134,8 +137,9 @@ impl<O: Observer> Engine<O> {
         let n = self.flows.len() as u32;
         let mut senders = of(&self.layout.senders);
         let sessions = part.order.iter().flat_map(|&l| &self.sessions[l]);
-        let window = part.window.min(self.span_of_arrivals(&part.order, &senders, sessions.clone().count()));
+        let count = sessions.clone().count();
         senders.extend(sessions.flat_map(Session::places).map(|f| f as u32));
+        let window = part.window.min(self.span_of_arrivals(&part.order, &senders, count));
         // The rings whose readers belong to this part.
         let mut rings = of(&self.layout.pipes);
         rings.extend(of(&self.layout.receivers).iter().map(|f| n + f));
@@ -159,18 +163,22 @@ impl<O: Observer> Engine<O> {
         }
     }
 
-    /// How long about [`ARRIVALS`] packets take on the fastest of `links`, more if there are many `flows` or `sessions`, or
-    /// less if they send more than the links can carry.
+    /// How long about [`ARRIVALS`] packets take on the fastest of `links`, more if there are many `flows` or `sessions` or the
+    /// own links of the flows pass less than that, or less if they send more than the links can carry.
     fn span_of_arrivals(&self, links: &[usize], flows: &[u32], sessions: usize) -> Span {
         let arrivals = ARRIVALS.max(ARRIVALS_PER_FLOW * (flows.len() + sessions) as u64);
         let shortest = links.iter().filter_map(|&l| self.nodes[l].core.flows.service.shortest_data()).min();
-        let datagrams = flows.iter().filter_map(|&f| match &self.flows[f as usize] {
-            AnySender::Tcp(_) => None,
-            AnySender::Datagrams(source) => Some(1.0 / source.mean_gap()),
-        });
-        // An empty sum would be -0.0, whose inverse is no long time.
-        let gap = (1.0 / datagrams.fold(0.0, |sum, rate| sum + rate)) as u64;
-        Span(shortest.map_or(1, |time| time.0).min(gap).saturating_mul(arrivals).max(1))
+        let (mut of_tcp, mut of_datagrams) = (0.0, 0.0);
+        for &f in flows {
+            match &self.flows[f as usize] {
+                AnySender::Tcp(_) => of_tcp += 1.0 / self.access[f as usize].0 as f64,
+                AnySender::Datagrams(source) => of_datagrams += 1.0 / source.mean_gap(),
+            }
+        }
+        // On an almost idle link a window of packets back to back would hold none or one.
+        let apart = (1.0 / (of_tcp + of_datagrams)) as u64;
+        let gap = shortest.map_or(1, |time| time.0).max(apart).min((1.0 / of_datagrams) as u64);
+        Span(gap.saturating_mul(arrivals).max(1))
     }
 
     /// One window at every link of a part. Returns whether anything arrived anywhere.
