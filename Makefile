@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build package test quick coverage semver mutants check check-rust check-python check-layers check-papers bench survey reproduction survival docs bpf bless clean
+.PHONY: help demo build package test quick coverage semver mutants check check-rust check-python check-layers check-papers bench survey reproduction survival fuzz docs bpf bless clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -121,6 +121,11 @@ reproduction: $(VENV)/.dev ## every experiment of the papers in full (most of an
 survival: $(VENV)/.dev ## kill -9, a full disk, damage: failing system calls: what a sweep must survive (root: small disks are mounted)
 	$(PY) tests/survival.py --points 500 --kills 20
 	$(PY) tests/faults.py --seeds 200
+
+fuzz: INPUTS ?= 1000000
+fuzz: $(VENV)/.dev ## hostile files, command lines, stores and random networks (INPUTS=1000000): hours; goes on where it was, finds are kept in target/fuzz
+	cd tests && ../$(PY) -m fuzz --inputs $(INPUTS)
+	FUZZ_NETWORKS=$$(($(INPUTS) / 100)) cargo test --package elephan-sim --test engines fuzz
 
 docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/index.html; the Rust documentation
 	$(PY) tools/catalog.py

@@ -1,16 +1,24 @@
 """What users give, or the system does around a command, however odd: one line, never "a defect of elephan"."""
 
+import csv
 import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 
+import elephan
+from elephan import flow_files
 from elephan.errors import InputError
 from elephan.input_files import MOST_BYTES, read_text
+from elephan.plots.packets import packets_figures
 from elephan.scenario import EXAMPLE, Scenario
+from elephan.store import Store
 from elephan.sweep import Sweep
 
 DEEP, LONG = "[" * 5000 + "]" * 5000, "9" * 5000
@@ -63,7 +71,7 @@ def test_a_name_with_nul_is_no_files(read: Any) -> None:
 def test_a_list_of_flows_with_nul_in_its_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_text(scenario() + 'traffic = { kind = "replay", file = "a\\u0000b.csv" }\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"flows\[0\]\.traffic\.file: .*embedded null"):
+    with pytest.raises(InputError, match=r"flows\[0\]\.traffic\.file: .*no file has such a name"):
         Scenario.from_file(path)
 
 
@@ -141,3 +149,45 @@ def test_closed_streams_are_no_obstacle_and_no_files_number(tmp_path: Path) -> N
         subprocess.run(["sh", "-c", f"{sys.executable} -m elephan list laws >&-"], timeout=60, check=False).returncode
         == 0
     )
+
+
+@pytest.mark.parametrize("words", ["list laws", "list queues --details", "run {file} -q"])
+def test_a_narrow_terminal_cuts_no_number_and_no_name(tmp_path: Path, words: str) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(scenario(), encoding="utf-8")
+    for columns in ("20", "40"):
+        done = run(*words.format(file=path).split(), capture_output=True, env={**os.environ, "COLUMNS": columns})
+        assert done.returncode == 0, done.stderr
+        assert "…" not in done.stdout.decode()
+
+
+def test_links_whose_names_differ_in_what_a_file_cannot_have_get_a_picture_each() -> None:
+    text = 'duration = "1 s"\n' + "".join(
+        f'[[links]]\nname = "{name}"\nrate = "10 Mbit/s"\nbuffer = "20 packets"\n'
+        f'[[flows]]\nname = "f{i}"\npath = ["{name}"]\nrtt = "20 ms"\n'
+        for i, name in enumerate(["a b", "a/b", "a-b"])
+    )
+    packets = ", ".join(f'{{ link = "{name}", from = "0.2 s", to = "0.3 s" }}' for name in ["a b", "a/b", "a-b"])
+    recorded = Scenario.from_text(text + f"[record]\npackets = [{packets}]\n")
+    assert len(packets_figures(elephan.run(recorded))) == 3
+
+
+def test_a_spreadsheet_finds_no_formula_in_exported_labels(tmp_path: Path) -> None:
+    labels = {"name": '=HYPERLINK("x")', "place": "+a", "low": "-5", "far": "@b", "mean": "a=b"}
+    with Store(tmp_path) as store:
+        store.put(elephan.run(elephan.Scenario.from_text(EXAMPLE)), labels=labels)
+        rows = list(csv.DictReader(store.export(columns=["labels"], format="csv").decode().splitlines()))
+    assert {'\'=HYPERLINK("x")', "'+a", "-5", "'@b", "a=b"} <= set(rows[0].values())
+
+
+def test_a_file_of_too_many_flows_is_refused_by_what_it_says_of_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flow_files, "_MOST_ROWS", 3)
+    table = pa.table({"start_s": [0.0] * 4, "size_bytes": [1] * 4})
+    pq.write_table(table, tmp_path / "f.parquet")
+    pacsv.write_csv(table, tmp_path / "f.csv")
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("was read"))
+    for name in ("f.parquet", "f.csv"):
+        with pytest.raises(InputError, match="must have 1 to 3 rows"):
+            flow_files.read(tmp_path / name)

@@ -149,8 +149,12 @@ def test_an_executor_that_breaks_loses_nothing_that_was_done(undisturbed: Path, 
     ):
         sweep(BASE, over=OVER, store=tmp_path, executor=pool, progress=seen.append)
     assert 0 < seen[-1].done < 12
+    # What its lost worker may have been at is on record, so that somebody can look at it.
+    with Store(tmp_path, readonly=True) as store:
+        assert {"BrokenProcessPool" in failure["error"] for failure in store.failures()} == {True}
+        assert len(store.failures()) == seen[-1].failed > 0
     again = sweep(BASE, over=OVER, store=tmp_path)
-    assert again.reused == seen[-1].done
+    assert again.reused == seen[-1].done - seen[-1].failed
     assert table(tmp_path) == table(undisturbed)
 
 

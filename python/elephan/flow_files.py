@@ -9,8 +9,8 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from elephan.errors import ScenarioError
-from elephan.input_files import parse_toml
+from elephan.errors import InputError, ScenarioError
+from elephan.input_files import open_regular, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +24,14 @@ _START, _SIZE = "start_s", "size_bytes"
 _MOST_ROWS = 10_000_000
 _MOST_SECONDS = 1e6
 _MOST_BYTES = 1e15
+
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+"""How numbers are written in a .csv: no 0x1, no 1_000, no nan."""
+
+_TORN = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+"""What Arrow says of a row with too many fields or too few."""
+
+_WHAT = "list of flows (.csv or .parquet)"
 
 _PLAIN = re.compile(r"[\w. ;]+", re.ASCII)
 
@@ -182,64 +190,92 @@ def _replaced(mapping: Mapping[str, Any], change: Callable[[str, dict[str, Any]]
 
 def _table(path: Path) -> pa.Table:
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
-    from pyarrow import csv, parquet  # noqa: PLC0415 (as above)
 
     kind = path.suffix.lower()
     if kind not in {".csv", ".parquet"}:
         message = f"{path}: must be a .csv or .parquet file with the columns {_START} and {_SIZE}"
         raise ScenarioError(message)
-    torn: list[csv.InvalidRow] = []
-
-    def stop_at(row: csv.InvalidRow) -> str:
-        torn.append(row)
-        return "error"
-
-    # With several threads the number of a row is lost.
-    options = csv.ReadOptions(use_threads=False), csv.ParseOptions(invalid_row_handler=stop_at)
     try:
-        with path.open("rb") as file:
-            return csv.read_csv(file, *options) if kind == ".csv" else parquet.read_table(file)
+        with open_regular(path, _WHAT) as file:
+            return _csv(path, file) if kind == ".csv" else _parquet(path, file)
+    except ScenarioError:
+        raise
+    except InputError as error:
+        raise ScenarioError(str(error)) from None
     except OSError as error:
         reason = f"cannot be read: {(error.strerror or str(error)).splitlines()[0].lower()}"
-    except ValueError as error:
-        # Of a name with a NUL in it; what Arrow finds wrong is a ValueError, too.
+    except UnicodeDecodeError:
+        reason = "not a text file in UTF-8"
+    except pa.ArrowException as error:
         reason = f"cannot be read: {str(error).splitlines()[0]}"
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        reason = f"cannot be read: {str(error).splitlines()[0]}"
-    if torn:
-        # Its number counts the header.
-        reason = f"row {torn[0].number - 1}: has {torn[0].actual_columns} fields, not {torn[0].expected_columns}"
+        if (torn := _TORN.search(str(error))) is not None:
+            # Its number counts the header.
+            reason = f"row {int(torn[1]) - 1}: has {torn[3]} fields, not {torn[2]}"
     message = f"{path}: {reason}"
     raise ScenarioError(message)
+
+
+def _csv(path: Path, file: Any) -> pa.Table:
+    """The columns that count, as texts; no more rows than may be are read."""
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+    from pyarrow import csv  # noqa: PLC0415 (as above)
+
+    # With several threads the number of a row is lost.
+    how = csv.ReadOptions(use_threads=False)
+    texts = csv.ConvertOptions(column_types=dict.fromkeys((_START, _SIZE), pa.string()), strings_can_be_null=True)
+    batches, rows = [], 0
+    with csv.open_csv(file, how, convert_options=texts) as reader:
+        # A name that is no text is found now.
+        assert reader.schema.names is not None
+        for batch in reader:
+            rows += batch.num_rows
+            if rows > _MOST_ROWS:
+                message = f"{path}: must have 1 to {_MOST_ROWS} rows, has more"
+                raise ScenarioError(message)
+            batches.append(batch)
+        return pa.Table.from_batches(batches, reader.schema)
+
+
+def _parquet(path: Path, file: Any) -> pa.Table:
+    """The columns that count; the file says how many rows it has before any is read."""
+    from pyarrow import parquet  # noqa: PLC0415 (slow to import)
+
+    opened = parquet.ParquetFile(file)
+    names = opened.schema_arrow.names
+    rows = opened.metadata.num_rows
+    if rows > _MOST_ROWS:
+        message = f"{path}: must have 1 to {_MOST_ROWS} rows, has {rows}"
+        raise ScenarioError(message)
+    if any(names.count(name) != 1 for name in (_START, _SIZE)):
+        # Without its rows: it is refused for its columns.
+        return opened.schema_arrow.empty_table()
+    return opened.read(columns=[_START, _SIZE])
 
 
 def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> NDArray[np.float64]:
     """The column as floating-point numbers, exact up to 2^53."""
     import numpy as np  # noqa: PLC0415 (slow to import)
     import pyarrow as pa  # noqa: PLC0415 (as above)
+    import pyarrow.compute as pc  # noqa: PLC0415 (as above)
 
     if column.null_count:
         row = column.is_null().to_pylist().index(True) + 1
         message = f"{path}: row {row}: {name} is missing"
         raise ScenarioError(message)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        for row, text in enumerate(column.to_pylist(), 1):
-            if not _is_number(text):
-                message = f'{path}: row {row}: {name} must be a number, not "{text}"'
-                raise ScenarioError(message)
+        column = pc.utf8_trim_whitespace(column)
+        good = pc.match_substring_regex(column, _NUMBER).to_numpy()
+        if not good.all():
+            row = int(good.argmin())
+            message = f'{path}: row {row + 1}: {name} must be a number, not "{column[row].as_py()}"'
+            raise ScenarioError(message)
+        # Arrow knows no plus before a number.
+        column = pc.cast(pc.utf8_ltrim(column, "+"), pa.float64())
     elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         message = f"{path}: {name} must be numbers, not {column.type}"
         raise ScenarioError(message)
-    numbers: NDArray[np.float64] = np.asarray(column.to_pylist() if pa.types.is_string(column.type) else column, float)
+    numbers: NDArray[np.float64] = np.asarray(column, float)
     return numbers
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _check(path: Path, good: NDArray[np.bool_], values: NDArray[np.float64], rule: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from elephan.errors import InputError
 from elephan.units import format_bytes
@@ -48,16 +48,14 @@ def read_text(path: str | Path, what: str) -> str:
     Traceback (most recent call last):
     elephan.errors.InputError: /dev/zero: is a device; give the path of a scenario file (TOML)
     """
-    try:
-        raw = _read(str(path), what)
-    except InputError:
-        raise
-    except OSError as error:
-        message = f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a {what}"
-        raise InputError(message) from None
-    except ValueError:
-        message = f"{path!s}: no file has such a name; give the path of a {what}".replace("\0", "\\0")
-        raise InputError(message) from None
+    with open_regular(path, what) as file:
+        try:
+            raw = file.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise InputError(_refused(path, error, what)) from None
+    if len(raw) > MOST_BYTES:
+        message = f"{path}: has more than {format_bytes(MOST_BYTES)}; give the path of a {what}"
+        raise InputError(message)
     try:
         # As a text file is read: every ending of a line is \n.
         return raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
@@ -66,22 +64,45 @@ def read_text(path: str | Path, what: str) -> str:
         raise InputError(message) from None
 
 
-def _read(path: str, what: str) -> bytes:
-    # Without O_NONBLOCK a named pipe would wait for somebody to open its other end.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(handle, "rb") as file:  # noqa: PTH123 (a handle has no path)
-        mode = os.fstat(handle).st_mode
-        if stat.S_ISFIFO(mode) and path.startswith(OPEN_ALREADY):
-            os.set_blocking(handle, True)
-        elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
-            message = f"{path}: is a {kind}; give the path of a {what}"
-            raise InputError(message)
-        raw = file.read(MOST_BYTES + 1)
-    if len(raw) > MOST_BYTES:
-        message = f"{path}: has more than {format_bytes(MOST_BYTES)}; give the path of a {what}"
+def open_regular(path: str | Path, what: str) -> BinaryIO:
+    """Open a file that a user named, to read bytes.
+
+    Parameters
+    ----------
+    path, what
+        As for `read_text`.
+
+    Returns
+    -------
+    file object
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened, or is a device or a named pipe.
+    """
+    try:
+        # Without O_NONBLOCK a named pipe would wait for somebody to open its other end.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(_refused(path, error, what)) from None
+    except ValueError:
+        message = f"{path!s}: no file has such a name; give the path of a {what}".replace("\0", "\\0")
+        raise InputError(message) from None
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISFIFO(mode) and str(path).startswith(OPEN_ALREADY):
+        os.set_blocking(handle, True)
+    elif not stat.S_ISREG(mode):
+        os.close(handle)
+        kinds = ((stat.S_ISDIR, "directory"), (stat.S_ISFIFO, "pipe"), (stat.S_ISSOCK, "socket"))
+        kind = next((name for test, name in kinds if test(mode)), "device")
+        message = f"{path}: is a {kind}; give the path of a {what}"
         raise InputError(message)
-    return raw
+    return open(handle, "rb")  # noqa: PTH123 (a handle has no path)
+
+
+def _refused(path: str | Path, error: OSError, what: str) -> str:
+    return f"{path}: {(error.strerror or 'cannot be read').lower()}; give the path of a {what}"
 
 
 def parse_toml(text: str) -> dict[str, Any]:

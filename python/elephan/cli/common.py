@@ -64,6 +64,10 @@ StrictOption = Annotated[
 ]
 
 
+MOST_COLUMNS, COLUMNS_MORE = 1000, 4
+"""To which tables may grow that do not fit into the terminal, and by how much at once."""
+
+
 class Interrupted(Exception):  # noqa: N818 (it is no error)
     """Ctrl-C, with what was done until then."""
 
@@ -268,7 +272,18 @@ def print_tables(*tables: Table | str) -> None:
         if not isinstance(table, str) and all(column.width for column in table.columns):
             # Wider than the terminal rather than with numbers cut.
             console.width = max(console.width, sum(_taken(column.width or 0) for column in table.columns))
-        console.print(table)
+        with console.capture() as shown:
+            console.print(table)
+        while not isinstance(table, str) and console.width < MOST_COLUMNS and _is_cut(table, shown.get()):
+            console.width += COLUMNS_MORE
+            with console.capture() as shown:
+                console.print(table)
+        sys.stdout.write(shown.get())
+
+
+def _is_cut(table: Table, shown: str) -> bool:
+    """Whether something does not fit into its column, and is shown with an ellipsis in place of its end."""
+    return shown.count("…") > sum(str(cell).count("…") for column in table.columns for cell in column.cells)
 
 
 def _taken(width: int) -> int:

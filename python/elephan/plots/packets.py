@@ -38,6 +38,9 @@ def packets_figures(result: RunResult) -> dict[str, Figure]:
         if trace["time_s"].size:
             name = link_name(result.scenario.links, trace)
             safe = re.sub(r"[^\w.]+", "-", name).strip("-")
+            if f"packets-{safe}" in figures:
+                # Names that differ only in what a file's name cannot have.
+                safe = f"{safe}-{trace['link']}"
             figures[f"packets-{safe}"] = _figure(result, trace)
     return figures
 

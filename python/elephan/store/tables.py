@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,8 @@ def encode(table: Any, kind: str) -> bytes:
         import pyarrow.csv  # noqa: PLC0415 (slow to import)
 
         head = io.StringIO()
-        csv.writer(head, lineterminator="\n").writerow(table.column_names)
+        csv.writer(head, lineterminator="\n").writerow(_no_formula(name) for name in table.column_names)
+        table = _without_formulas(table)
         sink.write(head.getvalue().encode())
         pa.csv.write_csv(table, sink, pa.csv.WriteOptions(include_header=False, quoting_style="needed"))
     elif kind == "parquet":
@@ -278,3 +280,34 @@ def _ranks(column: Any) -> Any:
         place[code] = rank
     codes = coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
     return place[codes]
+
+
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+"""How a spreadsheet knows a formula: by its first letter."""
+
+
+def _no_formula(text: str) -> str:
+    """Put an apostrophe before what a spreadsheet would compute; a number is one.
+
+    Examples
+    --------
+    >>> _no_formula("=1+1"), _no_formula("-5 ms"), _no_formula("-5"), _no_formula("a=b")
+    ("'=1+1", "'-5 ms", '-5', 'a=b')
+    """
+    if not _FORMULA.match(text):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
+
+
+def _without_formulas(table: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+    for i, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            texts = [None if text is None else _no_formula(text) for text in table.column(i).to_pylist()]
+            table = table.set_column(i, field.name, pa.array(texts, pa.string()))
+    return table

@@ -13,7 +13,7 @@ from elephan.run import default_workers
 from elephan.sweep.tasks import PointReply, run_points, task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from elephan.sweep.points import SweepPoint
     from elephan.sweep.tasks import SweepSettings
@@ -145,22 +145,31 @@ def workers_of(executor: Any) -> int:
     return int(getattr(executor, "_max_workers", None) or default_workers())
 
 
-def execute(executor: Executor, jobs: Sequence[PointJob], workers: int) -> Iterator[tuple[PointJob, PointReply]]:
+def execute(
+    executor: Executor,
+    jobs: Sequence[PointJob],
+    workers: int,
+    is_mine: Callable[[PointJob], bool] = lambda _: True,
+) -> Iterator[tuple[PointJob, PointReply]]:
     """Run jobs and yield what became of them, as they come.
 
     Parameters
     ----------
     jobs : sequence of PointJob
         In the order in which they begin.
+    workers : int
+    is_mine : callable
+        Asked of each job right before it is sent; those that are not are passed over.
 
     Raises
     ------
     ExecutorLostError
-        If the executor is broken or gone. What it had done by then has been yielded.
+        If the executor is broken or gone. What it had done by then has been yielded, and, as failed, the points at
+        which its lost worker may have been.
     InputError
         If a worker cannot be used.
     """
-    queue = _Queue(executor, batches(jobs, workers), PER_WORKER * workers)
+    queue = _Queue(executor, batches(jobs, workers), workers, is_mine)
     try:
         while queue.submit():
             done, _ = wait(queue.running, return_when=FIRST_COMPLETED)
@@ -182,16 +191,20 @@ def execute(executor: Executor, jobs: Sequence[PointJob], workers: int) -> Itera
 class _Queue:
     """Tasks that wait and tasks that run."""
 
-    def __init__(self, executor: Executor, tasks: list[list[PointJob]], most: int) -> None:
-        self.executor, self.most = executor, most
+    def __init__(
+        self, executor: Executor, tasks: list[list[PointJob]], workers: int, is_mine: Callable[[PointJob], bool]
+    ) -> None:
+        self.executor, self.workers, self.is_mine = executor, workers, is_mine
         self.waiting = deque(tasks)
         self.running: dict[Future[list[PointReply]], list[PointJob]] = {}
         self.lost = ""
 
     def submit(self) -> bool:
         """Send what there is room for; true if anything runs."""
-        while self.waiting and not self.lost and len(self.running) < self.most:
-            jobs = self.waiting.popleft()
+        while self.waiting and not self.lost and len(self.running) < PER_WORKER * self.workers:
+            jobs = [job for job in self.waiting.popleft() if self.is_mine(job)]
+            if not jobs:
+                continue
             try:
                 future = self.executor.submit(run_points, task(jobs[0].settings, [job.points[0] for job in jobs]))
             except RuntimeError as error:  # Broken, or shut down.
@@ -202,12 +215,22 @@ class _Queue:
 
     def take(self, future: Future[list[PointReply]]) -> Iterator[tuple[PointJob, PointReply]]:
         """Yield what came of a task that is done."""
-        jobs = self.running.pop(future)
+        jobs = self.running[future]
+        # Workers take tasks in the order in which they were sent.
+        first = [one for one in self.running if not one.done() or one.exception() is not None][: self.workers]
+        del self.running[future]
         try:
             replies = future.result()
         except InputError:
             raise
-        except (BrokenExecutor, CancelledError) as error:
+        except BrokenExecutor as error:
+            if not self.lost:
+                self.lost = _error_text(error)
+                suspects = [job for one in first for job in self.running.get(one, jobs)]
+                where = f"at one of {len(suspects)} points" if suspects[1:] else "at this point"
+                for job in suspects:
+                    yield job, PointReply(None, f"a worker process ended {where}: {self.lost}")
+        except CancelledError as error:
             self.lost = self.lost or _error_text(error)
         except Exception as error:  # Whatever an executor says of a worker that died.
             if len(jobs) > 1:

@@ -16,6 +16,7 @@ from elephan.store.index import FILE
 from elephan.store.labels import as_labels
 from elephan.store.opening import usual
 from elephan.store.upkeep import SHARDS
+from elephan.sweep.claims import PointClaims
 from elephan.sweep.document import Sweep
 from elephan.sweep.execution import PointJob, execute, jobs_of, share_of, workers_of
 from elephan.sweep.progress import ProgressCounter
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 MOST_SHARDS = 100_000
 """Of a sweep."""
+
+LOOK_S = 0.2
+"""Between looks at what other processes have done [s]."""
 
 
 def run_sweep(
@@ -102,7 +106,7 @@ def run_sweeps(
         wrong = [job for job in missing if job.points[0].error]
         failures = {job.key: _fail(kept, job, job.points[0].error) for job in wrong}
         tally.failed(wrong)
-        _run(kept, [job for job in missing if job.key not in failures], executor, workers, tally, failures)
+        _run(kept, [job for job in missing if job.key not in failures], executor, workers, tally, failures, found)
     mine = {job.key for job in jobs}
     wall_s = time.perf_counter() - begun
     swept = []
@@ -251,23 +255,57 @@ def _run(
     workers: int | None,
     tally: ProgressCounter,
     failures: dict[str, str],
+    found: dict[str, Path],
 ) -> None:
-    """Run jobs and keep what comes of them."""
+    """Run jobs and keep what comes of them; `found` gets those that another process ran meanwhile."""
     tally.begin()
     if not jobs:
         return
     threads = None if executor is not None else SimulationThreads(workers or default_workers())
     pool: Any = executor or threads
+    claims = PointClaims(store.folder)
+    elsewhere: list[PointJob] = []
+
+    def is_mine(job: PointJob) -> bool:
+        # It may have been claimed, run and given back since the store was asked.
+        mine = claims.claim(job.key) and store.find(job.key, series=job.settings.series) is None
+        if not mine:
+            elsewhere.append(job)
+        return mine
+
     try:
-        for job, reply in execute(pool, jobs, workers or workers_of(pool)):
-            if reply.packed is None:
-                failures[job.key] = _fail(store, job, reply.error)
-                tally.done(job, None)
-                continue
-            stored = store.put(reply.packed, key=job.key, labels=job.points[0].labels)
-            for point in job.points[1:]:
-                store.label(stored, point.labels)
-            tally.done(job, reply.packed)
+        while jobs:
+            for job, reply in execute(pool, jobs, workers or workers_of(pool), is_mine):
+                if reply.packed is None:
+                    failures[job.key] = _fail(store, job, reply.error)
+                    tally.done(job, None)
+                else:
+                    stored = store.put(reply.packed, key=job.key, labels=job.points[0].labels)
+                    for point in job.points[1:]:
+                        store.label(stored, point.labels)
+                    tally.done(job, reply.packed)
+                claims.release(job.key)
+            jobs = _of_others(store, elsewhere, claims, tally, found)
+            elsewhere.clear()
     finally:
+        claims.close()
         if threads is not None:
             threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _of_others(
+    store: Store,
+    jobs: Sequence[PointJob],
+    claims: PointClaims,
+    tally: ProgressCounter,
+    found: dict[str, Path],
+) -> list[PointJob]:
+    """Wait for what other processes run; return what is left once they have given any of it up."""
+    left = list(jobs)
+    while left:
+        more, left = _reuse(store, left, tally)
+        found |= more
+        if any(claims.claim(job.key) for job in left):
+            return left
+        time.sleep(LOOK_S if left else 0.0)
+    return left
