@@ -153,6 +153,22 @@ mod _native {
         columns::outcome(py, outcome.expect("a stopped run has raised"))
     }
 
+    /// What the engine keeps in memory of each sender, flow, link and packet: names and bytes.
+    #[pyfunction]
+    fn memory_sizes() -> Vec<(&'static str, usize)> {
+        let sizes = sim::memory_sizes();
+        vec![
+            ("tcp", sizes.tcp),
+            ("source", sizes.source),
+            ("flow", sizes.flow),
+            ("flow_outcome", sizes.flow_outcome),
+            ("link", sizes.link),
+            ("link_outcome", sizes.link_outcome),
+            ("hop", sizes.hop),
+            ("packet", sizes.packet),
+        ]
+    }
+
     /// The memory floor of the benchmarks; returns a checksum.
     #[pyfunction]
     fn memory_floor(py: Python<'_>, packets: u64, in_flight: u64, flows: u32) -> PyResult<u64> {

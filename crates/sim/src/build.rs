@@ -2,12 +2,12 @@
 //!
 //! Draws come from streams named by (seed, replication, flow), so another flow in the file does not move them.
 
-use crate::BuildError;
 use crate::draw::{self, Draws, Expanded, Propagation};
 use crate::places::SessionPlaces;
 use crate::plan::{
     FlowControl, FlowPlan, FlowSender, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
 };
+use crate::{BuildError, sizes};
 use base::{Rate, Span, Stream, Time};
 use law::CongestionControl;
 use scenario::{Group, Scenario};
@@ -23,6 +23,9 @@ pub fn network(scenario: &Scenario, replication: u32) -> Result<Network, BuildEr
     let total: u64 = scenario.groups.iter().map(|g| u64::from(g.count) * u64::from(g.traffic.places())).sum();
     if total > MAX_FLOWS {
         return Err(BuildError::TooManyFlows(total));
+    }
+    if let Some(bytes) = sizes::refused(scenario) {
+        return Err(BuildError::OutOfMemory { bytes, senders: total });
     }
     let expanded = Expanded::new(&scenario.links);
     let network = Network {

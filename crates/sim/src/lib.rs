@@ -18,6 +18,7 @@ mod plan;
 mod probe;
 mod reference;
 mod results;
+mod sizes;
 mod transfers;
 mod window;
 
@@ -26,6 +27,7 @@ pub use base::{Cause, RunMonitor, Span, Time};
 pub use floor::memory_floor;
 pub use outcome::*;
 pub use scenario;
+pub use sizes::{MemorySizes, memory_sizes};
 
 use scenario::Scenario;
 

@@ -51,6 +51,18 @@ pub enum BuildError {
     /// Flow numbers have 24 bits.
     #[error("flows: {0} flows are more than the 16777215 one run can hold")]
     TooManyFlows(u64),
+    /// The system refuses the memory.
+    #[error(
+        "flows: {senders} connections and sources need {:.1} GB at the least, and the system refuses so much memory; fewer \
+         flows or more memory",
+        *bytes as f64 / 1e9
+    )]
+    OutOfMemory {
+        /// What the system refused.
+        bytes: usize,
+        /// Senders: flows, and places of sessions.
+        senders: u64,
+    },
 }
 
 /// One replication's results. Everything counts events in [warmup, duration) unless it says otherwise.

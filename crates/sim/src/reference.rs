@@ -21,7 +21,7 @@ use endpoints::{AccessLink, Endpoints, Outbox};
 use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
 use scenario::HEADER;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use traffic::ArrivalProcess;
 use transport::Ack;
 
@@ -109,6 +109,8 @@ struct Node {
     armed: Time,
     backlog_max: u32,
     probe: Probe,
+    /// The flows that lost packets here, in the order of their first losses.
+    places: BTreeMap<u32, usize>,
     hash: Rolling,
 }
 
@@ -171,6 +173,7 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
         touched: Time::ZERO,
         armed: Time::NEVER,
         backlog_max: 0,
+        places: BTreeMap::new(),
         hash: Rolling::default(),
     });
     let endpoints = network.flows.into_iter().map(|plan| Endpoints {
@@ -487,7 +490,9 @@ impl Engine {
                     tracer.on_drop(packet, now);
                 }
                 if now >= self.marks.warmup {
-                    node.probe.losses.on_drop(now, packet.flow);
+                    let next = node.places.len();
+                    let place = *node.places.entry(packet.flow).or_insert(next);
+                    node.probe.losses.on_drop(now, place);
                 }
                 self.balance.dropped += 1;
                 let ends = &mut self.endpoints[packet.flow as usize];

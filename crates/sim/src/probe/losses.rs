@@ -5,7 +5,8 @@
 
 use base::{Span, Time};
 
-/// See the [module](self). Drops must be reported in the order of time.
+/// See the [module](self). Drops must be reported in the order of time. A flow is named by its place among those of its
+/// link: by its number in the scenario each link would have to remember as many as there are.
 #[derive(Clone, Debug, Default)]
 pub struct LossEvents {
     gap: Span,
@@ -13,7 +14,7 @@ pub struct LossEvents {
     /// Events, and the flows that each hit, summed.
     pub events: u32,
     pub hit: u64,
-    /// By flow: the last event that hit it, counted from 1.
+    /// By place: the last event that hit it, counted from 1.
     hit_in: Vec<u32>,
 }
 
@@ -23,18 +24,17 @@ impl LossEvents {
         Self { gap, ..Self::default() }
     }
 
-    /// A data packet of `flow` is dropped at `now`.
-    pub fn on_drop(&mut self, now: Time, flow: u32) {
+    /// A data packet of the flow at `place` is dropped at `now`.
+    pub fn on_drop(&mut self, now: Time, place: usize) {
         if self.events == 0 || now - self.last >= self.gap {
             self.events += 1;
         }
         self.last = now;
-        let flow = flow as usize;
-        if self.hit_in.len() <= flow {
-            self.hit_in.resize(flow + 1, 0);
+        if self.hit_in.len() <= place {
+            self.hit_in.resize(place + 1, 0);
         }
-        self.hit += u64::from(self.hit_in[flow] != self.events);
-        self.hit_in[flow] = self.events;
+        self.hit += u64::from(self.hit_in[place] != self.events);
+        self.hit_in[place] = self.events;
     }
 }
 

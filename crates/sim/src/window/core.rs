@@ -12,15 +12,59 @@ use crate::{TraceDrop, cause_index};
 use base::{Cause, Flags, Header, Span, Time};
 use queue::Packet;
 
-/// The flows that cross a link, from `first` on: where their packets go, and how long they take here.
+/// The flows that cross a link, each at a place: where their packets go, and how long they take here.
 #[derive(Debug)]
 pub struct FlowTable {
-    pub first: u32,
-    /// By flow: the ring that its packets go to next.
+    pub places: FlowPlaces,
+    /// By place: the ring that the flow's packets go to next.
     pub routes: Vec<u32>,
     pub service: Service,
-    /// By flow: the lane in which headers of its packets come; empty on a link without headers.
+    /// By place: the lane in which headers of the flow's packets come; empty on a link without headers.
     pub lanes: Vec<u32>,
+}
+
+/// Places of flows in the tables of a link.
+#[derive(Debug, Default)]
+pub struct FlowPlaces {
+    first: u32,
+    /// The flows in the order of their numbers, where these lie far apart; otherwise empty, and a flow's place is its
+    /// number less the first.
+    listed: Vec<u32>,
+    count: usize,
+}
+
+/// Numbers that the flows of a link may be spread over, for each of its flows, before they are listed: a search costs more
+/// than a subtraction, but tables that reach over all flows of the scenario cost links times flows.
+const MOST_SPREAD: usize = 4;
+
+impl FlowPlaces {
+    /// Places for `flows`, which are in order; one may be there twice.
+    pub fn new(flows: impl Iterator<Item = u32> + Clone) -> Self {
+        let mut listed: Vec<u32> = flows.collect();
+        listed.dedup();
+        let (Some(&first), Some(&last)) = (listed.first(), listed.last()) else { return Self::default() };
+        let spread = (last - first) as usize + 1;
+        if spread <= MOST_SPREAD * listed.len() {
+            return Self { first, listed: Vec::new(), count: spread };
+        }
+        Self { first, count: listed.len(), listed }
+    }
+
+    /// How many places there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The place of `flow`, which crosses the link.
+    #[inline]
+    pub fn of(&self, flow: u32) -> usize {
+        if self.listed.is_empty() { (flow - self.first) as usize } else { self.listed_at(flow) }
+    }
+
+    #[inline(never)]
+    fn listed_at(&self, flow: u32) -> usize {
+        self.listed.partition_point(|&other| other < flow)
+    }
 }
 
 /// See the [module](self).
@@ -75,25 +119,20 @@ impl<O: Observer> LinkCore<O> {
     pub fn tx_of(&self, flow: u32, seq: u32) -> Tx {
         match &self.flows.service {
             Service::One(tx) => *tx,
-            service @ Service::Each(..) => service.of(self.place(flow), seq),
+            service @ Service::Each(..) => service.of(self.flows.places.of(flow), seq),
         }
     }
 
     /// Time on the wire of `packet`, which is here already.
     #[inline]
     pub fn time_of(&self, packet: &Packet) -> Span {
-        self.flows.service.time_of(|| self.place(packet.flow), packet)
+        self.flows.service.time_of(|| self.flows.places.of(packet.flow), packet)
     }
 
     /// The ring that packets of `flow` go to next.
     #[inline]
     pub fn route(&self, flow: u32) -> u32 {
-        self.flows.routes[self.place(flow)]
-    }
-
-    #[inline]
-    fn place(&self, flow: u32) -> usize {
-        (flow - self.flows.first) as usize
+        self.flows.routes[self.flows.places.of(flow)]
     }
 
     /// Whether nothing but the queue drops packets here, and none carries a header.
@@ -123,7 +162,7 @@ impl<O: Observer> LinkCore<O> {
             shared.dropped_total += 1;
             if rec.time >= marks.warmup {
                 shared.dropped[f] += 1;
-                self.probe.losses.on_drop(rec.time, rec.flow());
+                self.probe.losses.on_drop(rec.time, self.flows.places.of(rec.flow()));
             }
             if let Some(trace) = &mut shared.traces[f] {
                 trace.drops.push(TraceDrop { time: rec.time, link: self.index, seq: rec.seq() });
@@ -156,7 +195,7 @@ impl<O: Observer> LinkCore<O> {
     }
 
     fn lane(&self, flow: u32, flags: Flags) -> u32 {
-        if flags.has(Flags::ACK) { NONE } else { self.flows.lanes[self.place(flow)] }
+        if flags.has(Flags::ACK) { NONE } else { self.flows.lanes[self.flows.places.of(flow)] }
     }
 
     /// Whether something is measured at `at`; timers expire between marks, and looking through all that waits takes time.
@@ -206,9 +245,23 @@ mod tests {
     fn core() -> (LinkCore<NoObserver>, Marks) {
         let marks = Marks { warmup: Time(50), end: Time(100), every: Some(Span(20)) };
         let service = Service::One(Tx { size: 1000, time: Span(8) });
-        let flows = FlowTable { first: 7, routes: vec![3, u32::MAX, 4], service, lanes: Vec::new() };
+        let flows = FlowTable {
+            places: FlowPlaces::new([7, 9].into_iter()),
+            routes: vec![3, u32::MAX, 4],
+            service,
+            lanes: Vec::new(),
+        };
         let probe = Probe::new(ProbePlan::default(), Rate(1), &marks, true);
         (LinkCore::new(2, flows, None, Time(15), &marks, probe), marks)
+    }
+
+    #[test]
+    fn flows_far_apart_are_listed_so_that_places_are_no_more_than_four_times_the_flows() {
+        let near = FlowPlaces::new([7, 9, 9, 14].into_iter());
+        assert_eq!(([7, 9, 14].map(|flow| near.of(flow)), near.count()), ([0, 2, 7], 8));
+        let far = FlowPlaces::new([7, 9, 9, 20_000].into_iter());
+        assert_eq!(([7, 9, 20_000].map(|flow| far.of(flow)), far.count()), ([0, 1, 2], 3));
+        assert_eq!(FlowPlaces::new(std::iter::empty()).count(), 0);
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Where every flow's packets go: a ring for each hop, and for each link a table of the flows that cross it.
 //!
-//! Tables reach from the lowest to the highest flow number on the link, so that separate links with their own flows cost
-//! what their flows cost.
+//! A table has places for the flows of its link only, so that links cost what their flows cost.
 
-use super::core::FlowTable;
+use super::core::{FlowPlaces, FlowTable};
 use super::headers::{HeaderLanes, Headers, NONE};
 use super::ring::Ring;
 use super::service::{DRAWN, Drawn, Service, Tx};
@@ -100,7 +99,7 @@ fn lay_lanes(network: &Network, layout: &mut Layout, shared: &mut Shared) {
         for (&link, lane) in flow.path.iter().zip(next..) {
             let table = &mut layout.tables[link as usize];
             table.lanes.resize(table.routes.len(), NONE);
-            table.lanes[f - table.first as usize] = lane;
+            table.lanes[table.places.of(f as u32)] = lane;
         }
         let last = next + flow.path.len() as u32;
         layout.header_lanes[f] = Some(HeaderLanes { first: next, last });
@@ -111,31 +110,29 @@ fn lay_lanes(network: &Network, layout: &mut Layout, shared: &mut Shared) {
 
 /// The table of a link that these flows cross, in the order of their numbers.
 fn table(network: &Network, link: usize, hops: &[Hop]) -> FlowTable {
-    // A link without flows has nothing to serve; one packet size is as good as another.
-    let (Some(first), Some(last)) = (hops.first(), hops.last()) else {
-        let service = Service::One(Tx { size: HEADER, time: Span(1) });
-        return FlowTable { first: 0, routes: Vec::new(), service, lanes: Vec::new() };
-    };
-    let mut routes = vec![u32::MAX; (last.flow - first.flow) as usize + 1];
+    let places = FlowPlaces::new(hops.iter().map(|hop| hop.flow));
+    let mut routes = vec![u32::MAX; places.count()];
     for hop in hops {
-        routes[(hop.flow - first.flow) as usize] = hop.ring;
+        routes[places.of(hop.flow)] = hop.ring;
     }
-    let service = service(network, link, hops, routes.len());
-    FlowTable { first: first.flow, routes, service, lanes: Vec::new() }
+    let service = service(network, link, hops, &places);
+    FlowTable { places, routes, service, lanes: Vec::new() }
 }
 
-/// How long the packets of these flows take on a link, whose table has `n` places.
-fn service(network: &Network, link: usize, hops: &[Hop], n: usize) -> Service {
-    let first = hops[0];
-    let sizes: Vec<_> = hops.iter().map(|hop| network.flows[hop.flow as usize].sizes()).collect();
-    let any_drawn = sizes.iter().any(Option::is_some);
+/// How long the packets of these flows take on a link.
+fn service(network: &Network, link: usize, hops: &[Hop], places: &FlowPlaces) -> Service {
+    // A link without flows has nothing to serve; one packet size is as good as another.
+    let Some(first) = hops.first() else { return Service::One(Tx { size: HEADER, time: Span(1) }) };
+    let drawn_sizes = |hop: &Hop| network.flows[hop.flow as usize].sizes();
+    let any_drawn = hops.iter().any(|hop| drawn_sizes(hop).is_some());
     if !any_drawn && hops.iter().all(|hop| hop.tx == first.tx) {
         return Service::One(first.tx);
     }
+    let n = places.count();
     let mut each = vec![Tx::default(); n];
     let mut by_flow = vec![None; if any_drawn { n } else { 0 }];
-    for (hop, sizes) in hops.iter().zip(sizes) {
-        let place = (hop.flow - first.flow) as usize;
+    for hop in hops {
+        let (place, sizes) = (places.of(hop.flow), drawn_sizes(hop));
         each[place] = Tx { time: if sizes.is_some() { DRAWN } else { hop.tx.time }, ..hop.tx };
         if any_drawn {
             by_flow[place] = sizes;
@@ -169,8 +166,8 @@ mod tests {
         let (layout, shared) = laid_out(&format!("{back}{both}"));
         // Two senders' rings, two receivers', and one from a to b.
         assert_eq!(shared.rings.len(), 5);
-        let routes = |l: usize| (layout.tables[l].first, layout.tables[l].routes.as_slice());
-        assert_eq!((routes(0), routes(1)), ((0, [2, 4].as_slice()), (0, [0, 1].as_slice())));
+        let routes = |l: usize| layout.tables[l].routes.as_slice();
+        assert_eq!((routes(0), routes(1)), ([2, 4].as_slice(), [0, 1].as_slice()));
         assert_eq!((&layout.senders[0], &layout.receivers[1], &layout.pipes[1]), (&vec![0, 1], &vec![0], &vec![4]));
         // Of 20 ms 7 are not on links: 3.5 before the first, the rest behind the last.
         let delays = [0, 1, 2, 4].map(|ring: usize| shared.rings[ring].delay);
@@ -182,13 +179,28 @@ mod tests {
     }
 
     #[test]
-    fn tables_reach_from_the_lowest_to_the_highest_flow_on_the_link() {
+    fn tables_have_places_for_the_flows_of_their_link() {
         let flow = |link: &str| format!("[[flows]]\npath = [\"{link}\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n");
         let (layout, _) = laid_out(&[flow("a"), flow("b"), flow("a"), flow("b")].concat());
-        let routes = |l: usize| (layout.tables[l].first, layout.tables[l].routes.as_slice());
-        assert_eq!(routes(0), (0, [0, u32::MAX, 2].as_slice()));
-        assert_eq!(routes(1), (1, [1, u32::MAX, 3].as_slice()));
+        let routes = |l: usize| layout.tables[l].routes.as_slice();
+        assert_eq!(routes(0), [0, u32::MAX, 2]);
+        assert_eq!(routes(1), [1, u32::MAX, 3]);
         assert!(matches!(layout.tables[0].service, Service::One(Tx { size: 1000, .. })));
+    }
+
+    #[test]
+    fn tables_of_all_links_together_cost_what_their_flows_cost() {
+        // Three groups on an array of 500 links: flows i, i + 500 and i + 1000 meet on link i.
+        let array = "[[links]]\nname = \"d\"\ncount = 500\nrate = \"10 Mbit/s\"\nbuffer = \"5 packets\"\n";
+        let group = |packet: u32| {
+            format!("[[flows]]\ncount = 500\npath = [\"d[*]\"]\nrtt = \"20 ms\"\npacket = \"{packet} B\"\n")
+        };
+        let (layout, shared) = laid_out(&[array.to_owned(), group(500), group(1000), group(1500)].concat());
+        let places: usize = layout.tables.iter().map(|table| table.routes.len()).sum();
+        assert_eq!((places, shared.rings.len()), (1500, 3000));
+        let table = &layout.tables[2 + 17];
+        assert_eq!(table.routes, [17, 517, 1017]);
+        assert_eq!(table.service.of(table.places.of(1017), 0).size, 1500);
     }
 
     #[test]

@@ -37,7 +37,9 @@ use flow::TcpFlow;
 use horizon::Part;
 use layout::{Layout, lay_out};
 use node::Node;
+use ring::{Rec, Ring};
 use sender::AnySender;
+use service::Tx;
 use session::{Session, SessionCtx};
 use shared::Shared;
 use source::Source;
@@ -50,6 +52,18 @@ const ARRIVALS_PER_FLOW: u64 = 4;
 
 /// Flows that send in a window until the monitor is looked at again.
 const FLOWS_BETWEEN_LOOKS: usize = 4096;
+
+/// What a sender takes besides its plan: itself, its two rings and what goes with each, its drops and its trace.
+pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver>>()
+    + 2 * (size_of::<Ring>() + size_of::<Time>() + size_of::<Span>())
+    + size_of::<u64>()
+    + size_of::<Option<Box<Trace>>>();
+/// What a link takes besides its discipline.
+pub const LINK_BYTES: usize = size_of::<Node<NoObserver>>() + size_of::<Bucket>() + size_of::<Vec<u32>>() * 3;
+/// What a sender takes at each of its links: where its packets go, and how long they take.
+pub const HOP_BYTES: usize = size_of::<u32>() * 2 + size_of::<Tx>();
+/// What a packet in flight takes.
+pub const PACKET_BYTES: usize = size_of::<Rec>();
 
 struct Engine<O> {
     nodes: Vec<Node<O>>,

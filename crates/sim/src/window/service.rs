@@ -18,7 +18,7 @@ pub struct Tx {
 pub enum Service {
     /// All the same.
     One(Tx),
-    /// By flow, from the first of the table on: the packets that it sends here; a time of [`DRAWN`] for sizes drawn one by
+    /// By place in the table: the packets that the flow sends here; a time of [`DRAWN`] for sizes drawn one by
     /// one, of which this is the mean.
     Each(Vec<Tx>, Option<Box<Drawn>>),
 }
@@ -30,7 +30,7 @@ pub const DRAWN: Span = Span::ZERO;
 #[derive(Debug)]
 pub struct Drawn {
     pub rate: Rate,
-    /// By flow, as in the table.
+    /// By place in the table.
     pub sizes: Vec<Option<PacketSizes>>,
 }
 

@@ -1,0 +1,90 @@
+//! What the window engine keeps in memory of each sender, flow, link and packet, in bytes: estimates of a run before it runs
+//! follow the types, so that they need not be measured again when a type grows.
+
+use crate::meter::Tally;
+use crate::plan::{Identity, Network, SourcePlan, TcpPlan};
+use crate::{FlowOutcome, LinkOutcome, window};
+use scenario::Scenario;
+use std::hint::black_box;
+
+/// See the [module](self). What is allocated on demand (packets in flight, selective acknowledgements, samples) is not in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemorySizes {
+    /// Of a TCP sender and its receiver: a flow, or a place of a session.
+    pub tcp: usize,
+    /// Of a source of datagrams.
+    pub source: usize,
+    /// Of a flow of the scenario beside its senders: who it is, and what is counted.
+    pub flow: usize,
+    /// Of the results of a flow.
+    pub flow_outcome: usize,
+    /// Of a link, without what its discipline allocates.
+    pub link: usize,
+    /// Of the results of a link.
+    pub link_outcome: usize,
+    /// Of a sender at each link that it crosses.
+    pub hop: usize,
+    /// Of a packet in flight.
+    pub packet: usize,
+}
+
+/// The sizes as this version is compiled.
+#[must_use]
+pub fn memory_sizes() -> MemorySizes {
+    MemorySizes {
+        tcp: window::SENDER_BYTES + size_of::<TcpPlan>(),
+        source: window::SENDER_BYTES + size_of::<SourcePlan>(),
+        flow: size_of::<Identity>() + size_of::<Tally>(),
+        flow_outcome: size_of::<FlowOutcome>(),
+        link: window::LINK_BYTES,
+        link_outcome: size_of::<LinkOutcome>(),
+        hop: window::HOP_BYTES,
+        packet: window::PACKET_BYTES,
+    }
+}
+
+/// What `scenario` needs at the least, whatever happens in it, in bytes.
+fn least(scenario: &Scenario) -> usize {
+    let sizes = memory_sizes();
+    let flows = scenario.groups.iter().map(|group| {
+        let sender = if group.traffic.is_tcp() { sizes.tcp } else { sizes.source };
+        group.count as usize * (sizes.flow + group.traffic.places() as usize * sender)
+    });
+    let links = scenario.links.iter().map(|link| link.count as usize * sizes.link);
+    size_of::<Network>() + flows.sum::<usize>() + links.sum::<usize>()
+}
+
+/// The bytes that `scenario` needs at the least, if the system refuses so many: asked for once in one piece, since no
+/// single allocation of a run could be refused without ending the process.
+pub fn refused(scenario: &Scenario) -> Option<usize> {
+    let bytes = least(scenario);
+    let mut room = Vec::<u8>::new();
+    let reserved = room.try_reserve_exact(bytes);
+    // Else the compiler may leave out what nobody uses.
+    black_box(&mut room);
+    reserved.err().map(|_| bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenario_needs_what_its_flows_places_and_links_need() {
+        let sizes = memory_sizes();
+        let of = |count: u32, traffic: &str| {
+            let text = format!(
+                "duration = \"1 s\"\n[[links]]\nname = \"a\"\nrate = \"1 Mbit/s\"\nbuffer = \"9 packets\"\n[[flows]]\n\
+                 count = {count}\npath = [\"a\"]\nrtt = \"20 ms\"\n{traffic}"
+            );
+            let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(refused(&scenario), None);
+            least(&scenario)
+        };
+        assert_eq!(of(1001, "") - of(1, ""), 1000 * (sizes.flow + sizes.tcp));
+        assert_eq!(of(1001, "traffic = \"cbr\"") - of(1, "traffic = \"cbr\""), 1000 * (sizes.flow + sizes.source));
+        // A sender is above its law, its recovery and two rings, and far below what it took before sizes were counted.
+        assert!((800..2000).contains(&sizes.tcp), "{sizes:?}");
+    }
+}
