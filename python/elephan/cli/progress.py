@@ -1,10 +1,14 @@
-"""How far a long verb is: a bar with the time left on a terminal, lines in a log, nothing when asked to be quiet."""
+"""How far a long verb is: a bar with the time left on a terminal, lines in a log, nothing when asked to be quiet.
+
+What is counted are runs or points; in between, the simulated time of the replications that run moves it on.
+"""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from elephan.cli.common import say
 
@@ -19,6 +23,10 @@ EVERY_S = 5.0
 
 FIRST_S = 1.0
 """Until the first one [s]: what is done by then needs none."""
+
+
+LOOK_S = 0.5
+"""Between two looks at the replications that run [s]."""
 
 
 class ProgressLine:
@@ -44,6 +52,9 @@ class ProgressLine:
         self.bar: Bar | None = None
         self.begun = time.monotonic()
         self.last_line_s = self.begun - EVERY_S + FIRST_S
+        self._shown: _Shown | None = None
+        self._ended = threading.Event()
+        self._looker: threading.Thread | None = None
 
     def __enter__(self) -> Self:
         if not self.quiet and sys.stderr.isatty():
@@ -83,9 +94,15 @@ class ProgressLine:
             )
             self.task = self.bar.add_task(self.what, total=None, left_s=None)
             self.bar.start()
+        if not self.quiet:
+            self._looker = threading.Thread(target=self._look, daemon=True)
+            self._looker.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._looker is not None:
+            self._looker.join()
         if self.bar is not None:
             self.bar.stop()
 
@@ -110,13 +127,47 @@ class ProgressLine:
             Until all is done, where that does not follow from how many are.
         """
         text = f"{self.what}: {note}" if note else self.what
+        self._shown = _Shown(done, total, text, left_s, time.monotonic())
+        self._show(self._shown, [])
+
+    def _look(self) -> None:
+        """Move it on by what has passed of the replications that run."""
+        while not self._ended.wait(LOOK_S):
+            shown, threads = self._shown, sys.modules.get("elephan.run.threads")
+            # Until something has been begun on threads there is nothing to look at.
+            shares = [] if threads is None else threads.running_shares()
+            if shown is not None and shares:
+                self._show(shown, shares)
+
+    def _show(self, shown: _Shown, shares: list[float]) -> None:
+        now = time.monotonic()
+        reached = min(shown.done + sum(shares), float(shown.total))
+        left_s = None if shown.left_s is None else max(shown.left_s - (now - shown.at), 0.0)
+        if left_s is None and reached > 0:
+            left_s = (now - self.begun) / reached * (shown.total - reached)
         if self.bar is not None:
-            self.bar.update(self.task, completed=done, total=total, description=text, left_s=left_s)
-        elif not self.quiet and (time.monotonic() - self.last_line_s >= EVERY_S):
-            self.last_line_s = time.monotonic()
-            left = (self.last_line_s - self.begun) / max(done, 1) * (total - done) if left_s is None else left_s
-            known = f", about {left:.0f} s left" if done else ""
-            say(f"{text}: {done} of {total} {self.of}{known}")
+            self.bar.update(
+                self.task,
+                completed=reached,
+                total=shown.total,
+                description=shown.text,
+                left_s=left_s if shares else shown.left_s,
+            )
+        elif not self.quiet and now - self.last_line_s >= EVERY_S:
+            self.last_line_s = now
+            running = f", {' and '.join(f'{share:.0%}' for share in shares)} of the next" if shares else ""
+            known = f", about {left_s:.0f} s left" if left_s is not None else ""
+            say(f"{shown.text}: {shown.done} of {shown.total} {self.of}{running}{known}")
+
+
+class _Shown(NamedTuple):
+    """What was last reported, and when [s]."""
+
+    done: int
+    total: int
+    text: str
+    left_s: float | None
+    at: float
 
 
 class ProgressDisplay:

@@ -32,6 +32,7 @@ def run(
     engine: str = "window",
     precision: str | Sequence[str] | None = None,
     max_replications: int = 100,
+    watched: bool = False,
 ) -> RunResult:
     """Run all replications of a scenario.
 
@@ -53,6 +54,8 @@ def run(
         chosen metrics, see `elephan.run.precision.parse_precision`. The result says whether that was reached.
     max_replications : int
         Give up after so many.
+    watched : bool
+        Simulate on threads in any case: `elephan.run.threads.running_shares` says how far each is.
 
     Returns
     -------
@@ -104,7 +107,7 @@ def run(
         nonlocal total
         total = pilots + numbers.stop
         jobs = [ReplicationJob(settled, replication) for replication in numbers]
-        more = simulate_all(jobs, workers=workers, on_done=on_done, series=series, engine=engine)
+        more = simulate_all(jobs, workers=workers, on_done=on_done, series=series, engine=engine, watched=watched)
         outcomes.extend(more)
         return [[metric.measure(outcome) for metric in wanted] for outcome in more]
 

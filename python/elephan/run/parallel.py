@@ -45,6 +45,7 @@ def simulate_all(
     on_done: Callable[[ReplicationJob], None] | None = None,
     series: bool = False,
     engine: str = "window",
+    watched: bool = False,
 ) -> list[ReplicationOutcome]:
     """Run all jobs on threads, or one after the other in this one if they are not to run side by side.
 
@@ -58,6 +59,8 @@ def simulate_all(
     series : bool
         Keep the sampled series.
     engine : str
+    watched : bool
+        Run on threads in any case: `elephan.run.threads.running_shares` says how far each is.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def simulate_all(
     2
     """
     work = partial(simulate, engine=engine, series=series)
-    if workers == 1 or len(jobs) == 1:
+    if (workers == 1 or len(jobs) == 1) and not watched:
         return _collected(jobs, (work(*job) for job in jobs), on_done)
     from elephan.run.threads import SimulationThreads  # noqa: PLC0415 (loads logging; one worker and start-up do without)
 

@@ -1,11 +1,17 @@
-"""Threads that simulate: native runs in them end as soon as nobody waits for them any more."""
+"""Threads that simulate: native runs in them end as soon as nobody waits for them, and say how far they are."""
 
 from __future__ import annotations
 
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 from elephan import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from concurrent.futures import Future
 
 _here = threading.local()
 
@@ -14,6 +20,17 @@ def monitor_of_thread() -> _native.RunMonitor | None:
     """Return what ends native runs of this thread; None if it belongs to no `SimulationThreads`, and signals do."""
     monitor: _native.RunMonitor | None = getattr(_here, "monitor", None)
     return monitor
+
+
+def running_shares() -> list[float]:
+    """How much of the simulated time of each replication that now runs on a thread has passed, from 0 to 1.
+
+    Examples
+    --------
+    >>> running_shares()
+    []
+    """
+    return [share for pool in list(_pools) for share in pool.shares]
 
 
 class SimulationThreads(ThreadPoolExecutor):
@@ -31,18 +48,29 @@ class SimulationThreads(ThreadPoolExecutor):
     """
 
     def __init__(self, workers: int) -> None:
-        super().__init__(workers, thread_name_prefix="elephan", initializer=self._begin)
-        self._monitors: list[_native.RunMonitor] = []
+        super().__init__(workers, thread_name_prefix="elephan")
+        self._running: dict[int, _native.RunMonitor] = {}
+        self._is_stopped = False
+        _pools.add(self)
 
-    def _begin(self) -> None:
-        """Give the thread that has just begun a monitor of its own."""
-        _here.monitor = _native.RunMonitor()
-        self._monitors.append(_here.monitor)
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Do some work in a thread, under a monitor of its own."""
+        return super().submit(self._run, work, args, kwargs)
+
+    def _run(self, work: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        monitor = _here.monitor = self._running[threading.get_ident()] = _native.RunMonitor()
+        if self._is_stopped:
+            monitor.stop()
+        try:
+            return work(*args, **kwargs)
+        finally:
+            _here.monitor = None
+            del self._running[threading.get_ident()]
 
     @property
     def shares(self) -> list[float]:
-        """How much of the simulated time of its replication has passed in each thread, from 0 to 1."""
-        return [monitor.share for monitor in self._monitors]
+        """How much of the simulated time of its replication has passed in each thread that is busy, from 0 to 1."""
+        return [monitor.share for monitor in list(self._running.values())]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the threads: after what they run if `wait`, otherwise at once.
@@ -54,9 +82,13 @@ class SimulationThreads(ThreadPoolExecutor):
             What has not begun does not begin.
         """
         if not wait:
-            for monitor in list(self._monitors):
+            self._is_stopped = True
+            for monitor in list(self._running.values()):
                 monitor.stop()
         super().shutdown(wait=wait, cancel_futures=cancel_futures)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.shutdown(wait=kind is None, cancel_futures=kind is not None)
+
+
+_pools: weakref.WeakSet[SimulationThreads] = weakref.WeakSet()
