@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.registries import laws, queues, recoveries, slow_starts, traffic
+    from elephan.estimate import estimate
     from elephan.papers import reproduce
     from elephan.report import report
     from elephan.run import run
@@ -42,6 +43,7 @@ _REGISTRIES = ("laws", "queues", "recoveries", "slow_starts", "traffic")
 _FOUND = {
     "Store": "elephan.store",
     "compare": "elephan.size",
+    "estimate": "elephan.estimate",
     "law_table": "elephan.tabulate",
     "models": "elephan.theory.models.registry",
     "report": "elephan.report",
@@ -65,6 +67,7 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "compare",
+    "estimate",
     "law_table",
     "laws",
     "metrics",

@@ -24,6 +24,7 @@ __all__ = [
     "kernel_unload",
     "law_rounds",
     "memory_floor",
+    "memory_sizes",
     "needs_met",
     "parquet_file",
     "queue_curve",
@@ -92,6 +93,7 @@ class RunMonitor:
     @property
     def share(self) -> float: ...
 
+def memory_sizes() -> list[tuple[str, int]]: ...
 def memory_floor(packets: int, in_flight: int, flows: int) -> int: ...
 def law_rounds(
     control: str,

@@ -189,6 +189,10 @@ class FlowGroup:
     stop_s: float | None
     access_rate_bps: float | None
     access_buffer: int | None
+    places: int = 1
+    """Senders of each flow: of a session as many as it may have transfers open, of others one."""
+    kind: Mapping[str, Any] = field(default_factory=dict)
+    """Its traffic with all parameters, as resolved."""
 
     @property
     def is_tcp(self) -> bool:
@@ -285,6 +289,14 @@ class Network:
     groups: tuple[FlowGroup, ...]
     queue_with: Callable[[int, float], Mapping[str, Any]] = field(compare=False, repr=False)
     tables: Callable[[], ScenarioTables] = field(compare=False, repr=False)
+    replications: int = 1
+    """Independent runs."""
+    every_s: float | None = None
+    """Between two samples [s]; None without."""
+    record: Mapping[str, Any] = field(default_factory=dict)
+    """What is recorded besides samples, as resolved."""
+    fair: Mapping[str, Any] = field(default_factory=dict)
+    """The network as max-min fairness sees it: ``rates_bps``, ``paths``, ``caps_bps``."""
 
     @cached_property
     def bulk(self) -> tuple[FlowGroup, ...]:
@@ -375,6 +387,10 @@ def read_network(
         ),
         queue_with=queue_with,
         tables=tables,
+        replications=int(facts["replications"]),
+        every_s=facts["every_s"],
+        record=resolved["record"],
+        fair=facts["fair"],
     )
 
 
@@ -438,6 +454,8 @@ def _group(
         stop_s=_stop(form["stop_ps"]),
         access_rate_bps=fact["access_rate_bps"],
         access_buffer=form["access"].get("buffer_packets"),
+        places=int(form["traffic"].get("places") or form["traffic"].get("connections") or 1),
+        kind=form["traffic"],
     )
 
 

@@ -19,6 +19,7 @@ from elephan.cli import (
     compare,
     completion,
     doctor,
+    estimate,
     kernel,
     lint,
     model,
@@ -65,6 +66,7 @@ app.add_typer(testbed.app)
 app.command("compare", epilog=compare.EXAMPLE, cls=CommandHelp)(compare.compare)
 app.add_typer(kernel.app)
 app.command("lint", epilog=lint.EXAMPLE, cls=CommandHelp)(lint.lint)
+app.command("estimate", epilog=estimate.EXAMPLE, cls=CommandHelp)(estimate.estimate)
 app.command("list", epilog=catalog.EXAMPLE, cls=CommandHelp)(catalog.list_)
 app.command("schema", epilog=schema.EXAMPLE, cls=CommandHelp)(schema.schema)
 app.command("doctor", epilog=doctor.EXAMPLE, cls=CommandHelp)(doctor.doctor)

@@ -59,6 +59,9 @@ KeepOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Run it even if it needs more memory than there is: `elephan estimate`.")
+]
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="What `elephan lint` warns about is an error: exit code 2.")
 ]

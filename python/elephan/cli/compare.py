@@ -8,6 +8,7 @@ import typer
 
 from elephan.cli.common import (
     AttemptsOption,
+    ForceOption,
     JsonOption,
     OutOption,
     QuietOption,
@@ -22,6 +23,7 @@ from elephan.cli.common import (
     say,
     writing,
 )
+from elephan.cli.estimate import check_sweep
 from elephan.scenario import parse_assignments
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def compare(
     out: OutOption = None,
     no_testbed: Annotated[bool, typer.Option("--no-testbed", help="Model and simulation only: needs no root.")] = False,
     attempts: AttemptsOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -60,6 +63,7 @@ def compare(
     changes = parse_assignments(assignments, replications=replications, seed=seed)
     sweep = Sweep.from_file(scenario)
     sweep = sweep.changed(changes) if changes else sweep
+    check_sweep(sweep, force=force)
     progress = None if quiet or json else lambda what: say(f"compare: {what}")
     if sweep.axes:
         valid = _points(sweep, out, progress, json=json, real=not no_testbed, attempts=attempts or ATTEMPTS)

@@ -23,6 +23,7 @@ VERBS: dict[str, dict[str, str]] = {
     "Run experiments": {
         "new": "Write a scenario file with comments, to start from.",
         "lint": "Warn of what would ruin a study; nothing is run.",
+        "estimate": "What will a run cost? Packets, seconds, memory.",
         "run": "Run a scenario: what happens, with 95 % intervals.",
         "sweep": "Run a scenario over lists of values; resumable.",
         "report": "Make one HTML page of a run, a sizing or a sweep.",

@@ -10,6 +10,7 @@ import typer
 import elephan
 from elephan.catalog import catalog
 from elephan.cli.common import (
+    ForceOption,
     Interrupted,
     JsonOption,
     KeepOption,
@@ -32,9 +33,10 @@ from elephan.cli.common import (
     warn,
     writing,
 )
+from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError, suggest
-from elephan.scenario import parse_assignments
+from elephan.scenario import AUTO, parse_assignments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +81,7 @@ def run(
     store: KeepOption = None,
     engine: Annotated[str, typer.Option("--engine", help="window, or reference: the plain one, slow.")] = "window",
     strict: StrictOption = False,
+    force: ForceOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -115,6 +118,8 @@ def run(
                 written = found.write(out) if out is not None else []
                 made: RunResult | StoredRun = found
             else:
+                # Of a long one it is shown how far each replication is.
+                asked["watched"] = announce(read, workers=workers, series=out is not None, force=force, quiet=quiet)
                 made = _simulate(read, workers, out, quiet, asked)
                 if kept is not None:
                     kept.put(made, key=key)
@@ -146,6 +151,7 @@ def _simulate(read: Scenario, workers: int | None, out: Path | None, quiet: bool
             done = now
             line.update(now, total)
 
+        line.update(0, read.replications + (read.warmup_rule == AUTO))
         try:
             return elephan.run(read, workers=workers, progress=progress, series=out is not None, **asked)
         except KeyboardInterrupt:

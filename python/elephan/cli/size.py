@@ -9,6 +9,7 @@ import typer
 
 import elephan
 from elephan.cli.common import (
+    ForceOption,
     Interrupted,
     JsonOption,
     OutOption,
@@ -32,6 +33,7 @@ from elephan.cli.common import (
 from elephan.cli.comparison import comparison_notes, comparison_tables, read_names, write_comparison
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
+from elephan.estimate.check import check_memory
 from elephan.scenario import parse_assignments
 from elephan.units import format_bytes, format_rate, format_time, share
 
@@ -75,6 +77,7 @@ def size(
     workers: WorkersOption = None,
     out: OutOption = None,
     strict: StrictOption = False,
+    force: ForceOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -98,6 +101,8 @@ def size(
     read = elephan.Scenario.from_file(scenario)
     if set_:
         read = read.replace(parse_assignments(set_))
+    if not model_only:
+        check_memory(read, workers=workers, force=force)
 
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.cli.common import (
+    ForceOption,
     Interrupted,
     JsonOption,
     OutOption,
@@ -28,6 +29,7 @@ from elephan.cli.common import (
     shown,
     writing,
 )
+from elephan.cli.estimate import preview_cost
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
 from elephan.scenario import parse_assignments
@@ -87,6 +89,7 @@ def sweep(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the points, what they cost and what is kept already.")
     ] = False,
+    force: ForceOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -107,7 +110,7 @@ def sweep(
     part = parse_shard(shard) if shard else None
     if dry_run:
         asked = asked.asking(precision, max_replications, replications, seed)
-        _show_preview(asked, preview(asked, store, part, series=series), json=json)
+        _show_preview(asked, preview(asked, store, part, series=series), workers, series=series, json=json)
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line:
         watch = ProgressDisplay(line)
@@ -125,6 +128,7 @@ def sweep(
                     seed=seed,
                     series=series,
                     progress=watch,
+                    force=force,
                 )
             with writing(out):
                 written = _write(swept, out)
@@ -245,7 +249,9 @@ def _measures(point: PointResult, link: int) -> list[str]:
     ]
 
 
-def _show_preview(asked: Sweep, points: list[tuple[SweepPoint, bool]], *, json: bool) -> None:
+def _show_preview(
+    asked: Sweep, points: list[tuple[SweepPoint, bool]], workers: int | None, *, series: bool, json: bool
+) -> None:
     if json:
         rows = [
             {"labels": point.labels, "run": point.key, "cost_packets": point.cost, "stored": kept, "error": point.error}
@@ -267,6 +273,7 @@ def _show_preview(asked: Sweep, points: list[tuple[SweepPoint, bool]], *, json: 
     kept_count = sum(kept for _, kept in points)
     to_do = f"{format_number(missing / 1e6, 3)} million packets to do"
     print_lines(f"{len(points)} points, {kept_count} in the store; {to_do}")
+    print_lines(preview_cost(points, workers, series=series))
     for point, _ in points:
         if point.error:
             say(f"would fail: {labelled(point.labels)}: {point.error}")

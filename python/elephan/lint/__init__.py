@@ -12,6 +12,7 @@ from elephan.lint import (
     deterministic_replications,
     ends_in_warmup,
     little_goodput,
+    much_memory,
     nic_queue,
     no_effect,
     overload,
@@ -52,6 +53,7 @@ _MODULES: tuple[HasRule, ...] = (
     overload,
     unlimited_buffer,
     ends_in_warmup,
+    much_memory,
 )
 
 RULES: tuple[LintRule, ...] = tuple(module.RULE for module in _MODULES)

@@ -84,6 +84,7 @@ def sweep(
     seed: int | None = None,
     series: bool = False,
     progress: Callable[[SweepProgress], None] | None = None,
+    force: bool = False,
 ) -> SweepResult:
     """Run every point of a sweep that is not in the store yet.
 
@@ -116,6 +117,8 @@ def sweep(
         Keep the sampled cwnd, srtt and backlog.
     progress : callable, optional
         Called with a `SweepProgress` in this thread, before the first point and after each.
+    force : bool
+        Run points even if they need more memory than there is.
 
     Returns
     -------
@@ -124,7 +127,8 @@ def sweep(
     Raises
     ------
     InputError
-        If the sweep cannot be read, none of its points is a scenario, or the store cannot be written.
+        If the sweep cannot be read, none of its points is a scenario, its points need more memory than there is, or the
+        store cannot be written.
     ExecutorLostError
         If the executor broke; the store has what was done.
     KeyboardInterrupt
@@ -143,4 +147,4 @@ def sweep(
 
     asked = asked_of(sweep_or_base).extended(over, zip, cases).asking(precision, max_replications, replications, seed)
     part = parse_shard(shard) if isinstance(shard, str) else shard
-    return run_sweep(asked, store, executor, workers, part, series=series, progress=progress)
+    return run_sweep(asked, store, executor, workers, part, series=series, progress=progress, force=force)

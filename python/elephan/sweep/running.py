@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
+from elephan.estimate.check import check_memory
 from elephan.run import default_workers
 from elephan.run.threads import SimulationThreads
 from elephan.scenario import Scenario
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from elephan.sweep.points import SweepPoint
     from elephan.sweep.progress import SweepProgress
 
+MOST_CHECKED = 100
+"""Points whose memory is estimated before any runs."""
+
 MOST_SHARDS = 100_000
 """Of a sweep."""
 
@@ -47,15 +51,16 @@ def run_sweep(
     *,
     series: bool,
     progress: Callable[[SweepProgress], None] | None,
+    force: bool = False,
 ) -> SweepResult:
     """Run every point of a sweep that is not in the store yet; see `elephan.sweep.sweep`.
 
     Parameters
     ----------
-    store, executor, workers, part, series, progress
+    store, executor, workers, part, series, progress, force
         As there; `part` is the shard.
     """
-    [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress)
+    [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress, force=force)
     return swept
 
 
@@ -67,6 +72,7 @@ def run_sweeps(
     part: tuple[int, int] | None = None,
     *,
     progress: Callable[[SweepProgress], None] | None = None,
+    force: bool = False,
 ) -> list[SweepResult]:
     """Run every point of several sweeps, the longest of all first: no worker waits for the end of one of them.
 
@@ -76,7 +82,7 @@ def run_sweeps(
     ----------
     every : iterable of tuple of Sweep and bool
         Each with whether the series of its points are kept.
-    store, executor, workers, part, progress
+    store, executor, workers, part, progress, force
         As for `elephan.sweep.sweep`, of all together; `part` is the shard.
 
     Returns
@@ -106,7 +112,11 @@ def run_sweeps(
         wrong = [job for job in missing if job.points[0].error]
         failures = {job.key: _fail(kept, job, job.points[0].error) for job in wrong}
         tally.failed(wrong)
-        _run(kept, [job for job in missing if job.key not in failures], executor, workers, tally, failures, found)
+        missing = [job for job in missing if job.key not in failures]
+        # What other machines have, they say themselves.
+        if executor is None and not force:
+            _check_memory(missing, workers or default_workers())
+        _run(kept, missing, executor, workers, tally, failures, found)
     mine = {job.key for job in jobs}
     wall_s = time.perf_counter() - begun
     swept = []
@@ -116,6 +126,13 @@ def run_sweeps(
         packets = sum(tally.packets_of.get(key, 0) for key in {point.key for point in own})
         swept.append(SweepResult(asked, done, kept.folder, wall_s, packets))
     return swept
+
+
+def _check_memory(jobs: Sequence[PointJob], workers: int) -> None:
+    """Refuse points that need more memory than there is, if as many as there are workers run at once."""
+    # The longest come first; of very many the rest is taken to need no more.
+    for job in jobs[:MOST_CHECKED]:
+        check_memory(job.points[0].scenario, workers=1, series=job.settings.series, copies=min(workers, len(jobs)))
 
 
 def parse_shard(text: str) -> tuple[int, int]:

@@ -1,0 +1,147 @@
+"""``elephan estimate``: what a run or a sweep will cost, before it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli.common import (
+    JsonOption,
+    ReplicationsOption,
+    SetOption,
+    WorkersOption,
+    print_json,
+    print_lines,
+    say,
+)
+from elephan.scenario import parse_assignments
+from elephan.units import format_bytes, format_time
+
+if TYPE_CHECKING:
+    from elephan.estimate import RunEstimate, SweepEstimate
+    from elephan.scenario import Scenario
+    from elephan.sweep.document import Sweep
+
+EXAMPLE = "Example:  elephan estimate scenarios/hstcp-1g.toml --set flows[0].count=100000"
+
+LONG_S = 10.0
+"""A run of more processor time is announced before it begins [s]."""
+
+
+def estimate(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario or sweep file (TOML).")],
+    set_: SetOption = None,
+    replications: ReplicationsOption = None,
+    workers: WorkersOption = None,
+    series: Annotated[
+        bool, typer.Option("--series", help="The sampled cwnd, srtt and backlog are kept, as --out does.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Say what a run will cost: packets, seconds of processor, memory at the peak, bytes written. Nothing of it runs.
+
+    Exit code 2 if it needs more memory than there is.
+    """
+    from elephan.estimate import estimate as look  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.estimate import estimate_points  # noqa: PLC0415 (as above)
+    from elephan.sweep.document import Sweep  # noqa: PLC0415 (as above)
+
+    asked = Sweep.from_file(file)
+    asked = asked.changed(parse_assignments(set_, replications=replications))
+    found: RunEstimate | SweepEstimate
+    if asked.axes:
+        points = (point.scenario for point in asked.points() if not point.error)
+        found = estimate_points(asked.title, points, workers=workers, series=series)
+    else:
+        found = look(asked.base, workers=workers, series=series)
+    reason = found.refusal()
+    if json:
+        print_json(found.to_json())
+    else:
+        print_lines(*_lines(found, reason))
+    if reason:
+        say(f"{file}: {reason}")
+        raise typer.Exit(2)
+
+
+def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
+    """The answer first, then what it is made of."""
+    from elephan.estimate import FACTORS, in_words  # noqa: PLC0415 (as above)
+
+    room = found.available
+    system = "the system does not say how much there is"
+    if room is not None:
+        system = f"{'not enough' if reason else 'fits'}: there are {format_bytes(room.size_bytes)} ({room.limit})"
+    at_once = f"{found.workers} at a time" if found.workers > 1 else "one after the other"
+    what = f"{found.points} points" if hasattr(found, "points") else f"{found.replications} replications"
+    parts = sorted(found.parts_bytes.items(), key=lambda item: -item[1])
+    shares = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts if size >= 0.01 * found.memory_bytes)
+    factors = ", ".join(
+        f"{name.removesuffix('_s').removesuffix('_bytes')} {factor:g}" for name, factor in FACTORS.items()
+    )
+    return [
+        f"{found.title}: {in_words(found)}",
+        f"{what}, {at_once}: {format_time(found.wall_s)}; files of {format_bytes(found.written_bytes)} with --out",
+        f"memory {system}",
+        f"of it: the program itself, {shares}" if shares else "of it: the program itself",
+        f"right within these factors, nineteen times in twenty: {factors}",
+    ]
+
+
+def announce(scenario: Scenario, *, workers: int | None, series: bool, force: bool, quiet: bool) -> bool:
+    """Refuse a run that needs too much memory, and say on stderr what a long one will take.
+
+    Returns
+    -------
+    bool
+        Whether it is long.
+
+    Raises
+    ------
+    InputError
+        If there is not enough memory for it.
+    """
+    from elephan.estimate import check_memory, in_words  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.estimate import estimate as look  # noqa: PLC0415 (as above)
+    from elephan.estimate.work import is_long  # noqa: PLC0415 (as above)
+
+    check_memory(scenario, workers=workers, series=series, force=force)
+    if quiet or not is_long(scenario.network, LONG_S):
+        return False
+    found = look(scenario, workers=workers, series=series)
+    if found.cpu_s > LONG_S:
+        say(f"{in_words(found)}; with {found.workers} workers about {format_time(found.wall_s)}")
+    return True
+
+
+def check_sweep(sweep: Sweep, *, force: bool) -> None:
+    """Refuse scenarios of which one needs more memory than there is, where they run one after the other.
+
+    Raises
+    ------
+    InputError
+        If there is not enough memory for one of them.
+    """
+    from elephan.estimate import check_memory  # noqa: PLC0415 (--help does without NumPy)
+
+    if not sweep.axes:
+        check_memory(sweep.base, force=force)
+        return
+    for point in sweep.points():
+        if not point.error:
+            check_memory(point.scenario, force=force)
+
+
+def preview_cost(points: list[Any], workers: int | None, *, series: bool) -> str:
+    """Say what the points of a sweep that are not kept will cost together, in one line."""
+    from elephan.estimate import estimate_points, in_words  # noqa: PLC0415 (as above)
+
+    missing = [point.scenario for point, kept in points if not kept and not point.error]
+    if not missing:
+        return "nothing to do"
+    found = estimate_points("", missing, workers=workers, series=series)
+    reason = found.refusal()
+    words = f"{in_words(found)}; with {found.workers} workers about {format_time(found.wall_s)}"
+    return f"{words}; {reason}: it would be refused" if reason else words

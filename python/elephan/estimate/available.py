@@ -1,0 +1,126 @@
+"""How much memory this process may still take: the least of what its cgroups, its own limit and the machine allow.
+
+Source: Linux, Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst, filesystems/proc.rst; setrlimit(2).
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path("/")
+
+NO_LIMIT = 1 << 60
+"""Cgroups of version 1 write a number near 2^63 where there is no limit [bytes]."""
+
+
+@dataclass(frozen=True)
+class AvailableMemory:
+    """What can still be allocated.
+
+    Parameters
+    ----------
+    size_bytes : int [bytes]
+    limit : str
+        What limits it, in words.
+    """
+
+    size_bytes: int
+    limit: str
+
+
+def available_memory(root: Path = ROOT) -> AvailableMemory | None:
+    """Ask every limit that there is.
+
+    Parameters
+    ----------
+    root : Path
+        Where ``proc`` and ``sys`` are, for tests.
+
+    Returns
+    -------
+    AvailableMemory or None
+        The least; None where the system does not say.
+
+    Examples
+    --------
+    >>> found = available_memory()
+    >>> found is None or found.size_bytes > 0
+    True
+    """
+    return min(_limits(root), key=lambda found: found.size_bytes, default=None)
+
+
+def _limits(root: Path) -> Iterator[AvailableMemory]:
+    yield from _of_machine(root)
+    yield from _of_address_space(root)
+    yield from _of_cgroups(root)
+
+
+def _of_machine(root: Path) -> Iterator[AvailableMemory]:
+    """What the kernel takes for free without swapping."""
+    for line in _lines(root / "proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            yield AvailableMemory(int(line.split()[1]) * 1024, "free memory of the machine")
+            return
+    if root == ROOT and not (root / "proc/meminfo").exists():
+        with suppress(ValueError, OSError):
+            size_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+            yield AvailableMemory(size_bytes, "memory of the machine")
+
+
+def _of_address_space(root: Path) -> Iterator[AvailableMemory]:
+    """What `ulimit -v` leaves."""
+    for line in _lines(root / "proc/self/limits"):
+        words = line.removeprefix("Max address space").split()
+        if line.startswith("Max address space") and words[0].isdecimal():
+            used = next((int(one.split()[0]) for one in _lines(root / "proc/self/statm")), 0) * os.sysconf(
+                "SC_PAGE_SIZE"
+            )
+            yield AvailableMemory(max(0, int(words[0]) - used), "ulimit -v")
+
+
+def _of_cgroups(root: Path) -> Iterator[AvailableMemory]:
+    """What each cgroup around this process leaves; those of the file cache that can be given back count as free."""
+    for line in _lines(root / "proc/self/cgroup"):
+        _, controllers, path = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        if controllers:
+            mount, limit, usage, cache = (
+                "memory",
+                "memory.limit_in_bytes",
+                "memory.usage_in_bytes",
+                "total_inactive_file",
+            )
+        else:
+            mount, limit, usage, cache = "", "memory.max", "memory.current", "inactive_file"
+        top = root / "sys/fs/cgroup" / mount
+        folder = top / path.strip("/")
+        # In a container the path is that outside, and the group itself is what is mounted.
+        for each in dict.fromkeys([folder, *folder.parents, top]):
+            if not each.is_relative_to(top):
+                continue
+            most, used = _number(each / limit), _number(each / usage)
+            if most is not None and used is not None and most < NO_LIMIT:
+                stat = dict(one.split(None, 1) for one in _lines(each / "memory.stat"))
+                yield AvailableMemory(max(0, most - used + int(stat.get(cache, 0))), "memory limit of the cgroup")
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return []
+
+
+def _number(path: Path) -> int | None:
+    """The number in a file; None for none, and for ``max``."""
+    words = _lines(path)
+    return int(words[0]) if words and words[0].isdecimal() else None

@@ -1,0 +1,205 @@
+"""How much memory a replication of a scenario takes at its peak, and how much its results, before it runs.
+
+What the engine's types take comes from the engine itself (`_native.memory_sizes`); what it allocates besides was found
+with `tools/estimate_check.py`, which prints this model beside the peaks of real runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from elephan import _native
+from elephan.estimate.traffic import ExpectedTraffic, recorded
+
+if TYPE_CHECKING:
+    from elephan.network import FlowGroup, Network, NetworkLink
+
+GROWTH = 1.5
+"""Room that lists have for each thing in them: they grow by half or by twice."""
+
+RING = 1.8
+"""Room that rings have for each packet that waits at a link: they grow by half, and keep what was read for a while."""
+
+BURST = 5.0
+"""The same for each packet of a full pipe: slow start ends with twice as many, and as many were just read."""
+
+LISTED_HOP = 24
+"""Of a sender at each of its links while tables are laid out [bytes]."""
+
+RECOVERY = {"rack": 360, "prr": 40}
+"""What a recovery allocates for itself besides the sender [bytes]."""
+
+DEPARTURE = 8
+"""Of each packet in flight, where the recovery or the law notes when it left [bytes]."""
+
+DELIVERY = 40
+"""Of each packet in flight, where the law measures the rate of delivery [bytes]."""
+
+OPTIONAL = 260
+"""What a sender allocates for a law that asks for more than round trips by the round [bytes]."""
+
+EVERY_RTT = frozenset(
+    {"bbr", "compound", "fast", "illinois", "vegas", "westwood", "yeah", "packet-pair", "xcp", "htcp"}
+)
+"""Laws that ask for more than one round trip by the round."""
+
+DELIVERIES = frozenset({"bbr"})
+"""Laws that measure the rate of delivery."""
+
+DELIVERED = 900
+"""What a sender allocates to measure it [bytes]."""
+
+QUEUED = 64
+"""Of a packet that waits in a discipline of its own, which stores it [bytes]; first-in first-out links do not."""
+
+FIFO = frozenset({"drop-tail", "red", "ared", "gared", "pie", "rem", "blue", "pd-red", "xcp"})
+"""Disciplines that only refuse packets: what waits there is a number."""
+
+DISCIPLINE = {"fq-codel": 1024 * 64, "sfq": 1024 * 8, "dualpi2": 2000}
+"""What a discipline allocates for itself [bytes]; others 500."""
+
+BINS = 32 * 8
+"""Of a histogram of samples for each doubling of what it counts [bytes]."""
+
+COLUMNS = 13 * 8
+"""Of the row of a flow in the columns of a result [bytes]."""
+
+LINK_COLUMNS = 30 * 8
+"""Of the row of a link [bytes]."""
+
+BUCKET = 44
+"""Of an arrival in the window that a link sorts [bytes]."""
+
+ARRIVALS, ARRIVALS_PER_FLOW = 4096, 4
+"""Of a window, as the engine chooses it."""
+
+PROCESS = 75e6
+"""What Python takes with the modules of a run, before there is any [bytes]."""
+
+
+@dataclass(frozen=True)
+class ExpectedMemory:
+    """Memory of one replication, by what it is for.
+
+    Parameters
+    ----------
+    flows, links, packets, series, recorded : float [bytes]
+        At the peak, while it runs.
+    result : float [bytes]
+        What stays of it until all are done.
+    """
+
+    flows: float
+    links: float
+    packets: float
+    series: float
+    recorded: float
+    result: float
+
+    @property
+    def peak(self) -> float:
+        """While it runs [bytes]."""
+        return self.flows + self.links + self.packets + self.series + self.recorded
+
+
+@cache
+def sizes() -> dict[str, int]:
+    """Return what the engine's types take [bytes]."""
+    return dict(_native.memory_sizes())
+
+
+def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool = False) -> ExpectedMemory:
+    """Work out the memory of one replication.
+
+    Parameters
+    ----------
+    series : bool
+        Sampled cwnd, srtt and backlog are kept.
+
+    Examples
+    --------
+    >>> from elephan.estimate.traffic import expected_traffic
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> network = Scenario.from_text(EXAMPLE).network
+    >>> expected_memory(network, expected_traffic(network)).peak < 1e6
+    True
+    """
+    size = sizes()
+    senders = sum(group.flows * group.places for group in network.groups)
+    flows = packets = 0.0
+    for group, in_flight in zip(network.groups, traffic.in_flight, strict=True):
+        # Base RTTs as numbers of Python, one object where all are the same.
+        flows += len(group.rtts_s) * (32 if group.rtts_s[0] != group.rtts_s[-1] else 8)
+        flows += group.flows * (size["flow"] + group.places * _sender(group))
+        # What waits at its links is on the way too; counted with the links.
+        packets += in_flight * _packet(group)
+    links = result_links = 0.0
+    samples = 0.0 if network.every_s is None else math.ceil(network.duration_s / network.every_s)
+    members = sum(link.members for link in network.links)
+    for link, waiting, served in zip(network.links, traffic.waiting, traffic.served, strict=True):
+        links += link.members * (size["link"] + size["link_outcome"] + _discipline(link))
+        counted = _histograms(network, link, served, samples)
+        links += link.members * counted
+        # A window is no longer than a round trip.
+        rtt_s = link.min_rtt_s if math.isfinite(link.min_rtt_s) else network.duration_s
+        most = served / link.members * min(1.0, rtt_s / network.duration_s)
+        window = min(most, max(ARRIVALS, ARRIVALS_PER_FLOW * senders / members))
+        links += link.members * window * BUCKET
+        stored = RING * size["packet"] if link.discipline in FIFO else QUEUED
+        packets += min(waiting, served) * stored
+        result_links += LINK_COLUMNS + counted
+    flows_in_all = sum(group.flows for group in network.groups)
+    kept = samples * (8.0 * flows_in_all + 12.0 * len(network.links) + 8.0) if series else 0.0
+    more = recorded(network, traffic)
+    rows = 64.0 * GROWTH * (more["trace"] + more["packets"])
+    ended = sum(traffic.transfers) if series else 0.0
+    columns = flows_in_all * COLUMNS + result_links + ended * 40
+    return ExpectedMemory(
+        flows=flows,
+        links=links,
+        packets=packets,
+        # Lists that grew by twice, and then the whole once more as columns.
+        series=(GROWTH + 1.0) * kept + ended * 100,
+        recorded=rows + 1.0 * rows,
+        result=columns + kept + rows,
+    )
+
+
+def _sender(group: FlowGroup) -> float:
+    """A sender without packets in flight [bytes]."""
+    size = sizes()
+    hops = len(group.path) + len(group.return_path)
+    own = size["tcp"] if group.is_tcp else size["source"]
+    # Rings begin with room for four packets; malloc rounds up.
+    return own + hops * size["hop"] + 4 * size["packet"] + 32 + _kept_by_law(group) + RECOVERY.get(group.recovery, 0)
+
+
+def _kept_by_law(group: FlowGroup) -> float:
+    law = group.control.get("law")
+    return OPTIONAL * (law in EVERY_RTT) + DELIVERED * (law in DELIVERIES)
+
+
+def _packet(group: FlowGroup) -> float:
+    """A packet in flight and what its sender notes of it [bytes]."""
+    law = group.control.get("law")
+    noted = DEPARTURE * (group.recovery == "rack" or law in EVERY_RTT) + DELIVERY * (law in DELIVERIES)
+    return BURST * sizes()["packet"] + 2.0 * GROWTH * noted
+
+
+def _histograms(network: Network, link: NetworkLink, served: float, samples: float) -> float:
+    """Histograms of the backlog and of its time, of one link: as long as the largest sample asks for [bytes]."""
+    size = link.packet_bytes if math.isfinite(link.packet_bytes) else 1000.0
+    used = 8 * served * size / (link.members * link.rate_bps * network.duration_s)
+    # Whether any sample finds a packet there.
+    busy = 1.0 - float(max(0.0, 1.0 - used) ** min(samples, 1e6))
+    drain_ps = 1e12 * (link.drain_s if link.drain_s is not None else network.duration_s)
+    buffer = link.buffer_packets if link.buffer_packets is not None else served
+    doublings = math.log2(max(drain_ps, 64) / 32) + math.log2(max(buffer, 64) / 32)
+    return float(busy) * GROWTH * BINS * doublings
+
+
+def _discipline(link: NetworkLink) -> float:
+    return float(DISCIPLINE.get(link.discipline, 500))

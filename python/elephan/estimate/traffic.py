@@ -1,0 +1,269 @@
+"""How many packets a scenario will send, and how many of them are in flight at once, before it runs.
+
+Flows get their max-min fair shares, no more than their access, their receive window or what they offer; the start of a
+flow costs it the rounds until its window fills the pipe. Losses, and what a law leaves unused, are not in it: that is a
+part of the factor within which an estimate was right (`elephan.estimate.FACTORS`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.network import PS
+from elephan.units import octets, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elephan.network import FlowGroup, Network, NetworkLink
+
+MANY_GROUPS = 200
+"""Above so many groups shares are those of the narrowest link: progressive filling takes the square of their number."""
+
+LEAST_WINDOW = 1.0
+"""A sender has a segment in flight, however little it gets."""
+
+
+@dataclass(frozen=True)
+class ExpectedTraffic:
+    """What one replication of a scenario sends.
+
+    Parameters
+    ----------
+    sent : tuple of float [packets]
+        Data packets by group, all its flows together.
+    served : tuple of float [packets]
+        By link, data and ACKs.
+    in_flight : tuple of float [packets]
+        By group: data packets on the way at once, all its flows together.
+    waiting : tuple of float [packets]
+        By link: the longest queue.
+    transfers : tuple of float
+        By group: how many end.
+    """
+
+    sent: tuple[float, ...]
+    served: tuple[float, ...]
+    in_flight: tuple[float, ...]
+    waiting: tuple[float, ...]
+    transfers: tuple[float, ...]
+
+
+def expected_traffic(network: Network) -> ExpectedTraffic:
+    """Work out what a scenario will send.
+
+    Examples
+    --------
+    10 Mbit/s for 4 s in packets of 1000 bytes are 5000 packets, less the start.
+
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> 4000 < expected_traffic(Scenario.from_text(EXAMPLE).network).sent[0] < 5200
+    True
+    """
+    caps = _caps(network)
+    shares = _shares(network, caps)
+    sent, in_flight, transfers = [], [], []
+    for group, share, cap in zip(network.groups, shares, caps, strict=True):
+        packets, ended = _sent(network, group, share, cap)
+        sent.append(packets)
+        transfers.append(ended)
+        in_flight.append(_in_flight(group, share, packets))
+    served = [0.0] * len(network.links)
+    for group, packets in zip(network.groups, sent, strict=True):
+        for link in group.path:
+            served[link] += packets
+        for link in group.return_path:
+            served[link] += packets / group.tcp.get("delayed_ack", 1) if group.is_tcp else 0.0
+    # A link serves no more than it can.
+    capacity = [_capacity(network, link.index) for link in network.links]
+    return ExpectedTraffic(
+        tuple(sent),
+        tuple(served),
+        tuple(in_flight),
+        tuple(_waiting(network, index, served[index], capacity[index]) for index in range(len(served))),
+        tuple(transfers),
+    )
+
+
+def _caps(network: Network) -> list[float]:
+    """What a flow of each group can use at most [bit/s]."""
+    groups, fair = network.groups, network.fair
+    caps = [math.inf if cap is None else float(cap) for cap in fair["caps_bps"]]
+    # Sessions come and go; beside flows that stay they are taken to get what they ask for.
+    caps = [cap if cap > 0 else math.inf for cap in caps]
+    for i, group in enumerate(groups):
+        window = group.tcp.get("receive_window") if group.is_tcp else None
+        if window is not None and group.rtt_s > 0:
+            caps[i] = min(caps[i], 8 * window * group.packet_bytes / group.rtt_s)
+        if group.is_tcp and group.sort != "transfer":
+            caps[i] = min(caps[i], _asked_bps(network.links, group))
+    return caps
+
+
+def _shares(network: Network, caps: Sequence[float]) -> Sequence[float]:
+    """What a flow of each group gets [bit/s]."""
+    groups, fair = network.groups, network.fair
+    if len(groups) > MANY_GROUPS:
+        return [min(cap, group.narrowest.share_bps) for cap, group in zip(caps, groups, strict=True)]
+    from elephan.metrics.fairness import maxmin_shares  # noqa: PLC0415 (NumPy)
+
+    shares = maxmin_shares(fair["rates_bps"], fair["paths"], [group.flows for group in groups], caps)
+    return [float(share) for share in shares]
+
+
+def _asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
+    """What a session asks for in the mean, if the network were infinitely fast [bit/s]."""
+    kind = group.kind
+    if kind.get("kind") == "elastic" and kind["rate"] == "none":
+        # Its load is that of all links of an array that its flows are dealt out over.
+        rates = (links[i].rate_bps * min(links[i].members, group.flows) for i in group.path)
+        return float(kind["load"]) * float(min(rates)) / float(group.flows)
+    if group.offered_bps:
+        return float(group.offered_bps / group.flows)
+    wire = group.packet_bytes / max(group.packet_bytes - HEADER, 1)
+    if kind.get("kind") == "engset":
+        return 8 * octets(str(kind["size"])) * wire / float(max(seconds(kind["think"]) + 2 * group.rtt_s, 1e-9))
+    if kind.get("kind") == "web":
+        page_s = seconds(kind["think"]) + max(kind["objects"] - 1, 0) * seconds(kind["gap"]) + 2 * group.rtt_s
+        return 8 * float(kind["objects"]) * octets(str(kind["size"])) * wire / float(max(page_s, 1e-9))
+    return math.inf
+
+
+HEADER = 40
+"""Of a packet that is no data [bytes]."""
+
+
+def _end_s(network: Network, group: FlowGroup) -> float:
+    return network.duration_s if group.stop_s is None else min(group.stop_s, network.duration_s)
+
+
+def _active_s(network: Network, group: FlowGroup) -> float:
+    """How long a flow sends in the mean, if it has enough to send [s]."""
+    first, last = group.start_s
+    end = _end_s(network, group)
+    if last <= first:
+        return max(0.0, end - first)
+    # Starts are spread evenly from the first to the last.
+    until = min(last, end)
+    share = max(0.0, until - first) / (last - first)
+    return share * max(0.0, end - (first + until) / 2)
+
+
+def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) -> tuple[float, float]:
+    """Data packets of all flows of a group, and how many of their transfers end."""
+    active_s = _active_s(network, group)
+    if not group.is_tcp:
+        # The first datagram does not wait for the gap before it, half a packet in the mean.
+        return group.offered_bps * active_s / 8 / group.packet_bytes + group.flows * 0.5 * (active_s > 0), 0.0
+    rate = min(share_bps, 1e16) / 8 / group.packet_bytes
+    payload = max(group.packet_bytes - HEADER, 1)
+    kind = group.kind
+    if group.sort == "transfer":
+        if share_bps < 0.99 * cap_bps:
+            # The links are full from the first flow on: whoever is there has the share of those who are not.
+            active_s = max(active_s, _end_s(network, group) - group.start_s[0])
+        each = _ramped(group, rate, active_s) + _beyond_the_link(group, rate, active_s)
+        size = kind.get("size") if kind.get("kind") == "finite" else None
+        if size is not None:
+            segments = math.ceil(octets(size) / payload)
+            return group.flows * min(each, segments), group.flows * float(each >= segments)
+        return group.flows * each, 0.0
+    # Sessions: what they ask for, or what they get. A transfer that is open at the end has not sent all of its own.
+    whole = max(1.0, octets(str(kind["size"])) / payload) if "size" in kind else 10.0
+    first = float(max(group.tcp.get("initial_window", 2), 1))
+    open_s = group.rtt_s * math.log2(1.0 + whole / first)
+    packets = group.flows * rate * max(active_s - 0.7 * open_s, 0.1 * active_s)
+    if kind.get("kind") == "web" and kind.get("pages"):
+        packets = min(packets, group.flows * kind["pages"] * kind["objects"] * whole)
+    return packets, packets / whole
+
+
+def _ramped(group: FlowGroup, rate: float, active_s: float) -> float:
+    """Packets of a flow that ends at this rate [packets/s], the rounds until its window is as large included."""
+    window = max(rate * group.rtt_s, LEAST_WINDOW)
+    first = float(max(group.tcp.get("initial_window", 2), 1))
+    slow = group.control.get("slow_start") or {}
+    bound = float(slow.get("max_ssthresh") or math.inf) if slow.get("kind") == "limited" else math.inf
+    doubled = min(window, bound)
+    doubling_s = group.rtt_s * max(0.0, math.log2(max(doubled, first) / first))
+    # Above its bound limited slow start adds half of that in each round.
+    linear_s = group.rtt_s * max(0.0, window - bound) / (bound / 2) if math.isfinite(bound) else 0.0
+    grown_s = min(max(active_s - doubling_s, 0.0), linear_s)
+    grown = grown_s * (doubled / group.rtt_s + grown_s / 2 * (rate / linear_s)) if linear_s else 0.0
+    return min(doubled, rate * active_s) + grown + rate * max(active_s - doubling_s - linear_s, 0.0)
+
+
+def _beyond_the_link(group: FlowGroup, rate: float, active_s: float) -> float:
+    """Packets of a flow that its link does not serve: those that fill the buffer, and drops of the first windows."""
+    link = group.narrowest
+    first = float(max(group.tcp.get("initial_window", 2), 1))
+    dropped = max(0.0, min(first, first * active_s / group.rtt_s) - rate * group.rtt_s)
+    window = group.tcp.get("receive_window")
+    limit = link.buffer_packets if link.discipline == "drop-tail" else 0.0
+    waiting = math.inf if limit is None else limit / link.flows_per_member
+    if group.is_held_by_access:
+        waiting = math.inf if group.access_buffer is None else float(group.access_buffer)
+    if window is not None:
+        waiting = min(waiting, max(0.0, window - rate * group.rtt_s))
+    return dropped + min(waiting, rate * active_s)
+
+
+def _in_flight(group: FlowGroup, share_bps: float, sent: float) -> float:
+    """Data packets of a group on the way at once."""
+    rate = min(share_bps, 1e16) / 8 / group.packet_bytes
+    each = max(rate * group.rtt_s, LEAST_WINDOW)
+    if group.sort != "transfer" and group.is_tcp:
+        # Few transfers are open at once.
+        each = min(each, rate * group.rtt_s + 2)
+    return min(group.flows * each, max(sent, 1.0))
+
+
+def _capacity(network: Network, index: int) -> float:
+    """Packets that a link, or an array, can serve in a run."""
+    link = network.links[index]
+    size = link.packet_bytes if link.packet_bytes == link.packet_bytes else 1000.0
+    return link.members * link.rate_bps * network.duration_s / 8 / size
+
+
+def _waiting(network: Network, index: int, served: float, capacity: float) -> float:
+    """The longest queue of a link, or of an array together."""
+    link = network.links[index]
+    limit = link.buffer_packets
+    if limit is not None:
+        return min(link.members * limit, served)
+    # Without a limit nothing stops slow start: every ACK adds a packet to the queue, unless the receiver's window does.
+    held = 0.0
+    for group in network.groups:
+        if index in group.path:
+            window = group.tcp.get("receive_window") if group.is_tcp else None
+            if not group.is_tcp:
+                held += max(0.0, served - capacity)
+            else:
+                held += math.inf if window is None else group.flows * window
+    return min(held, served)
+
+
+def recorded(network: Network, traffic: ExpectedTraffic) -> dict[str, Any]:
+    """Count what is recorded besides samples: rows of traced flows and of single packets.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> network = Scenario.from_text(EXAMPLE).network
+    >>> recorded(network, expected_traffic(network))["trace"]
+    0.0
+    """
+    record = network.record
+    names = {group.name: i for i, group in enumerate(network.groups)}
+    trace = 0.0
+    for row in record.get("trace", []):
+        i = names.get(row.partition("[")[0], 0)
+        trace += traffic.sent[i] / network.groups[i].flows
+    packets = 0.0
+    for row in record.get("packets", []):
+        link = next((i for i, link in enumerate(network.links) if link.name == row["link"].partition("[")[0]), 0)
+        share = min(1.0, (row["to_ps"] - row["from_ps"]) * PS / network.duration_s)
+        packets += traffic.served[link] / network.links[link].members * share
+    return {"trace": trace, "packets": packets}

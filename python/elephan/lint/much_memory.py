@@ -1,0 +1,47 @@
+"""Runs that need more memory than this process may take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.estimate.available import available_memory
+from elephan.estimate.check import memory_of, too_much
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elephan.network import Network
+
+
+def _check(study: LintSubject) -> Iterator[LintFinding]:
+    # What has run had the memory.
+    if study.document is not None:
+        return
+    # One replication at a time is the least that a run can do with.
+    needed, parts = memory_of(study.network, workers=1)
+    reason = too_much(needed, available_memory(), parts)
+    if reason:
+        most = max(parts, key=lambda name: parts[name])
+        yield LintFinding(_place(study.network, most), f"a run {reason}", "make it smaller, or give it more memory")
+
+
+def _place(network: Network, most: str) -> str:
+    """Where the file says what needs most."""
+    if most == "flows":
+        group = max(network.groups, key=lambda group: group.flows * group.places)
+        return f"flows[{group.name}].count"
+    if most in ("links", "packets in flight"):
+        link = max(network.links, key=lambda link: link.members * link.rate_bps)
+        return f"links[{link.name}]"
+    return {"samples": "record.every", "traces": "record"}.get(most, "replications")
+
+
+RULE = LintRule(
+    "much-memory",
+    "The run needs more memory than there is",
+    "The types of the engine, and peaks of runs: decision 0054",
+    "A run whose memory the system refuses ends without a result. `elephan run`, `sweep`, `size` and `compare` do not "
+    "begin one unless `--force` is given; `elephan estimate` says what needs the memory.",
+    _check,
+)

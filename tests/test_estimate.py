@@ -1,0 +1,349 @@
+"""Estimates before a run: held against runs, against a null, and refused where memory does not do."""
+
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import elephan
+from conftest import Command
+from elephan.estimate import RunEstimate, available_memory, check_memory, estimate_points
+from elephan.estimate import machine as speed
+from elephan.estimate.available import AvailableMemory
+from elephan.estimate.memory import expected_memory
+from elephan.estimate.traffic import expected_traffic
+from elephan.lint import lint
+
+DUMBBELL = """
+duration = "1 s"
+
+[[links]]
+name   = "core"
+rate   = "1 Gbit/s"
+buffer = "1000 packets"
+
+[[flows]]
+name   = "bulk"
+count  = 10000
+path   = ["core"]
+rtt    = { from = "50 ms", to = "60 ms" }
+packet = "1000 B"
+"""
+
+CASES: dict[str, dict[str, object]] = {
+    "plain": {},
+    "linux": {"flows[0].tcp": "linux"},
+    "bbr": {"flows[0].control": "bbr"},
+    "datagrams": {"flows[0].traffic": {"kind": "cbr", "rate": "10 kbit/s"}},
+    "places": {"flows[0].count": 1, "flows[0].traffic": {"kind": "elastic", "places": 10_000}},
+    "pipe": {
+        "flows[0].count": 10,
+        "links[0].rate": "10 Gbit/s",
+        "links[0].buffer": "1000000 packets",
+        "duration": "3 s",
+    },
+    "links": {
+        "links[0].count": 5000,
+        "links[0].rate": "1 Mbit/s",
+        "links[0].buffer": "5 packets",
+        "flows[0].path": ["core[*]"],
+    },
+}
+"""What memory is made of: senders of each kind, packets in flight, links."""
+
+NULL_BYTES = 1750
+"""Of the null: every sender takes what a plain one does."""
+
+CHILD = """
+import sys
+from elephan import _native
+from elephan.bench.memory import forget_peak, peak_rss_mb
+from elephan.scenario import EXAMPLE
+canonical = sys.stdin.read()
+_native.simulate(_native.resolve(EXAMPLE)[0], 0)
+forget_peak()
+before = peak_rss_mb()
+out = _native.simulate(canonical, 0, series=sys.argv[1] == "series")
+print((peak_rss_mb() - before) * 1e6, out["balance"]["sent"])
+"""
+
+
+def case(changes: dict[str, object]) -> elephan.Scenario:
+    return elephan.Scenario.from_text(DUMBBELL).replace(changes)
+
+
+def measured(scenario: elephan.Scenario, *, series: bool = False) -> tuple[float, float]:
+    """Growth of the peak [bytes] and packets sent of one replication, in a process of its own."""
+    command = [sys.executable, "-c", CHILD, "series" if series else ""]
+    done = subprocess.run(command, input=scenario.canonical, capture_output=True, text=True, check=True)
+    growth, sent = done.stdout.split()
+    return float(growth), float(sent)
+
+
+def off(estimated: float, real: float) -> float:
+    return max(estimated / real, real / estimated)
+
+
+@pytest.mark.slow
+def test_memory_is_that_of_runs_and_a_constant_per_sender_is_not() -> None:
+    model, null = {}, {}
+    for name, changes in CASES.items():
+        scenario = case(changes)
+        network = scenario.network
+        growth, _ = measured(scenario)
+        expected = expected_memory(network, expected_traffic(network)).peak
+        senders = sum(group.flows * group.places for group in network.groups)
+        model[name], null[name] = off(expected, growth), off(NULL_BYTES * senders, growth)
+    # Of twenty growths of random scenarios nineteen are within 2. These within 1.5: the allocator of another system may
+    # round otherwise, and the heap of a process keeps what it freed.
+    assert max(model.values()) < 1.5, model
+    # The null is as good for plain flows, and for nothing else.
+    assert null["plain"] < 1.3
+    assert max(null.values()) > 10, null
+    assert math.prod(null.values()) > 10 * math.prod(model.values())
+
+
+@pytest.mark.slow
+def test_samples_count_flows() -> None:
+    scenario = case({"flows[0].count": 100, "duration": "2 s", "record.every": "100 us"})
+    network = scenario.network
+    growth, _ = measured(scenario, series=True)
+    # As above; 20 000 samples of 100 flows are 16 MB, and lists that grow have room.
+    assert off(expected_memory(network, expected_traffic(network), series=True).peak, growth) < 1.5
+    huge = case({"flows[0].count": 100, "duration": "10000 s", "record.every": "1 ms"})
+    assert elephan.estimate(huge, workers=1, series=True).parts_bytes["samples"] > 10e9
+    assert elephan.estimate(huge, workers=1).parts_bytes["samples"] == 0
+
+
+@pytest.mark.slow
+def test_packets_are_those_of_runs() -> None:
+    for changes, factor in (
+        # One flow that its access holds to a tenth of the link: every ACK adds a packet to the queue before it.
+        ({"flows[0].count": 1, "flows[0].access": {"rate": "100 Mbit/s"}, "duration": "5 s"}, 1.1),
+        # The same with a short queue there, which drops: what the law then leaves unused is not in the estimate.
+        ({"flows[0].count": 1, "flows[0].access": {"rate": "100 Mbit/s", "buffer": "700 packets"}}, 1.2),
+        # The receive window holds it: 50 packets every round trip of 55 ms.
+        (
+            {"flows[0].count": 1, "flows[0].rtt": "55 ms", "flows[0].tcp": {"receive_window": 50}, "duration": "5 s"},
+            1.05,
+        ),
+        # What is offered is sent.
+        ({"flows[0].count": 100, "flows[0].traffic": {"kind": "cbr", "rate": "1 Mbit/s"}}, 1.05),
+        # The mean of a few thousand exponential gaps and sizes, and transfers that are open at the end.
+        ({"flows[0].count": 10, "flows[0].traffic": {"kind": "elastic"}, "duration": "5 s"}, 1.2),
+        # A full link, and drops: how many is the law's business.
+        ({"flows[0].count": 100, "duration": "3 s"}, 1.3),
+    ):
+        scenario = case(changes)
+        _, sent = measured(scenario)
+        assert off(sum(expected_traffic(scenario.network).sent), sent) < factor, changes
+
+
+def test_twice_the_time_is_twice_the_work() -> None:
+    once, twice = (elephan.estimate(case({"flows[0].count": 10, "duration": f"{s} s"})) for s in (100, 200))
+    # Slow start and what is built once do not double.
+    assert 1.9 < twice.packets / once.packets < 2.01
+    assert 1.8 < twice.cpu_s / once.cpu_s < 2.01
+    assert twice.memory_bytes < 1.01 * once.memory_bytes
+
+
+def test_replications_add_time_and_workers_memory() -> None:
+    scenario = case({})
+    one, four = (elephan.estimate(scenario, replications=4, workers=workers) for workers in (1, 4))
+    assert one.packets == four.packets == 4 * elephan.estimate(scenario).packets
+    assert (one.cpu_s, one.wall_s) == (four.cpu_s, 4 * four.wall_s)
+    assert four.parts_bytes["flows"] == 4 * one.parts_bytes["flows"]
+    both = estimate_points("two", [scenario, scenario.replace({"flows[0].count": 20_000})], workers=1)
+    assert both.memory_bytes == elephan.estimate(scenario.replace({"flows[0].count": 20_000}), workers=1).memory_bytes
+
+
+def test_the_speed_is_measured_once_and_what_is_odd_in_the_cache_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    times = iter([11.0, 12.0, 13.0])
+    monkeypatch.setattr(speed, "measure_ns_per_packet", lambda: next(times))
+    kept = tmp_path / "elephan" / "speed.json"
+    assert [speed.ns_per_packet(), speed.ns_per_packet()] == [11.0, 11.0]
+    kept.write_text('{"ns_per_packet": -1}', encoding="utf-8")
+    assert speed.ns_per_packet() == 12.0
+    old = json.loads(kept.read_text(encoding="utf-8"))
+    kept.write_text(json.dumps(old | {"at": time.time() - 2 * speed.KEPT_S}), encoding="utf-8")
+    assert speed.ns_per_packet() == 13.0
+
+
+def test_the_measured_speed_is_that_of_a_packet() -> None:
+    # From an emulated machine to one faster than any.
+    assert 1 < speed.measure_ns_per_packet() < 1e5
+
+
+def written(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+MACHINE = {"proc/meminfo": "MemTotal: 900 kB\nMemAvailable:    800 kB\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({}, AvailableMemory(800 * 1024, "free memory of the machine")),
+        (
+            {
+                "proc/self/limits": "Max address space         600000               unlimited            bytes\n",
+                "proc/self/statm": "10 5 2 1 0 3 0\n",
+            },
+            AvailableMemory(600_000 - 10 * os.sysconf("SC_PAGE_SIZE"), "ulimit -v"),
+        ),
+        (
+            {
+                "proc/self/cgroup": "0::/user/one\n",
+                "sys/fs/cgroup/user/one/memory.max": "max\n",
+                "sys/fs/cgroup/user/one/memory.current": "7\n",
+                "sys/fs/cgroup/user/memory.max": "5000\n",
+                "sys/fs/cgroup/user/memory.current": "3000\n",
+                "sys/fs/cgroup/user/memory.stat": "anon 2000\ninactive_file 500\n",
+            },
+            AvailableMemory(2500, "memory limit of the cgroup"),
+        ),
+        (
+            {
+                "proc/self/cgroup": "5:cpu:/one\n4:memory:/one\n",
+                "sys/fs/cgroup/memory/one/memory.limit_in_bytes": "5000\n",
+                "sys/fs/cgroup/memory/one/memory.usage_in_bytes": "3000\n",
+                "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+                "sys/fs/cgroup/memory/memory.usage_in_bytes": "3000\n",
+            },
+            AvailableMemory(2000, "memory limit of the cgroup"),
+        ),
+        (
+            # In a container the path is that outside.
+            {
+                "proc/self/cgroup": "0::/outside/name\n",
+                "sys/fs/cgroup/memory.max": "4000\n",
+                "sys/fs/cgroup/memory.current": "1000\n",
+            },
+            AvailableMemory(3000, "memory limit of the cgroup"),
+        ),
+    ],
+)
+def test_the_least_limit_counts(tmp_path: Path, files: dict[str, str], found: AvailableMemory) -> None:
+    assert available_memory(written(tmp_path, MACHINE | files)) == found
+
+
+def test_where_the_system_says_nothing_nothing_is_refused(tmp_path: Path) -> None:
+    assert available_memory(tmp_path) is None
+    assert elephan.estimate(case({})).refusal() == ""
+
+
+LITTLE = AvailableMemory(80_000_000, "ulimit -v")
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which ten thousand flows are too many, and ten are not."""
+    for module in ("elephan.estimate", "elephan.estimate.check", "elephan.lint.much_memory"):
+        # By the module: the name is also that of the function.
+        monkeypatch.setattr(import_module(module), "available_memory", lambda: LITTLE)
+
+
+@pytest.mark.usefixtures("little")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["estimate", "{big}"],
+        ["run", "{big}"],
+        ["size", "{big}", "--target", "loss=1%"],
+        ["compare", "{big}", "--no-testbed"],
+        ["sweep", "{big}", "--over", "seed=1,2", "--store", "{store}"],
+    ],
+)
+def test_what_needs_too_much_is_refused_in_one_line(elephan: Command, tmp_path: Path, words: list[str]) -> None:
+    big = tmp_path / "big.toml"
+    big.write_text(DUMBBELL, encoding="utf-8")
+    done = elephan(*[word.format(big=big, store=tmp_path / "store") for word in words])
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "MB of them for flows, and there are 80 MB (ulimit -v)" in done.err
+
+
+@pytest.mark.usefixtures("little")
+def test_force_runs_it_and_what_fits_is_not_refused(elephan: Command, tmp_path: Path) -> None:
+    big, fits = tmp_path / "big.toml", tmp_path / "fits.toml"
+    big.write_text(DUMBBELL.replace('"1 s"', '"0.1 s"'), encoding="utf-8")
+    fits.write_text(DUMBBELL.replace("10000", "10"), encoding="utf-8")
+    assert elephan("run", big, "--force", "-q").code == 0
+    assert elephan("run", fits, "-q").code == 0
+    assert elephan("estimate", fits).code == 0
+    store = tmp_path / "store"
+    assert elephan("sweep", big, "--over", "seed=1,2", "--store", store, "--force", "-q").code == 0
+    # What is kept needs no memory.
+    assert elephan("sweep", big, "--over", "seed=1,2", "--store", store, "-q").code == 0
+
+
+@pytest.mark.usefixtures("little")
+def test_lint_warns_of_it_before_a_run_and_not_after() -> None:
+    rules = [warned for warned in lint(case({})) if warned.rule == "much-memory"]
+    assert [warned.where for warned in rules] == ["flows[bulk].count"]
+    assert not [warned for warned in lint(case({"flows[0].count": 10})) if warned.rule == "much-memory"]
+    small = case({"flows[0].count": 10, "duration": "0.1 s"})
+    document = elephan.run(small).to_json()
+    assert not [warned for warned in lint(case({}), document) if warned.rule == "much-memory"]
+    with pytest.raises(elephan.InputError, match="--force"):
+        check_memory(case({}))
+
+
+def test_the_verb_answers_first_and_has_a_document(elephan: Command, tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(DUMBBELL, encoding="utf-8")
+    lines = elephan("estimate", path).out.splitlines()
+    assert "million packets" in lines[0]
+    assert len(lines) <= 15
+    document = json.loads(elephan("estimate", path, "--json").out)
+    assert document["fits"]
+    assert document["memory_bytes"] > sum(document["memory_parts_bytes"].values())
+    swept = json.loads(elephan("estimate", path, "--set", "seed=3", "--json").out)
+    assert swept["packets"] == document["packets"]
+
+
+def test_a_dry_run_says_what_the_points_cost(elephan: Command, tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(DUMBBELL.replace("10000", "10"), encoding="utf-8")
+    done = elephan("sweep", path, "--over", "seed=1,2", "--store", tmp_path / "store", "--dry-run")
+    assert "of processor" in done.out.splitlines()[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="address spaces are limited on Linux")
+def test_memory_that_the_system_refuses_is_one_line_and_no_abort(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(
+        DUMBBELL.replace("10000", "2000000").replace('{ from = "50 ms", to = "60 ms" }', '"50 ms"'), encoding="utf-8"
+    )
+    limit = 2_500_000_000
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    command = [sys.executable, "-m", "elephan", "run", str(path), "-q"]
+    for words, said in (([], "ulimit -v"), (["--force"], "the system refuses so much memory")):
+        done = subprocess.run([*command, *words], capture_output=True, text=True, check=False, preexec_fn=limited)
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.count("\n") == 1
+        assert said in done.stderr
+
+
+def test_an_estimate_says_when_it_is_too_much() -> None:
+    found = elephan.estimate(case({}))
+    assert isinstance(found, RunEstimate)
+    assert found.refusal() == "" or found.available is not None
