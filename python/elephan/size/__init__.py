@@ -122,7 +122,7 @@ def size(
         wall_s = time.perf_counter() - begun
         return SizeAnswer(scenario, index, targets, buffer, None, note, BufferCurve(), models, chosen, 0, 0, wall_s)
     scenario = settle_warmup(scenario, workers)
-    simulations = _Simulations(scenario, index, workers)
+    simulations = _Simulations(scenario, index, workers, watched=progress is not None)
     start = None if whole_curve or chosen is None else expected(models[chosen], targets)
     search = Search(
         simulations, targets, scenario.replications, precision, grid, max(largest, 16), progress, start=start
@@ -152,14 +152,14 @@ def size(
 class _Simulations:
     """Measures (buffer, replication) pairs of a link by simulation."""
 
-    def __init__(self, scenario: Scenario, link: int, workers: int | None) -> None:
-        self.scenario, self.link, self.workers = scenario, link, workers
+    def __init__(self, scenario: Scenario, link: int, workers: int | None, *, watched: bool) -> None:
+        self.scenario, self.link, self.workers, self.watched = scenario, link, workers, watched
         self.variants: dict[int, Scenario] = {}
         self.packets = 0
 
     def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[BufferSample]:
         jobs = [ReplicationJob(self._variant(buffer), replication) for buffer, replication in pairs]
-        outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done())
+        outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done(), watched=self.watched)
         self.packets += sum(int(outcome.balance["sent"]) for outcome in outcomes)
         return [self._sample(outcome) for outcome in outcomes]
 
