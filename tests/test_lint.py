@@ -226,9 +226,9 @@ def test_a_rule_does_not_fire_next_to_where_it_fires(rule: str, changes: Changes
 
 
 def test_every_rule_is_tried_both_ways() -> None:
-    # What needs a run is tried below.
+    # What needs a run is tried below, and what depends on the machine in `test_estimate.py`.
     assert (
-        {rule.name for rule in RULES} - {"deterministic-replications", "little-goodput"}
+        {rule.name for rule in RULES} - {"deterministic-replications", "little-goodput", "much-memory"}
         == set(FIRES)
         == set(DOES_NOT_FIRE)
     )

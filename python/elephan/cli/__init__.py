@@ -74,6 +74,8 @@ app.command("completion", epilog=completion.EXAMPLE, cls=CommandHelp)(completion
 app.command("bench", epilog=bench.EXAMPLE, cls=CommandHelp)(bench.bench)
 
 
+OUT_OF_MEMORY = "out of memory; `elephan estimate` says what needs how much of it"
+
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """Base of what the parser finds wrong; Typer has moved its module about, but not the family."""
 
@@ -155,8 +157,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except USAGE_ERROR as error:
         say(_usage(error))
         raise SystemExit(2) from None
-    except InputError as error:
-        say(str(error))
+    except (InputError, MemoryError) as error:
+        say(str(error) if isinstance(error, InputError) else OUT_OF_MEMORY)
         raise SystemExit(2) from None
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted; nothing was written")

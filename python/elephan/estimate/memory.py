@@ -26,9 +26,6 @@ RING = 1.8
 BURST = 5.0
 """The same for each packet of a full pipe: slow start ends with twice as many, and as many were just read."""
 
-LISTED_HOP = 24
-"""Of a sender at each of its links while tables are laid out [bytes]."""
-
 RECOVERY = {"rack": 360, "prr": 40}
 """What a recovery allocates for itself besides the sender [bytes]."""
 
