@@ -347,3 +347,15 @@ def test_an_estimate_says_when_it_is_too_much() -> None:
     found = elephan.estimate(case({}))
     assert isinstance(found, RunEstimate)
     assert found.refusal() == "" or found.available is not None
+
+
+@pytest.mark.slow
+def test_memory_grows_with_links_and_flows_and_not_with_their_product() -> None:
+    def growth(links: int) -> float:
+        array = {"links[0].count": links, "links[0].rate": "1 Mbit/s", "links[0].buffer": "5 packets"}
+        text = DUMBBELL + DUMBBELL[DUMBBELL.index("[[flows]]") :].replace("bulk", "more")
+        paths = {f"flows[{i}].{key}": value for i in (0, 1) for key, value in (("count", links), ("path", ["core[*]"]))}
+        return measured(elephan.Scenario.from_text(text).replace(array | paths))[0]
+
+    # Twice, and the steps of the allocator; with a table of all flows for each link it was 3.4 times.
+    assert growth(8000) / growth(4000) < 2.5
