@@ -146,6 +146,20 @@ def test_packets_are_those_of_runs() -> None:
         assert off(sum(expected_traffic(scenario.network).sent), sent) < factor, changes
 
 
+def test_files_are_about_as_large_as_estimated(tmp_path: Path) -> None:
+    cases: list[tuple[str, dict[str, object]]] = [
+        ("few", {"flows[0].count": 2, "links[0].rate": "10 Mbit/s"}),
+        ("samples", {"flows[0].count": 10, "links[0].rate": "10 Mbit/s", "record.every": "1 ms"}),
+        ("flows", {"flows[0].count": 2000, "replications": 2}),
+    ]
+    for name, changes in cases:
+        scenario = case(changes)
+        elephan.run(scenario, series=True).write(tmp_path / name)
+        size = sum(path.stat().st_size for path in (tmp_path / name).iterdir())
+        # Windows that move compress to three bytes, others to a fifth of one.
+        assert off(elephan.estimate(scenario).written_bytes, size) < 3, name
+
+
 def test_twice_the_time_is_twice_the_work() -> None:
     once, twice = (elephan.estimate(case({"flows[0].count": 10, "duration": f"{s} s"})) for s in (100, 200))
     # Slow start and what is built once do not double.

@@ -75,7 +75,7 @@ def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
     if room is not None:
         system = f"{'not enough' if reason else 'fits'}: there are {format_bytes(room.size_bytes)} ({room.limit})"
     at_once = f"{found.workers} at a time" if found.workers > 1 else "one after the other"
-    what = f"{found.points} points" if hasattr(found, "points") else f"{found.replications} replications"
+    what = f"points: {found.points}" if hasattr(found, "points") else f"replications: {found.replications}"
     parts = sorted(found.parts_bytes.items(), key=lambda item: -item[1])
     shares = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts if size >= 0.01 * found.memory_bytes)
     factors = ", ".join(
@@ -83,7 +83,7 @@ def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
     )
     return [
         f"{found.title}: {in_words(found)}",
-        f"{what}, {at_once}: {format_time(found.wall_s)}; files of {format_bytes(found.written_bytes)} with --out",
+        f"{what}, {at_once}, {format_time(found.wall_s)} in all; files of {format_bytes(found.written_bytes)} by --out",
         f"memory {system}",
         f"of it: the program itself, {shares}" if shares else "of it: the program itself",
         f"right within these factors, nineteen times in twenty: {factors}",

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from elephan.estimate.available import AvailableMemory, available_memory
 from elephan.estimate.check import check_memory, memory_of, of_runs, parts_of, too_much
 from elephan.estimate.machine import cores, ns_per_packet
-from elephan.estimate.memory import PROCESS, ExpectedMemory, expected_memory
-from elephan.estimate.traffic import expected_traffic
+from elephan.estimate.memory import PROCESS, expected_memory
+from elephan.estimate.traffic import ExpectedTraffic, expected_traffic, recorded
 from elephan.estimate.work import expected_work
 from elephan.scenario import AUTO, Scenario
 from elephan.units import format_bytes, format_number, format_time
@@ -64,7 +64,7 @@ class RunEstimate:
     parts_bytes : mapping of str to float [bytes]
         Of these, by what they are for.
     written_bytes : float [bytes]
-        Into the folder of ``--out``, without pictures.
+        Into the folder of ``--out``, without pictures; roughly, as columns are compressed.
     available : AvailableMemory or None
         What the system still gives; None where it does not say.
 
@@ -147,7 +147,7 @@ def estimate(
         wall_s=cpu_s * math.ceil(runs / at_once) / runs,
         memory_bytes=PROCESS + of_runs(memory, runs, at_once),
         parts_bytes=parts_of(memory, runs, at_once),
-        written_bytes=_written(network, memory, network.replications, series=series),
+        written_bytes=_written(network, traffic, network.replications),
         available=available_memory(),
     )
 
@@ -266,8 +266,13 @@ def in_words(found: RunEstimate | SweepEstimate) -> str:
     )
 
 
-def _written(network: Network, memory: ExpectedMemory, runs: int, *, series: bool) -> float:
-    """Bytes of the files of a run: compressed columns, and a document of links and groups."""
-    document = 3000.0 + 2500.0 * (len(network.links) + len(network.groups))
-    columns = 0.7 * runs * memory.result if series else 0.35 * runs * memory.result
-    return document + 4000.0 + columns
+def _written(network: Network, traffic: ExpectedTraffic, runs: int) -> float:
+    """Bytes of the files of a run: documents, and columns, which are compressed; samples are those of the first run."""
+    flows = sum(group.flows for group in network.groups)
+    samples = 0.0 if network.every_s is None else network.duration_s / network.every_s
+    document = 1500.0 + 1900.0 * len(network.links) + 1000.0 * len(network.groups)
+    rows = runs * flows
+    columns = 5800.0 + 60.0 * min(rows, 50) + 8.0 * rows + 60.0 * runs * len(network.links)
+    # A byte for each value: windows that hardly move take less, those of fast flows three.
+    series = 3400.0 + samples * (2.0 * flows + 2.0 * len(network.links))
+    return document + columns + series + 10.0 * sum(recorded(network, traffic).values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elephan.network import PS
 from elephan.units import octets, seconds
@@ -245,7 +245,7 @@ def _waiting(network: Network, index: int, served: float, capacity: float) -> fl
     return min(held, served)
 
 
-def recorded(network: Network, traffic: ExpectedTraffic) -> dict[str, Any]:
+def recorded(network: Network, traffic: ExpectedTraffic) -> dict[str, float]:
     """Count what is recorded besides samples: rows of traced flows and of single packets.
 
     Examples
