@@ -136,12 +136,14 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
     links = result_links = 0.0
     samples = 0.0 if network.every_s is None else math.ceil(network.duration_s / network.every_s)
     members = sum(link.members for link in network.links)
+    answered = {link for group in network.groups if group.is_tcp for link in (*group.path, *group.return_path)}
     for link, waiting, served in zip(network.links, traffic.waiting, traffic.served, strict=True):
         links += link.members * (size["link"] + size["link_outcome"] + _discipline(link))
         counted = _histograms(network, link, served, samples)
         links += link.members * counted
-        # A window is no longer than a round trip.
-        rtt_s = link.min_rtt_s if math.isfinite(link.min_rtt_s) else network.duration_s
+        # A window is no longer than a round trip; datagrams have none.
+        answers = link.index in answered and math.isfinite(link.min_rtt_s)
+        rtt_s = link.min_rtt_s if answers else network.duration_s
         most = served / link.members * min(1.0, rtt_s / network.duration_s)
         window = min(most, max(ARRIVALS, ARRIVALS_PER_FLOW * senders / members))
         links += link.members * window * BUCKET
