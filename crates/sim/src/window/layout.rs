@@ -157,7 +157,7 @@ mod tests {
         let text = format!("duration = \"1 s\"\n{}{}{flows}", link("a", 10), link("b", 3));
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
         let mut shared = Shared::default();
-        let network = crate::build::network(&scenario, 0).expect("small");
+        let network = crate::build::network(&scenario, 0, 0).expect("small");
         let layout = lay_out(&network, &mut shared);
         (layout, shared)
     }
@@ -177,8 +177,8 @@ mod tests {
         assert_eq!(delays, [6_500, 6_500, 10_000, 10_000].map(Span::micros));
         // ACKs of one flow and data of the other are not alike.
         let tx = |size, micros| Tx { size, time: Span::micros(micros) };
-        assert_eq!(layout.tables[0].service.of(1, 0), tx(1000, 800));
-        assert_eq!([0, 1].map(|place| layout.tables[1].service.of(place, 0)), [tx(HEADER, 32), tx(1000, 800)]);
+        assert_eq!(layout.tables[0].service.of(1, base::PacketNumber(0)), tx(1000, 800));
+        assert_eq!([0, 1].map(|place| layout.tables[1].service.of(place, base::PacketNumber(0))), [tx(HEADER, 32), tx(1000, 800)]);
     }
 
     #[test]

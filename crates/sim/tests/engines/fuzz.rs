@@ -500,7 +500,7 @@ proptest! {
         let canonical = scenario.canonical();
         let again = scenario::from_canonical(&canonical);
         prop_assert_eq!(again.as_ref(), Ok(&scenario), "{}", canonical);
-        let run = |engine| simulate(&scenario, replication, Options { engine, series: true, hash: true }).expect("small");
+        let run = |engine| simulate(&scenario, replication, Options { engine, series: true, hash: true, ..Options::default() }).expect("small");
         let (fast, plain) = (run(Engine::Window), run(Engine::Reference));
         prop_assert_eq!(fast.hash, plain.hash, "hashes differ:\n{}", text);
         prop_assert_eq!(&fast, &plain, "results differ:\n{}", text);
