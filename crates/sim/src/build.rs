@@ -8,7 +8,7 @@ use crate::places::SessionPlaces;
 use crate::plan::{
     FlowControl, FlowPlan, FlowSender, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
 };
-use base::{PacketNumber, Rate, Span, Stream, Time};
+use base::{PacketNumber, Span, Stream, Time};
 use law::CongestionControl;
 use scenario::{Group, Scenario};
 use std::sync::Arc;
@@ -39,7 +39,6 @@ pub fn network(scenario: &Scenario, replication: u32, first: u64) -> Result<Netw
     };
     let mut builder = Builder { scenario, replication, first, expanded, network };
     for (g, group) in scenario.groups.iter().enumerate() {
-        check_sequence_numbers(scenario, g, group)?;
         let draws = Draws::new(group);
         for i in 0..group.count {
             builder.add(g, i, &draws);
@@ -172,19 +171,4 @@ fn tcp(group: &Group, party: Party, first: u64, segments: u64) -> TcpPlan {
 /// Packets that a flow of `group` sends in a second: datagrams in the mean while they send most, TCP at most.
 fn packets_per_second(group: &Group) -> f64 {
     group.traffic.peak().map_or(f64::INFINITY, |rate| rate.bytes_in(Span::secs(1)) / group.packet.0 as f64)
-}
-
-/// Sequence numbers have 32 bits: TCP sends at most what its narrowest link passes, datagrams what their source gives.
-fn check_sequence_numbers(scenario: &Scenario, index: usize, group: &Group) -> Result<(), BuildError> {
-    let narrowest = group.path.iter().map(|hop| scenario.links[hop.link].rate.max().0).min().unwrap_or(0);
-    // Each transfer of a session leaves one number out, and may be of one segment.
-    let numbers = if group.traffic.sort() == Sort::Session { 2.0 } else { 1.0 };
-    let passed = numbers * Rate(narrowest).bytes_in(scenario.duration) / group.packet.0 as f64;
-    // One in a hundred is 600 standard deviations of a Poisson count.
-    let offered = 1.01 * packets_per_second(group) * scenario.duration.as_secs();
-    let packets = if group.traffic.is_tcp() { passed } else { offered };
-    if packets >= f64::from(u32::MAX - 1) {
-        return Err(BuildError::TooManyPackets { group: group.name.clone(), index, packets: packets as u64 });
-    }
-    Ok(())
 }

@@ -38,19 +38,6 @@ impl Default for Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// Sequence numbers have 32 bits.
-    #[error(
-        "duration: flows of group {group:?} could send {packets} packets, more than a sequence number holds (4.29e9); \
-         shorten the run or enlarge flows[{index}].packet"
-    )]
-    TooManyPackets {
-        /// Name of the group.
-        group: String,
-        /// Its index.
-        index: usize,
-        /// Packets that its narrowest link passes in the run, or that its source sends.
-        packets: u64,
-    },
     /// Flow numbers have 24 bits.
     #[error("flows: {0} flows are more than the 16777215 one run can hold")]
     TooManyFlows(u64),
