@@ -2,7 +2,9 @@
 //! has been checked when the key was read.
 
 use crate::error::breaks_line;
-use crate::{Group, HEADER, Hop, Link, PacketSpan, Pick, Rtt, Scenario, ScenarioError, Start, Stop, limits, outstanding};
+use crate::{
+    Group, HEADER, Hop, Link, PacketSpan, Pick, Rtt, Scenario, ScenarioError, Start, Stop, limits, outstanding,
+};
 use base::text::{format_rate, format_span};
 use base::{Bytes, Rate, Span, Stream, Time};
 use law::CongestionControl;

@@ -59,11 +59,7 @@ pub fn links(scenario: &Scenario, replication: u32, first: u64) -> Vec<LinkPlan>
 }
 
 /// Link `member` of table `i`; the first segment of every flow has the number `first`.
-fn plan(
-    scenario: &Scenario,
-    (replication, first): (u32, u64),
-    (i, link, member): (usize, &Link, u32),
-) -> LinkPlan {
+fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member): (usize, &Link, u32)) -> LinkPlan {
     // A link of an array is named by its array, so that another table does not move its draws.
     let array = format!("link/{}", link.name);
     let of_array = |purpose| Stream::new(scenario.seed, replication, (&array, u64::from(member)), purpose);

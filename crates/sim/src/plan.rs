@@ -3,7 +3,7 @@
 //! Both engines are given this, and nothing else; `build` makes it.
 
 use crate::places::SessionPlaces;
-use base::{PacketNumber, Bytes, Flags, Rate, Span, Stream, Time};
+use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
 use law::Control;
 use queue::{AnyQueue, Limit};
 use scenario::{HEADER, Loss};

@@ -129,8 +129,10 @@ mod tests {
     fn sizes_of_one_flow_and_of_two_are_independent() {
         let n = 400_000u32;
         let correlation = |a: &PacketSizes, b: &PacketSizes, lag: u32| {
-            let product =
-                |seq: u32| (f64::from(a.of(PacketNumber(seq))) / 1000.0 - 1.0) * (f64::from(b.of(PacketNumber(seq + lag))) / 1000.0 - 1.0);
+            let product = |seq: u32| {
+                (f64::from(a.of(PacketNumber(seq))) / 1000.0 - 1.0)
+                    * (f64::from(b.of(PacketNumber(seq + lag))) / 1000.0 - 1.0)
+            };
             (0..n).map(product).sum::<f64>() / f64::from(n)
         };
         let (a, b) = (sizes(1000, 1), sizes(1000, 2));

@@ -50,14 +50,7 @@ impl AccessPath {
 
     /// Packet `number`, handed over at `now`, in the window that ends at `until`. Returns whether it got into the network.
     #[inline]
-    pub fn send(
-        &mut self,
-        now: Time,
-        number: PacketNumber,
-        flags: Flags,
-        bucket: &mut Bucket,
-        until: Time,
-    ) -> bool {
+    pub fn send(&mut self, now: Time, number: PacketNumber, flags: Flags, bucket: &mut Bucket, until: Time) -> bool {
         match self.link.admit(now) {
             Fate::Arrives(time) => {
                 self.emit(Rec { time, tag: tag(self.id, number, flags) }, bucket, until);
@@ -169,8 +162,9 @@ mod tests {
     fn drops_count_until_the_end_of_the_run_and_are_in_flight_after_it() {
         let (mut path, mut bucket) = (path(), Bucket::default());
         bucket.begin(Time(0), Time(1000));
-        let mut sent =
-            |at: u64| (0..3).filter(|&i| path.send(Time(at), PacketNumber(i), Flags::NONE, &mut bucket, Time(1000))).count();
+        let mut sent = |at: u64| {
+            (0..3).filter(|&i| path.send(Time(at), PacketNumber(i), Flags::NONE, &mut bucket, Time(1000))).count()
+        };
         // Of three at once one is served, one waits and one has no room.
         assert_eq!([0, 50, 100].map(&mut sent), [2, 2, 2]);
         assert_eq!(path.drops, AccessDrops { since_start: 2, since_warmup: 1 });

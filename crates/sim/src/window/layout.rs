@@ -178,7 +178,10 @@ mod tests {
         // ACKs of one flow and data of the other are not alike.
         let tx = |size, micros| Tx { size, time: Span::micros(micros) };
         assert_eq!(layout.tables[0].service.of(1, base::PacketNumber(0)), tx(1000, 800));
-        assert_eq!([0, 1].map(|place| layout.tables[1].service.of(place, base::PacketNumber(0))), [tx(HEADER, 32), tx(1000, 800)]);
+        assert_eq!(
+            [0, 1].map(|place| layout.tables[1].service.of(place, base::PacketNumber(0))),
+            [tx(HEADER, 32), tx(1000, 800)]
+        );
     }
 
     #[test]

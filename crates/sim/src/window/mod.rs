@@ -297,7 +297,13 @@ impl<O: Observer> Engine<O> {
             transfers,
             sampled_at: if options.series { self.marks.samples() } else { Vec::new() },
             balance,
-            traces: self.shared.traces.into_iter().flatten().map(|trace| trace.in_order(options.first_number)).collect(),
+            traces: self
+                .shared
+                .traces
+                .into_iter()
+                .flatten()
+                .map(|trace| trace.in_order(options.first_number))
+                .collect(),
             packets,
             hash: if options.hash { hash.value() } else { 0 },
         }

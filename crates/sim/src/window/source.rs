@@ -165,7 +165,10 @@ mod tests {
         bucket.begin(ms(0), ms(500));
         source.run(&mut ring, &mut bucket, Window { horizon: ms(500), until: ms(500) }, &marks);
         for (number, time) in [(0, ms(19)), (1, ms(20)), (2, ms(999)), (3, ms(1000))] {
-            ring.push(crate::window::ring::Rec { time, tag: crate::window::ring::tag(0, PacketNumber(number), Flags::NONE) });
+            ring.push(crate::window::ring::Rec {
+                time,
+                tag: crate::window::ring::tag(0, PacketNumber(number), Flags::NONE),
+            });
         }
         assert_eq!((source.sent, source.sent_before), (100, 20));
         source.deliver(&mut ring, &marks);

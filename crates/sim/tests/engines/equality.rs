@@ -353,7 +353,9 @@ fn queues_of_hours_and_beyond_the_end_of_time() {
             .replace("1000 B", packet)
             .replace("\"8 s\"", "\"1200 s\"");
         let scenario = scenario::read(&text).expect("valid");
-        let run = |engine| simulate(&scenario, 0, Options { engine, series: true, hash: true, ..Options::default() }).expect("small");
+        let run = |engine| {
+            simulate(&scenario, 0, Options { engine, series: true, hash: true, ..Options::default() }).expect("small")
+        };
         assert_eq!(run(Engine::Window), run(Engine::Reference), "{rate}");
     }
 }

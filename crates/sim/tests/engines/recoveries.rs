@@ -14,7 +14,12 @@ fn run(recovery: &str, buffer: u32, record: &str, replication: u32) -> Outcome {
         .replace("recovery = \"sack\"", &format!("recovery = \"{recovery}\""))
         .replace("every = \"100 ms\"", record);
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-    simulate(&scenario, replication, Options { engine: Engine::Window, series: false, hash: false, ..Options::default() }).expect("small")
+    simulate(
+        &scenario,
+        replication,
+        Options { engine: Engine::Window, series: false, hash: false, ..Options::default() },
+    )
+    .expect("small")
 }
 
 /// Utilisation and timeouts of each replication.
