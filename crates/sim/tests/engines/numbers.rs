@@ -40,7 +40,7 @@ buffer = "12 packets"
 loss = {{ random = 0.01 }}
 [[links]]
 name = "back"
-rate = "60 kbit/s"
+rate = "20 kbit/s"
 delay = "5 ms"
 buffer = "4 packets"
 [[flows]]
