@@ -1,4 +1,4 @@
-//! What a packet carries between sender, router and receiver besides its sequence number, and why routers drop it.
+//! What a packet carries between sender, router and receiver, its number included, and why routers drop it.
 //!
 //! `law` and `queue` never meet: what sender and router say to each other are these bits.
 

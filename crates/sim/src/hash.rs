@@ -45,7 +45,7 @@ impl Rolling {
     #[inline]
     pub fn packet(&mut self, time: Time, flow: u32, number: PacketNumber, fate: PacketFate) {
         self.word(time.0);
-        self.word(u64::from(flow) << 34 | self.from_first(number) << 2 | fate as u64);
+        self.word(u64::from(flow) << 34 | self.since_first(number) << 2 | fate as u64);
     }
 
     /// The sender after an ACK.
@@ -62,10 +62,10 @@ impl Rolling {
     #[inline]
     pub fn delivery(&mut self, time: Time, number: PacketNumber) {
         self.word(time.0);
-        self.word(self.from_first(number));
+        self.word(self.since_first(number));
     }
 
-    fn from_first(&self, number: PacketNumber) -> u64 {
+    fn since_first(&self, number: PacketNumber) -> u64 {
         u64::from(number.after(PacketNumber::of(self.first)))
     }
 

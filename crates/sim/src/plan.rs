@@ -121,7 +121,7 @@ impl Identity {
     /// The shortest time that a transfer of `segments` can take: each on its way as soon as the one before has left the
     /// slowest link.
     pub fn ideal(&self, segments: u64) -> Span {
-        Span(self.one_way_latency.0 + (segments - 1) * self.bottleneck_tx_time.0)
+        Span((segments - 1).saturating_mul(self.bottleneck_tx_time.0).saturating_add(self.one_way_latency.0))
     }
 }
 

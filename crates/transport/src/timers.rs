@@ -45,7 +45,7 @@ impl Timers {
         if self.others.is_none() && at == Time::NEVER {
             return;
         }
-        let others = self.others.get_or_insert_with(Others::none);
+        let others = self.others.get_or_insert_with(|| Box::new(Others::NONE));
         *which(others) = at;
         self.other = others.pacing.min(others.reorder).min(others.probe);
     }
@@ -109,10 +109,7 @@ impl Timers {
 }
 
 impl Others {
-    #[cold]
-    fn none() -> Box<Self> {
-        Box::new(Self { pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER })
-    }
+    const NONE: Self = Self { pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER };
 }
 
 /// Timers of RACK that have expired.
