@@ -119,7 +119,7 @@ impl Rack {
                 self.delivered(now, seq, min_rtt);
                 seq += 1;
             }
-            self.sacked -= runs.remove_below(ack.cum) as u32;
+            self.sacked -= runs.remove_below(ack.cum);
         }
         let mut new = 0;
         for &(start, end) in ack.blocks() {

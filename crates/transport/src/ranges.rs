@@ -8,6 +8,8 @@ pub struct Ranges {
     /// The runs from `head` on; those before it are gone.
     runs: Vec<(u64, u64)>,
     head: u32,
+    /// Numbers in them.
+    count: u32,
 }
 
 /// Room for so many runs is kept when a set falls empty.
@@ -19,6 +21,13 @@ impl Ranges {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
+    }
+
+    /// How many numbers it holds.
+    #[inline]
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
     }
 
     /// The runs, lowest first.
@@ -64,6 +73,7 @@ impl Ranges {
             // It touches the top run and does not begin below it: nothing else changes.
             Some(top) if start >= top.0 => {
                 if end > top.1 {
+                    self.count += (end - top.1) as u32;
                     on_new(top.1, end);
                     top.1 = end;
                 }
@@ -72,6 +82,7 @@ impl Ranges {
             Some(_) => return self.insert_below(start, end, on_new),
             None => {}
         }
+        self.count += (end - start) as u32;
         on_new(start, end);
         self.runs.push((start, end));
         (start, end)
@@ -85,6 +96,7 @@ impl Ranges {
             && s <= end
         {
             if covered < s {
+                self.count += (s - covered) as u32;
                 on_new(covered, s);
             }
             covered = covered.max(e);
@@ -93,6 +105,7 @@ impl Ranges {
             merged += 1;
         }
         if covered < end {
+            self.count += (end - covered) as u32;
             on_new(covered, end);
         }
         if merged == 0 {
@@ -107,17 +120,17 @@ impl Ranges {
     }
 
     /// Removes everything below `seq` and returns how many numbers that were.
-    pub fn remove_below(&mut self, seq: u64) -> u64 {
+    pub fn remove_below(&mut self, seq: u64) -> u32 {
         let mut removed = 0;
         while let Some(run) = self.runs.get_mut(self.head as usize)
             && run.0 < seq
         {
             if run.1 > seq {
-                removed += seq - run.0;
+                removed += (seq - run.0) as u32;
                 run.0 = seq;
                 break;
             }
-            removed += run.1 - run.0;
+            removed += (run.1 - run.0) as u32;
             self.head += 1;
         }
         if self.head as usize == self.runs.len() {
@@ -128,6 +141,7 @@ impl Ranges {
             self.runs.drain(..self.head as usize);
             self.head = 0;
         }
+        self.count -= removed;
         removed
     }
 }
@@ -159,6 +173,7 @@ mod tests {
                 }
                 let listed: BTreeSet<u64> = ranges.runs().iter().flat_map(|&(s, e)| s..e).collect();
                 prop_assert_eq!(&listed, &set);
+                prop_assert_eq!(ranges.count() as usize, set.len());
                 prop_assert!(ranges.runs().windows(2).all(|pair| pair[0].1 < pair[1].0));
                 for x in 0..75 {
                     prop_assert_eq!(ranges.find(x).is_some(), set.contains(&x));

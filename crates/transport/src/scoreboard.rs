@@ -14,9 +14,8 @@ pub const DUP_THRESH: u32 = 3;
 /// The scoreboard of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    runs: Ranges,
     /// SACKed segments above `una`.
-    sacked: u32,
+    runs: Ranges,
     /// Every hole below this is lost; never moves down.
     edge: u64,
     /// SACKed segments below `edge`.
@@ -45,21 +44,20 @@ impl Scoreboard {
     }
 
     fn add_blocks(&mut self, ack: &Ack, mut on_new: impl FnMut(u64, u64)) -> u32 {
-        let (mut new, mut below_edge, mut filled) = (0, 0, 0);
+        let (before, mut below_edge, mut filled) = (self.runs.count(), 0, 0);
         let (edge, rexmitted) = (self.edge, self.rexmitted);
         for &(start, end) in ack.blocks() {
             // Blocks at or below `cum` are a duplicate's (RFC 2883); they say nothing new.
             if end > ack.cum {
                 self.runs.insert(start.max(ack.cum), end, |s, e| {
-                    new += (e - s) as u32;
                     on_new(s, e);
                     below_edge += e.min(edge).saturating_sub(s) as u32;
                     filled += e.min(rexmitted).saturating_sub(s) as u32;
                 });
             }
         }
+        let new = self.runs.count() - before;
         if new > 0 {
-            self.sacked += new;
             self.sacked_below_edge += below_edge;
             self.rexmits_out -= filled;
             self.raise_edge();
@@ -70,7 +68,7 @@ impl Scoreboard {
     /// `una` moves up.
     #[inline]
     fn advance(&mut self, una: u64, cum: u64) {
-        if self.sacked == 0 && self.edge <= una && self.rexmitted <= una {
+        if self.runs.is_empty() && self.edge <= una && self.rexmitted <= una {
             (self.edge, self.rexmitted) = (cum, cum);
         } else {
             self.advance_over(una, cum);
@@ -81,12 +79,11 @@ impl Scoreboard {
     fn advance_over(&mut self, una: u64, cum: u64) {
         let high = cum.min(self.rexmitted);
         // Of the holes below `rexmitted`, those below `cum` are filled: all numbers there less those SACKed.
-        let popped_low = if high > una { self.runs.remove_below(high) as u32 } else { 0 };
+        let popped_low = if high > una { self.runs.remove_below(high) } else { 0 };
         if high > una {
             self.rexmits_out -= (high - una) as u32 - popped_low;
         }
-        let popped = popped_low + self.runs.remove_below(cum) as u32;
-        self.sacked -= popped;
+        let popped = popped_low + self.runs.remove_below(cum);
         if cum >= self.edge {
             self.edge = cum;
             self.sacked_below_edge = 0;
@@ -100,7 +97,7 @@ impl Scoreboard {
     }
 
     fn raise_edge(&mut self) {
-        if self.sacked < DUP_THRESH {
+        if self.sacked() < DUP_THRESH {
             return;
         }
         let mut left = u64::from(DUP_THRESH);
@@ -109,7 +106,7 @@ impl Scoreboard {
                 let edge = end - left;
                 if edge > self.edge {
                     self.edge = edge;
-                    self.sacked_below_edge = self.sacked - DUP_THRESH;
+                    self.sacked_below_edge = self.sacked() - DUP_THRESH;
                 }
                 return;
             }
@@ -120,13 +117,13 @@ impl Scoreboard {
     /// SACKed segments above `una`.
     #[must_use]
     pub fn sacked(&self) -> u32 {
-        self.sacked
+        self.runs.count()
     }
 
     /// Whether nothing above `una` is SACKed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.sacked == 0
+        self.runs.is_empty()
     }
 
     /// Whether the hole at `seq` counts as lost.
@@ -138,7 +135,7 @@ impl Scoreboard {
     /// `SetPipe`: segments in the network, of those in [una, nxt).
     #[must_use]
     pub fn pipe(&self, una: u64, nxt: u64) -> u32 {
-        let holes = (nxt - una) as u32 - self.sacked;
+        let holes = (nxt - una) as u32 - self.sacked();
         holes - self.lost(una) + self.rexmits_out
     }
 
@@ -179,7 +176,7 @@ impl Scoreboard {
     /// The timer expired: every hole below `nxt` is lost, whatever was retransmitted before.
     pub fn all_lost(&mut self, una: u64, nxt: u64) {
         self.edge = nxt;
-        self.sacked_below_edge = self.sacked;
+        self.sacked_below_edge = self.sacked();
         self.begin_recovery(una);
     }
 

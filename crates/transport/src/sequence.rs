@@ -20,12 +20,10 @@ pub const MAX_OUTSTANDING: u32 = (1 << 31) - 1;
 #[derive(Clone, Debug)]
 pub struct SequenceSpace {
     una: u64,
+    nxt: u64,
+    high: u64,
     data_end: u64,
     base: u64,
-    /// From `una` to `nxt`.
-    outstanding: u32,
-    /// From `una` to `high`.
-    sent: u32,
     marks: Marks,
 }
 
@@ -34,14 +32,14 @@ impl SequenceSpace {
     #[must_use]
     pub fn new(first: u64, segments: u64) -> Self {
         let data_end = first.saturating_add(segments).min(NO_END);
-        Self { una: first, data_end, base: first, outstanding: 0, sent: 0, marks: Marks::new(first) }
+        Self { una: first, nxt: first, high: first, data_end, base: first, marks: Marks::new(first) }
     }
 
     /// Another transfer of `segments`, with numbers after all of `last`. They leave one out, so that an ACK of the old
     /// connection acknowledges nothing of the new one.
     #[must_use]
     pub fn after(last: &Self, segments: u64) -> Self {
-        Self::new(if last.high() == last.base { last.base } else { last.high() + 1 }, segments)
+        Self::new(if last.high == last.base { last.base } else { last.high + 1 }, segments)
     }
 
     /// First segment not acknowledged.
@@ -55,14 +53,14 @@ impl SequenceSpace {
     #[inline]
     #[must_use]
     pub fn nxt(&self) -> u64 {
-        self.una + u64::from(self.outstanding)
+        self.nxt
     }
 
     /// One past the highest segment ever sent; above `nxt` only when going back.
     #[inline]
     #[must_use]
     pub fn high(&self) -> u64 {
-        self.una + u64::from(self.sent)
+        self.high
     }
 
     /// One past the last segment that the application offers.
@@ -83,7 +81,7 @@ impl SequenceSpace {
     #[inline]
     #[must_use]
     pub fn outstanding(&self) -> u32 {
-        self.outstanding
+        (self.nxt - self.una) as u32
     }
 
     /// Segments acknowledged in this transfer.
@@ -97,51 +95,48 @@ impl SequenceSpace {
     #[inline]
     #[must_use]
     pub fn unsent(&self) -> u64 {
-        self.data_end - self.nxt()
+        self.data_end - self.nxt
     }
 
     /// Whether the sender has gone back and not yet sent everything again.
     #[inline]
     #[must_use]
     pub fn is_going_back(&self) -> bool {
-        self.outstanding != self.sent
+        self.nxt != self.high
     }
 
     /// Whether an ACK of everything below `cum` can be one of this transfer.
     #[inline]
     #[must_use]
     pub fn accepts(&self, cum: u64) -> bool {
-        self.una <= cum && cum <= self.high()
+        self.una <= cum && cum <= self.high
     }
 
     /// Everything below `cum` is acknowledged.
     #[inline]
     pub fn acknowledge(&mut self, cum: u64) {
         debug_assert!(self.accepts(cum));
-        let acked = (cum - self.una) as u32;
         self.una = cum;
-        self.outstanding = self.outstanding.saturating_sub(acked);
-        self.sent -= acked;
+        self.nxt = self.nxt.max(cum);
     }
 
     /// The next segment is about to leave: [`Self::on_transmit`] follows.
     #[inline]
     pub fn take_next(&mut self) -> u64 {
-        debug_assert!(self.nxt() < self.data_end);
-        self.outstanding += 1;
-        self.nxt() - 1
+        debug_assert!(self.nxt < self.data_end);
+        self.nxt += 1;
+        self.nxt - 1
     }
 
     /// `seq` leaves; returns whether it is a retransmission.
     #[inline]
     pub fn on_transmit(&mut self, seq: u64) -> bool {
-        debug_assert!(self.una <= seq && seq <= self.high());
-        let at = (seq - self.una) as u32;
-        let again = at < self.sent;
+        debug_assert!(self.una <= seq && seq <= self.high);
+        let again = seq < self.high;
         if again {
             self.mark(Mark::Resent);
         } else {
-            self.sent = at + 1;
+            self.high = seq + 1;
         }
         again
     }
@@ -149,10 +144,8 @@ impl SequenceSpace {
     /// The first segment outstanding is acknowledged.
     #[inline]
     pub fn acknowledge_one(&mut self) {
-        debug_assert!(self.outstanding > 0);
+        debug_assert!(self.una < self.nxt);
         self.una += 1;
-        self.outstanding -= 1;
-        self.sent -= 1;
     }
 
     /// One past the last segment that a window of so many lets leave.
@@ -165,27 +158,29 @@ impl SequenceSpace {
     /// The next segment leaves for the first time.
     #[inline]
     pub fn send_new(&mut self) -> u64 {
-        debug_assert!(!self.is_going_back() && self.nxt() < self.data_end);
-        self.outstanding += 1;
-        self.sent = self.outstanding;
-        self.nxt() - 1
+        debug_assert!(!self.is_going_back() && self.nxt < self.data_end);
+        self.nxt += 1;
+        self.high = self.nxt;
+        self.nxt - 1
     }
 
     /// `acks` ACKs for the next segment each, every one of which released one new segment.
     #[inline]
     pub fn slide(&mut self, acks: u32) {
-        debug_assert!(!self.is_going_back() && acks <= self.outstanding && u64::from(acks) <= self.unsent());
+        debug_assert!(!self.is_going_back() && acks <= self.outstanding() && u64::from(acks) <= self.unsent());
         self.una += u64::from(acks);
+        self.nxt += u64::from(acks);
+        self.high = self.nxt;
     }
 
     /// Everything outstanding is to be sent again, in order.
     pub fn go_back(&mut self) {
-        self.outstanding = 0;
+        self.nxt = self.una;
     }
 
     /// The application offers nothing more than what was sent.
     pub fn stop(&mut self) {
-        self.data_end = self.data_end.min(self.high());
+        self.data_end = self.data_end.min(self.high);
     }
 
     /// Whether everything between sender and receiver was sent once, in order: a segment sent after the last
@@ -235,7 +230,7 @@ impl SequenceSpace {
     }
 
     fn mark(&mut self, mark: Mark) {
-        self.marks.put(mark, self.una, self.high());
+        self.marks.put(mark, self.una, self.high);
     }
 }
 
@@ -428,7 +423,7 @@ mod tests {
             seq.begin_recovery();
             assert_eq!([seq.on_timeout(), seq.on_timeout()], [true, false]);
             seq.mark_echo();
-            let high = seq.high();
+            let high = seq.high;
             let seen = |seq: &SequenceSpace| {
                 [seq.is_pristine(), seq.is_recovered(), seq.is_past_recovery(), seq.is_past_echo()]
             };
@@ -438,7 +433,8 @@ mod tests {
             assert_eq!(seen(&seq), [false, true, false, false]);
             for _ in 0..3 {
                 // As runs of ACKs do it, where nothing looks at the marks.
-                seq.una += 1 << 31;
+                let passed = 1 << 31;
+                (seq.una, seq.nxt, seq.high) = (seq.una + passed, seq.nxt + passed, seq.high + passed);
                 assert_eq!(seen(&seq), [true; 4]);
             }
             assert_eq!(seq.una(), high + (3 << 31));

@@ -74,7 +74,7 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
 }
 
 /// What happens next at the sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Record,
     DelayedAck,
@@ -253,14 +253,22 @@ impl<O: Observer> TcpFlow<O> {
     }
 
     /// Time and kind of what happens next; ACKs before timers at the same instant.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "in the loop over all that happens at a sender")]
     fn next(&self, ring: &Ring) -> (Time, Next) {
-        let record = ring.peek().map_or(Time::NEVER, |rec| rec.time);
-        let mut next = (record, Next::Record);
+        let mut next = (ring.peek().map_or(Time::NEVER, |rec| rec.time), Next::Record);
+        let mut or = |at: Time, what: Next| {
+            if at < next.0 {
+                next = (at, what);
+            }
+        };
         if self.folded {
-            let delayed = self.plan.receiver.deadline().saturating_add(self.plan.party.return_delay);
-            next = next.min((delayed, Next::DelayedAck));
+            or(self.plan.receiver.deadline().saturating_add(self.plan.party.return_delay), Next::DelayedAck);
         }
-        next.min((self.plan.sender.deadline(), Next::Timer)).min((self.start, Next::Start)).min((self.stop, Next::Stop))
+        or(self.plan.sender.deadline(), Next::Timer);
+        or(self.start, Next::Start);
+        or(self.stop, Next::Stop);
+        next
     }
 
     /// The ACK that arrived through the return links; those before it were lost there.
