@@ -60,7 +60,9 @@ def crates() -> Path:
     options = folder / "crates/transport/src/options.rs"
     last = re.findall(r"(?m)^    pub struct Options \{\n(?:        .*\n)+", options.read_text(encoding="utf-8"))[0]
     replace(options, last, last + key)
-    replace(folder / "crates/transport/src/connection.rs", "options.receive_window.unwrap_or(u32::MAX)", use.rstrip())
+    replace(
+        folder / "crates/transport/src/connection.rs", "options.receive_window.unwrap_or(MAX_OUTSTANDING)", use.rstrip()
+    )
     for test, more in (("transport/tests/sender.rs", transport), ("scenario/tests/scenario_files.rs", scenario)):
         path = folder / "crates" / test
         write(path, path.read_text(encoding="utf-8") + more)

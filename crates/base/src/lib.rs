@@ -23,7 +23,7 @@ pub use amount::{Amount, Auto};
 pub use keys::Key;
 pub use monitor::RunMonitor;
 pub use need::Need;
-pub use packet::{Cause, Flags, Header};
+pub use packet::{Cause, Flags, Header, PacketNumber};
 pub use param::{Card, Param, ParamError, Value};
 pub use pareto::ParetoQuantiles;
 pub use quantity::Quantity;

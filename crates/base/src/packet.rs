@@ -1,4 +1,4 @@
-//! What a packet carries between sender, router and receiver besides its sequence number, and why routers drop it.
+//! What a packet carries between sender, router and receiver, its number included, and why routers drop it.
 //!
 //! `law` and `queue` never meet: what sender and router say to each other are these bits.
 
@@ -37,6 +37,43 @@ impl Flags {
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+}
+
+/// The number that a packet carries: the low 32 bits of one that counts further. It has no order of its own; what it stands
+/// for ([`Self::near`]) has.
+///
+/// Source: RFC 9293, Section 3.4 (numbers modulo 2^32); RFC 3550, Appendix A.1 (extended sequence numbers).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketNumber(pub u32);
+
+impl PacketNumber {
+    /// Of what is counted by `count`.
+    #[inline]
+    #[must_use]
+    pub const fn of(count: u64) -> Self {
+        Self(count as u32)
+    }
+
+    /// The count with these low bits that is nearest to `known`: less than 2^31 away from it.
+    #[inline]
+    #[must_use]
+    pub const fn near(self, known: u64) -> u64 {
+        known.wrapping_add_signed(self.0.wrapping_sub(known as u32).cast_signed() as i64)
+    }
+
+    /// How many numbers lie between `first` and this one, which is not before it.
+    #[inline]
+    #[must_use]
+    pub const fn after(self, first: Self) -> u32 {
+        self.0.wrapping_sub(first.0)
+    }
+
+    /// The number `n` later.
+    #[inline]
+    #[must_use]
+    pub const fn plus(self, n: u32) -> Self {
+        Self(self.0.wrapping_add(n))
     }
 }
 
@@ -87,4 +124,27 @@ pub enum Cause {
     Sojourn,
     /// The scenario asked for this loss (`loss = {…}` of a link).
     Injected,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_for_the_nearest_count() {
+        let half = 1_u64 << 31;
+        for known in [half, (1 << 32) - 1, 1 << 32, (5 << 32) + 7, (7 << 32) + half] {
+            for away in [0, 1, 1000, half - 1] {
+                for count in [known + away, known - away] {
+                    assert_eq!(PacketNumber::of(count).near(known), count, "{known} {away}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn distances_do_not_end_where_32_bits_do() {
+        let last = PacketNumber(u32::MAX);
+        assert_eq!((last.plus(3), last.plus(3).after(last)), (PacketNumber(2), 3));
+    }
 }

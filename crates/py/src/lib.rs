@@ -147,7 +147,7 @@ mod _native {
         };
         let outcome = interruptible(py, monitor, |monitor| {
             let scenario = scenario::from_canonical(canonical).map_err(from_scenario)?;
-            let options = sim::Options { engine, series, hash };
+            let options = sim::Options { engine, series, hash, ..Default::default() };
             sim::simulate_monitored(&scenario, replication, options, monitor).map_err(from_build)
         })??;
         columns::outcome(py, outcome.expect("a stopped run has raised"))

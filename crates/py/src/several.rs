@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
     ) -> Option<(Result<Outcome, String>, f64)> {
         let begun = Instant::now();
         let outcome = self.read(canonical).and_then(|scenario| {
-            let options = Options { engine: Engine::Window, series, hash: false };
+            let options = Options { engine: Engine::Window, series, hash: false, ..Options::default() };
             sim::simulate_monitored(scenario, replication, options, monitor).map_err(|error| error.to_string())
         });
         Some((outcome.transpose()?, begun.elapsed().as_secs_f64()))

@@ -2,7 +2,9 @@
 //! has been checked when the key was read.
 
 use crate::error::breaks_line;
-use crate::{Group, HEADER, Hop, Link, PacketSpan, Pick, Rtt, Scenario, ScenarioError, Start, Stop, limits};
+use crate::{
+    Group, HEADER, Hop, Link, PacketSpan, Pick, Rtt, Scenario, ScenarioError, Start, Stop, limits, outstanding,
+};
 use base::text::{format_rate, format_span};
 use base::{Bytes, Rate, Span, Stream, Time};
 use law::CongestionControl;
@@ -95,7 +97,8 @@ fn group(place: &str, group: &Group, scenario: &Scenario) -> Checked {
         return refuse(at("recovery"), format!("{law} needs selective acknowledgements; use sack, prr or rack"));
     }
     life(place, group, scenario)?;
-    traffic(place, group, scenario)
+    traffic(place, group, scenario)?;
+    outstanding::check(place, group, scenario)
 }
 
 fn path(place: &str, group: &Group, all: &[Link]) -> Checked {

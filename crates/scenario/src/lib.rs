@@ -18,6 +18,7 @@ mod limits;
 mod links;
 mod names;
 mod node;
+mod outstanding;
 mod parameters;
 mod read;
 mod record;

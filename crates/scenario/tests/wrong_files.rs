@@ -492,7 +492,7 @@ fn senders() {
 ! flows[0].traffic.kind: missing; write for example kind = "bulk"
 - size = "10 MB"
 + size = "0 B"
-! flows[0].traffic.size: must be 1 to 2147483647 segments
+! flows[0].traffic.size: must be at least 1 B
 + size = 10
 ! flows[0].traffic.size: must be a size such as "10 MB"
 + size = "10"

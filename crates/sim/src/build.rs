@@ -8,18 +8,18 @@ use crate::plan::{
     FlowControl, FlowPlan, FlowSender, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
 };
 use crate::{BuildError, sizes};
-use base::{Rate, Span, Stream, Time};
+use base::{PacketNumber, Span, Stream, Time};
 use law::CongestionControl;
 use scenario::{Group, Scenario};
 use std::sync::Arc;
 use traffic::{Offer, Sort};
-use transport::{Receiver, Sender};
+use transport::{NO_END, Receiver, Sender};
 
 /// A flow number has 24 bits: eight bits beside it in a record are for flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
 
 /// Draws what is random and lays out the rest.
-pub fn network(scenario: &Scenario, replication: u32) -> Result<Network, BuildError> {
+pub fn network(scenario: &Scenario, replication: u32, first: u64) -> Result<Network, BuildError> {
     let total: u64 = scenario.groups.iter().map(|g| u64::from(g.count) * u64::from(g.traffic.places())).sum();
     if total > MAX_FLOWS {
         return Err(BuildError::TooManyFlows(total));
@@ -29,7 +29,7 @@ pub fn network(scenario: &Scenario, replication: u32) -> Result<Network, BuildEr
     }
     let expanded = Expanded::new(&scenario.links);
     let network = Network {
-        links: draw::links(scenario, replication),
+        links: draw::links(scenario, replication, first),
         tables: expanded.counts(),
         identities: Vec::with_capacity(scenario.flows() as usize),
         flows: Vec::with_capacity(total as usize),
@@ -40,9 +40,8 @@ pub fn network(scenario: &Scenario, replication: u32) -> Result<Network, BuildEr
             every: scenario.record.every,
         },
     };
-    let mut builder = Builder { scenario, replication, expanded, network };
+    let mut builder = Builder { scenario, replication, first, expanded, network };
     for (g, group) in scenario.groups.iter().enumerate() {
-        check_sequence_numbers(scenario, g, group)?;
         let draws = Draws::new(group);
         for i in 0..group.count {
             builder.add(g, i, &draws);
@@ -54,6 +53,8 @@ pub fn network(scenario: &Scenario, replication: u32) -> Result<Network, BuildEr
 struct Builder<'a> {
     scenario: &'a Scenario,
     replication: u32,
+    /// The number of the first segment or datagram of every flow.
+    first: u64,
     expanded: Expanded,
     network: Network,
 }
@@ -61,7 +62,8 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// Flow `i` of group `g`.
     fn add(&mut self, g: usize, i: u32, draws: &Draws<'_>) {
-        let Self { scenario, replication, expanded, network } = self;
+        let Self { scenario, replication, first, expanded, network } = self;
+        let first = *first;
         let group = &scenario.groups[g];
         // A flow is named by group and position, so that another group does not move its draws.
         let name = format!("flow/{}", group.name);
@@ -99,7 +101,7 @@ impl Builder<'_> {
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
                 finite = segments;
-                let plan = tcp(group, party(0, start, stop), segments.unwrap_or(u32::MAX - 1));
+                let plan = tcp(group, party(0, start, stop), first, segments.unwrap_or(NO_END));
                 network.flows.push(FlowPlan::Tcp(Box::new(plan)));
             }
             Offer::Session(session) => {
@@ -109,7 +111,7 @@ impl Builder<'_> {
                 let template = Arc::new(new_sender(group, 0));
                 for place in 0..place_count {
                     // The session says when each place starts, and when it stops.
-                    let plan = tcp(group, party(place, Time::NEVER, Time::NEVER), 0);
+                    let plan = tcp(group, party(place, Time::NEVER, Time::NEVER), first, 0);
                     let plan = TcpPlan { template: Some(Arc::clone(&template)), ..plan };
                     network.flows.push(FlowPlan::Tcp(Box::new(plan)));
                 }
@@ -117,7 +119,8 @@ impl Builder<'_> {
             Offer::Datagrams(source) => {
                 let mean_gap = 1e12 / packets_per_second(group);
                 let sizes = group.traffic.size().sizes(group.packet, || stream("size").next_u64());
-                let plan = SourcePlan { party: party(0, start, stop), source, sizes, mean_gap };
+                let sizes = sizes.map(|sizes| sizes.beginning_at(PacketNumber::of(first)));
+                let plan = SourcePlan { party: party(0, start, stop), source, first, sizes, mean_gap };
                 network.flows.push(FlowPlan::Datagrams(Box::new(plan)));
             }
         }
@@ -142,12 +145,13 @@ fn new_control(group: &Group) -> FlowControl {
     control.expect("checked when the scenario was read")
 }
 
-fn new_sender(group: &Group, data_end: u32) -> FlowSender {
-    Sender::new(new_control(group), group.recovery, &group.tcp, data_end)
+fn new_sender(group: &Group, segments: u64) -> FlowSender {
+    Sender::new(new_control(group), group.recovery, &group.tcp, segments)
 }
 
-fn tcp(group: &Group, party: Party, data_end: u32) -> TcpPlan {
-    let sender = new_sender(group, data_end);
+fn tcp(group: &Group, party: Party, first: u64, segments: u64) -> TcpPlan {
+    let sender = new_sender(group, segments).beginning_at(first);
+    let data_end = sender.data_end();
     let needs = sender.control().needs();
     let blocks = match (group.recovery.selective(), group.back.is_empty()) {
         (true, true) => 1,
@@ -155,6 +159,7 @@ fn tcp(group: &Group, party: Party, data_end: u32) -> TcpPlan {
         _ => 0,
     };
     let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks).until(data_end);
+    let receiver = receiver.beginning_at(first);
     TcpPlan {
         party,
         data_end,
@@ -169,19 +174,4 @@ fn tcp(group: &Group, party: Party, data_end: u32) -> TcpPlan {
 /// Packets that a flow of `group` sends in a second: datagrams in the mean while they send most, TCP at most.
 fn packets_per_second(group: &Group) -> f64 {
     group.traffic.peak().map_or(f64::INFINITY, |rate| rate.bytes_in(Span::secs(1)) / group.packet.0 as f64)
-}
-
-/// Sequence numbers have 32 bits: TCP sends at most what its narrowest link passes, datagrams what their source gives.
-fn check_sequence_numbers(scenario: &Scenario, index: usize, group: &Group) -> Result<(), BuildError> {
-    let narrowest = group.path.iter().map(|hop| scenario.links[hop.link].rate.max().0).min().unwrap_or(0);
-    // Each transfer of a session leaves one number out, and may be of one segment.
-    let numbers = if group.traffic.sort() == Sort::Session { 2.0 } else { 1.0 };
-    let passed = numbers * Rate(narrowest).bytes_in(scenario.duration) / group.packet.0 as f64;
-    // One in a hundred is 600 standard deviations of a Poisson count.
-    let offered = 1.01 * packets_per_second(group) * scenario.duration.as_secs();
-    let packets = if group.traffic.is_tcp() { passed } else { offered };
-    if packets >= f64::from(u32::MAX - 1) {
-        return Err(BuildError::TooManyPackets { group: group.name.clone(), index, packets: packets as u64 });
-    }
-    Ok(())
 }

@@ -52,14 +52,14 @@ impl Expanded {
 }
 
 /// The links of `scenario`, each with its discipline ready.
-pub fn links(scenario: &Scenario, replication: u32) -> Vec<LinkPlan> {
+pub fn links(scenario: &Scenario, replication: u32, first: u64) -> Vec<LinkPlan> {
     let tables = scenario.links.iter().enumerate();
     let all = tables.flat_map(|(i, link)| (0..link.count).map(move |member| (i, link, member)));
-    all.map(|(i, link, member)| plan(scenario, replication, i, link, member)).collect()
+    all.map(|(i, link, member)| plan(scenario, (replication, first), (i, link, member))).collect()
 }
 
-/// Link `member` of table `i`.
-fn plan(scenario: &Scenario, replication: u32, i: usize, link: &Link, member: u32) -> LinkPlan {
+/// Link `member` of table `i`; the first segment of every flow has the number `first`.
+fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member): (usize, &Link, u32)) -> LinkPlan {
     // A link of an array is named by its array, so that another table does not move its draws.
     let array = format!("link/{}", link.name);
     let of_array = |purpose| Stream::new(scenario.seed, replication, (&array, u64::from(member)), purpose);
@@ -76,15 +76,16 @@ fn plan(scenario: &Scenario, replication: u32, i: usize, link: &Link, member: u3
         queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
         limit: link.buffer,
         loss: link.loss.map(|loss| InjectedLoss { loss, stream: stream("loss") }),
-        probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }),
+        probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }, first),
     }
 }
 
 /// What the scenario wants measured at one link.
-fn probe(scenario: &Scenario, link: Hop) -> ProbePlan {
+fn probe(scenario: &Scenario, link: Hop, first: u64) -> ProbePlan {
     let mut packets: Vec<_> = scenario.record.packets.iter().filter(|span| span.link == link).collect();
     packets.sort_unstable_by_key(|span| span.from);
     ProbePlan {
+        first,
         gap: scenario.mean_rtt(link.link).unwrap_or(Span::ZERO),
         delays: scenario.record.delays,
         packets: packets.iter().map(|span| Time::ZERO + span.from..Time::ZERO + span.to).collect(),

@@ -3,7 +3,7 @@
 //!
 //! Not cryptographic: a multiply and a rotation per word, enough that two runs with one different event differ.
 
-use base::Time;
+use base::{PacketNumber, Time};
 use law::CongestionControl;
 use transport::Sender;
 
@@ -17,38 +17,56 @@ pub enum PacketFate {
     ChangedLater = 3,
 }
 
-/// A rolling hash.
+/// A rolling hash. Numbers of packets and segments count from the first of each flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rolling(pub u64);
+pub struct Rolling {
+    value: u64,
+    first: u64,
+}
 
 impl Rolling {
+    /// Of nothing yet; the first segment of each flow has this number.
+    pub fn new(first: u64) -> Self {
+        Self { value: 0, first }
+    }
+
+    /// What was taken in until now.
+    pub fn value(&self) -> u64 {
+        self.value
+    }
+
     /// Takes in one word.
     #[inline]
     pub fn word(&mut self, x: u64) {
-        self.0 = (self.0 ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        self.value = (self.value ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
 
     /// A packet at a link, and what became of it.
     #[inline]
-    pub fn packet(&mut self, time: Time, flow: u32, seq: u32, fate: PacketFate) {
+    pub fn packet(&mut self, time: Time, flow: u32, number: PacketNumber, fate: PacketFate) {
         self.word(time.0);
-        self.word(u64::from(flow) << 34 | u64::from(seq) << 2 | fate as u64);
+        self.word(u64::from(flow) << 34 | self.since_first(number) << 2 | fate as u64);
     }
 
     /// The sender after an ACK.
     #[inline]
-    pub fn ack(&mut self, time: Time, cwnd: f64, una: u32, nxt: u32, in_flight: u32) {
+    pub fn ack(&mut self, time: Time, cwnd: f64, una: u64, nxt: u64, in_flight: u32) {
         self.word(time.0);
         self.word(cwnd.to_bits());
-        self.word(u64::from(una) << 32 | u64::from(nxt));
+        // Both whole: what one has above 32 bits does not hide behind the other.
+        self.word((una - self.first).rotate_left(32) ^ (nxt - self.first));
         self.word(u64::from(in_flight));
     }
 
     /// A datagram at its receiver.
     #[inline]
-    pub fn delivery(&mut self, time: Time, seq: u32) {
+    pub fn delivery(&mut self, time: Time, number: PacketNumber) {
         self.word(time.0);
-        self.word(u64::from(seq));
+        self.word(self.since_first(number));
+    }
+
+    fn since_first(&self, number: PacketNumber) -> u64 {
+        u64::from(number.after(PacketNumber::of(self.first)))
     }
 
     /// The sender as it is now.

@@ -1,7 +1,7 @@
 //! What a discipline reports during one call: drops and marks, of the packet that arrived and of others.
 
 use crate::hash::{PacketFate, Rolling};
-use base::{Cause, Flags, Time};
+use base::{Cause, Flags, PacketNumber, Time};
 use queue::{Fates, Packet};
 
 /// Drops and marks of one call.
@@ -40,10 +40,10 @@ impl Ledger {
                 (false, true) => PacketFate::Marked,
                 (false, false) => PacketFate::Accepted,
             };
-            hash.packet(now, arrival.flow, arrival.token, fate);
+            hash.packet(now, arrival.flow, PacketNumber(arrival.token), fate);
         }
         for (packet, _) in self.dropped.iter().chain(&self.marked).filter(|(packet, _)| !is_arrival(packet)) {
-            hash.packet(now, packet.flow, packet.token, PacketFate::ChangedLater);
+            hash.packet(now, packet.flow, PacketNumber(packet.token), PacketFate::ChangedLater);
         }
     }
 }

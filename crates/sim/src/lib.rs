@@ -70,7 +70,7 @@ pub fn simulate_monitored(
     options: Options,
     monitor: &RunMonitor,
 ) -> Result<Option<Outcome>, BuildError> {
-    let network = build::network(scenario, replication)?;
+    let network = build::network(scenario, replication, options.first_number)?;
     let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
     let tables = network.tables.clone();
     let owners: Vec<u32> = network.flows.iter().map(|flow| flow.party().flow).collect();

@@ -39,7 +39,7 @@ pub fn link_outcome(
     backlog_max: u32,
     probe: Probe,
 ) -> (LinkOutcome, Option<PacketTrace>) {
-    let Probe { samples, losses, tracer } = probe;
+    let Probe { samples, losses, tracer, .. } = probe;
     let series = samples.series.unwrap_or_default();
     let (packets, delay_histogram) = tracer.map_or_else(Default::default, |tracer| tracer.finish(index as u32));
     let span = marks.end - marks.warmup;
@@ -84,9 +84,9 @@ pub struct FlowMeter {
     at_warmup: Counters,
     next_at_warmup: u64,
     cwnd_sum: f64,
-    cwnd_count: u32,
+    cwnd_count: u64,
     srtt_sum: f64,
-    srtt_count: u32,
+    srtt_count: u64,
     series: Option<Box<FlowSeries>>,
     pub finished: Option<Time>,
     /// Wire bytes delivered since the warm-up, where packets are not all alike.
@@ -165,13 +165,13 @@ impl FlowMeter {
     }
 
     /// The receiver at the warm-up.
-    pub fn receiver_warm(&mut self, delivered: u32) {
-        self.next_at_warmup = u64::from(delivered);
+    pub fn receiver_warm(&mut self, delivered: u64) {
+        self.next_at_warmup = delivered;
     }
 
     /// A segment was delivered at `at`; records the end of a finite transfer.
     #[inline]
-    pub fn delivered(&mut self, at: Time, receiver: &Receiver, data_end: u32) {
+    pub fn delivered(&mut self, at: Time, receiver: &Receiver, data_end: u64) {
         if receiver.next() == data_end && self.finished.is_none() {
             self.finished = Some(at);
         }
@@ -182,7 +182,7 @@ impl Tally {
     /// The result of flow `who`.
     pub fn outcome(self, who: &Identity, marks: &Marks) -> FlowOutcome {
         let Self { meter, counters, delivered, dropped } = self;
-        let mean = |sum: f64, count: u32| (count > 0).then(|| sum / f64::from(count));
+        let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
         let span = (marks.end - marks.warmup).as_secs();
         let before = meter.at_warmup;
         let alike = (delivered - meter.next_at_warmup) as f64 * f64::from(who.packet);

@@ -4,18 +4,19 @@
 use crate::hash::{PacketFate, Rolling};
 use crate::ledger::Ledger;
 use crate::probe::PacketTracer;
-use base::Time;
+use base::{PacketNumber, Time};
 use law::CongestionControl;
 use queue::Packet;
 use transport::Sender;
 
 /// Observes one link, or one sender and its receiver.
-pub trait Observer: std::fmt::Debug + Default {
+pub trait Observer: std::fmt::Debug {
     /// Whether it looks at single packets and ACKs; if not, the engine does not even prepare what it would show.
     const ACTIVE: bool;
 
-    /// The observer of a link; packets are recorded by `tracer`, if there is one.
-    fn of_link(tracer: Option<Box<PacketTracer>>) -> Self;
+    /// The observer of a link, or of a sender and its receiver; the first segment of each flow has the number `first`, and
+    /// packets are recorded by `tracer`, if there is one.
+    fn new(first: u64, tracer: Option<Box<PacketTracer>>) -> Self;
 
     /// `packet` arrives at the link and finds `backlog` packets waiting.
     #[inline]
@@ -39,7 +40,7 @@ pub trait Observer: std::fmt::Debug + Default {
 
     /// The sender's window after one of a run of ACKs, nothing being lost.
     #[inline]
-    fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u32, _nxt: u32) {}
+    fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64) {}
 
     /// The sender after an ACK at `now`.
     #[inline]
@@ -47,7 +48,7 @@ pub trait Observer: std::fmt::Debug + Default {
 
     /// A datagram reaches its receiver.
     #[inline]
-    fn on_delivery(&mut self, _now: Time, _seq: u32) {}
+    fn on_delivery(&mut self, _now: Time, _number: PacketNumber) {}
 
     /// The hash of everything observed, and the tracer.
     fn finish(self) -> (Rolling, Option<Box<PacketTracer>>);
@@ -60,7 +61,7 @@ pub struct NoObserver;
 impl Observer for NoObserver {
     const ACTIVE: bool = false;
 
-    fn of_link(_tracer: Option<Box<PacketTracer>>) -> Self {
+    fn new(_first: u64, _tracer: Option<Box<PacketTracer>>) -> Self {
         Self
     }
 
@@ -70,7 +71,7 @@ impl Observer for NoObserver {
 }
 
 /// Hashes every event, and records packets where the scenario asks for it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PacketObserver {
     hash: Rolling,
     tracer: Option<Box<PacketTracer>>,
@@ -79,8 +80,8 @@ pub struct PacketObserver {
 impl Observer for PacketObserver {
     const ACTIVE: bool = true;
 
-    fn of_link(tracer: Option<Box<PacketTracer>>) -> Self {
-        Self { hash: Rolling::default(), tracer }
+    fn new(first: u64, tracer: Option<Box<PacketTracer>>) -> Self {
+        Self { hash: Rolling::new(first), tracer }
     }
 
     fn on_arrival(&mut self, packet: &Packet, backlog: u32) {
@@ -102,23 +103,23 @@ impl Observer for PacketObserver {
     }
 
     fn on_fate(&mut self, packet: &Packet, fate: PacketFate) {
-        self.hash.packet(packet.arrived, packet.flow, packet.token, fate);
+        self.hash.packet(packet.arrived, packet.flow, PacketNumber(packet.token), fate);
     }
 
     fn on_fates(&mut self, ledger: &Ledger, now: Time, arrival: Option<&Packet>) {
         ledger.hash(&mut self.hash, now, arrival);
     }
 
-    fn on_window(&mut self, now: Time, cwnd: f64, una: u32, nxt: u32) {
-        self.hash.ack(now, cwnd, una, nxt, nxt - una);
+    fn on_window(&mut self, now: Time, cwnd: f64, una: u64, nxt: u64) {
+        self.hash.ack(now, cwnd, una, nxt, (nxt - una) as u32);
     }
 
     fn on_ack<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) {
         self.hash.sender(now, sender);
     }
 
-    fn on_delivery(&mut self, now: Time, seq: u32) {
-        self.hash.delivery(now, seq);
+    fn on_delivery(&mut self, now: Time, number: PacketNumber) {
+        self.hash.delivery(now, number);
     }
 
     fn finish(self) -> (Rolling, Option<Box<PacketTracer>>) {

@@ -1,7 +1,7 @@
 //! What a run leaves behind: exact counters, means, samples and traces. Plain numbers; writing them is Python's.
 
 use crate::histogram::Histogram;
-use base::{Cause, Span, Time};
+use base::{Cause, PacketNumber, Span, Time};
 use law::CongestionControl;
 use transport::Sender;
 
@@ -23,11 +23,14 @@ pub struct Options {
     pub series: bool,
     /// Compute the rolling hashes over every arrival and every ACK (slower).
     pub hash: bool,
+    /// The number of the first segment, datagram and ACK of every flow. Results do not depend on it, and count from 0: a test
+    /// begins near the last number of 32 bits, which no short run would reach.
+    pub first_number: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { engine: Engine::Window, series: false, hash: false }
+        Self { engine: Engine::Window, series: false, hash: false, first_number: 0 }
     }
 }
 
@@ -35,19 +38,6 @@ impl Default for Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// Sequence numbers have 32 bits.
-    #[error(
-        "duration: flows of group {group:?} could send {packets} packets, more than a sequence number holds (4.29e9); \
-         shorten the run or enlarge flows[{index}].packet"
-    )]
-    TooManyPackets {
-        /// Name of the group.
-        group: String,
-        /// Its index.
-        index: usize,
-        /// Packets that its narrowest link passes in the run, or that its source sends.
-        packets: u64,
-    },
     /// Flow numbers have 24 bits.
     #[error("flows: {0} flows are more than the 16777215 one run can hold")]
     TooManyFlows(u64),
@@ -139,7 +129,7 @@ pub struct LinkOutcome {
     /// Share of time with no packet waiting.
     pub empty_fraction: f64,
     /// Loss events: data packets dropped with less than one mean base RTT between one and the next are one.
-    pub loss_events: u32,
+    pub loss_events: u64,
     /// Flows that each of them hit, summed.
     pub flows_hit: u64,
     /// Packets waiting at the samples of the whole run; empty unless the series were asked for.
@@ -245,7 +235,7 @@ pub struct TransferRow {
     /// Flow within the group.
     pub flow: u32,
     /// Size.
-    pub segments: u32,
+    pub segments: u64,
     /// The shortest time that it could have taken.
     pub ideal: Span,
 }
@@ -272,8 +262,8 @@ pub struct PacketRow {
     pub time: Time,
     /// Its flow: position in [`Outcome::flows`].
     pub flow: u32,
-    /// Its sequence number.
-    pub seq: u32,
+    /// Its number, counted from 0.
+    pub seq: u64,
     /// Packets that it found waiting.
     pub backlog: u32,
     /// When its service began, or it was dropped; [`Time::NEVER`] if it still waited when the run ended.
@@ -305,7 +295,7 @@ pub struct TraceRow {
     /// Slow-start threshold, in segments; infinite for none.
     pub ssthresh: f64,
     /// First unacknowledged segment.
-    pub una: u32,
+    pub una: u64,
     /// Segments in the network as the sender sees it.
     pub in_flight: u32,
     /// Smoothed round-trip time; zero before the first sample.
@@ -355,8 +345,8 @@ pub struct TraceDrop {
     pub time: Time,
     /// Where: position in [`Outcome::links`].
     pub link: u32,
-    /// Its sequence number.
-    pub seq: u32,
+    /// Its number, counted from 0.
+    pub seq: u64,
 }
 
 /// A flow recorded event by event over the whole run.
@@ -388,8 +378,18 @@ impl Trace {
         Gauge::put_row(&mut self.gauges, self.rows.len(), |put| sender.control().gauges(put));
     }
 
-    /// With drops in the order of time, link and sequence number, whatever order the engine met them in.
-    pub(crate) fn in_order(mut self) -> Self {
+    /// With drops in the order of time, link and sequence number, whatever order the engine met them in, and with numbers that
+    /// count from 0, where the first segment had the number `first`.
+    pub(crate) fn in_order(mut self, first: u64) -> Self {
+        for drop in &mut self.drops {
+            // It is known by 32 bits until here; what was being acknowledged about then was near it.
+            let before = self.rows.partition_point(|row| row.time <= drop.time);
+            let una = before.checked_sub(1).map_or(first, |row| self.rows[row].una);
+            drop.seq = PacketNumber::of(drop.seq).near(una) - first;
+        }
+        for row in &mut self.rows {
+            row.una -= first;
+        }
         self.drops.sort_unstable();
         for gauge in &mut self.gauges {
             gauge.values.resize(self.rows.len(), f64::NAN);

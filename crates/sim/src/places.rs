@@ -20,7 +20,7 @@ pub struct SessionPlaces {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenTransfer {
     pub opened: Time,
-    pub segments: u32,
+    pub segments: u64,
 }
 
 /// A transfer that its sender has completed.
@@ -48,7 +48,7 @@ impl SessionPlaces {
 
     /// Opens the transfer that is due: its place, and itself. `None` if it is refused because no place is free.
     pub fn open(&mut self, now: Time) -> Option<(u32, OpenTransfer)> {
-        let segments = self.session.open(now);
+        let segments = u64::from(self.session.open(now));
         self.free.pop().map(|Reverse(place)| (place, OpenTransfer { opened: now, segments }))
     }
 
@@ -85,7 +85,7 @@ mod tests {
     }
 
     /// What `open` gives: the place, and the transfer of `segments` that opened at `now`.
-    fn opened(place: u32, now: Time, segments: u32) -> (u32, OpenTransfer) {
+    fn opened(place: u32, now: Time, segments: u64) -> (u32, OpenTransfer) {
         (place, OpenTransfer { opened: now, segments })
     }
 

@@ -3,7 +3,7 @@
 //! Both engines are given this, and nothing else; `build` makes it.
 
 use crate::places::SessionPlaces;
-use base::{Bytes, Flags, Rate, Span, Stream, Time};
+use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
 use law::Control;
 use queue::{AnyQueue, Limit};
 use scenario::{HEADER, Loss};
@@ -81,6 +81,8 @@ impl SendJitter {
 /// What is to be measured at a link beside its totals.
 #[derive(Clone, Debug, Default)]
 pub struct ProbePlan {
+    /// The number of the first segment of every flow.
+    pub first: u64,
     /// Drops that follow each other within less than this are one loss event.
     pub gap: Span,
     /// Whether every waiting time is counted.
@@ -112,14 +114,14 @@ pub struct Identity {
     /// Whether it is a session.
     pub session: bool,
     /// Its segments, if it is one transfer with an end.
-    pub finite: Option<u32>,
+    pub finite: Option<u64>,
 }
 
 impl Identity {
     /// The shortest time that a transfer of `segments` can take: each on its way as soon as the one before has left the
     /// slowest link.
-    pub fn ideal(&self, segments: u32) -> Span {
-        Span(self.one_way_latency.0 + u64::from(segments - 1) * self.bottleneck_tx_time.0)
+    pub fn ideal(&self, segments: u64) -> Span {
+        Span((segments - 1).saturating_mul(self.bottleneck_tx_time.0).saturating_add(self.one_way_latency.0))
     }
 }
 
@@ -144,7 +146,7 @@ pub enum FlowPlan {
 #[derive(Debug)]
 pub struct TcpPlan {
     pub party: Party,
-    pub data_end: u32,
+    pub data_end: u64,
     /// Of a place: the sender with which each transfer begins.
     pub template: Option<Arc<FlowSender>>,
     pub sender: FlowSender,
@@ -160,6 +162,8 @@ pub struct TcpPlan {
 pub struct SourcePlan {
     pub party: Party,
     pub source: AnySource,
+    /// The number of its first packet.
+    pub first: u64,
     /// How large its packets are, if not all alike.
     pub sizes: Option<PacketSizes>,
     /// Mean time from one packet to the next while it sends most, in picoseconds.
@@ -167,9 +171,9 @@ pub struct SourcePlan {
 }
 
 impl SourcePlan {
-    /// Wire bytes of packet `seq`.
-    pub fn size_of(&self, seq: u32) -> u32 {
-        self.sizes.map_or(self.party.packet, |sizes| sizes.of(seq))
+    /// Wire bytes of packet `number`.
+    pub fn size_of(&self, number: PacketNumber) -> u32 {
+        self.sizes.map_or(self.party.packet, |sizes| sizes.of(number))
     }
 }
 
@@ -200,7 +204,7 @@ pub struct Party {
 
 impl TcpPlan {
     /// Another transfer of a session: its segments are numbered on.
-    pub fn open(&mut self, segments: u32) {
+    pub fn open(&mut self, segments: u64) {
         if let Some(template) = &self.template {
             let (first, end) = self.sender.open(template, segments);
             self.receiver.announce(first, end);

@@ -6,6 +6,7 @@
 //! number and then in the order sent.
 
 mod endpoints;
+mod event;
 mod sessions;
 
 use crate::hash::Rolling;
@@ -16,87 +17,14 @@ use crate::probe::{LinkSnapshot, Probe};
 use crate::results::{FinalTally, outcomes};
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
-use base::{Cause, Flags, Header, Rate, RunMonitor, Span, Time};
+use base::{Cause, Flags, Header, PacketNumber, Rate, RunMonitor, Span, Time};
 use endpoints::{AccessLink, Endpoints, Outbox};
+use event::{Entry, Event, Key, Phase};
 use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
 use scenario::HEADER;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use traffic::ArrivalProcess;
-use transport::Ack;
-
-/// What happens, in the order of phases at one instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Phase {
-    Mark,
-    Wakeup,
-    Depart,
-    Deliver,
-    DelayedAck,
-    AckAtSender,
-    Timer,
-    Start,
-    Stop,
-    Emit,
-    EnterAccess,
-    Arrive,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    Warm,
-    Sample,
-    Wakeup(usize),
-    LinkDone(usize),
-    AccessDone(usize),
-    Deliver(Packet),
-    DelayedAck(usize),
-    AckAtSender(usize, Ack),
-    Timer(usize),
-    Open(usize),
-    Start(usize),
-    Stop(usize),
-    Emit(usize),
-    EnterAccess(Packet),
-    Arrive(usize, Packet),
-}
-
-/// When an event happens, and its place among those of the same instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    time: Time,
-    phase: Phase,
-    flow: u32,
-    /// In the order in which they were put into the heap.
-    pushed: u64,
-}
-
-/// An event in the heap; its key alone orders it.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    key: Key,
-    event: Event,
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
-}
 
 /// One link: the queue crate's own, and a running account of it.
 struct Node {
@@ -153,6 +81,7 @@ struct Engine {
     transfers: Vec<TransferMeter>,
     delays: Vec<Span>,
     marks: Marks,
+    first_number: u64,
     balance: Balance,
 }
 
@@ -161,7 +90,7 @@ const EVENTS_BETWEEN_LOOKS: u64 = 4096;
 
 /// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
 pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome {
-    let marks = network.marks;
+    let (marks, first) = (network.marks, options.first_number);
     let delays = network.links.iter().map(|link| link.delay).collect();
     let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
     let nodes = network.links.into_iter().map(|plan| Node {
@@ -174,7 +103,7 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
         armed: Time::NEVER,
         backlog_max: 0,
         places: BTreeMap::new(),
-        hash: Rolling::default(),
+        hash: Rolling::new(first),
     });
     let endpoints = network.flows.into_iter().map(|plan| Endpoints {
         trace: plan.party().traced.then(|| Trace { flow: plan.party().flow, ..Trace::default() }),
@@ -184,8 +113,9 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
         datagrams_delivered: 0,
         access: AccessLink::default(),
         last_enter: Time::ZERO,
-        hash: Rolling::default(),
-        acks: Vec::new(),
+        hash: Rolling::new(first),
+        acks: VecDeque::new(),
+        first_ack: PacketNumber::of(first),
         dropped: 0,
         session: None,
         open: None,
@@ -200,6 +130,7 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
         sessions: network.sessions,
         delays,
         marks,
+        first_number: first,
         balance: Balance::default(),
     };
     engine.push(marks.warmup, Phase::Mark, 0, Event::Warm);
@@ -337,8 +268,9 @@ impl Engine {
             Event::Start(f) => self.with_sender(now, f, |sender, out| sender.start(now, out)),
             Event::Stop(f) => self.endpoints[f].tcp().sender.stop(),
             Event::Emit(f) => {
-                let seq = self.endpoints[f].datagrams_sent;
-                self.endpoints[f].datagrams_sent += 1;
+                let ends = &mut self.endpoints[f];
+                let seq = self.first_number + ends.datagrams_sent;
+                ends.datagrams_sent += 1;
                 self.send(now, f, seq, Flags::NONE, Header::NONE);
                 self.emit_after(now, f);
             }
@@ -361,7 +293,7 @@ impl Engine {
     }
 
     /// A packet on its way to the sender's own link.
-    fn send(&mut self, now: Time, f: usize, seq: u32, flags: Flags, header: Header) {
+    fn send(&mut self, now: Time, f: usize, seq: u64, flags: Flags, header: Header) {
         self.balance.sent += 1;
         let ends = &mut self.endpoints[f];
         let sizes = ends.plan.sizes();
@@ -370,8 +302,9 @@ impl Engine {
         let enter = (now + late).max(ends.last_enter);
         ends.last_enter = enter;
         let header = header.times(party.packet as f32);
-        let size = sizes.map_or(party.packet, |sizes| sizes.of(seq));
-        let packet = Packet { header, ..Packet::new(f as u32, seq, size, enter).with(flags) };
+        let number = PacketNumber::of(seq);
+        let size = sizes.map_or(party.packet, |sizes| sizes.of(number));
+        let packet = Packet { header, ..Packet::new(f as u32, number.0, size, enter).with(flags) };
         self.push(enter, Phase::EnterAccess, f as u32, Event::EnterAccess(packet));
     }
 
@@ -391,14 +324,15 @@ impl Engine {
         let ends = &mut self.endpoints[f];
         let FlowPlan::Tcp(tcp) = &mut ends.plan else {
             ends.datagrams_delivered += 1;
-            ends.hash.delivery(now, packet.token);
+            ends.hash.delivery(now, PacketNumber(packet.token));
             if let Some(bytes) = ends.meter.bytes.as_mut().filter(|_| now >= self.marks.warmup) {
                 *bytes += u64::from(packet.size);
             }
             return;
         };
-        tcp.receiver.on_header(packet.token, &packet.header.times(1.0 / tcp.party.packet as f32));
-        let ack = tcp.receiver.on_segment(now, packet.token, packet.flags);
+        let seq = tcp.receiver.segment(PacketNumber(packet.token));
+        tcp.receiver.on_header(seq, &packet.header.times(1.0 / tcp.party.packet as f32));
+        let ack = tcp.receiver.on_segment(now, seq, packet.flags);
         ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
         let deadline = tcp.receiver.deadline();
         if ack {
@@ -440,9 +374,9 @@ impl Engine {
             let at = now + party.return_delay;
             self.push(at, Phase::AckAtSender, f as u32, Event::AckAtSender(f, ack));
         } else {
-            let token = ends.acks.len() as u32;
-            ends.acks.push(ack);
-            let packet = Packet::new(f as u32, token, HEADER, now).with(Flags::ACK);
+            let number = ends.first_ack.plus(ends.acks.len() as u32);
+            ends.acks.push_back(ack);
+            let packet = Packet::new(f as u32, number.0, HEADER, now).with(Flags::ACK);
             let first = party.return_path[0] as usize;
             self.push(now, Phase::Arrive, f as u32, Event::Arrive(first, packet));
         }
@@ -498,7 +432,7 @@ impl Engine {
                 let ends = &mut self.endpoints[packet.flow as usize];
                 ends.dropped += 1;
                 if let Some(trace) = &mut ends.trace {
-                    trace.drops.push(TraceDrop { time: now, link: l as u32, seq: packet.token });
+                    trace.drops.push(TraceDrop { time: now, link: l as u32, seq: packet.token.into() });
                 }
             }
         }
@@ -528,8 +462,8 @@ impl Engine {
         match path.get(hop + 1) {
             Some(&next) => self.push(at, Phase::Arrive, packet.flow, Event::Arrive(next as usize, moved)),
             None if is_ack => {
-                let ack = self.endpoints[f].acks[packet.token as usize];
                 let at = at + party.return_delay;
+                let ack = self.endpoints[f].ack_numbered(PacketNumber(packet.token));
                 self.push(at, Phase::AckAtSender, packet.flow, Event::AckAtSender(f, ack));
             }
             None => self.push(at, Phase::Deliver, packet.flow, Event::Deliver(moved)),
@@ -559,7 +493,7 @@ impl Engine {
         let end = self.marks.end;
         for (l, (mut node, rate)) in self.nodes.into_iter().zip(rates).enumerate() {
             node.account(end);
-            hash.word(node.hash.0);
+            hash.word(node.hash.value());
             if let Some((packet, _)) = node.link.serving() {
                 in_flight += is_data(packet);
             }
@@ -575,13 +509,13 @@ impl Engine {
             packets.extend(seen);
         }
         for ends in self.endpoints {
-            hash.word(ends.hash.0);
+            hash.word(ends.hash.value());
             in_flight += ends.access.waiting.len() as u64 + u64::from(ends.access.serving.is_some());
             let (counters, delivered) = ends.counters();
-            let tally = Tally { meter: ends.meter, counters, delivered: u64::from(delivered), dropped: ends.dropped };
+            let tally = Tally { meter: ends.meter, counters, delivered, dropped: ends.dropped };
             let tally = FinalTally { flow: ends.plan.party().flow, open: ends.open, tally };
             tally.merge_into(&self.identities, &mut tallies, &mut self.transfers, end);
-            traces.extend(ends.trace.map(Trace::in_order));
+            traces.extend(ends.trace.map(|trace| trace.in_order(options.first_number)));
         }
         let (flows, transfers) = outcomes(tallies, &self.identities, self.transfers, &self.marks);
         Outcome {
@@ -592,7 +526,7 @@ impl Engine {
             balance: Balance { in_flight, ..self.balance },
             traces,
             packets,
-            hash: if options.hash { hash.0 } else { 0 },
+            hash: if options.hash { hash.value() } else { 0 },
         }
     }
 }

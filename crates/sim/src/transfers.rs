@@ -51,7 +51,7 @@ impl TransferMeter {
         let Some(done) = done else { return };
         let duration = done - open.opened;
         self.out.completed += 1;
-        self.out.segments += u64::from(open.segments);
+        self.out.segments += open.segments;
         self.out.duration_sum += u128::from(duration.0);
         self.out.durations.count(duration.0);
         let ideal = who.ideal(open.segments);
@@ -158,7 +158,7 @@ mod tests {
         TransferMeter::new(Marks { warmup: ms(100), end: ms(200), every: Some(Span::millis(50)) }, true)
     }
 
-    fn open(at: u64, segments: u32) -> OpenTransfer {
+    fn open(at: u64, segments: u64) -> OpenTransfer {
         OpenTransfer { opened: ms(at), segments }
     }
 

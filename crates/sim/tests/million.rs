@@ -31,7 +31,7 @@ fn peak_kb() -> Option<u64> {
 fn memory_follows_what_is_open() {
     let scenario = scenario::read(TEXT).unwrap_or_else(|e| panic!("{e}"));
     let before = peak_kb();
-    let options = Options { engine: Engine::Window, series: false, hash: false };
+    let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
     let outcome = simulate(&scenario, 0, options).expect("small");
     let transfers = outcome.transfers[0].as_ref().expect("transfers end");
     assert!(transfers.opened > 1_000_000, "{}", transfers.opened);

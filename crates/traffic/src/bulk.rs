@@ -26,7 +26,7 @@ impl Registered for Bulk {
 }
 
 impl Transfer for Bulk {
-    fn segments(_params: &Params, _mss: u32) -> Result<Option<u32>, ParamError> {
+    fn segments(_params: &Params, _mss: u32) -> Result<Option<u64>, ParamError> {
         Ok(None)
     }
 }

@@ -29,11 +29,10 @@ impl Registered for Finite {
 }
 
 impl Transfer for Finite {
-    fn segments(params: &Params, mss: u32) -> Result<Option<u32>, ParamError> {
-        // Half of what sequence numbers hold.
-        match u32::try_from(params.size.0.div_ceil(u64::from(mss))) {
-            Ok(segments @ 1..=0x7fff_ffff) => Ok(Some(segments)),
-            _ => Err(ParamError::new("size", "must be 1 to 2147483647 segments")),
+    fn segments(params: &Params, mss: u32) -> Result<Option<u64>, ParamError> {
+        match params.size.0.div_ceil(u64::from(mss)) {
+            0 => Err(ParamError::new("size", "must be at least 1 B")),
+            segments => Ok(Some(segments)),
         }
     }
 }
@@ -47,6 +46,7 @@ mod tests {
         let segments = |bytes| Finite::segments(&Params { size: Bytes(bytes) }, 960);
         assert_eq!(segments(2881), Ok(Some(4)));
         assert_eq!(segments(2880), Ok(Some(3)));
-        assert!(segments(0).is_err() && segments(960 << 31).is_err());
+        assert!(segments(0).is_err());
+        assert_eq!(segments(960 << 40), Ok(Some(1 << 40)), "more than 32 bits count");
     }
 }

@@ -73,7 +73,7 @@ impl Sort {
 #[derive(Clone, Debug)]
 pub enum Offer {
     /// So many segments to a TCP sender; `None` for no end.
-    Segments(Option<u32>),
+    Segments(Option<u64>),
     /// Transfers that open again and again, each a connection of its own.
     Session(AnySession),
     /// Datagrams.

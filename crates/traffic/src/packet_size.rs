@@ -4,7 +4,7 @@
 //! A size is a pure function of (key of the flow, sequence number), so that packets in flight need not carry it.
 //! Source: the mixing function is the finaliser of `SplitMix64` (Steele, Lea and Flood 2014, with Stafford's constants).
 
-use base::{Bytes, ParamError};
+use base::{Bytes, PacketNumber, ParamError};
 
 base::words! {
     /// How large the packets of a source are.
@@ -38,7 +38,10 @@ impl PacketSize {
         match self {
             Self::Constant => None,
             // P(size > n) = (1 - 1/mean)^n.
-            Self::Exponential => Some(PacketSizes { key: key(), scale: -1.0 / libm::log1p(-1.0 / packet.0 as f64) }),
+            Self::Exponential => {
+                let scale = -1.0 / libm::log1p(-1.0 / packet.0 as f64);
+                Some(PacketSizes { key: key(), scale, first: PacketNumber(0) })
+            }
         }
     }
 }
@@ -49,13 +52,22 @@ pub struct PacketSizes {
     key: u64,
     /// Mean of the exponential before it is rounded up, in bytes.
     scale: f64,
+    /// The number of the first packet.
+    first: PacketNumber,
 }
 
 impl PacketSizes {
-    /// Wire bytes of packet `seq`.
+    /// The same of packets that count from `first`.
     #[must_use]
-    pub fn of(&self, seq: u32) -> u32 {
-        let unit = (mix(self.key.wrapping_add(u64::from(seq).wrapping_mul(GOLDEN))) >> 11) as f64 / (1u64 << 53) as f64;
+    pub fn beginning_at(self, first: PacketNumber) -> Self {
+        Self { first, ..self }
+    }
+
+    /// Wire bytes of packet `number`: those of 2^32 packets ago again.
+    #[must_use]
+    pub fn of(&self, number: PacketNumber) -> u32 {
+        let at = u64::from(number.after(self.first));
+        let unit = (mix(self.key.wrapping_add(at.wrapping_mul(GOLDEN))) >> 11) as f64 / (1u64 << 53) as f64;
         let bytes = -self.scale * libm::log1p(-unit);
         (bytes.ceil() as u32).clamp(1, LARGEST)
     }
@@ -89,7 +101,7 @@ mod tests {
     fn sizes_are_geometric_with_the_mean_that_is_said() {
         for mean in [41u64, 1000, 4000] {
             let (sizes, n) = (sizes(mean, 7), 400_000u32);
-            let drawn: Vec<f64> = (0..n).map(|seq| f64::from(sizes.of(seq))).collect();
+            let drawn: Vec<f64> = (0..n).map(|seq| f64::from(sizes.of(PacketNumber(seq)))).collect();
             let m = drawn.iter().sum::<f64>() / f64::from(n);
             let square = drawn.iter().map(|x| x * x).sum::<f64>() / f64::from(n);
             // Four standard errors. Geometric: variance m^2 - m, second moment 2 m^2 - m; the fourth moment of an
@@ -117,8 +129,10 @@ mod tests {
     fn sizes_of_one_flow_and_of_two_are_independent() {
         let n = 400_000u32;
         let correlation = |a: &PacketSizes, b: &PacketSizes, lag: u32| {
-            let product =
-                |seq: u32| (f64::from(a.of(seq)) / 1000.0 - 1.0) * (f64::from(b.of(seq + lag)) / 1000.0 - 1.0);
+            let product = |seq: u32| {
+                (f64::from(a.of(PacketNumber(seq))) / 1000.0 - 1.0)
+                    * (f64::from(b.of(PacketNumber(seq + lag))) / 1000.0 - 1.0)
+            };
             (0..n).map(product).sum::<f64>() / f64::from(n)
         };
         let (a, b) = (sizes(1000, 1), sizes(1000, 2));

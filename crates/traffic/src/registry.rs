@@ -10,7 +10,7 @@ pub trait Transfer: Registered {
     ///
     /// # Errors
     /// The first parameter out of range.
-    fn segments(params: &Self::Params, mss: u32) -> Result<Option<u32>, ParamError>;
+    fn segments(params: &Self::Params, mss: u32) -> Result<Option<u64>, ParamError>;
 }
 
 /// A kind of traffic that is datagrams.

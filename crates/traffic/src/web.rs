@@ -66,7 +66,7 @@ pub struct Web {
     thinks: Times,
     think_from: ThinkFrom,
     /// Pages still to open.
-    pages: u32,
+    pages: u64,
     /// When the page in progress opened.
     opened: Time,
     /// Its objects still to open, and those open.
@@ -103,7 +103,7 @@ impl Session for Web {
             sizes: Sizes::new(p.law, p.size, p.shape, site.mss)?,
             think_from: p.think_from,
             // Without an end there is no last page.
-            pages: if p.pages == 0 { u32::MAX } else { p.pages },
+            pages: if p.pages == 0 { u64::MAX } else { u64::from(p.pages) },
             opened: site.start,
             left: 0,
             open: 0,

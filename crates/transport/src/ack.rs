@@ -9,20 +9,20 @@ pub const MAX_BLOCKS: usize = 3;
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// The segment expected next: everything below has arrived.
-    pub cum: u32,
+    pub cum: u64,
     count: u8,
     /// Congestion echo.
     pub ece: bool,
     /// What routers granted to the segments since the last ACK, in segments (XCP); 0 without headers.
     pub feedback: f32,
-    blocks: [(u32, u32); MAX_BLOCKS],
+    blocks: [(u64, u64); MAX_BLOCKS],
 }
 
 impl Ack {
     /// An acknowledgement with these blocks `[start, end)`, at most [`MAX_BLOCKS`] of them.
     #[inline]
     #[must_use]
-    pub fn new(cum: u32, blocks: &[(u32, u32)], ece: bool) -> Self {
+    pub fn new(cum: u64, blocks: &[(u64, u64)], ece: bool) -> Self {
         let mut ack = Self { cum, count: 0, ece, feedback: 0.0, blocks: [(0, 0); MAX_BLOCKS] };
         for (slot, block) in ack.blocks.iter_mut().zip(blocks) {
             *slot = *block;
@@ -33,13 +33,13 @@ impl Ack {
 
     /// Makes it an acknowledgement of `cum` without blocks.
     #[inline]
-    pub fn renew(&mut self, cum: u32, ece: bool) {
+    pub fn renew(&mut self, cum: u64, ece: bool) {
         (self.cum, self.ece, self.count) = (cum, ece, 0);
     }
 
     /// Adds a block, if there is room and it is not there yet.
     #[inline]
-    pub fn report(&mut self, run: (u32, u32)) {
+    pub fn report(&mut self, run: (u64, u64)) {
         if !self.blocks().contains(&run)
             && let Some(slot) = self.blocks.get_mut(self.count as usize)
         {
@@ -51,7 +51,7 @@ impl Ack {
     /// Runs of segments that arrived above `cum`, the one that triggered this ACK first.
     #[inline]
     #[must_use]
-    pub fn blocks(&self) -> &[(u32, u32)] {
+    pub fn blocks(&self) -> &[(u64, u64)] {
         &self.blocks[..self.count as usize]
     }
 }

@@ -9,7 +9,7 @@ use crate::ecn::EcnSender;
 use crate::optional::OptionalState;
 use crate::recovery::RecoveryRules;
 use crate::rtt::TimedSegment;
-use crate::sequence::SequenceSpace;
+use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::timers::{Due, Timers};
 use crate::{Ack, Counters, DUP_THRESH, Options, Phase, Rtt, Wire};
 use base::{Span, Time};
@@ -60,25 +60,33 @@ pub struct Connection<C> {
 
 impl<C: CongestionControl> Connection<C> {
     /// A connection of `data_end` segments on which nothing was sent. `departures` says whether the recovery keeps them.
-    pub fn new(control: C, options: &Options, data_end: u32, departures: bool) -> Self {
+    pub fn new(control: C, options: &Options, data_end: u64, departures: bool) -> Self {
         let needs = control.needs();
         Self {
-            seq: SequenceSpace::new(data_end),
+            seq: SequenceSpace::new(0, data_end),
             timers: Timers::new(),
             timed: TimedSegment::none(),
             rtt: Rtt::new(options.min_rto, options.rto_granularity),
             phase: Phase::Open,
             ecn: EcnSender::new(options.ecn.flags(needs.marks)),
             limited_transmit: options.limited_transmit,
-            receive_window: options.receive_window.unwrap_or(u32::MAX),
+            receive_window: options.receive_window.unwrap_or(MAX_OUTSTANDING),
             optional: OptionalState::new(needs, control.pacing_rate().is_some(), departures),
             control,
             counters: Counters::default(),
         }
     }
 
+    /// Nothing was sent, and the first segment is to be `first`.
+    pub fn begin_at(&mut self, first: u64) {
+        self.seq = SequenceSpace::new(first, self.seq.unsent());
+        if let Some(optional) = self.optional.as_deref_mut() {
+            optional.begin_at(first);
+        }
+    }
+
     /// Takes its numbers and counters from `last`, the connection before it: `segments` with numbers after all of that one's.
-    pub fn follow(&mut self, last: &SequenceSpace, counters: Counters, segments: u32) {
+    pub fn follow(&mut self, last: &SequenceSpace, counters: Counters, segments: u64) {
         self.seq = SequenceSpace::after(last, segments);
         if let Some(optional) = self.optional.as_deref_mut() {
             optional.begin_at(self.seq.base());
@@ -181,7 +189,7 @@ impl<C: CongestionControl> Connection<C> {
         let rtt = self.sample(now, ack.cum);
         let mut info = AckInfo {
             now,
-            acked: ack.cum - self.seq.una(),
+            acked: (ack.cum - self.seq.una()) as u32,
             sacked: 0,
             delivered: 0,
             marked: ack.ece,
@@ -225,7 +233,7 @@ impl<C: CongestionControl> Connection<C> {
 
     /// The timed segment may be acknowledged.
     #[inline]
-    fn sample(&mut self, now: Time, cum: u32) -> Option<Span> {
+    fn sample(&mut self, now: Time, cum: u64) -> Option<Span> {
         let rtt = self.timed.on_ack(now, cum)?;
         self.rtt.sample(rtt);
         Some(rtt)
@@ -254,7 +262,7 @@ impl<C: CongestionControl> Connection<C> {
 
     /// A recovery found that segments [start, end) arrived above `una`.
     #[inline]
-    pub fn on_sacked(&mut self, now: Time, start: u32, end: u32) {
+    pub fn on_sacked(&mut self, now: Time, start: u64, end: u64) {
         if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
             deliveries.delivered(start, end, now);
         }
@@ -262,7 +270,7 @@ impl<C: CongestionControl> Connection<C> {
 
     /// A recovery takes `segments` for lost.
     #[inline]
-    pub fn on_lost(&mut self, now: Time, segments: impl Iterator<Item = u32>) {
+    pub fn on_lost(&mut self, now: Time, segments: impl Iterator<Item = u64>) {
         if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
             deliveries.on_lost(segments, now, &mut self.control);
         }
@@ -400,7 +408,7 @@ impl<C: CongestionControl> Connection<C> {
     /// Segments that have reached the receiver, as the sender knows.
     #[inline]
     pub fn delivered(&self, recovery: &impl RecoveryRules) -> u64 {
-        u64::from(self.seq.acknowledged()) + u64::from(recovery.sacked())
+        self.seq.acknowledged() + u64::from(recovery.sacked())
     }
 
     /// Sends what the window allows, of `inflation` segments more than cwnd, counting all that is outstanding.
@@ -437,7 +445,7 @@ impl<C: CongestionControl> Connection<C> {
     }
 
     /// Sends one segment, new or old.
-    pub fn transmit(&mut self, recovery: &mut impl RecoveryRules, now: Time, seq: u32, wire: &mut impl Wire) {
+    pub fn transmit(&mut self, recovery: &mut impl RecoveryRules, now: Time, seq: u64, wire: &mut impl Wire) {
         let flags = if self.seq.on_transmit(seq) {
             self.counters.retransmitted += 1;
             // Karn: an acknowledgement would not say which of the two was timed.

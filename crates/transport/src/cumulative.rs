@@ -101,7 +101,7 @@ impl Cumulative {
 }
 
 impl RecoveryRules for Cumulative {
-    fn begin_at(&mut self, _first: u32) {}
+    fn begin_at(&mut self, _first: u64) {}
 
     #[inline]
     fn in_flight(&self, seq: &SequenceSpace) -> u32 {
@@ -152,7 +152,7 @@ mod tests {
     /// Ten segments are outstanding, of which the first is lost; two more have left on the first two duplicate ACKs, and the
     /// third begins the repair.
     fn in_recovery(recovery: Recovery) -> Driven<Cumulative> {
-        let mut driven = Driven::new(Cumulative::new(recovery), u32::MAX - 1, false);
+        let mut driven = Driven::new(Cumulative::new(recovery), crate::NO_END, false);
         assert_eq!(driven.ack(100, 0, &[]), [(10, false)], "RFC 3042");
         assert_eq!(driven.ack(1, 0, &[]), [(11, false)], "RFC 3042");
         assert!(!driven.recovery.is_quiet());

@@ -14,7 +14,7 @@ struct Snapshot {
     delivered_at: Time,
     first_sent: Time,
     sent: Time,
-    seq: u32,
+    seq: u64,
     lost: u64,
     in_flight: u32,
     app_limited: bool,
@@ -24,7 +24,7 @@ struct Snapshot {
 /// The connection's account (the draft's `C`), and the sample that the present ACK gives (`rs`).
 #[derive(Clone, Debug, Default)]
 pub struct Deliveries {
-    first: u32,
+    first: u64,
     list: VecDeque<Snapshot>,
     delivered: u64,
     delivered_at: Time,
@@ -39,12 +39,12 @@ pub struct Deliveries {
 
 impl Deliveries {
     /// Nothing has left yet, and numbers begin at `first`.
-    pub fn begin_at(&mut self, first: u32) {
+    pub fn begin_at(&mut self, first: u64) {
         self.first = first;
     }
 
     /// Segment `seq` leaves with `in_flight` in the network before it.
-    pub fn sent(&mut self, seq: u32, now: Time, in_flight: u32) {
+    pub fn sent(&mut self, seq: u64, now: Time, in_flight: u32) {
         if in_flight == 0 {
             self.first_sent = now;
             self.delivered_at = now;
@@ -68,7 +68,7 @@ impl Deliveries {
     }
 
     /// Segments [start, end) arrived, as the ACK at `now` reports.
-    pub fn delivered(&mut self, start: u32, end: u32, now: Time) {
+    pub fn delivered(&mut self, start: u64, end: u64, now: Time) {
         for seq in start.max(self.first)..end {
             let Some(segment) = self.list.get_mut((seq - self.first) as usize) else { return };
             let taken = *segment;
@@ -88,14 +88,14 @@ impl Deliveries {
     }
 
     /// Everything below `cum` arrived.
-    pub fn advance(&mut self, cum: u32, now: Time) {
+    pub fn advance(&mut self, cum: u64, now: Time) {
         self.delivered(self.first, cum, now);
         self.list.drain(..((cum - self.first) as usize).min(self.list.len()));
         self.first = cum;
     }
 
     /// The sender takes `segments` for lost: reports each to `control`.
-    pub fn on_lost(&mut self, segments: impl Iterator<Item = u32>, now: Time, control: &mut impl CongestionControl) {
+    pub fn on_lost(&mut self, segments: impl Iterator<Item = u64>, now: Time, control: &mut impl CongestionControl) {
         for seq in segments {
             if let Some(lost) = self.lost(seq, now) {
                 control.on_lost(&lost);
@@ -103,7 +103,7 @@ impl Deliveries {
         }
     }
 
-    fn lost(&mut self, seq: u32, now: Time) -> Option<Lost> {
+    fn lost(&mut self, seq: u64, now: Time) -> Option<Lost> {
         let segment = *self.list.get(seq.checked_sub(self.first)? as usize)?;
         self.newly_lost += 1;
         self.lost += 1;

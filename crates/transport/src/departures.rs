@@ -43,19 +43,19 @@ impl Departure {
 /// The departures of the segments from `first` on.
 #[derive(Clone, Debug, Default)]
 pub struct Departures {
-    first: u32,
+    first: u64,
     list: VecDeque<Departure>,
 }
 
 impl Departures {
     /// Nothing has left yet, and numbers begin at `first`.
-    pub fn begin_at(&mut self, first: u32) {
+    pub fn begin_at(&mut self, first: u64) {
         self.first = first;
     }
 
     /// Segment `seq`, outstanding or the next new one, leaves.
     #[inline]
-    pub fn sent(&mut self, seq: u32, now: Time) {
+    pub fn sent(&mut self, seq: u64, now: Time) {
         let at = (seq - self.first) as usize;
         match self.list.get_mut(at) {
             Some(slot) => *slot = Departure(now.0 | AGAIN),
@@ -66,12 +66,12 @@ impl Departures {
     /// What is known of `seq`, if it is outstanding.
     #[inline]
     #[must_use]
-    pub fn get(&self, seq: u32) -> Option<Departure> {
+    pub fn get(&self, seq: u64) -> Option<Departure> {
         self.list.get(seq.checked_sub(self.first)? as usize).copied()
     }
 
     /// `seq` is taken for lost. Returns whether that is new.
-    pub fn lose(&mut self, seq: u32) -> bool {
+    pub fn lose(&mut self, seq: u64) -> bool {
         let slot = seq.checked_sub(self.first).and_then(|at| self.list.get_mut(at as usize));
         slot.is_some_and(|slot| {
             let new = !slot.lost();
@@ -82,7 +82,7 @@ impl Departures {
 
     /// Forgets everything below `cum`.
     #[inline]
-    pub fn advance(&mut self, cum: u32) {
+    pub fn advance(&mut self, cum: u64) {
         let n = (cum - self.first) as usize;
         if n == 1 {
             self.list.pop_front();

@@ -31,7 +31,9 @@ pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::Rtt;
 pub use scoreboard::{DUP_THRESH, Scoreboard};
+
 pub use sender::{Counters, Phase, Sender, Wire};
+pub use sequence::{MAX_OUTSTANDING, NO_END};
 
 /// The examples of the crate's page.
 #[cfg(doctest)]

@@ -37,7 +37,7 @@ impl OptionalState {
     }
 
     /// Numbers begin at `first`.
-    pub fn begin_at(&mut self, first: u32) {
+    pub fn begin_at(&mut self, first: u64) {
         if let Some(departures) = &mut self.departures {
             departures.begin_at(first);
         }
@@ -96,7 +96,7 @@ impl OptionalState {
     }
 
     /// Everything below `cum` is acknowledged, and whoever asked when it left has the answer.
-    pub fn forget_below(&mut self, cum: u32) {
+    pub fn forget_below(&mut self, cum: u64) {
         if let Some(departures) = &mut self.departures {
             departures.advance(cum);
         }
@@ -106,7 +106,7 @@ impl OptionalState {
     pub fn on_transmit<C: CongestionControl>(
         &mut self,
         now: Time,
-        seq: u32,
+        seq: u64,
         in_flight: u32,
         (control, srtt): (&C, base::Span),
     ) -> Option<Header> {

@@ -11,6 +11,7 @@ use crate::ack::Ack;
 use crate::departures::{Departure, Departures};
 use crate::ranges::Ranges;
 use crate::scoreboard::DUP_THRESH;
+use crate::sequence::NO_SEGMENT;
 use base::{Span, Time};
 use std::collections::VecDeque;
 
@@ -23,21 +24,21 @@ pub struct Rack {
     /// Lost and not sent since.
     lost: u32,
     /// Taken for lost since the last [`Self::take_newly_lost`].
-    newly_lost: Vec<u32>,
+    newly_lost: Vec<u64>,
     /// First transmissions of segments below this are judged: delivered, lost, or sent again.
-    cursor: u32,
+    cursor: u64,
     /// Retransmissions in the order sent; those since delivered, lost or sent again are skipped.
-    rexmits: VecDeque<(Time, u32)>,
+    rexmits: VecDeque<(Time, u64)>,
     /// No segment below this waits to be sent again.
-    hint: u32,
+    hint: u64,
     /// `RACK.xmit_ts` and `RACK.segment`: the latest departure among what was delivered.
-    latest: (Time, u32),
+    latest: (Time, u64),
     /// `RACK.rtt`.
     rtt: Span,
     /// `RACK.reo_wnd`, as of the last ACK.
     window: Span,
     /// `TLP.end_seq` and `TLP.is_retrans` of the probe that is out.
-    probe: Option<(u32, bool)>,
+    probe: Option<(u64, bool)>,
     /// Whether there was a round-trip sample since the last probe, or at all.
     timed: bool,
     /// How many in-order segments the receiver acknowledges together, and how long it may wait for that.
@@ -56,7 +57,7 @@ impl Rack {
             newly_lost: Vec::new(),
             cursor: 0,
             rexmits: VecDeque::new(),
-            hint: u32::MAX,
+            hint: NO_SEGMENT,
             latest: (Time::ZERO, 0),
             rtt: Span::ZERO,
             window: Span::ZERO,
@@ -67,7 +68,7 @@ impl Rack {
     }
 
     /// Nothing has left yet, and numbers begin at `first`.
-    pub fn begin_at(&mut self, first: u32) {
+    pub fn begin_at(&mut self, first: u64) {
         self.cursor = first;
         self.departures.begin_at(first);
     }
@@ -92,8 +93,8 @@ impl Rack {
 
     /// Segments of [una, nxt) in the network.
     #[must_use]
-    pub fn pipe(&self, una: u32, nxt: u32) -> u32 {
-        nxt - una - self.sacked - self.lost
+    pub fn pipe(&self, una: u64, nxt: u64) -> u32 {
+        (nxt - una) as u32 - self.sacked - self.lost
     }
 
     /// Whether nothing is SACKed, lost or probed for.
@@ -105,7 +106,7 @@ impl Rack {
 
     /// Steps 1 to 3: takes in an ACK. `una` is the value before it. Returns how many segments it SACKs for the first time, and
     /// calls `on_new` with them.
-    pub fn update(&mut self, now: Time, una: u32, ack: &Ack, min_rtt: Span, mut on_new: impl FnMut(u32, u32)) -> u32 {
+    pub fn update(&mut self, now: Time, una: u64, ack: &Ack, min_rtt: Span, mut on_new: impl FnMut(u64, u64)) -> u32 {
         let mut runs = std::mem::take(&mut self.runs);
         if ack.cum > una {
             // What was SACKed before is not new.
@@ -124,7 +125,7 @@ impl Rack {
         for &(start, end) in ack.blocks() {
             if end > ack.cum {
                 runs.insert(start.max(ack.cum), end, |s, e| {
-                    new += e - s;
+                    new += (e - s) as u32;
                     on_new(s, e);
                     for seq in s..e {
                         self.delivered(now, seq, min_rtt);
@@ -140,7 +141,7 @@ impl Rack {
         new
     }
 
-    fn delivered(&mut self, now: Time, seq: u32, min_rtt: Span) {
+    fn delivered(&mut self, now: Time, seq: u64, min_rtt: Span) {
         let Some(departure) = self.departures.get(seq) else { return };
         self.lost -= u32::from(departure.lost());
         let rtt = now - departure.time();
@@ -157,14 +158,14 @@ impl Rack {
 
     /// ACKs in a row, each of one segment sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later.
     #[inline]
-    pub fn on_plain_acks(&mut self, seq: u32, left: Time, rtt: Span) {
+    pub fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span) {
         self.latest = (left, seq);
         self.rtt = rtt;
         self.timed = true;
     }
 
     /// What was taken for lost since the last call.
-    pub fn take_newly_lost(&mut self) -> std::vec::Drain<'_, u32> {
+    pub fn take_newly_lost(&mut self) -> std::vec::Drain<'_, u64> {
         self.newly_lost.drain(..)
     }
 
@@ -172,7 +173,7 @@ impl Rack {
     pub fn detect(
         &mut self,
         now: Time,
-        (una, nxt): (u32, u32),
+        (una, nxt): (u64, u64),
         recovering: bool,
         (srtt, min_rtt): (Span, Span),
     ) -> Time {
@@ -194,7 +195,7 @@ impl Rack {
     }
 
     /// The timer expired (Section 6.3): the first segment is lost, and whatever is overdue.
-    pub fn on_timeout(&mut self, now: Time, (una, nxt): (u32, u32)) {
+    pub fn on_timeout(&mut self, now: Time, (una, nxt): (u64, u64)) {
         self.forget_probe();
         while let Some((left, seq, again)) = self.earliest(una, nxt)
             && left + self.rtt + self.window <= now
@@ -207,7 +208,7 @@ impl Rack {
     }
 
     /// The earliest departure whose segment is neither delivered nor taken for lost: when, which, and whether again.
-    fn earliest(&mut self, una: u32, nxt: u32) -> Option<(Time, u32, bool)> {
+    fn earliest(&mut self, una: u64, nxt: u64) -> Option<(Time, u64, bool)> {
         self.cursor = self.cursor.max(una);
         let first = loop {
             if self.cursor >= nxt {
@@ -235,7 +236,7 @@ impl Rack {
         first.into_iter().chain(again).min()
     }
 
-    fn lose(&mut self, seq: u32, again: bool) {
+    fn lose(&mut self, seq: u64, again: bool) {
         if again {
             self.rexmits.pop_front();
         } else {
@@ -246,16 +247,16 @@ impl Rack {
         }
     }
 
-    fn count_lost(&mut self, seq: u32) {
+    fn count_lost(&mut self, seq: u64) {
         self.lost += 1;
         self.newly_lost.push(seq);
         self.hint = self.hint.min(seq);
     }
 
     /// The lowest segment that is lost and not sent since.
-    pub fn next_lost(&mut self, una: u32, nxt: u32) -> Option<u32> {
+    pub fn next_lost(&mut self, una: u64, nxt: u64) -> Option<u64> {
         if self.lost == 0 {
-            self.hint = u32::MAX;
+            self.hint = NO_SEGMENT;
             return None;
         }
         let mut seq = self.hint.max(una);
@@ -273,7 +274,7 @@ impl Rack {
     }
 
     /// Segment `seq` is about to be sent again, at `now`.
-    pub fn on_retransmit(&mut self, now: Time, seq: u32) {
+    pub fn on_retransmit(&mut self, now: Time, seq: u64) {
         self.lost -= u32::from(self.departures.get(seq).is_some_and(Departure::lost));
         self.rexmits.push_back((now, seq));
     }
@@ -294,13 +295,13 @@ impl Rack {
 
     /// Section 7.3: the segment that the probe sends again, if there is no new one: the last, unless it is SACKed.
     #[must_use]
-    pub fn last_segment(&self, nxt: u32) -> Option<u32> {
+    pub fn last_segment(&self, nxt: u64) -> Option<u64> {
         let last = nxt.checked_sub(1)?;
         self.runs.find(last).is_none().then_some(last)
     }
 
     /// The probe left; `again` if it is a retransmission.
-    pub fn on_probe(&mut self, nxt: u32, again: bool) {
+    pub fn on_probe(&mut self, nxt: u64, again: bool) {
         self.probe = Some((nxt, again));
         self.timed = false;
     }

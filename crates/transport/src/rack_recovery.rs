@@ -63,7 +63,7 @@ impl RackRecovery {
     }
 
     /// The lowest segment that is lost and not sent since.
-    fn next_lost<C: CongestionControl>(&mut self, connection: &Connection<C>) -> Option<u32> {
+    fn next_lost<C: CongestionControl>(&mut self, connection: &Connection<C>) -> Option<u64> {
         self.rack.next_lost(connection.seq().una(), connection.seq().nxt())
     }
 
@@ -71,7 +71,7 @@ impl RackRecovery {
         &mut self,
         connection: &mut Connection<C>,
         now: Time,
-        seq: u32,
+        seq: u64,
         wire: &mut impl Wire,
     ) {
         self.rack.on_retransmit(now, seq);
@@ -93,7 +93,7 @@ impl RackRecovery {
 }
 
 impl RecoveryRules for RackRecovery {
-    fn begin_at(&mut self, first: u32) {
+    fn begin_at(&mut self, first: u64) {
         self.rack.begin_at(first);
     }
 
@@ -200,7 +200,7 @@ impl RecoveryRules for RackRecovery {
     }
 
     #[inline]
-    fn on_plain_acks(&mut self, seq: u32, left: Time, rtt: Span) {
+    fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span) {
         self.rack.on_plain_acks(seq, left, rtt);
     }
 }
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use crate::testing::Driven;
 
-    fn driven(data_end: u32) -> Driven<RackRecovery> {
+    fn driven(data_end: u64) -> Driven<RackRecovery> {
         Driven::new(RackRecovery::new(true, &Options::default()), data_end, true)
     }
 

@@ -6,8 +6,10 @@
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     /// The runs from `head` on; those before it are gone.
-    runs: Vec<(u32, u32)>,
+    runs: Vec<(u64, u64)>,
     head: u32,
+    /// Numbers in them.
+    count: u32,
 }
 
 /// Room for so many runs is kept when a set falls empty.
@@ -21,30 +23,37 @@ impl Ranges {
         self.runs.is_empty()
     }
 
+    /// How many numbers it holds.
+    #[inline]
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
     /// The runs, lowest first.
     #[inline]
     #[must_use]
-    pub fn runs(&self) -> &[(u32, u32)] {
+    pub fn runs(&self) -> &[(u64, u64)] {
         self.runs.get(self.head as usize..).unwrap_or_default()
     }
 
     /// The highest run.
     #[inline]
     #[must_use]
-    pub fn top(&self) -> Option<(u32, u32)> {
+    pub fn top(&self) -> Option<(u64, u64)> {
         self.runs.last().copied()
     }
 
     /// The run that holds `seq`.
     #[inline]
     #[must_use]
-    pub fn find(&self, seq: u32) -> Option<(u32, u32)> {
+    pub fn find(&self, seq: u64) -> Option<(u64, u64)> {
         let run = *self.runs().get(self.position(seq))?;
         (run.0 <= seq).then_some(run)
     }
 
     /// Index (of the runs left) of the first run that ends above `seq`.
-    fn position(&self, seq: u32) -> usize {
+    fn position(&self, seq: u64) -> usize {
         let runs = self.runs();
         // Arrivals and SACKs mostly touch the top run, cumulative ACKs and retransmissions the lowest.
         match (runs.first(), runs.last()) {
@@ -58,12 +67,13 @@ impl Ranges {
     /// Adds `[start, end)`, which is not empty; `on_new` is called with each part that was not there. Returns the run that now
     /// holds it.
     #[inline]
-    pub fn insert(&mut self, start: u32, end: u32, mut on_new: impl FnMut(u32, u32)) -> (u32, u32) {
+    pub fn insert(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> (u64, u64) {
         match self.runs.last_mut() {
             Some(top) if start > top.1 => {}
             // It touches the top run and does not begin below it: nothing else changes.
             Some(top) if start >= top.0 => {
                 if end > top.1 {
+                    self.count += (end - top.1) as u32;
                     on_new(top.1, end);
                     top.1 = end;
                 }
@@ -72,12 +82,13 @@ impl Ranges {
             Some(_) => return self.insert_below(start, end, on_new),
             None => {}
         }
+        self.count += (end - start) as u32;
         on_new(start, end);
         self.runs.push((start, end));
         (start, end)
     }
 
-    fn insert_below(&mut self, start: u32, end: u32, mut on_new: impl FnMut(u32, u32)) -> (u32, u32) {
+    fn insert_below(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> (u64, u64) {
         // The first run that reaches `start` or touches it from below.
         let at = self.head as usize + if start == 0 { 0 } else { self.position(start - 1) };
         let (mut low, mut high, mut covered, mut merged) = (start, end, start, 0);
@@ -85,6 +96,7 @@ impl Ranges {
             && s <= end
         {
             if covered < s {
+                self.count += (s - covered) as u32;
                 on_new(covered, s);
             }
             covered = covered.max(e);
@@ -93,6 +105,7 @@ impl Ranges {
             merged += 1;
         }
         if covered < end {
+            self.count += (end - covered) as u32;
             on_new(covered, end);
         }
         if merged == 0 {
@@ -107,17 +120,17 @@ impl Ranges {
     }
 
     /// Removes everything below `seq` and returns how many numbers that were.
-    pub fn remove_below(&mut self, seq: u32) -> u32 {
+    pub fn remove_below(&mut self, seq: u64) -> u32 {
         let mut removed = 0;
         while let Some(run) = self.runs.get_mut(self.head as usize)
             && run.0 < seq
         {
             if run.1 > seq {
-                removed += seq - run.0;
+                removed += (seq - run.0) as u32;
                 run.0 = seq;
                 break;
             }
-            removed += run.1 - run.0;
+            removed += (run.1 - run.0) as u32;
             self.head += 1;
         }
         if self.head as usize == self.runs.len() {
@@ -128,6 +141,7 @@ impl Ranges {
             self.runs.drain(..self.head as usize);
             self.head = 0;
         }
+        self.count -= removed;
         removed
     }
 }
@@ -141,7 +155,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_the_set_it_stands_for(
-            script in prop::collection::vec((0u32..60, 1u32..12, any::<bool>()), 1..60),
+            script in prop::collection::vec((0u64..60, 1u64..12, any::<bool>()), 1..60),
         ) {
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
             for (start, length, remove) in script {
@@ -153,12 +167,13 @@ mod tests {
                     let mut new = Vec::new();
                     let run = ranges.insert(start, start + length, |s, e| new.extend(s..e));
                     prop_assert_eq!(ranges.find(start), Some(run));
-                    let expected: Vec<u32> = (start..start + length).filter(|x| !set.contains(x)).collect();
+                    let expected: Vec<u64> = (start..start + length).filter(|x| !set.contains(x)).collect();
                     prop_assert_eq!(new, expected);
                     set.extend(start..start + length);
                 }
-                let listed: BTreeSet<u32> = ranges.runs().iter().flat_map(|&(s, e)| s..e).collect();
+                let listed: BTreeSet<u64> = ranges.runs().iter().flat_map(|&(s, e)| s..e).collect();
                 prop_assert_eq!(&listed, &set);
+                prop_assert_eq!(ranges.count() as usize, set.len());
                 prop_assert!(ranges.runs().windows(2).all(|pair| pair[0].1 < pair[1].0));
                 for x in 0..75 {
                     prop_assert_eq!(ranges.find(x).is_some(), set.contains(&x));

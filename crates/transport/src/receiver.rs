@@ -9,20 +9,21 @@
 
 use crate::ack::{Ack, MAX_BLOCKS};
 use crate::ranges::Ranges;
-use base::{Flags, Header, Span, Time};
+use crate::sequence::NO_SEGMENT;
+use base::{Flags, Header, PacketNumber, Span, Time};
 
 /// The receiving end of one connection.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    next: u32,
+    next: u64,
     /// The first segment of the transfer that is open: what is below belongs to one that is closed.
-    base: u32,
+    base: u64,
     /// One past the last segment of the transfer.
-    end: u32,
+    end: u64,
     /// First segment and end of the transfer that comes next, once its sender has opened it.
-    upcoming: (u32, u32),
+    upcoming: (u64, u64),
     /// Numbers below `next` that no segment has.
-    skipped: u32,
+    skipped: u64,
     held: Ranges,
     delayed_ack: u32,
     timeout: Span,
@@ -35,7 +36,7 @@ pub struct Receiver {
     /// Whether ACKs carry SACK blocks, and how many are needed.
     sack_blocks: usize,
     /// Segments whose blocks were reported last, most recent first.
-    recent: [u32; MAX_BLOCKS],
+    recent: [u64; MAX_BLOCKS],
     /// What routers granted since the last ACK.
     granted: f32,
     ack: Ack,
@@ -50,8 +51,8 @@ impl Receiver {
         Self {
             next: 0,
             base: 0,
-            end: u32::MAX,
-            upcoming: (u32::MAX, u32::MAX),
+            end: u64::MAX,
+            upcoming: (NO_SEGMENT, NO_SEGMENT),
             skipped: 0,
             held: Ranges::default(),
             delayed_ack,
@@ -61,7 +62,7 @@ impl Receiver {
             echo: false,
             every_mark: false,
             sack_blocks: sack_blocks.min(MAX_BLOCKS),
-            recent: [u32::MAX; MAX_BLOCKS],
+            recent: [NO_SEGMENT; MAX_BLOCKS],
             granted: 0.0,
             ack: Ack::new(0, &[], false),
         }
@@ -76,14 +77,29 @@ impl Receiver {
 
     /// The same of a transfer that ends before segment `end`: the last segment is acknowledged at once, as its FIN makes it.
     #[must_use]
-    pub fn until(mut self, end: u32) -> Self {
+    pub fn until(mut self, end: u64) -> Self {
         self.end = end;
         self
     }
 
+    /// The same, which has got nothing, of segments that count from `first`.
+    #[must_use]
+    pub fn beginning_at(mut self, first: u64) -> Self {
+        (self.next, self.base, self.skipped) = (first, first, first);
+        self
+    }
+
+    /// The segment that a packet with this number carries: no sender is further from what is expected next than
+    /// [`crate::MAX_OUTSTANDING`].
+    #[inline]
+    #[must_use]
+    pub fn segment(&self, number: PacketNumber) -> u64 {
+        number.near(self.next)
+    }
+
     /// Another transfer opens: segments from `first` up to `end` are its own. Until one of them arrives, the receiver knows
     /// nothing of it and answers for the last one.
-    pub fn announce(&mut self, first: u32, end: u32) {
+    pub fn announce(&mut self, first: u64, end: u64) {
         self.upcoming = (first, end);
     }
 
@@ -94,22 +110,22 @@ impl Receiver {
         let (first, end) = self.upcoming;
         self.skipped += first - self.next;
         (self.next, self.base, self.end) = (first, first, end);
-        self.upcoming = (u32::MAX, u32::MAX);
+        self.upcoming = (NO_SEGMENT, NO_SEGMENT);
         (self.pending, self.deadline, self.echo) = (0, Time::NEVER, false);
-        self.recent = [u32::MAX; MAX_BLOCKS];
+        self.recent = [NO_SEGMENT; MAX_BLOCKS];
     }
 
     /// Segments delivered to the application, of all transfers.
     #[inline]
     #[must_use]
-    pub fn delivered(&self) -> u32 {
+    pub fn delivered(&self) -> u64 {
         self.next - self.skipped
     }
 
     /// The segment expected next; everything below was delivered to the application.
     #[inline]
     #[must_use]
-    pub fn next(&self) -> u32 {
+    pub fn next(&self) -> u64 {
         self.next
     }
 
@@ -117,14 +133,14 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.delayed_ack == 1 && self.held.is_empty() && !self.echo && self.upcoming.0 == u32::MAX
+        self.delayed_ack == 1 && self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT
     }
 
     /// `n` segments in order, each acknowledged, when [`Self::is_plain`].
     #[inline]
     pub fn take_plain(&mut self, n: u32) {
         debug_assert!(self.is_plain());
-        self.next += n;
+        self.next += u64::from(n);
     }
 
     /// When [`Self::on_timer`] wants to be called.
@@ -143,14 +159,14 @@ impl Receiver {
 
     /// Segment `seq`, about to arrive, carries `header`, in segments: the next ACK returns what it grants.
     #[inline]
-    pub fn on_header(&mut self, seq: u32, header: &Header) {
+    pub fn on_header(&mut self, seq: u64, header: &Header) {
         if seq >= self.base {
             self.granted += header.feedback;
         }
     }
 
     /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then [`Self::ack`].
-    pub fn on_segment(&mut self, now: Time, seq: u32, flags: Flags) -> bool {
+    pub fn on_segment(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
         if seq >= self.upcoming.0 {
             self.accept();
         } else if seq < self.base {
@@ -233,7 +249,7 @@ impl Receiver {
     /// Adds the blocks most recently reported, where ACKs may be lost.
     fn report_recent(&mut self) {
         if self.sack_blocks > 1 && !self.held.is_empty() {
-            for &seq in self.recent.iter().filter(|&&seq| seq != u32::MAX) {
+            for &seq in self.recent.iter().filter(|&&seq| seq != NO_SEGMENT) {
                 if let Some(run) = self.held.find(seq) {
                     self.ack.report(run);
                 }
@@ -242,8 +258,8 @@ impl Receiver {
     }
 
     /// Puts `seq` in front; an earlier report of the same `run`, or the oldest, makes room.
-    fn remember(&mut self, seq: u32, run: (u32, u32)) {
-        let same = self.recent.iter().position(|&s| s != u32::MAX && run.0 <= s && s < run.1);
+    fn remember(&mut self, seq: u64, run: (u64, u64)) {
+        let same = self.recent.iter().position(|&s| s != NO_SEGMENT && run.0 <= s && s < run.1);
         let last = same.unwrap_or(MAX_BLOCKS - 1);
         self.recent[..=last].rotate_right(1);
         self.recent[0] = seq;

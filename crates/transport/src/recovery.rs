@@ -97,7 +97,7 @@ impl LossRecovery {
 /// What a recovery answers, and what it does when something happens. `connection` is what it drives.
 pub trait RecoveryRules {
     /// Numbers begin at `first`; nothing has happened yet.
-    fn begin_at(&mut self, first: u32);
+    fn begin_at(&mut self, first: u64);
 
     /// Segments in the network as the sender sees it.
     fn in_flight(&self, seq: &SequenceSpace) -> u32;
@@ -151,5 +151,5 @@ pub trait RecoveryRules {
 
     /// ACKs in a row, each of one segment sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later.
     #[inline]
-    fn on_plain_acks(&mut self, _seq: u32, _left: Time, _rtt: Span) {}
+    fn on_plain_acks(&mut self, _seq: u64, _left: Time, _rtt: Span) {}
 }

@@ -95,7 +95,7 @@ impl Rtt {
 #[derive(Clone, Copy, Debug)]
 pub struct TimedSegment {
     /// `NO_SEGMENT` for none: half the size of an option, which every flow would pay for.
-    seq: u32,
+    seq: u64,
     since: Time,
 }
 
@@ -108,7 +108,7 @@ impl TimedSegment {
 
     /// `seq` leaves: it is timed from now on, unless another is.
     #[inline]
-    pub fn begin(&mut self, now: Time, seq: u32) {
+    pub fn begin(&mut self, now: Time, seq: u64) {
         if self.seq == NO_SEGMENT {
             (self.seq, self.since) = (seq, now);
         }
@@ -122,7 +122,7 @@ impl TimedSegment {
 
     /// Nor will it if it is `seq` or later (Karn: `seq` is sent again).
     #[inline]
-    pub fn cancel_from(&mut self, seq: u32) {
+    pub fn cancel_from(&mut self, seq: u64) {
         if seq <= self.seq {
             self.cancel();
         }
@@ -130,7 +130,7 @@ impl TimedSegment {
 
     /// Everything below `cum` is acknowledged. Returns the round-trip time, if that completes one.
     #[inline]
-    pub fn on_ack(&mut self, now: Time, cum: u32) -> Option<Span> {
+    pub fn on_ack(&mut self, now: Time, cum: u64) -> Option<Span> {
         if self.seq == NO_SEGMENT || cum <= self.seq {
             return None;
         }
@@ -141,8 +141,8 @@ impl TimedSegment {
     /// How many segments from `una` on are before it, if there is one.
     #[inline]
     #[must_use]
-    pub fn distance(self, una: u32) -> Option<u32> {
-        (self.seq != NO_SEGMENT).then(|| self.seq - una)
+    pub fn distance(self, una: u64) -> Option<u32> {
+        (self.seq != NO_SEGMENT).then(|| (self.seq - una) as u32)
     }
 }
 

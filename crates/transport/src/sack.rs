@@ -35,7 +35,7 @@ impl SackRecovery {
         &mut self,
         connection: &mut Connection<C>,
         now: Time,
-        seq: u32,
+        seq: u64,
         wire: &mut impl Wire,
     ) {
         self.board.on_retransmit(seq);
@@ -71,7 +71,7 @@ impl SackRecovery {
 }
 
 impl RecoveryRules for SackRecovery {
-    fn begin_at(&mut self, first: u32) {
+    fn begin_at(&mut self, first: u64) {
         self.board.begin_at(first);
     }
 
@@ -138,7 +138,7 @@ impl RecoveryRules for SackRecovery {
     /// Everything that is not SACKed is lost.
     fn on_timeout<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) {
         let (una, nxt) = (connection.seq().una(), connection.seq().nxt());
-        let was_lost = |seq: &u32| *seq < self.board.edge() && !self.board.is_resent(*seq);
+        let was_lost = |seq: &u64| *seq < self.board.edge() && !self.board.is_resent(*seq);
         connection.on_lost(now, self.board.holes(una, nxt).filter(|seq| !was_lost(seq)));
         self.board.all_lost(una, nxt);
         self.dupacks = 0;
@@ -164,7 +164,7 @@ mod tests {
 
     /// Of ten segments outstanding the first is lost: SACKs of the three after it begin the repair.
     fn in_recovery(proportional: bool) -> Driven<SackRecovery> {
-        let mut driven = Driven::new(SackRecovery::new(proportional), u32::MAX - 1, false);
+        let mut driven = Driven::new(SackRecovery::new(proportional), crate::NO_END, false);
         assert_eq!(driven.ack(100, 0, &[(1, 2)]), [(10, false)], "RFC 3042");
         assert!(!driven.recovery.is_quiet());
         assert_eq!(driven.ack(1, 0, &[(1, 3)]), [(11, false)], "RFC 3042");

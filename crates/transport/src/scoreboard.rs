@@ -14,29 +14,28 @@ pub const DUP_THRESH: u32 = 3;
 /// The scoreboard of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    runs: Ranges,
     /// SACKed segments above `una`.
-    sacked: u32,
+    runs: Ranges,
     /// Every hole below this is lost; never moves down.
-    edge: u32,
+    edge: u64,
     /// SACKed segments below `edge`.
     sacked_below_edge: u32,
     /// One past the highest segment retransmitted in this recovery (`HighRxt` + 1).
-    rexmitted: u32,
+    rexmitted: u64,
     /// Holes below `rexmitted`: retransmissions on the way.
     rexmits_out: u32,
 }
 
 impl Scoreboard {
     /// Nothing is SACKed, and numbers begin at `first`.
-    pub fn begin_at(&mut self, first: u32) {
+    pub fn begin_at(&mut self, first: u64) {
         *self = Self { edge: first, rexmitted: first, ..Self::default() };
     }
 
     /// Takes in an ACK; `una` is the value before it. Returns how many segments it SACKs for the first time, and calls
     /// `on_new` with them.
     #[inline]
-    pub fn update(&mut self, una: u32, ack: &Ack, on_new: impl FnMut(u32, u32)) -> u32 {
+    pub fn update(&mut self, una: u64, ack: &Ack, on_new: impl FnMut(u64, u64)) -> u32 {
         if ack.cum > una {
             self.advance(una, ack.cum);
         }
@@ -44,22 +43,21 @@ impl Scoreboard {
         if ack.blocks().is_empty() { 0 } else { self.add_blocks(ack, on_new) }
     }
 
-    fn add_blocks(&mut self, ack: &Ack, mut on_new: impl FnMut(u32, u32)) -> u32 {
-        let (mut new, mut below_edge, mut filled) = (0, 0, 0);
+    fn add_blocks(&mut self, ack: &Ack, mut on_new: impl FnMut(u64, u64)) -> u32 {
+        let (before, mut below_edge, mut filled) = (self.runs.count(), 0, 0);
         let (edge, rexmitted) = (self.edge, self.rexmitted);
         for &(start, end) in ack.blocks() {
             // Blocks at or below `cum` are a duplicate's (RFC 2883); they say nothing new.
             if end > ack.cum {
                 self.runs.insert(start.max(ack.cum), end, |s, e| {
-                    new += e - s;
                     on_new(s, e);
-                    below_edge += e.min(edge).saturating_sub(s);
-                    filled += e.min(rexmitted).saturating_sub(s);
+                    below_edge += e.min(edge).saturating_sub(s) as u32;
+                    filled += e.min(rexmitted).saturating_sub(s) as u32;
                 });
             }
         }
+        let new = self.runs.count() - before;
         if new > 0 {
-            self.sacked += new;
             self.sacked_below_edge += below_edge;
             self.rexmits_out -= filled;
             self.raise_edge();
@@ -69,8 +67,8 @@ impl Scoreboard {
 
     /// `una` moves up.
     #[inline]
-    fn advance(&mut self, una: u32, cum: u32) {
-        if self.sacked == 0 && self.edge <= una && self.rexmitted <= una {
+    fn advance(&mut self, una: u64, cum: u64) {
+        if self.runs.is_empty() && self.edge <= una && self.rexmitted <= una {
             (self.edge, self.rexmitted) = (cum, cum);
         } else {
             self.advance_over(una, cum);
@@ -78,15 +76,14 @@ impl Scoreboard {
     }
 
     /// The same, where something below `cum` was SACKed, lost or sent again.
-    fn advance_over(&mut self, una: u32, cum: u32) {
+    fn advance_over(&mut self, una: u64, cum: u64) {
         let high = cum.min(self.rexmitted);
         // Of the holes below `rexmitted`, those below `cum` are filled: all numbers there less those SACKed.
         let popped_low = if high > una { self.runs.remove_below(high) } else { 0 };
         if high > una {
-            self.rexmits_out -= high - una - popped_low;
+            self.rexmits_out -= (high - una) as u32 - popped_low;
         }
         let popped = popped_low + self.runs.remove_below(cum);
-        self.sacked -= popped;
         if cum >= self.edge {
             self.edge = cum;
             self.sacked_below_edge = 0;
@@ -100,16 +97,16 @@ impl Scoreboard {
     }
 
     fn raise_edge(&mut self) {
-        if self.sacked < DUP_THRESH {
+        if self.sacked() < DUP_THRESH {
             return;
         }
-        let mut left = DUP_THRESH;
+        let mut left = u64::from(DUP_THRESH);
         for &(start, end) in self.runs.runs().iter().rev() {
             if end - start >= left {
                 let edge = end - left;
                 if edge > self.edge {
                     self.edge = edge;
-                    self.sacked_below_edge = self.sacked - DUP_THRESH;
+                    self.sacked_below_edge = self.sacked() - DUP_THRESH;
                 }
                 return;
             }
@@ -120,84 +117,84 @@ impl Scoreboard {
     /// SACKed segments above `una`.
     #[must_use]
     pub fn sacked(&self) -> u32 {
-        self.sacked
+        self.runs.count()
     }
 
     /// Whether nothing above `una` is SACKed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.sacked == 0
+        self.runs.is_empty()
     }
 
     /// Whether the hole at `seq` counts as lost.
     #[must_use]
-    pub fn is_lost(&self, seq: u32) -> bool {
+    pub fn is_lost(&self, seq: u64) -> bool {
         seq < self.edge
     }
 
     /// `SetPipe`: segments in the network, of those in [una, nxt).
     #[must_use]
-    pub fn pipe(&self, una: u32, nxt: u32) -> u32 {
-        let holes = nxt - una - self.sacked;
+    pub fn pipe(&self, una: u64, nxt: u64) -> u32 {
+        let holes = (nxt - una) as u32 - self.sacked();
         holes - self.lost(una) + self.rexmits_out
     }
 
     /// Segments above `una` that count as lost.
-    fn lost(&self, una: u32) -> u32 {
-        self.edge.saturating_sub(una).saturating_sub(self.sacked_below_edge)
+    fn lost(&self, una: u64) -> u32 {
+        (self.edge.saturating_sub(una) as u32).saturating_sub(self.sacked_below_edge)
     }
 
     /// Every hole below this is lost.
     #[must_use]
-    pub fn edge(&self) -> u32 {
+    pub fn edge(&self) -> u64 {
         self.edge
     }
 
     /// The holes of [from, to), lowest first.
-    pub fn holes(&self, from: u32, to: u32) -> impl Iterator<Item = u32> {
+    pub fn holes(&self, from: u64, to: u64) -> impl Iterator<Item = u64> {
         (from..to).filter(|&seq| self.runs.find(seq).is_none())
     }
 
     /// Whether a hole at or above `from` counts as lost.
     #[must_use]
-    pub fn has_lost_above(&self, from: u32) -> bool {
+    pub fn has_lost_above(&self, from: u64) -> bool {
         self.next_hole(from) < self.edge
     }
 
     /// Whether the hole at `seq` was sent again in this recovery.
     #[must_use]
-    pub fn is_resent(&self, seq: u32) -> bool {
+    pub fn is_resent(&self, seq: u64) -> bool {
         seq < self.rexmitted
     }
 
     /// A recovery begins: nothing has been retransmitted in it.
-    pub fn begin_recovery(&mut self, una: u32) {
+    pub fn begin_recovery(&mut self, una: u64) {
         self.rexmitted = una;
         self.rexmits_out = 0;
     }
 
     /// The timer expired: every hole below `nxt` is lost, whatever was retransmitted before.
-    pub fn all_lost(&mut self, una: u32, nxt: u32) {
+    pub fn all_lost(&mut self, una: u64, nxt: u64) {
         self.edge = nxt;
-        self.sacked_below_edge = self.sacked;
+        self.sacked_below_edge = self.sacked();
         self.begin_recovery(una);
     }
 
     /// The lowest hole at or above `from`, if one lies below the highest SACKed segment or the lost edge.
-    fn next_hole(&self, from: u32) -> u32 {
+    fn next_hole(&self, from: u64) -> u64 {
         self.runs.find(from).map_or(from, |run| run.1)
     }
 
     /// `NextSeg` rule 1: the lowest lost segment not yet retransmitted.
     #[must_use]
-    pub fn next_lost(&self) -> Option<u32> {
+    pub fn next_lost(&self) -> Option<u64> {
         let hole = self.next_hole(self.rexmitted);
         (hole < self.edge).then_some(hole)
     }
 
     /// `NextSeg` rule 3: the lowest hole below a SACKed segment not yet retransmitted, lost or not.
     #[must_use]
-    pub fn next_unsacked(&self) -> Option<u32> {
+    pub fn next_unsacked(&self) -> Option<u64> {
         let hole = self.next_hole(self.rexmitted);
         let top = self.runs.top()?;
         (hole < top.0).then_some(hole)
@@ -205,13 +202,13 @@ impl Scoreboard {
 
     /// `NextSeg` rule 4: the highest outstanding segment, unless it is SACKed.
     #[must_use]
-    pub fn rescue(&self, nxt: u32) -> Option<u32> {
+    pub fn rescue(&self, nxt: u64) -> Option<u64> {
         let top = nxt.checked_sub(1)?;
         self.runs.find(top).is_none().then_some(top)
     }
 
     /// The segment that a `next_…` answered is on its way again.
-    pub fn on_retransmit(&mut self, seq: u32) {
+    pub fn on_retransmit(&mut self, seq: u64) {
         debug_assert!(seq >= self.rexmitted);
         self.rexmitted = seq + 1;
         self.rexmits_out += 1;
@@ -226,27 +223,27 @@ mod tests {
     /// The same questions answered segment by segment, as RFC 6675 words them.
     #[derive(Default)]
     struct Plain {
-        una: u32,
+        una: u64,
         sacked: Vec<bool>,
-        rexmitted: u32,
-        forced: u32,
+        rexmitted: u64,
+        forced: u64,
         /// `IsLost` never turns false again here: a segment SACKed later adds to the count, cumulative ACKs remove what
         /// was counted together with what it was counted for.
-        edge: u32,
+        edge: u64,
     }
 
     impl Plain {
-        fn lost(&self, seq: u32) -> bool {
-            let above = (seq + 1..self.sacked.len() as u32).filter(|&s| self.sacked[s as usize]).count();
+        fn lost(&self, seq: u64) -> bool {
+            let above = (seq + 1..self.sacked.len() as u64).filter(|&s| self.sacked[s as usize]).count();
             seq < self.forced || seq < self.edge || above >= DUP_THRESH as usize
         }
-        fn pipe(&self, nxt: u32) -> u32 {
+        fn pipe(&self, nxt: u64) -> u32 {
             (self.una..nxt)
                 .filter(|&s| !self.sacked[s as usize])
                 .map(|s| u32::from(!self.lost(s)) + u32::from(s < self.rexmitted))
                 .sum()
         }
-        fn next_lost(&self, nxt: u32) -> Option<u32> {
+        fn next_lost(&self, nxt: u64) -> Option<u64> {
             (self.rexmitted.max(self.una)..nxt).find(|&s| !self.sacked[s as usize] && self.lost(s))
         }
     }
@@ -254,8 +251,8 @@ mod tests {
     proptest! {
         /// Against the plain reading, over random SACKs, cumulative ACKs, retransmissions and timeouts.
         #[test]
-        fn counts_what_rfc_6675_counts(script in prop::collection::vec((0u8..10, 0u32..100), 1..150)) {
-            const N: u32 = 100;
+        fn counts_what_rfc_6675_counts(script in prop::collection::vec((0u8..10, 0u64..100), 1..150)) {
+            const N: u64 = 100;
             let mut board = Scoreboard::default();
             let mut plain = Plain { sacked: vec![false; N as usize], ..Plain::default() };
             board.begin_recovery(0);

@@ -13,15 +13,15 @@ use law::CongestionControl;
 /// Where the sender puts its segments: the access link, the path behind it.
 pub trait Wire {
     /// Segment `seq` leaves TCP at `now`.
-    fn send(&mut self, now: Time, seq: u32, flags: Flags);
+    fn send(&mut self, now: Time, seq: u64, flags: Flags);
 
     /// The same with a header for routers, in segments; only senders whose control wants one call it.
-    fn send_with(&mut self, now: Time, seq: u32, flags: Flags, _header: Header) {
+    fn send_with(&mut self, now: Time, seq: u64, flags: Flags, _header: Header) {
         self.send(now, seq, flags);
     }
 
     /// An ACK at `now` was taken by [`Sender::take_plain`], and left the sender like this.
-    fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u32, _nxt: u32) {}
+    fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64) {}
 }
 
 /// What the sender is busy with.
@@ -56,16 +56,24 @@ pub struct Sender<C> {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// A sender of `data_end` segments (`u32::MAX` for no end) that has sent nothing.
+    /// A sender of `data_end` segments ([`crate::NO_END`] for no end) that has sent nothing.
     #[must_use]
-    pub fn new(control: C, recovery: Recovery, options: &Options, data_end: u32) -> Self {
+    pub fn new(control: C, recovery: Recovery, options: &Options, data_end: u64) -> Self {
         let recovery = LossRecovery::new(recovery, control.needs(), options);
         Self { connection: Connection::new(control, options, data_end, recovery.keeps_departures()), recovery }
     }
 
+    /// The same, which has sent nothing, with the number `first` for its first segment.
+    #[must_use]
+    pub fn beginning_at(mut self, first: u64) -> Self {
+        self.connection.begin_at(first);
+        each!(&mut self.recovery, recovery => recovery.begin_at(first));
+        self
+    }
+
     /// Becomes `fresh`, a sender that has sent nothing, for another transfer of `segments`: a connection of its own, with the
     /// numbers from the first returned up to the second. What has happened is counted on.
-    pub fn open(&mut self, fresh: &Self, segments: u32) -> (u32, u32) {
+    pub fn open(&mut self, fresh: &Self, segments: u64) -> (u64, u64) {
         let (last, counters) = (self.connection.seq().clone(), self.counters());
         self.clone_from(fresh);
         self.connection.follow(&last, counters, segments);
@@ -152,17 +160,23 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.rtt().rto()
     }
 
+    /// One past the last segment that the application offers.
+    #[must_use]
+    pub fn data_end(&self) -> u64 {
+        self.connection.seq().data_end()
+    }
+
     /// First segment not acknowledged.
     #[inline]
     #[must_use]
-    pub fn una(&self) -> u32 {
+    pub fn una(&self) -> u64 {
         self.connection.seq().una()
     }
 
     /// Next new segment, or the next to be sent again when going back.
     #[inline]
     #[must_use]
-    pub fn nxt(&self) -> u32 {
+    pub fn nxt(&self) -> u64 {
         self.connection.seq().nxt()
     }
 
@@ -175,7 +189,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Segments that have reached the receiver, as the sender knows.
     #[must_use]
     pub fn delivered(&self) -> u64 {
-        u64::from(self.connection.seq().acknowledged()) + u64::from(self.recovery.sacked())
+        self.connection.seq().acknowledged() + u64::from(self.recovery.sacked())
     }
 
     /// The congestion control.

@@ -1,89 +1,79 @@
 //! A sender's sequence numbers, counted in segments: what is acknowledged, outstanding, sent and offered, and the marks that
 //! later ACKs are compared with.
 //!
+//! They have 64 bits and never wrap: a mark may be as old as it likes. Packets carry the low 32 bits ([`base::PacketNumber`]).
+//!
 //! Source: RFC 9293, Section 3.3.1 (SND.UNA, SND.NXT); RFC 6582 (`recover`), RFC 6675 (`RecoveryPoint`); RFC 3168, 6.1.2
 //! (one reduction per window); RFC 5681, equation 4 (ssthresh once per segment that times out).
 
-/// A number that no segment has.
-pub const NO_SEGMENT: u32 = u32::MAX;
+/// A number that no segment has: all of them are below [`NO_END`].
+pub const NO_SEGMENT: u64 = u64::MAX;
+
+/// The end of data without one: no run sends so many.
+pub const NO_END: u64 = 1 << 63;
+
+/// The most segments that may be sent and not acknowledged: whoever knows one of them knows the others by 32 bits
+/// (RFC 9293, 3.4, and RFC 7323, 2.3, where windows end for the same reason).
+pub const MAX_OUTSTANDING: u32 = (1 << 31) - 1;
 
 /// `base` <= `una` <= `nxt` <= `high` <= `data_end`, always.
 #[derive(Clone, Debug)]
 pub struct SequenceSpace {
-    una: u32,
-    nxt: u32,
-    high: u32,
-    data_end: u32,
-    base: u32,
-    /// `high` when a segment was last retransmitted.
-    resent: u32,
-    /// `high` at the last fast retransmit or timeout. RFC 6582's `recover` is the number before it.
-    recovery_point: Option<u32>,
-    /// `high` when a congestion echo last counted.
-    echo_point: Option<u32>,
-    /// `una` at the last timeout.
-    timed_out: Option<u32>,
+    una: u64,
+    nxt: u64,
+    high: u64,
+    data_end: u64,
+    base: u64,
+    marks: Marks,
 }
 
 impl SequenceSpace {
-    /// Nothing of `data_end` segments has been sent.
+    /// Nothing of `segments` has been sent; the first is `first`.
     #[must_use]
-    pub fn new(data_end: u32) -> Self {
-        Self {
-            una: 0,
-            nxt: 0,
-            high: 0,
-            data_end,
-            base: 0,
-            resent: 0,
-            recovery_point: None,
-            echo_point: None,
-            timed_out: None,
-        }
+    pub fn new(first: u64, segments: u64) -> Self {
+        let data_end = first.saturating_add(segments).min(NO_END);
+        Self { una: first, nxt: first, high: first, data_end, base: first, marks: Marks::new(first) }
     }
 
     /// Another transfer of `segments`, with numbers after all of `last`. They leave one out, so that an ACK of the old
     /// connection acknowledges nothing of the new one.
     #[must_use]
-    pub fn after(last: &Self, segments: u32) -> Self {
-        let first = if last.high == 0 { 0 } else { last.high + 1 };
-        // What would need more numbers than there are is more than any run passes that may begin.
-        let data_end = first.saturating_add(segments).min(NO_SEGMENT - 1);
-        Self { una: first, nxt: first, high: first, base: first, resent: first, ..Self::new(data_end) }
+    pub fn after(last: &Self, segments: u64) -> Self {
+        Self::new(if last.high == last.base { last.base } else { last.high + 1 }, segments)
     }
 
     /// First segment not acknowledged.
     #[inline]
     #[must_use]
-    pub fn una(&self) -> u32 {
+    pub fn una(&self) -> u64 {
         self.una
     }
 
     /// Next new segment, or the next to be sent again when going back.
     #[inline]
     #[must_use]
-    pub fn nxt(&self) -> u32 {
+    pub fn nxt(&self) -> u64 {
         self.nxt
     }
 
     /// One past the highest segment ever sent; above `nxt` only when going back.
     #[inline]
     #[must_use]
-    pub fn high(&self) -> u32 {
+    pub fn high(&self) -> u64 {
         self.high
     }
 
     /// One past the last segment that the application offers.
     #[inline]
     #[must_use]
-    pub fn data_end(&self) -> u32 {
+    pub fn data_end(&self) -> u64 {
         self.data_end
     }
 
     /// The first segment of the transfer.
     #[inline]
     #[must_use]
-    pub fn base(&self) -> u32 {
+    pub fn base(&self) -> u64 {
         self.base
     }
 
@@ -91,20 +81,20 @@ impl SequenceSpace {
     #[inline]
     #[must_use]
     pub fn outstanding(&self) -> u32 {
-        self.nxt - self.una
+        (self.nxt - self.una) as u32
     }
 
     /// Segments acknowledged in this transfer.
     #[inline]
     #[must_use]
-    pub fn acknowledged(&self) -> u32 {
+    pub fn acknowledged(&self) -> u64 {
         self.una - self.base
     }
 
     /// Segments offered that `nxt` has not passed.
     #[inline]
     #[must_use]
-    pub fn unsent(&self) -> u32 {
+    pub fn unsent(&self) -> u64 {
         self.data_end - self.nxt
     }
 
@@ -118,13 +108,13 @@ impl SequenceSpace {
     /// Whether an ACK of everything below `cum` can be one of this transfer.
     #[inline]
     #[must_use]
-    pub fn accepts(&self, cum: u32) -> bool {
+    pub fn accepts(&self, cum: u64) -> bool {
         self.una <= cum && cum <= self.high
     }
 
     /// Everything below `cum` is acknowledged.
     #[inline]
-    pub fn acknowledge(&mut self, cum: u32) {
+    pub fn acknowledge(&mut self, cum: u64) {
         debug_assert!(self.accepts(cum));
         self.una = cum;
         self.nxt = self.nxt.max(cum);
@@ -132,7 +122,7 @@ impl SequenceSpace {
 
     /// The next segment is about to leave: [`Self::on_transmit`] follows.
     #[inline]
-    pub fn take_next(&mut self) -> u32 {
+    pub fn take_next(&mut self) -> u64 {
         debug_assert!(self.nxt < self.data_end);
         self.nxt += 1;
         self.nxt - 1
@@ -140,11 +130,11 @@ impl SequenceSpace {
 
     /// `seq` leaves; returns whether it is a retransmission.
     #[inline]
-    pub fn on_transmit(&mut self, seq: u32) -> bool {
+    pub fn on_transmit(&mut self, seq: u64) -> bool {
         debug_assert!(self.una <= seq && seq <= self.high);
         let again = seq < self.high;
         if again {
-            self.resent = self.high;
+            self.mark(Mark::Resent);
         } else {
             self.high = seq + 1;
         }
@@ -161,13 +151,13 @@ impl SequenceSpace {
     /// One past the last segment that a window of so many lets leave.
     #[inline]
     #[must_use]
-    pub fn end_of_window(&self, window: u32) -> u32 {
-        self.una.saturating_add(window).min(self.data_end)
+    pub fn end_of_window(&self, window: u32) -> u64 {
+        (self.una + u64::from(window)).min(self.data_end)
     }
 
     /// The next segment leaves for the first time.
     #[inline]
-    pub fn send_new(&mut self) -> u32 {
+    pub fn send_new(&mut self) -> u64 {
         debug_assert!(!self.is_going_back() && self.nxt < self.data_end);
         self.nxt += 1;
         self.high = self.nxt;
@@ -177,9 +167,9 @@ impl SequenceSpace {
     /// `acks` ACKs for the next segment each, every one of which released one new segment.
     #[inline]
     pub fn slide(&mut self, acks: u32) {
-        debug_assert!(!self.is_going_back() && acks <= self.outstanding() && acks <= self.unsent());
-        self.una += acks;
-        self.nxt += acks;
+        debug_assert!(!self.is_going_back() && acks <= self.outstanding() && u64::from(acks) <= self.unsent());
+        self.una += u64::from(acks);
+        self.nxt += u64::from(acks);
         self.high = self.nxt;
     }
 
@@ -198,43 +188,103 @@ impl SequenceSpace {
     #[inline]
     #[must_use]
     pub fn is_pristine(&self) -> bool {
-        self.una > self.resent
+        self.marks.is_past(Mark::Resent, self.una)
     }
 
     /// A recovery begins: it ends when what was sent up to now is acknowledged.
     pub fn begin_recovery(&mut self) {
-        self.recovery_point = Some(self.high);
+        self.mark(Mark::Recovery);
     }
 
     /// Whether all that was sent before the last recovery began is acknowledged.
     #[inline]
     #[must_use]
     pub fn is_recovered(&self) -> bool {
-        self.recovery_point.is_none_or(|point| self.una >= point)
+        self.marks.is_past(Mark::Recovery, self.una + 1)
     }
 
     /// Whether more than that is acknowledged: duplicate ACKs then speak of a new loss (RFC 6582, 3.2, step 1).
     #[inline]
     #[must_use]
     pub fn is_past_recovery(&self) -> bool {
-        self.recovery_point.is_none_or(|point| self.una > point)
+        self.marks.is_past(Mark::Recovery, self.una)
     }
 
     /// A congestion echo counted, or what stands for one.
     pub fn mark_echo(&mut self) {
-        self.echo_point = Some(self.high);
+        self.mark(Mark::Echo);
     }
 
     /// Whether a congestion echo belongs to a window that no loss and no other echo has reduced.
     #[inline]
     #[must_use]
     pub fn is_past_echo(&self) -> bool {
-        self.recovery_point.max(self.echo_point).is_none_or(|point| self.una > point)
+        self.marks.is_past(Mark::Recovery, self.una) && self.marks.is_past(Mark::Echo, self.una)
     }
 
     /// The retransmission timer expired; returns whether for the first time for this segment.
     pub fn on_timeout(&mut self) -> bool {
-        self.timed_out.replace(self.una) != Some(self.una)
+        let first = self.marks.is_past(Mark::Timeout, self.una);
+        self.marks.put(Mark::Timeout, self.una, self.una);
+        first
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.marks.put(mark, self.una, self.high);
+    }
+}
+
+/// What is remembered of the past.
+#[derive(Clone, Copy, Debug)]
+enum Mark {
+    /// `high` when a segment was last retransmitted; at the beginning, the first segment.
+    Resent,
+    /// `high` at the last fast retransmit or timeout. RFC 6582's `recover` is the number before it.
+    Recovery,
+    /// `high` when a congestion echo last counted.
+    Echo,
+    /// `una` at the last timeout.
+    Timeout,
+}
+
+/// Numbers that `una` has passed or will pass. What it has passed need not be known any more, so that 32 bits each are enough.
+#[derive(Clone, Debug)]
+struct Marks {
+    /// A number that `una` has reached.
+    origin: u64,
+    /// One more than how far each mark lies above that; 0 for one that was passed, or never set.
+    above: [u32; 4],
+}
+
+impl Marks {
+    fn new(first: u64) -> Self {
+        let mut marks = Self { origin: first, above: [0; 4] };
+        marks.put(Mark::Resent, first, first);
+        marks
+    }
+
+    /// Whether `number`, which is `una` or later, is above the mark.
+    #[inline]
+    fn is_past(&self, mark: Mark, number: u64) -> bool {
+        number - self.origin >= u64::from(self.above[mark as usize])
+    }
+
+    /// Sets a mark at `number`, `una` or later.
+    #[inline]
+    fn put(&mut self, mark: Mark, una: u64, number: u64) {
+        if number - self.origin >= u64::from(u32::MAX) {
+            self.move_to(una);
+        }
+        self.above[mark as usize] = (number - self.origin) as u32 + 1;
+    }
+
+    /// Marks below `una` are passed; the others stay where they are.
+    #[cold]
+    fn move_to(&mut self, una: u64) {
+        for above in &mut self.above {
+            *above = u64::from(*above).saturating_sub(una - self.origin) as u32;
+        }
+        self.origin = una;
     }
 }
 
@@ -243,8 +293,8 @@ mod tests {
     use super::*;
 
     /// `n` segments of `data_end` have been sent.
-    fn sent(n: u32, data_end: u32) -> SequenceSpace {
-        let mut seq = SequenceSpace::new(data_end);
+    fn sent(n: u64, data_end: u64) -> SequenceSpace {
+        let mut seq = SequenceSpace::new(0, data_end);
         for expected in 0..n {
             let next = seq.take_next();
             assert_eq!((next, seq.on_transmit(next)), (expected, false));
@@ -339,11 +389,11 @@ mod tests {
 
     #[test]
     fn transfers_leave_a_number_out_between_them() {
-        assert_eq!(SequenceSpace::after(&SequenceSpace::new(9), 5).base(), 0, "nothing was sent");
+        assert_eq!(SequenceSpace::after(&SequenceSpace::new(0, 9), 5).base(), 0, "nothing was sent");
         let next = SequenceSpace::after(&sent(4, 4), 5);
         assert_eq!((next.base(), next.una(), next.nxt(), next.high(), next.data_end()), (5, 5, 5, 5, 10));
         assert!(!next.accepts(4) && !next.is_pristine());
-        assert_eq!(SequenceSpace::after(&sent(4, 4), u32::MAX).data_end(), NO_SEGMENT - 1);
+        assert_eq!(SequenceSpace::after(&sent(4, 4), NO_END).data_end(), NO_END);
     }
 
     #[test]
@@ -361,5 +411,34 @@ mod tests {
         assert_eq!((seq.una(), seq.nxt(), seq.high(), seq.acknowledged(), seq.unsent()), (3, 7, 7, 3, 3));
         seq.stop();
         assert_eq!(seq.unsent(), 0);
+    }
+
+    #[test]
+    fn marks_mean_the_same_however_many_segments_ago_they_were_set() {
+        // 3 * 2^31 at a time: by a number of 32 bits, every second mark would seem to lie ahead.
+        let mut seq = sent(4, NO_END);
+        for _ in 0..5 {
+            let next = seq.take_next();
+            assert!(!seq.on_transmit(next) && seq.on_transmit(next), "sent again at once");
+            seq.begin_recovery();
+            assert_eq!([seq.on_timeout(), seq.on_timeout()], [true, false]);
+            seq.mark_echo();
+            let high = seq.high;
+            let seen = |seq: &SequenceSpace| {
+                [seq.is_pristine(), seq.is_recovered(), seq.is_past_recovery(), seq.is_past_echo()]
+            };
+            seq.slide(seq.outstanding() - 1);
+            assert_eq!(seen(&seq), [false; 4]);
+            seq.slide(1);
+            assert_eq!(seen(&seq), [false, true, false, false]);
+            for _ in 0..3 {
+                // As runs of ACKs do it, where nothing looks at the marks.
+                let passed = 1 << 31;
+                (seq.una, seq.nxt, seq.high) = (seq.una + passed, seq.nxt + passed, seq.high + passed);
+                assert_eq!(seen(&seq), [true; 4]);
+            }
+            assert_eq!(seq.una(), high + (3 << 31));
+        }
+        assert!(seq.acknowledged() > 7 << 32);
     }
 }

@@ -8,10 +8,10 @@ use law::{CongestionControl, Control, LawSpec, StartSpec};
 
 /// What left: number, and whether it was a retransmission.
 #[derive(Default)]
-struct Sent(Vec<(u32, bool)>);
+struct Sent(Vec<(u64, bool)>);
 
 impl Wire for Sent {
-    fn send(&mut self, _now: Time, seq: u32, flags: Flags) {
+    fn send(&mut self, _now: Time, seq: u64, flags: Flags) {
         self.0.push((seq, flags.has(Flags::RETRANSMITTED)));
     }
 }
@@ -25,7 +25,7 @@ pub struct Driven<R> {
 
 impl<R: RecoveryRules> Driven<R> {
     /// One of `data_end` segments. `departures` says whether the recovery keeps them.
-    pub fn new(mut recovery: R, data_end: u32, departures: bool) -> Self {
+    pub fn new(mut recovery: R, data_end: u64, departures: bool) -> Self {
         let law = LawSpec::named("reno").expect("registered");
         let start = StartSpec::named("classic").expect("registered");
         let control = law.build(&start, 10.0, 2.0).expect("defaults");
@@ -37,7 +37,7 @@ impl<R: RecoveryRules> Driven<R> {
     }
 
     /// An ACK `ms` milliseconds after what happened last; what it releases.
-    pub fn ack(&mut self, ms: u64, cum: u32, blocks: &[(u32, u32)]) -> Vec<(u32, bool)> {
+    pub fn ack(&mut self, ms: u64, cum: u64, blocks: &[(u64, u64)]) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
         let mut sent = Sent::default();
         self.connection.on_ack(&mut self.recovery, self.now, &Ack::new(cum, blocks, false), &mut sent);
@@ -45,7 +45,7 @@ impl<R: RecoveryRules> Driven<R> {
     }
 
     /// The next timer expires, whichever it is.
-    pub fn time_out(&mut self) -> Vec<(u32, bool)> {
+    pub fn time_out(&mut self) -> Vec<(u64, bool)> {
         self.now = self.connection.deadline();
         let mut sent = Sent::default();
         self.connection.on_timer(&mut self.recovery, self.now, &mut sent);

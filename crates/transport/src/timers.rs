@@ -8,21 +8,28 @@ use base::Time;
 #[derive(Clone, Debug)]
 pub struct Timers {
     rto: Time,
+    /// The earliest of the others.
+    other: Time,
+    /// Once one of them has run: most senders have none, and should not pay for the room.
+    others: Option<Box<Others>>,
+}
+
+/// Timers beside that of retransmission.
+#[derive(Clone, Debug)]
+struct Others {
     /// A segment waits for the pace.
     pacing: Time,
     /// RACK judges segments again.
     reorder: Time,
     /// The tail-loss probe leaves.
     probe: Time,
-    /// The earliest of the last three: most senders have none of them.
-    other: Time,
 }
 
 impl Timers {
     /// None runs.
     #[must_use]
     pub fn new() -> Self {
-        Self { rto: Time::NEVER, pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER, other: Time::NEVER }
+        Self { rto: Time::NEVER, other: Time::NEVER, others: None }
     }
 
     /// When the first of them expires.
@@ -32,9 +39,15 @@ impl Timers {
         self.rto.min(self.other)
     }
 
+    /// Sets one of the others, which `which` picks, to `at`.
     #[inline]
-    fn update(&mut self) {
-        self.other = self.pacing.min(self.reorder).min(self.probe);
+    fn set(&mut self, at: Time, which: impl FnOnce(&mut Others) -> &mut Time) {
+        if self.others.is_none() && at == Time::NEVER {
+            return;
+        }
+        let others = self.others.get_or_insert_with(|| Box::new(Others::NONE));
+        *which(others) = at;
+        self.other = others.pacing.min(others.reorder).min(others.probe);
     }
 
     /// When the retransmission timer expires.
@@ -61,21 +74,18 @@ impl Timers {
     /// The next segment may leave at `at`; `NEVER` if none waits.
     #[inline]
     pub fn set_pacing(&mut self, at: Time) {
-        self.pacing = at;
-        self.update();
+        self.set(at, |others| &mut others.pacing);
     }
 
     /// RACK judges segments again at `at`.
     pub fn set_reorder(&mut self, at: Time) {
-        self.reorder = at;
-        self.update();
+        self.set(at, |others| &mut others.reorder);
     }
 
     /// The probe leaves at `at`.
     #[inline]
     pub fn set_probe(&mut self, at: Time) {
-        self.probe = at;
-        self.update();
+        self.set(at, |others| &mut others.probe);
     }
 
     /// Whether the retransmission timer has expired.
@@ -89,11 +99,17 @@ impl Timers {
         if now < self.other {
             return None;
         }
-        if self.pacing <= now {
+        let others = self.others.as_deref()?;
+        let (pacing, due) = (others.pacing <= now, Due { reorder: others.reorder <= now, probe: others.probe <= now });
+        if pacing {
             self.set_pacing(Time::NEVER);
         }
-        Some(Due { reorder: self.reorder <= now, probe: self.probe <= now })
+        Some(due)
     }
+}
+
+impl Others {
+    const NONE: Self = Self { pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER };
 }
 
 /// Timers of RACK that have expired.

@@ -10,10 +10,10 @@ use transport::{Ack, Options, Phase, Receiver, Recovery, Sender, Wire};
 
 /// Segments on their way, oldest first.
 #[derive(Default)]
-struct Way(VecDeque<(u32, Flags)>);
+struct Way(VecDeque<(u64, Flags)>);
 
 impl Wire for Way {
-    fn send(&mut self, _now: Time, seq: u32, flags: Flags) {
+    fn send(&mut self, _now: Time, seq: u64, flags: Flags) {
         self.0.push_back((seq, flags));
     }
 }
@@ -25,11 +25,11 @@ struct Pair {
     receiver: Receiver,
     way: Way,
     /// The first segment of the transfer that is open.
-    first: u32,
+    first: u64,
 }
 
 /// What can be seen of a sender, numbers counted from the first of its transfer.
-type Seen = (f64, u32, u32, u32, Time, Phase, Span, u64);
+type Seen = (f64, u64, u64, u32, Time, Phase, Span, u64);
 
 impl Pair {
     fn new(law: &str, recovery: Recovery, options: &Options) -> Self {
@@ -43,7 +43,7 @@ impl Pair {
         Self { sender: fresh.clone(), fresh, receiver, way: Way::default(), first: 0 }
     }
 
-    fn open(&mut self, now: Time, segments: u32) {
+    fn open(&mut self, now: Time, segments: u64) {
         let (first, end) = self.sender.open(&self.fresh, segments);
         self.receiver.announce(first, end);
         self.first = first;
@@ -193,7 +193,7 @@ proptest! {
     #[test]
     fn the_second_transfer_goes_as_if_it_were_the_first(
         (which, law) in (0..Recovery::ALL.len(), prop::sample::select(vec!["reno", "cubic", "vegas", "bbr", "westwood"])),
-        (delayed, first, second) in (1u32..3, 1u32..60, 1u32..60),
+        (delayed, first, second) in (1u32..3, 1u64..60, 1u64..60),
         before in prop::collection::vec(prop::bool::weighted(0.2), 0..100),
         after in prop::collection::vec(prop::bool::weighted(0.2), 0..200),
     ) {

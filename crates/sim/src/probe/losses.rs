@@ -12,10 +12,10 @@ pub struct LossEvents {
     gap: Span,
     last: Time,
     /// Events, and the flows that each hit, summed.
-    pub events: u32,
+    pub events: u64,
     pub hit: u64,
     /// By place: the last event that hit it, counted from 1.
-    hit_in: Vec<u32>,
+    hit_in: Vec<u64>,
 }
 
 impl LossEvents {

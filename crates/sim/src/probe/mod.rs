@@ -15,6 +15,8 @@ use base::Rate;
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Probe {
+    /// The number of the first segment of every flow.
+    pub first: u64,
     pub samples: LinkSamples,
     pub losses: LossEvents,
     pub tracer: Option<Box<PacketTracer>>,
@@ -23,6 +25,7 @@ pub struct Probe {
 impl Probe {
     pub fn new(plan: ProbePlan, rate: Rate, marks: &Marks, series: bool) -> Self {
         Self {
+            first: plan.first,
             samples: LinkSamples::new(rate, series),
             losses: LossEvents::new(plan.gap),
             tracer: plan.traces_packets().then(|| Box::new(PacketTracer::new(plan, marks))),

@@ -4,7 +4,7 @@
 use crate::histogram::Histogram;
 use crate::plan::{Marks, ProbePlan};
 use crate::{PacketRow, PacketTrace};
-use base::{Flags, Time};
+use base::{Flags, PacketNumber, Time};
 use queue::Packet;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Present {
     flow: u32,
-    seq: u32,
+    number: u32,
     arrived: Time,
     row: usize,
 }
@@ -23,6 +23,9 @@ struct Present {
 pub struct PacketTracer {
     /// When arrivals are recorded.
     recorded: Vec<Range<Time>>,
+    /// The number of the first segment of every flow, and by flow that of the last that arrived.
+    first: u64,
+    last: Vec<u64>,
     rows: Vec<PacketRow>,
     present: BTreeSet<Present>,
     delays: Option<Histogram>,
@@ -34,6 +37,8 @@ impl PacketTracer {
     pub fn new(plan: ProbePlan, marks: &Marks) -> Self {
         Self {
             recorded: plan.packets,
+            first: plan.first,
+            last: Vec::new(),
             rows: Vec::new(),
             present: BTreeSet::new(),
             delays: plan.delays.then(Histogram::default),
@@ -44,12 +49,27 @@ impl PacketTracer {
     /// `packet` arrives and finds `backlog` packets waiting.
     pub fn on_arrival(&mut self, packet: &Packet, backlog: u32) {
         let now = packet.arrived;
-        if packet.flags.has(Flags::ACK) || !self.recorded.iter().any(|interval| interval.contains(&now)) {
+        if packet.flags.has(Flags::ACK) || self.recorded.is_empty() {
             return;
         }
-        let (flow, seq) = (packet.flow, packet.token);
-        self.present.insert(Present { flow, seq, arrived: now, row: self.rows.len() });
+        // Also between the intervals: what the next packet's 32 bits stand for is near the one before.
+        let seq = self.count(packet) - self.first;
+        if !self.recorded.iter().any(|interval| interval.contains(&now)) {
+            return;
+        }
+        let flow = packet.flow;
+        self.present.insert(Present { flow, number: packet.token, arrived: now, row: self.rows.len() });
         self.rows.push(PacketRow { time: now, flow, seq, backlog, left: Time::NEVER, dropped: false });
+    }
+
+    /// The whole number of a packet of data that arrives.
+    fn count(&mut self, packet: &Packet) -> u64 {
+        let flow = packet.flow as usize;
+        if self.last.len() <= flow {
+            self.last.resize(flow + 1, self.first);
+        }
+        self.last[flow] = PacketNumber(packet.token).near(self.last[flow]);
+        self.last[flow]
     }
 
     /// Service of `packet` begins at `now`. After the end of the run nothing happens any more.
@@ -71,7 +91,7 @@ impl PacketTracer {
     }
 
     fn left(&mut self, packet: &Packet, now: Time, dropped: bool) {
-        let key = |row| Present { flow: packet.flow, seq: packet.token, arrived: packet.arrived, row };
+        let key = |row| Present { flow: packet.flow, number: packet.token, arrived: packet.arrived, row };
         let mut same = self.present.range(key(0)..=key(usize::MAX));
         // A segment may arrive twice at one instant: what is dropped as it arrives is the later, what goes on the earlier.
         let found = if dropped && now == packet.arrived { same.next_back() } else { same.next() };

@@ -5,7 +5,7 @@ use crate::hash::Rolling;
 use crate::meter::FlowMeter;
 use crate::places::OpenTransfer;
 use crate::plan::{FlowPlan, TcpPlan};
-use base::{Flags, Header, Time};
+use base::{Flags, Header, PacketNumber, Time};
 use queue::Packet;
 use std::collections::VecDeque;
 use transport::{Ack, Counters, Wire};
@@ -20,13 +20,15 @@ pub struct AccessLink {
 /// See the [module](self).
 pub struct Endpoints {
     pub plan: FlowPlan,
-    pub datagrams_sent: u32,
-    pub datagrams_delivered: u32,
+    pub datagrams_sent: u64,
+    pub datagrams_delivered: u64,
     pub access: AccessLink,
     pub meter: FlowMeter,
     pub last_enter: Time,
     pub hash: Rolling,
-    pub acks: Vec<Ack>,
+    /// ACKs on their way through return links, oldest first, and the number of the oldest.
+    pub acks: VecDeque<Ack>,
+    pub first_ack: PacketNumber,
     pub dropped: u64,
     pub trace: Option<Trace>,
     /// The session that it is a place of, and the transfer that is open there.
@@ -36,13 +38,20 @@ pub struct Endpoints {
 
 impl Endpoints {
     /// The sender's counters, and what the receiver has in order; of datagrams, what was sent and delivered.
-    pub fn counters(&self) -> (Counters, u32) {
+    pub fn counters(&self) -> (Counters, u64) {
         match &self.plan {
             FlowPlan::Tcp(tcp) => (tcp.sender.counters(), tcp.receiver.delivered()),
             FlowPlan::Datagrams(_) => {
-                (Counters { sent: u64::from(self.datagrams_sent), ..Counters::default() }, self.datagrams_delivered)
+                (Counters { sent: self.datagrams_sent, ..Counters::default() }, self.datagrams_delivered)
             }
         }
+    }
+
+    /// The ACK that arrived through the return links; those before it were lost there, for links keep the order of a flow.
+    pub fn ack_numbered(&mut self, number: PacketNumber) -> Ack {
+        self.acks.drain(..number.after(self.first_ack) as usize);
+        self.first_ack = number.plus(1);
+        self.acks.pop_front().expect("an ACK that was sent")
     }
 
     /// The endpoints of a flow that must be TCP: ACKs and timers are its.
@@ -56,14 +65,14 @@ impl Endpoints {
 
 /// Segments that TCP hands over during one call.
 #[derive(Default)]
-pub struct Outbox(pub Vec<(u32, Flags, Header)>);
+pub struct Outbox(pub Vec<(u64, Flags, Header)>);
 
 impl Wire for Outbox {
-    fn send(&mut self, now: Time, seq: u32, flags: Flags) {
+    fn send(&mut self, now: Time, seq: u64, flags: Flags) {
         self.send_with(now, seq, flags, Header::NONE);
     }
 
-    fn send_with(&mut self, _now: Time, seq: u32, flags: Flags, header: Header) {
+    fn send_with(&mut self, _now: Time, seq: u64, flags: Flags, header: Header) {
         self.0.push((seq, flags, header));
     }
 }

@@ -5,7 +5,7 @@ use super::bucket::Bucket;
 use super::headers::{HeaderLanes, Headers};
 use super::ring::{Rec, Ring, tag};
 use crate::plan::{Marks, Party};
-use base::{Flags, Header, Time};
+use base::{Flags, Header, PacketNumber, Time};
 
 /// Packets dropped by the sender's own full queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,12 +48,12 @@ impl AccessPath {
         }
     }
 
-    /// Packet `seq`, handed over at `now`, in the window that ends at `until`. Returns whether it got into the network.
+    /// Packet `number`, handed over at `now`, in the window that ends at `until`. Returns whether it got into the network.
     #[inline]
-    pub fn send(&mut self, now: Time, seq: u32, flags: Flags, bucket: &mut Bucket, until: Time) -> bool {
+    pub fn send(&mut self, now: Time, number: PacketNumber, flags: Flags, bucket: &mut Bucket, until: Time) -> bool {
         match self.link.admit(now) {
             Fate::Arrives(time) => {
-                self.emit(Rec { time, tag: tag(self.id, seq, flags) }, bucket, until);
+                self.emit(Rec { time, tag: tag(self.id, number, flags) }, bucket, until);
                 true
             }
             Fate::Dropped(entered) => {
@@ -146,15 +146,15 @@ mod tests {
     fn arrivals_after_the_window_are_released_into_the_one_they_belong_to() {
         let (mut path, mut bucket) = (path(), Bucket::default());
         bucket.begin(Time(0), Time(20));
-        assert!(path.send(Time(0), 7, Flags::NONE, &mut bucket, Time(20)));
-        assert!(path.send(Time(0), 8, Flags::NONE, &mut bucket, Time(20)));
+        assert!(path.send(Time(0), PacketNumber(7), Flags::NONE, &mut bucket, Time(20)));
+        assert!(path.send(Time(0), PacketNumber(8), Flags::NONE, &mut bucket, Time(20)));
         assert_eq!((path.due(), path.in_flight()), (Time(25), 1));
-        assert_eq!(bucket.sort(true), [Rec { time: Time(15), tag: tag(3, 7, Flags::NONE) }]);
+        assert_eq!(bucket.sort(true), [Rec { time: Time(15), tag: tag(3, PacketNumber(7), Flags::NONE) }]);
         bucket.begin(Time(20), Time(40));
         path.release(&mut bucket, Time(25));
         assert!(bucket.is_empty());
         path.release(&mut bucket, Time(26));
-        assert_eq!(bucket.sort(true), [Rec { time: Time(25), tag: tag(3, 8, Flags::NONE) }]);
+        assert_eq!(bucket.sort(true), [Rec { time: Time(25), tag: tag(3, PacketNumber(8), Flags::NONE) }]);
         assert_eq!((path.due(), path.in_flight()), (Time::NEVER, 0));
     }
 
@@ -162,8 +162,9 @@ mod tests {
     fn drops_count_until_the_end_of_the_run_and_are_in_flight_after_it() {
         let (mut path, mut bucket) = (path(), Bucket::default());
         bucket.begin(Time(0), Time(1000));
-        let mut sent =
-            |at: u64| (0..3).filter(|&seq| path.send(Time(at), seq, Flags::NONE, &mut bucket, Time(1000))).count();
+        let mut sent = |at: u64| {
+            (0..3).filter(|&i| path.send(Time(at), PacketNumber(i), Flags::NONE, &mut bucket, Time(1000))).count()
+        };
         // Of three at once one is served, one waits and one has no room.
         assert_eq!([0, 50, 100].map(&mut sent), [2, 2, 2]);
         assert_eq!(path.drops, AccessDrops { since_start: 2, since_warmup: 1 });

@@ -166,13 +166,13 @@ mod tests {
             let mut bucket = Bucket { guess: guess as u64, ..Bucket::default() };
             bucket.begin(Time(start), Time(start + 500));
             for (i, &(offset, flow)) in times.iter().enumerate() {
-                bucket.push(Rec { time: Time(start + offset), tag: tag(flow, i as u32, base::Flags::NONE) });
+                bucket.push(Rec { time: Time(start + offset), tag: tag(flow, base::PacketNumber(i as u32), base::Flags::NONE) });
             }
             let mut expected = bucket.recs.clone();
-            expected.sort_by_key(|rec| (rec.time, rec.flow(), rec.seq()));
+            expected.sort_by_key(|rec| (rec.time, rec.flow(), rec.number().0));
             prop_assert_eq!(bucket.sort(false), &expected[..]);
             bucket.begin(Time(start), Time(start + 500));
-            expected.sort_by_key(|rec| (rec.flow(), rec.seq()));
+            expected.sort_by_key(|rec| (rec.flow(), rec.number().0));
             for rec in &expected {
                 bucket.push(*rec);
             }

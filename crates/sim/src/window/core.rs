@@ -9,7 +9,7 @@ use crate::observer::Observer;
 use crate::plan::{InjectedLoss, Marks};
 use crate::probe::{LinkSnapshot, Probe};
 use crate::{TraceDrop, cause_index};
-use base::{Cause, Flags, Header, Span, Time};
+use base::{Cause, Flags, Header, PacketNumber, Span, Time};
 use queue::Packet;
 
 /// The flows that cross a link, each at a place: where their packets go, and how long they take here.
@@ -109,17 +109,17 @@ impl<O: Observer> LinkCore<O> {
             totals_at_warmup: LinkTotals::default(),
             next_sample,
             next_mark: next_sample.min(marks.warmup).min(timer),
-            observer: O::of_link(probe.tracer.take()),
+            observer: O::new(probe.first, probe.tracer.take()),
             probe,
         }
     }
 
-    /// Packet `seq` that `flow` sends here.
+    /// Packet `number` that `flow` sends here.
     #[inline]
-    pub fn tx_of(&self, flow: u32, seq: u32) -> Tx {
+    pub fn tx_of(&self, flow: u32, number: PacketNumber) -> Tx {
         match &self.flows.service {
             Service::One(tx) => *tx,
-            service @ Service::Each(..) => service.of(self.flows.places.of(flow), seq),
+            service @ Service::Each(..) => service.of(self.flows.places.of(flow), number),
         }
     }
 
@@ -165,7 +165,7 @@ impl<O: Observer> LinkCore<O> {
                 self.probe.losses.on_drop(rec.time, self.flows.places.of(rec.flow()));
             }
             if let Some(trace) = &mut shared.traces[f] {
-                trace.drops.push(TraceDrop { time: rec.time, link: self.index, seq: rec.seq() });
+                trace.drops.push(TraceDrop { time: rec.time, link: self.index, seq: rec.number().0.into() });
             }
         }
     }
@@ -303,12 +303,12 @@ mod tests {
         let (mut core, marks) = core();
         let mut shared = Shared { dropped: vec![0; 10], traces: (0..10).map(|_| None).collect(), ..Shared::default() };
         for (time, flow, flags) in [(49, 7, Flags::NONE), (50, 7, Flags::NONE), (60, 9, Flags::ACK)] {
-            let rec = Rec { time: Time(time), tag: super::super::ring::tag(flow, 1, flags) };
+            let rec = Rec { time: Time(time), tag: super::super::ring::tag(flow, PacketNumber(1), flags) };
             core.count_drop(&rec, Cause::Overflow, &marks, &mut shared);
         }
         assert_eq!(core.totals.dropped[cause_index(Cause::Overflow)], 3);
         assert_eq!((shared.dropped_total, shared.dropped[7], shared.dropped[9]), (2, 1, 0));
-        assert_eq!((core.route(7), core.route(9), core.tx_of(9, 0).size), (3, 4, 1000));
+        assert_eq!((core.route(7), core.route(9), core.tx_of(9, PacketNumber(0)).size), (3, 4, 1000));
     }
 
     #[test]

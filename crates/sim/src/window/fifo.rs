@@ -215,7 +215,7 @@ impl Fifo {
             for rec in now {
                 let wait = free.since(rec.time);
                 if O::ACTIVE {
-                    let packet = Packet::new(rec.flow(), rec.seq(), size, rec.time).with(rec.flags());
+                    let packet = Packet::new(rec.flow(), rec.number().0, size, rec.time).with(rec.flags());
                     observe_plain(&mut core.observer, &packet, wait, longest, time);
                 }
                 if wait > longest {
@@ -338,7 +338,7 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, A: Admission, W: WaitingQueu
             header = core.header_of(rec, shared);
             if core.loss.is_some() && core.loses() {
                 if O::ACTIVE {
-                    let packet = Packet::new(rec.flow(), rec.seq(), 0, now).with(rec.flags());
+                    let packet = Packet::new(rec.flow(), rec.number().0, 0, now).with(rec.flags());
                     core.observer.on_arrival(&packet, waiting.backlog_from(Time(now.0 + 1), free).packets);
                     core.observer.on_drop(&packet, now);
                     core.observer.on_fate(&packet, PacketFate::Dropped);
@@ -348,10 +348,10 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, A: Admission, W: WaitingQueu
             }
         }
         let backlog = waiting.backlog_from(Time(now.0 + 1), free);
-        let Tx { size, time } = if PLAIN { one } else { core.tx_of(rec.flow(), rec.seq()) };
+        let Tx { size, time } = if PLAIN { one } else { core.tx_of(rec.flow(), rec.number()) };
         let idle = free <= now;
         let mut tag = rec.tag;
-        let packet = Packet::new(rec.flow(), rec.seq(), size, now).with(rec.flags());
+        let packet = Packet::new(rec.flow(), rec.number().0, size, now).with(rec.flags());
         core.observer.on_arrival(&packet, backlog.packets);
         match rule.admit(&packet, backlog, idle.then_some(free)) {
             Verdict::Accept => core.observer.on_fate(&packet, PacketFate::Accepted),

@@ -7,14 +7,14 @@ use super::access_path::AccessPath;
 use super::bucket::{Bucket, Window};
 use super::headers::{HeaderLanes, Headers};
 use super::results::FlowResult;
-use super::ring::{Rec, Ring, tag};
+use super::ring::{Rec, Ring, tag, until_wrap};
 use crate::Trace;
 use crate::meter::{FlowMeter, Tally};
 use crate::observer::Observer;
 use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{Marks, TcpPlan};
 use crate::results::FinalTally;
-use base::{Flags, Header, Span, Time};
+use base::{Flags, Header, PacketNumber, Span, Time};
 use law::CongestionControl;
 use std::collections::VecDeque;
 use transport::{Ack, Wire};
@@ -32,7 +32,7 @@ pub struct TcpFlow<O> {
     stop: Time,
     /// ACKs on their way through return links, oldest first, and the number of the oldest.
     acks: VecDeque<Ack>,
-    first_ack: u32,
+    first_ack: PacketNumber,
     next_sample: Time,
     sender_warm: Time,
     /// The earlier of the two.
@@ -57,24 +57,24 @@ struct WindowWire<'a, O> {
 
 impl<O: Observer> Wire for WindowWire<'_, O> {
     #[inline]
-    fn on_window(&mut self, now: Time, cwnd: f64, una: u32, nxt: u32) {
+    fn on_window(&mut self, now: Time, cwnd: f64, una: u64, nxt: u64) {
         self.observer.on_window(now, cwnd, una, nxt);
     }
 
     #[inline]
-    fn send(&mut self, now: Time, seq: u32, flags: Flags) {
-        self.access.send(now, seq, flags, self.bucket, self.until);
+    fn send(&mut self, now: Time, seq: u64, flags: Flags) {
+        self.access.send(now, PacketNumber::of(seq), flags, self.bucket, self.until);
     }
 
-    fn send_with(&mut self, now: Time, seq: u32, flags: Flags, header: Header) {
-        if self.access.send(now, seq, flags, self.bucket, self.until) {
+    fn send_with(&mut self, now: Time, seq: u64, flags: Flags, header: Header) {
+        if self.access.send(now, PacketNumber::of(seq), flags, self.bucket, self.until) {
             self.access.put_header(header, self.headers);
         }
     }
 }
 
 /// What happens next at the sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Record,
     DelayedAck,
@@ -85,6 +85,7 @@ enum Next {
 
 impl<O: Observer> TcpFlow<O> {
     pub fn new(mut plan: Box<TcpPlan>, id: u32, lanes: Option<HeaderLanes>, marks: &Marks, series: bool) -> Self {
+        let first = plan.sender.una();
         let folded = plan.party.return_path.is_empty();
         (plan.party.path, plan.party.return_path) = (Vec::new(), Vec::new());
         let meter = FlowMeter::new(series && plan.template.is_none());
@@ -97,7 +98,7 @@ impl<O: Observer> TcpFlow<O> {
             plan,
             folded,
             acks: VecDeque::new(),
-            first_ack: 0,
+            first_ack: PacketNumber::of(first),
             next_sample: marks.sample_from(Time::ZERO),
             sender_warm: marks.warmup,
             next_mark: marks.sample_from(Time::ZERO).min(marks.warmup),
@@ -105,7 +106,7 @@ impl<O: Observer> TcpFlow<O> {
             meter,
             open: None,
             ended: None,
-            observer: O::default(),
+            observer: O::new(first, None),
             delivered: 0,
         }
     }
@@ -188,13 +189,13 @@ impl<O: Observer> TcpFlow<O> {
                 Next::Record => {
                     if let Some(rec) = ring.pop() {
                         if self.folded {
-                            self.take_header(rec.seq(), headers);
+                            self.take_header(rec.number(), headers);
                             acked = self.deliver(now - self.plan.party.return_delay, &rec, marks);
                             if acked {
                                 let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
                                 plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
                             }
-                        } else if let Some(ack) = self.ack_numbered(rec.seq()) {
+                        } else if let Some(ack) = self.ack_numbered(rec.number()) {
                             acked = true;
                             let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
                             plan.sender.on_ack(now, &ack, &mut wire);
@@ -252,28 +253,37 @@ impl<O: Observer> TcpFlow<O> {
     }
 
     /// Time and kind of what happens next; ACKs before timers at the same instant.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "in the loop over all that happens at a sender")]
     fn next(&self, ring: &Ring) -> (Time, Next) {
-        let record = ring.peek().map_or(Time::NEVER, |rec| rec.time);
-        let mut next = (record, Next::Record);
+        let mut next = (ring.peek().map_or(Time::NEVER, |rec| rec.time), Next::Record);
+        let mut or = |at: Time, what: Next| {
+            if at < next.0 {
+                next = (at, what);
+            }
+        };
         if self.folded {
-            let delayed = self.plan.receiver.deadline().saturating_add(self.plan.party.return_delay);
-            next = next.min((delayed, Next::DelayedAck));
+            or(self.plan.receiver.deadline().saturating_add(self.plan.party.return_delay), Next::DelayedAck);
         }
-        next.min((self.plan.sender.deadline(), Next::Timer)).min((self.start, Next::Start)).min((self.stop, Next::Stop))
+        or(self.plan.sender.deadline(), Next::Timer);
+        or(self.start, Next::Start);
+        or(self.stop, Next::Stop);
+        next
     }
 
     /// The ACK that arrived through the return links; those before it were lost there.
-    fn ack_numbered(&mut self, number: u32) -> Option<Ack> {
-        let lost = number.wrapping_sub(self.first_ack) as usize;
+    fn ack_numbered(&mut self, number: PacketNumber) -> Option<Ack> {
+        let lost = number.after(self.first_ack) as usize;
         self.acks.drain(..lost);
-        self.first_ack = number.wrapping_add(1);
+        self.first_ack = number.plus(1);
         self.acks.pop_front()
     }
 
-    /// The header of segment `seq` that reaches the receiver, if its packets carry any.
+    /// The header of packet `number` that reaches the receiver, if its packets carry any.
     #[inline]
-    fn take_header(&mut self, seq: u32, headers: &mut Headers) {
+    fn take_header(&mut self, number: PacketNumber, headers: &mut Headers) {
         if let Some(header) = self.access.take_header(headers) {
+            let seq = self.plan.receiver.segment(number);
             self.plan.receiver.on_header(seq, &header);
         }
     }
@@ -285,7 +295,8 @@ impl<O: Observer> TcpFlow<O> {
             self.meter.receiver_warm(self.plan.receiver.delivered());
         }
         self.delivered += 1;
-        let ack = self.plan.receiver.on_segment(at, rec.seq(), rec.flags());
+        let seq = self.plan.receiver.segment(rec.number());
+        let ack = self.plan.receiver.on_segment(at, seq, rec.flags());
         self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
         ack
     }
@@ -309,7 +320,7 @@ impl<O: Observer> TcpFlow<O> {
             }
             let acknowledged = if record <= timer {
                 ring.pop().is_some_and(|rec| {
-                    self.take_header(rec.seq(), headers);
+                    self.take_header(rec.number(), headers);
                     self.deliver(at, &rec, marks)
                 })
             } else {
@@ -317,9 +328,9 @@ impl<O: Observer> TcpFlow<O> {
                 true
             };
             if acknowledged {
-                let seq = self.first_ack.wrapping_add(self.acks.len() as u32);
+                let number = self.first_ack.plus(self.acks.len() as u32);
                 self.acks.push_back(*self.plan.receiver.ack());
-                bucket.push(Rec { time: at, tag: tag(self.access.id, seq, Flags::ACK) });
+                bucket.push(Rec { time: at, tag: tag(self.access.id, number, Flags::ACK) });
             }
         }
     }
@@ -335,7 +346,8 @@ impl<O: Observer> TcpFlow<O> {
         let limit = horizon.min(self.next_mark).min(self.receiver_warm).min(self.stop);
         loop {
             let front = ring.all();
-            let expected = tag(self.access.id, self.plan.sender.una(), self.data_flags);
+            let una = PacketNumber::of(self.plan.sender.una());
+            let expected = tag(self.access.id, una, self.data_flags);
             let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
             if !ready || !self.plan.receiver.is_plain() {
                 return false;
@@ -347,7 +359,10 @@ impl<O: Observer> TcpFlow<O> {
             if steady + plain == 0 {
                 return false;
             }
-            let mut acks = &front[..front.len().min(steady + plain)];
+            // The next segment, and the next that is acknowledged: tags go on by one up to the last number of 32 bits.
+            let nxt = PacketNumber::of(self.plan.sender.nxt());
+            let alike = until_wrap(una).min(until_wrap(nxt)) as usize;
+            let mut acks = &front[..front.len().min(steady + plain).min(alike)];
             if acks.last().is_some_and(|rec| rec.time >= limit) {
                 acks = &acks[..acks.partition_point(|rec| rec.time < limit)];
             }
@@ -375,7 +390,7 @@ impl<O: Observer> TcpFlow<O> {
             if O::ACTIVE {
                 self.observe_steady(acks);
             }
-            let new = tag(self.access.id, self.plan.sender.nxt(), self.data_flags);
+            let new = tag(self.access.id, nxt, self.data_flags);
             if self.access.spill.is_empty() && self.access.link.latest(last, n) < until {
                 self.access.link.pass_all(acks, new, bucket);
             } else {
@@ -458,7 +473,7 @@ impl<O: Observer> TcpFlow<O> {
         if self.receiver_warm != Time::NEVER {
             self.meter.receiver_warm(self.plan.receiver.delivered());
         }
-        let delivered = u64::from(self.plan.receiver.delivered());
+        let delivered = self.plan.receiver.delivered();
         let counters = self.plan.sender.counters();
         FlowResult {
             in_flight,
@@ -497,9 +512,9 @@ mod tests {
     #[test]
     fn tags_in_a_row_end_where_one_is_missing() {
         let recs = |seqs: &[u32]| -> Vec<Rec> {
-            seqs.iter().map(|&seq| Rec { time: Time::ZERO, tag: tag(5, seq, Flags::NONE) }).collect()
+            seqs.iter().map(|&seq| Rec { time: Time::ZERO, tag: tag(5, PacketNumber(seq), Flags::NONE) }).collect()
         };
-        let expected = tag(5, 10, Flags::NONE);
+        let expected = tag(5, PacketNumber(10), Flags::NONE);
         for missing in 10..20 {
             let seqs: Vec<u32> = (10..20).filter(|&seq| seq != missing).collect();
             // What lies before the gap; without the last of ten nothing of the nine is missing.
@@ -508,7 +523,7 @@ mod tests {
         assert_eq!(tags_in_row(&recs(&[]), expected), 0);
         // Of another flow, or with other flags, the tag is another.
         let mut other = recs(&[10, 11, 12]);
-        other[2].tag = tag(5, 12, Flags::CE);
+        other[2].tag = tag(5, PacketNumber(12), Flags::CE);
         assert_eq!(tags_in_row(&other, expected), 2);
     }
 }

@@ -159,7 +159,7 @@ buffer = "10 packets"
     fn parts_with(flows: &[&str]) -> Vec<Part> {
         let text = flows.iter().fold(TWO_WAYS.to_owned(), |text, flow| format!("{text}[[flows]]\n{flow}\n"));
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        parts(&crate::build::network(&scenario, 0).expect("small"))
+        parts(&crate::build::network(&scenario, 0, 0).expect("small"))
     }
 
     const TCP: &str = "path = [\"a\"]\nreturn = [\"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"";
@@ -195,7 +195,7 @@ buffer = "10 packets"
         };
         let of = |path: &str| {
             let scenario = scenario::read(&text(path)).unwrap_or_else(|e| panic!("{e}"));
-            parts(&crate::build::network(&scenario, 0).expect("small"))
+            parts(&crate::build::network(&scenario, 0, 0).expect("small"))
         };
         // 19 ms of the round trip are not the link's, which takes 0.8 ms for a packet.
         let apart = of("\"d[*]\"");

@@ -154,7 +154,7 @@ mod tests {
         let text = format!("duration = \"1 s\"\n{}{}{flows}", link("a", 10), link("b", 3));
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
         let mut shared = Shared::default();
-        let network = crate::build::network(&scenario, 0).expect("small");
+        let network = crate::build::network(&scenario, 0, 0).expect("small");
         let layout = lay_out(&network, &mut shared);
         (layout, shared)
     }
@@ -174,8 +174,11 @@ mod tests {
         assert_eq!(delays, [6_500, 6_500, 10_000, 10_000].map(Span::micros));
         // ACKs of one flow and data of the other are not alike.
         let tx = |size, micros| Tx { size, time: Span::micros(micros) };
-        assert_eq!(layout.tables[0].service.of(1, 0), tx(1000, 800));
-        assert_eq!([0, 1].map(|place| layout.tables[1].service.of(place, 0)), [tx(HEADER, 32), tx(1000, 800)]);
+        assert_eq!(layout.tables[0].service.of(1, base::PacketNumber(0)), tx(1000, 800));
+        assert_eq!(
+            [0, 1].map(|place| layout.tables[1].service.of(place, base::PacketNumber(0))),
+            [tx(HEADER, 32), tx(1000, 800)]
+        );
     }
 
     #[test]
@@ -200,7 +203,7 @@ mod tests {
         assert_eq!((places, shared.rings.len()), (1500, 3000));
         let table = &layout.tables[2 + 17];
         assert_eq!(table.routes, [17, 517, 1017]);
-        assert_eq!(table.service.of(table.places.of(1017), 0).size, 1500);
+        assert_eq!(table.service.of(table.places.of(1017), base::PacketNumber(0)).size, 1500);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::meter::LinkTotals;
 use crate::observer::Observer;
 use crate::plan::Marks;
 use crate::probe::LinkSnapshot;
-use base::{Cause, Flags, Span, Time};
+use base::{Cause, Flags, PacketNumber, Span, Time};
 use queue::{AnyQueue, Packet, QueueDiscipline, Visitor};
 
 /// See the [module](self).
@@ -245,7 +245,7 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
         if !PLAIN {
             self.core.totals.arrived += 1;
             header = self.core.header_of(rec, self.shared);
-            let packet = Packet::new(rec.flow(), rec.seq(), 0, rec.time).with(rec.flags());
+            let packet = Packet::new(rec.flow(), rec.number().0, 0, rec.time).with(rec.flags());
             self.core.observer.on_arrival(&packet, queue.backlog().packets);
             if self.core.loss.is_some() && self.core.loses() {
                 self.core.observer.on_drop(&packet, rec.time);
@@ -253,8 +253,8 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
                 return self.core.count_drop(rec, Cause::Injected, self.marks, self.shared);
             }
         }
-        let size = if PLAIN { self.tx.size } else { self.core.tx_of(rec.flow(), rec.seq()).size };
-        let mut packet = Packet::new(rec.flow(), rec.seq(), size, rec.time).with(rec.flags());
+        let size = if PLAIN { self.tx.size } else { self.core.tx_of(rec.flow(), rec.number()).size };
+        let mut packet = Packet::new(rec.flow(), rec.number().0, size, rec.time).with(rec.flags());
         if let Some(header) = header {
             packet.header = header;
         }
@@ -289,7 +289,7 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
                 self.core.put_header(&packet, self.shared);
             }
         }
-        let tag = tag(packet.flow, packet.token, packet.flags);
+        let tag = tag(packet.flow, PacketNumber(packet.token), packet.flags);
         self.shared.push(self.core.route(packet.flow), state.free, tag);
     }
 
@@ -310,7 +310,7 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
         self.core.observer.on_fates(self.ledger, now, arrival.as_ref());
         for (packet, cause) in self.ledger.dropped.drain(..) {
             self.core.observer.on_drop(&packet, now);
-            let rec = Rec { time: now, tag: tag(packet.flow, packet.token, packet.flags) };
+            let rec = Rec { time: now, tag: tag(packet.flow, PacketNumber(packet.token), packet.flags) };
             self.core.count_drop(&rec, cause, self.marks, self.shared);
         }
         for (_, cause) in self.ledger.marked.drain(..) {

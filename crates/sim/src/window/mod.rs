@@ -276,7 +276,7 @@ impl<O: Observer> Engine<O> {
             let result = node.finish(&self.marks, &mut self.shared);
             balance.in_flight += result.still_waiting;
             let (seen, tracer) = node.core.observer.finish();
-            hash.word(seen.0);
+            hash.word(seen.value());
             let probe = Probe { tracer, ..node.core.probe };
             let measured = LinkSpan { from: &node.core.totals_at_warmup, to: &result.totals };
             let (link, trace) = link_outcome(l, measured, *rate, &self.marks, result.most_waiting, probe);
@@ -297,7 +297,7 @@ impl<O: Observer> Engine<O> {
                 }
                 AnySender::Datagrams(source) => source.finish(&mut self.shared.rings[f], &self.marks, dropped),
             };
-            hash.word(result.hash.0);
+            hash.word(result.hash.value());
             balance.sent += result.sent;
             balance.delivered += result.delivered;
             balance.dropped += result.access_drops;
@@ -311,9 +311,15 @@ impl<O: Observer> Engine<O> {
             transfers,
             sampled_at: if options.series { self.marks.samples() } else { Vec::new() },
             balance,
-            traces: self.shared.traces.into_iter().flatten().map(|trace| trace.in_order()).collect(),
+            traces: self
+                .shared
+                .traces
+                .into_iter()
+                .flatten()
+                .map(|trace| trace.in_order(options.first_number))
+                .collect(),
             packets,
-            hash: if options.hash { hash.0 } else { 0 },
+            hash: if options.hash { hash.value() } else { 0 },
         }
     }
 }

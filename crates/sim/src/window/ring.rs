@@ -1,29 +1,36 @@
 //! Records in flight: 16 bytes each, in rings that grow when used.
 
-use base::{Flags, Span, Time};
+use base::{Flags, PacketNumber, Span, Time};
 
 /// An instant after every run: packets that an unlimited queue would serve later all count as served then.
 pub const FAR: Time = Time(1 << 62);
 
-/// A packet between two places: when it gets there, and its tag: sequence number in the low half, flow and flags above.
+/// A packet between two places: when it gets there, and its tag: its number in the low half, flow and flags above.
 ///
-/// Segments sent one after the other have tags one apart, so that one comparison tells whether the next is in order.
+/// Segments sent one after the other have tags one apart, so that one comparison tells whether the next is in order: up to the
+/// last number of 32 bits ([`until_wrap`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rec {
     pub time: Time,
     pub tag: u64,
 }
 
-/// The tag of segment (or ACK) `seq` of `flow`: 32 bits of sequence number, 24 of flow number, 8 of flags.
+/// The tag of packet `number` (a segment, a datagram or an ACK) of `flow`: 32 bits of number, 24 of flow, 8 of flags.
 #[inline]
-pub fn tag(flow: u32, seq: u32, flags: Flags) -> u64 {
-    u64::from(flags.0) << 56 | u64::from(flow) << 32 | u64::from(seq)
+pub fn tag(flow: u32, number: PacketNumber, flags: Flags) -> u64 {
+    u64::from(flags.0) << 56 | u64::from(flow) << 32 | u64::from(number.0)
+}
+
+/// How many packets from this one on have tags one apart, at most: their numbers do not begin at 0 again.
+#[inline]
+pub fn until_wrap(number: PacketNumber) -> u64 {
+    (1 << 32) - u64::from(number.0)
 }
 
 impl Rec {
     #[inline]
-    pub fn seq(&self) -> u32 {
-        self.tag as u32
+    pub fn number(&self) -> PacketNumber {
+        PacketNumber(self.tag as u32)
     }
 
     #[inline]
@@ -153,15 +160,15 @@ mod tests {
 
     #[test]
     fn a_tag_holds_sequence_number_flow_and_flags_and_grows_with_the_sequence_number() {
-        let (seq, flow) = (u32::MAX - 1, (1 << 24) - 1);
-        let rec = Rec { time: Time(1), tag: tag(flow, seq, Flags::ACK) };
-        assert_eq!((rec.seq(), rec.flow(), rec.flags(), rec.is_data()), (seq, flow, Flags::ACK, false));
-        assert_eq!(tag(flow, seq + 1, Flags::ACK), rec.tag + 1);
+        let (number, flow) = (PacketNumber(u32::MAX - 1), (1 << 24) - 1);
+        let rec = Rec { time: Time(1), tag: tag(flow, number, Flags::ACK) };
+        assert_eq!((rec.number(), rec.flow(), rec.flags(), rec.is_data()), (number, flow, Flags::ACK, false));
+        assert_eq!((tag(flow, number.plus(1), Flags::ACK), until_wrap(number)), (rec.tag + 1, 2));
     }
 
     #[test]
     fn simultaneous_arrivals_are_ordered_by_flow_and_not_by_sequence_number() {
-        let rec = |time, flow, seq| Rec { time: Time(time), tag: tag(flow, seq, Flags::CE) };
+        let rec = |time, flow, number| Rec { time: Time(time), tag: tag(flow, PacketNumber(number), Flags::CE) };
         assert!(rec(1, 9, 0).before(&rec(2, 0, 0)) && rec(2, 0, 5).before(&rec(2, 1, 0)));
         assert!(!rec(2, 1, 0).before(&rec(2, 1, 5)) && !rec(2, 1, 5).before(&rec(2, 1, 0)));
     }

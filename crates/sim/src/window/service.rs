@@ -1,6 +1,6 @@
 //! Sizes of packets at a link, and how long each takes on the wire.
 
-use base::{Bytes, Rate, Span};
+use base::{Bytes, PacketNumber, Rate, Span};
 use queue::Packet;
 use scenario::HEADER;
 use traffic::PacketSizes;
@@ -41,14 +41,14 @@ impl Drawn {
 }
 
 impl Service {
-    /// Packet `seq` of the flow at `place` in the table.
+    /// Packet `number` of the flow at `place` in the table.
     #[inline]
-    pub fn of(&self, place: usize, seq: u32) -> Tx {
+    pub fn of(&self, place: usize, number: PacketNumber) -> Tx {
         match self {
             Self::One(tx) => *tx,
             Self::Each(all, _) => {
                 let tx = all[place];
-                if tx.time == DRAWN { self.draw(place, seq) } else { tx }
+                if tx.time == DRAWN { self.draw(place, number) } else { tx }
             }
         }
     }
@@ -81,9 +81,9 @@ impl Service {
     /// A packet whose size is drawn.
     #[cold]
     #[inline(never)]
-    fn draw(&self, place: usize, seq: u32) -> Tx {
+    fn draw(&self, place: usize, number: PacketNumber) -> Tx {
         let Self::Each(_, Some(drawn)) = self else { return Tx { size: 0, time: DRAWN } };
-        let size = drawn.sizes[place].map_or(0, |sizes| sizes.of(seq));
+        let size = drawn.sizes[place].map_or(0, |sizes| sizes.of(number));
         Tx { size, time: drawn.time_of(size) }
     }
 
@@ -103,7 +103,7 @@ mod tests {
     fn each_flow_has_its_packets_and_acks_are_no_data() {
         let tx = |size, time| Tx { size, time: Span(time) };
         let service = Service::Each(vec![tx(1000, 80), tx(HEADER, 3), tx(500, 40)], None);
-        assert_eq!((service.of(0, 9), service.of(2, 9)), (tx(1000, 80), tx(500, 40)));
+        assert_eq!((service.of(0, PacketNumber(9)), service.of(2, PacketNumber(9))), (tx(1000, 80), tx(500, 40)));
         assert_eq!(service.time_of(|| 1, &Packet::new(1, 0, HEADER, Time::ZERO)), Span(3));
         assert_eq!(service.shortest_data(), Some(Span(40)));
         assert_eq!(Service::One(tx(HEADER, 3)).shortest_data(), None);
@@ -118,8 +118,8 @@ mod tests {
         let drawn = Drawn { rate, sizes: vec![Some(sizes)] };
         let service = Service::Each(vec![Tx { size: 700, time: DRAWN }], Some(Box::new(drawn)));
         assert_eq!(service.shortest_data(), Some(Span(5600)));
-        let size = sizes.of(5);
-        assert_eq!(service.of(0, 5), Tx { size, time: Span(8 * u64::from(size)) });
+        let size = sizes.of(PacketNumber(5));
+        assert_eq!(service.of(0, PacketNumber(5)), Tx { size, time: Span(8 * u64::from(size)) });
         assert_eq!(service.time_of(|| 0, &Packet::new(0, 5, size, Time::ZERO)), Span(8 * u64::from(size)));
     }
 }

@@ -11,7 +11,7 @@ use crate::meter::{FlowMeter, Tally};
 use crate::observer::Observer;
 use crate::plan::{Marks, SourcePlan};
 use crate::results::FinalTally;
-use base::{Flags, Time};
+use base::{Flags, PacketNumber, Time};
 use traffic::ArrivalProcess;
 use transport::Counters;
 
@@ -23,10 +23,10 @@ pub struct Source<O> {
     /// When the next packet goes.
     next: Time,
     /// Packets sent, and those of them sent before the warm-up.
-    sent: u32,
-    sent_before: u32,
-    delivered: u32,
-    delivered_before: u32,
+    sent: u64,
+    sent_before: u64,
+    delivered: u64,
+    delivered_before: u64,
     /// Bytes delivered since the warm-up, where sizes are drawn.
     bytes: Option<u64>,
     observer: O,
@@ -45,7 +45,7 @@ impl<O: Observer> Source<O> {
             delivered: 0,
             delivered_before: 0,
             bytes: plan.sizes.map(|_| 0),
-            observer: O::default(),
+            observer: O::new(plan.first, None),
             plan,
         }
     }
@@ -63,9 +63,10 @@ impl<O: Observer> Source<O> {
         self.deliver(ring, marks);
         let last = horizon.min(self.plan.party.stop);
         while self.next < last {
-            self.access.send(self.next, self.sent, Flags::NONE, bucket, until);
+            let number = PacketNumber::of(self.plan.first + self.sent);
+            self.access.send(self.next, number, Flags::NONE, bucket, until);
             self.sent += 1;
-            self.sent_before += u32::from(self.next < marks.warmup);
+            self.sent_before += u64::from(self.next < marks.warmup);
             self.next += self.plan.source.next_gap();
         }
         let next = if self.next < self.plan.party.stop { self.next } else { Time::NEVER };
@@ -78,16 +79,16 @@ impl<O: Observer> Source<O> {
         let n = all.partition_point(|rec| rec.time < marks.end);
         if O::ACTIVE {
             for rec in &all[..n] {
-                self.observer.on_delivery(rec.time, rec.seq());
+                self.observer.on_delivery(rec.time, rec.number());
             }
         }
         if let Some(bytes) = &mut self.bytes {
             let counted = all[..n].iter().filter(|rec| rec.time >= marks.warmup);
-            *bytes += counted.map(|rec| u64::from(self.plan.size_of(rec.seq()))).sum::<u64>();
+            *bytes += counted.map(|rec| u64::from(self.plan.size_of(rec.number()))).sum::<u64>();
         }
-        self.delivered += n as u32;
+        self.delivered += n as u64;
         if all.first().is_some_and(|rec| rec.time < marks.warmup) {
-            self.delivered_before += all[..n].partition_point(|rec| rec.time < marks.warmup) as u32;
+            self.delivered_before += all[..n].partition_point(|rec| rec.time < marks.warmup) as u64;
         }
         ring.consume(n);
         ring.tidy();
@@ -97,13 +98,13 @@ impl<O: Observer> Source<O> {
     pub fn finish(mut self, ring: &mut Ring, marks: &Marks, dropped: u64) -> FlowResult {
         self.deliver(ring, marks);
         let mut meter = FlowMeter::default().with_bytes(self.bytes);
-        let sent = |n: u32| Counters { sent: u64::from(n), ..Counters::default() };
+        let sent = |sent: u64| Counters { sent, ..Counters::default() };
         meter.sender_warm(sent(self.sent_before));
         meter.receiver_warm(self.delivered_before);
         FlowResult {
             in_flight: self.access.in_flight() + ring.len() as u64,
-            sent: u64::from(self.sent),
-            delivered: u64::from(self.delivered),
+            sent: self.sent,
+            delivered: self.delivered,
             access_drops: self.access.drops.since_start,
             hash: self.observer.finish().0,
             tally: FinalTally {
@@ -112,7 +113,7 @@ impl<O: Observer> Source<O> {
                 tally: Tally {
                     meter,
                     counters: sent(self.sent),
-                    delivered: u64::from(self.delivered),
+                    delivered: self.delivered,
                     dropped: dropped + self.access.drops.since_warmup,
                 },
             },
@@ -133,7 +134,7 @@ mod tests {
                     [[flows]]\npath = [\"l\"]\nrtt = \"8 ms\"\npacket = \"1000 B\"\nstop = \"100 ms\"\n\
                     traffic = { kind = \"cbr\", rate = \"8 Mbit/s\" }\n";
         let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}"));
-        let network = crate::build::network(&scenario, 0).expect("small");
+        let network = crate::build::network(&scenario, 0, 0).expect("small");
         match network.flows.into_iter().next() {
             Some(FlowPlan::Datagrams(plan)) => (Source::new(plan, 0, &network.marks), network.marks),
             other => panic!("{other:?}"),
@@ -163,8 +164,11 @@ mod tests {
         let ((mut source, marks), mut ring, mut bucket) = (source(), Ring::default(), Bucket::default());
         bucket.begin(ms(0), ms(500));
         source.run(&mut ring, &mut bucket, Window { horizon: ms(500), until: ms(500) }, &marks);
-        for (seq, time) in [(0, ms(19)), (1, ms(20)), (2, ms(999)), (3, ms(1000))] {
-            ring.push(crate::window::ring::Rec { time, tag: crate::window::ring::tag(0, seq, Flags::NONE) });
+        for (number, time) in [(0, ms(19)), (1, ms(20)), (2, ms(999)), (3, ms(1000))] {
+            ring.push(crate::window::ring::Rec {
+                time,
+                tag: crate::window::ring::tag(0, PacketNumber(number), Flags::NONE),
+            });
         }
         assert_eq!((source.sent, source.sent_before), (100, 20));
         source.deliver(&mut ring, &marks);

@@ -5,7 +5,7 @@ use sim::{Engine, LinkOutcome, Options, Outcome, simulate};
 
 fn run_with(text: &str, replication: u32, engine: Engine) -> Outcome {
     let scenario = scenario::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    simulate(&scenario, replication, Options { engine, series: true, hash: true }).expect("small")
+    simulate(&scenario, replication, Options { engine, series: true, hash: true, ..Options::default() }).expect("small")
 }
 
 fn run(text: &str, replication: u32) -> Outcome {

@@ -9,7 +9,7 @@ const RECOVERIES: [&str; 6] = ["tahoe", "reno", "newreno", "sack", "prr", "rack"
 
 fn run(text: &str, seed: u32, engine: Engine) -> Outcome {
     let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    simulate(&scenario, seed, Options { engine, series: true, hash: true }).expect("small")
+    simulate(&scenario, seed, Options { engine, series: true, hash: true, ..Options::default() }).expect("small")
 }
 
 /// Runs `text` in both engines for replications 0, 1 and 2, and returns the last outcome.
@@ -353,7 +353,9 @@ fn queues_of_hours_and_beyond_the_end_of_time() {
             .replace("1000 B", packet)
             .replace("\"8 s\"", "\"1200 s\"");
         let scenario = scenario::read(&text).expect("valid");
-        let run = |engine| simulate(&scenario, 0, Options { engine, series: true, hash: true }).expect("small");
+        let run = |engine| {
+            simulate(&scenario, 0, Options { engine, series: true, hash: true, ..Options::default() }).expect("small")
+        };
         assert_eq!(run(Engine::Window), run(Engine::Reference), "{rate}");
     }
 }

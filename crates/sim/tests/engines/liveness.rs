@@ -65,7 +65,12 @@ impl Path {
     }
 
     fn run(&self) -> Outcome {
-        simulate(&self.scenario(), 0, Options { engine: Engine::Window, series: false, hash: false }).expect("small")
+        simulate(
+            &self.scenario(),
+            0,
+            Options { engine: Engine::Window, series: false, hash: false, ..Options::default() },
+        )
+        .expect("small")
     }
 }
 
@@ -229,8 +234,12 @@ fn xcp_gets_on_where_the_narrow_link_does_not_speak_it() {
              access = {{ rate = \"10 Mbit/s\", buffer = \"1000 packets\" }}\nrecovery = \"{recovery}\"\n"
         );
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        let outcome =
-            simulate(&scenario, 0, Options { engine: Engine::Window, series: false, hash: false }).expect("small");
+        let outcome = simulate(
+            &scenario,
+            0,
+            Options { engine: Engine::Window, series: false, hash: false, ..Options::default() },
+        )
+        .expect("small");
         let goodput = outcome.flows[0].goodput_bps;
         // Of 10 Mbit/s: 5.1 and more. Where grants counted while losses were repaired: 1 to 5 kbit/s, under `rack` 13 Mbit/s.
         assert!(goodput > 4e6, "{recovery}: {goodput}");

@@ -10,6 +10,7 @@ mod equality;
 mod fuzz;
 mod liveness;
 mod monitored;
+mod numbers;
 mod probes;
 mod recoveries;
 mod sessions;

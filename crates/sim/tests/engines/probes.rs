@@ -198,7 +198,7 @@ fn drops_of_traced_flows_make_the_loss_events() {
             }
             let link = &outcome.links[0];
             assert_eq!((link.loss_events, link.flows_hit), (events, hit));
-            assert!(events > 10 && hit > u64::from(events), "{events} {hit}");
+            assert!(events > 10 && hit > events, "{events} {hit}");
         }
     }
 }

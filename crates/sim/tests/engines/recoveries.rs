@@ -14,7 +14,12 @@ fn run(recovery: &str, buffer: u32, record: &str, replication: u32) -> Outcome {
         .replace("recovery = \"sack\"", &format!("recovery = \"{recovery}\""))
         .replace("every = \"100 ms\"", record);
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-    simulate(&scenario, replication, Options { engine: Engine::Window, series: false, hash: false }).expect("small")
+    simulate(
+        &scenario,
+        replication,
+        Options { engine: Engine::Window, series: false, hash: false, ..Options::default() },
+    )
+    .expect("small")
 }
 
 /// Utilisation and timeouts of each replication.
@@ -101,7 +106,7 @@ fn after_the_overshoot_of_slow_start_cubic_loses_what_linux_loses() {
              control = {{ law = \"cubic\" }}\ntcp = \"linux\"\nrecovery = \"rack\"\npacket = \"1500 B\"\n"
         );
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        let options = Options { engine: Engine::Window, series: false, hash: false };
+        let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
         let outcome = simulate(&scenario, 0, options).expect("small");
         let dropped = outcome.links[0].dropped.iter().sum::<u64>() as f64;
         // The testbed's interval is 1 %, and where exactly slow start ends moves the overshoot by a packet or two a round.

@@ -4,7 +4,7 @@ use sim::{Engine, Options, Outcome, simulate};
 
 fn run(text: &str, replication: u32, engine: Engine, hash: bool) -> Outcome {
     let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    simulate(&scenario, replication, Options { engine, series: hash, hash }).expect("small")
+    simulate(&scenario, replication, Options { engine, series: hash, hash, ..Options::default() }).expect("small")
 }
 
 /// Runs `text` in both engines for some replications, and returns the last outcome.

@@ -81,7 +81,7 @@ traffic = {{ kind = "finite", size = "{size} kB" }}
         );
         let scenario = scenario::read(&text).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
         let run = |engine| {
-            simulate(&scenario, replication, Options { engine, series: false, hash: true }).expect("small")
+            simulate(&scenario, replication, Options { engine, series: false, hash: true, ..Options::default() }).expect("small")
         };
         let (fast, plain) = (run(Engine::Window), run(Engine::Reference));
         for flow in &fast.flows {

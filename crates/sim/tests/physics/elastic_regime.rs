@@ -41,7 +41,7 @@ fn runs(queue: &str, buffer: u32, senders: &[&str], every: &str) -> Vec<Outcome>
     // ns-2's drop-tail lets one packet less wait than its limit says; its DRR does not.
     let text = scenario(queue, buffer - u32::from(queue == FIFO), senders, every);
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let options = Options { engine: Engine::Window, series: every != "none", hash: false };
+    let options = Options { engine: Engine::Window, series: every != "none", hash: false, ..Options::default() };
     (0..5).map(|replication| simulate(&scenario, replication, options).expect("small")).collect()
 }
 

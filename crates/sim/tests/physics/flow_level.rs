@@ -9,7 +9,7 @@ use sim::{Engine, Options, TransferOutcome, simulate};
 /// Replications of `text`: what became of the first group's transfers, and the utilisation of the first link.
 fn runs(text: &str, replications: u32) -> Vec<(TransferOutcome, f64)> {
     let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let options = Options { engine: Engine::Window, series: false, hash: false };
+    let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
     let run = |replication| {
         let mut outcome = simulate(&scenario, replication, options).expect("small");
         (outcome.transfers[0].take().expect("transfers end"), outcome.links[0].utilization)

@@ -21,7 +21,7 @@ fn runs(queue: &str, ecn: &str) -> Vec<Outcome> {
         flows("classic", "reno", "off")
     );
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let options = Options { engine: Engine::Window, series: false, hash: false };
+    let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
     (0..5).map(|replication| simulate(&scenario, replication, options).expect("small")).collect()
 }
 

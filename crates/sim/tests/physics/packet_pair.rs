@@ -27,7 +27,8 @@ access = {{ rate = "1 Gbit/s" }}
 "#
     );
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    simulate(&scenario, 0, Options { engine: Engine::Window, series: true, hash: false }).expect("small")
+    simulate(&scenario, 0, Options { engine: Engine::Window, series: true, hash: false, ..Options::default() })
+        .expect("small")
 }
 
 /// Goodputs in Mbit/s and the mean backlog per flow; nothing may be lost, and the link must be full.

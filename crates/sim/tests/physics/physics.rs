@@ -31,7 +31,7 @@ tcp = {{ send_jitter = "80 us" }}
 "#
             ))
             .expect("valid");
-            let options = Options { engine: Engine::Window, series: false, hash: true };
+            let options = Options { engine: Engine::Window, series: false, hash: true, ..Options::default() };
             let outcome = simulate(&scenario, 0, options).expect("small");
             let (link, timeouts) = (&outcome.links[0], outcome.flows.iter().map(|f| f.timeouts).sum::<u64>());
             let _ = writeln!(

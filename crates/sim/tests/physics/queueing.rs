@@ -26,7 +26,7 @@ fn mixed(groups: &[Group], buffer: &str, measured_s: u32, replications: u32) -> 
         );
     }
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let options = Options { engine: Engine::Window, series: false, hash: false };
+    let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
     (0..replications).map(|replication| simulate(&scenario, replication, options).expect("small")).collect()
 }
 

@@ -7,7 +7,7 @@ use sim::{Engine, Options, Outcome, simulate};
 
 fn run(text: &str) -> Outcome {
     let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}"));
-    let options = Options { engine: Engine::Window, series: false, hash: false };
+    let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
     simulate(&scenario, 0, options).expect("small")
 }
 

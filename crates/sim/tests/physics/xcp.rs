@@ -4,7 +4,8 @@ use sim::{Engine, Options, Outcome, simulate};
 
 fn run(text: &str) -> Outcome {
     let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    simulate(&scenario, 0, Options { engine: Engine::Window, series: true, hash: false }).expect("small")
+    simulate(&scenario, 0, Options { engine: Engine::Window, series: true, hash: false, ..Options::default() })
+        .expect("small")
 }
 
 fn megabits(outcome: &Outcome) -> Vec<f64> {

@@ -41,7 +41,7 @@ fn measured(recovery: &str, queue: &str) -> Vec<Outcome> {
         group("fast", "1 Gbit/s", "highspeed")
     );
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let options = Options { engine: Engine::Window, series: true, hash: false };
+    let options = Options { engine: Engine::Window, series: true, hash: false, ..Options::default() };
     (0..3).map(|replication| simulate(&scenario, replication, options).expect("small")).collect()
 }
 

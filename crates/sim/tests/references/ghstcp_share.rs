@@ -64,7 +64,12 @@ traffic = {{ kind = "finite", size = "1460 B" }}
 
 fn run(text: &str, replication: u32) -> Outcome {
     let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}"));
-    simulate(&scenario, replication, Options { engine: Engine::Window, series: false, hash: false }).expect("small")
+    simulate(
+        &scenario,
+        replication,
+        Options { engine: Engine::Window, series: false, hash: false, ..Options::default() },
+    )
+    .expect("small")
 }
 
 /// Mbit/s of a standard flow, and utilisation in percent, of five replications.

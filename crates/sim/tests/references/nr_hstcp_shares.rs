@@ -13,7 +13,12 @@ use std::fmt::Write;
 
 fn run(text: &str, replication: u32) -> Outcome {
     let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}"));
-    simulate(&scenario, replication, Options { engine: Engine::Window, series: false, hash: false }).expect("small")
+    simulate(
+        &scenario,
+        replication,
+        Options { engine: Engine::Window, series: false, hash: false, ..Options::default() },
+    )
+    .expect("small")
 }
 
 /// What the flow of 75 ms gets over what the other gets: the interval of the ratio over five replications, least and most.

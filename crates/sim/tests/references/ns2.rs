@@ -57,7 +57,7 @@ trace = ["f[0]"]
         limit - 1
     );
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-    let options = Options { engine: Engine::Window, series: false, hash: false };
+    let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
     let outcome = simulate(&scenario, 0, options).expect("small");
     let rows = &outcome.traces[0].rows;
     let cuts: Vec<f64> = rows

@@ -16,7 +16,7 @@ fn utilization(buffer: u32, jitter: u32) -> f64 {
         .replace("1250 packets\"", &format!("{buffer} packets\""))
         .replace("delayed_ack = 1", &format!("send_jitter = \"{jitter} us\""));
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-    let options = Options { engine: Engine::Window, series: false, hash: false };
+    let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
     let runs = (0..3).map(|r| simulate(&scenario, r, options).expect("small").links[0].utilization);
     runs.sum::<f64>() / 3.0
 }

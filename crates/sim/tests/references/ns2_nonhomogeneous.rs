@@ -76,7 +76,7 @@ tcp = {{ min_rto = "200 ms", rto_granularity = "10 ms", send_jitter = "{overhead
             list.join(", "),
         );
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        let options = Options { engine: Engine::Window, series: false, hash: false };
+        let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
         let runs: Vec<_> = (0..4).map(|r| simulate(&scenario, r, options).expect("small").links.remove(0)).collect();
         let mean = |f: &dyn Fn(&sim::LinkOutcome) -> f64| runs.iter().map(f).sum::<f64>() / runs.len() as f64;
         let ours = mean(&|link| link.utilization);

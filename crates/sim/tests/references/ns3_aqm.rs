@@ -48,7 +48,7 @@ fn run(queue: &str, buffer: u32, replication: u32) -> Row {
          tcp = {{ initial_window = 10, delayed_ack = 2, delayed_ack_timeout = \"40 ms\", min_rto = \"0.2 s\" }}\n"
     );
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-    let options = Options { engine: Engine::Window, series: false, hash: false };
+    let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
     let outcome = simulate(&scenario, replication, options).expect("small");
     let link = &outcome.links[0];
     let dropped: u64 = link.dropped.iter().sum();

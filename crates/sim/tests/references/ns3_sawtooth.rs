@@ -229,7 +229,7 @@ trace = ["f[0]"]
 "#
     );
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-    let options = Options { engine: Engine::Window, series: false, hash: false };
+    let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
     let outcome = simulate(&scenario, 0, options).expect("small");
     let rows = outcome.traces[0].rows.iter().map(|row| (row.time.as_secs(), row.cwnd));
     let rows: Vec<_> = rows.filter(|row| row.0 > 10.0).collect();

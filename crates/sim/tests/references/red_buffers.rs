@@ -30,7 +30,7 @@ fn runs(link: &str, flows: &str, buffer: u32, queue: &str) -> Vec<Outcome> {
          start = {{ from = \"0 s\", to = \"5 s\" }}\n[record]\nevery = \"none\"\n"
     );
     let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let options = Options { engine: Engine::Window, series: false, hash: false };
+    let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };
     (0..3).map(|replication| simulate(&scenario, replication, options).expect("small")).collect()
 }
 

@@ -8,6 +8,7 @@ use super::Connection;
 use crate::departures::Departures;
 use crate::optional::OptionalState;
 use crate::recovery::{LossRecovery, RecoveryRules};
+use crate::sequence::MAX_OUTSTANDING;
 use crate::{Phase, Wire};
 use base::{Flags, Time};
 use law::{AckSample, CongestionControl};
@@ -29,7 +30,7 @@ impl<C: CongestionControl> Connection<C> {
         while acks > 0 && cwnd + step.gain * f64::from(acks) >= step.below {
             acks -= 1;
         }
-        acks.min(step.acks).min(timed).min(self.seq.unsent())
+        acks.min(step.acks).min(timed).min(self.seq.unsent().min(u64::from(MAX_OUTSTANDING)) as u32)
     }
 
     /// See [`crate::Sender::take_steady`].
@@ -135,7 +136,7 @@ impl<C: CongestionControl> Connection<C> {
             self.seq.acknowledge_one();
             ack.now = now;
             ack.in_flight = f64::from(before);
-            ack.delivered = u64::from(self.seq.acknowledged());
+            ack.delivered = self.seq.acknowledged();
             ack.cwnd_limited = before >= self.control.cwnd() as u32;
             self.control.on_ack(&ack);
             (ack.rtt, ack.round_start) = (None, false);

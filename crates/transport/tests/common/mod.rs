@@ -4,13 +4,13 @@
 
 use base::{Flags, Span, Time};
 use law::{CongestionControl, Control, LawSpec, StartSpec};
-use transport::{Ack, Options, Recovery, Sender, Wire};
+use transport::{Ack, NO_END, Options, Recovery, Sender, Wire};
 
 #[derive(Default)]
-pub struct Sent(pub Vec<(u32, bool)>);
+pub struct Sent(pub Vec<(u64, bool)>);
 
 impl Wire for Sent {
-    fn send(&mut self, _now: Time, seq: u32, flags: Flags) {
+    fn send(&mut self, _now: Time, seq: u64, flags: Flags) {
         self.0.push((seq, flags.has(Flags::RETRANSMITTED)));
     }
 }
@@ -27,11 +27,11 @@ impl Bench {
     }
 
     pub fn with(recovery: Recovery, options: &Options) -> Self {
-        Self::of(recovery, options, u32::MAX - 1)
+        Self::of(recovery, options, NO_END)
     }
 
     /// A sender of `data_end` segments.
-    pub fn of(recovery: Recovery, options: &Options, data_end: u32) -> Self {
+    pub fn of(recovery: Recovery, options: &Options, data_end: u64) -> Self {
         let law = LawSpec::named("reno").expect("registered");
         let start = StartSpec::named("classic").expect("registered");
         let ssthresh = options.initial_ssthresh.unwrap_or(f64::INFINITY);
@@ -42,20 +42,20 @@ impl Bench {
         bench
     }
 
-    pub fn call(&mut self, f: impl FnOnce(&mut Sender<Control>, Time, &mut Sent)) -> Vec<(u32, bool)> {
+    pub fn call(&mut self, f: impl FnOnce(&mut Sender<Control>, Time, &mut Sent)) -> Vec<(u64, bool)> {
         let mut sent = Sent::default();
         f(&mut self.sender, self.now, &mut sent);
         sent.0
     }
 
     /// An ACK `ms` milliseconds after the last event; what it releases.
-    pub fn ack(&mut self, ms: u64, cum: u32, blocks: &[(u32, u32)]) -> Vec<(u32, bool)> {
+    pub fn ack(&mut self, ms: u64, cum: u64, blocks: &[(u64, u64)]) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
         self.call(|sender, now, sent| sender.on_ack(now, &Ack::new(cum, blocks, false), sent))
     }
 
     /// The next timer expires, whichever it is.
-    pub fn time_out(&mut self) -> Vec<(u32, bool)> {
+    pub fn time_out(&mut self) -> Vec<(u64, bool)> {
         self.now = self.sender.deadline();
         self.call(Sender::on_timer)
     }
@@ -65,10 +65,10 @@ impl Bench {
     }
 }
 
-pub fn new(seqs: std::ops::Range<u32>) -> Vec<(u32, bool)> {
+pub fn new(seqs: std::ops::Range<u64>) -> Vec<(u64, bool)> {
     seqs.map(|seq| (seq, false)).collect()
 }
 
-pub fn again(seq: u32) -> (u32, bool) {
+pub fn again(seq: u64) -> (u64, bool) {
     (seq, true)
 }
