@@ -143,3 +143,43 @@ def test_a_law_is_asked_for_no_more_acks_than_were_agreed(
     # Each time twice as many rounds as before, the last time from below the limit.
     assert sum(asked) <= 4 * sawtooth.MOST_ACKS
     assert period >= 0.1 * max(1.0, window / 1e5)
+
+
+LOSES = """
+import sys, time
+from elephan.cli import signals
+signals.heed_signals()
+class Dropped:
+    def __del__(self):
+        print("ready", flush=True)
+        time.sleep(30)
+def clear_up():
+    try:
+        if {says}:
+            print("ready", flush=True)
+        time.sleep(30)
+    finally:
+        for _ in range(5):
+            time.sleep(0.1)
+        print("cleared", flush=True)
+{do}
+try:
+    clear_up()
+except KeyboardInterrupt:
+    sys.exit(signals.exit_code())
+"""
+
+
+@pytest.mark.parametrize("do", ["Dropped()", ""], ids=["dropped", "heard"])
+def test_a_signal_that_python_drops_comes_again_and_none_disturbs_the_clearing_up(do: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", LOSES.format(do=do, says=not do)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=20)[0] == "cleared\n"
+    assert process.returncode == 130

@@ -1,13 +1,17 @@
-"""Ctrl-C and SIGTERM: both end a command in the same way, with the shell's exit code for each."""
+"""Ctrl-C and SIGTERM: both end a command in the same way, with the code of the shell, and neither gets lost."""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import FrameType
+
+AGAIN_S = 0.1
+"""After which a signal is given again that nobody acts upon [s]."""
 
 _received: list[int] = []
 
@@ -22,8 +26,18 @@ def heed_signals() -> None:
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
+    if not _received:
+        # Python drops what is raised in some of its own callbacks, those of imports and of garbage among them.
+        signal.signal(signal.SIGALRM, _interrupt_again)
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S, AGAIN_S)
     _received.append(number)
     raise KeyboardInterrupt
+
+
+def _interrupt_again(_number: int, _frame: FrameType | None) -> None:
+    # Whoever is clearing up after an exception is left alone.
+    if sys.exc_info()[1] is None:
+        raise KeyboardInterrupt
 
 
 def exit_code() -> int | None:
