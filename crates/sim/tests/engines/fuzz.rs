@@ -487,8 +487,13 @@ fn with_accepted_parameters(
     Ok((text(pace, links, groups), said))
 }
 
+/// Networks to try: a few, or as many as `make fuzz` asks for.
+fn networks() -> u32 {
+    std::env::var("FUZZ_NETWORKS").ok().and_then(|text| text.parse().ok()).unwrap_or(500)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: networks(), failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn both_engines_agree_on_any_network(
         pace in prop_oneof![1 => Just(Pace::Slow), 10 => Just(Pace::One), 1 => Just(Pace::Fast)],
