@@ -53,7 +53,7 @@ New to it? A file, an answer, a picture:
   elephan run mine.toml --out run/ --plot
 
 Exit codes: 0 done, 1 a target or claim not met, 2 wrong input,
-            70 a defect of elephan, 130 interrupted.
+            70 a defect of elephan, 130 interrupted (143 by SIGTERM).
 Guide:      docs/guide; `make docs` makes a site of it
 """
 
