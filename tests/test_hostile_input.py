@@ -108,6 +108,22 @@ def test_names_with_dollars_are_drawn_as_they_are(tmp_path: Path, name: str) -> 
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "{name}"),
+        ("run", "{file}", "-q", "--out", "{name}"),
+        ("run", "{file}", "-q", "--out", "{folder}/{name}"),
+        ("store", "verify", "--store", "{name}"),
+    ],
+)
+def test_a_path_that_the_system_does_not_take_is_not_a_defect(tmp_path: Path, words: tuple[str, ...]) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(scenario(), encoding="utf-8")
+    given = [word.format(file=path, folder=tmp_path, name="x" * 300) for word in words]
+    assert "file name too long; give another path" in refused(run(*given, capture_output=True, cwd=tmp_path))
+
+
+@pytest.mark.parametrize(
     "words", [("list", "laws"), ("--help",), ("run", "{file}", "-q"), ("run", "{file}", "--json", "-q")]
 )
 def test_a_full_device_is_not_a_defect(tmp_path: Path, words: tuple[str, ...]) -> None:

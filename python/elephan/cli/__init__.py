@@ -5,10 +5,12 @@ Exit codes: 0 done, 1 a target or claim not met, 2 wrong input, 70 a defect of e
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -75,6 +77,9 @@ app.command("bench", epilog=bench.EXAMPLE, cls=CommandHelp)(bench.bench)
 
 
 OUT_OF_MEMORY = "out of memory; `elephan estimate` says what needs how much of it"
+
+OF_A_NAME = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.EROFS)
+"""What a system has against a path that a user gave; `pathlib` raises these where it asks whether it is there."""
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """Base of what the parser finds wrong; Typer has moved its module about, but not the family."""
@@ -175,10 +180,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BaseException as error:
         if isinstance(error, SystemExit):
             raise
-        if (code := exit_code()) is not None:
-            # Somebody took the interrupt for an error of his: an import, a query.
-            say("interrupted; nothing was written")
-            leave(code)
-        report_defect(error)
-        leave(70)
+        _end_unforeseen(error)
     raise SystemExit(0)
+
+
+def _end_unforeseen(error: BaseException) -> NoReturn:
+    """End a command because of what no module has made a message of."""
+    if (code := exit_code()) is not None:
+        # Somebody took the interrupt for an error of his: an import, a query.
+        say("interrupted; nothing was written")
+        leave(code)
+    if isinstance(error, OSError) and error.errno in OF_A_NAME and error.filename is not None:
+        say(f"{error.filename}: {os.strerror(error.errno).lower()}; give another path")
+        leave(2)
+    report_defect(error)
+    leave(70)
