@@ -60,3 +60,10 @@ def test_an_input_that_takes_too_long_is_found(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(campaign, "LONGEST_S", 0.2)
     monkeypatch.setattr(flow_files, "read", lambda _: time.sleep(20))
     assert "takes more than 0.2 s" in str(campaign.attempt(KINDS["flows"], b"c"))
+
+
+def test_a_process_that_hears_no_signal_is_ended_and_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "STATE", tmp_path)
+    # It is ended while it starts: that takes longer than this.
+    monkeypatch.setattr(campaign, "LONGEST_S", 0.01)
+    assert campaign.run("flows", 1, 0, 2) == (2, [(n, "its process ended with -9") for n in range(2)])

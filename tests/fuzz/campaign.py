@@ -93,10 +93,18 @@ def run(name: str, seed: int, begin: int, end: int, until: float = float("inf"))
         out = context.SimpleQueue()
         process = context.Process(target=_work, args=(name, seed, begin, end, str(place), out))
         process.start()
+        last, since = begin, time.monotonic()
         while process.is_alive() and time.monotonic() < until:
             process.join(0.2)
             while not out.empty():
                 finds.append(out.get())
+            now = int.from_bytes(place.read_bytes(), "little")
+            if now != last:
+                last, since = now, time.monotonic()
+            elif time.monotonic() - since > 3 * LONGEST_S:
+                # Native code that hears no signal; three times: the process has to start, too.
+                process.kill()
+                process.join()
         now = int.from_bytes(place.read_bytes(), "little")
         if process.is_alive():
             process.kill()
@@ -127,7 +135,7 @@ def main() -> int:
     """
     asked = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     asked.add_argument("--inputs", type=int, default=1_000_000, help="of all kinds together")
-    asked.add_argument("--seconds", type=float, default=float("inf"))
+    asked.add_argument("--seconds", type=float, default=float("inf"), help="at most, as many for each kind")
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--kinds", default=",".join(SHARES))
     given = asked.parse_args()
@@ -140,7 +148,8 @@ def main() -> int:
     for name in names:
         share = SHARES[name] / total
         begin, begun = tried.get(name, 0), time.monotonic()
-        end, finds = run(name, given.seed, begin, begin + round(given.inputs * share), begun + given.seconds * share)
+        until = begun + given.seconds / len(names)
+        end, finds = run(name, given.seed, begin, begin + round(given.inputs * share), until)
         for number, wrong in finds:
             path = STATE / f"{name}-{given.seed}-{number}{KINDS[name].ending}"
             path.write_bytes(KINDS[name].of(given.seed, number))
