@@ -62,6 +62,7 @@ impl<C: CongestionControl> Connection<C> {
     /// A connection of `data_end` segments on which nothing was sent. `departures` says whether the recovery keeps them.
     pub fn new(control: C, options: &Options, data_end: u64, departures: bool) -> Self {
         let needs = control.needs();
+        let window = options.receive_window.unwrap_or(MAX_OUTSTANDING);
         Self {
             seq: SequenceSpace::new(0, data_end),
             timers: Timers::new(),
@@ -70,7 +71,7 @@ impl<C: CongestionControl> Connection<C> {
             phase: Phase::Open,
             ecn: EcnSender::new(options.ecn.flags(needs.marks)),
             limited_transmit: options.limited_transmit,
-            receive_window: options.receive_window.unwrap_or(MAX_OUTSTANDING),
+            receive_window: window,
             optional: OptionalState::new(needs, control.pacing_rate().is_some(), departures),
             control,
             counters: Counters::default(),
