@@ -69,7 +69,7 @@ def test_buffers_in_bytes_stay_in_bytes() -> None:
 def test_size_writes_its_files_and_prints_a_table(elephan: Command, small: Path, tmp_path: Path) -> None:
     done = elephan("size", small, "--target", TARGET, "--out", tmp_path / "out")
     assert done.code == 0
-    assert "smallest buffer" in done.out
+    assert "Buffer for utilization >= 0.9: " in done.out
     assert "pfifo limit" in done.out
     expected = {"size.json", "size.png", "size.svg", "curve.parquet", "models.parquet", "scenario.toml"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == expected

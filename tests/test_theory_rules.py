@@ -191,13 +191,13 @@ def test_nothing_is_said_where_all_holds() -> None:
         ("bdp", {"discipline": "red"}, "assumes a drop-tail queue; here red"),
         ("bdp", {"max_rtt_s": 0.3}, "assumes one RTT for all; here 100 to 300 ms"),
         ("bdp", {"other_traffic": True}, "assumes long-lived flows alone; here there is other traffic too"),
-        ("bdp_over_sqrt_n", {"flows": 4, "max_rtt_s": 0.3}, "assumes hundreds of flows out of step; here 4"),
-        ("bdp_over_sqrt_n", {}, "assumes flows out of step; equal RTTs tend to keep them in step"),
+        ("bdp_over_sqrt_n", {"flows": 4, "max_rtt_s": 0.3}, "assumes hundreds of unsynchronized flows; here 4"),
+        ("bdp_over_sqrt_n", {}, "assumes unsynchronized flows; with equal RTTs flows may synchronize"),
         ("max_bdp", {"flows": 50_000}, "assumes no timeouts; here a flow's share is 2.2 segments"),
         (
             "decrease_bdp",
             {"laws": ("highspeed",)},
-            "assumes a constant decrease; highspeed gives up 0.42 there, and otherwise at other windows",
+            "needs a fixed back-off factor; highspeed gives up 0.42 there, and otherwise at other windows",
         ),
         (
             "twenty",

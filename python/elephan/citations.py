@@ -36,6 +36,11 @@ CITATIONS: dict[str, str] = {
         "N. Dukkipati, N. McKeown, Why Flow-Completion Time is the Right Metric for Congestion Control, ACM Computer "
         "Communication Review 36 (2006), pp. 59-62."
     ),
+    "DhamdhereDovrolis2006": (
+        "A. Dhamdhere, C. Dovrolis, Open Issues in Router Buffer Sizing, ACM Computer Communication Review 36 (2006), "
+        "pp. 87-92."
+    ),
+    "Morris1997": "R. Morris, TCP Behavior with Many Flows, Proc. IEEE ICNP 1997, pp. 205-211.",
     "HassayounRos2008": (
         "S. Hassayoun, D. Ros, Loss Synchronization and Router Buffer Sizing with High-Speed Versions of TCP, IEEE "
         "INFOCOM Workshops 2008."

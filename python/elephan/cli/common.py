@@ -59,6 +59,7 @@ KeepOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else there.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no warnings.")]
+DetailsOption = Annotated[bool, typer.Option("--details", help="Everything there is to show, not only the answer.")]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Run it even if it needs more memory than there is: `elephan estimate`.")
 ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from elephan.cli.columns import LINES, Column, table_lines, wrapped
 from elephan.cli.common import new_table, shown
+from elephan.cli.size_screen import buffer_columns, short_percent, short_time, within
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,6 +85,76 @@ def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
         table.add_row(f"{variant.law}{mark}", variant.queue, *_cells(variant))
     head = f"{comparison.scenario.title}\nLink {first.facts['name']}; wanted: {wanted}"
     return [head, table, "\n".join(_lines(comparison))]
+
+
+def comparison_screen(comparison: SizeComparison) -> list[str]:
+    """Write the screen of a comparison: what should run, why, and each variant with an ample buffer.
+
+    Returns
+    -------
+    list of str
+        At most `LINES` lines, unless there are more than some eight variants or the terminal has fewer than 80 columns.
+    """
+    first, found, chosen = comparison.variants[0], comparison.recommendation, comparison.recommended()
+    wanted = ", ".join(str(target) for target in first.answer.targets)
+    head = [*wrapped(f"{comparison.scenario.title}; wanted: {wanted}")]
+    verdict = "Recommended" if found.meets else "Nearest"
+    head += wrapped(f"{verdict}: {found.reason}.")
+    notes = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
+    notes += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
+    table = _ample_table(comparison) if first.ample_packets is not None else _table_of_models(comparison)
+    tc = [f"Linux: {chosen.tc}"] if found.meets and chosen.tc else []
+    runs = sum(variant.answer.runs for variant in comparison.variants)
+    last = wrapped(
+        f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"
+    )
+    room = LINES - len(head) - len(table) - len(tc) - len(last)
+    return [*head, *within(notes, room), *table, *tc, *last]
+
+
+def _ample_table(comparison: SizeComparison) -> list[str]:
+    """A row for each variant: what it needs, and what it gives with a buffer that is the same for all."""
+    variants, chosen = comparison.variants, comparison.recommended()
+    ample = variants[0].ample_packets
+    rows = [variant.answer.row(variant.ample_packets or 1) for variant in variants]
+    smallest = [variant.answer.buffer_packets for variant in variants]
+    waits = [
+        None if b is None else variant.answer.at(b)["queueing_delay_s"]
+        for b, variant in zip(smallest, variants, strict=True)
+    ]
+    names = [f"{variant.law}{f' {MARK}' if variant is chosen else ''}" for variant in variants]
+    columns = [
+        Column("law", "", tuple(names), is_text=True),
+        Column("queue", "", tuple(variant.queue for variant in variants), is_text=True),
+        Column("needs", "packets", tuple("not met" if b is None else f"{b:,}" for b in smallest)),
+        Column("delay", "there", tuple(map(short_time, waits)), 2),
+        *buffer_columns(rows)[2:],
+    ]
+    said = f"needs: the smallest buffer that meets the target; the rest with {ample:,} packets, 1 BDP"
+    return [*wrapped(said), *table_lines(columns)]
+
+
+def _table_of_models(comparison: SizeComparison) -> list[str]:
+    """A row for each variant by models alone."""
+    chosen = comparison.recommended()
+    documents = [variant.answer.to_json() for variant in comparison.variants]
+    names = [f"{v.law}{f' {MARK}' if v is chosen else ''}" for v in comparison.variants]
+    columns = [
+        Column("law", "", tuple(names), is_text=True),
+        Column("queue", "", tuple(variant.queue for variant in comparison.variants), is_text=True),
+        Column("needs", "packets", tuple(_needs(document) for document in documents)),
+        Column("model", "", tuple(str(document["trusted_model"] or "-") for document in documents), is_text=True),
+        Column("used", "", tuple(short_percent(document["utilization"], 3) for document in documents)),
+        Column("delay", "", tuple(short_time(document["queueing_delay_s"]) for document in documents)),
+    ]
+    return table_lines(columns)
+
+
+def _needs(document: dict[str, Any]) -> str:
+    if document["buffer_packets"] is not None:
+        return f"{document['buffer_packets']:,}"
+    said = document["models_range_packets"]
+    return "no model" if said is None else f"{said[0]:,}?" if said[0] == said[1] else f"{said[0]:,} to {said[1]:,}?"
 
 
 def comparison_notes(comparison: SizeComparison) -> list[str]:

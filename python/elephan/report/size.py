@@ -56,6 +56,7 @@ def page(folder: Path) -> ReportPage:
     facts = scenario.links[scenario.link_index(document["link"])]
     models = read_models(folder / "models.parquet")
     parts = [
+        *deployment(document),
         PageSection("Pictures", (_story(document),), figures(document, facts, models)),
         PageSection("Rules of thumb", (), (), (rules_table(document),)),
     ]
@@ -70,10 +71,10 @@ def page(folder: Path) -> ReportPage:
         question=(question(document["target"], document["link"]), set_up(scenario, facts)),
         headline=headline(document),
         sentence=sentence(document),
-        tone="good" if document["met"] else "bad",
+        tone="good" if document["met"] and suggested(document) is not None else "bad",
         tiles=tiles(document) if buffer is not None else (),
-        notes=(document["note"].rstrip(".") + ".",) if document["note"] and document["met"] else (),
-        commands=(TerminalCommand(document["tc"], "Sets this buffer on Linux."),) if document["tc"] else (),
+        notes=notes(document),
+        commands=(TerminalCommand(document["tc"], "Sets the suggested buffer on Linux."),) if document["tc"] else (),
         parts=tuple(parts),
         warnings=tuple(document["warnings"]),
         scenario=scenario.text,
@@ -117,10 +118,61 @@ def wanted(target: Mapping[str, float]) -> str:
     return joined(words[key](level) for key, level in target.items())
 
 
+def suggested(document: Document) -> int | None:
+    """Return the buffer to deploy; of documents from before there was one, the answer."""
+    packets: int | None = document.get("suggested_packets", document["buffer_packets"])
+    return packets
+
+
 def headline(document: Document) -> str:
-    """Say the answer in a few words."""
-    buffer = document["buffer_packets"]
-    return "No buffer is enough" if buffer is None else count(buffer, "packet")
+    """Say the answer in a few words: what is suggested."""
+    if document["buffer_packets"] is None:
+        return "No buffer is enough" if document["simulated"]["runs"] else "No answer by models alone"
+    packets = suggested(document)
+    return "No buffer to deploy" if packets is None else count(packets, "packet")
+
+
+def notes(document: Document) -> tuple[str, ...]:
+    """List what is dangerous, what can be done, and the note."""
+    found = [*document.get("dangers", ()), *document.get("advice", ())]
+    if document["note"] and document["met"]:
+        found.append(document["note"].rstrip("."))
+    return tuple(f"{text[:1].upper()}{text[1:]}." for text in found)
+
+
+def deployment(document: Document) -> tuple[PageSection, ...]:
+    """Make the table of the few buffers that an operator compares; none where the document has none."""
+    rows = document.get("table", [])
+    if not rows:
+        return ()
+    groups = [group["name"] for group in rows[0]["groups"]]
+    shown = tuple(
+        (
+            cell(row["buffer_packets"]),
+            cell(", ".join(row["is"])),
+            cell(row["utilization"], 100),
+            cell(row["queueing_delay_s"], 1e3),
+            cell(row["queueing_delay_p95_s"], 1e3),
+            cell(row["loss_ratio"], 100),
+            *(cell(group["goodput_per_flow_bps"], 1e-6) for group in row["groups"]),
+            *(cell(group["loss_ratio"], 100) for group in row["groups"]),
+            cell(row["jain"]),
+        )
+        for row in rows
+    )
+    heads = (
+        "buffer [packets]",
+        "what it is",
+        "utilization [%]",
+        "delay [ms]",
+        "95 % wait at most [ms]",
+        "loss [%]",
+        *(f"{name}: goodput of a flow [Mbit/s]" for name in groups),
+        *(f"{name}: loss [%]" for name in groups),
+        "Jain's index",
+    )
+    table = Table("Buffers to choose from, with 95 % intervals", heads, shown)
+    return (PageSection("What to deploy", (), (), (table,)),)
 
 
 def sentence(document: Document) -> str:
@@ -130,6 +182,8 @@ def sentence(document: Document) -> str:
         note = document["note"] or "no buffer meets the targets"
         return f"{note[:1].upper()}{note[1:].rstrip('.')}."
     words = f"{count(buffer, 'packet')} ({interval_words(document)}), {document['buffer_bdp']:.2g} BDP, "
+    if suggested(document) != buffer:
+        words = f"The smallest that meets the target is not the one to deploy: {words}"
     words += f"keep{'s' if buffer == 1 else ''} the link {with_unit(document['utilization'], '%', 3)} busy"
     words += f" at {plain(document['queueing_delay_s'], 's', 2)} of queueing delay"
     if document["loss_ratio"]["mean"] is not None:

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 
 from elephan.errors import InputError, ScenarioError
 from elephan.renamed import renamed_attributes
-from elephan.run import ReplicationJob, simulate_all
 from elephan.scenario import Scenario
-from elephan.size.answer import SizeAnswer
+from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, compare
-from elephan.size.rules import with_buffer
-from elephan.size.targets import BufferSample, parse_targets
+from elephan.size.measuring import LinkSimulations
+from elephan.size.targets import parse_targets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from elephan.run.outcome import ReplicationOutcome
     from elephan.size.curve import BufferCurve
     from elephan.size.search import SearchProgress
     from elephan.size.targets import Target
@@ -31,6 +29,9 @@ if not TYPE_CHECKING:  # or any name would pass a type checker
 
 GRID_BDP = (1 / 256, 2.0)
 """First grid, in bandwidth-delay products."""
+
+STANDARD_REPLICATIONS = 3
+"""Of the buffers that the answer is compared with, unless the scenario has fewer: their interval says something."""
 
 LARGEST_BDP = 16.0
 """Where the search gives up, in bandwidth-delay products."""
@@ -96,8 +97,9 @@ def size(
     """
     from elephan.run.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
     from elephan.size.curve import BufferCurve  # noqa: PLC0415 (as above)
-    from elephan.size.models import ask, by_model, expected, trusted  # noqa: PLC0415 (as above)
+    from elephan.size.models import ask, by_model, expected, suggest_by_model, trusted  # noqa: PLC0415 (as above)
     from elephan.size.search import Search  # noqa: PLC0415 (as above)
+    from elephan.size.suggest import PER_FLOW, SMALL, standard_buffers, suggest  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
     scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
@@ -118,12 +120,20 @@ def size(
     models = ask(scenario.network, index, targets)
     chosen = trusted(models)
     if model_only:
-        buffer, note = by_model(models, chosen, targets, scenario.origin)
+        buffer, note = by_model(models, chosen, targets)
+        suggestion = suggest_by_model(models, chosen, buffer, facts)
         wall_s = time.perf_counter() - begun
-        return SizeAnswer(scenario, index, targets, buffer, None, note, BufferCurve(), models, chosen, 0, 0, wall_s)
+        answer = SizeAnswer(
+            scenario, index, targets, buffer, None, note, BufferCurve(), models, chosen, suggestion, 0, 0, wall_s
+        )
+        if chosen is None:
+            message = f"{scenario.origin}: {note}"
+            raise NoModelError(message, answer)
+        return answer
     scenario = settle_warmup(scenario, workers)
-    simulations = _Simulations(scenario, index, workers, watched=progress is not None)
-    start = None if whole_curve or chosen is None else expected(models[chosen], targets)
+    simulations = LinkSimulations(scenario, index, workers, watched=progress is not None)
+    standard = standard_buffers(facts)
+    start = None if whole_curve else float(standard[SMALL]) if chosen is None else expected(models[chosen], targets)
     search = Search(
         simulations, targets, scenario.replications, precision, grid, max(largest, 16), progress, start=start
     )
@@ -133,6 +143,12 @@ def size(
         search.complete()
     buffer, note = _judge(search.curve, targets, found)
     interval = None if buffer is None else search.curve.interval(search.floors, buffer)
+    # The answer stands; what follows shows what it is worth, and does not move it.
+    search.measure_also({*standard.values(), max(standard[PER_FLOW], buffer or 1)}, STANDARD_REPLICATIONS)
+    suggestion = suggest(search.curve, targets, buffer, scenario.network, index)
+    if suggestion.buffer_packets is not None and suggestion.buffer_packets != buffer:
+        search.measure_also({suggestion.buffer_packets}, scenario.replications)
+        suggestion = suggest(search.curve, targets, buffer, scenario.network, index)
     return SizeAnswer(
         scenario,
         index,
@@ -143,45 +159,11 @@ def size(
         search.curve,
         models,
         chosen,
+        suggestion,
         simulations.packets,
         scenario.replications,
         time.perf_counter() - begun,
     )
-
-
-class _Simulations:
-    """Measures (buffer, replication) pairs of a link by simulation."""
-
-    def __init__(self, scenario: Scenario, link: int, workers: int | None, *, watched: bool) -> None:
-        self.scenario, self.link, self.workers, self.watched = scenario, link, workers, watched
-        self.variants: dict[int, Scenario] = {}
-        self.packets = 0
-
-    def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[BufferSample]:
-        jobs = [ReplicationJob(self._variant(buffer), replication) for buffer, replication in pairs]
-        outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done(), watched=self.watched)
-        self.packets += sum(int(outcome.balance["sent"]) for outcome in outcomes)
-        return [self._sample(outcome) for outcome in outcomes]
-
-    def _sample(self, outcome: ReplicationOutcome) -> BufferSample:
-        """What one replication measured; goodputs are those of the flows that `Network.counted` names."""
-        import numpy as np  # noqa: PLC0415 (the command line starts without)
-
-        from elephan.metrics import jain  # noqa: PLC0415 (as above)
-
-        mine = np.array(self.scenario.network.counted(self.link))[outcome.flows["group"]]
-        return BufferSample(
-            float(outcome.links["utilization"][self.link]),
-            outcome.loss_ratio(self.link),
-            float(outcome.links["queueing_delay_s"][self.link]),
-            jain(outcome.flows["goodput_bps"][mine]),
-        )
-
-    def _variant(self, buffer: int) -> Scenario:
-        """The scenario with this buffer, in bytes if the file's is in bytes."""
-        if buffer not in self.variants:
-            self.variants[buffer] = with_buffer(self.scenario, self.link, buffer)
-        return self.variants[buffer]
 
 
 def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> tuple[int | None, str]:

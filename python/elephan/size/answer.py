@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable, figure
+from elephan.errors import InputError
 from elephan.lint import lint
 from elephan.size.notebook import answer_page, sentence
 from elephan.size.rules import broken, rules, with_buffer
-from elephan.size.targets import targets_json
+from elephan.size.targets import GroupSample, targets_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,11 +22,18 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
     from elephan.size.curve import BufferCurve
     from elephan.size.models import ModelPrediction
+    from elephan.size.suggest import BufferSuggestion
     from elephan.size.targets import Target
 
 PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
 METRICS = (*PREDICTED, "jain")
-"""What is measured; models predict the first three."""
+"""What is measured and compared; models predict the first three."""
+
+MEASURED = (*METRICS, "queueing_delay_p95_s")
+"""What is shown of every buffer."""
+
+FORBIDS_DEPLOYMENT = frozenset({"buffer-under-burst", "overload", "ends-in-warm-up"})
+"""Lint rules whose warnings mean that no `tc` line is given: the buffer is too small, or does not decide anything."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,6 +59,8 @@ class SizeAnswer:
         What every analytic model says.
     trusted : str or None
         The model that the search began with, or whose answer this is if nothing was simulated.
+    suggestion : BufferSuggestion
+        What to deploy, and what to know before.
     packets_simulated : int
         Data packets sent in all runs together.
     replications : int
@@ -67,6 +77,7 @@ class SizeAnswer:
     curve: BufferCurve
     models: dict[str, ModelPrediction]
     trusted: str | None
+    suggestion: BufferSuggestion
     packets_simulated: int
     replications: int
     wall_s: float
@@ -88,15 +99,12 @@ class SizeAnswer:
 
     @cached_property
     def warnings(self) -> list[LintWarning]:
-        """What the lint rules say of the scenario with the buffer that was found."""
-        return lint(self._answered)
+        """What the lint rules say of the scenario with the buffer that is suggested, or else was found."""
+        return lint(self._with(self.suggestion.buffer_packets or self.buffer_packets))
 
-    @cached_property
-    def _answered(self) -> Scenario:
-        """The scenario with the buffer that was found, if one was."""
-        if self.buffer_packets is None:
-            return self.scenario
-        return with_buffer(self.scenario, self.link, self.buffer_packets)
+    def _with(self, buffer: int | None) -> Scenario:
+        """The scenario with another buffer."""
+        return self.scenario if buffer is None else with_buffer(self.scenario, self.link, buffer)
 
     def at(self, buffer: int | None) -> dict[str, Any]:
         """Measured quantities at a buffer, as JSON shows them.
@@ -111,11 +119,51 @@ class SizeAnswer:
             Null for every metric if there is no buffer.
         """
         if buffer is None:
-            return dict.fromkeys(METRICS)
+            return dict.fromkeys(MEASURED)
         if not self.is_simulated:
             prediction = self.models[self.trusted or ""]
-            return {metric: {"mean": prediction.at(buffer, metric), "ci95": None} for metric in METRICS}
-        return {metric: self.curve.estimate(buffer, metric).to_json() for metric in METRICS}
+            return {metric: {"mean": prediction.at(buffer, metric), "ci95": None} for metric in MEASURED}
+        return {metric: self.curve.estimate(buffer, metric).to_json() for metric in MEASURED}
+
+    def groups(self, buffer: int) -> list[dict[str, Any]]:
+        """Measured quantities of each group of flows of the link, as JSON shows them.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+
+        Returns
+        -------
+        list of dict
+            In the order of `Network.crossing`; empty if nothing was simulated.
+        """
+        if not self.is_simulated:
+            return []
+        return [
+            {"name": group.name, "law": group.law or None, "flows": group.flows}
+            | {quantity: self.curve.group(buffer, i, quantity).to_json() for quantity in GroupSample._fields}
+            for i, group in enumerate(self.scenario.network.crossing(self.link))
+        ]
+
+    def row(self, buffer: int) -> dict[str, Any]:
+        """Measured quantities with a buffer, those of its groups too, as JSON shows them.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "buffer_packets": buffer,
+            "buffer_bytes": round(buffer * self.facts["packet_bytes"]),
+            "buffer_bdp": buffer / self.facts["bdp_packets"],
+            "replications": self.curve.replications(buffer),
+            **self.at(buffer),
+            "groups": self.groups(buffer),
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan size --json``.
@@ -124,6 +172,8 @@ class SizeAnswer:
         -------
         dict
         """
+        from elephan.size.models import model_range  # noqa: PLC0415 (NumPy; --help does without)
+
         link, buffer = self.facts, self.buffer_packets
         bounds: list[int | None] | None = None
         if self.interval is not None:
@@ -139,16 +189,16 @@ class SizeAnswer:
             "buffer_bdp": None if buffer is None else buffer / link["bdp_packets"],
             "buffer_interval_packets": bounds,
             **self.at(buffer),
+            **self.suggestion.to_json(),
+            "table": [{"is": list(roles), **self.row(b)} for b, roles in self.suggestion.rows.items()],
             "rules": rules(self.scenario.network, self.link),
             "rules_broken": broken(self.scenario.network, self.link),
             "models": {name: self._model(name) for name in self.models},
             "trusted_model": self.trusted,
+            "models_range_packets": None if (said := model_range(self.models)) is None else list(said),
             "simulated": {"runs": self.runs, "packets": self.packets_simulated},
-            "curve": [
-                {"buffer_packets": b, "replications": self.curve.replications(b), **self.at(b)}
-                for b in self.curve.buffers
-            ],
-            "tc": self._tc(),
+            "curve": [self.row(b) for b in self.curve.buffers],
+            "tc": self.tc,
             "run": {"id": self.scenario.id, "scenario": self.scenario.title, "seed": self.scenario.seed}
             | {"warmup_s": self.scenario.facts["warmup_s"], "warmup_rule": self.scenario.warmup_rule},
             "replications": self.replications,
@@ -156,12 +206,25 @@ class SizeAnswer:
             "wall_s": self.wall_s,
         }
 
-    def _tc(self) -> str | None:
-        """The line that sets the buffer; none for one that nobody has seen suffice, in the survey or here."""
-        buffer = self.buffer_packets
-        if buffer is None or not (self.is_simulated or self.models[self.trusted or ""].holds(buffer)):
-            return None
-        line = self._answered.links[self.link]["tc"]
+    @property
+    def forbidding(self) -> list[LintWarning]:
+        """Warnings that forbid a `tc` line."""
+        return [warned for warned in self.warnings if warned.rule in FORBIDS_DEPLOYMENT]
+
+    @property
+    def tc(self) -> str | None:
+        """The line that sets the suggested buffer on Linux; none while a warning forbids it."""
+        buffer = self.suggestion.buffer_packets
+        return None if buffer is None or self.forbidding else self.tc_of(buffer)
+
+    def tc_of(self, buffer: int) -> str | None:
+        """Return the line that sets a buffer on Linux; None if Linux has no such queue.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+        """
+        line = self._with(buffer).links[self.link]["tc"]
         return None if line is None else str(line)
 
     @property
@@ -217,10 +280,15 @@ class SizeAnswer:
         for buffer in self.curve.buffers:
             columns["buffer_packets"].append(buffer)
             columns["replications"].append(self.curve.replications(buffer))
-            for metric in METRICS:
+            for metric in MEASURED:
                 mean, ci95 = self.curve.estimate(buffer, metric)
                 columns.setdefault(metric, []).append(mean)
                 columns.setdefault(f"{metric}_ci95", []).append(ci95)
+            for i, group in enumerate(self.scenario.network.crossing(self.link)):
+                for quantity in GroupSample._fields:
+                    mean, ci95 = self.curve.group(buffer, i, quantity)
+                    columns.setdefault(f"{quantity}[{group.name}]", []).append(mean)
+                    columns.setdefault(f"{quantity}[{group.name}]_ci95", []).append(ci95)
         return ColumnTable(columns, f"{self.scenario.title}: what was measured of {self.facts['name']}")
 
     def plot(self) -> Figure:
@@ -264,3 +332,18 @@ class SizeAnswer:
             write_text(folder / "scenario.toml", self.scenario.text),
             write_json(folder / "size.json", self.to_json()),
         ]
+
+
+class NoModelError(InputError):
+    """No model says how large a buffer must be.
+
+    Parameters
+    ----------
+    message : str
+    answer : SizeAnswer
+        Without a buffer: for a comparison in which other variants have one.
+    """
+
+    def __init__(self, message: str, answer: SizeAnswer) -> None:
+        super().__init__(message)
+        self.answer = answer

@@ -41,14 +41,11 @@ def caveats(network: Network, link: int, group: int, chosen: Candidate, replicat
     >>> from elephan.size.recommend import Candidate
     >>> network = Scenario.from_text(EXAMPLE).replace({"links[0].queue": "codel"}).network
     >>> caveats(network, 0, 0, Candidate("reno", "codel", 20, True, (18.0, 21.0), ()), 5)[0]
-    'codel drops or marks before the buffer is full: 20 packets are the least it needs, and more cost no delay'
+    'codel drops or marks before the buffer is full: a larger buffer adds no delay'
     """
     lines = [*_partner(network.links[link], chosen)]
     if chosen.meets and chosen.queue not in FULL_FIRST:
-        lines.append(
-            f"{chosen.queue} drops or marks before the buffer is full: {chosen.buffer_packets} packets are the least "
-            "it needs, and more cost no delay"
-        )
+        lines.append(f"{chosen.queue} drops or marks before the buffer is full: a larger buffer adds no delay")
     fairness = chosen.mean("jain")
     if fairness < UNFAIR:
         lines.append(f"Jain's index is {fairness:.2f}: some flows get far less than others")

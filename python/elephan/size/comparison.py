@@ -14,10 +14,11 @@ from elephan.catalog.entry import RegistryEntry
 from elephan.display import ColumnTable, figure
 from elephan.errors import InputError, ScenarioError
 from elephan.scenario import Scenario
-from elephan.size.answer import METRICS
-from elephan.size.caveats import caveats
+from elephan.size.answer import METRICS, NoModelError
+from elephan.size.caveats import FULL_FIRST, caveats
 from elephan.size.notebook import comparison_page
 from elephan.size.targets import BufferSample
+from elephan.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,11 +38,14 @@ class SizedVariant:
     ----------
     law, queue : str
         As the catalogue calls them.
+    at_ample : bool
+        Whether it is compared with the ample buffer: where queues are compared of which one acts before it is full.
     """
 
     law: str
     queue: str
     answer: SizeAnswer
+    at_ample: bool = False
 
     @property
     def label(self) -> str:
@@ -49,20 +53,52 @@ class SizedVariant:
         return f"{self.law} with {self.queue}"
 
     @cached_property
+    def ample_packets(self) -> int | None:
+        """A buffer at which a discipline that acts before it is full does act: one BDP, and a packet of each flow.
+
+        None if nothing was simulated.
+        """
+        from elephan.size.suggest import BDP, PER_FLOW, standard_buffers  # noqa: PLC0415 (NumPy; --help does without)
+
+        if not self.answer.is_simulated:
+            return None
+        standard = standard_buffers(self.answer.scenario.network.links[self.answer.link])
+        return max(standard[BDP], standard[PER_FLOW])
+
+    @cached_property
+    def deployed_packets(self) -> int | None:
+        """The buffer with which this variant is compared.
+
+        The ample one where disciplines are compared of which some act before they are full, if the targets are met
+        there: a buffer that is small enough hides what a discipline does, and fits the flows of the scenario only.
+        Otherwise the one suggested; where there is none the smallest, or else the one that comes nearest.
+        """
+        from elephan.size.recommend import nearest  # noqa: PLC0415 (NumPy; the command line starts without)
+
+        answer, ample = self.answer, self.ample_packets
+        if self.at_ample and answer.is_met and ample is not None and self._meets(ample):
+            return ample
+        return answer.suggestion.buffer_packets or answer.buffer_packets or nearest(answer.curve, answer.targets)
+
+    def _meets(self, buffer: int) -> bool:
+        curve = self.answer.curve
+        return all(target.meets(curve.estimate(buffer, target.metric).mean) for target in self.answer.targets)
+
+    @cached_property
     def candidate(self) -> Candidate:
         """What the rule that recommends sees of it."""
-        from elephan.size.recommend import Candidate, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
+        from elephan.size.recommend import Candidate  # noqa: PLC0415 (NumPy; the command line starts without)
 
-        answer, buffer = self.answer, self.answer.buffer_packets
-        if buffer is None:
-            buffer = nearest(answer.curve, answer.targets)
+        answer, buffer = self.answer, self.deployed_packets
         samples = () if buffer is None else answer.curve.samples(buffer)
-        if buffer is not None and not samples:
+        if buffer is not None and not samples and not answer.is_simulated and answer.buffer_packets is not None:
             # Nothing was simulated here: what the answer says instead of it is all there is.
-            means = [row and row["mean"] for row in answer.at(buffer).values()]
+            row = answer.at(buffer)
+            means = [row[metric]["mean"] for metric in METRICS]
             samples = (BufferSample(*(math.nan if mean is None else mean for mean in means)),)
         rtt_s = float(answer.facts["mean_rtt_s"])
-        return Candidate(self.law, self.queue, buffer, answer.is_met, answer.interval, samples, rtt_s)
+        interval = answer.interval if buffer == answer.buffer_packets else None
+        return Candidate(self.law, self.queue, buffer, answer.is_met, interval, samples, rtt_s)
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan size --json`` with the law and the queue in front.
@@ -70,12 +106,24 @@ class SizedVariant:
         Returns
         -------
         dict
-            ``nearest``: where no buffer meets the targets, the one that comes nearest and what it gives.
+            ``nearest``: where no buffer meets the targets, the one that comes nearest and what it gives. ``deployed``:
+            the buffer with which it is compared, ``ample``: one at which every discipline acts.
         """
+        answer, buffer = self.answer, self.deployed_packets
         near = None
-        if not self.answer.is_met and (buffer := self.candidate.buffer_packets) is not None:
-            near = {"buffer_packets": buffer, **self.answer.at(buffer)}
-        return {"law": self.law, "queue": self.queue, **self.answer.to_json(), "nearest": near}
+        if not answer.is_met and buffer is not None:
+            near = {"buffer_packets": buffer, **answer.at(buffer)}
+        document = {"law": self.law, "queue": self.queue, **answer.to_json(), "nearest": near}
+        document["deployed"] = None if buffer is None else answer.row(buffer)
+        document["ample"] = None if self.ample_packets is None else answer.row(self.ample_packets)
+        return document
+
+    @property
+    def tc(self) -> str | None:
+        """The line that sets the buffer with which it is compared on Linux; none if it does not meet the targets."""
+        if self.deployed_packets is None or not self.answer.is_met:
+            return None
+        return self.answer.tc_of(self.deployed_packets)
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,7 +155,24 @@ class SizeComparison:
         found = recommend([variant.candidate for variant in self.variants], self.variants[0].answer.targets)
         answer = self.recommended(found).answer
         known = caveats(answer.scenario.network, self.link, self.group, found.chosen, answer.replications)
-        return replace(found, caveats=known)
+        return replace(found, caveats=(*self._smaller(self.recommended(found)), *known))
+
+    def _smaller(self, chosen: SizedVariant) -> list[str]:
+        """Say so where a queue that was compared with an ample buffer has less delay with a small one."""
+        buffer = chosen.deployed_packets
+        if buffer is None or not chosen.at_ample:
+            return []
+        own = _wait(chosen, buffer)
+        small = [v for v in self.variants if v is not chosen and v.law == chosen.law and v.queue in FULL_FIRST]
+        known = [(v, v.answer.suggestion.buffer_packets) for v in small]
+        waits = [(_wait(v, b), b, v.queue) for v, b in known if b is not None]
+        if not waits or not min(waits)[0] < own:
+            return []
+        wait, packets, queue = min(waits)
+        return [
+            f"{queue} has less delay ({format_time(wait)}) with {packets:,} packets, a buffer that suits these flows "
+            "and RTTs only"
+        ]
 
     @property
     def is_met(self) -> bool:
@@ -232,6 +297,10 @@ class SizeComparison:
         return row
 
 
+def _wait(variant: SizedVariant, buffer: int) -> float:
+    return float(variant.answer.curve.estimate(buffer, "queueing_delay_s").mean)
+
+
 def compare(
     scenario: Scenario | str | Path,
     laws: Sequence[str | RegistryEntry] = (),
@@ -295,16 +364,24 @@ def compare(
             message = f"{key[0]} with {key[1]} is given twice; give each law and each queue once"
             raise ScenarioError(message)
         made[key] = changed
-    variants = []
+    disciplines = {queue for _, queue in made}
+    at_ample = len(disciplines) > 1 and not disciplines <= FULL_FIRST
+    variants: list[SizedVariant] = []
+    unknown: list[NoModelError] = []
     for number, ((law_name, queue_name), changed) in enumerate(made.items(), start=1):
         label = f"{law_name} with {queue_name}"
         if begin is not None:
             begin(number, len(made), label)
         try:
-            variants.append(SizedVariant(law_name, queue_name, make_answer(changed)))
+            variants.append(SizedVariant(law_name, queue_name, make_answer(changed), at_ample=at_ample))
+        except NoModelError as error:
+            unknown.append(error)
+            variants.append(SizedVariant(law_name, queue_name, error.answer))
         except InputError as error:
             message = f"{error} (variant {label})"
             raise type(error)(message) from None
+    if len(unknown) == len(variants):
+        raise unknown[0]
     return SizeComparison(scenario, index, group, tuple(variants), time.perf_counter() - begun)
 
 

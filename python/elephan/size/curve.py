@@ -100,6 +100,23 @@ class BufferCurve:
         """
         return estimate([getattr(sample, metric) for sample in self._samples[buffer]])
 
+    def group(self, buffer: int, group: int, quantity: str) -> Estimate:
+        """Mean and interval of what one group of flows measured at a buffer.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+        group : int
+            Among those that cross the link, from 0.
+        quantity : str
+            Field of `GroupSample`.
+
+        Returns
+        -------
+        Estimate
+        """
+        return estimate([getattr(sample.groups[group], quantity) for sample in self._samples[buffer]])
+
     def interpolate(self, buffer: float, metric: str) -> float | None:
         """Mean of a metric between the buffers measured.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from elephan.accuracy import largest_error, level, nearby
 from elephan.errors import InputError
+from elephan.size.suggest import ANSWER, PER_FLOW, SUGGESTED, BufferSuggestion
 from elephan.theory.models import MODELS, bottleneck
 from elephan.theory.models.card import Prediction
 from elephan.theory.models.senders import doubts
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.accuracy import NearbyErrors
-    from elephan.network import Network
+    from elephan.network import Network, NetworkLink
     from elephan.size.curve import BufferCurve
     from elephan.size.targets import Target
     from elephan.theory.models.bottleneck import Bottleneck
@@ -235,7 +236,7 @@ def trusted(predictions: Mapping[str, ModelPrediction]) -> str | None:
 
 
 def by_model(
-    predictions: Mapping[str, ModelPrediction], chosen: str | None, targets: Sequence[Target], origin: str
+    predictions: Mapping[str, ModelPrediction], chosen: str | None, targets: Sequence[Target]
 ) -> tuple[int | None, str]:
     """Answer without simulating.
 
@@ -243,48 +244,91 @@ def by_model(
     ----------
     chosen : str or None
         As `trusted` says.
-    origin : str
-        Of the scenario, for the message.
 
     Returns
     -------
     int or None [packets]
-        None if the model's own delay at that buffer violates a target.
+        None if no model applies to this link and these targets, if the model was not within the last of
+        `elephan.accuracy.LEVELS` of simulations of such links, or if its own delay at that buffer violates a target.
     str
         What else there is to say.
 
     Raises
     ------
     InputError
-        If no model applies to this link and these targets, none was ever checked with such a law, or none of the
-        targets bounds the buffer from below.
+        If none of the targets bounds the buffer from below.
     """
     if not any(target.is_floor for target in targets):
         message = "target: delay alone is met by the smallest buffer there is; for a model, add utilization or loss"
         raise InputError(message)
     if chosen is None:
-        message = (
-            f"{origin}: no model says how large this buffer must be; leave out --model-only: {_reasons(predictions)}"
-        )
-        raise InputError(message)
+        return None, f"no model says how large this buffer must be; leave out --model-only: {_reasons(predictions)}"
     buffer, near = predictions[chosen].buffer_packets, predictions[chosen].near
     assert buffer is not None  # so it was chosen
-    if near is not None and near.never_surveyed:
-        message = (
-            f"{origin}: no model says how large this buffer must be: each is {near.sentence}; leave out --model-only"
-        )
-        raise InputError(message)
+    if near is None or not math.isfinite(near.level):
+        return None, _no_headline(predictions, near)
     values = {target: predictions[chosen].at(buffer, target.metric) for target in targets}
     violated = [t for t, value in values.items() if value is not None and not t.is_floor and not t.meets(value)]
     unsaid = [str(target) for target, value in values.items() if value is None]
     note = f"by the model {chosen}; nothing was simulated"
-    if near is not None and not math.isfinite(near.level):
-        note += f", and there it is {near.sentence}" if near.checked else f", and it is {near.sentence}"
     if unsaid:
         note += f", and it does not predict {', '.join(unsaid)}"
     if violated:
         return None, f"{note}: the {buffer} packets that it asks for violate {', '.join(map(str, violated))}"
     return buffer, note
+
+
+def model_range(predictions: Mapping[str, ModelPrediction]) -> tuple[int, int] | None:
+    """Return the smallest and the largest buffer that a model asks for.
+
+    Returns
+    -------
+    tuple of int [packets] or None
+        None if no model says how large the buffer must be.
+    """
+    said = [one.buffer_packets for one in predictions.values() if one.buffer_packets is not None]
+    return (min(said), max(said)) if said else None
+
+
+def _no_headline(predictions: Mapping[str, ModelPrediction], near: NearbyErrors | None) -> str:
+    """Say what models say that nobody should act on: none was near enough to simulations of links like this."""
+    said = sorted((one.buffer_packets, name) for name, one in predictions.items() if one.buffer_packets is not None)
+    why = "none of them was compared with simulations of such links"
+    if near is not None and near.checked:
+        why = "none of them is within 10 points of the simulations of such links"
+    if len(said) == 1:
+        return f"only {said[0][1]} says a buffer, {said[0][0]} packets, and it {_singular(why)}; leave out --model-only"
+    (least, low), (most, high) = said[0], said[-1]
+    return f"models say {least} ({low}) to {most} packets ({high}), and {why}; leave out --model-only"
+
+
+def _singular(why: str) -> str:
+    return why.replace("none of them was", "was not").replace("none of them is", "is not")
+
+
+def suggest_by_model(
+    predictions: Mapping[str, ModelPrediction], chosen: str | None, buffer: int | None, link: NetworkLink
+) -> BufferSuggestion:
+    """Return what to deploy by a model alone: its buffer, but a packet for each flow at least.
+
+    Parameters
+    ----------
+    chosen : str or None
+        As `trusted` says.
+    buffer : int or None [packets]
+        As `by_model` says.
+    """
+    if buffer is None or chosen is None:
+        return BufferSuggestion(None, "", (), (), {})
+    flows = link.flows_per_member
+    if buffer >= flows:
+        return BufferSuggestion(buffer, "", (), (), {buffer: (ANSWER, SUGGESTED)})
+    less = f"{buffer} packets hold less than one packet for each of the {flows} flows"
+    # Nobody has compared the model with simulations at another buffer than its own.
+    if not predictions[chosen].holds(flows):
+        return BufferSuggestion(None, "", (less,), (), {buffer: (ANSWER,)})
+    why = f"{buffer} packets are less than one for each of the {flows} flows"
+    return BufferSuggestion(flows, why, (less,), (), {buffer: (ANSWER,), flows: (PER_FLOW, SUGGESTED)})
 
 
 def _reasons(predictions: Mapping[str, ModelPrediction]) -> str:

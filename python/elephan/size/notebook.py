@@ -49,6 +49,8 @@ def answer_page(answer: SizeAnswer) -> str:
     if answer.buffer_packets is not None:
         rows["in bytes"] = format_bytes(document["buffer_bytes"])
         rows |= _measured(document)
+    if document["suggested_packets"] is not None:
+        rows["suggested"] = f"{document['suggested_packets']} packets"
     if document["tc"]:
         rows["Linux"] = document["tc"]
     rules = {
@@ -64,12 +66,30 @@ def answer_page(answer: SizeAnswer) -> str:
     ran = f"{answer.runs} runs, {answer.packets_simulated / 1e6:.0f} million packets" if answer.runs else ""
     return display.joined(
         display.facts(rows, f"{answer.scenario.title}: {sentence(answer)}"),
+        *(display.note(f"{text[:1].upper()}{text[1:]}.") for text in [*document["dangers"], *document["advice"]]),
+        display.table(_buffers(document)) if document["table"] else "",
         display.table(rules),
         display.table(models) if applicable else "",
         display.note(ran) if ran else "",
         display.note(answer.note) if answer.note and answer.is_met else "",
         warned(document),
     )
+
+
+def _buffers(document: Mapping[str, Any]) -> dict[str, list[object]]:
+    """The few buffers that an operator compares."""
+    rows = document["table"]
+    columns: dict[str, list[object]] = {
+        "buffer [packets]": [row["buffer_packets"] for row in rows],
+        "what it is": [", ".join(row["is"]) for row in rows],
+    }
+    for row in rows:
+        for label, value in _measured(row).items():
+            columns.setdefault(label, []).append(value)
+        for group in row["groups"]:
+            rate = {key: None if value is None else value / 1e6 for key, value in group["goodput_per_flow_bps"].items()}
+            columns.setdefault(f"{group['name']}: goodput of a flow [Mbit/s]", []).append(rate)
+    return columns
 
 
 def _measured(document: Mapping[str, Any]) -> dict[str, object]:

@@ -26,6 +26,9 @@ FELT = 0.01
 RARE = 1e-6
 """A smaller difference in loss is no reason to choose: a packet in a million is less than links corrupt."""
 
+FEWEST = 3
+"""Replications of which an interval says something: of two it is thirteen standard errors."""
+
 BUFFER = "buffer"
 CRITERIA = ("queueing_delay_s", "loss_ratio", "jain", BUFFER)
 """What variants are chosen by, in this order."""
@@ -164,8 +167,9 @@ class Recommendation:
 def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Recommendation:
     """Choose among variants.
 
-    The rule: (1) Only variants that meet all targets count. (2) One that another dominates is dropped: clearly worse in
-    queueing delay, loss, fairness or buffer, and clearly better in none. (3) Of the rest those remain whose delay is
+    The rule: (1) Only variants that meet all targets count, and those that miss one by less than its 95 % interval,
+    since what noise alone tells apart is no reason to choose. (2) One that another dominates is dropped: clearly worse
+    in queueing delay, loss, fairness or buffer, and clearly better in none. (3) Of the rest those remain whose delay is
     not clearly above the lowest; of these those whose loss is not clearly above the lowest, then likewise the fairest,
     then the smallest buffer; what is still left is decided by the mean delay. *Clearly* means beyond the 95 % interval
     of the paired difference (of the buffer: intervals apart) and by more than `MATTERS` of the larger; delay also by
@@ -197,14 +201,14 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
     delay (2 ms against 5 ms), fairer shares (Jain's index 0.98 against 0.9), less buffer (70 packets against 140
     packets)"
     """
-    meeting = [candidate for candidate in candidates if candidate.meets]
-    if not meeting:
+    if not any(candidate.meets for candidate in candidates):
         return _nearest(candidates, targets)
+    meeting = [candidate for candidate in candidates if candidate.meets or may_meet(candidate, targets)]
     chosen = _choose(meeting)
     others = [candidate for candidate in meeting if candidate is not chosen]
     runner = _choose(others) if others else None
     wanted = " and ".join(str(target) for target in targets)
-    head = f"{chosen.label} meets {wanted} with {chosen.buffer_packets} packets"
+    head = f"{chosen.label} meets {wanted} with {chosen.buffer_packets} packets{_within(chosen, targets)}"
     if runner is None:
         only = f" and is the only one of {len(candidates)} that does" if len(candidates) > 1 else ""
         return Recommendation(chosen, None, f"{head}{only}: {_facts(chosen)}", "")
@@ -212,6 +216,45 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
     if is_lowest and len(meeting) > 2:
         head += f", with the lowest delay of the {len(meeting)} variants that do"
     return Recommendation(chosen, runner, f"{head}; {_why(chosen, runner)}", _otherwise(chosen, others))
+
+
+def may_meet(candidate: Candidate, targets: Sequence[Target]) -> bool:
+    """Return whether a variant misses its targets by so little that noise may be the reason.
+
+    Returns
+    -------
+    bool
+        True if it misses some, each by no more than the 95 % interval of what was measured and than `MATTERS` of the
+        level. False with fewer than `FEWEST` replications, whose intervals say nothing.
+
+    Examples
+    --------
+    >>> from elephan.size.targets import BufferSample, parse_targets
+    >>> used = (0.94, 0.955, 0.945)
+    >>> noisy = Candidate("bbr", "fq", 70, False, None, tuple(BufferSample(u, 0.01, 0.0) for u in used))
+    >>> may_meet(noisy, parse_targets("utilization=0.95")), may_meet(noisy, parse_targets("utilization=0.98"))
+    (True, False)
+    """
+    if len(candidate.samples) < FEWEST:
+        return False
+    missed = False
+    for target in targets:
+        mean, half = estimate(candidate.values(target.metric))
+        if target.meets(mean):
+            continue
+        missed = True
+        if half is None or not abs(mean - target.level) <= min(half, MATTERS * target.level):
+            return False
+    return missed
+
+
+def _within(chosen: Candidate, targets: Sequence[Target]) -> str:
+    """What a variant that meets its targets only within its interval measured."""
+    missed = [target for target in targets if not target.meets(chosen.mean(target.metric))]
+    if chosen.meets or not missed:
+        return ""
+    shown = [f"{_name(t)} {chosen.mean(t.metric):.4g} ± {estimate(chosen.values(t.metric)).ci95:.2g}" for t in missed]
+    return f" within its interval ({', '.join(shown)})"
 
 
 def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:

@@ -51,7 +51,8 @@ def broken(network: Network, link: int) -> dict[str, list[str]]:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> broken(Scenario.from_text(EXAMPLE).network, 0)["bdp_over_sqrt_n"]
-    ['assumes hundreds of flows out of step; here 2', 'assumes flows out of step; equal RTTs tend to keep them in step']
+    ['assumes hundreds of unsynchronized flows; here 2',
+     'assumes unsynchronized flows; with equal RTTs flows may synchronize']
     """
     from elephan.theory import rules as theory  # noqa: PLC0415 (as above)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from elephan.size.curve import BufferCurve
@@ -131,6 +131,17 @@ class Search:
     def mean(self, buffer: int, target: Target) -> float:
         """Mean of a target's metric at a buffer that was measured."""
         return self.curve.estimate(buffer, target.metric).mean
+
+    def measure_also(self, buffers: Collection[int], replications: int) -> None:
+        """Measure buffers that the search does not need, for whoever reads the curve.
+
+        Parameters
+        ----------
+        buffers : collection of int [packets]
+        replications : int
+            Of each, unless the search has fewer.
+        """
+        self._measure(sorted(buffers), replications)
 
     def complete(self) -> None:
         """Measure what the search has left out of the grid, for a curve over all of it."""

@@ -16,13 +16,26 @@ if TYPE_CHECKING:
 FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9"
 
 
+class GroupSample(NamedTuple):
+    """What one replication measured of a group of flows: mean goodput of its flows, and its loss anywhere."""
+
+    goodput_per_flow_bps: float
+    loss_ratio: float
+
+
 class BufferSample(NamedTuple):
-    """What one replication measured on the link with one buffer; `jain` over the goodputs of its TCP flows."""
+    """What one replication measured on the link with one buffer.
+
+    `jain` is over the goodputs of its TCP flows, `queueing_delay_p95_s` over packets; `groups` are those that cross the
+    link, in the order of `Network.crossing`.
+    """
 
     utilization: float
     loss_ratio: float
     queueing_delay_s: float
     jain: float = math.nan
+    queueing_delay_p95_s: float = math.nan
+    groups: tuple[GroupSample, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -113,10 +113,10 @@ def _reno(f: LinkFacts) -> str:
 def _constant_decrease(f: LinkFacts) -> str:
     unknown = [law for law in f.laws if controls.kind(law) not in SOURCES]
     if unknown:
-        return f"assumes a constant decrease; that of {', '.join(unknown)} is not, so half is taken"
+        return f"needs a fixed back-off factor; that of {', '.join(unknown)} varies, so 0.5 was used"
     moving = {law: least_cut(law, *_share(f)) for law in f.laws if not is_constant(law, *_share(f))}
     cuts_text = ", ".join(f"{law} gives up {cut:.2g} there" for law, cut in moving.items())
-    return f"assumes a constant decrease; {cuts_text}, and otherwise at other windows" if moving else ""
+    return f"needs a fixed back-off factor; {cuts_text}, and otherwise at other windows" if moving else ""
 
 
 def _drop_tail(f: LinkFacts) -> str:
@@ -136,13 +136,13 @@ def _equal_rtts(f: LinkFacts) -> str:
 
 def _many(f: LinkFacts) -> str:
     # Appenzeller2004 saw flows in step below about a hundred of them, and hardly ever above 500.
-    return f"assumes hundreds of flows out of step; here {f.flows}" if f.flows < 100 else ""
+    return f"assumes hundreds of unsynchronized flows; here {f.flows}" if f.flows < 100 else ""
 
 
 def _out_of_step(f: LinkFacts) -> str:
     if f.flows < 2 or f.max_rtt_s > 1.1 * f.min_rtt_s:
         return ""
-    return "assumes flows out of step; equal RTTs tend to keep them in step"
+    return "assumes unsynchronized flows; with equal RTTs flows may synchronize"
 
 
 def _no_timeouts(f: LinkFacts) -> str:
@@ -266,7 +266,7 @@ def broken(name: str, known: LinkFacts) -> list[str]:
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> broken("bdp_over_sqrt_n", of_link(Scenario.from_text(EXAMPLE).network, 0))[0]
-    'assumes hundreds of flows out of step; here 2'
+    'assumes hundreds of unsynchronized flows; here 2'
     """
     if name not in RULES:
         message = f'rule: there is no "{name}"; {suggest(name, RULES)}'

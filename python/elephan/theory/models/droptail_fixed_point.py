@@ -134,7 +134,7 @@ def doubts(link: Bottleneck) -> list[str]:
     if link.flows < 100:
         lines.append(f"takes arrivals of many independent flows; here {link.flows}, whose losses come together")
     if link.access_bps > 0.1 * link.rate_bps:
-        lines.append("takes single packets for arrivals; here a flow can send bursts at a tenth of the rate and more")
+        lines.append("assumes packets arrive one by one; here a flow can send bursts at a tenth of the rate and more")
     return lines + other_traffic(link)
 
 

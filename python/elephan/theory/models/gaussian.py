@@ -137,13 +137,15 @@ def _doubts(link: Bottleneck) -> list[str]:
     lines = []
     # Appenzeller2004 saw flows in step below about a hundred of them, and hardly ever above 500.
     if link.flows < 100:
-        lines.append(f"takes hundreds of flows out of step; here {link.flows}")
+        lines.append(f"assumes hundreds of unsynchronized flows; here {link.flows}")
     n = FullLinkShares(response(link.law), link.rate, np.array(link.rtts_s)).flows
     # A tenth fewer flows ask for a twentieth more buffer.
     if n < 0.9 * link.flows:
-        lines.append(f"takes unequal flows for {n:.0f} equal ones; Spang2021 says the root of n fails for unfair flows")
+        lines.append(
+            f"replaces unequal flows by {n:.0f} equal ones; Spang2021 says the root of n fails for unfair flows"
+        )
     if link.flows > 1 and max(link.rtts_s) <= 1.1 * min(link.rtts_s):
-        lines.append("assumes flows out of step; RTTs within a tenth of each other tend to keep them in step")
+        lines.append("assumes unsynchronized flows; these RTTs are within 10 % of each other, so flows may synchronize")
     lines += few_segments(link)
     if link.discipline != "drop-tail":
         lines.append(f"assumes that the mean queue is half the buffer, of drop-tail; here {link.discipline}")

@@ -1,0 +1,136 @@
+"""Short tables for the terminal: numbers are never cut; where there is no room, the least important columns go.
+
+`tabulate` and `common.fitted_table` are for tables that show everything; these are for the screen with the answer.
+"""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LINES = 15
+"""What a command prints by default, at most."""
+
+GAP = "  "
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a short table.
+
+    Parameters
+    ----------
+    head, unit : str
+        Above the numbers, a line each.
+    cells : tuple of str
+    rank : int
+        0 is always shown; of the others those with the highest rank go first where there is no room.
+    is_text : bool
+        Whether it stands to the left.
+    """
+
+    head: str
+    unit: str
+    cells: tuple[str, ...]
+    rank: int = 0
+    is_text: bool = False
+
+    @property
+    def width(self) -> int:
+        """Letters of its widest cell."""
+        return max(map(len, (self.head, self.unit, *self.cells)))
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def fitting(columns: Sequence[Column], width: int) -> list[Column]:
+    """Leave out columns until the others fit.
+
+    Parameters
+    ----------
+    width : int
+        Letters of a line.
+
+    Returns
+    -------
+    list of Column
+        With all of rank 0, even if they do not fit.
+
+    Examples
+    --------
+    >>> wide = [Column("a", "", ("1" * 9,)), Column("b", "", ("2" * 9,), 2), Column("c", "", ("3" * 9,), 1)]
+    >>> [column.head for column in fitting(wide, 25)]
+    ['a', 'c']
+    """
+    left = list(columns)
+    while len(left) > 1 and sum(c.width + len(GAP) for c in left) - len(GAP) > width:
+        last = max(reversed(left), key=lambda c: c.rank)
+        if last.rank == 0:
+            break
+        left.remove(last)
+    return left
+
+
+def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str]:
+    r"""Write a table in lines: heads, units, and a line for each row.
+
+    Parameters
+    ----------
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> print("\n".join(table_lines([Column("buffer", "packets", ("13", "500")), Column("", "", ("", "suggested"),
+    ...                              is_text=True)], 40)))
+     buffer
+    packets
+         13
+        500  suggested
+    """
+    shown = fitting(columns, terminal_width() if width is None else width)
+    heads = [[c.head for c in shown], [c.unit for c in shown]]
+    rows = [line for line in heads if any(line)] + [list(row) for row in zip(*(c.cells for c in shown), strict=True)]
+    return [
+        GAP.join(
+            text.ljust(c.width) if c.is_text else text.rjust(c.width) for text, c in zip(row, shown, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def wrapped(text: str, width: int | None = None, mark: str = "") -> list[str]:
+    """Break a sentence into lines; what follows the first is moved in by as much as the mark is long.
+
+    Parameters
+    ----------
+    width : int, optional
+        Letters of a line; those of the terminal.
+    mark : str
+        Before the first line.
+
+    Examples
+    --------
+    >>> wrapped("below one packet per flow", 20, "! ")
+    ['! below one packet', '  per flow']
+    """
+    return textwrap.wrap(
+        text,
+        terminal_width() if width is None else width,
+        initial_indent=mark,
+        subsequent_indent=" " * len(mark),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

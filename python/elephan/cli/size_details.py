@@ -1,0 +1,124 @@
+"""What ``elephan size --details`` shows: the answer, rules of thumb, models, and every buffer that was measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.cli.columns import table_lines
+from elephan.cli.common import fitted_table, new_table
+from elephan.cli.size_screen import buffer_columns, link_line, notes, sentence
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from elephan.size import SizeAnswer
+
+MANY = 1000
+"""More lines than dangers and advice ever have."""
+
+
+def details_of(answer: SizeAnswer) -> list[Table | str]:
+    """Write everything about an answer."""
+    document = answer.to_json()
+    wanted = ", ".join(str(target) for target in answer.targets)
+    head = f"{answer.scenario.title}\n{link_line(answer.facts)}\nWanted: {wanted}\n{sentence(answer, document)}"
+    parts: list[Table | str] = [head, "\n".join(notes(answer, document, MANY))]
+    if document["why_suggested"]:
+        parts.append(f"Suggested: {document['why_suggested']}.")
+    if document["tc"]:
+        parts.append(f"Linux: {document['tc']}")
+    parts += [_rules(answer, document), "\n".join(_shared(document["rules_broken"])), *_models(answer, document)]
+    if not answer.is_simulated:
+        return [*parts, f"nothing simulated, {document['wall_s']:.1f} s"]
+    roles = {row["buffer_packets"]: ", ".join(row["is"]) for row in document["table"]}
+    parts += [
+        "\n".join(
+            ["", *table_lines(buffer_columns(document["curve"], lambda row: roles.get(row["buffer_packets"], "")))]
+        )
+    ]
+    ran = f"{len(document['curve'])} buffers, {answer.runs} runs, {answer.packets_simulated / 1e6:.0f} million packets"
+    return [*parts, f"{ran}, {document['wall_s']:.1f} s"]
+
+
+def _rules(answer: SizeAnswer, document: dict[str, Any]) -> Table:
+    """Buffers by rules of thumb; ~ marks what is by the trusted model, where it holds, and not measured."""
+    table = new_table("rule of thumb", "packets", "of the answer", "utilization", "delay [ms]")
+    for name, packets in document["rules"].items():
+        table.add_row(
+            name.replace("_", " "),
+            f"{packets:.0f}",
+            _times(packets, answer.buffer_packets),
+            _known(answer, packets, "utilization"),
+            _known(answer, packets, "queueing_delay_s", 1e3),
+        )
+    return table
+
+
+def _shared(lines: dict[str, list[str]]) -> list[str]:
+    """Assumptions of rules or models that are violated here; those that share an assumption share a line."""
+    names: dict[str, list[str]] = {}
+    for name, own in lines.items():
+        for line in own:
+            names.setdefault(line, []).append(name.replace("_", " "))
+    return [f"{', '.join(found)}: {line}" for line, found in names.items()]
+
+
+def _known(answer: SizeAnswer, packets: float, metric: str, scale: float = 1.0) -> str:
+    # A rule gives parts of packets, a buffer holds whole ones.
+    if (measured := answer.curve.interpolate(round(packets), metric)) is not None:
+        return f"{measured * scale:.3g}"
+    if answer.trusted is None or not answer.models[answer.trusted].holds(packets):
+        return "-"
+    predicted = answer.models[answer.trusted].at(packets, metric)
+    return "-" if predicted is None else f"~{predicted * scale:.3g}"
+
+
+def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
+    """What each model predicts, how far it was off, and which of its assumptions are violated here."""
+    rows = []
+    for name, row in document["models"].items():
+        if row["silent"]:
+            continue
+        points = row["off"]["utilization_points"]
+        rows.append(
+            [
+                f"{name} *" if name == answer.trusted else name,
+                "-" if row["buffer_packets"] is None else str(row["buffer_packets"]),
+                _times(row["buffer_packets"], answer.buffer_packets),
+                _about(row["utilization"]),
+                "-" if points is None else f"{points:+.1f}",
+                _near(row["near"]),
+                _about(row["queueing_delay_s"], 1e3),
+            ]
+        )
+    if not rows:
+        return []
+    heads = ["model", "packets", "of the answer", "utilization", "error", "checked", "delay [ms]"]
+    where = "" if answer.buffer_packets is not None else " (none here: there is no answer)"
+    star = "the search began at its answer" if answer.is_simulated else "the model used"
+    notes = [
+        f"* {star}. ~ by that model, not measured. At the answer{where}: utilization and delay by the model; error: "
+        "its utilization less the measured one, in percentage points. checked: its worst error in similar links that "
+        "were simulated."
+    ]
+    if answer.trusted is not None:
+        notes.append(f"{answer.trusted}: {document['models'][answer.trusted]['near']['sentence']}")
+    notes += _shared({name: row["doubts"] for name, row in document["models"].items()})
+    if others := [name for name, row in document["models"].items() if row["silent"]]:
+        notes.append(f"Not applicable: {', '.join(others)} (reasons in --json).")
+    return [fitted_table(heads, rows, [True] + [False] * 6), "\n".join(notes)]
+
+
+def _near(near: dict[str, Any]) -> str:
+    """The level that a model keeps in the runs nearest to a link."""
+    if not near["cells"]:
+        return "?"
+    return f"< {near['within_points']}" if near["within_points"] is not None else "> 10"
+
+
+def _times(packets: float | None, buffer: int | None) -> str:
+    return f"{packets / buffer:.2g} x" if packets is not None and buffer else "-"
+
+
+def _about(x: float | None, scale: float = 1.0) -> str:
+    return "-" if x is None else f"{x * scale:.3g}"

@@ -1,0 +1,211 @@
+"""What ``elephan size`` shows by default: the answer in a sentence, what is dangerous, a few buffers side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.cli.columns import LINES, Column, table_lines, wrapped
+from elephan.units import format_bytes, format_rate, format_time, scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elephan.size import SizeAnswer
+
+GROUPS = 3
+"""Groups of flows that get a column each; of more, the poorest and the richest."""
+
+
+def size_screen(answer: SizeAnswer) -> list[str]:
+    """Write the screen of an answer.
+
+    Returns
+    -------
+    list of str
+        At most `LINES` lines, but for a terminal narrower than 80 columns.
+    """
+    document = answer.to_json()
+    head = [*wrapped(answer.scenario.title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
+    table = table_lines(buffer_columns(document["table"], _roles)) if document["table"] else []
+    tc = [f"Linux: {document['tc']}"] if document["tc"] else _no_line(answer, document)
+    last = wrapped(footer(answer, document))
+    room = LINES - len(head) - len(table) - len(tc) - len(last)
+    return [*head, *notes(answer, document, room), *table, *tc, *last]
+
+
+def link_line(link: Mapping[str, Any]) -> str:
+    """Write the facts of a link."""
+    beside = link["background_flows"]
+    flows = count(link["flows"], "flow") + (f" (and {beside} of other traffic)" if beside else "")
+    return (
+        f"Link {link['name']}: {format_rate(link['rate_bps'])}, mean base RTT {format_time(link['mean_rtt_s'])}, "
+        f"{flows}, BDP {link['bdp_packets']:,.0f} packets"
+    )
+
+
+def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
+    """Say the answer."""
+    wanted = " and ".join(str(target) for target in answer.targets)
+    buffer, suggested = answer.buffer_packets, document["suggested_packets"]
+    if buffer is None:
+        return f"No answer for {wanted}: {document['note']}."
+    size = f"{count(buffer, 'packet')} ({interval(document)})"
+    if suggested == buffer:
+        bdp = f"{format_bytes(document['buffer_bytes'])}, {document['buffer_bdp']:.3g} BDP"
+        return f"Buffer for {wanted}: {size}; {bdp}."
+    if suggested is None:
+        return f"{wanted} needs {size}: not a buffer to deploy, and none measured is."
+    return f"Suggested: {count(suggested, 'packet')}. {wanted} needs only {buffer:,} ({interval(document)})."
+
+
+def interval(document: Mapping[str, Any]) -> str:
+    """Say how sure the answer is."""
+    bounds = document["buffer_interval_packets"]
+    if bounds is None:
+        if not document["simulated"]["runs"]:
+            return "by a model, not simulated"
+        return "no interval from one replication" if document["replications"] == 1 else "no target bounds it from below"
+    low, high = bounds
+    return f"95 %: {low:,} to {high:,}" if high is not None else f"95 %: {low:,} or more"
+
+
+def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[str]:
+    """Write dangers, advice and the note, the first first; those for which there is no room are counted."""
+    lines = [wrapped(text + ".", mark="  ! ") for text in document["dangers"]]
+    lines += [wrapped(text + ".", mark="  > ") for text in document["advice"]]
+    if document["note"] and answer.is_met:
+        lines.append(wrapped(document["note"] + ".", mark="  > "))
+    return within(lines, room)
+
+
+def within(notes: Sequence[list[str]], room: int) -> list[str]:
+    """Return the first of notes, as many as there is room for; the others are counted.
+
+    Parameters
+    ----------
+    notes : sequence of list of str
+        The lines of each.
+    room : int
+        Lines; two are shown at least.
+
+    Examples
+    --------
+    >>> within([["a"], ["b"], ["c", "c"]], 3)
+    ['a', 'b', '  > 1 more with --details']
+    """
+    shown: list[str] = []
+    for number, each in enumerate(notes):
+        rest = len(notes) - number
+        if len(shown) + len(each) + (rest > 1) > max(room, 2):
+            return [*shown, f"  > {rest} more with --details"]
+        shown += each
+    return shown
+
+
+def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None) -> list[Column]:
+    """Make the columns of a table of buffers.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        As ``table`` and ``curve`` of the document have them.
+    say : callable, optional
+        From a row to words at its end.
+    """
+    columns = [
+        Column("buffer", "packets", tuple(f"{row['buffer_packets']:,}" for row in rows)),
+        Column("", "", tuple(format_bytes(float(f"{row['buffer_bytes']:.2g}")) for row in rows), 5),
+        Column("used", "", tuple(short_percent(row["utilization"], 3) for row in rows)),
+        Column("mean", "delay", tuple(short_time(row["queueing_delay_s"]) for row in rows)),
+        Column("95 %", "delay", tuple(short_time(row["queueing_delay_p95_s"]) for row in rows), 4),
+        Column("loss", "", tuple(short_percent(row["loss_ratio"], 2) for row in rows), 2),
+        *group_columns(rows),
+    ]
+    if any(_mean(row["jain"]) is not None for row in rows):
+        columns.append(Column("Jain", "", tuple(_number(row["jain"]) for row in rows), 2))
+    columns = [column for column in columns if set(column.cells) != {"-"}]
+    if say is not None:
+        columns.append(Column("", "", tuple(say(row) for row in rows), 0, is_text=True))
+    return columns
+
+
+def group_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """Make a column for each group of flows with what each of its flows gets; none if there is one group only."""
+    names = [group["name"] for group in rows[0]["groups"]]
+    if len(names) < 2:
+        return []
+    rates = [[_mean(group["goodput_per_flow_bps"]) or 0.0 for group in row["groups"]] for row in rows]
+    chosen = list(range(len(names)))
+    if len(names) > GROUPS:
+        chosen = sorted(chosen, key=lambda g: rates[-1][g])
+        chosen = [chosen[0], chosen[-1]]
+    factor, unit = scaled("bit/s", [row[g] for row in rates for g in chosen])
+    ends = {min(chosen, key=lambda g: rates[-1][g]), max(chosen, key=lambda g: rates[-1][g])}
+    return [
+        Column(
+            _short(names[g]),
+            unit if g == chosen[0] else "",
+            tuple(_digits(row[g] / factor) for row in rates),
+            1 if g in ends else 3,
+        )
+        for g in chosen
+    ]
+
+
+def footer(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
+    """Say what was done, and where the rest is."""
+    if answer.is_simulated:
+        ran = f"{len(document['curve'])} buffers, {count(answer.runs, 'run')}, {document['wall_s']:.0f} s"
+    else:
+        ran = "nothing simulated"
+    warned = f"{count(len(document['warnings']), 'warning')}, " if document["warnings"] else ""
+    return f"({ran}; {warned}models, rules, every buffer: --details)"
+
+
+def _no_line(answer: SizeAnswer, document: Mapping[str, Any]) -> list[str]:
+    """Why there is no line for Linux where a buffer is suggested."""
+    if document["suggested_packets"] is None:
+        return []
+    forbidding = answer.forbidding
+    if forbidding:
+        return wrapped(f"Linux: no line, since {forbidding[0].message} ({forbidding[0].rule})")
+    return []
+
+
+def _roles(row: Mapping[str, Any]) -> str:
+    """Why a buffer is in the table; that what is suggested is also the smallest, the sentence says."""
+    return ", ".join(role for role in row["is"] if not (role == "smallest" and "suggested" in row["is"]))
+
+
+def count(number: int, of: str) -> str:
+    """Write a number of things."""
+    return f"{number:,} {of}" if number == 1 else f"{number:,} {of}s"
+
+
+def _mean(quantity: Mapping[str, float | None] | None) -> float | None:
+    return None if quantity is None else quantity["mean"]
+
+
+def short_percent(quantity: Mapping[str, float | None] | None, digits: int) -> str:
+    """Write a measured share in per cent, without its interval."""
+    mean = _mean(quantity)
+    return "-" if mean is None else f"{100 * mean:.{digits}g} %"
+
+
+def short_time(quantity: Mapping[str, float | None] | None) -> str:
+    """Write a measured time with two digits, without its interval."""
+    mean = _mean(quantity)
+    return "-" if mean is None else "0" if mean == 0 else format_time(float(f"{mean:.2g}"))
+
+
+def _number(quantity: Mapping[str, float | None] | None) -> str:
+    mean = _mean(quantity)
+    return "-" if mean is None else f"{mean:.2f}"
+
+
+def _digits(x: float) -> str:
+    return f"{x:,.0f}" if x >= 1000 else f"{x:.3g}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 10 else f"{name[:9]}…"
