@@ -88,6 +88,10 @@ fn histograms<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py,
     put("backlog_packets", |l| l.backlog_histogram.counts())?;
     put("drain_ps", |l| l.drain_histogram.counts())?;
     put("delay_ps", |l| l.delay_histogram.counts())?;
+    let by_group = rows.iter().map(|row| {
+        PyList::new(py, row.group_delay_histograms.iter().map(|group| PyArray1::from_slice(py, group.counts())))
+    });
+    dict.set_item("group_delay_ps", PyList::new(py, by_group.collect::<PyResult<Vec<_>>>()?)?)?;
     Ok(dict)
 }
 

@@ -7,6 +7,7 @@ use crate::plan::{InjectedLoss, LinkPlan, ProbePlan};
 use base::{ParetoQuantiles, Span, Stream, Time};
 use queue::Port;
 use scenario::{By, Group, Hop, Link, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
+use std::sync::Arc;
 
 /// The links of all tables one after the other: those of an array lie together.
 #[derive(Debug)]
@@ -55,7 +56,23 @@ impl Expanded {
 pub fn links(scenario: &Scenario, replication: u32, first: u64) -> Vec<LinkPlan> {
     let tables = scenario.links.iter().enumerate();
     let all = tables.flat_map(|(i, link)| (0..link.count).map(move |member| (i, link, member)));
-    all.map(|(i, link, member)| plan(scenario, (replication, first), (i, link, member))).collect()
+    let mut plans: Vec<_> =
+        all.map(|(i, link, member)| plan(scenario, (replication, first), (i, link, member))).collect();
+    if scenario.record.delays {
+        let groups = later_groups(scenario);
+        plans.iter_mut().for_each(|plan| plan.probe.groups = Arc::clone(&groups));
+    }
+    plans
+}
+
+/// The first sender of each group but the first.
+fn later_groups(scenario: &Scenario) -> Arc<[u32]> {
+    let counts = scenario.groups.iter().map(|group| group.count * group.traffic.places());
+    let firsts = counts.scan(0, |next, count| {
+        *next += count;
+        Some(*next)
+    });
+    firsts.take(scenario.groups.len().saturating_sub(1)).collect()
 }
 
 /// Link `member` of table `i`; the first segment of every flow has the number `first`.
@@ -88,6 +105,7 @@ fn probe(scenario: &Scenario, link: Hop, first: u64) -> ProbePlan {
         first,
         gap: scenario.mean_rtt(link.link).unwrap_or(Span::ZERO),
         delays: scenario.record.delays,
+        groups: Arc::default(),
         packets: packets.iter().map(|span| Time::ZERO + span.from..Time::ZERO + span.to).collect(),
     }
 }

@@ -71,6 +71,11 @@ fn merged(members: Vec<(LinkOutcome, &Rate)>) -> Option<LinkOutcome> {
         sum.backlog_histogram.add(&link.backlog_histogram);
         sum.drain_histogram.add(&link.drain_histogram);
         sum.delay_histogram.add(&link.delay_histogram);
+        let groups = sum.group_delay_histograms.len().max(link.group_delay_histograms.len());
+        sum.group_delay_histograms.resize_with(groups, Default::default);
+        for (mine, its) in sum.group_delay_histograms.iter_mut().zip(&link.group_delay_histograms) {
+            mine.add(its);
+        }
     }
     Some(LinkOutcome {
         begun,

@@ -41,7 +41,7 @@ pub fn link_outcome(
 ) -> (LinkOutcome, Option<PacketTrace>) {
     let Probe { samples, losses, tracer, .. } = probe;
     let series = samples.series.unwrap_or_default();
-    let (packets, delay_histogram) = tracer.map_or_else(Default::default, |tracer| tracer.finish(index as u32));
+    let (packets, delays) = tracer.map_or_else(Default::default, |tracer| tracer.finish(index as u32));
     let span = marks.end - marks.warmup;
     let begun = to.begun - from.begun;
     let waiting = (to.waiting - from.waiting) as f64;
@@ -63,7 +63,8 @@ pub fn link_outcome(
         begun_bytes_samples: series.begun_bytes,
         backlog_histogram: samples.backlog,
         drain_histogram: samples.drain,
-        delay_histogram,
+        delay_histogram: delays.all,
+        group_delay_histograms: delays.by_group,
         gauges: samples.gauges,
     };
     (outcome, packets)

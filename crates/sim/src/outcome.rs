@@ -142,6 +142,8 @@ pub struct LinkOutcome {
     pub drain_histogram: Histogram,
     /// Packets whose service began in the measured period, by picoseconds waited; empty unless asked for.
     pub delay_histogram: Histogram,
+    /// The same of the data of each group of flows, as far as there are any.
+    pub group_delay_histograms: Vec<Histogram>,
     /// The discipline's own numbers at the samples; empty unless the series were asked for.
     pub gauges: Vec<Gauge>,
 }

@@ -87,6 +87,8 @@ pub struct ProbePlan {
     pub gap: Span,
     /// Whether every waiting time is counted.
     pub delays: bool,
+    /// The first sender of each group but the first, if waiting times are counted.
+    pub groups: Arc<[u32]>,
     /// When every data packet that arrives is recorded: in order, without overlap.
     pub packets: Vec<Range<Time>>,
 }

@@ -130,7 +130,7 @@ def _ample_table(comparison: SizeComparison) -> list[str]:
         Column("delay", "there", tuple(map(short_time, waits)), 2),
         *buffer_columns(rows)[2:],
     ]
-    said = f"needs: the smallest buffer that meets the target; the rest with {ample:,} packets, 1 BDP"
+    said = f"needs: smallest buffer for the target; the rest with {ample:,} packets (1 BDP)"
     return [*wrapped(said), *table_lines(columns)]
 
 

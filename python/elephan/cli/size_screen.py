@@ -134,8 +134,10 @@ def group_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
     names = [group["name"] for group in rows[0]["groups"]]
     if len(names) < 2:
         return []
+    datagrams = [g for g, group in enumerate(rows[0]["groups"]) if group["law"] is None]
+    waiting = [g for g in datagrams if _mean(rows[0]["groups"][g]["queueing_delay_p95_s"]) is not None]
     rates = [[_mean(group["goodput_per_flow_bps"]) or 0.0 for group in row["groups"]] for row in rows]
-    chosen = list(range(len(names)))
+    chosen = [g for g in range(len(names)) if g not in waiting]
     if len(names) > GROUPS:
         chosen = sorted(chosen, key=lambda g: rates[-1][g])
         chosen = [chosen[0], chosen[-1]]
@@ -149,7 +151,13 @@ def group_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
             1 if g in ends else 3,
         )
         for g in chosen
-    ]
+    ] + [_wait_column(rows, g) for g in waiting[:1]]
+
+
+def _wait_column(rows: Sequence[Mapping[str, Any]], group: int) -> Column:
+    """How long 95 % of the packets of datagrams wait: their rate is their own."""
+    name = _short(rows[0]["groups"][group]["name"])
+    return Column(name, "95 %", tuple(short_time(row["groups"][group]["queueing_delay_p95_s"]) for row in rows), 1)
 
 
 def footer(answer: SizeAnswer, document: Mapping[str, Any]) -> str:

@@ -41,7 +41,8 @@ class ReplicationOutcome:
     histograms : dict of str to list of ndarray
         Per link, in the bins of `elephan.metrics.bin_lowers`: ``backlog_packets`` and ``drain_ps`` (what a first-in
         first-out link would need for all that is there) at the samples, ``delay_ps`` of every packet served, empty
-        unless the scenario records delays.
+        unless the scenario records delays; ``group_delay_ps`` the same of the data of each group of flows, a list as
+        far as there are any.
     queue_gauges : list of dict
         Per link: by name what the discipline shows of itself, with shape (samples,), if the series were kept.
     balance : dict of str to int
@@ -66,7 +67,7 @@ class ReplicationOutcome:
     links: dict[str, NDArray[Any]]
     flows: dict[str, NDArray[Any]]
     samples: dict[str, NDArray[Any]]
-    histograms: dict[str, list[NDArray[np.uint64]]]
+    histograms: dict[str, list[Any]]
     queue_gauges: list[dict[str, NDArray[np.float64]]]
     balance: dict[str, int]
     traces: list[dict[str, Any]]

@@ -94,8 +94,8 @@ class SizedVariant:
         if buffer is not None and not samples and not answer.is_simulated and answer.buffer_packets is not None:
             # Nothing was simulated here: what the answer says instead of it is all there is.
             row = answer.at(buffer)
-            means = [row[metric]["mean"] for metric in METRICS]
-            samples = (BufferSample(*(math.nan if mean is None else mean for mean in means)),)
+            used, loss, wait, jain = (_number(row[metric]["mean"]) for metric in METRICS)
+            samples = (BufferSample(used, loss, wait, jain),)
         rtt_s = float(answer.facts["mean_rtt_s"])
         interval = answer.interval if buffer == answer.buffer_packets else None
         return Candidate(self.law, self.queue, buffer, answer.is_met, interval, samples, rtt_s)
@@ -297,6 +297,10 @@ class SizeComparison:
         return row
 
 
+def _number(mean: float | None) -> float:
+    return math.nan if mean is None else mean
+
+
 def _wait(variant: SizedVariant, buffer: int) -> float:
     return float(variant.answer.curve.estimate(buffer, "queueing_delay_s").mean)
 
@@ -366,6 +370,9 @@ def compare(
         made[key] = changed
     disciplines = {queue for _, queue in made}
     at_ample = len(disciplines) > 1 and not disciplines <= FULL_FIRST
+    if at_ample and len(scenario.network.crossing(index)) > 1:
+        # Under such disciplines each group waits for a time of its own.
+        made = {key: changed.replace({"record.delays": True}) for key, changed in made.items()}
     variants: list[SizedVariant] = []
     unknown: list[NoModelError] = []
     for number, ((law_name, queue_name), changed) in enumerate(made.items(), start=1):

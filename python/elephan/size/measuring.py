@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from elephan.run import ReplicationJob, simulate_all
@@ -83,8 +84,13 @@ def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> Buffer
     goodput = np.bincount(flows["group"], flows["goodput_bps"], minlength=count) / number
     sent = np.bincount(flows["group"], flows["sent"], minlength=count)
     dropped = np.bincount(flows["group"], flows["dropped"], minlength=count)
+    waits = outcome.histograms["group_delay_ps"][link]
+
+    def wait(group: int) -> float:
+        return 1e-12 * percentile(waits[group], TAIL) if group < len(waits) else math.nan
+
     groups = tuple(
-        GroupSample(float(goodput[g.index]), float(dropped[g.index] / max(sent[g.index], 1)))
+        GroupSample(float(goodput[g.index]), float(dropped[g.index] / max(sent[g.index], 1)), wait(g.index))
         for g in network.crossing(link)
     )
     return BufferSample(

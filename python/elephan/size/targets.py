@@ -17,10 +17,15 @@ FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9"
 
 
 class GroupSample(NamedTuple):
-    """What one replication measured of a group of flows: mean goodput of its flows, and its loss anywhere."""
+    """What one replication measured of a group of flows.
+
+    Mean goodput of its flows, its loss at any link, and how long 95 % of its packets wait at the link at most: NaN
+    unless waiting times were recorded.
+    """
 
     goodput_per_flow_bps: float
     loss_ratio: float
+    queueing_delay_p95_s: float = math.nan
 
 
 class BufferSample(NamedTuple):

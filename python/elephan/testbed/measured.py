@@ -133,6 +133,7 @@ def _links(
         "backlog_packets": [_histogram(waiting)],
         "drain_ps": [_histogram(np.rint(waiting * packet_ps))],
         "delay_ps": [np.zeros(0, dtype=np.uint64)],
+        "group_delay_ps": [[]],
     }
     return columns, at_grid, histograms
 

@@ -8,6 +8,7 @@ use base::{Flags, PacketNumber, Time};
 use queue::Packet;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A packet that is still at the link: what names it, and its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,6 +17,36 @@ struct Present {
     number: u32,
     arrived: Time,
     row: usize,
+}
+
+/// Waiting times in picoseconds: of every packet, and of the data of each group of flows.
+#[derive(Clone, Debug, Default)]
+pub struct DelayHistograms {
+    pub all: Histogram,
+    /// As far as there are packets; by group.
+    pub by_group: Vec<Histogram>,
+}
+
+#[derive(Debug)]
+struct GroupDelays {
+    /// The first sender of each group but the first.
+    first_senders: Arc<[u32]>,
+    counted: DelayHistograms,
+}
+
+impl GroupDelays {
+    fn count(&mut self, packet: &Packet, now: Time) {
+        let waited = (now - packet.arrived).0;
+        self.counted.all.count(waited);
+        if packet.flags.has(Flags::ACK) {
+            return;
+        }
+        let group = self.first_senders.partition_point(|&first| first <= packet.flow);
+        if self.counted.by_group.len() <= group {
+            self.counted.by_group.resize_with(group + 1, Histogram::default);
+        }
+        self.counted.by_group[group].count(waited);
+    }
 }
 
 /// See the [module](self).
@@ -28,7 +59,7 @@ pub struct PacketTracer {
     last: Vec<u64>,
     rows: Vec<PacketRow>,
     present: BTreeSet<Present>,
-    delays: Option<Histogram>,
+    delays: Option<GroupDelays>,
     /// When waiting times are counted.
     measured: Range<Time>,
 }
@@ -41,7 +72,9 @@ impl PacketTracer {
             last: Vec::new(),
             rows: Vec::new(),
             present: BTreeSet::new(),
-            delays: plan.delays.then(Histogram::default),
+            delays: plan
+                .delays
+                .then(|| GroupDelays { first_senders: plan.groups, counted: DelayHistograms::default() }),
             measured: marks.warmup..marks.end,
         }
     }
@@ -81,7 +114,7 @@ impl PacketTracer {
         if now >= self.measured.start
             && let Some(delays) = &mut self.delays
         {
-            delays.count((now - packet.arrived).0);
+            delays.count(packet, now);
         }
     }
 
@@ -102,10 +135,10 @@ impl PacketTracer {
         }
     }
 
-    /// The packets recorded, and the histogram of waiting times in picoseconds, empty unless asked for.
-    pub fn finish(self, link: u32) -> (Option<PacketTrace>, Histogram) {
+    /// The packets recorded, and the histograms of waiting times in picoseconds, empty unless asked for.
+    pub fn finish(self, link: u32) -> (Option<PacketTrace>, DelayHistograms) {
         let trace = (!self.recorded.is_empty()).then_some(PacketTrace { link, member: 0, rows: self.rows });
-        (trace, self.delays.unwrap_or_default())
+        (trace, self.delays.map(|delays| delays.counted).unwrap_or_default())
     }
 }
 

@@ -143,6 +143,43 @@ fn every_packet_is_recorded_and_its_wait_is_what_it_found() {
 }
 
 #[test]
+fn the_waits_of_each_group_are_those_of_its_packets() {
+    // Two groups, the second of sessions with more senders than flows, and datagrams: by sender they do not lie evenly.
+    let more = r#"
+[[flows]]
+count = 3
+path = ["l"]
+rtt = "50 ms"
+packet = "1000 B"
+traffic = { kind = "web", think = "200 ms" }
+[[flows]]
+path = ["l"]
+rtt = "50 ms"
+packet = "500 B"
+traffic = { kind = "cbr", rate = "1 Mbit/s" }
+"#;
+    for queue in ["drop-tail", "fq"] {
+        let text = dumbbell(queue, "packets = [{ link = \"l\", from = \"5 s\", to = \"20 s\" }], delays = true") + more;
+        let outcomes = [Engine::Window, Engine::Reference]
+            .map(|engine| run_with(&text, 0, Options { engine, ..Options::default() }));
+        let link = &outcomes[0].links[0];
+        assert_eq!(link.group_delay_histograms, outcomes[1].links[0].group_delay_histograms, "{queue}");
+        assert_eq!(link.group_delay_histograms.len(), 3, "{queue}");
+        assert_eq!(
+            link.group_delay_histograms.iter().map(Histogram::total).sum::<u64>(),
+            link.delay_histogram.total(),
+            "{queue}"
+        );
+        // The datagrams come last: their sender is the one with the largest number.
+        let last = outcomes[0].packets[0].rows.iter().map(|row| row.flow).max().expect("packets");
+        let of_last = |row: &&sim::PacketRow| row.flow == last && !row.dropped && row.left != base::Time::NEVER;
+        let rows = outcomes[0].packets[0].rows.iter().filter(of_last).count() as u64;
+        // Up to those that waited at either end.
+        assert!(rows > 1000 && rows.abs_diff(link.group_delay_histograms[2].total()) <= 20, "{queue}: {rows}");
+    }
+}
+
+#[test]
 fn looking_at_packets_changes_nothing() {
     for queue in ["drop-tail", "red", "fq"] {
         let plain = run(&dumbbell(queue, ""), 1);
@@ -151,6 +188,7 @@ fn looking_at_packets_changes_nothing() {
         assert!(!seen.packets[0].rows.is_empty() && !seen.links[0].delay_histogram.is_empty());
         seen.packets.clear();
         seen.links[0].delay_histogram = Histogram::default();
+        seen.links[0].group_delay_histograms.clear();
         assert_eq!(plain, seen, "{queue}");
     }
 }
