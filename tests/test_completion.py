@@ -43,6 +43,7 @@ def offered(table: dict[str, Any], line: str) -> list[str]:
     ("line", "words"),
     [
         ("elephan si", ["size"]),
+        ("elephan size small.toml --find r", ["rtt", "rate", "red"]),
         ("elephan x", []),
         ("elephan --v", ["--version"]),
         ("elephan nonsense ", []),

@@ -13,7 +13,7 @@ import pytest
 import elephan
 from elephan.compare import compare as ask
 from elephan.compare.several import PointComparison
-from elephan.size import compare, size
+from elephan.size import compare, size, size_limit
 from testbeds import faked
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
@@ -62,6 +62,9 @@ def documents(verb: str) -> list[dict[str, Any]]:
         unequal = scenario.replace({"flows[0].rtt": {"from": "20 ms", "to": "300 ms"}})
         answers = [size(unequal, "utilization=0.9", replications=2), size(scenario, "delay=1us", replications=1)]
         return [answer.to_json() for answer in answers]
+    if verb == "elephan size --find …":
+        found = [size_limit(scenario, "utilization=0.8", find, replications=2) for find in ("rtt", "red")]
+        return [answer.to_json() for answer in found]
     if verb == "elephan sweep":
         with tempfile.TemporaryDirectory() as folder:
             over = {"links[0].buffer": ["9 packets", "no buffer"], "flows[0].count": [1, 2]}
@@ -91,11 +94,12 @@ VERBS = (
     "elephan run",
     "elephan size",
     "elephan size --laws … --queues …",
+    "elephan size --find …",
     "elephan sweep",
     "elephan testbed run",
     "elephan compare",
 )
-BASE = {VERBS[2]: ("variants[].", VERBS[1]), VERBS[4]: ("", VERBS[0])}
+BASE = {VERBS[2]: ("variants[].", VERBS[1]), "elephan testbed run": ("", VERBS[0])}
 """Documents that have the keys of another one, and where."""
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from elephan.papers import reproduce
     from elephan.report import report
     from elephan.run import run
-    from elephan.size import compare, size
+    from elephan.size import compare, size, size_limit
     from elephan.store import Store
     from elephan.sweep import sweep
     from elephan.tabulate import law_table
@@ -50,6 +50,7 @@ _FOUND = {
     "reproduce": "elephan.papers",
     "run": "elephan.run",
     "size": "elephan.size",
+    "size_limit": "elephan.size",
     "sweep": "elephan.sweep",
     **dict.fromkeys(_REGISTRIES, "elephan.catalog.registries"),
 }
@@ -79,6 +80,7 @@ __all__ = [
     "reproduce",
     "run",
     "size",
+    "size_limit",
     "slow_starts",
     "stats",
     "store",

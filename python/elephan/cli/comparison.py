@@ -48,7 +48,7 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
     return names
 
 
-def write_comparison(comparison: SizeComparison, out: Path | None) -> list[Path]:
+def write_comparison(comparison: SizeComparison, out: Path) -> list[Path]:
     """Write everything into a folder: each answer with its picture, the table, the picture of the trade-off.
 
     Returns
@@ -61,8 +61,6 @@ def write_comparison(comparison: SizeComparison, out: Path | None) -> list[Path]
     OSError
         If the folder cannot be written.
     """
-    if out is None:
-        return []
     from elephan.plots.comparison import draw_comparison  # noqa: PLC0415 (matplotlib is slow to import)
     from elephan.plots.size import draw_size  # noqa: PLC0415 (as above)
 

@@ -45,6 +45,7 @@ SOURCES: dict[str, str] = {
     "--precision": "assigned precision",
     "--laws": "several laws",
     "--queues": "several queues",
+    "--find": "names quantities",
     "--link": "links",
     "--engine": "names engines",
     "--workloads": "several workloads",
@@ -163,6 +164,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
     from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
     from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)
     from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415 (as above)
+    from elephan.size.quantities import QUANTITIES  # noqa: PLC0415 (as above)
     from elephan.store.tables import FORMATS  # noqa: PLC0415 (as above)
     from elephan.theory.models import MODELS  # noqa: PLC0415 (as above)
 
@@ -171,6 +173,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
     names |= {
         "models": {name: model.title for name, model in MODELS.items()},
         "targets": dict.fromkeys(("utilization", "loss", "delay", "fairness"), ""),
+        "quantities": dict.fromkeys(QUANTITIES, ""),
         "precision": dict.fromkeys((*OF_LINKS, *OF_GROUPS), ""),
         "kinds": dict.fromkeys(KINDS.split(", "), ""),
         "formats": dict.fromkeys(FORMATS, ""),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,6 +32,7 @@ from elephan.cli.common import (
 from elephan.cli.comparison import comparison_notes, comparison_screen, comparison_tables, read_names, write_comparison
 from elephan.cli.progress import ProgressLine
 from elephan.cli.size_details import details_of
+from elephan.cli.size_limit import limit_screen
 from elephan.cli.size_screen import size_screen
 from elephan.errors import InputError
 from elephan.estimate.check import check_memory
@@ -41,8 +42,11 @@ from elephan.units import share
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from elephan.size import SizeAnswer
+    from elephan.size import SizeAnswer, SizeComparison
+    from elephan.size.inverse import LimitAnswer
     from elephan.size.search import SearchProgress
+
+    Found = SizeAnswer | SizeComparison | LimitAnswer
 
 EXAMPLE = """Example:  elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --target delay=10ms --out sized/
 elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --laws reno,highspeed,cubic --model-only"""
@@ -70,6 +74,15 @@ def size(
     whole_curve: Annotated[
         bool, typer.Option("--whole-curve", help="Measure buffers over the whole range, not only near the answer.")
     ] = False,
+    find: Annotated[
+        str | None,
+        typer.Option(
+            "--find",
+            metavar="rtt|rate|flows|red",
+            help="Not the buffer but what the file's buffer is enough for: the longest path, the fastest link, the "
+            "fewest flows; or RED's thresholds.",
+        ),
+    ] = None,
     set_: SetOption = None,
     seed: SeedOption = None,
     replications: ReplicationsOption = None,
@@ -83,21 +96,17 @@ def size(
 ) -> None:
     """Find the smallest buffer of a link that meets all targets, with the delay and loss it costs.
 
-    With --laws or --queues: for each of them, with a recommendation and its reason.
+    With --laws or --queues: for each of them, with a recommendation and its reason. With --find: what the file's own
+    buffer is enough for.
     Exit code 0 if the targets are met (of a comparison: by what is recommended), 1 if not.
     """
-    from elephan.size import SizeComparison, compare  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.size import compare  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.size.inverse import size_limit  # noqa: PLC0415 (as above)
     from elephan.size.targets import parse_targets  # noqa: PLC0415 (as above)
 
     check_out(out)
-    if not target:
-        message = "--target: none given; write for example --target utilization=0.95 or --target loss=0.1%,delay=10ms"
-        raise InputError(message)
-    parse_targets(target)
     names = read_names("--laws", laws, "reno,highspeed"), read_names("--queues", queues, "drop-tail,fq")
-    if model_only and whole_curve:
-        message = "--whole-curve: is measured by simulation, which --model-only leaves out; give one of them"
-        raise InputError(message)
+    parse_targets(_checked(target, find=find, compared=any(names), model_only=model_only, whole_curve=whole_curve))
     read = elephan.Scenario.from_file(scenario)
     if set_:
         read = read.replace(parse_assignments(set_))
@@ -106,39 +115,73 @@ def size(
 
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)
-        make = partial(
-            elephan.size,
-            target=target,
-            link=link,
-            precision=share(precision),
-            replications=replications,
-            seed=seed,
-            workers=workers,
-            progress=watch,
-            whole_curve=whole_curve,
-            model_only=model_only,
-        )
+        options: dict[str, Any] = {
+            "link": link,
+            "precision": share(precision),
+            "replications": replications,
+            "seed": seed,
+            "workers": workers,
+            "progress": watch,
+        }
+        sizing = {"target": target, **options, "whole_curve": whole_curve, "model_only": model_only}
         try:
-            found = compare(read, *names, make, link=link, begin=watch.begin) if any(names) else make(read)
+            if find is not None:
+                watch.counts_packets = False
+                found: Found = size_limit(read, target or (), find, **options)
+            elif any(names):
+                found = compare(read, *names, partial(elephan.size, **sizing), link=link, begin=watch.begin)
+            else:
+                found = elephan.size(read, **sizing)
             with writing(out):
-                written = write_comparison(found, out) if isinstance(found, SizeComparison) else _write(found, out)
+                written = [] if out is None else _write(found, out)
         except KeyboardInterrupt:
             raise Interrupted(watch.summary()) from None
     if json:
         print_json(found.to_json())
-    elif details:
-        print_tables(*(comparison_tables(found) if isinstance(found, SizeComparison) else details_of(found)))
     else:
-        print_lines(*(comparison_screen(found) if isinstance(found, SizeComparison) else size_screen(found)))
-    if not json:
+        _show(found, details=details)
         for path in written:
             say(f"wrote {path}")
     # The screen says how many there are.
     warn(found.warnings, strict=strict, quiet=quiet or not (json or details))
     if json or details:
-        for note in comparison_notes(found) if isinstance(found, SizeComparison) else _notes(found):
+        for note in _notes(found):
             say(note)
     raise typer.Exit(0 if found.is_met else 1)
+
+
+def _checked(
+    target: list[str] | None, *, find: str | None, compared: bool, model_only: bool, whole_curve: bool
+) -> list[str]:
+    """Refuse what cannot be asked together; the targets."""
+    if not target:
+        message = "--target: none given; write for example --target utilization=0.95 or --target loss=0.1%,delay=10ms"
+        raise InputError(message)
+    if model_only and whole_curve:
+        message = "--whole-curve: is measured by simulation, which --model-only leaves out; give one of them"
+        raise InputError(message)
+    if find is not None and (compared or model_only or whole_curve):
+        message = "--find: goes without --laws, --queues, --model-only and --whole-curve; ask one thing at a time"
+        raise InputError(message)
+    return target
+
+
+def _show(found: Found, *, details: bool) -> None:
+    """Put an answer on the terminal: on one screen, or all of it."""
+    from elephan.size import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.size.inverse import LimitAnswer  # noqa: PLC0415 (as above)
+
+    if isinstance(found, LimitAnswer):
+        print_lines(*limit_screen(found, details=details))
+    elif isinstance(found, SizeComparison):
+        if details:
+            print_tables(*comparison_tables(found))
+        else:
+            print_lines(*comparison_screen(found))
+    elif details:
+        print_tables(*details_of(found))
+    else:
+        print_lines(*size_screen(found))
 
 
 class _SizeProgressDisplay:
@@ -148,6 +191,7 @@ class _SizeProgressDisplay:
         self.line = line
         self.last: SearchProgress | None = None
         self.variant = ""
+        self.counts_packets = True
 
     def begin(self, number: int, of: int, label: str) -> None:
         """Name the variant of a comparison that comes next."""
@@ -156,13 +200,16 @@ class _SizeProgressDisplay:
 
     def __call__(self, progress: SearchProgress) -> None:
         self.last = progress
-        self.line.update(progress.done, progress.expected, _bracket(progress))
+        self.line.update(progress.done, progress.expected, self._bracket(progress))
+
+    def _bracket(self, progress: SearchProgress) -> str:
+        return _bracket(progress) if self.counts_packets else ""
 
     def summary(self) -> str:
         where = f" at {self.variant}" if self.variant else ""
         if self.last is None:
             return f"interrupted{where} before the first run was done; nothing was written"
-        known = _bracket(self.last) or "no bracket yet"
+        known = self._bracket(self.last) or "no bracket yet"
         return (
             f"interrupted{where}: {self.last.done} of about {self.last.expected} runs done, {self.last.points} buffers "
             f"measured, {known}; nothing is half-written"
@@ -177,13 +224,23 @@ def _bracket(progress: SearchProgress) -> str:
     return f"more than {progress.below} packets" if progress.below is not None else ""
 
 
-def _notes(answer: SizeAnswer) -> list[str]:
-    return [f"{'note' if answer.is_met else 'target not met'}: {answer.note}"] if answer.note else []
+def _notes(found: Found) -> list[str]:
+    """What there is to say beside the numbers, for stderr."""
+    from elephan.size import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
+
+    if isinstance(found, SizeComparison):
+        return comparison_notes(found)
+    return [f"{'note' if found.is_met else 'target not met'}: {found.note}"] if found.note else []
 
 
-def _write(answer: SizeAnswer, out: Path | None) -> list[Path]:
-    if out is None:
-        return []
-    from elephan.plots.size import draw_size  # noqa: PLC0415 (matplotlib is slow to import)
+def _write(found: Found, out: Path) -> list[Path]:
+    from elephan.size import SizeAnswer, SizeComparison  # noqa: PLC0415 (--help does without NumPy)
 
-    return [*answer.write(out), *draw_size(answer, out)]
+    if isinstance(found, SizeComparison):
+        return write_comparison(found, out)
+    written = found.write(out)
+    if isinstance(found, SizeAnswer):
+        from elephan.plots.size import draw_size  # noqa: PLC0415 (matplotlib is slow to import)
+
+        written += draw_size(found, out)
+    return written

@@ -112,8 +112,9 @@ class ReplicationOutcome:
         ndarray, shape (bins,)
             Bins of `elephan.metrics.bin_lowers`, in picoseconds.
         """
-        every = self.histograms["delay_ps"][link]
-        return every if every.size else self.histograms["drain_ps"][link]
+        every: NDArray[np.uint64] = self.histograms["delay_ps"][link]
+        sampled: NDArray[np.uint64] = self.histograms["drain_ps"][link]
+        return every if every.size else sampled
 
 
 def simulate(

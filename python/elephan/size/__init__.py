@@ -11,6 +11,7 @@ from elephan.renamed import renamed_attributes
 from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, compare
+from elephan.size.inverse import LimitAnswer, size_limit
 from elephan.size.measuring import LinkSimulations
 from elephan.size.targets import parse_targets
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from elephan.size.search import SearchProgress
     from elephan.size.targets import Target
 
-__all__ = ["SizeAnswer", "SizeComparison", "compare", "size"]
+__all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "compare", "size", "size_limit"]
 
 if not TYPE_CHECKING:  # or any name would pass a type checker
     __getattr__ = renamed_attributes(__name__, {"Answer": "SizeAnswer", "Comparison": "SizeComparison"})

@@ -68,6 +68,8 @@ class Search:
         Called with a `SearchProgress` after every run.
     start : float or None [packets]
         Where the answer is expected; None measures the whole grid first.
+    least : int [packets]
+        No smaller buffer is measured.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Search:
     largest: int
     watch: Callable[[SearchProgress], None] | None = None
     start: float | None = None
+    least: int = 1
     curve: BufferCurve = field(default_factory=BufferCurve)
     _done: int = 0
 
@@ -115,7 +118,7 @@ class Search:
             top, bottom = self.curve.buffers[-1], self.curve.buffers[0]
             if above is None and top < self.largest:
                 self._measure([self._next_above(top)], PILOT)
-            elif below is None and bottom > 1:
+            elif below is None and bottom > self.least:
                 self._measure([self._next_below(bottom)], PILOT)
             elif self._settle(below, above):
                 continue
@@ -164,7 +167,7 @@ class Search:
 
     def _next_below(self, bottom: int) -> int:
         earlier = [b for b in geometric(*self.grid) if b < bottom]
-        return earlier[-1] if earlier else max(1, math.floor(bottom / GRID_FACTOR**2))
+        return earlier[-1] if earlier else max(self.least, math.floor(bottom / GRID_FACTOR**2))
 
     def _bound(self, above: int | None) -> bool:
         """Go on along the grid until the interval of the answer ends within what is measured; true if it went on."""

@@ -101,7 +101,7 @@ def _sampled(grid: Floats, reports: Sequence[Iperf3Report], begun_s: Sequence[fl
 
 def _links(
     plan: TestbedPlan, recorded: dict[str, Any], grid: Floats, span_s: float
-) -> tuple[dict[str, NDArray[Any]], dict[str, Any], dict[str, list[NDArray[np.uint64]]]]:
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any], dict[str, list[Any]]]:
     link, sampled = recorded["link"], recorded["samples"]
     time_s, backlog = sampled["time_s"], sampled["backlog_packets"]
     fact = plan.scenario.links[0]
@@ -129,7 +129,7 @@ def _links(
         "begun_bytes": sampled["begun_bytes"][place].astype(np.uint64)[np.newaxis],
     }
     packet_ps = 8e12 * plan.packet / fact["rate_bps"]
-    histograms = {
+    histograms: dict[str, list[Any]] = {
         "backlog_packets": [_histogram(waiting)],
         "drain_ps": [_histogram(np.rint(waiting * packet_ps))],
         "delay_ps": [np.zeros(0, dtype=np.uint64)],

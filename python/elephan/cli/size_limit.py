@@ -1,0 +1,108 @@
+"""What ``elephan size --find …`` shows: how far the buffer that there is reaches, or the thresholds that RED needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.cli.columns import LINES, Column, table_lines, wrapped
+from elephan.cli.size_screen import count, group_columns, short_percent, short_time
+from elephan.units import format_rate, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elephan.size.inverse import LimitAnswer
+
+HEADS = {"rtt": ("mean RTT", ""), "rate": ("rate", ""), "flows": ("flows", ""), "red": ("min_th", "packets")}
+
+
+def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
+    """Write the screen of an answer.
+
+    Parameters
+    ----------
+    details : bool
+        Every amount that was measured, and not only those nearest to the answer.
+
+    Returns
+    -------
+    list of str
+        At most `LINES` lines without details, but for a terminal narrower than 80 columns.
+    """
+    document = answer.to_json()
+    head = [*wrapped(answer.scenario.title), *wrapped(limit_sentence(document))]
+    notes = wrapped(f"{document['note']}.", mark="  ! ") if document["note"] else []
+    tc = [f"Linux: {document['tc']}"] if document["tc"] else []
+    warned = f"{count(len(document['warnings']), 'warning')}, " if document["warnings"] else ""
+    ran = f"{len(document['rows'])} amounts, {count(document['simulated']['runs'], 'run')}, {document['wall_s']:.0f} s"
+    last = wrapped(f"({ran}; {warned}all of them: --details)")
+    rows = document["rows"]
+    if not details:
+        # Two lines of heads, and one for drop-tail.
+        room = LINES - len(head) - len(notes) - len(tc) - len(last) - 2 - (document["drop_tail"] is not None)
+        rows = _nearest(rows, document["amount"], max(room, 3))
+    return [*head, *notes, *table_lines(limit_columns(document, rows)), *tc, *last]
+
+
+def limit_sentence(document: Mapping[str, Any]) -> str:
+    """Say the answer."""
+    wanted = f"utilization >= {document['target']['utilization']:g}"
+    buffer = f"{document['buffer_packets']:,.0f} packets" if document["buffer_packets"] is not None else "this buffer"
+    if document["amount"] is None:
+        return f"No answer for {wanted} with {buffer} at link {document['link']}."
+    amount = said(document["find"], document["amount"])
+    size = f"{amount} ({_interval(document)})"
+    return {
+        "rtt": f"{buffer} are enough for {wanted} up to a mean base RTT of {size}.",
+        "rate": f"{buffer} are enough for {wanted} up to {size} on link {document['link']}.",
+        "flows": f"{buffer} are enough for {wanted} from {size} on.",
+        "red": f"RED with {buffer} meets {wanted} from min_th = {size} on, with max_th = 3 min_th.",
+    }[document["find"]]
+
+
+def said(find: str, amount: float) -> str:
+    """Write an amount with its unit."""
+    if find == "rtt":
+        return format_time(amount)
+    return format_rate(amount) if find == "rate" else f"{amount:,.0f} {'flows' if find == 'flows' else 'packets'}"
+
+
+def limit_columns(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """Make the columns of the table: an amount in each row, and of RED a drop-tail queue below."""
+    beside = document["drop_tail"]
+    amounts = [said(document["find"], row["amount"]).removesuffix(" packets").removesuffix(" flows") for row in rows]
+    marks = ["<- answer" if row["amount"] == document["amount"] else "" for row in rows]
+    if beside is not None:
+        rows = [*rows, beside]
+        amounts.append("drop-tail")
+        marks.append("same buffer")
+    head, unit = HEADS[document["find"]]
+    return [
+        Column(head, unit, tuple(amounts)),
+        Column("used", "", tuple(short_percent(row["utilization"], 3) for row in rows)),
+        Column("mean", "delay", tuple(short_time(row["queueing_delay_s"]) for row in rows)),
+        Column("95 %", "delay", tuple(short_time(row["queueing_delay_p95_s"]) for row in rows), 4),
+        Column("loss", "", tuple(short_percent(row["loss_ratio"], 2) for row in rows), 2),
+        *group_columns(rows),
+        Column("", "", tuple(marks), is_text=True),
+    ]
+
+
+def _nearest(rows: Sequence[Mapping[str, Any]], amount: float | None, most: int) -> list[Mapping[str, Any]]:
+    """As many rows as there is room for, around the answer."""
+    place = next((i for i, row in enumerate(rows) if row["amount"] == amount), len(rows) - 1)
+    first = min(max(0, place - most // 2), max(0, len(rows) - most))
+    return list(rows[first : first + most])
+
+
+def _interval(document: Mapping[str, Any]) -> str:
+    if document["interval"] is None:
+        return "no interval from one replication"
+    low, high = document["interval"]
+    unit = {"flows": " flows", "red": " packets"}.get(document["find"], "")
+    least = said(document["find"], low).removesuffix(unit)
+    return (
+        f"95 %: {least} or more"
+        if high is None
+        else f"95 %: {least} to {said(document['find'], high).removesuffix(unit)}"
+    )

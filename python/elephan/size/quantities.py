@@ -1,0 +1,201 @@
+"""What else than its buffer decides how busy a link is: path, rate, flows, thresholds, each changed in a scenario.
+
+For a search each is counted so that more of the count keeps the link busier, as more buffer does: a path and a rate in
+parts of `PARTS` of the file's own, of which more parts are a shorter path and a lower rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError, ScenarioError, UnitError, unknown
+from elephan.size.rules import with_buffer
+from elephan.units import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from elephan.scenario import Scenario
+
+PARTS = 4096
+"""Counts of a path or rate as the file has it: steps of 1.6 % at 64 times as much."""
+
+FAR = 64
+"""How many times more and less than in the file is searched at most."""
+
+RED_BELOW = 3
+"""``max_th`` over ``min_th``, as Floyd1997 recommends."""
+
+
+LINUX_RED: dict[str, object] = {"discipline": "red", "gentle": False, "count": "classic"}
+"""RED as Linux has it, so that the thresholds found can be set there; what the file says of its RED stands above."""
+
+
+@dataclass(frozen=True)
+class LinkQuantity:
+    """What is searched, and how a scenario has it.
+
+    Parameters
+    ----------
+    name : str
+        As asked for.
+    unit : str
+    is_largest : bool
+        Whether the largest amount that meets the targets is asked for, or the smallest.
+    own : int
+        Count of the file's own amount.
+    least, most : int
+        Smallest and largest count that is tried.
+    amount : callable
+        From a count to the amount [unit].
+    make : callable
+        From a count to the scenario with it.
+    """
+
+    name: str
+    unit: str
+    is_largest: bool
+    own: int
+    least: int
+    most: int
+    amount: Callable[[float], float]
+    make: Callable[[int], Scenario]
+
+
+def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
+    """Return what is to be searched.
+
+    Parameters
+    ----------
+    name : str
+        ``rtt``, ``rate``, ``flows`` or ``red``.
+    link : int
+
+    Raises
+    ------
+    InputError
+        If there is no such quantity, or the scenario cannot be changed so.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> path = quantity("rtt", Scenario.from_text(EXAMPLE), 0)
+    >>> path.amount(path.own), path.make(path.own // 2).links[0]["mean_rtt_s"]
+    (0.08, 0.16)
+    """
+    if name not in QUANTITIES:
+        message = f"--find: {unknown('quantity', name, list(QUANTITIES))}"
+        raise InputError(message)
+    return QUANTITIES[name](scenario, link)
+
+
+def _fixed(scenario: Scenario, link: int) -> Scenario:
+    """The scenario with its buffer in packets or bytes, so that nothing else moves it."""
+    packets = scenario.network.links[link].buffer_packets
+    if packets is None:
+        message = f"{scenario.origin}: links[{link}].buffer: is unlimited; give the buffer that you have"
+        raise InputError(message)
+    return with_buffer(scenario, link, max(1, round(packets)))
+
+
+def _path(scenario: Scenario, link: int) -> LinkQuantity:
+    fixed = _fixed(scenario, link)
+    own_s = scenario.network.links[link].mean_rtt_s
+
+    def make(count: int) -> Scenario:
+        return fixed.replace(_stretched(fixed, PARTS / count))
+
+    return LinkQuantity("rtt", "s", True, PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_s * PARTS / count, make)
+
+
+def _stretched(scenario: Scenario, factor: float) -> dict[str, object]:
+    """All propagation, of links and of round trips, times a factor."""
+    changes: dict[str, object] = {}
+    for table, key in (("links", "delay"), ("flows", "rtt")):
+        for i, one in enumerate(scenario.source.get(table, [])):
+            if key in one:
+                changes[f"{table}[{i}].{key}"] = _times(one[key], factor, f"{scenario.origin}: {table}[{i}].{key}")
+    return changes
+
+
+def _times(value: Any, factor: float, where: str) -> Any:
+    """A time, a range, a distribution or a list of times, each times a factor."""
+    if isinstance(value, str):
+        try:
+            return f"{round(seconds(value) * factor * 1e9)} ns"
+        except UnitError as error:
+            message = f"{where}: {error}"
+            raise ScenarioError(message) from None
+    if isinstance(value, list):
+        return [_times(one, factor, where) for one in value]
+    if isinstance(value, dict):
+        return {key: _times(one, factor, where) if isinstance(one, str | list) else one for key, one in value.items()}
+    return value
+
+
+def _rate(scenario: Scenario, link: int) -> LinkQuantity:
+    fixed = _fixed(scenario, link)
+    own_bps = scenario.network.links[link].rate_bps
+
+    def make(count: int) -> Scenario:
+        return fixed.replace({f"links[{link}].rate": f"{round(own_bps * PARTS / count)} bit/s"})
+
+    return LinkQuantity(
+        "rate", "bit/s", True, PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_bps * PARTS / count, make
+    )
+
+
+def _flows(scenario: Scenario, link: int) -> LinkQuantity:
+    fixed = _fixed(scenario, link)
+    groups = [group for group in scenario.network.bulk if link in group.path]
+    own = sum(group.flows for group in groups)
+    if not own:
+        message = f"{scenario.origin}: no long-lived TCP flow crosses links[{link}]; --find flows counts these"
+        raise InputError(message)
+
+    def make(count: int) -> Scenario:
+        counts = [max(1, round(group.flows * count / own)) for group in groups]
+        # Rounding is made good where it is felt least.
+        largest = counts.index(max(counts))
+        counts[largest] = max(1, counts[largest] + count - sum(counts))
+        return fixed.replace({f"flows[{g.index}].count": n for g, n in zip(groups, counts, strict=True)})
+
+    return LinkQuantity("flows", "flows", False, own, len(groups), FAR * own, float, make)
+
+
+def _red(scenario: Scenario, link: int) -> LinkQuantity:
+    fixed = _fixed(scenario, link)
+    buffer = max(1, round(scenario.network.links[link].buffer_packets or 1))
+    most = buffer // RED_BELOW
+    if most < 1:
+        message = f"{scenario.origin}: links[{link}].buffer: {buffer} packets have no room for RED's thresholds"
+        raise InputError(message)
+    queue = scenario.source["links"][link].get("queue", {})
+    kept = LINUX_RED | (queue if isinstance(queue, dict) and queue.get("discipline") == "red" else {})
+
+    def make(count: int) -> Scenario:
+        thresholds = {"min_th": f"{count} packets", "max_th": f"{RED_BELOW * count} packets"}
+        return fixed.replace({f"links[{link}].queue": {**kept, **thresholds}})
+
+    own = max(1, most // 4)
+    return LinkQuantity("red", "packets", False, own, 1, most, float, make)
+
+
+def drop_tail(scenario: Scenario, link: int) -> Scenario:
+    """Return the scenario with a drop-tail queue and the same buffer.
+
+    Parameters
+    ----------
+    link : int
+    """
+    return _fixed(scenario, link).replace({f"links[{link}].queue": {"discipline": "drop-tail"}})
+
+
+QUANTITIES: dict[str, Callable[[Scenario, int], LinkQuantity]] = {
+    "rtt": _path,
+    "rate": _rate,
+    "flows": _flows,
+    "red": _red,
+}
+"""By name."""
