@@ -26,7 +26,7 @@ class Column:
     Parameters
     ----------
     head, unit : str
-        Above the numbers, a line each.
+        Above the numbers; the head may have several lines.
     cells : tuple of str
     rank : int
         0 is always shown; of the others those with the highest rank go first where there is no room.
@@ -43,7 +43,12 @@ class Column:
     @property
     def width(self) -> int:
         """Letters of its widest cell."""
-        return max(map(len, (self.head, self.unit, *self.cells)))
+        return max(map(len, (*self.heads, *self.cells)))
+
+    @property
+    def heads(self) -> list[str]:
+        """What stands above the cells, line by line."""
+        return [*self.head.split("\n"), self.unit]
 
 
 def terminal_width() -> int:
@@ -101,7 +106,9 @@ def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str
         500  suggested
     """
     shown = fitting(columns, terminal_width() if width is None else width)
-    heads = [[c.head for c in shown], [c.unit for c in shown]]
+    most = max(len(c.heads) for c in shown)
+    padded = [[""] * (most - len(c.heads)) + c.heads for c in shown]
+    heads = [list(line) for line in zip(*padded, strict=True)]
     rows = [line for line in heads if any(line)] + [list(row) for row in zip(*(c.cells for c in shown), strict=True)]
     return [
         GAP.join(

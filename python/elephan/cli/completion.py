@@ -46,6 +46,7 @@ SOURCES: dict[str, str] = {
     "--laws": "several laws",
     "--queues": "several queues",
     "--find": "names quantities",
+    "--columns": "several columns",
     "--link": "links",
     "--engine": "names engines",
     "--workloads": "several workloads",
@@ -166,6 +167,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
     from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415 (as above)
     from elephan.size.quantities import QUANTITIES  # noqa: PLC0415 (as above)
     from elephan.store.tables import FORMATS  # noqa: PLC0415 (as above)
+    from elephan.sweep.columns import NAMES  # noqa: PLC0415 (as above)
     from elephan.theory.models import MODELS  # noqa: PLC0415 (as above)
 
     cards = {kind: catalog(kind) for kind in ("laws", "queues", "recoveries", "traffic")}
@@ -173,6 +175,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
     names |= {
         "models": {name: model.title for name, model in MODELS.items()},
         "targets": dict.fromkeys(("utilization", "loss", "delay", "fairness"), ""),
+        "columns": dict.fromkeys(NAMES, ""),
         "quantities": dict.fromkeys(QUANTITIES, ""),
         "precision": dict.fromkeys((*OF_LINKS, *OF_GROUPS), ""),
         "kinds": dict.fromkeys(KINDS.split(", "), ""),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.cli.columns import Column, fitting, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
     ForceOption,
     Interrupted,
@@ -33,19 +34,25 @@ from elephan.cli.estimate import preview_cost
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
 from elephan.scenario import parse_assignments
-from elephan.units import format_number
+from elephan.units import format_number, scaled
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    from rich.table import Table
-
     from elephan.sweep import PointResult, Sweep, SweepPoint, SweepResult
+    from elephan.sweep.columns import SweepColumn
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
 FEW = 60
 """Points that a table shows; of more, the store is asked."""
+
+RANKS = {"utilization": 0, "delay": 1, "loss": 3, "jain": 3}
+"""Which columns go first where there is no room, highest first; the others have 2."""
+
+WIDE = 10_000
+"""Letters of a line that columns asked for by name may take."""
 
 
 def sweep(
@@ -85,6 +92,19 @@ def sweep(
     replications: ReplicationsOption = None,
     seed: SeedOption = None,
     series: Annotated[bool, typer.Option("--series", help="Keep the sampled cwnd, srtt and backlog too.")] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="A,B,C",
+            help="Columns of the table: utilization, loss, delay_p95\\[LINK], goodput\\[GROUP], goodput_p5\\[GROUP], "
+            "page_time_p95\\[GROUP], jain, ...",
+        ),
+    ] = None,
+    differences: Annotated[
+        bool,
+        typer.Option("--differences", help="Show what points have more than the first, by paired replications."),
+    ] = False,
     out: OutOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the points, what they cost and what is kept already.")
@@ -99,6 +119,7 @@ def sweep(
     """
     from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
     from elephan.sweep import Sweep, parse_shard, preview  # noqa: PLC0415 (as above)
+    from elephan.sweep.columns import parse_columns  # noqa: PLC0415 (as above)
 
     check_out(out)
     asked = Sweep.from_file(sweep_file)
@@ -107,6 +128,7 @@ def sweep(
     if not asked.axes:
         message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'
         raise InputError(message)
+    asked_columns = None if columns is None else parse_columns(columns, asked.base.network)
     part = parse_shard(shard) if shard else None
     if dry_run:
         asked = asked.asking(precision, max_replications, replications, seed)
@@ -140,9 +162,12 @@ def sweep(
             message = f"{error}; {watch.kept()}"
             raise InputError(message) from None
     if json:
-        print_json(swept.to_json())
+        document = swept.to_json()
+        if asked_columns is not None or differences:
+            document["columns"] = _column_rows(swept, asked_columns, differences=differences)
+        print_json(document)
     else:
-        print_tables(*_tables(swept))
+        print_lines(*_tables(swept, asked_columns, differences=differences))
         for path in written:
             say(f"wrote {path}")
     if not quiet:
@@ -201,22 +226,82 @@ def _summary(swept: SweepResult) -> str:
     )
 
 
-def _tables(swept: SweepResult) -> list[Table | str]:
-    from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
+def _column_rows(swept: SweepResult, columns: list[SweepColumn] | None, *, differences: bool) -> list[dict[str, Any]]:
+    """The columns of all points, each with its labels."""
+    from elephan.sweep.columns import column_rows, default_columns  # noqa: PLC0415 (--help does without NumPy)
+
+    chosen = default_columns(swept.sweep.base.network) if columns is None else columns
+    rows = column_rows(chosen, swept.points, differences=differences)
+    return [{"labels": point.labels, **row} for point, row in zip(swept.points, rows, strict=True)]
+
+
+def _tables(swept: SweepResult, columns: list[SweepColumn] | None, *, differences: bool) -> list[str]:
+    """Write the table of the points, within the terminal unless columns were asked for."""
+    from elephan.sweep.columns import default_columns  # noqa: PLC0415 (--help does without NumPy)
 
     base = swept.sweep.base
     link = base.link_index(None)
     head = f"{swept.sweep.title}\nLink {base.links[link]['name']}, {_replications(swept)}, seed {base.seed}"
+    if differences:
+        head += "\nBelow the first row: what a point has more than the first."
     if not 0 < len(swept.points) <= FEW:
         return [head]
+    chosen = default_columns(base.network) if columns is None else columns
+    found = _column_rows(swept, chosen, differences=differences)
+    width = terminal_width()
+    for with_intervals in (True, False):
+        made = _columns(swept, chosen, found, differences=differences, with_intervals=with_intervals)
+        if columns is not None or len(fitting(made, width)) == len(made):
+            break
+    left_out = [] if with_intervals else ["intervals"]
+    if columns is None:
+        shown_names = {id(column) for column in fitting(made, width)}
+        left_out += [c.head.replace("\n", " ") for c in made if id(c) not in shown_names]
+    lines = table_lines(made, width if columns is None else WIDE)
+    last = wrapped(f"(no room for {', '.join(left_out)}: --columns, --json)") if left_out else []
+    return [head, "\n".join([*lines, *last])]
+
+
+def _columns(
+    swept: SweepResult,
+    chosen: list[SweepColumn],
+    found: list[dict[str, Any]],
+    *,
+    differences: bool,
+    with_intervals: bool,
+) -> list[Column]:
+    """The columns of the terminal: what varies, then what was measured."""
+    from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
+
+    base = swept.sweep.base
     names = swept.label_names
-    heads = [*short(names).values(), "utilization", "loss [%]", "delay [ms]", "Mbit/s", "Jain"]
-    rows = [[*_cells(point, names), *_measures(point, link)] for point in swept.points]
-    # Values with units stay whole, as numbers do.
-    table = fitted_table(heads, rows, [False] * len(heads))
-    for column in table.columns[: len(names)]:
-        column.justify = "left"
-    return [head, table]
+    several = len(base.network.groups) > 1
+    columns = [
+        Column(head, "", tuple(str(point.labels.get(name, "")) for point in swept.points), 0, is_text=True)
+        for name, head in short(names).items()
+    ]
+    for column in chosen:
+        divide, unit = _scale(column, found)
+        cells = [row[column.label] for row in found]
+        if not with_intervals:
+            cells = [{**cell, "ci95": None} for cell in cells]
+        texts = tuple(_value(cell, divide, is_more=differences and i > 0) for i, cell in enumerate(cells))
+        name = "Jain" if column.name == "jain" else column.name.replace("_", " ")
+        whose = f"{column.of}\n" if several and column.group is not None else ""
+        columns.append(Column(whose + name, unit, texts, RANKS.get(column.name, 2)))
+    return columns
+
+
+def _scale(column: SweepColumn, rows: list[dict[str, Any]]) -> tuple[float, str]:
+    """What a column is divided by, and its unit: one for all rows."""
+    if column.unit == "%":
+        return 0.01, "%"
+    return scaled(column.unit, [row[column.label]["mean"] or 0.0 for row in rows[:1]])
+
+
+def _value(quantity: Mapping[str, float | None], divide: float, *, is_more: bool) -> str:
+    text = shown(quantity, 1 / divide, 3 if divide != 1 else 4)
+    return f"+{text}" if is_more and (quantity["mean"] or 0.0) > 0 else text
 
 
 def _replications(swept: SweepResult) -> str:
@@ -230,23 +315,6 @@ def _replications(swept: SweepResult) -> str:
 
 def _cells(point: PointResult | SweepPoint, names: list[str]) -> list[str]:
     return [str(point.labels.get(name, "")) for name in names]
-
-
-def _measures(point: PointResult, link: int) -> list[str]:
-    document = point.document
-    links, groups = document["links"], document["groups"]
-    row = links[min(link, len(links) - 1)]
-    # Of several groups no interval is known.
-    goodput = groups[0]["goodput_bps"]
-    if len(groups) > 1:
-        goodput = {"mean": sum(group["goodput_bps"]["mean"] or 0.0 for group in groups), "ci95": None}
-    return [
-        shown(row["utilization"]),
-        shown(row["loss_ratio"], 100, 3),
-        shown(row["queueing_delay_s"], 1e3, 3),
-        shown(goodput, 1e-6),
-        shown(document["fairness"]["jain"]),
-    ]
 
 
 def _show_preview(

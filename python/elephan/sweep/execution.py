@@ -198,6 +198,8 @@ class _Queue:
         self.waiting = deque(tasks)
         self.running: dict[Future[list[PointReply]], list[PointJob]] = {}
         self.lost = ""
+        self.named = False
+        """Whether the points at which a lost worker may have been are known to the caller."""
 
     def submit(self) -> bool:
         """Send what there is room for; true if anything runs."""
@@ -224,8 +226,10 @@ class _Queue:
         except InputError:
             raise
         except BrokenExecutor as error:
-            if not self.lost:
-                self.lost = _error_text(error)
+            # That it is broken may have been seen as a task was sent, before any has ended.
+            self.lost = self.lost or _error_text(error)
+            if not self.named:
+                self.named = True
                 suspects = [job for one in first for job in self.running.get(one, jobs)]
                 where = f"at one of {len(suspects)} points" if suspects[1:] else "at this point"
                 for job in suspects:
