@@ -115,7 +115,7 @@ def test_a_delay_alone_bounds_no_buffer_from_below(elephan: Command, tmp_path: P
     simulated = elephan("size", path, "--target", "delay=10ms", "--replications", "2", "--quiet")
     out = " ".join(simulated.out.split())
     # The smallest buffer that there is meets it; what is suggested would keep the link busy all the same.
-    assert "delay <= 10 ms needs 1 packet (no target bounds it from below): not a buffer to deploy" in out
+    assert "No buffer can be suggested. delay <= 10 ms needs 1 packet (no target bounds it from below)" in out
     assert "1 packets are less than one for each of the 2 flows" in out
     assert "tc qdisc" not in out
 

@@ -143,6 +143,21 @@ def test_senders_that_are_held_elsewhere_are_not_starved() -> None:
     assert not any("first gets" in text for text in suggest(curve, USED, 120, held, 0).dangers)
 
 
+def test_a_link_that_its_senders_cannot_fill_has_no_buffer_to_suggest() -> None:
+    slow = {"flows[0].access": {"rate": "500 kbit/s"}, "flows[1].access": {"rate": "1 Mbit/s"}}
+    curve = curve_of({2: (0.75, 1e-6, 0.5, 1.0), 500: (0.75, 1e-6, 0.5, 1.0)})
+    held = suggest(curve, parse_targets("loss=2%"), 2, package.Scenario.from_text(MIX).replace(slow).network, 0)
+    assert held.buffer_packets is None
+    assert held.dangers == (
+        "the senders' own links carry 75 Mbit/s together, less than the 100 Mbit/s of this link: it is no bottleneck, "
+        "and this says nothing about its buffer",
+    )
+    # One of them could.
+    slow["flows[1].access"] = {"rate": "2 Mbit/s"}
+    free = suggest(curve, parse_targets("loss=2%"), 2, package.Scenario.from_text(MIX).replace(slow).network, 0)
+    assert free.buffer_packets is not None
+
+
 def test_standard_buffers_are_those_of_the_textbooks() -> None:
     assert standard_buffers(NETWORK.links[0]) == {"1 per flow": 100, "BDP/sqrt(n)": 50, "BDP": 500}
 

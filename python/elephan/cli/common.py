@@ -248,6 +248,8 @@ def shown(quantity: Mapping[str, float | None], scale: float = 1.0, digits: int 
     '0.9321±0.0042'
     >>> shown({"mean": 123456.0, "ci95": 123.0}, digits=3)
     '123456±123'
+    >>> shown({"mean": 999.97, "ci95": None}, digits=3)
+    '1000'
     >>> shown({"mean": None, "ci95": None})
     '-'
     """
@@ -259,7 +261,9 @@ def shown(quantity: Mapping[str, float | None], scale: float = 1.0, digits: int 
 
 
 def _digits(x: float, digits: int) -> str:
-    return f"{x:.0f}" if abs(x) >= 10**digits else f"{x:.{digits}g}"
+    text = f"{x:.{digits}g}"
+    # What is rounded up to one digit more keeps all of its whole part, too.
+    return f"{x:.0f}" if abs(float(text)) >= 10**digits else text
 
 
 def print_lines(*lines: str) -> None:

@@ -96,7 +96,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     first, found, chosen = comparison.variants[0], comparison.recommendation, comparison.recommended()
     wanted = ", ".join(str(target) for target in first.answer.targets)
     head = [*wrapped(f"{comparison.scenario.title}; wanted: {wanted}")]
-    verdict = "Recommended" if found.meets else "Nearest"
+    verdict = "Nearest" if found.is_nearest else "Recommended"
     head += wrapped(f"{verdict}: {found.reason}.")
     notes = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     notes += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]

@@ -54,7 +54,7 @@ def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
         bdp = f"{format_bytes(document['buffer_bytes'])}, {document['buffer_bdp']:.3g} BDP"
         return f"Buffer for {wanted}: {size}; {bdp}."
     if suggested is None:
-        return f"{wanted} needs {size}: not a buffer to deploy, and none measured is."
+        return f"No buffer can be suggested. {wanted} needs {size}, which is not one to deploy."
     return f"Suggested: {count(suggested, 'packet')}. {wanted} needs only {buffer:,} ({interval(document)})."
 
 
@@ -121,7 +121,8 @@ def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None) -> list[C
         Column("loss", "", tuple(short_percent(row["loss_ratio"], 2) for row in rows), 2),
         *group_columns(rows),
     ]
-    if any(_mean(row["jain"]) is not None for row in rows):
+    alone = sum(group["flows"] for group in rows[0]["groups"] if group.get("flows")) == 1
+    if not alone and any(_mean(row["jain"]) is not None for row in rows):
         columns.append(Column("Jain", "", tuple(_number(row["jain"]) for row in rows), 2))
     columns = [column for column in columns if set(column.cells) != {"-"}]
     if say is not None:

@@ -137,6 +137,8 @@ class Recommendation:
         What would change the choice; empty where nothing would.
     caveats : tuple of str
         Caveats before it is deployed.
+    is_nearest : bool
+        Nothing meets the targets, not even within its interval: it is what comes nearest.
     """
 
     chosen: Candidate
@@ -144,6 +146,7 @@ class Recommendation:
     reason: str
     otherwise: str
     caveats: tuple[str, ...] = ()
+    is_nearest: bool = False
 
     @property
     def meets(self) -> bool:
@@ -405,7 +408,8 @@ def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Reco
     wanted = " and ".join(str(target) for target in targets)
     none = f"none of {len(candidates)} variants meets" if len(candidates) > 1 else f"{chosen.label} does not meet"
     if not chosen.samples:
-        return Recommendation(chosen, None, f"{none} {wanted}, and nothing is known of how far they miss", "")
+        reason = f"{none} {wanted}, and nothing is known of how far they miss"
+        return Recommendation(chosen, None, reason, "", is_nearest=True)
     short = ", ".join(
         f"{_name(target)} {chosen.shown(target.metric)} where {target} is wanted"
         for target in targets
@@ -414,7 +418,7 @@ def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Reco
     short = short or "larger buffers are worse again, so there is no smallest that is enough"
     near = f"{chosen.label} comes nearest" if len(candidates) > 1 else "the nearest"
     reason = f"{none} {wanted}; {near}, with {chosen.buffer_packets} packets: {short}"
-    return Recommendation(chosen, ranked[1] if len(ranked) > 1 else None, reason, "")
+    return Recommendation(chosen, ranked[1] if len(ranked) > 1 else None, reason, "", is_nearest=True)
 
 
 def _name(target: Target) -> str:
