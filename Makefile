@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build package test quick coverage semver mutants check check-rust check-python check-layers check-papers bench survey reproduction survival fuzz docs bpf bless clean
+.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check check-rust check-python check-layers check-papers bench survey questions reproduction survival fuzz docs bpf bless clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -17,7 +17,7 @@ TOOLS := target/tools/bin
 PROFILE ?= release
 # Builds and installs the package; prints nothing unless it fails. An active environment must not catch what belongs into .venv.
 INSTALL = env -u CONDA_PREFIX VIRTUAL_ENV='$(CURDIR)/$(VENV)' PIP_DISABLE_PIP_VERSION_CHECK=1 \
-          $(PY) -m maturin develop --profile $(PROFILE) $(KERNEL)
+          $(PY) -m maturin develop --profile $(PROFILE) $(KERNEL) --extras all
 # With the laws of the Linux kernel where the headers that their loader needs are there; built again once they come, and
 # for another profile.
 HAS_KERNEL := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo yes)
@@ -48,7 +48,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP; the answer goes to demo/
-	@$(BIN)/elephan size scenarios/hstcp-1g.toml --target utilization=0.95 --out demo/
+	@$(BIN)/elephan demo
 
 build: $(VENV)/.built ## the package, ready as .venv/bin/elephan
 
@@ -111,11 +111,36 @@ mutants: $(TOOLS)/cargo-mutants ## laws and queues with one operation changed at
 package: ## every crate as it would be published, compiled from what is packed
 	cargo package --workspace --allow-dirty --exclude elephan-py
 
+# Without the loader of kernel laws: libelf is none of the libraries that every Linux of manylinux has.
+wheel: $(VENV)/.made ## target/wheels: an abi3 wheel for every Linux of manylinux2014 on this processor
+	@$(PIP) install 'ziglang>=0.13,<0.17'
+	PATH='$(CURDIR)/$(BIN)':"$$PATH" $(PY) -m maturin build --release --locked --zig --out target/wheels
+
+sdist: $(VENV)/.made ## target/wheels: the source as pip builds it
+	$(PY) -m maturin sdist --out target/wheels
+
+walk: ## every documented command in clean environments made from target/wheels (make wheel before)
+	@$(if $(PYTHON),,$(error $(NO_PYTHON)))
+	$(PYTHON) tools/walk.py
+
+constraints: $(VENV)/.dev ## constraints.txt: versions and hashes of the packages that elephan and its extras take here
+	$(PY) tools/constraints.py
+
+licences: $(VENV)/.dev ## THIRD-PARTY.md: what comes with the wheel, crate by crate and package by package
+	$(PY) tools/licences.py
+
+lint-workflows: ## the files in .github/workflows by actionlint, which has to be on the path
+	@command -v actionlint >/dev/null || { echo 'actionlint is not on the path' >&2; exit 1; }
+	actionlint
+
 bench: build ## the speed workloads, with the memory floor and the reference engine beside them
 	@$(BIN)/elephan bench
 
 survey: build ## simulate all over buffer x flows x RTT (some minutes), and compare every model to it
 	@$(PY) -m elephan.accuracy
+
+questions: build ## docs/guide/questions.md: operators' questions asked again, with their times (minutes)
+	$(PY) tools/questions.py
 
 reproduction: $(VENV)/.dev ## every experiment of the papers in full (most of an hour, resumable), and docs/reproduction
 	$(BIN)/elephan reproduce --out target/reproduction --pages docs/reproduction --bless
@@ -179,5 +204,5 @@ $(VENV)/.built: $(VENV)/.made $(BUILT_AS) pyproject.toml Cargo.toml Cargo.lock $
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.built
 	@echo 'installing the tools of test and check' >&2
-	@$(INSTALL) --extras dev $(QUIETLY)
+	@$(INSTALL),dev $(QUIETLY)
 	@touch $@

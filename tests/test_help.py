@@ -93,7 +93,7 @@ def test_verbs_stand_in_groups_each_with_its_line(elephan: Command, monkeypatch:
 def test_the_first_page_says_how_to_start_and_what_codes_mean(elephan: Command) -> None:
     shown = elephan("--help").out
     assert START in shown
-    assert len(lines_of(START)) == 3
+    assert len(lines_of(START)) == 4
     for line in lines_of(START):
         accept(line)
     for code in ("0 done", "1 a target", "2 wrong input", "70 a defect", "130 interrupted"):

@@ -11,7 +11,7 @@ from elephan.errors import InputError, ScenarioError
 from elephan.lint import lint
 from elephan.metrics import maxmin_shares
 from elephan.scenario import Scenario
-from elephan.templates import DEFAULTS, template
+from elephan.templates import DEFAULTS, example_path, examples, template
 
 SHORT: dict[str, object] = {"duration": "3 s", "warmup": "1 s", "replications": 2}
 
@@ -76,7 +76,9 @@ def test_no_file_is_lost(elephan: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["star"], 'there is no kind "star"; kinds: dumbbell, two-way, parking-lot, two-hops, web'),
+        (["star"], 'there is no kind "star"; kinds: dumbbell, two-way, parking-lot, two-hops, web, elastic-50m, '),
+        (["hstcp-1G"], 'there is no kind "hstcp-1G"; did you mean "hstcp-1g"?'),
+        (["hstcp-1g", "--rate", "2 Gbit/s"], "--rate: hstcp-1g is a whole scenario; write it, and change the file"),
         (["web", "--hops", "3"], "--hops: web has no such choice; it has --rate, --flows, --buffer"),
         (["dumbbell", "--rtt", 'x"y'], "--rtt: must be a number with its unit, such as 80 ms"),
         (
@@ -88,7 +90,8 @@ def test_no_file_is_lost(elephan: Command, tmp_path: Path) -> None:
 )
 def test_wrong_words_get_one_line(words: list[str], message: str, elephan: Command) -> None:
     done = elephan("new", *words)
-    assert (done.code, done.err) == (2, f"{message}\n")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert done.err.startswith(message)
 
 
 def test_links_of_an_array_are_one_in_fair_shares() -> None:
@@ -118,3 +121,13 @@ def test_templates_have_no_faults_that_lint_knows(kind: str) -> None:
 def test_names_in_a_template_are_not_taken_for_choices() -> None:
     with pytest.raises(InputError, match="has no such choice"):
         template("dumbbell", {"i": 3})
+
+
+@pytest.mark.parametrize("name", examples())
+def test_every_scenario_that_comes_along_is_written_as_it_is_and_can_be_read(
+    elephan: Command, tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / "mine.toml"
+    assert elephan("new", name, "--out", out).code == 0
+    assert out.read_text(encoding="utf-8") == example_path(name).read_text(encoding="utf-8")
+    assert Scenario.from_file(out).title == examples()[name]

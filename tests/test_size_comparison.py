@@ -346,7 +346,7 @@ def test_the_verb_prints_a_row_each_and_one_recommendation(elephan: Command, sma
     rows = [row for row in map(str.split, done.out.splitlines()) if {"drop-tail", "fq"} & set(row[1:3]) and "%" in row]
     assert [row[0] for row in rows] == ["reno", "reno", "cubic", "cubic"]
     assert sum("*" in row for row in rows) == 1
-    assert "Recommended: " in done.out
+    assert "Recommended for utilization >= 0.8: " in done.out
     assert len(done.out.splitlines()) <= 15
     # Only the line for Linux is longer: it is for copying.
     assert max(len(line) for line in done.out.splitlines() if not line.startswith("Linux: ")) <= 80

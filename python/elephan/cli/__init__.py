@@ -20,6 +20,7 @@ from elephan.cli import (
     catalog,
     compare,
     completion,
+    demo,
     doctor,
     estimate,
     kernel,
@@ -40,6 +41,7 @@ from elephan.cli.help import CommandHelp, GroupHelp, arrange
 from elephan.cli.output import OutputError, prepare_streams
 from elephan.cli.signals import exit_code, heed_signals
 from elephan.errors import InputError, nearest, suggest
+from elephan.extras import of_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,6 +63,7 @@ app.command("size", epilog=size.EXAMPLE, cls=CommandHelp)(size.size)
 app.command("sweep", epilog=sweep.EXAMPLE, cls=CommandHelp)(sweep.sweep)
 app.command("model", epilog=model.EXAMPLE, cls=CommandHelp)(model.model)
 app.command("reproduce", epilog=reproduce.EXAMPLE, cls=CommandHelp)(reproduce.reproduce)
+app.command("demo", epilog=demo.EXAMPLE, cls=CommandHelp)(demo.demo)
 app.command("new", epilog=new.EXAMPLE, cls=CommandHelp)(new.new)
 app.command("report", epilog=report.EXAMPLE, cls=CommandHelp)(report.report)
 app.add_typer(store.app)
@@ -190,6 +193,9 @@ def _end_unforeseen(error: BaseException) -> NoReturn:
         # Somebody took the interrupt for an error of his: an import, a query.
         say("interrupted; nothing was written")
         leave(code)
+    if isinstance(error, ModuleNotFoundError) and (told := of_error(error)) is not None:
+        say(str(told))
+        leave(2)
     if isinstance(error, OSError) and error.errno in OF_A_NAME and error.filename is not None:
         say(f"{error.filename}: {os.strerror(error.errno).lower()}; give another path")
         leave(2)

@@ -15,6 +15,7 @@ import typer
 
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
+from elephan.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -174,6 +175,7 @@ def check_out(out: Path | None, option: str = "--out") -> None:
     """
     if out is None:
         return
+    require(option, "pyarrow", "matplotlib")
     existing = next(p for p in (out, *out.absolute().parents) if p.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         what = "is a file" if existing.is_file() else "cannot be written"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from elephan.size import SizeComparison
     from elephan.size.comparison import SizedVariant
+    from elephan.size.recommend import Candidate
 
 MARK = "*"
 """Beside what is recommended."""
@@ -95,9 +96,8 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     """
     first, found, chosen = comparison.variants[0], comparison.recommendation, comparison.recommended()
     wanted = ", ".join(str(target) for target in first.answer.targets)
-    head = [*wrapped(f"{comparison.scenario.title}; wanted: {wanted}")]
     verdict = "Nearest" if found.is_nearest else "Recommended"
-    head += wrapped(f"{verdict}: {found.reason}.")
+    reason = found.reason.replace(f" meets {wanted} with {found.chosen.buffer_packets} packets", _packets(found.chosen))
     notes = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     notes += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _ample_table(comparison) if first.ample_packets is not None else _table_of_models(comparison)
@@ -106,8 +106,18 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"
     )
-    room = LINES - len(head) - len(table) - len(tc) - len(last)
-    return [*head, *within(notes, room), *table, *tc, *last]
+    # Where there is no room for all of the reason, what it costs is seen in the table.
+    for text in (reason, reason.partition("; it costs")[0]):
+        head = [*wrapped(comparison.scenario.title), *wrapped(f"{verdict} for {wanted}: {text}.")]
+        room = LINES - len(head) - len(table) - len(tc) - len(last)
+        if room > 0:
+            break
+    return [*head, *within(notes, room, least=1), *table, *tc, *last]
+
+
+def _packets(chosen: Candidate) -> str:
+    """With how many packets a variant is recommended."""
+    return "" if chosen.buffer_packets is None else f", {chosen.buffer_packets:,} packets"
 
 
 def _ample_table(comparison: SizeComparison) -> list[str]:

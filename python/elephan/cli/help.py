@@ -21,6 +21,7 @@ VERBS: dict[str, dict[str, str]] = {
         "reproduce": "Does a paper's figure hold? Its claims, one by one.",
     },
     "Run experiments": {
+        "demo": "A first answer, in ten seconds, from a scenario that is here.",
         "new": "Write a scenario file with comments, to start from.",
         "lint": "Warn of what would ruin a study; nothing is run.",
         "estimate": "What will a run cost? Packets, seconds, memory.",
@@ -47,14 +48,14 @@ VERBS: dict[str, dict[str, str]] = {
 """Groups of verbs in the order in which they are shown; a verb need not exist yet."""
 
 START = """\
-New to it? A file, an answer, a picture:
+New to it? An answer at once; or a file, an answer, a picture:
+  elephan demo
   elephan new dumbbell --out mine.toml
   elephan size mine.toml --target utilization=0.95
   elephan run mine.toml --out run/ --plot
 
 Exit codes: 0 done, 1 a target or claim not met, 2 wrong input,
             70 a defect of elephan, 130 interrupted (143 by SIGTERM).
-Guide:      docs/guide; `make docs` makes a site of it
 """
 
 LEAST_WIDTH = 40

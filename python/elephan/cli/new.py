@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elephan.cli.common import JsonOption, print_json, say, write_new
+from elephan.errors import InputError, suggest
 from elephan.scenario import Scenario
-from elephan.templates import DEFAULTS, template
+from elephan.templates import DEFAULTS, example_path, examples, template
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 EXAMPLE = 'Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --out mine.toml'
 
@@ -21,7 +25,13 @@ FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="
 
 
 def new(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {', '.join(DEFAULTS)}.")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help=f"One of {', '.join(DEFAULTS)}; or a whole scenario: hstcp-1g, web-1g, transit-mix, ...",
+        ),
+    ],
     rate: Annotated[str | None, typer.Option("--rate", help="Rate of the links that are shared.")] = None,
     rtt: Annotated[str | None, typer.Option("--rtt", help="Base round-trip time of the flows.")] = None,
     flows: Annotated[int | None, typer.Option("--flows", min=1, help="Flows of each group (see the file).")] = None,
@@ -31,8 +41,12 @@ def new(
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Write a commented scenario file: dumbbell, two-way, parking-lot, two-hops, web."""
-    text = template(kind, {"rate": rate, "rtt": rtt, "flows": flows, "hops": hops, "buffer": buffer})
+    """Write a commented scenario file: dumbbell, two-way, parking-lot, two-hops, web.
+
+    Or a copy of a scenario that comes with elephan, such as hstcp-1g.
+    """
+    choices = {"rate": rate, "rtt": rtt, "flows": flows, "hops": hops, "buffer": buffer}
+    text = template(kind, choices) if kind in DEFAULTS else _whole(kind, choices)
     # What was chosen may be no quantity.
     Scenario.from_text(text, kind)
     if out is not None:
@@ -45,3 +59,18 @@ def new(
         print_json({"kind": kind, "file": None if out is None else str(out), "text": text})
     elif out is None:
         sys.stdout.write(text)
+
+
+def _whole(name: str, choices: Mapping[str, str | int | None]) -> str:
+    """The text of a scenario that comes with elephan."""
+    known = examples()
+    if name not in known:
+        names = [*DEFAULTS, *known]
+        kinds = f"kinds: {', '.join(names)}"
+        message = f'there is no kind "{name}"; {suggest(name, names, kinds)}'
+        raise InputError(message)
+    given = next((option for option, value in choices.items() if value is not None), None)
+    if given is not None:
+        message = f"--{given}: {name} is a whole scenario; write it, and change the file or say --set of other verbs"
+        raise InputError(message)
+    return example_path(name).read_text(encoding="utf-8")

@@ -36,6 +36,7 @@ from elephan.cli.common import (
 from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError, suggest
+from elephan.extras import require
 from elephan.scenario import AUTO, parse_assignments
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def run(
     with ExitStack() as stack:
         kept = None
         if store is not None:
+            require("--store", "pyarrow")
             from elephan.store import Store  # noqa: PLC0415 (few runs are kept)
 
             kept = stack.enter_context(Store(store))

@@ -78,7 +78,7 @@ def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[st
     return within(lines, room)
 
 
-def within(notes: Sequence[list[str]], room: int) -> list[str]:
+def within(notes: Sequence[list[str]], room: int, least: int = 2) -> list[str]:
     """Return the first of notes, as many as there is room for; the others are counted.
 
     Parameters
@@ -86,7 +86,9 @@ def within(notes: Sequence[list[str]], room: int) -> list[str]:
     notes : sequence of list of str
         The lines of each.
     room : int
-        Lines; two are shown at least.
+        Lines.
+    least : int
+        Lines that are there at any rate.
 
     Examples
     --------
@@ -96,7 +98,7 @@ def within(notes: Sequence[list[str]], room: int) -> list[str]:
     shown: list[str] = []
     for number, each in enumerate(notes):
         rest = len(notes) - number
-        if len(shown) + len(each) + (rest > 1) > max(room, 2):
+        if len(shown) + len(each) + (rest > 1) > max(room, least):
             return [*shown, f"  > {rest} more with --details"]
         shown += each
     return shown

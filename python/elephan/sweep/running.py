@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.estimate.check import check_memory
+from elephan.extras import require
 from elephan.run import default_workers
 from elephan.run.threads import SimulationThreads
 from elephan.scenario import Scenario
@@ -99,6 +100,7 @@ def run_sweeps(
     if workers is not None and workers < 1:
         message = f"workers: {workers} run nothing; give 1 or more, or leave it out for as many as there are cores"
         raise InputError(message)
+    require("a store", "pyarrow")
     planned = [(asked, SweepSettings.of(asked, series=series), asked.points()) for asked, series in every]
     jobs = jobs_of((settings, points) for _, settings, points in planned)
     if part is not None:

@@ -1,4 +1,4 @@
-"""Commented scenario files to start from, one TOML file each beside this module.
+"""Commented scenario files to start from, a TOML file each beside this module; the whole scenarios are in ``examples``.
 
 A file holds ``$names`` for what may be chosen; what stands between ``#: for each hop`` and ``#: end`` is repeated, with
 ``$i`` for the number of the hop.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,54 @@ DEFAULTS: dict[str, dict[str, str | int]] = {
 }
 """By kind: what may be chosen, and what it is otherwise."""
 
+
+def examples() -> dict[str, str]:
+    """Return the whole scenarios that come with elephan, and the sweeps over them.
+
+    Returns
+    -------
+    dict of str to str
+        By name, such as ``"hstcp-1g"`` or ``"transit-mix"``, the title.
+
+    Examples
+    --------
+    >>> examples()["hstcp-1g"]
+    'Ten HighSpeed flows on 1 Gbit/s, 120 ms'
+    """
+    titles = ((path.stem, _TITLE.search(path.read_text(encoding="utf-8"))) for path in _example_files())
+    return {name: title[1] if title else "" for name, title in titles}
+
+
+def example_path(name: str) -> Path:
+    """Return where the file of a scenario that comes with elephan lies.
+
+    Parameters
+    ----------
+    name : str
+        One of `examples`.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+    """
+    paths = {path.stem: path for path in _example_files()}
+    if name not in paths:
+        there = f"there are {', '.join(paths)}"
+        message = f'there is no scenario "{name}"; {suggest(name, paths, there)}'
+        raise InputError(message)
+    return paths[name]
+
+
+def _example_files() -> list[Path]:
+    """Scenarios, those of operators' questions last. Sweeps need the file that they vary, and stay where they are."""
+    folder = Path(str(files("elephan") / "examples"))
+    found = [*sorted(folder.glob("*.toml")), *sorted((folder / "operators").glob("*.toml"))]
+    return [path for path in found if _BASE.search(path.read_text(encoding="utf-8")) is None]
+
+
+_BASE = re.compile(r"^base\s*=", re.MULTILINE)
+_TITLE = re.compile(r'^title\s*=\s*"(.*)"', re.MULTILINE)
 _EACH_HOP = re.compile(r"^#: for each hop\n(.*?)^#: end\n", re.MULTILINE | re.DOTALL)
 
 

@@ -1,0 +1,34 @@
+"""``elephan demo``: a first answer, from a scenario that comes with elephan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elephan.cli.common import say
+from elephan.cli.size import size
+from elephan.extras import missing
+from elephan.templates import example_path
+
+EXAMPLE = "Example:  elephan demo --out demo/"
+
+NAME, TARGET = "hstcp-1g", "utilization=0.95"
+"""What is asked: the first paper's link."""
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Write the answer and its picture into this folder.")
+    ] = Path("demo"),
+    details: Annotated[bool, typer.Option("--details", help="Everything there is to show.")] = False,
+) -> None:
+    """Size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP, in some ten seconds.
+
+    The same as: elephan new hstcp-1g --out hstcp-1g.toml, and elephan size hstcp-1g.toml --target utilization=0.95.
+    """
+    lacking = missing("matplotlib", "pyarrow")
+    if lacking:
+        say(f"nothing is written to {out}: {', '.join(lacking)} not installed; pip install 'elephan[all]'")
+    size(example_path(NAME), [TARGET], out=None if lacking else out, details=details)
