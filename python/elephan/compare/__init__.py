@@ -12,7 +12,9 @@ from elephan import testbed
 from elephan.compare.sawtooth import SawtoothStatistics, sawtooth_statistics
 from elephan.errors import InputError
 from elephan.renamed import renamed_attributes
+from elephan.results import ResultPart, ResultTables
 from elephan.run import run
+from elephan.run.arrays import buffer_packets
 from elephan.run.files import write_json
 from elephan.scenario import Scenario
 from elephan.theory.law_responses import law_responses
@@ -22,10 +24,11 @@ from elephan.theory.models.senders import PERIOD, ignored_parameters, violated_b
 from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from elephan.network import Network
     from elephan.run.result import RunResult
+    from elephan.run.saved import SavedRun
     from elephan.testbed import TestbedResult
 
 __all__ = ["ComparedQuantity", "SawtoothStatistics", "ScenarioComparison", "compare", "sawtooth_statistics"]
@@ -91,23 +94,44 @@ class ComparedQuantity:
 
 
 @dataclass(frozen=True)
-class ScenarioComparison:
+class ScenarioComparison(ResultTables):
     """What `compare` found.
 
     Parameters
     ----------
     scenario : Scenario
     rows : tuple of ComparedQuantity
-    simulated : RunResult
-        With its series.
+    simulated : RunResult or SavedRun
+        With its series; read back from a folder the latter.
     tested : TestbedResult or None
         None if no testbed was asked for.
     """
 
     scenario: Scenario
     rows: tuple[ComparedQuantity, ...]
-    simulated: RunResult
+    simulated: RunResult | SavedRun
     tested: TestbedResult | None
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """What each ``source`` says: a model and a testbed only if there is one."""
+        sources = {"simulation": self.simulated.parts[0]}
+        if self.tested is not None:
+            sources["testbed"] = self.tested.parts[0]
+        said = self._said("model")
+        model = [ResultPart({"source": "model"}, _as_document(self.scenario, said), None, said)] if said else []
+        return model + [
+            ResultPart({"source": name}, part.document, part.arrays, self._said(name)) for name, part in sources.items()
+        ]
+
+    @property
+    def _title(self) -> str:
+        return self.scenario.title
+
+    def _said(self, source: str) -> dict[str, float]:
+        """What a source says of each quantity that it knows."""
+        values = {row.name: getattr(row, source) for row in self.rows}
+        return {name: float(value) for name, value in values.items() if value is not None}
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan compare --json``.
@@ -219,12 +243,21 @@ QUANTITIES = (
 """Name, unit, and whether its gap is relative."""
 
 
+def _as_document(scenario: Scenario, said: Mapping[str, float]) -> dict[str, Any]:
+    """What a model says, as a run's document has it; it has no intervals."""
+    fact, means = scenario.links[0], {name: {"mean": value, "ci95": None} for name, value in said.items()}
+    link = {"name": fact["name"], "rate_bps": fact["rate_bps"], "queue": {"discipline": fact["discipline"]}}
+    own = {name: means[name] for name in ("utilization", "queueing_delay_s", "loss_ratio") if name in means}
+    fair = {"jain": means["jain"]} if "jain" in means else {}
+    return {"links": [{**link, "buffer_packets": buffer_packets(fact), **own}], "groups": [], "fairness": fair}
+
+
 def _known(of: dict[str, float] | None, name: str) -> float | None:
     value = None if of is None else of.get(name)
     return value if value is not None and np.isfinite(value) else None
 
 
-def _measured(result: RunResult) -> dict[str, float]:
+def _measured(result: RunResult | SavedRun) -> dict[str, float]:
     """Means over replications and flows, the same for a simulation and a testbed."""
     document = result.to_json()
     link = document["links"][0]

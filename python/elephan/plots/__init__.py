@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from elephan.compare import ScenarioComparison
 from elephan.errors import InputError
 from elephan.plots.comparison import comparison_figure, draw_comparison
 from elephan.plots.model import draw_model, model_figure
+from elephan.plots.model_sim_testbed import model_sim_testbed_figure
 from elephan.plots.run import draw_run, run_figures
 from elephan.plots.size import draw_size, size_figure
 from elephan.plots.style import house_style
+from elephan.plots.sweep import sweep_figure
 from elephan.plots.xy import xy
 from elephan.run.result import RunResult
+from elephan.run.saved import FolderRun
 from elephan.size import SizeAnswer, SizeComparison
+from elephan.sweep.result import PointResult, SweepResult
+from elephan.testbed import TestbedResult
 from elephan.theory.models import ModelTable
 
 if TYPE_CHECKING:
@@ -38,8 +44,9 @@ def figures(of: object) -> dict[str, Figure]:
 
     Parameters
     ----------
-    of : RunResult, SizeAnswer, SizeComparison or ModelTable
-        The table is a model's.
+    of : object
+        A run (`RunResult`, `StoredRun`, `SavedRun`, `TestbedResult`, `PointResult`), a `SweepResult`, a
+        `ScenarioComparison`, a `SizeAnswer` or `SizeComparison`, or the `ModelTable` of a model.
 
     Returns
     -------
@@ -56,8 +63,16 @@ def figures(of: object) -> dict[str, Figure]:
     >>> list(figures(elephan.models.hstcp()))
     ['hstcp']
     """
-    if isinstance(of, RunResult):
+    if isinstance(of, (RunResult, FolderRun, TestbedResult)):
         return run_figures(of)
+    if isinstance(of, PointResult):
+        return run_figures(of.stored)
+    if isinstance(of, SweepResult):
+        with house_style():
+            drawn = sweep_figure(of)
+        return {} if drawn is None else {"sweep": drawn}
+    if isinstance(of, ScenarioComparison):
+        return {"compare": model_sim_testbed_figure(of)}
     if isinstance(of, SizeAnswer):
         return {"size": size_figure(of)}
     if isinstance(of, SizeComparison):

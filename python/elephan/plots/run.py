@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.run.outcome import ReplicationOutcome
-    from elephan.run.result import RunResult
+    from elephan.run.saved import ReplicatedRun
 
 SINGLE_LINES = 50
 """With more flows in a group, their mean and range are drawn instead of every one."""
@@ -44,12 +44,12 @@ FINE = 400
 """With more bins of utilization than these, their mean over as many stretches is drawn over them."""
 
 
-def draw_run(result: RunResult, folder: Path) -> list[Path]:
+def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
     """Draw ``run``, ``distributions`` and ``packets-LINK``, each as PNG and SVG.
 
     Parameters
     ----------
-    result : RunResult
+    result : RunResult or another that has a scenario and outcomes
         With its sampled series.
     folder : Path
         Made if missing.
@@ -68,12 +68,12 @@ def draw_run(result: RunResult, folder: Path) -> list[Path]:
         return [path for name, figure in run_figures(result).items() for path in save(figure, folder, name)]
 
 
-def run_figures(result: RunResult) -> dict[str, Figure]:
+def run_figures(result: ReplicatedRun) -> dict[str, Figure]:
     """Draw the pictures of a run, by name.
 
     Parameters
     ----------
-    result : RunResult
+    result : RunResult or another that has a scenario and outcomes
 
     Returns
     -------
@@ -95,7 +95,7 @@ def run_figures(result: RunResult) -> dict[str, Figure]:
         return figures | packets_figures(result)
 
 
-def _figure(result: RunResult) -> Figure:
+def _figure(result: ReplicatedRun) -> Figure:
     outcome, facts = result.outcomes[0], result.scenario.facts
     figure = NotebookFigure(figsize=(7.16, 6.0))
     windows, backlog, rtt, used = figure.subplots(4, 1, sharex=True, height_ratios=[3, 2, 2, 2])
@@ -120,7 +120,7 @@ def _figure(result: RunResult) -> Figure:
     return figure
 
 
-def _per_flow(axes: Axes, result: RunResult, values: NDArray[Any]) -> None:
+def _per_flow(axes: Axes, result: ReplicatedRun, values: NDArray[Any]) -> None:
     """One thin line per flow, coloured by group; in large groups the mean and the range."""
     outcome = result.outcomes[0]
     time_s = outcome.samples["time_s"]
@@ -155,7 +155,7 @@ def _per_flow(axes: Axes, result: RunResult, values: NDArray[Any]) -> None:
     axes.set_ylim(bottom=0.0 if axes.get_ylim()[0] <= 0.0 else None)
 
 
-def _backlog(axes: Axes, result: RunResult, outcome: ReplicationOutcome) -> None:
+def _backlog(axes: Axes, result: ReplicatedRun, outcome: ReplicationOutcome) -> None:
     shown = busiest(result)
     most = max(float(np.max(outcome.samples["backlog_packets"][i], initial=0.0)) for i in shown)
     for k, i in enumerate(shown):
@@ -175,7 +175,7 @@ def _backlog(axes: Axes, result: RunResult, outcome: ReplicationOutcome) -> None
     legend(axes)
 
 
-def _utilization(axes: Axes, result: RunResult, outcome: ReplicationOutcome) -> None:
+def _utilization(axes: Axes, result: ReplicatedRun, outcome: ReplicationOutcome) -> None:
     """Per mean round-trip time of each link; of long runs also smoothed, or nothing could be seen."""
     for k, i in enumerate(busiest(result)):
         link, colour = result.scenario.links[i], COLOURS[k % len(COLOURS)]

@@ -6,13 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from elephan.errors import InputError, UnitError
+from elephan.errors import UnitError
 from elephan.plots.size import stretch_towards_one
-from elephan.plots.style import COLOURS, house_style, legend_of, save, sign
-from elephan.run.result import buffer_packets
+from elephan.plots.style import COLOURS, NotebookFigure, house_style, legend_of, save, sign
 from elephan.units import bits_per_second, octets, scaled, seconds
 
 if TYPE_CHECKING:
@@ -20,9 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from elephan.scenario import Scenario
     from elephan.sweep import PointResult, SweepResult
 
 PANELS = (
@@ -92,7 +90,7 @@ def sweep_figure(swept: SweepResult) -> Figure | None:
     link = base.link_index(None)
     rows = [_measured(point, link) for point in points]
     lines = _lines(points, axis)
-    figure = Figure(figsize=(7.0, 6.4))
+    figure = NotebookFigure(figsize=(7.0, 6.4))
     panels = figure.subplots(len(PANELS), 1, sharex=True, height_ratios=[2.6, 1.7, 1.7, 1.3])
     for panel, (metric, title, factor) in zip(panels, PANELS, strict=True):
         for i, (label, members) in enumerate(list(lines.items())[:MOST_LINES]):
@@ -141,7 +139,7 @@ def as_numbers(name: str, points: Sequence[PointResult]) -> LabelNumbers | None:
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in given):
         values = [float(value) for value in given if isinstance(value, int | float)]
     elif name.endswith(".buffer"):
-        found = [_buffer(name, point.point.scenario) for point in points]
+        found = [_buffer(name, point.document["links"]) for point in points]
         values, title = [packets for packets, _ in found], f"buffer of {found[0][1]} [packets]"
     elif all(isinstance(value, str) for value in given):
         values, title = _quantities(name, [str(value) for value in given])
@@ -150,15 +148,14 @@ def as_numbers(name: str, points: Sequence[PointResult]) -> LabelNumbers | None:
     return LabelNumbers(name, title, values)
 
 
-def _buffer(name: str, scenario: Scenario) -> tuple[float, str]:
+def _buffer(name: str, links: Sequence[dict[str, Any]]) -> tuple[float, str]:
     """Packets that a buffer has, and whose it is; NaN for one without limit."""
     place = name.removeprefix("links[").partition("]")[0]
-    try:
-        link = scenario.links[int(place) if place.isdecimal() else scenario.link_index(place)]
-    except (InputError, IndexError):
-        return math.nan, place
-    packets = buffer_packets(link)
-    return math.nan if packets is None else packets, str(link["name"])
+    for i, link in enumerate(links):
+        if place in (str(i), link["name"]):
+            packets = link["buffer_packets"]
+            return math.nan if packets is None else packets, str(link["name"])
+    return math.nan, place
 
 
 def _quantities(name: str, texts: list[str]) -> tuple[list[float] | None, str]:

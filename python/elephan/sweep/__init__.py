@@ -140,7 +140,7 @@ def sweep(
     >>> base = elephan.Scenario.from_text(elephan.EXAMPLE)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     swept = sweep(base, over={"links[0].buffer": ["5 packets", "0.5 bdp"]}, store=folder)
-    ...     [(point.labels["links[0].buffer"], point.links[0]["buffer_packets"]) for point in swept.points]
+    ...     [(point.labels["links[0].buffer"], point.links["buffer_packets"][0]) for point in swept.points]
     [('5 packets', 5), ('0.5 bdp', 50)]
     """
     from elephan.sweep.running import asked_of, parse_shard, run_sweep  # noqa: PLC0415 (need NumPy)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native, display
+from elephan.results import ResultPart, ResultTables
 from elephan.run.files import write_json, write_parquet
 from elephan.store import StoredRun, StoreTable, folders
 from elephan.store.provenance import here
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PointResult:
+class PointResult(ResultTables):
     """A point of a sweep, and what came of it.
 
     Parameters
@@ -61,7 +62,7 @@ class PointResult:
         InputError
             If the run is not in the store any more, or damaged.
         """
-        return StoredRun(self.run, self.folder, lambda: [self.labels]).document
+        return self.stored.document
 
     @property
     def folder(self) -> Path:
@@ -72,14 +73,18 @@ class PointResult:
         return own
 
     @property
-    def links(self) -> list[dict[str, Any]]:
-        """Links, as ``elephan run --json`` has them."""
-        return list(self.document["links"])
+    def stored(self) -> StoredRun:
+        """Its run in the store."""
+        return StoredRun(self.run, self.folder, lambda: [self.labels])
 
     @property
-    def groups(self) -> list[dict[str, Any]]:
-        """Groups of flows, as ``elephan run --json`` has them."""
-        return list(self.document["groups"])
+    def parts(self) -> list[ResultPart]:
+        """The point itself."""
+        return [ResultPart(self.labels, self.document, self.stored.arrays)]
+
+    @property
+    def _title(self) -> str:
+        return str(self.document["run"]["scenario"])
 
     def to_json(self) -> dict[str, Any]:
         """Return the point as the document of a sweep has it."""
@@ -95,7 +100,7 @@ class PointResult:
 
 
 @dataclass(frozen=True, repr=False)
-class SweepResult:
+class SweepResult(ResultTables):
     """The result of `sweep`.
 
     Parameters
@@ -135,6 +140,15 @@ class SweepResult:
     def label_names(self) -> list[str]:
         """Names of the labels, in the order of the axes."""
         return list(dict.fromkeys(name for point in self.done for name in point.labels))
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """Points that have a result."""
+        return [part for point in self.points for part in point.parts]
+
+    @property
+    def _title(self) -> str:
+        return self.sweep.title
 
     @cached_property
     def warnings(self) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.errors import InputError
 from elephan.renamed import renamed_attributes
+from elephan.results import ResultPart, ResultTables
 from elephan.run.files import write_result
 from elephan.run.result import RunResult
 from elephan.scenario import Scenario
@@ -21,6 +22,8 @@ from elephan.testbed.replication import replicate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from elephan.run.outcome import ReplicationOutcome
+    from elephan.run.saved import SavedRun
 
 __all__ = ["TestbedPlan", "TestbedResult", "plan", "run"]
 
@@ -37,13 +40,13 @@ ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class TestbedResult:
+class TestbedResult(ResultTables):
     """A run on real stacks.
 
     Parameters
     ----------
-    result : RunResult
-        As of a simulation.
+    result : RunResult or SavedRun
+        As of a simulation; read back from a folder the latter.
     valid : bool
         Whether every replication was punctual, and every law was asked.
     objections : tuple of str
@@ -60,13 +63,32 @@ class TestbedResult:
         Where Linux did not do what the scenario says.
     """
 
-    result: RunResult
+    result: RunResult | SavedRun
     valid: bool
     objections: tuple[str, ...]
     punctuality: tuple[dict[str, Any], ...]
     laws: tuple[dict[str, dict[str, int]], ...] = ()
     acks: tuple[dict[str, int], ...] = ()
     differences: tuple[str, ...] = ()
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario as it was run."""
+        return self.result.scenario
+
+    @property
+    def outcomes(self) -> tuple[ReplicationOutcome, ...]:
+        """What each replication left behind."""
+        return self.result.outcomes
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """The run."""
+        return self.result.parts
+
+    @property
+    def _title(self) -> str:
+        return self.scenario.title
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan testbed run --json``: that of a run, and what is known of its validity."""
@@ -98,7 +120,9 @@ class TestbedResult:
         OSError
             If the folder cannot be written.
         """
-        return write_result(self.result, Path(folder), self.to_json())
+        if isinstance(self.result, RunResult):
+            return write_result(self.result, Path(folder), self.to_json())
+        return self.result.write(folder)
 
 
 def run(
