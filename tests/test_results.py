@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +11,23 @@ import pytest
 
 import elephan
 from elephan.compare import compare as ask
+from elephan.compare.several import SweepComparison, compare_points
 from elephan.display import ColumnTable
 from elephan.errors import InputError
+from elephan.loading import load
 from elephan.results import TABLES, ResultHolder, meanings
 from elephan.results.axes import as_numbers, result_axes
 from elephan.run.saved import SavedRun
 from elephan.store import Store
+from elephan.sweep.document import Sweep
+from elephan.sweep.result import SweepResult
 from testbeds import beside, faked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from elephan.sweep import SweepResult
+    from conftest import Command
+
 
 SMALL = elephan.Scenario.from_text(elephan.EXAMPLE)
 OVER = {"links[0].buffer": ["10 packets", "40 packets"], "flows[0].control": ["reno", "cubic"]}
@@ -219,3 +225,97 @@ def test_damage_is_said_in_one_line(holders: dict[str, Any], tmp_path: Path) -> 
     (tmp_path / "run.json").write_text('{"run": {}}')
     with pytest.raises(InputError, match=r'run\.json: has no "links"'):
         _ = SavedRun(tmp_path).links
+
+
+def test_every_folder_and_store_is_read_back(holders: dict[str, Any], tmp_path: Path) -> None:
+    for kind in ("run", "sweep", "testbed", "comparison"):
+        held = holders[kind]
+        held.write(tmp_path / kind)
+        back = elephan.load(tmp_path / kind)
+        assert isinstance(back, ResultHolder)
+        said, own = back.to_json(), held.to_json()  # type: ignore[attr-defined]
+        # When it was asked is not the same each time.
+        assert {**said, "provenance": None} == {**own, "provenance": None}, kind
+        for name in TABLES:
+            assert back.to_pandas(name).equals(held.to_pandas(name)), (kind, name)
+        assert back.to_xarray().identical(held.to_xarray()), kind
+        assert back.plot()._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    store = elephan.load(holders["sweep"].store)
+    assert isinstance(store, Store)
+    assert store.links.rows == 4
+
+
+def test_what_a_command_wrote_is_read_back(elephan: Command, tmp_path: Path) -> None:
+    file, out = tmp_path / "s.toml", tmp_path / "out"
+    file.write_text(SMALL.text)
+    for words in (
+        ("run", file),
+        ("sweep", file, "--over", "flows[0].count=1,2", "--store", tmp_path / "runs"),
+        ("compare", file, "--no-testbed"),
+    ):
+        target = out / str(words[0])
+        done = elephan(*words, "--replications", "1", "--out", target, "--json")
+        assert done.code == 0, done.err
+        back = load(target)
+        shown = json.loads(done.out)
+        rows = shown["points"] if "points" in shown else [shown.get("simulation", shown)]
+        means = [row["links"][0]["queueing_delay_s"]["mean"] for row in rows]
+        assert back.links["queueing_delay_s"][-len(means) :] == means
+
+
+def test_comparisons_of_a_sweep_are_one_result(tmp_path: Path) -> None:
+    sweep = Sweep.of(SMALL.replace(replications=1), over={"links[0].buffer": ["10 packets", "25 packets"]})
+    made = SweepComparison(tuple(compare_points(sweep, real=False)))
+    made.write(tmp_path)
+    back = elephan.load(tmp_path)
+    assert isinstance(back, SweepComparison)
+    assert isinstance(back, ResultHolder)
+    assert back.to_json() == made.to_json()
+    dataset = back.to_xarray()
+    assert dataset.identical(made.to_xarray())
+    assert dataset.period_s.dims == ("buffer", "source")
+    one = made.points[1].comparison.rows
+    window = next(row.simulation for row in one if row.name == "cwnd_high_segments")
+    assert float(dataset.cwnd_high_segments.sel(buffer=25, source="simulation")) == window
+
+
+def test_a_sweep_without_its_store_has_its_tables_and_says_what_is_missing(tmp_path: Path) -> None:
+    swept = elephan.sweep(SMALL, over={"flows[0].count": [1, 2]}, replications=1, store=tmp_path / "runs")
+    swept.write(tmp_path / "out")
+    used = swept.links["utilization"]
+    (tmp_path / "runs").rename(tmp_path / "elsewhere")
+    back = elephan.load(tmp_path / "out")
+    assert back.links["utilization"] == used
+    assert back.plot()._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match=r"runs: does not hold run .* put the store back"):
+        back.to_xarray()
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "holds no result; looked for run.json, sweep.json"),
+        ({"size.json": "{}"}, "holds an answer of elephan size"),
+        ({"run.json": "[]"}, "run.json: is no document of elephan"),
+        ({"run.json": "{"}, "run.json: not JSON"),
+        ({"sweep.json": "{}"}, 'sweep.json: has no "title"'),
+        ({"compare.json": "{}"}, 'compare.json: has no "scenario"'),
+        ({"points.json": '{"points": [{}]}'}, "points.json: points: have no 'labels'"),
+    ],
+)
+def test_what_cannot_be_read_back_is_said(tmp_path: Path, files: dict[str, str], said: str) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=said):
+        _ = elephan.load(tmp_path).links
+    with pytest.raises(InputError, match="there is no such folder"):
+        elephan.load(tmp_path / "none")
+
+
+def test_a_saved_sweep_can_be_swept_again(tmp_path: Path) -> None:
+    cases: list[dict[str, Any]] = [{"name": "red", "set": {"links[0].queue": {"discipline": "red"}}}, {"name": "plain"}]
+    made = elephan.sweep(SMALL, over={"flows[0].count": [1, 2]}, cases=cases, replications=1, store=tmp_path / "runs")
+    made.write(tmp_path / "out")
+    back = elephan.load(tmp_path / "out")
+    assert isinstance(back, SweepResult)
+    assert [point.key for point in back.sweep.points()] == [point.run for point in made.points]

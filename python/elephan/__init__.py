@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.registries import laws, queues, recoveries, slow_starts, traffic
     from elephan.estimate import estimate
+    from elephan.loading import load
     from elephan.papers import reproduce
     from elephan.report import report
     from elephan.run import run
@@ -44,6 +45,7 @@ _FOUND = {
     "Store": "elephan.store",
     "compare": "elephan.size",
     "estimate": "elephan.estimate",
+    "load": "elephan.loading",
     "law_table": "elephan.tabulate",
     "models": "elephan.theory.models.registry",
     "report": "elephan.report",
@@ -71,6 +73,7 @@ __all__ = [
     "estimate",
     "law_table",
     "laws",
+    "load",
     "metrics",
     "models",
     "plots",

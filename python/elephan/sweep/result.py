@@ -80,7 +80,7 @@ class PointResult(ResultTables):
     @property
     def parts(self) -> list[ResultPart]:
         """The point itself."""
-        return [ResultPart(self.labels, self.document, self.stored.arrays)]
+        return [ResultPart(self.labels, self.document, lambda: self.stored.arrays())]
 
     @property
     def _title(self) -> str:

@@ -14,6 +14,7 @@ from elephan.renamed import renamed_attributes
 from elephan.results import ResultPart, ResultTables
 from elephan.run.files import write_result
 from elephan.run.result import RunResult
+from elephan.run.saved import SavedRun
 from elephan.scenario import Scenario
 from elephan.testbed.hosts import lacking
 from elephan.testbed.plan import PROGRAMS, TestbedPlan, plan
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from elephan.run.outcome import ReplicationOutcome
-    from elephan.run.saved import SavedRun
 
-__all__ = ["TestbedPlan", "TestbedResult", "plan", "run"]
+__all__ = ["TestbedPlan", "TestbedResult", "plan", "read_testbed", "run"]
 
 if not TYPE_CHECKING:  # or any name would pass a type checker
     __getattr__ = renamed_attributes(__name__, {"Plan": "TestbedPlan", "Tested": "TestbedResult"})
@@ -123,6 +123,33 @@ class TestbedResult(ResultTables):
         if isinstance(self.result, RunResult):
             return write_result(self.result, Path(folder), self.to_json())
         return self.result.write(folder)
+
+
+def read_testbed(folder: Path | str) -> TestbedResult:
+    """Read what ``elephan testbed run --out`` or `TestbedResult.write` wrote.
+
+    Parameters
+    ----------
+    folder : Path or str
+
+    Returns
+    -------
+    TestbedResult
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read, or it is not the run of a testbed.
+    """
+    saved = SavedRun(Path(folder))
+    try:
+        record = saved.document["testbed"]
+        texts, records = ("objections", "differences"), ("punctuality", "laws", "acks")
+        found = {name: tuple(record[name]) for name in (*texts, *records)}
+        return TestbedResult(saved, record["valid"], **found)
+    except (KeyError, TypeError) as error:
+        message = f"{saved.folder / 'run.json'}: has no {error}; write the folder again with this version"
+        raise InputError(message) from None
 
 
 def run(
