@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from elephan.compare import ScenarioComparison, _known, _measured
+from elephan.compare.comparison import ScenarioComparison, _known, _measured
 from elephan.run.result import RunResult
 from elephan.run.saved import SavedRun
 from elephan.testbed import ENGINE, TestbedResult

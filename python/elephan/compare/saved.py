@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from elephan.compare import ComparedQuantity, ScenarioComparison
+from elephan.compare.comparison import ComparedQuantity, ScenarioComparison
 from elephan.compare.several import PointComparison, SweepComparison
 from elephan.errors import InputError
 from elephan.run.saved import SavedRun, read_document

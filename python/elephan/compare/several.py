@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.compare import ScenarioComparison, compare
+from elephan.compare.comparison import ScenarioComparison, compare_scenario
 from elephan.errors import InputError
 from elephan.results import ResultPart, ResultTables
 from elephan.run.files import write_json
@@ -130,7 +130,7 @@ def compare_points(
     progress : callable, optional
         Called with what is being done.
     real, attempts : bool and int
-        As `elephan.compare.compare` takes them.
+        As `elephan.compare.compare_scenario` takes them.
 
     Raises
     ------
@@ -147,7 +147,9 @@ def compare_points(
     for point in points:
         if progress is not None:
             progress(f"{point.index + 1} of {len(points)}: {_label_text(point.labels)}")
-        yield PointComparison(point.index, dict(point.labels), compare(point.scenario, real=real, attempts=attempts))
+        yield PointComparison(
+            point.index, dict(point.labels), compare_scenario(point.scenario, real=real, attempts=attempts)
+        )
 
 
 def _label_text(labels: dict[str, Any]) -> str:

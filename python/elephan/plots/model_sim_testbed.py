@@ -32,7 +32,7 @@ def draw_model_sim_testbed(compared: ScenarioComparison, folder: Path) -> list[P
 
 
 def model_sim_testbed_figure(compared: ScenarioComparison) -> Figure:
-    """Draw what `elephan.compare.compare` found.
+    """Draw what `elephan.compare` found.
 
     Returns
     -------
