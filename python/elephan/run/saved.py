@@ -299,7 +299,8 @@ def _outcome(
     sampled, gauges = _samples(samples, number, *counts)
     empty: list[NDArray[np.uint64]] = [np.zeros(0, dtype=np.uint64)] * counts[1]
     none: list[dict[str, Any] | None] = [None] * len(scenario.groups)
-    histograms = dict.fromkeys(("backlog_packets", "drain_ps", "delay_ps"), empty)
+    histograms: dict[str, list[Any]] = dict.fromkeys(("backlog_packets", "drain_ps", "delay_ps"), empty)
+    histograms["group_delay_ps"] = [[] for _ in scenario.links]
     traced = [] if packets is None else _packets(scenario, packets, number)
     return ReplicationOutcome(of_links, of_flows, sampled, histograms, gauges, {}, [], traced, none, 0)
 
