@@ -20,6 +20,7 @@ from elephan.run import notebook
 from elephan.run.arrays import buffer_packets as buffer_packets
 from elephan.run.arrays import run_arrays
 from elephan.run.fairness import fairness
+from elephan.run.measures import as_table, check_metrics, measure, parse_metrics
 from elephan.run.outcome import CAUSES, ReplicationOutcome
 from elephan.stats import estimates, t_quantile
 
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from elephan.display import ColumnTable
     from elephan.lint import LintWarning
+    from elephan.run.measures import AskedMetric
     from elephan.run.precision import PrecisionReached
     from elephan.scenario import Scenario
 
@@ -53,6 +56,8 @@ class RunResult(ResultTables):
     wall_s : float [s]
     precision : PrecisionReached or None
         If one was asked for.
+    metrics : tuple of AskedMetric
+        What was asked for besides.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class RunResult(ResultTables):
     engine: str
     wall_s: float
     precision: PrecisionReached | None = None
+    metrics: tuple[AskedMetric, ...] = ()
 
     @cached_property
     def warnings(self) -> list[LintWarning]:
@@ -83,9 +89,11 @@ class RunResult(ResultTables):
         -------
         dict
             ``run``, ``links``, ``groups``, ``fairness``, ``warnings``; measured quantities as ``{"mean", "ci95"}``.
-            ``precision`` if one was asked for.
+            ``precision`` if one was asked for, and ``metrics``.
         """
         document = self._document | {"warnings": [warned.to_json() for warned in self.warnings]}
+        if self.metrics:
+            document |= {"metrics": measure(self.metrics, self.scenario, lambda: self.outcomes, document)}
         return document if self.precision is None else document | {"precision": self.precision.to_json()}
 
     @cached_property
@@ -118,6 +126,35 @@ class RunResult(ResultTables):
     def parts(self) -> list[ResultPart]:
         """The run itself."""
         return [ResultPart({}, self._document, lambda: run_arrays(self.scenario, self.outcomes))]
+
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Measure metrics of the catalogue.
+
+        Parameters
+        ----------
+        metrics : str or sequence of str
+            As ``elephan run --metric`` takes them: ``"convergence_time(delta=0.2)"``.
+
+        Returns
+        -------
+        ColumnTable
+            A row per quantity and what it is of; see `elephan.run.measures.measure`.
+
+        Raises
+        ------
+        InputError
+            If there is no such metric, it has no value in this scenario, or the series that it needs were not kept.
+
+        Examples
+        --------
+        >>> from elephan.run import run
+        >>> from elephan.scenario import EXAMPLE, Scenario
+        >>> run(Scenario.from_text(EXAMPLE)).measure("maxmin_share")["value"]
+        [5000000.0]
+        """
+        asked = parse_metrics(metrics)
+        check_metrics(asked, self.scenario)
+        return as_table(measure(asked, self.scenario, lambda: self.outcomes, self._document))
 
     @property
     def _title(self) -> str:

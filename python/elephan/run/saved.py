@@ -15,6 +15,7 @@ from elephan.lint import LintWarning
 from elephan.results import ResultPart, ResultTables
 from elephan.run.arrays import run_arrays
 from elephan.run.files import write_bytes
+from elephan.run.measures import as_table, check_metrics, measure, parse_metrics
 from elephan.run.notebook import page
 from elephan.run.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from elephan.display import ColumnTable
     from elephan.results import RunArrays
+    from elephan.run.measures import AskedMetric
 
     Columns = dict[str, NDArray[Any]]
 
@@ -99,6 +102,25 @@ class FolderRun(ResultTables):
             If a file is missing or damaged.
         """
         return run_arrays(self.scenario, self.outcomes)
+
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Measure metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
+        asked = parse_metrics(metrics)
+        check_metrics(asked, self.scenario)
+        return as_table(self.measured(asked))
+
+    def measured(self, asked: Sequence[AskedMetric]) -> list[dict[str, Any]]:
+        """Measure metrics, see `elephan.run.measures.measure`.
+
+        Parameters
+        ----------
+        asked : sequence of AskedMetric
+
+        Returns
+        -------
+        list of dict
+        """
+        return measure(asked, self.scenario, lambda: self.outcomes, self.document)
 
     @property
     def parts(self) -> list[ResultPart]:
@@ -272,7 +294,7 @@ def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
     Returns
     -------
     tuple of ReplicationOutcome
-        With empty histograms and traces; ``samples`` and ``packets`` are empty where they were not kept.
+        With empty histograms; ``samples``, ``traces`` and ``packets`` are empty where they were not kept.
 
     Raises
     ------
@@ -285,11 +307,18 @@ def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
     numbers = np.unique(links["replication"])
     samples = _columns(saved.read("samples")) if "samples" in kept else None
     packets = _columns(saved.read("packets")) if "packets" in kept else None
-    return tuple(_outcome(scenario, int(number), flows, links, samples, packets) for number in numbers)
+    traces = _columns(saved.read("traces")) if "traces" in kept else None
+    return tuple(_outcome(scenario, int(number), flows, links, samples, packets, traces) for number in numbers)
 
 
 def _outcome(
-    scenario: Scenario, number: int, flows: Columns, links: Columns, samples: Columns | None, packets: Columns | None
+    scenario: Scenario,
+    number: int,
+    flows: Columns,
+    links: Columns,
+    samples: Columns | None,
+    packets: Columns | None,
+    traces: Columns | None,
 ) -> ReplicationOutcome:
     of_links = _rows(links, links["replication"] == number, ("replication", "link", "loss_ratio"))
     of_flows = _rows(flows, flows["replication"] == number, ("replication", "traffic", "law"))
@@ -301,8 +330,9 @@ def _outcome(
     none: list[dict[str, Any] | None] = [None] * len(scenario.groups)
     histograms: dict[str, list[Any]] = dict.fromkeys(("backlog_packets", "drain_ps", "delay_ps"), empty)
     histograms["group_delay_ps"] = [[] for _ in scenario.links]
-    traced = [] if packets is None else _packets(scenario, packets, number)
-    return ReplicationOutcome(of_links, of_flows, sampled, histograms, gauges, {}, [], traced, none, 0)
+    recorded = [] if packets is None else _packets(scenario, packets, number)
+    traced = [] if traces is None else _traces(traces, number)
+    return ReplicationOutcome(of_links, of_flows, sampled, histograms, gauges, {}, traced, recorded, none, 0)
 
 
 def _columns(table: Any) -> Columns:
@@ -355,4 +385,15 @@ def _packets(scenario: Scenario, packets: Columns, number: int) -> list[dict[str
         name, bracket, member = shown.rpartition("[") if shown not in names else (shown, "", "0")
         place = {"link": names.index(name if bracket else shown), "member": int(member.rstrip("]"))}
         found.append({**place, **_rows(packets, chosen, ("replication", "link"))})
+    return found
+
+
+def _traces(traces: Columns, number: int) -> list[dict[str, Any]]:
+    """Flows of a replication that were recorded ACK by ACK, without what their laws show of themselves."""
+    found = []
+    mine = traces["replication"] == number
+    for flow in np.unique(traces["flow"][mine]):
+        columns = _rows(traces, mine & (traces["flow"] == flow), ("replication", "flow"))
+        own = {name: values for name, values in columns.items() if not name.startswith("law_")}
+        found.append({"flow": int(flow), **own, "gauges": {}})
     return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native, display
 from elephan.results import ResultPart, ResultTables
 from elephan.run.files import write_json, write_parquet
+from elephan.run.measures import as_table, parse_metrics
 from elephan.store import StoredRun, StoreTable, folders
 from elephan.store.provenance import here
 from elephan.store.query import as_column
@@ -17,8 +18,10 @@ from elephan.store.summary import RUN, shown_as, summarize
 from elephan.store.upkeep import SHARDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from elephan.display import ColumnTable
+    from elephan.run.measures import AskedMetric
     from elephan.store.labels import Labels
     from elephan.sweep.document import Sweep
     from elephan.sweep.points import SweepPoint
@@ -86,6 +89,10 @@ class PointResult(ResultTables):
     def _title(self) -> str:
         return str(self.document["run"]["scenario"])
 
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Measure metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
+        return self.stored.measure(metrics)
+
     def to_json(self) -> dict[str, Any]:
         """Return the point as the document of a sweep has it."""
         document = self.document
@@ -113,6 +120,8 @@ class SweepResult(ResultTables):
     wall_s : float [s]
     packets : int
         Simulated now; what was in the store does not count.
+    metrics : tuple of AskedMetric
+        What was asked of the points besides.
     """
 
     sweep: Sweep
@@ -120,6 +129,7 @@ class SweepResult(ResultTables):
     store: Path
     wall_s: float
     packets: int
+    metrics: tuple[AskedMetric, ...] = ()
 
     @property
     def points(self) -> list[PointResult]:
@@ -189,6 +199,28 @@ class SweepResult(ResultTables):
         names = dict.fromkeys(name for row in rows for name in row)
         return StoreTable(pa.table({name: as_column([row.get(name) for row in rows]) for name in names}))
 
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Measure metrics of the catalogue at every point.
+
+        Parameters
+        ----------
+        metrics : str or sequence of str
+            As ``elephan sweep --metric`` takes them.
+
+        Returns
+        -------
+        ColumnTable
+            As of `elephan.run.result.RunResult.measure`, with the labels of the point before each row; none of points
+            in which a metric has no value.
+
+        Raises
+        ------
+        InputError
+            If there is no such metric, or the series that it needs were not kept: sweep with ``series=True``.
+        """
+        asked = parse_metrics(metrics)
+        return as_table([{**point.labels, **row} for point in self.points for row in point.stored.measured(asked)])
+
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan sweep --json``.
 
@@ -197,9 +229,14 @@ class SweepResult(ResultTables):
         dict
             ``title``, ``seed``, ``replications``, ``engine_version``, ``base``, ``axes``, ``points`` (each with
             ``labels``, ``run``, and ``links``, ``groups`` and ``fairness`` as ``elephan run --json`` has them),
-            ``failures``, ``warnings``; under ``provenance`` what is not the same each time.
+            ``metrics`` if any were asked for), ``failures``, ``warnings``; under ``provenance`` what is not the same
+            each time.
         """
-        return {**self._head, "points": [point.to_json() for point in self.points], **self._tail}
+        points = [point.to_json() for point in self.points]
+        if self.metrics:
+            for point, row in zip(self.points, points, strict=True):
+                row["metrics"] = point.stored.measured(self.metrics)
+        return {**self._head, "points": points, **self._tail}
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write ``sweep.json`` and ``points.parquet``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,7 +78,7 @@ class SavedSweep(SweepResult):
         The document of the sweep.
     """
 
-    saved: Mapping[str, Any]
+    saved: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def warnings(self) -> list[dict[str, Any]]:
@@ -152,7 +152,7 @@ def _sweep(document: Mapping[str, Any], path: Path) -> SweepResult:
         )
         for i, (row, error) in enumerate(rows)
     )
-    return SavedSweep(sweep, done, store, made["wall_s"], made["packets_simulated"], document)
+    return SavedSweep(sweep, done, store, made["wall_s"], made["packets_simulated"], saved=document)
 
 
 def _axes(given: Sequence[Mapping[str, Any]]) -> tuple[SweepAxis | SweepCases, ...]:

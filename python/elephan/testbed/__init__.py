@@ -21,8 +21,9 @@ from elephan.testbed.plan import PROGRAMS, TestbedPlan, plan
 from elephan.testbed.replication import replicate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from elephan.display import ColumnTable
     from elephan.run.outcome import ReplicationOutcome
 
 __all__ = ["TestbedPlan", "TestbedResult", "plan", "read_testbed", "run"]
@@ -85,6 +86,10 @@ class TestbedResult(ResultTables):
     def parts(self) -> list[ResultPart]:
         """The run."""
         return self.result.parts
+
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Measure metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
+        return self.result.measure(metrics)
 
     @property
     def _title(self) -> str:
