@@ -168,7 +168,8 @@ def test_the_commands_give_them_and_keep_series_for_them(elephan: Command, tmp_p
     ]
     store = tmp_path / "runs"
     assert "is in the store" not in elephan(*words, "--store", store).err
-    kept = elephan(*words, "--store", store, "--json")
+    kept = elephan(*words, "--store", store, "--json", "--out", tmp_path / "out")
+    assert package.load(tmp_path / "out").to_json()["metrics"] == list(found.values())  # type: ignore[attr-defined]
     assert "is in the store" in kept.err
     assert json.loads(kept.out)["metrics"] == list(found.values())
     swept = elephan("sweep", file, "--over", "links[0].buffer=60 packets", "--store", store, *words[2:], "--json")

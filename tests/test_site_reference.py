@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -50,7 +50,7 @@ def pattern(key: str) -> re.Pattern[str]:
 
 
 @cache
-def documents(verb: str) -> list[dict[str, Any]]:
+def documents(verb: str) -> Sequence[Mapping[str, Any]]:
     """Documents that together have every key."""
     scenario = elephan.Scenario.from_text(elephan.EXAMPLE)
     if verb == "elephan run":
@@ -85,7 +85,7 @@ def documents(verb: str) -> list[dict[str, Any]]:
     return [made.to_json(), unmet.to_json()]
 
 
-def _without_run(point: dict[str, Any]) -> dict[str, Any]:
+def _without_run(point: Mapping[str, Any]) -> dict[str, Any]:
     """What a point has of its own; the rest is a run's."""
     return {
         key: value for key, value in point.items() if key not in ("links", "groups", "fairness", "precision", "metrics")

@@ -43,7 +43,7 @@ from elephan.errors import InputError, suggest
 from elephan.scenario import AUTO, parse_assignments
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rich.table import Table
@@ -124,7 +124,7 @@ def run(
             if found is not None:
                 if not quiet:
                     say(f"run {found.id[:12]} is in the store {store}: shown from there")
-                written = found.write(out) if out is not None else []
+                written = found.write(out, metrics) if out is not None else []
                 made: RunResult | StoredRun = found
             else:
                 # Of a long one it is shown how far each replication is.
@@ -133,7 +133,7 @@ def run(
                 if kept is not None:
                     kept.put(made, key=key)
                 written = _written(made, out, plot)
-        document = made.to_json()
+        document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         facts, warnings = made.scenario.groups, made.warnings
     if json:
@@ -190,7 +190,7 @@ def _written(result: RunResult, out: Path | None, plot: bool) -> list[Path]:
     return written
 
 
-def print_document(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> None:
+def print_document(document: Mapping[str, Any], facts: Sequence[dict[str, Any]]) -> None:
     """Put the document of a run on stdout as tables.
 
     Parameters
@@ -219,7 +219,7 @@ def _most(replications: int | None, precision: list[str] | None, most: int | Non
     return most
 
 
-def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[Table | str]:
+def _tables(document: Mapping[str, Any], facts: Sequence[dict[str, Any]]) -> list[Table | str]:
     run_, fairness = document["run"], document["fairness"]
     links = new_table("link", "queue", "buffer", "utilization", "loss [%]", "delay [ms]", "backlog")
     links.columns[1].justify = "left"
@@ -276,7 +276,7 @@ def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
     return [transfers, *refused]
 
 
-def _queues(document: dict[str, Any]) -> list[str]:
+def _queues(document: Mapping[str, Any]) -> list[str]:
     """Say for each link what its queue has otherwise than by default, and the same for Linux."""
     defaults = {card["name"]: {p["name"]: p["default"] for p in card["parameters"]} for card in catalog("queues")}
     lines = []

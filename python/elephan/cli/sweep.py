@@ -171,7 +171,7 @@ def sweep(
             message = f"{error}; {watch.kept()}"
             raise InputError(message) from None
     if json:
-        document = swept.to_json()
+        document: dict[str, Any] = {**swept.to_json()}
         if asked_columns is not None or differences:
             document["columns"] = _column_rows(swept, asked_columns, differences=differences)
         print_json(document)

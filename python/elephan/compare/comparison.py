@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from elephan import testbed
 from elephan.compare.sawtooth import sawtooth_statistics
 from elephan.errors import InputError
-from elephan.results import ResultPart, ResultTables
+from elephan.results import CompareDocument, ComparedQuantityDocument, ResultPart, ResultTables
 from elephan.run import run
 from elephan.run.arrays import buffer_packets
 from elephan.run.files import write_json
@@ -71,12 +71,13 @@ class ComparedQuantity:
             return None
         return float(value / base - 1.0 if self.relative else value - base)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> ComparedQuantityDocument:
         """Return the row as JSON has it."""
         gaps = {f"{other}_gap": self.gap(other) for other in ("model", "simulation")}
         values = {"model": self.model, "simulation": self.simulation, "testbed": self.testbed}
         kind = "relative" if self.relative else "absolute"
-        return {"name": self.name, "unit": self.unit, "gap_is": kind, "against": self.against} | values | gaps
+        own = {"name": self.name, "unit": self.unit, "gap_is": kind, "against": self.against}
+        return cast("ComparedQuantityDocument", own | values | gaps)
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class ScenarioComparison(ResultTables):
         values = {row.name: getattr(row, source) for row in self.rows}
         return {name: float(value) for name, value in values.items() if value is not None}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> CompareDocument:
         """Return the document of ``elephan compare --json``.
 
         Returns
@@ -129,8 +130,12 @@ class ScenarioComparison(ResultTables):
         """
         tested = None if self.tested is None else self.tested.to_json()
         rows = [row.to_json() for row in self.rows]
-        own = {"scenario": self.scenario.text, "rows": rows}
-        return own | {"simulation": self.simulated.to_json(), "testbed": tested}
+        return {
+            "scenario": self.scenario.text,
+            "rows": rows,
+            "simulation": self.simulated.to_json(),
+            "testbed": tested,
+        }
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write ``compare.json``, and each result with its series into a folder of its own.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from elephan.display import cell
 from elephan.lint import lint
 from elephan.metrics import flows_hit_per_loss_event, occupancy, percentiles, ratio
 from elephan.renamed import renamed_attributes
-from elephan.results import ResultPart, ResultTables
+from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.run import notebook
 from elephan.run.arrays import buffer_packets as buffer_packets
 from elephan.run.arrays import run_arrays
@@ -82,7 +82,7 @@ class RunResult(ResultTables):
         """What the lint rules say of the scenario and of its results."""
         return lint(self.scenario, self._document)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> RunDocument:
         """Return the document of ``elephan run --json``.
 
         Returns
@@ -94,7 +94,8 @@ class RunResult(ResultTables):
         document = self._document | {"warnings": [warned.to_json() for warned in self.warnings]}
         if self.metrics:
             document |= {"metrics": measure(self.metrics, self.scenario, lambda: self.outcomes, document)}
-        return document if self.precision is None else document | {"precision": self.precision.to_json()}
+        found = document if self.precision is None else document | {"precision": self.precision.to_json()}
+        return cast("RunDocument", found)
 
     @cached_property
     def _document(self) -> dict[str, Any]:

@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
 from elephan.errors import InputError
 from elephan.lint import LintWarning
-from elephan.results import ResultPart, ResultTables
+from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.run.arrays import run_arrays
 from elephan.run.files import write_bytes
 from elephan.run.measures import as_table, check_metrics, measure, parse_metrics
@@ -131,14 +131,14 @@ class FolderRun(ResultTables):
     def _title(self) -> str:
         return str(self.document["run"]["scenario"])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> RunDocument:
         """Return `document`, as `elephan.run.result.RunResult.to_json` does.
 
         Returns
         -------
         dict
         """
-        return self.document
+        return cast("RunDocument", self.document)
 
     def _repr_html_(self) -> str:
         return page(self.document)

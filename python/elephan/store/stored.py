@@ -17,8 +17,9 @@ from elephan.store import folders
 from elephan.store.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from elephan.run.measures import AskedMetric
     from elephan.store.labels import Labels
 
 
@@ -119,13 +120,15 @@ class StoredRun(FolderRun):
         """
         return self.read("transfers")
 
-    def write(self, folder: Path | str) -> list[Path]:
+    def write(self, folder: Path | str, metrics: Sequence[AskedMetric] = ()) -> list[Path]:
         """Write the files that `elephan.run.result.RunResult.write` writes.
 
         Parameters
         ----------
         folder : Path or str
             Made if missing. Each file appears whole or not at all.
+        metrics : sequence of AskedMetric
+            What the document has besides.
 
         Returns
         -------
@@ -141,7 +144,8 @@ class StoredRun(FolderRun):
             with atomic(folder / name) as temporary:
                 shutil.copyfile(self.folder / name, temporary)
             written.append(folder / name)
-        about = {"resolved": self.resolved, "provenance": self.provenance}
+        about: dict[str, Any] = {"metrics": self.measured(metrics)} if metrics else {}
+        about |= {"resolved": self.resolved, "provenance": self.provenance}
         return [*written, write_json(folder / folders.DOCUMENT, self.document | about)]
 
     def read(self, name: str) -> Any:

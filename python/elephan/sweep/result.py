@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native, display
 from elephan.results import ResultPart, ResultTables
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from elephan.display import ColumnTable
+    from elephan.results import MetricDocument, SweepDocument, SweepPointDocument
     from elephan.run.measures import AskedMetric
     from elephan.store.labels import Labels
     from elephan.sweep.document import Sweep
@@ -93,7 +94,7 @@ class PointResult(ResultTables):
         """Measure metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
         return self.stored.measure(metrics)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> SweepPointDocument:
         """Return the point as the document of a sweep has it."""
         document = self.document
         run = document["run"]
@@ -103,7 +104,7 @@ class PointResult(ResultTables):
         parts: dict[str, Any] = {
             key: document[key] for key in ("links", "groups", "fairness", "precision") if key in document
         }
-        return {"labels": self.labels, "run": self.run, **about, **parts}
+        return cast("SweepPointDocument", {"labels": self.labels, "run": self.run, **about, **parts})
 
 
 @dataclass(frozen=True, repr=False)
@@ -221,7 +222,7 @@ class SweepResult(ResultTables):
         asked = parse_metrics(metrics)
         return as_table([{**point.labels, **row} for point in self.points for row in point.stored.measured(asked)])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> SweepDocument:
         """Return the document of ``elephan sweep --json``.
 
         Returns
@@ -235,8 +236,8 @@ class SweepResult(ResultTables):
         points = [point.to_json() for point in self.points]
         if self.metrics:
             for point, row in zip(self.points, points, strict=True):
-                row["metrics"] = point.stored.measured(self.metrics)
-        return {**self._head, "points": points, **self._tail}
+                row["metrics"] = cast("list[MetricDocument]", point.stored.measured(self.metrics))
+        return cast("SweepDocument", {**self._head, "points": points, **self._tail})
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write ``sweep.json`` and ``points.parquet``.

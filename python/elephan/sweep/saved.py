@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from elephan.errors import InputError
 from elephan.run.saved import read_document
@@ -19,6 +19,7 @@ from elephan.sweep.result import PointResult, SweepResult
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from elephan.results import SweepDocument
     from elephan.store.stored import StoredRun
 
 DOCUMENT = "sweep.json"
@@ -85,14 +86,14 @@ class SavedSweep(SweepResult):
         """What `elephan lint` said of the points."""
         return [dict(warned) for warned in self.saved["warnings"]]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> SweepDocument:
         """Return the document as it was written.
 
         Returns
         -------
         dict
         """
-        return dict(self.saved)
+        return cast("SweepDocument", dict(self.saved))
 
 
 def read_sweep(folder: Path | str) -> SweepResult:

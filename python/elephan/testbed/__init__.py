@@ -6,12 +6,12 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native
 from elephan.errors import InputError
 from elephan.renamed import renamed_attributes
-from elephan.results import ResultPart, ResultTables
+from elephan.results import ResultPart, ResultTables, TestbedDocument
 from elephan.run.files import write_result
 from elephan.run.result import RunResult
 from elephan.run.saved import SavedRun
@@ -95,7 +95,7 @@ class TestbedResult(ResultTables):
     def _title(self) -> str:
         return self.scenario.title
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> TestbedDocument:
         """Return the document of ``elephan testbed run --json``: that of a run, and what is known of its validity."""
         document = self.result.to_json()
         record = {
@@ -106,7 +106,7 @@ class TestbedResult(ResultTables):
             "acks": list(self.acks),
             "differences": list(self.differences),
         }
-        return document | {"origin": ENGINE, "testbed": record}
+        return cast("TestbedDocument", document | {"origin": ENGINE, "testbed": record})
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write the files of a run; its document says what is known of its validity.
