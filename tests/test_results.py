@@ -319,3 +319,67 @@ def test_a_saved_sweep_can_be_swept_again(tmp_path: Path) -> None:
     back = elephan.load(tmp_path / "out")
     assert isinstance(back, SweepResult)
     assert [point.key for point in back.sweep.points()] == [point.run for point in made.points]
+
+
+MIXED = """
+title = "All kinds"
+duration = "6 s"
+warmup = "2 s"
+replications = 2
+[[links]]
+name = "core"
+rate = "10 Mbit/s"
+delay = "20 ms"
+buffer = "60 packets"
+queue = { discipline = "red" }
+[[links]]
+name = "edge"
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "50 packets"
+count = 3
+[[flows]]
+name = "bulk"
+path = ["edge[*]", "core"]
+rtt = "80 ms"
+count = 3
+start = { from = "0 s", to = "0.5 s" }
+[[flows]]
+name = "noise"
+path = ["core"]
+rtt = "50 ms"
+traffic = { kind = "poisson", rate = "1 Mbit/s" }
+[[flows]]
+name = "web"
+path = ["core"]
+rtt = "50 ms"
+count = 2
+traffic = { kind = "web" }
+[record]
+every = "100 ms"
+packets = [{ link = "edge[1]", from = "3 s", to = "4 s" }]
+trace = ["bulk[1]"]
+"""
+
+
+def test_runs_of_all_kinds_come_back_as_they_were(tmp_path: Path) -> None:
+    run = elephan.run(elephan.Scenario.from_text(MIXED), series=True)
+    run.write(tmp_path)
+    back = elephan.load(tmp_path)
+    assert isinstance(back, SavedRun)
+    assert back.to_json() == run.to_json()
+    assert back.to_xarray().identical(run.to_xarray())
+    for table in TABLES:
+        assert back.to_pandas(table).equals(run.to_pandas(table)), table
+    for own, theirs in zip(run.outcomes, back.outcomes, strict=True):
+        for mine, other in ((own.packets, theirs.packets), (own.traces, theirs.traces)):
+            assert len(mine) == len(other) == 1
+            for name, values in mine[0].items():
+                if not name.startswith("drop_") and name != "gauges":
+                    np.testing.assert_array_equal(other[0][name], values, err_msg=name)
+    dataset = run.to_xarray()
+    # Datagrams have neither a window nor a timeout.
+    assert dataset.flow_srtt_s.sel(flow="noise[0]").isnull().all()
+    assert any(str(name).startswith("link_queue_") for name in dataset)
+    pictures = set(elephan.plots.figures(run))
+    assert set(elephan.plots.figures(back)) == pictures - {"distributions"}
