@@ -98,7 +98,7 @@ def test_every_holder_is_a_dataset_with_units_and_long_names(holders: dict[str, 
     assert used[-3:] == ("replication", "link", "time")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "store"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_holder_draws_itself(holders: dict[str, Any], kind: str) -> None:
     assert holders[kind].plot()._repr_png_().startswith(b"\x89PNG")
     with pytest.raises(InputError, match="unknown picture"):
@@ -217,6 +217,13 @@ def test_a_number_is_no_name_of_a_column(holders: dict[str, Any]) -> None:
         _ = holders["run"].links[0]
 
 
+def test_what_was_a_method_of_a_stored_run_still_is_one(holders: dict[str, Any]) -> None:
+    stored = holders["stored"]
+    with pytest.warns(DeprecationWarning, match=r'StoredRun\.links\(\) is now called StoredRun\.read\("links"\)'):
+        assert stored.links().equals(stored.read("links"))
+    assert stored.links["name"] == ["core"]
+
+
 def test_damage_is_said_in_one_line(holders: dict[str, Any], tmp_path: Path) -> None:
     holders["run"].write(tmp_path)
     (tmp_path / "links.parquet").write_bytes(b"none")
@@ -270,6 +277,7 @@ def test_comparisons_of_a_sweep_are_one_result(tmp_path: Path) -> None:
     back = elephan.load(tmp_path)
     assert isinstance(back, SweepComparison)
     assert isinstance(back, ResultHolder)
+    assert list(elephan.plots.figures(back)) == ["01-10-packets", "02-25-packets"]
     assert back.to_json() == made.to_json()
     dataset = back.to_xarray()
     assert dataset.identical(made.to_xarray())

@@ -257,7 +257,7 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
 
     def __init__(self, columns: Mapping[str, Sequence[Any]], caption: str = "", shown: Sequence[str] = ()) -> None:
         self.caption = caption
-        self._show = tuple(shown)
+        self.shown = tuple(shown)
         self._columns: dict[str, Sequence[Any]] = {}
         for name, values in columns.items():
             if isinstance(values, list) and any(isinstance(value, dict) for value in values):
@@ -326,7 +326,7 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
     def _shown(self) -> dict[str, Sequence[Any]]:
         """The columns with their intervals, for people."""
         shown: dict[str, Sequence[Any]] = {}
-        for name in [name for name in self._show if name in self._columns] or self._columns:
+        for name in [name for name in self.shown if name in self._columns] or self._columns:
             values = self._columns[name]
             if name.endswith(CI95) and name.removesuffix(CI95) in shown:
                 continue
@@ -402,7 +402,9 @@ def figure(of: object, name: str | None) -> Figure:
     """
     drawn = figures(of)
     if not drawn:
-        message = "plot: there is nothing to draw; of a run, keep its series: run(scenario, series=True)"
+        message = (
+            "plot: there is nothing to draw; a run needs its series, run(scenario, series=True), and a sweep numbers"
+        )
         raise InputError(message)
     if name is not None and name not in drawn:
         message = f"plot: {unknown('picture', name, drawn)}"

@@ -118,8 +118,8 @@ class ResultTables:
         ----------
         name : str, optional
             Of a run ``"run"`` (windows, backlog and more over time: needs the series), ``"distributions"``, or
-            ``"packets-LINK"`` of a link at which packets were recorded; of a sweep ``"sweep"``, of a comparison
-            ``"compare"``. The first that there is by default.
+            ``"packets-LINK"`` of a link at which packets were recorded; of a sweep or a store ``"sweep"``, of a
+            comparison ``"compare"``, of those of a sweep the folders of its points. The first that there is by default.
 
         Returns
         -------
