@@ -48,6 +48,10 @@ class ReplicatedRun(Protocol):
     def outcomes(self) -> tuple[ReplicationOutcome, ...]:
         """What each replication left behind."""
 
+    @property
+    def parts(self) -> list[ResultPart]:
+        """The run itself, with its document."""
+
 
 class FolderRun(ResultTables):
     """A run in a folder: a class that is derived says where, and how its document is read."""
@@ -249,20 +253,23 @@ def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
     except ValueError as error:
         message = f"{path}: not JSON: {error}; write the folder again"
         raise InputError(message) from None
-    missing = [key for key in keys if not isinstance(document, dict) or key not in document]
-    if missing or not isinstance(document, dict):
-        what = f'has no "{missing[0]}"' if missing and isinstance(document, dict) else "is no document of elephan"
-        message = f"{path}: {what}; write the folder again with this version"
+    if not isinstance(document, dict):
+        message = f"{path}: not a document of elephan, which is a JSON object"
+        raise InputError(message)
+    if missing := [key for key in keys if key not in document]:
+        message = f'{path}: has no "{missing[0]}"; write the folder again with this version'
         raise InputError(message)
     return document
 
 
-def read_parquet(path: Path) -> Any:
+def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
     """Read a table of columns.
 
     Parameters
     ----------
     path : Path
+    columns : list of str, optional
+        Only these.
 
     Returns
     -------
@@ -278,7 +285,7 @@ def read_parquet(path: Path) -> Any:
 
     try:
         # Not `read_table`, which loads pandas where that is installed.
-        return pq.ParquetFile(path).read()
+        return pq.ParquetFile(path).read(columns)
     except (OSError, pa.ArrowException) as error:
         message = f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}; write the folder again"
         raise InputError(message) from None
