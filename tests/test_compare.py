@@ -2,12 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import elephan as package
 from conftest import Command
+from elephan.compare import ScenarioComparison, SweepComparison, compare
 from elephan.compare.several import compare_points
 from elephan.errors import InputError
+from elephan.scenario import EXAMPLE, Scenario
 from elephan.sweep.document import Sweep
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
@@ -62,3 +66,34 @@ def test_a_point_that_no_testbed_can_have_is_named_before_any_is_run() -> None:
     sweep = Sweep.from_file(SCENARIOS / "sweeps" / "testbed-gared.toml").changed({"links[0].rate": "10 Gbit/s"})
     with pytest.raises(InputError, match=r"^links\[0\].queue.discipline ared: .*links\[0\].rate: on a testbed"):
         next(compare_points(sweep))
+
+
+def test_the_function_is_what_the_command_does(elephan: Command, tmp_path: Path) -> None:
+    scenario = tmp_path / "s.toml"
+    scenario.write_text(EXAMPLE)
+    shown = json.loads(elephan("compare", scenario, "--no-testbed", "--replications", "1", "--json").out)
+    found = compare(scenario, replications=1, real=False)
+    assert isinstance(found, ScenarioComparison)
+    assert found.to_json()["rows"] == shown["rows"]
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text('base = "s.toml"\n[over]\n"flows[0].count" = [1, 2]\n')
+    shown = json.loads(elephan("compare", sweep, "--no-testbed", "--replications", "1", "--json").out)
+    several = compare(sweep, replications=1, real=False)
+    assert isinstance(several, SweepComparison)
+    assert several.to_json() == shown
+
+
+def test_sizes_of_variants_have_a_name_of_their_own() -> None:
+    small = Scenario.from_text(EXAMPLE)
+    asked: dict[str, Any] = {"target": "utilization=0.5", "model_only": True, "replications": 2}
+    named = package.size_variants(small, ["reno", "cubic"], **asked)
+    before: Any = package.compare
+    for words, more in (((["reno", "cubic"],), asked), ((), asked | {"laws": ["reno", "cubic"]})):
+        with pytest.warns(
+            DeprecationWarning, match=r"of laws and queues is now called elephan\.size_variants"
+        ) as caught:
+            old = before(small, *words, **more)
+        assert caught[0].filename == __file__
+        assert [variant.label for variant in old.variants] == [variant.label for variant in named.variants]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lwas'"):
+        before(small, lwas=["reno"])

@@ -49,7 +49,10 @@ def test_the_catalogue_is_listed_without_computing_anything() -> None:
 
 def test_a_function_keeps_its_name_when_the_module_of_that_name_is_loaded() -> None:
     program = "import elephan\nimport elephan.run.parallel, elephan.size.search, elephan.sweep.tasks\n"
-    loaded_by(program + "assert all(callable(f) for f in (elephan.run, elephan.size, elephan.sweep, elephan.compare))")
+    loaded_by(
+        program
+        + "assert all(callable(f) for f in (elephan.run, elephan.size, elephan.sweep, elephan.compare, elephan.load))"
+    )
 
 
 def test_everything_that_is_promised_is_there() -> None:
@@ -183,7 +186,7 @@ def test_every_display_is_escaped_and_balanced(result: Any) -> None:
     answer = elephan.size(named, "utilization=0.8", replications=2)
     shown = [named, elephan.run(named), answer, result.samples(), result.links, answer.table()]
     shown += [elephan.laws, elephan.queues.red, elephan.recoveries.sack, elephan.models.hstcp, elephan.models.hstcp()]
-    shown.append(elephan.compare(named, ["reno", "cubic"], target="utilization=0.5", model_only=True))
+    shown.append(elephan.size_variants(named, ["reno", "cubic"], target="utilization=0.5", model_only=True))
     for each in shown:
         page = each._repr_html_()
         seen = _Cells(page)

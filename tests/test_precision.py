@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,7 @@ def test_chosen_metrics_replace_the_default(scenario: package.Scenario) -> None:
         ("delay[core]", 0.05),
     ]
     result = package.run(scenario, replications=2)
-    document = result.to_json()
+    held: Any = result.to_json()
     for wanted in (*found, *parse_precision(["loss=1%", "backlog=1%"], scenario)):
         of = {
             "goodput": ("groups", "goodput_bps"),
@@ -87,7 +88,7 @@ def test_chosen_metrics_replace_the_default(scenario: package.Scenario) -> None:
         }
         where, name = of.get(wanted.metric, ("links", {"backlog": "backlog_packets"}.get(wanted.metric, wanted.metric)))
         mean = sum(wanted.measure(outcome) for outcome in result.outcomes) / 2
-        assert mean == pytest.approx(document[where][0][name]["mean"])
+        assert mean == pytest.approx(held[where][0][name]["mean"])
 
 
 LATE = EXAMPLE.replace('"4 s"', '"100 s"').replace('warmup   = "1 s"', 'warmup = "auto"').replace("0.1 s", "1 s")

@@ -7,9 +7,11 @@ import pytest
 from matplotlib.figure import Figure
 
 import elephan
-from elephan.plots.run import draw_run
+from elephan.plots.run import draw_run, run_figures
 from elephan.plots.style import MOST_LINKS, busiest, house_style, save
+from elephan.run.pictures import over_time
 from elephan.run.result import RunResult
+from elephan.run.sampled import sampled, sampled_run
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +77,30 @@ def both(*stems: str) -> set[str]:
 )
 def test_there_is_a_picture_of_everything_recorded(record: str, stems: tuple[str, ...], tmp_path: Path) -> None:
     assert names(draw_run(run(record), tmp_path)) == both(*stems)
+
+
+def test_a_figure_and_a_page_are_drawn_of_one_description() -> None:
+    result = run("")
+    described = over_time(dict(result.parts[0].document), result.scenario, sampled(result))
+    drawn = run_figures(result)["run"]
+    assert [figure.name for figure in described] == ["cwnd", "backlog", "srtt", "utilization"]
+    assert [axes.get_ylabel() for axes in drawn.axes] == [figure.y.title for figure in described]
+    for axes, figure in zip(drawn.axes, described, strict=True):
+        lines = [line for line in axes.get_lines() if np.size(line.get_xdata()) > 2]
+        assert len(lines) == len(figure.series)
+        for line, series in zip(lines, figure.series, strict=True):
+            assert np.nanmax(np.asarray(line.get_ydata(), dtype=float)) == np.nanmax(series.y)
+
+
+def test_samples_in_memory_are_those_of_the_files(tmp_path: Path) -> None:
+    result = run("")
+    result.write(tmp_path)
+    own, read = sampled(result), sampled_run(tmp_path / "samples.parquet", result.scenario.facts["warmup_s"])
+    for name in ("time_s", "flows", "cwnd_segments", "srtt_s", "links", "backlog_packets", "begun_bytes"):
+        np.testing.assert_array_equal(getattr(own, name), getattr(read, name), err_msg=name)
+    assert own.backlogs.keys() == read.backlogs.keys()
+    for name, values in own.backlogs.items():
+        np.testing.assert_array_equal(np.sort(values), np.sort(read.backlogs[name]))
 
 
 def test_of_many_links_the_busiest_are_shown_in_their_order() -> None:

@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -50,13 +50,13 @@ def pattern(key: str) -> re.Pattern[str]:
 
 
 @cache
-def documents(verb: str) -> list[dict[str, Any]]:
+def documents(verb: str) -> Sequence[Mapping[str, Any]]:
     """Documents that together have every key."""
     scenario = elephan.Scenario.from_text(elephan.EXAMPLE)
     if verb == "elephan run":
         web = elephan.Scenario.from_text(elephan.EXAMPLE + WEB)
         # A TCP flow beside datagrams, so that some quantities are null.
-        return [elephan.run(scenario, 2, precision="50%").to_json(), elephan.run(web, 2).to_json()]
+        return [elephan.run(scenario, 2, precision="50%", metrics="jain").to_json(), elephan.run(web, 2).to_json()]
     if verb == "elephan size":
         # Flows with unequal shares, so that there is something to warn of.
         unequal = scenario.replace({"flows[0].rtt": {"from": "20 ms", "to": "300 ms"}})
@@ -68,7 +68,7 @@ def documents(verb: str) -> list[dict[str, Any]]:
     if verb == "elephan sweep":
         with tempfile.TemporaryDirectory() as folder:
             over = {"links[0].buffer": ["9 packets", "no buffer"], "flows[0].count": [1, 2]}
-            swept = elephan.sweep(scenario, over=over, store=folder, precision="50%")
+            swept = elephan.sweep(scenario, over=over, store=folder, precision="50%", metrics="jain")
             return [swept.to_json() | {"points": [_without_run(point.to_json()) for point in swept.points]}]
     if verb == "elephan testbed run":
         return [faked(elephan.run(scenario, 2), "replication 1: late").to_json()]
@@ -85,9 +85,11 @@ def documents(verb: str) -> list[dict[str, Any]]:
     return [made.to_json(), unmet.to_json()]
 
 
-def _without_run(point: dict[str, Any]) -> dict[str, Any]:
+def _without_run(point: Mapping[str, Any]) -> dict[str, Any]:
     """What a point has of its own; the rest is a run's."""
-    return {key: value for key, value in point.items() if key not in ("links", "groups", "fairness", "precision")}
+    return {
+        key: value for key, value in point.items() if key not in ("links", "groups", "fairness", "precision", "metrics")
+    }
 
 
 VERBS = (

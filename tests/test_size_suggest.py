@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,7 +177,9 @@ def test_the_document_has_each_group_beside_the_link_and_agrees_with_run(answer:
     suggested = document["suggested_packets"]
     assert suggested >= 100
     [row] = [row for row in document["table"] if "suggested" in row["is"]]
-    ran = package.run(package.Scenario.from_text(MIX).replace({"links[0].buffer": f"{suggested} packets"})).to_json()
+    ran: Any = package.run(
+        package.Scenario.from_text(MIX).replace({"links[0].buffer": f"{suggested} packets"})
+    ).to_json()
     for ours, theirs in zip(row["groups"], ran["groups"], strict=True):
         assert ours["name"] == theirs["name"]
         assert ours["goodput_per_flow_bps"] == pytest.approx(theirs["goodput_per_flow_bps"], rel=1e-12)

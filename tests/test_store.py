@@ -50,10 +50,10 @@ def test_a_run_comes_back_as_it_was_put(store: Store, results: list[RunResult]) 
     assert list(found.document["run"]) == list(results[0].to_json()["run"])
     assert found.scenario == results[0].scenario
     assert found.labels == [{"buffer": "25 packets"}]
-    assert found.links().column("utilization").to_pylist() == [
+    assert found.read("links").column("utilization").to_pylist() == [
         float(o.links["utilization"][0]) for o in results[0].outcomes
     ]
-    assert found.flows().num_rows == 4
+    assert found.read("flows").num_rows == 4
 
 
 def test_what_is_volatile_stands_under_provenance_alone(tmp_path: Path, results: list[RunResult]) -> None:
@@ -112,7 +112,7 @@ def test_series_are_added_to_a_run_that_has_none(store: Store) -> None:
         plain.samples()
     full = store.run(SHORT, series=True)
     assert full.id == plain.id
-    assert full.samples().num_rows > 0
+    assert full.samples().rows > 0
     assert full.labels == [{"a": 1}]
     assert store.verify() == []
 
@@ -322,7 +322,7 @@ def test_series_from_a_shard_or_another_store_are_added_to_a_run_that_has_none(t
         other.run(SHORT, series=True, labels={"b": 2})
         assert whole.merge(other).added == 1
         assert whole.merge(other).known == 1
-        assert whole.get(plain.id).samples().num_rows > 0
+        assert whole.get(plain.id).samples().rows > 0
     with Store(tmp_path / "sharded") as whole:
         whole.run(SHORT, labels={"a": 1})
     with Store(tmp_path / "sharded" / "shards" / "1-of-2") as shard:

@@ -341,7 +341,7 @@ def test_columns_are_those_of_the_store_also_of_a_group_called_like_a_link(tmp_p
     by_run = {row["run"]: row for row in kept.to_pylist()}
     assert [by_run[row["run"]] for row in own.to_pylist()] == own.select(kept.column_names).to_pylist()
     assert all(by_run[row["run"]][name] == value for row in asked.to_pylist() for name, value in row.items())
-    assert [point.links[0]["loss_ratio"]["mean"] for point in done.points] == own["core.loss_ratio"].to_pylist()
+    assert [point.links["loss_ratio"][0] for point in done.points] == own["core.loss_ratio"].to_pylist()
 
 
 def test_labels_of_several_kinds_are_the_same_texts_in_both_tables(tmp_path: Path) -> None:

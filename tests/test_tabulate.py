@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def test_places_inside_a_table_are_named_and_can_be_changed() -> None:
 def test_a_table_of_reno_gives_the_bytes_of_reno() -> None:
     """All that is measured, to the last bit: its gains are the same numbers."""
     laws: list[object] = ["reno", law_table(1, lambda _: 0.5)]
-    documents = [run(_with(law), replications=2).to_json() for law in laws]
+    documents: list[dict[str, Any]] = [{**run(_with(law), replications=2).to_json()} for law in laws]
     for document in documents:
         del document["run"], document["warnings"]
         for group in document["groups"]:

@@ -48,7 +48,8 @@ def result() -> RunResult:
 
 
 def test_datagrams_have_a_goodput_but_no_window(result: RunResult) -> None:
-    tcp, background = result.to_json()["groups"]
+    groups: Any = result.to_json()["groups"]
+    tcp, background = groups
     assert set(tcp) == set(background)
     assert (background["law"], background["recovery"]) == (None, None)
     absent = ("cwnd_segments", "srtt_s", "timeouts", "loss_events")

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from elephan.compare import ScenarioComparison, _known, _measured
+from elephan.compare.comparison import ScenarioComparison, _known, _measured
 from elephan.run.result import RunResult
+from elephan.run.saved import SavedRun
 from elephan.testbed import ENGINE, TestbedResult
 
 DIFFERENT = 'flows[bulk].recovery: Linux recovers as "rack" does, not as "sack"'
@@ -17,15 +18,16 @@ def punctual(**changes: object) -> dict[str, Any]:
     return late | drops | changes
 
 
-def beside(alone: ScenarioComparison, result: RunResult, *objections: str) -> ScenarioComparison:
+def beside(alone: ScenarioComparison, result: RunResult | SavedRun, *objections: str) -> ScenarioComparison:
     """A comparison with a simulation in the testbed's place."""
     found = _measured(result)
     rows = tuple(replace(row, testbed=_known(found, row.name), against="testbed") for row in alone.rows)
     return replace(alone, rows=rows, tested=faked(result, *objections))
 
 
-def faked(result: RunResult, *objections: str) -> TestbedResult:
+def faked(result: RunResult | SavedRun, *objections: str) -> TestbedResult:
     """A simulation in a testbed's place; not valid if there are objections."""
+    assert isinstance(result, RunResult)
     records = tuple(punctual() for _ in result.outcomes)
     counted = {"connections": 1, "losses": 3, "timeouts": 0, "tests": 40, "rising": 20, "strays": 0}
     laws = tuple({"ghstcp": counted} for _ in result.outcomes)

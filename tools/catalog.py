@@ -21,6 +21,7 @@ from elephan.catalog import needed
 from elephan.plots import queues
 from elephan.plots.model import draw_model
 from elephan.plots.rounds import START_STORY, STORY, draw_rounds, rounds
+from elephan.run.measures import MEASURES, SERIES, TRACE
 from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95
 from elephan.units import format_number
@@ -108,6 +109,10 @@ def page(kind: str, cards: Sequence[Card]) -> str:
 def metric(card: Card) -> list[str]:
     """Define one metric."""
     found = f" In results: `{card['found']}`." if card["found"] else ""
+    if card["name"] in MEASURES:
+        how = MEASURES[card["name"]]
+        by = {SERIES: ", from the sampled series", TRACE: ", from flows recorded ACK by ACK (`record.trace`)"}
+        found = f" `--metric {card['name']}` gives it for each {how.of}{by.get(how.needs, '')}."
     options = [f"Option `{p['name']}`, by default {p['default']}: {p['meaning']}." for p in card["parameters"]]
     unit = f"Unit: {card['unit']}." if card["unit"] else "A ratio, without unit."
     return [

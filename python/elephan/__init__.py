@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.registries import laws, queues, recoveries, slow_starts, traffic
+    from elephan.compare import compare
     from elephan.estimate import estimate
+    from elephan.loading import load
     from elephan.papers import reproduce
     from elephan.report import report
     from elephan.run import run
-    from elephan.size import compare, size, size_limit
+    from elephan.size import compare as size_variants
+    from elephan.size import size, size_limit
     from elephan.store import Store
     from elephan.sweep import sweep
     from elephan.tabulate import law_table
@@ -42,8 +45,9 @@ _MODULES = ("metrics", "plots", "stats", "store", "theory")
 _REGISTRIES = ("laws", "queues", "recoveries", "slow_starts", "traffic")
 _FOUND = {
     "Store": "elephan.store",
-    "compare": "elephan.size",
+    "compare": "elephan.compare",
     "estimate": "elephan.estimate",
+    "load": "elephan.loading",
     "law_table": "elephan.tabulate",
     "models": "elephan.theory.models.registry",
     "report": "elephan.report",
@@ -51,10 +55,14 @@ _FOUND = {
     "run": "elephan.run",
     "size": "elephan.size",
     "size_limit": "elephan.size",
+    "size_variants": "elephan.size",
     "sweep": "elephan.sweep",
     **dict.fromkeys(_REGISTRIES, "elephan.catalog.registries"),
 }
 """Where what is loaded only when it is asked for stands: NumPy, SciPy, Matplotlib or Arrow come with it."""
+
+_CALLED = {"size_variants": "compare"}
+"""What they are called there, if it is not the same."""
 
 __all__ = [
     "EXAMPLE",
@@ -71,6 +79,7 @@ __all__ = [
     "estimate",
     "law_table",
     "laws",
+    "load",
     "metrics",
     "models",
     "plots",
@@ -81,6 +90,7 @@ __all__ = [
     "run",
     "size",
     "size_limit",
+    "size_variants",
     "slow_starts",
     "stats",
     "store",
@@ -96,7 +106,7 @@ if not TYPE_CHECKING:  # or any name would pass a type checker
         if name in _MODULES:
             found: Any = import_module(f"elephan.{name}")
         elif name in _FOUND:
-            found = getattr(import_module(_FOUND[name]), name)
+            found = getattr(import_module(_FOUND[name]), _CALLED.get(name, name))
         else:
             message = f"module 'elephan' has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=sys.modules[__name__])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, unknown
@@ -204,6 +205,30 @@ def joined(*parts: str) -> str:
     return f"<div>{''.join(part for part in parts if part)}</div>"
 
 
+def need(library: str) -> Any:
+    """Import an optional library, or say in one line how to get it.
+
+    Parameters
+    ----------
+    library : str
+        ``"pandas"``, ``"polars"`` or ``"xarray"``.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    try:
+        return import_module(library)
+    except ImportError:
+        message = f"{library}: is not installed; pip install 'elephan[frames]', or use to_arrow()"
+        raise InputError(message) from None
+
+
 CI95 = "_ci95"
 """Ends the name of a column that holds half of the 95 % interval of another."""
 
@@ -215,6 +240,9 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
     ----------
     columns : mapping of str to sequence, shape (rows,)
         Values that are ``{"mean", "ci95"}`` become two columns.
+    caption : str
+    shown : sequence of str
+        Columns that are shown, if not all.
 
     Examples
     --------
@@ -227,8 +255,9 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
     core  0.900 ± 0.010
     """
 
-    def __init__(self, columns: Mapping[str, Sequence[Any]], caption: str = "") -> None:
+    def __init__(self, columns: Mapping[str, Sequence[Any]], caption: str = "", shown: Sequence[str] = ()) -> None:
         self.caption = caption
+        self.shown = tuple(shown)
         self._columns: dict[str, Sequence[Any]] = {}
         for name, values in columns.items():
             if isinstance(values, list) and any(isinstance(value, dict) for value in values):
@@ -237,7 +266,11 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
             else:
                 self._columns[name] = values
 
-    def __getitem__(self, name: str) -> Sequence[Any]:
+    def __getitem__(self, name: object) -> Sequence[Any]:
+        if not isinstance(name, str):
+            hint = f"columns have names; write for example table[{next(iter(self))!r}]"
+            message = f"{self.caption or 'table'}: [{name!r}]: {hint}"
+            raise InputError(message)
         if name not in self._columns:
             raise InputError(unknown("column", name, self._columns))
         return self._columns[name]
@@ -260,10 +293,15 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
         return max((len(values) for values in self._columns.values()), default=0)
 
     def to_arrow(self) -> Any:
-        """Return a `pyarrow.Table`."""
+        """Return a `pyarrow.Table`; what is not known is null."""
         import pyarrow as pa  # noqa: PLC0415 (slow to import; only who asks for it pays)
 
-        return pa.table(self._columns)
+        return pa.table(
+            {
+                name: pa.array(values, from_pandas=True) if hasattr(values, "dtype") else values
+                for name, values in self._columns.items()
+            }
+        )
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame`.
@@ -273,17 +311,23 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
         InputError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd  # noqa: PLC0415 (optional)
-        except ImportError:
-            message = "to_pandas: pandas is not installed; pip install 'elephan[frames]', or use to_arrow()"
-            raise InputError(message) from None
-        return pd.DataFrame(self.to_arrow().to_pandas())
+        return need("pandas").DataFrame(self.to_arrow().to_pandas())
+
+    def to_polars(self) -> Any:
+        """Return a `polars.DataFrame`.
+
+        Raises
+        ------
+        InputError
+            If polars is not installed.
+        """
+        return need("polars").from_arrow(self.to_arrow())
 
     def _shown(self) -> dict[str, Sequence[Any]]:
         """The columns with their intervals, for people."""
         shown: dict[str, Sequence[Any]] = {}
-        for name, values in self._columns.items():
+        for name in [name for name in self.shown if name in self._columns] or self._columns:
+            values = self._columns[name]
             if name.endswith(CI95) and name.removesuffix(CI95) in shown:
                 continue
             halves = self._columns.get(name + CI95)
@@ -358,7 +402,9 @@ def figure(of: object, name: str | None) -> Figure:
     """
     drawn = figures(of)
     if not drawn:
-        message = "plot: there is nothing to draw; of a run, keep its series: run(scenario, series=True)"
+        message = (
+            "plot: there is nothing to draw; a run needs its series, run(scenario, series=True), and a sweep numbers"
+        )
         raise InputError(message)
     if name is not None and name not in drawn:
         message = f"plot: {unknown('picture', name, drawn)}"

@@ -46,6 +46,14 @@ AttemptsOption = Annotated[
 ReplicationsOption = Annotated[
     int | None, typer.Option("--replications", min=1, help="Independent runs, instead of the file's.")
 ]
+MetricOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME[(OPTION=NUMBER)]",
+        help="Measure a metric of `elephan list metrics` too: convergence_time, recovery_time(…), jain; repeatable.",
+    ),
+]
 WorkersOption = Annotated[
     int | None, typer.Option("--workers", min=1, help="Threads; results do not depend on it.", show_default="all cores")
 ]
@@ -158,6 +166,34 @@ def report_defect(error: BaseException) -> None:
         f"internal error: {type(error).__name__}: {error}{where}; a defect of elephan, not of "
         "your input: please report it, with the command line and the scenario (ELEPHAN_TRACEBACK=1 shows more)"
     )
+
+
+def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> list[list[str]]:
+    """Write what ``--metric`` measured as rows of a table.
+
+    Parameters
+    ----------
+    measured : sequence of mapping
+        As `elephan.run.measures.measure` returns them.
+    replications : int
+
+    Returns
+    -------
+    list of list of str
+        Quantity, what it is of, value, and unit; behind a value in how many replications there is one, if not in all.
+    """
+    rows = []
+    for row in measured:
+        known = row["replications"]
+        # What is a fact of the network is the same in all replications.
+        note = "" if known in (replications, 1) else f" ({known} of {replications})"
+        unit = "" if row["unit"] == "1" else row["unit"]
+        rows.append([row["quantity"], row["name"] or row["of"], f"{shown(row['value'])}{note}", unit])
+    return rows
+
+
+METRIC_HEADS = ("metric", "of", "value", "unit")
+"""Of the columns of `metric_rows`."""
 
 
 def check_out(out: Path | None, option: str = "--out") -> None:

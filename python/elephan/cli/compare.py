@@ -74,9 +74,9 @@ def compare(
 
 def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int) -> bool:
     """Compare one scenario; whether the testbed was valid, if there was one."""
-    from elephan.compare import compare as ask  # noqa: PLC0415 (NumPy; --help does without)
+    from elephan.compare import compare_scenario  # noqa: PLC0415 (NumPy; --help does without)
 
-    compared = ask(scenario, None, None, progress, real=real, attempts=attempts)
+    compared = compare_scenario(scenario, None, None, progress, real=real, attempts=attempts)
     written = [] if out is None else _write(compared, out)
     if json:
         print_json(compared.to_json())

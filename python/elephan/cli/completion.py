@@ -43,6 +43,7 @@ SOURCES: dict[str, str] = {
     "--zip": "places",
     "--target": "assigned targets",
     "--precision": "assigned precision",
+    "--metric": "names metrics",
     "--laws": "several laws",
     "--queues": "several queues",
     "--find": "names quantities",
@@ -163,6 +164,8 @@ def table(group: TyperGroup) -> dict[str, Any]:
         laws (``aliases`` of these), ``keys`` of scenario files, ``values`` (which names a key takes).
     """
     from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
+    from elephan.metrics import METRICS  # noqa: PLC0415 (as above)
+    from elephan.run.measures import numbers  # noqa: PLC0415 (as above)
     from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)
     from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415 (as above)
     from elephan.size.quantities import QUANTITIES  # noqa: PLC0415 (as above)
@@ -178,6 +181,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
         "columns": dict.fromkeys(NAMES, ""),
         "quantities": dict.fromkeys(QUANTITIES, ""),
         "precision": dict.fromkeys((*OF_LINKS, *OF_GROUPS), ""),
+        "metrics": {name: METRICS[name].title for name in numbers()},
         "kinds": dict.fromkeys(KINDS.split(", "), ""),
         "formats": dict.fromkeys(FORMATS, ""),
         "engines": dict.fromkeys(ENGINES, ""),

@@ -10,10 +10,12 @@ import typer
 import elephan
 from elephan.catalog import catalog
 from elephan.cli.common import (
+    METRIC_HEADS,
     ForceOption,
     Interrupted,
     JsonOption,
     KeepOption,
+    MetricOption,
     OutOption,
     QuietOption,
     ReplicationsOption,
@@ -24,6 +26,8 @@ from elephan.cli.common import (
     WorkersOption,
     as_text,
     check_out,
+    fitted_table,
+    metric_rows,
     new_table,
     print_json,
     print_lines,
@@ -40,11 +44,12 @@ from elephan.extras import require
 from elephan.scenario import AUTO, parse_assignments
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rich.table import Table
 
+    from elephan.run.measures import AskedMetric
     from elephan.run.result import RunResult
     from elephan.scenario import Scenario
     from elephan.store import StoredRun
@@ -52,7 +57,7 @@ if TYPE_CHECKING:
 ENGINES = ("window", "reference")
 
 EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links[0].buffer="0.1 bdp" --out run/ --plot
-elephan run scenarios/hstcp-1g.toml --precision goodput=2% --json"""
+elephan run scenarios/hstcp-1g.toml --precision goodput=2% --metric loss_synchronization --json"""
 
 
 def run(
@@ -73,6 +78,7 @@ def run(
         int | None,
         typer.Option("--max-replications", min=2, help="After so many --precision gives up; 100 unless said."),
     ] = None,
+    metric: MetricOption = None,
     workers: WorkersOption = None,
     out: OutOption = None,
     plot: Annotated[
@@ -88,6 +94,7 @@ def run(
 ) -> None:
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     from elephan.lint import lint  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.run.measures import needs_series  # noqa: PLC0415 (as above)
 
     check_out(out)
     if plot and out is None:
@@ -100,6 +107,8 @@ def run(
     read = elephan.Scenario.from_file(scenario)
     if changes := parse_assignments(set_, replications=replications, seed=seed):
         read = read.replace(changes)
+    metrics = _metrics(metric or [], read)
+    series = out is not None or needs_series(metrics)
     if strict:
         warn(lint(read), strict=True)
     with ExitStack() as stack:
@@ -112,21 +121,22 @@ def run(
         asked: dict[str, Any] = {"engine": engine, "precision": precision, "max_replications": most}
         key = kept.key(read, **asked) if kept is not None else ""
         # Pictures are drawn of what a run leaves in memory.
-        found = kept.find(key, series=out is not None) if kept is not None and not plot else None
+        found = kept.find(key, series=series) if kept is not None and not plot else None
         with writing(out):
             if found is not None:
                 if not quiet:
                     say(f"run {found.id[:12]} is in the store {store}: shown from there")
-                written = found.write(out) if out is not None else []
+                written = found.write(out, metrics) if out is not None else []
                 made: RunResult | StoredRun = found
             else:
                 # Of a long one it is shown how far each replication is.
-                asked["watched"] = announce(read, workers=workers, series=out is not None, force=force, quiet=quiet)
-                made = _simulate(read, workers, out, quiet, asked)
+                asked["watched"] = announce(read, workers=workers, series=series, force=force, quiet=quiet)
+                made = _simulate(read, workers, quiet, asked | {"series": series, "metrics": metric or []})
                 if kept is not None:
                     kept.put(made, key=key)
                 written = _written(made, out, plot)
-        document = made.to_json()
+        document: dict[str, Any] = {**made.to_json()}
+        document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         facts, warnings = made.scenario.groups, made.warnings
     if json:
         print_json(document)
@@ -143,7 +153,16 @@ def run(
         raise typer.Exit(1)
 
 
-def _simulate(read: Scenario, workers: int | None, out: Path | None, quiet: bool, asked: dict[str, Any]) -> RunResult:
+def _metrics(asked: list[str], read: Scenario) -> tuple[AskedMetric, ...]:
+    """Read what ``--metric`` asks for; refuse what has no value in this scenario."""
+    from elephan.run.measures import check_metrics, parse_metrics  # noqa: PLC0415 (--help does without NumPy)
+
+    metrics = parse_metrics(asked)
+    check_metrics(metrics, read)
+    return metrics
+
+
+def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str, Any]) -> RunResult:
     """Run, with a line that says how far it is."""
     done = 0
     with ProgressLine("replications", quiet=quiet) as line:
@@ -155,7 +174,7 @@ def _simulate(read: Scenario, workers: int | None, out: Path | None, quiet: bool
 
         line.update(0, read.replications + (read.warmup_rule == AUTO))
         try:
-            return elephan.run(read, workers=workers, progress=progress, series=out is not None, **asked)
+            return elephan.run(read, workers=workers, progress=progress, **asked)
         except KeyboardInterrupt:
             message = f"interrupted after {done} replications; nothing is half-written"
             raise Interrupted(message) from None
@@ -173,7 +192,7 @@ def _written(result: RunResult, out: Path | None, plot: bool) -> list[Path]:
     return written
 
 
-def print_document(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> None:
+def print_document(document: Mapping[str, Any], facts: Sequence[dict[str, Any]]) -> None:
     """Put the document of a run on stdout as tables.
 
     Parameters
@@ -182,6 +201,9 @@ def print_document(document: dict[str, Any], facts: Sequence[dict[str, Any]]) ->
         Of its groups.
     """
     print_tables(*_tables(document, facts))
+    if document.get("metrics"):
+        rows = metric_rows(document["metrics"], document["run"]["replications"])
+        print_tables(fitted_table(METRIC_HEADS, rows, [True, True, False, True]))
     print_lines(*_queues(document))
 
 
@@ -199,7 +221,7 @@ def _most(replications: int | None, precision: list[str] | None, most: int | Non
     return most
 
 
-def _tables(document: dict[str, Any], facts: Sequence[dict[str, Any]]) -> list[Table | str]:
+def _tables(document: Mapping[str, Any], facts: Sequence[dict[str, Any]]) -> list[Table | str]:
     run_, fairness = document["run"], document["fairness"]
     links = new_table("link", "queue", "buffer", "utilization", "loss [%]", "delay [ms]", "backlog")
     links.columns[1].justify = "left"
@@ -256,7 +278,7 @@ def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
     return [transfers, *refused]
 
 
-def _queues(document: dict[str, Any]) -> list[str]:
+def _queues(document: Mapping[str, Any]) -> list[str]:
     """Say for each link what its queue has otherwise than by default, and the same for Linux."""
     defaults = {card["name"]: {p["name"]: p["default"] for p in card["parameters"]} for card in catalog("queues")}
     lines = []

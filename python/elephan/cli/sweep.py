@@ -10,9 +10,11 @@ import typer
 
 from elephan.cli.columns import Column, fitting, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
+    METRIC_HEADS,
     ForceOption,
     Interrupted,
     JsonOption,
+    MetricOption,
     OutOption,
     QuietOption,
     ReplicationsOption,
@@ -23,6 +25,7 @@ from elephan.cli.common import (
     check_out,
     fitted_table,
     labelled,
+    metric_rows,
     print_json,
     print_lines,
     print_tables,
@@ -39,6 +42,8 @@ from elephan.units import format_number, scaled
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
+
+    from rich.table import Table
 
     from elephan.sweep import PointResult, Sweep, SweepPoint, SweepResult
     from elephan.sweep.columns import SweepColumn
@@ -91,6 +96,7 @@ def sweep(
     ] = None,
     replications: ReplicationsOption = None,
     seed: SeedOption = None,
+    metric: MetricOption = None,
     series: Annotated[bool, typer.Option("--series", help="Keep the sampled cwnd, srtt and backlog too.")] = False,
     columns: Annotated[
         str | None,
@@ -118,6 +124,7 @@ def sweep(
     If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.run.measures import needs_series, parse_metrics  # noqa: PLC0415 (as above)
     from elephan.sweep import Sweep, parse_shard, preview  # noqa: PLC0415 (as above)
     from elephan.sweep.columns import parse_columns  # noqa: PLC0415 (as above)
 
@@ -129,6 +136,7 @@ def sweep(
         message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'
         raise InputError(message)
     asked_columns = None if columns is None else parse_columns(columns, asked.base.network)
+    series = series or needs_series(parse_metrics(metric or []))
     part = parse_shard(shard) if shard else None
     if dry_run:
         asked = asked.asking(precision, max_replications, replications, seed)
@@ -149,6 +157,7 @@ def sweep(
                     replications=replications,
                     seed=seed,
                     series=series,
+                    metrics=metric or [],
                     progress=watch,
                     force=force,
                 )
@@ -162,12 +171,13 @@ def sweep(
             message = f"{error}; {watch.kept()}"
             raise InputError(message) from None
     if json:
-        document = swept.to_json()
+        document: dict[str, Any] = {**swept.to_json()}
         if asked_columns is not None or differences:
             document["columns"] = _column_rows(swept, asked_columns, differences=differences)
         print_json(document)
     else:
         print_lines(*_tables(swept, asked_columns, differences=differences))
+        print_tables(*_metrics(swept))
         for path in written:
             say(f"wrote {path}")
     if not quiet:
@@ -302,6 +312,22 @@ def _scale(column: SweepColumn, rows: list[dict[str, Any]]) -> tuple[float, str]
 def _value(quantity: Mapping[str, float | None], divide: float, *, is_more: bool) -> str:
     text = shown(quantity, 1 / divide, 3 if divide != 1 else 4)
     return f"+{text}" if is_more and (quantity["mean"] or 0.0) > 0 else text
+
+
+def _metrics(swept: SweepResult) -> list[Table | str]:
+    """What ``--metric`` asked for, a row for each point and quantity."""
+    if not swept.metrics:
+        return []
+    from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
+
+    names, rows = swept.label_names, []
+    for point in swept.points[:FEW]:
+        found = metric_rows(point.stored.measured(swept.metrics), point.document["run"]["replications"])
+        rows += [[*_cells(point, names), *row] for row in found]
+    if not rows:
+        return ["metrics: none has a value at any point; elephan run --metric says why of one"]
+    words = [True] * len(names) + [True, True, False, True]
+    return [fitted_table([*short(names).values(), *METRIC_HEADS], rows, words)]
 
 
 def _replications(swept: SweepResult) -> str:

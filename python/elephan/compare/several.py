@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.compare import ScenarioComparison, compare
+from elephan.compare.comparison import ScenarioComparison, compare_scenario
 from elephan.errors import InputError
+from elephan.results import ResultPart, ResultTables
+from elephan.run.files import write_json
 from elephan.testbed import ATTEMPTS, plan
 
 if TYPE_CHECKING:
@@ -57,6 +60,64 @@ class PointComparison:
         }
 
 
+@dataclass(frozen=True)
+class SweepComparison(ResultTables):
+    """Comparisons of all points of a sweep.
+
+    Parameters
+    ----------
+    points : tuple of PointComparison
+    """
+
+    points: tuple[PointComparison, ...]
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """What each ``source`` says of each point."""
+        return [
+            replace(part, labels={**point.labels, **part.labels})
+            for point in self.points
+            for part in point.comparison.parts
+        ]
+
+    @property
+    def _title(self) -> str:
+        return self.points[0].comparison.scenario.title if self.points else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan compare --json`` of a sweep file.
+
+        Returns
+        -------
+        dict
+            ``points``, as `PointComparison.to_json`.
+        """
+        return {"points": [point.to_json() for point in self.points]}
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """Write ``points.json``, and each comparison into a folder of its own.
+
+        Parameters
+        ----------
+        folder : Path or str
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+            The folders of the points; then the document.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        folder = Path(folder)
+        for point in self.points:
+            point.comparison.write(folder / point.name)
+        return [*(folder / point.name for point in self.points), write_json(folder / "points.json", self.to_json())]
+
+
 def compare_points(
     sweep: Sweep, progress: Callable[[str], None] | None = None, *, real: bool = True, attempts: int = ATTEMPTS
 ) -> Iterator[PointComparison]:
@@ -69,7 +130,7 @@ def compare_points(
     progress : callable, optional
         Called with what is being done.
     real, attempts : bool and int
-        As `elephan.compare.compare` takes them.
+        As `elephan.compare.compare_scenario` takes them.
 
     Raises
     ------
@@ -86,7 +147,9 @@ def compare_points(
     for point in points:
         if progress is not None:
             progress(f"{point.index + 1} of {len(points)}: {_label_text(point.labels)}")
-        yield PointComparison(point.index, dict(point.labels), compare(point.scenario, real=real, attempts=attempts))
+        yield PointComparison(
+            point.index, dict(point.labels), compare_scenario(point.scenario, real=real, attempts=attempts)
+        )
 
 
 def _label_text(labels: dict[str, Any]) -> str:

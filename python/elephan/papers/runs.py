@@ -139,23 +139,23 @@ class ExperimentPoint:
 
     @cached_property
     def _packets(self) -> dict[str, NDArray[Any]]:
-        return _columns(self.stored.packets())
+        return _columns(self.stored.read("packets"))
 
     @cached_property
     def _links(self) -> dict[str, NDArray[Any]]:
-        return _columns(self.stored.links())
+        return _columns(self.stored.read("links"))
 
     @cached_property
     def _flows(self) -> dict[str, NDArray[Any]]:
-        return _columns(self.stored.flows())
+        return _columns(self.stored.read("flows"))
 
     @cached_property
     def _samples(self) -> dict[str, NDArray[Any]]:
-        return _columns(self.stored.samples())
+        return _columns(self.stored.read("samples"))
 
     @cached_property
     def _transfers(self) -> dict[str, NDArray[Any]]:
-        return _columns(self.stored.transfers())
+        return _columns(self.stored.read("transfers"))
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,8 @@ class Mark:
         ``"shade"`` a part of the picture that does not count.
     low, high : float, optional
         Of the band.
+    colour : str
+        One of `COLOURS`, of a line that belongs to a series; that of its role where it is empty.
     """
 
     at: float | None
@@ -111,6 +113,7 @@ class Mark:
     role: Literal["answer", "wanted", "rule", "shade"] = "rule"
     low: float | None = None
     high: float | None = None
+    colour: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from elephan.compare import ScenarioComparison, SweepComparison
 from elephan.errors import InputError
 from elephan.plots.comparison import comparison_figure, draw_comparison
 from elephan.plots.model import draw_model, model_figure
+from elephan.plots.model_sim_testbed import model_sim_testbed_figure
 from elephan.plots.run import draw_run, run_figures
 from elephan.plots.size import draw_size, size_figure
 from elephan.plots.style import house_style
+from elephan.plots.sweep import points_figure, sweep_figure
 from elephan.plots.xy import xy
 from elephan.run.result import RunResult
+from elephan.run.saved import FolderRun
 from elephan.size import SizeAnswer, SizeComparison
+from elephan.store import Store
+from elephan.sweep.result import PointResult, SweepResult
+from elephan.testbed import TestbedResult
 from elephan.theory.models import ModelTable
 
 if TYPE_CHECKING:
@@ -38,8 +45,9 @@ def figures(of: object) -> dict[str, Figure]:
 
     Parameters
     ----------
-    of : RunResult, SizeAnswer, SizeComparison or ModelTable
-        The table is a model's.
+    of : object
+        A run (`RunResult`, `StoredRun`, `SavedRun`, `TestbedResult`, `PointResult`), a `SweepResult`, a `Store`, a
+        `ScenarioComparison` or `SweepComparison`, a `SizeAnswer` or `SizeComparison`, or the `ModelTable` of a model.
 
     Returns
     -------
@@ -56,8 +64,20 @@ def figures(of: object) -> dict[str, Figure]:
     >>> list(figures(elephan.models.hstcp()))
     ['hstcp']
     """
-    if isinstance(of, RunResult):
+    if isinstance(of, (RunResult, FolderRun, TestbedResult)):
         return run_figures(of)
+    if isinstance(of, PointResult):
+        return run_figures(of.stored)
+    if isinstance(of, SweepResult):
+        with house_style():
+            drawn = sweep_figure(of)
+        return {} if drawn is None else {"sweep": drawn}
+    if isinstance(of, Store):
+        return _of_store(of)
+    if isinstance(of, ScenarioComparison):
+        return {"compare": model_sim_testbed_figure(of)}
+    if isinstance(of, SweepComparison):
+        return {point.name: model_sim_testbed_figure(point.comparison) for point in of.points}
     if isinstance(of, SizeAnswer):
         return {"size": size_figure(of)}
     if isinstance(of, SizeComparison):
@@ -67,3 +87,13 @@ def figures(of: object) -> dict[str, Figure]:
         return {} if drawn is None else {of.model.name: drawn}
     message = f"plot: there is no picture of a {type(of).__name__}; elephan.plots.xy draws tables"
     raise InputError(message)
+
+
+def _of_store(store: Store) -> dict[str, Figure]:
+    """The runs of a store against what their labels vary."""
+    runs = store.runs()
+    if not runs:
+        return {}
+    with house_style():
+        drawn = points_figure(store.parts, runs[0].scenario, str(store.folder))
+    return {} if drawn is None else {"sweep": drawn}

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.run.outcome import ReplicationOutcome
-    from elephan.run.result import RunResult
+    from elephan.run.saved import ReplicatedRun
 
 REACH = 1.35
 """How far beyond the largest 99.9th percentile an axis goes at most."""
 
 
-def distributions_figure(result: RunResult) -> Figure | None:
+def distributions_figure(result: ReplicatedRun) -> Figure | None:
     """Draw how backlog, queueing delay and completion times are distributed, in the style that holds.
 
     Returns
@@ -37,7 +37,7 @@ def distributions_figure(result: RunResult) -> Figure | None:
     return _figure(result, times, sampled=sampled) if sampled or times else None
 
 
-def _figure(result: RunResult, times: dict[str, NDArray[np.int64]], *, sampled: bool) -> Figure:
+def _figure(result: ReplicatedRun, times: dict[str, NDArray[np.int64]], *, sampled: bool) -> Figure:
     figure = NotebookFigure(figsize=(7.16, 2.9))
     panels = list(figure.subplots(1, 2 * sampled + bool(times), squeeze=False, sharey=True)[0])
     panels[0].set_ylabel("cumulative share")
@@ -60,7 +60,9 @@ def _figure(result: RunResult, times: dict[str, NDArray[np.int64]], *, sampled: 
     return figure
 
 
-def _links(axes: Axes, result: RunResult, of: Callable[[ReplicationOutcome, int], NDArray[Any]], scale: float) -> None:
+def _links(
+    axes: Axes, result: ReplicatedRun, of: Callable[[ReplicationOutcome, int], NDArray[Any]], scale: float
+) -> None:
     reach = 0.0
     for k, i in enumerate(busiest(result)):
         counts = _together([of(outcome, i) for outcome in result.outcomes])
@@ -88,7 +90,7 @@ def _together(parts: list[NDArray[Any]]) -> NDArray[np.int64]:
     return total
 
 
-def _completions(result: RunResult) -> dict[str, NDArray[np.int64]]:
+def _completions(result: ReplicatedRun) -> dict[str, NDArray[np.int64]]:
     """Histograms of what transfers took, and pages, of each group with any."""
     found = {}
     for g, group in enumerate(result.scenario.groups):

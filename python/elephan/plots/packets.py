@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from elephan.run.result import RunResult
+    from elephan.run.saved import ReplicatedRun
 
 FOLDED = 3
 """With more flows of TCP on the link, a row for each instead of their places in the round trip."""
 
 
-def packets_figures(result: RunResult) -> dict[str, Figure]:
+def packets_figures(result: ReplicatedRun) -> dict[str, Figure]:
     """Draw each link whose packets were recorded, from the first replication, in the style that holds.
 
     Returns
@@ -45,7 +45,7 @@ def packets_figures(result: RunResult) -> dict[str, Figure]:
     return figures
 
 
-def _figure(result: RunResult, trace: dict[str, Any]) -> Figure:
+def _figure(result: ReplicatedRun, trace: dict[str, Any]) -> Figure:
     flows, groups = result.outcomes[0].flows, result.scenario.groups
     link = result.scenario.links[trace["link"]]
     group = flows["group"][trace["flow"]]

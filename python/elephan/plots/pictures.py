@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,8 @@ from elephan.plots.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY,
 from elephan.plots.style import NotebookFigure, house_style, legend_of, written_out
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
     from numpy.typing import NDArray
@@ -40,7 +43,44 @@ MOST = 1600
 BARS = 0.8
 """Share of a place that its bars take together."""
 
+MANY = 4
+"""Lines of one name from which they are thin, as those of the flows of a group."""
+
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
+
+
+def stack(figures: Sequence[Figure], title: str, size: tuple[float, float] = (WIDTH, 6.0)) -> Drawn:
+    """Draw pictures of one horizontal axis below each other, in the style that holds.
+
+    Parameters
+    ----------
+    figures : sequence of elephan.pictures.figure.Figure
+        At least one.
+    title : str
+    size : tuple of float [in]
+
+    Returns
+    -------
+    Figure
+
+    Examples
+    --------
+    >>> from elephan.pictures.figure import Axis, Figure, Series
+    >>> rises = Series("measured", np.array([10.0, 20.0]), np.array([0.8, 0.9]))
+    >>> one = Figure("u", "Use", "It rises.", Axis("time", "s"), Axis("utilization"), (rises,))
+    >>> [axes.get_xlabel() for axes in stack([one, one], "Twice").axes]
+    ['', 'time [s]']
+    """
+    drawn = NotebookFigure(figsize=size)
+    heights = [figure.height for figure in figures]
+    panels = drawn.subplots(len(figures), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
+    named: set[str] = set()
+    for axes, figure in zip(panels, figures, strict=True):
+        named |= _panel(axes, figure, named)
+    for axes in panels[:-1]:
+        axes.set_xlabel("")
+    drawn.suptitle(title, fontsize=9, fontweight="bold", x=0.005, ha="left")
+    return drawn
 
 
 def draw(figure: Figure) -> Drawn:
@@ -58,22 +98,29 @@ def draw(figure: Figure) -> Drawn:
         drawn = NotebookFigure(figsize=(WIDTH, max(2.4, figure.height * PER_PX)))
         axes = drawn.add_subplot()
         axes.set_title(figure.title, pad=20)
-        bars = [series for series in figure.series if series.kind == "bars"]
-        for mark in figure.marks:
-            _mark(axes, mark)
-        for series in figure.series:
-            _series(axes, series, bars)
-        _axis(axes, "x", figure.x)
-        _axis(axes, "y", figure.y)
-        handles, labels = axes.get_legend_handles_labels()
-        once = dict(zip(reversed(labels), reversed(handles), strict=True))
-        if len(once) > 1 or figure.marks:
-            names = list(dict.fromkeys(labels))
-            legend_of(axes, [once[name] for name in names], names)
+        _panel(axes, figure)
     return drawn
 
 
-def _series(axes: Axes, series: Series, bars: list[Series]) -> None:
+def _panel(axes: Axes, figure: Figure, named: Collection[str] = ()) -> set[str]:
+    """Draw what one picture shows; the legend names what is not `named` yet, and is returned."""
+    bars = [series for series in figure.series if series.kind == "bars"]
+    for mark in figure.marks:
+        _mark(axes, mark)
+    alike = Counter(series.name for series in figure.series)
+    for series in figure.series:
+        _series(axes, series, bars, is_one_of_many=alike[series.name] >= MANY)
+    _axis(axes, "x", figure.x)
+    _axis(axes, "y", figure.y)
+    handles, labels = axes.get_legend_handles_labels()
+    once = dict(zip(reversed(labels), reversed(handles), strict=True))
+    names = [name for name in dict.fromkeys(labels) if name not in named] if len(once) > 1 or figure.marks else []
+    if names:
+        legend_of(axes, [once[name] for name in names], names)
+    return set(names)
+
+
+def _series(axes: Axes, series: Series, bars: list[Series], *, is_one_of_many: bool) -> None:
     colour, alpha = COLOURS[series.colour], 0.45 if series.faint else 1.0
     if series.kind == "bars":
         width = BARS / len(bars)
@@ -109,7 +156,7 @@ def _series(axes: Axes, series: Series, bars: list[Series]) -> None:
         linestyle="none" if series.kind == "points" else "--" if series.dashed else "-",
         marker=MARKERS[series.colour] if series.kind in ("points", "both") else "",
         markersize=3.5 if series.x.size <= 200 else 1.0,  # a scatter of very many stays one
-        linewidth=1.2 if series.x.size <= 200 else 0.8,
+        linewidth=0.6 if is_one_of_many else 1.2 if series.x.size <= 200 else 0.8,
         drawstyle="steps-post" if series.kind == "step" else "default",
         rasterized=series.kind == "points" and series.x.size > MOST,
     )
@@ -127,7 +174,7 @@ def _mark(axes: Axes, mark: Mark) -> None:
     if mark.low is not None and mark.high is not None:
         span(mark.low, mark.high, color=GREY, alpha=0.15, linewidth=0, label=mark.label if mark.at is None else None)
     if mark.at is not None:
-        line(mark.at, color=GREY, linewidth=0.8, linestyle=(0, (3, 2)), label=mark.label)
+        line(mark.at, color=COLOURS.get(mark.colour, GREY), linewidth=0.8, linestyle=(0, (3, 2)), label=mark.label)
 
 
 def _axis(axes: Axes, side: str, axis: Axis) -> None:

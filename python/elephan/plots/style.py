@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-    from elephan.run.result import RunResult
+    from elephan.run.saved import ReplicatedRun
     from elephan.scenario import Scenario
 
 __all__ = [
@@ -186,12 +186,12 @@ def power_of_ten(value: float) -> str:
     return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
-def busiest(result: RunResult) -> list[int]:
+def busiest(result: ReplicatedRun) -> list[int]:
     """Return the links that a panel can show: all of them, or those with the highest utilization, in the file's order.
 
     Parameters
     ----------
-    result : RunResult
+    result : RunResult or another that has a scenario and outcomes
 
     Returns
     -------

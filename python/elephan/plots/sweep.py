@@ -6,24 +6,24 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from elephan.errors import InputError, UnitError
+from elephan.errors import UnitError
 from elephan.plots.size import stretch_towards_one
-from elephan.plots.style import COLOURS, house_style, legend_of, save, sign
-from elephan.run.result import buffer_packets
+from elephan.plots.style import COLOURS, NotebookFigure, house_style, legend_of, save, sign
 from elephan.units import bits_per_second, octets, scaled, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from elephan.results import ResultPart
     from elephan.scenario import Scenario
-    from elephan.sweep import PointResult, SweepResult
+    from elephan.sweep import SweepResult
 
 PANELS = (
     ("utilization", "utilization", 1.0),
@@ -77,39 +77,49 @@ def draw_sweep(swept: SweepResult, folder: Path) -> list[Path]:
 
 
 def sweep_figure(swept: SweepResult) -> Figure | None:
-    """Draw a sweep, in the style that holds.
+    """Draw a sweep, in the style that holds; see `points_figure`."""
+    return points_figure(swept.parts, swept.sweep.base, swept.sweep.title)
+
+
+def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> Figure | None:
+    """Draw runs against what their labels vary, in the style that holds.
+
+    Parameters
+    ----------
+    points : sequence of ResultPart
+    base : Scenario
+        Whose first link that carries data is shown.
+    title : str
 
     Returns
     -------
     Figure or None
         None if no label has numbers.
     """
-    points = swept.points
     axis = numeric_axis(points)
     if axis is None:
         return None
-    base = swept.sweep.base
     link = base.link_index(None)
     rows = [_measured(point, link) for point in points]
     lines = _lines(points, axis)
-    figure = Figure(figsize=(7.0, 6.4))
+    figure = NotebookFigure(figsize=(7.0, 6.4))
     panels = figure.subplots(len(PANELS), 1, sharex=True, height_ratios=[2.6, 1.7, 1.7, 1.3])
-    for panel, (metric, title, factor) in zip(panels, PANELS, strict=True):
+    for panel, (metric, name, factor) in zip(panels, PANELS, strict=True):
         for i, (label, members) in enumerate(list(lines.items())[:MOST_LINES]):
             x = np.array([axis.values[m] for m in members])
             mean, half = (factor * np.array([rows[m][metric][k] for m in members], dtype=float) for k in (0, 1))
             _line(panel, x, mean, half, label, i)
-        panel.set_ylabel(title)
+        panel.set_ylabel(name)
         _scale(panel, metric, factor, rows)
     _across(panels, axis)
     legend_of(panels[0], *panels[0].get_legend_handles_labels())
-    figure.suptitle(swept.sweep.title, fontsize=9, fontweight="bold", x=0.005, ha="left")
+    figure.suptitle(title, fontsize=9, fontweight="bold", x=0.005, ha="left")
     hidden = f"{MOST_LINES} of {len(lines)} lines; " if len(lines) > MOST_LINES else ""
     sign(figure, base, f"link {base.links[link]['name']}, {len(points)} points; {hidden}bands: 95 % intervals")
     return figure
 
 
-def numeric_axis(points: Sequence[PointResult]) -> LabelNumbers | None:
+def numeric_axis(points: Sequence[ResultPart]) -> LabelNumbers | None:
     """Choose the label that has most values as numbers.
 
     Returns
@@ -122,7 +132,7 @@ def numeric_axis(points: Sequence[PointResult]) -> LabelNumbers | None:
     return max(found, key=lambda numbers: len(set(numbers.values)), default=None)
 
 
-def as_numbers(name: str, points: Sequence[PointResult]) -> LabelNumbers | None:
+def as_numbers(name: str, points: Sequence[ResultPart]) -> LabelNumbers | None:
     """Take a label as numbers: as they are, by their unit, or by what they come to in the scenario.
 
     Parameters
@@ -141,7 +151,7 @@ def as_numbers(name: str, points: Sequence[PointResult]) -> LabelNumbers | None:
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in given):
         values = [float(value) for value in given if isinstance(value, int | float)]
     elif name.endswith(".buffer"):
-        found = [_buffer(name, point.point.scenario) for point in points]
+        found = [_buffer(name, point.document["links"]) for point in points]
         values, title = [packets for packets, _ in found], f"buffer of {found[0][1]} [packets]"
     elif all(isinstance(value, str) for value in given):
         values, title = _quantities(name, [str(value) for value in given])
@@ -150,15 +160,14 @@ def as_numbers(name: str, points: Sequence[PointResult]) -> LabelNumbers | None:
     return LabelNumbers(name, title, values)
 
 
-def _buffer(name: str, scenario: Scenario) -> tuple[float, str]:
+def _buffer(name: str, links: Sequence[Mapping[str, Any]]) -> tuple[float, str]:
     """Packets that a buffer has, and whose it is; NaN for one without limit."""
     place = name.removeprefix("links[").partition("]")[0]
-    try:
-        link = scenario.links[int(place) if place.isdecimal() else scenario.link_index(place)]
-    except (InputError, IndexError):
-        return math.nan, place
-    packets = buffer_packets(link)
-    return math.nan if packets is None else packets, str(link["name"])
+    for i, link in enumerate(links):
+        if place in (str(i), link["name"]):
+            packets = link["buffer_packets"]
+            return math.nan if packets is None else packets, str(link["name"])
+    return math.nan, place
 
 
 def _quantities(name: str, texts: list[str]) -> tuple[list[float] | None, str]:
@@ -178,7 +187,7 @@ def _quantities(name: str, texts: list[str]) -> tuple[list[float] | None, str]:
     return None, name
 
 
-def _measured(point: PointResult, link: int) -> dict[str, tuple[float, float]]:
+def _measured(point: ResultPart, link: int) -> dict[str, tuple[float, float]]:
     """Mean and half-width of each metric of a point."""
     document = point.document
     row = document["links"][min(link, len(document["links"]) - 1)]
@@ -190,7 +199,7 @@ def _number(x: float | None, otherwise: float) -> float:
     return otherwise if x is None else x
 
 
-def _lines(points: Sequence[PointResult], axis: LabelNumbers) -> dict[str, list[int]]:
+def _lines(points: Sequence[ResultPart], axis: LabelNumbers) -> dict[str, list[int]]:
     """Points of each combination of the other labels, by what is said of it, in the order of the axis.
 
     Labels that follow from the axis's own, as those of lists that go together, say nothing.
@@ -208,7 +217,7 @@ def _lines(points: Sequence[PointResult], axis: LabelNumbers) -> dict[str, list[
         if math.isfinite(axis.values[i]):
             text = ", ".join(_label_text(name, points[i].labels.get(name)) for name in others)
             found.setdefault(text, []).append(i)
-    return dict(sorted(found.items(), key=lambda line: min(points[i].point.index for i in line[1])))
+    return dict(sorted(found.items(), key=lambda line: min(line[1])))
 
 
 def _label_text(name: str, value: object) -> str:

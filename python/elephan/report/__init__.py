@@ -23,7 +23,7 @@ def report(source: str | Path | ReportSubject, out: str | Path) -> Path:
     ----------
     source : path, RunResult, TestbedResult, SizeAnswer, SizeComparison, ScenarioComparison or SweepResult
         A folder that ``--out`` of a verb wrote, a store, or what `run`, `size`, `compare` or `sweep` gave; or
-        `elephan.testbed.run` or `elephan.compare.compare`.
+        `elephan.testbed.run` or `elephan.compare`.
     out : path
         The HTML file. It appears whole or not at all.
 

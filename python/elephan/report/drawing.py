@@ -360,7 +360,8 @@ def _marks(plot: Any, figure: Figure, y_limits: tuple[float, float]) -> None:
     lines = [mark for mark in figure.marks if mark.at is not None and mark.role in looks]
     for mark in lines:
         axis = figure.x if mark.axis == "x" else figure.y
-        colour, dash, width = looks[mark.role]
+        usual, dash, width = looks[mark.role]
+        colour = mark.colour or usual
         at = float(_placed(np.array([mark.at], dtype=float), axis)[0])
         plot.add_layout(
             Span(

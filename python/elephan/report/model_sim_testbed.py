@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from elephan.compare.pictures import over_time
 from elephan.errors import InputError
-from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Cell, Table, cell
-from elephan.pictures.thin import thin
-from elephan.pictures.words import NARROW, count, joined, number, with_unit
-from elephan.report.lines import MOST_POINTS, of_flows, points_each, spans
+from elephan.pictures.words import NARROW, joined, number, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.run import groups_table, links_table
-from elephan.report.samples import sampled_run
 from elephan.report.sources import origin, read_json, set_up, why_warmup
 from elephan.report.testbed_section import parts as testbed_parts
 from elephan.report.testbed_section import verdict
+from elephan.run.sampled import sampled_run
 from elephan.scenario import Scenario
 from elephan.units import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from elephan.report.samples import SampledRun
+    from elephan.run.sampled import SampledRun
 
 Document = dict[str, Any]
 
@@ -74,7 +70,8 @@ def page(folder: Path) -> ReportPage:
     # Documents of before it was in there have everything but the scenario.
     scenario = Scenario.from_text(document["scenario"], "scenario.toml") if "scenario" in document else None
     parts = [PageSection("Quantities", (), (), (quantities_table(document),))]
-    figures = over_time(document, folder)
+    halves = {name: _seen(document, folder, name) for name in _halves(document)}
+    figures = over_time(document, {name: seen for name, seen in halves.items() if seen is not None})
     if figures:
         parts.append(PageSection("Over time", (_when(run),), figures))
     if known is not None:
@@ -248,46 +245,6 @@ def _when(run: Document) -> str:
     return f"{words}. Dashed: what the model says, and the buffer. The pictures are zoomed together along time."
 
 
-def over_time(document: Document, folder: Path) -> tuple[Figure, ...]:
-    """Make the pictures over time: windows, and the backlog of the first link.
-
-    Returns
-    -------
-    tuple of Figure
-        None where no series are beside the document.
-
-    Raises
-    ------
-    InputError
-        If they cannot be read, or are those of other runs.
-    """
-    seen = {name: found for name in _halves(document) if (found := _seen(document, folder, name)) is not None}
-    run = document["simulation"]["run"]
-    time = Axis("time", "s", low=0.0, high=run["duration_s"])
-    shade = (Mark(None, "warm-up", "x", "shade", 0.0, run["warmup_s"]),) if run["warmup_s"] else ()
-    figures = []
-    windows, backlog = _windows(seen), _backlog(seen)
-    if windows:
-        model = {row["name"]: row["model"] for row in document["rows"] if row["model"] is not None}
-        ends = {"highest": model.get("cwnd_high_segments"), "lowest": model.get("cwnd_low_segments")}
-        lines = {name: at for name, at in ends.items() if at is not None}
-        marks = tuple(Mark(at, f"model, {name}: {number(at)}", "y", "wanted") for name, at in lines.items())
-        alt = f"Congestion windows over {format_time(run['duration_s'])}. {spans(windows, 'segments')}"
-        sentences = joined(f"{number(at)} ({name})" for name, at in lines.items())
-        alt += f" Dashed: by the model {sentences} segments." if lines else ""
-        axis = Axis("cwnd", "segments", low=0.0)
-        figures.append(Figure("cwnd", "Congestion windows", alt, time, axis, windows, (*shade, *marks), link="time"))
-    if backlog:
-        link = document["simulation"]["links"][0]
-        alt = f"Backlog of {link['name']} over {format_time(run['duration_s'])}. {spans(backlog, 'packets')}"
-        axis, limit = Axis("backlog", "packets", low=0.0), link["buffer_packets"]
-        # A buffer far above what waits would flatten the picture.
-        near = limit is not None and limit <= 4 * max(float(np.nanmax(s.y, initial=0.0)) for s in backlog)
-        marks = (Mark(limit, f"buffer, {number(limit)} packets", "y", "wanted"),) if near else ()
-        figures.append(Figure("backlog", "Backlog", alt, time, axis, backlog, (*shade, *marks), link="time"))
-    return tuple(figures)
-
-
 def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
     """The samples of one of the runs, if they are in the folder."""
     path = folder / name / "samples.parquet"
@@ -297,31 +254,6 @@ def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
         message = f"{folder / name}: is of another run than {folder / 'compare.json'}; compare again"
         raise InputError(message)
     return sampled_run(path)
-
-
-def _windows(seen: Mapping[str, SampledRun]) -> tuple[Series, ...]:
-    known = {name: each for name, each in seen.items() if np.isfinite(each.cwnd_segments).any()}
-    most = points_each([each.cwnd_segments for each in known.values()])
-    found: list[Series] = []
-    for name, each in known.items():
-        rows = each.cwnd_segments
-        label = f"{name}: {count(int(np.isfinite(rows).any(axis=1).sum()), 'flow')}"
-        found += of_flows(label, name, each.time_s, rows, _hue(name), most)
-    return tuple(found)
-
-
-def _backlog(seen: Mapping[str, SampledRun]) -> tuple[Series, ...]:
-    most = MOST_POINTS // max(1, len(seen))
-    return tuple(
-        Series(name, *thin(each.time_s, each.backlog_packets[0], most), colour=_hue(name))
-        for name, each in seen.items()
-        if each.links
-    )
-
-
-def _hue(name: str) -> str:
-    """Each has its colour, whether the other is there or not."""
-    return colour(("simulation", "testbed").index(name))
 
 
 def _details(document: Document) -> tuple[Table, ...]:

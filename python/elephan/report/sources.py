@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
-from elephan.errors import InputError
 from elephan.pictures.words import count, number
+from elephan.run.saved import read_document as read_json
+from elephan.run.saved import read_parquet
 from elephan.scenario import Scenario
 from elephan.units import format_rate, format_time
+
+__all__ = ["made_by", "origin", "read_json", "read_parquet", "read_scenario", "set_up", "why_warmup"]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a document.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or is no document.
-    """
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        message = f"{path}: {(error.strerror or 'cannot be read').lower()}"
-        raise InputError(message) from None
-    except ValueError as error:
-        message = f"{path}: not JSON: {error}; write the folder again"
-        raise InputError(message) from None
-    if not isinstance(document, dict):
-        message = f"{path}: not a document of elephan, which is a JSON object"
-        raise InputError(message)
-    return document
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -52,31 +32,6 @@ def read_scenario(path: Path) -> Scenario:
         If it is missing or no scenario.
     """
     return Scenario.from_text(Scenario.from_file(path).text, path.name)
-
-
-def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
-    """Read a table of columns.
-
-    Parameters
-    ----------
-    columns : list of str, optional
-        Only these.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-    import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
-
-    try:
-        # Not `read_table`, which loads pandas where that is installed.
-        return pq.ParquetFile(path).read(columns)
-    except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0]
-        message = f"{path}: cannot be read as Parquet: {reason}; write the folder again"
-        raise InputError(message) from None
 
 
 def set_up(scenario: Scenario, facts: Mapping[str, Any]) -> str:

@@ -33,6 +33,7 @@ def run(
     precision: str | Sequence[str] | None = None,
     max_replications: int = 100,
     watched: bool = False,
+    metrics: str | Sequence[str] = (),
 ) -> RunResult:
     """Run all replications of a scenario.
 
@@ -56,6 +57,9 @@ def run(
         Give up after so many.
     watched : bool
         Simulate on threads in any case: `elephan.run.threads.running_shares` says how far each is.
+    metrics : str or sequence of str
+        Metrics of the catalogue that the document has besides, such as ``"convergence_time(delta=0.2)"``. Series are
+        kept if one needs them.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def run(
     Raises
     ------
     InputError
-        If the precision cannot be read.
+        If the precision or a metric cannot be read, or the metric has no value in this scenario.
     ScenarioError
         If the scenario cannot be read or is too large for the engine, or no automatic warm-up can be found.
     ValueError
@@ -78,13 +82,17 @@ def run(
     2
     """
     # All of these need NumPy; the command line starts without.
-    from elephan.run.precision import FIRST, STEP, PrecisionReached, parse_precision  # noqa: PLC0415 (start-up does without)
+    from elephan.run.measures import check_metrics, needs_series, parse_metrics  # noqa: PLC0415 (start-up does without)
+    from elephan.run.precision import FIRST, STEP, PrecisionReached, parse_precision  # noqa: PLC0415 (as above)
     from elephan.run.result import RunResult  # noqa: PLC0415 (as above)
     from elephan.run.warmup import PILOT, settle_warmup  # noqa: PLC0415 (as above)
     from elephan.stats import sample_until  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
     scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    chosen = parse_metrics(metrics)
+    check_metrics(chosen, scenario)
+    series = series or needs_series(chosen)
     wanted: tuple[PrecisionTarget, ...] = ()
     if precision is None:
         first = most = scenario.replications
@@ -119,7 +127,7 @@ def run(
         measure(range(first))
     if settled.replications != len(outcomes):
         settled = settled.replace({"replications": len(outcomes)})
-    return RunResult(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached)
+    return RunResult(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached, chosen)
 
 
 def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[RunResult | InputError]:

@@ -1,90 +1,13 @@
-"""How a run shows itself: links and groups as small tables, and the page a notebook shows."""
+"""The page that a notebook shows of a run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from elephan import display
-from elephan.display import ColumnTable
-from elephan.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from elephan.run.result import RunResult
-
-LINKS = ("name", "rate_bps", "buffer_packets", "utilization", "loss_ratio", "queueing_delay_s", "backlog_packets",
-         "backlog_max_packets", "idle_fraction", "empty_fraction", "marks", "loss_events")  # fmt: skip
-GROUPS = ("name", "law", "recovery", "flows", "goodput_bps", "goodput_per_flow_bps", "loss_ratio", "cwnd_segments",
-          "srtt_s", "timeouts", "loss_events")  # fmt: skip
-"""What a row of a small table has; the document has more."""
-
-TRANSFERS = ("completed", "refused", "open", "completion_time_s", "completion_time_p95_s", "slowdown")
-"""What a row has besides, where transfers end."""
-
-
-def links(document: Mapping[str, Any]) -> ColumnTable:
-    """Return a row per link.
-
-    Parameters
-    ----------
-    document : mapping
-        Of ``elephan run --json``.
-    """
-    rows = document["links"]
-    columns = {name: [row[name] for row in rows] for name in LINKS}
-    columns["discipline"] = [row["queue"]["discipline"] for row in rows]
-    return ColumnTable(columns, "Links")
-
-
-def groups(document: Mapping[str, Any]) -> ColumnTable:
-    """Return a row per group of flows.
-
-    Parameters
-    ----------
-    document : mapping
-        Of ``elephan run --json``.
-    """
-    rows = document["groups"]
-    columns = {name: [row[name] for row in rows] for name in GROUPS}
-    if any(row["transfers"] for row in rows):
-        columns |= {name: [row["transfers"] and row["transfers"][name] for row in rows] for name in TRANSFERS}
-    return ColumnTable(columns, "Groups of flows")
-
-
-def samples(result: RunResult, kind: str) -> ColumnTable:
-    """Return what was sampled over time.
-
-    Parameters
-    ----------
-    kind : str
-        ``"links"`` or ``"flows"``.
-
-    Returns
-    -------
-    ColumnTable
-        One row per replication, link or flow, and instant.
-
-    Raises
-    ------
-    InputError
-        If no series were kept, or there is no such kind.
-    """
-    import pyarrow as pa  # noqa: PLC0415 (slow to import; only who asks for series pays)
-    import pyarrow.compute as pc  # noqa: PLC0415 (as above)
-
-    from elephan.run.files import sample_columns  # noqa: PLC0415 (as above)
-
-    if kind not in ("links", "flows"):
-        message = f'samples: "{kind}" is neither "links" nor "flows"'
-        raise InputError(message)
-    if not any(outcome.has_series for outcome in result.outcomes):
-        message = "samples: none were kept; run with series=True"
-        raise InputError(message)
-    table = pa.table(sample_columns(result))
-    mine = table.filter(pc.equal(table["kind"], kind.removesuffix("s"))).drop_columns(["kind"])
-    known = [name for name in mine.column_names if mine[name].null_count < mine.num_rows]
-    return ColumnTable({name: mine[name] for name in known}, f"Samples of {kind}")
 
 
 def page(document: Mapping[str, Any]) -> str:

@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import isfinite, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from elephan import _native
-from elephan.display import cell, figure
+from elephan.display import cell
 from elephan.lint import lint
-from elephan.metrics import (
-    flows_hit_per_loss_event,
-    jain,
-    jain_maxmin,
-    maxmin_shares,
-    occupancy,
-    percentiles,
-    ratio,
-    rtt_ratio,
-)
+from elephan.metrics import flows_hit_per_loss_event, occupancy, percentiles, ratio
 from elephan.renamed import renamed_attributes
+from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.run import notebook
+from elephan.run.arrays import buffer_packets as buffer_packets
+from elephan.run.arrays import run_arrays
+from elephan.run.fairness import fairness
+from elephan.run.measures import as_table, check_metrics, measure, parse_metrics
 from elephan.run.outcome import CAUSES, ReplicationOutcome
 from elephan.stats import estimates, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
 
     from elephan.display import ColumnTable
     from elephan.lint import LintWarning
+    from elephan.run.measures import AskedMetric
     from elephan.run.precision import PrecisionReached
     from elephan.scenario import Scenario
 
@@ -47,7 +43,7 @@ OF_FLOWS = ("goodput_bps", "dropped", "sent", "timeouts", "loss_events", "cwnd_s
 
 
 @dataclass(frozen=True, repr=False)
-class RunResult:
+class RunResult(ResultTables):
     """The result of `run`.
 
     Parameters
@@ -60,6 +56,8 @@ class RunResult:
     wall_s : float [s]
     precision : PrecisionReached or None
         If one was asked for.
+    metrics : tuple of AskedMetric
+        What was asked for besides.
 
     Examples
     --------
@@ -77,23 +75,27 @@ class RunResult:
     engine: str
     wall_s: float
     precision: PrecisionReached | None = None
+    metrics: tuple[AskedMetric, ...] = ()
 
     @cached_property
     def warnings(self) -> list[LintWarning]:
         """What the lint rules say of the scenario and of its results."""
         return lint(self.scenario, self._document)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> RunDocument:
         """Return the document of ``elephan run --json``.
 
         Returns
         -------
         dict
             ``run``, ``links``, ``groups``, ``fairness``, ``warnings``; measured quantities as ``{"mean", "ci95"}``.
-            ``precision`` if one was asked for.
+            ``precision`` if one was asked for, and ``metrics``.
         """
         document = self._document | {"warnings": [warned.to_json() for warned in self.warnings]}
-        return document if self.precision is None else document | {"precision": self.precision.to_json()}
+        if self.metrics:
+            document |= {"metrics": measure(self.metrics, self.scenario, lambda: self.outcomes, document)}
+        found = document if self.precision is None else document | {"precision": self.precision.to_json()}
+        return cast("RunDocument", found)
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -122,63 +124,42 @@ class RunResult:
         return document
 
     @property
-    def links(self) -> ColumnTable:
-        """A row per link: utilization, loss, delay and more, with intervals; see `to_json` for everything."""
-        return notebook.links(self._document)
+    def parts(self) -> list[ResultPart]:
+        """The run itself."""
+        return [ResultPart({}, self._document, lambda: run_arrays(self.scenario, self.outcomes))]
 
-    @property
-    def groups(self) -> ColumnTable:
-        """A row per group of flows: goodput, window, round-trip time and more, with intervals."""
-        return notebook.groups(self._document)
-
-    def samples(self, kind: str = "links") -> ColumnTable:
-        """Return what was sampled over time, if the series were kept.
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Measure metrics of the catalogue.
 
         Parameters
         ----------
-        kind : str
-            ``"links"``: backlog, bytes that began service, what the queue shows of itself; ``"flows"``: window and
-            smoothed round-trip time.
+        metrics : str or sequence of str
+            As ``elephan run --metric`` takes them: ``"convergence_time(delta=0.2)"``.
 
         Returns
         -------
         ColumnTable
-            One row per replication, link or flow, and instant; `to_pandas` makes a data frame of it.
+            A row per quantity and what it is of; see `elephan.run.measures.measure`.
 
         Raises
         ------
         InputError
-            If no series were kept, or there is no such kind.
+            If there is no such metric, it has no value in this scenario, or the series that it needs were not kept.
 
         Examples
         --------
         >>> from elephan.run import run
         >>> from elephan.scenario import EXAMPLE, Scenario
-        >>> result = run(Scenario.from_text(EXAMPLE), replications=1, series=True)
-        >>> list(result.samples("flows"))
-        ['replication', 'time_s', 'name', 'index', 'cwnd_segments', 'srtt_s']
+        >>> run(Scenario.from_text(EXAMPLE)).measure("maxmin_share")["value"]
+        [5000000.0]
         """
-        return notebook.samples(self, kind)
+        asked = parse_metrics(metrics)
+        check_metrics(asked, self.scenario)
+        return as_table(measure(asked, self.scenario, lambda: self.outcomes, self._document))
 
-    def plot(self, name: str | None = None) -> Figure:
-        """Draw one of the pictures of the run; `elephan.plots.run_figures` draws all.
-
-        Parameters
-        ----------
-        name : str, optional
-            ``"run"`` (windows, backlog and more over time: needs the series), ``"distributions"``, or
-            ``"packets-LINK"`` of a link at which packets were recorded. The first that there is by default.
-
-        Returns
-        -------
-        Figure
-
-        Raises
-        ------
-        InputError
-            If there is no such picture.
-        """
-        return figure(self, name)
+    @property
+    def _title(self) -> str:
+        return self.scenario.title
 
     def __repr__(self) -> str:
         used = ", ".join(f"{row['name']} {cell(row['utilization'])}" for row in self._document["links"][:3])
@@ -267,57 +248,12 @@ class RunResult:
 
     def _fairness(self, over: _Estimates) -> dict[str, Any]:
         """Over the flows whose fairness is asked for."""
-        mine = np.array(self.scenario.network.counted())[self._flow_groups]
-        shares = self._fair_shares[self._flow_groups][mine]
-        goodputs = [o.flows["goodput_bps"][mine] for o in self.outcomes]
-        rtts = [o.flows["base_rtt_s"][mine] for o in self.outcomes]
-        return {
-            "jain": over([jain(x) for x in goodputs]),
-            "jain_maxmin": over([jain_maxmin(x, shares) for x in goodputs]),
-            "rtt_ratio": over(list(map(rtt_ratio, goodputs, rtts))),
-        }
+        return {name: over(values) for name, values in fairness(self.scenario, self.outcomes).items()}
 
     @property
     def _flow_groups(self) -> NDArray[Any]:
         """Group of each flow, the same in all replications and in the scenario's order."""
         return self.outcomes[0].flows["group"]
-
-    @property
-    def _fair_shares(self) -> NDArray[np.float64]:
-        """Max-min fair rate of a flow of each group [bit/s], shape (groups,); datagrams want what they offer."""
-        fair = self.scenario.facts["fair"]
-        counts = tuple(group["flows"] for group in self.scenario.groups)
-        caps = tuple(np.inf if cap is None else cap for cap in fair["caps_bps"])
-        return _shares(tuple(fair["rates_bps"]), tuple(map(tuple, fair["paths"])), counts, caps)
-
-
-def buffer_packets(link: dict[str, Any]) -> float | None:
-    """Buffer of a link in packets of its flows' mean size.
-
-    Parameters
-    ----------
-    link : dict
-        Facts of the link.
-
-    Returns
-    -------
-    float [packets] or None
-        None for a buffer without limit, or one in bytes on a link without flows.
-
-    Examples
-    --------
-    >>> buffer_packets({"buffer_limit_packets": None, "buffer_limit_bytes": 3000, "packet_bytes": 1500.0})
-    2.0
-    """
-    if link["buffer_limit_packets"] is not None:
-        return int(link["buffer_limit_packets"])
-    if link["buffer_limit_bytes"] is not None and link["packet_bytes"]:
-        return float(link["buffer_limit_bytes"] / link["packet_bytes"])
-    return None
-
-
-_shares = lru_cache(maxsize=16)(maxmin_shares)
-"""Most points of a sweep share them."""
 
 
 def _by_link(columns: Sequence[NDArray[Any]]) -> list[tuple[Any, ...]]:

@@ -1,6 +1,6 @@
 """Monotone regression.
 
-Source: pooling adjacent violators, Ayer1955.
+Source: pooling adjacent violators, Ayer1955; SciPy's `isotonic_regression`.
 """
 
 from __future__ import annotations
@@ -41,13 +41,8 @@ def isotonic(y: ArrayLike, weights: ArrayLike, *, increasing: bool = True) -> ND
     >>> isotonic([1.0, 3.0, 2.0, 4.0], [1, 1, 1, 1])
     array([1. , 2.5, 2.5, 4. ])
     """
-    blocks: list[tuple[float, float, int]] = []
-    sign = 1.0 if increasing else -1.0
-    for value, weight in zip(np.asarray(y, dtype=float), np.asarray(weights, dtype=float), strict=True):
-        mean, mass, size = sign * float(value), float(weight), 1
-        while blocks and blocks[-1][0] >= mean:
-            before, its_mass, its_size = blocks.pop()
-            mean = (before * its_mass + mean * mass) / (its_mass + mass)
-            mass, size = mass + its_mass, size + its_size
-        blocks.append((mean, mass, size))
-    return sign * np.repeat([b[0] for b in blocks], [b[2] for b in blocks])
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415 (slow to import; only a search for a buffer needs it)
+
+    values, masses = np.asarray(y, dtype=float), np.asarray(weights, dtype=float)
+    fit: NDArray[np.float64] = isotonic_regression(values, weights=masses, increasing=increasing).x
+    return fit

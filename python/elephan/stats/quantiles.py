@@ -49,8 +49,13 @@ def ecdf(x: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     >>> ecdf([3.0, 1.0, 3.0, 2.0])
     (array([1., 2., 3.]), array([0.25, 0.5 , 1.  ]))
     """
-    values, counts = np.unique(np.asarray(x, dtype=float), return_counts=True)
-    return values, np.cumsum(counts) / max(1, counts.sum())
+    from scipy import stats  # noqa: PLC0415 (slow to import)
+
+    values = np.asarray(x, dtype=float).ravel()
+    if not values.size:
+        return values, values
+    found = stats.ecdf(values).cdf
+    return found.quantiles, found.probabilities
 
 
 def weighted_quantile(x: ArrayLike, weights: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:

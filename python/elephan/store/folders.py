@@ -93,7 +93,9 @@ def pack(result: RunResult) -> PackedRun:
     >>> sorted(pack(elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE))).files)
     ['flows.parquet', 'links.parquet', 'scenario.toml']
     """
-    return PackedRun(key_of(result), result.to_json(), result.scenario.resolved, dict(encode_columns(result)))
+    # What was asked of a run besides is no part of it: another may ask for something else.
+    document = {name: part for name, part in result.to_json().items() if name != "metrics"}
+    return PackedRun(key_of(result), document, result.scenario.resolved, dict(encode_columns(result)))
 
 
 def place(store: Path, run_id: str) -> Path:

@@ -8,9 +8,10 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from elephan.errors import InputError
+from elephan.results.axes import short as short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 Label: TypeAlias = "str | int | float | bool"
 Labels: TypeAlias = "dict[str, Label]"
@@ -107,15 +108,3 @@ def _toml(value: object) -> str:
 def _key(key: object) -> str:
     text = str(key)
     return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
-
-
-def short(names: Sequence[str]) -> dict[str, str]:
-    """Shorten places to their last part where that tells them apart.
-
-    Examples
-    --------
-    >>> short(["links[0].buffer", "flows[0].count", "flows[1].count"])
-    {'links[0].buffer': 'buffer', 'flows[0].count': 'flows[0].count', 'flows[1].count': 'flows[1].count'}
-    """
-    ends = [name.rpartition(".")[2] for name in names]
-    return {name: end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)}

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from elephan.results import ResultPart, ResultTables
 from elephan.run import run
 from elephan.run.files import write_bytes
 from elephan.scenario import Scenario
@@ -32,7 +33,7 @@ MOST, LONGEST_S = 100, 0.25
 """Rows that wait for the index together: so many at most, and so long while others follow. Their folders are there."""
 
 
-class Store:
+class Store(ResultTables):
     """A folder of runs with an index.
 
     Several processes may use one store at the same time. In a process, one thread at a time.
@@ -347,6 +348,16 @@ class Store:
         self.flush()
         with reraise_as_store_error(self.folder):
             return [self._stored(run_id) for run_id in tables.runs(self.index, as_labels(labels))]
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """Its runs, one for each set of labels that they carry."""
+        found = [(one, labels) for one in self.runs() for labels in one.labels or [{}]]
+        return [ResultPart(labels, one.document, one.arrays) for one, labels in found]
+
+    @property
+    def _title(self) -> str:
+        return str(self.folder)
 
     def query(self, sql: str) -> StoreTable:
         """Ask the index in SQL; nothing can be changed so.

@@ -8,24 +8,40 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elephan.display import ColumnTable
+from elephan.errors import InputError
 from elephan.lint import LintWarning
+from elephan.renamed import warn_renamed
 from elephan.run.files import atomic, write_json
-from elephan.run.notebook import page
+from elephan.run.saved import FolderRun, read_parquet
 from elephan.scenario import Scenario
 from elephan.store import folders
 from elephan.store.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from elephan.run.measures import AskedMetric
     from elephan.store.labels import Labels
 
 
 SCENARIO = "scenario.toml"
 
 
+class _CallableTable(ColumnTable):
+    """A table that was a method before."""
+
+    def __init__(self, table: ColumnTable, before: Callable[[], Any]) -> None:
+        super().__init__(table, table.caption, table.shown)
+        self._before = before
+
+    def __call__(self) -> Any:
+        warn_renamed("StoredRun.links()", 'StoredRun.read("links")')
+        return self._before()
+
+
 @dataclass(frozen=True, repr=False)
-class StoredRun:
+class StoredRun(FolderRun):
     """A run in a store.
 
     Parameters
@@ -49,15 +65,6 @@ class StoredRun:
     def document(self) -> dict[str, Any]:
         """The document of ``elephan run --json``."""
         return folders.as_document(self._full)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return `document`, as `elephan.run.result.RunResult.to_json` does.
-
-        Returns
-        -------
-        dict
-        """
-        return self.document
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -87,8 +94,11 @@ class StoredRun:
     def __repr__(self) -> str:
         return f"<Stored run {self.id[:12]} of {self.document['run']['scenario']!r}>"
 
-    def _repr_html_(self) -> str:
-        return page(self.document)
+    @property
+    def links(self) -> ColumnTable:
+        """A row per link, as of every result; called as it was before, the Arrow table of `read`."""
+        table = super().links
+        return _CallableTable(table, lambda: self.read("links"))
 
     def flows(self) -> Any:
         """Read ``flows.parquet``.
@@ -98,32 +108,7 @@ class StoredRun:
         pyarrow.Table
             A row per replication and flow.
         """
-        return self._parquet("flows")
-
-    def links(self) -> Any:
-        """Read ``links.parquet``.
-
-        Returns
-        -------
-        pyarrow.Table
-            A row per replication and link.
-        """
-        return self._parquet("links")
-
-    def samples(self) -> Any:
-        """Read ``samples.parquet``.
-
-        Returns
-        -------
-        pyarrow.Table
-            A row per replication, instant and flow or link.
-
-        Raises
-        ------
-        InputError
-            If the series were not kept, or the file is damaged.
-        """
-        return self._parquet("samples")
+        return self.read("flows")
 
     def packets(self) -> Any:
         """Read ``packets.parquet``.
@@ -138,7 +123,7 @@ class StoredRun:
         InputError
             If the scenario has no ``record.packets``, or the file is damaged.
         """
-        return self._parquet("packets")
+        return self.read("packets")
 
     def transfers(self) -> Any:
         """Read ``transfers.parquet``.
@@ -153,15 +138,17 @@ class StoredRun:
         InputError
             If the series were not kept, no transfer ended, or the file is damaged.
         """
-        return self._parquet("transfers")
+        return self.read("transfers")
 
-    def write(self, folder: Path | str) -> list[Path]:
+    def write(self, folder: Path | str, metrics: Sequence[AskedMetric] = ()) -> list[Path]:
         """Write the files that `elephan.run.result.RunResult.write` writes.
 
         Parameters
         ----------
         folder : Path or str
             Made if missing. Each file appears whole or not at all.
+        metrics : sequence of AskedMetric
+            What the document has besides.
 
         Returns
         -------
@@ -177,20 +164,20 @@ class StoredRun:
             with atomic(folder / name) as temporary:
                 shutil.copyfile(self.folder / name, temporary)
             written.append(folder / name)
-        about = {"resolved": self.resolved, "provenance": self.provenance}
+        about: dict[str, Any] = {"metrics": self.measured(metrics)} if metrics else {}
+        about |= {"resolved": self.resolved, "provenance": self.provenance}
         return [*written, write_json(folder / folders.DOCUMENT, self.document | about)]
 
-    def _parquet(self, name: str) -> Any:
-        import pyarrow.parquet as pq  # noqa: PLC0415 (slow to import; only columns need it)
-
+    def read(self, name: str) -> Any:
+        """Read a table of the run, see `elephan.run.saved.FolderRun.read`."""
         file = f"{name}.parquet"
         if file not in self._full["files"]:
             remedy = "with record.packets in its scenario" if name == "packets" else "with series=True"
             message = f"run {self.id[:12]}: has no {name}; run it again {remedy}"
             raise StoreError(message)
         try:
-            return pq.read_table(self.folder / file)
-        except (OSError, ValueError):
+            return read_parquet(self.folder / file)
+        except InputError:
             raise self._damaged(file) from None
 
     @cached_property

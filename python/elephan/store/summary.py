@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.display import CI95
+from elephan.results.tables import measured
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -124,21 +125,7 @@ def summarize(document: Mapping[str, Any]) -> RunSummary:
     for link in document["links"]:
         row = {"name": link["name"], "rate_bps": link["rate_bps"], "discipline": link["queue"]["discipline"]}
         row["buffer_packets"] = link["buffer_packets"]
-        links.append(_measured(link, row))
+        links.append(measured(link, row))
     facts = ("name", "law", "recovery", "flows")
-    groups = [_measured(group, {fact: group[fact] for fact in facts}) for group in document["groups"]]
-    return RunSummary(_measured(document["fairness"], run), links, groups)
-
-
-def _measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -> dict[str, Any]:
-    """Add every measured quantity in a part of the document to a row, however deep."""
-    for name, value in values.items():
-        if type(value) is not dict:
-            continue
-        full = before + name
-        if "mean" in value:
-            row[full] = value["mean"]
-            row[full + CI95] = value["ci95"]
-        else:
-            _measured(value, row, full + "_")
-    return row
+    groups = [measured(group, {fact: group[fact] for fact in facts}) for group in document["groups"]]
+    return RunSummary(measured(document["fairness"], run), links, groups)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan import display
+from elephan.display import need
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,14 +32,18 @@ class StoreTable:
         """Names of the columns."""
         return list(self.arrow.column_names)
 
+    def to_arrow(self) -> Any:
+        """Give the `pyarrow.Table`."""
+        return self.arrow
+
     def to_pandas(self) -> Any:
         """Give a `pandas.DataFrame`."""
-        _need("pandas")
+        need("pandas")
         return self.arrow.to_pandas()
 
     def to_polars(self) -> Any:
         """Give a `polars.DataFrame`."""
-        return _need("polars").from_arrow(self.arrow)
+        return need("polars").from_arrow(self.arrow)
 
     def to_xarray(self, axes: Sequence[str]) -> Any:
         """Give an `xarray.Dataset` with some columns as its axes.
@@ -49,7 +53,7 @@ class StoreTable:
         axes : sequence of str
             Together they must tell the rows apart.
         """
-        _need("xarray")
+        need("xarray")
         missing = [axis for axis in axes if axis not in self.columns]
         if missing or not axes:
             message = f'axes: there is no column "{", ".join(missing)}"; columns: {", ".join(self.columns)}'
@@ -65,12 +69,3 @@ class StoreTable:
 
     def __repr__(self) -> str:
         return f"<Table: {len(self)} rows, {len(self.columns)} columns>"
-
-
-def _need(library: str) -> Any:
-    """Import an optional library, or say in one line how to get it."""
-    try:
-        return importlib.import_module(library)
-    except ImportError:
-        message = f"{library}: is not installed; pip install 'elephan[frames]'"
-        raise InputError(message) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +84,7 @@ def sweep(
     replications: int | None = None,
     seed: int | None = None,
     series: bool = False,
+    metrics: str | Sequence[str] = (),
     progress: Callable[[SweepProgress], None] | None = None,
     force: bool = False,
 ) -> SweepResult:
@@ -115,6 +117,8 @@ def sweep(
         Instead of what the sweep says.
     series : bool
         Keep the sampled cwnd, srtt and backlog.
+    metrics : str or sequence of str
+        Metrics of the catalogue that points have besides, as `elephan.run` takes them.
     progress : callable, optional
         Called with a `SweepProgress` in this thread, before the first point and after each.
     force : bool
@@ -140,11 +144,15 @@ def sweep(
     >>> base = elephan.Scenario.from_text(elephan.EXAMPLE)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     swept = sweep(base, over={"links[0].buffer": ["5 packets", "0.5 bdp"]}, store=folder)
-    ...     [(point.labels["links[0].buffer"], point.links[0]["buffer_packets"]) for point in swept.points]
+    ...     [(point.labels["links[0].buffer"], point.links["buffer_packets"][0]) for point in swept.points]
     [('5 packets', 5), ('0.5 bdp', 50)]
     """
+    from elephan.run.measures import needs_series, parse_metrics  # noqa: PLC0415 (as below)
     from elephan.sweep.running import asked_of, parse_shard, run_sweep  # noqa: PLC0415 (need NumPy)
 
     asked = asked_of(sweep_or_base).extended(over, zip, cases).asking(precision, max_replications, replications, seed)
     part = parse_shard(shard) if isinstance(shard, str) else shard
-    return run_sweep(asked, store, executor, workers, part, series=series, progress=progress, force=force)
+    chosen = parse_metrics(metrics)
+    series = series or needs_series(chosen)
+    swept = run_sweep(asked, store, executor, workers, part, series=series, progress=progress, force=force)
+    return replace(swept, metrics=chosen) if chosen else swept

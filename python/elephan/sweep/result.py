@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native, display
+from elephan.results import ResultPart, ResultTables
 from elephan.run.files import write_json, write_parquet
+from elephan.run.measures import as_table, parse_metrics
 from elephan.store import StoredRun, StoreTable, folders
 from elephan.store.provenance import here
 from elephan.store.query import as_column
@@ -16,15 +18,18 @@ from elephan.store.summary import RUN, shown_as, summarize
 from elephan.store.upkeep import SHARDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from elephan.display import ColumnTable
+    from elephan.results import MetricDocument, SweepDocument, SweepPointDocument
+    from elephan.run.measures import AskedMetric
     from elephan.store.labels import Labels
     from elephan.sweep.document import Sweep
     from elephan.sweep.points import SweepPoint
 
 
 @dataclass(frozen=True)
-class PointResult:
+class PointResult(ResultTables):
     """A point of a sweep, and what came of it.
 
     Parameters
@@ -61,7 +66,7 @@ class PointResult:
         InputError
             If the run is not in the store any more, or damaged.
         """
-        return StoredRun(self.run, self.folder, lambda: [self.labels]).document
+        return self.stored.document
 
     @property
     def folder(self) -> Path:
@@ -72,16 +77,24 @@ class PointResult:
         return own
 
     @property
-    def links(self) -> list[dict[str, Any]]:
-        """Links, as ``elephan run --json`` has them."""
-        return list(self.document["links"])
+    def stored(self) -> StoredRun:
+        """Its run in the store."""
+        return StoredRun(self.run, self.folder, lambda: [self.labels])
 
     @property
-    def groups(self) -> list[dict[str, Any]]:
-        """Groups of flows, as ``elephan run --json`` has them."""
-        return list(self.document["groups"])
+    def parts(self) -> list[ResultPart]:
+        """The point itself."""
+        return [ResultPart(self.labels, self.document, lambda: self.stored.arrays())]
 
-    def to_json(self) -> dict[str, Any]:
+    @property
+    def _title(self) -> str:
+        return str(self.document["run"]["scenario"])
+
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Measure metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
+        return self.stored.measure(metrics)
+
+    def to_json(self) -> SweepPointDocument:
         """Return the point as the document of a sweep has it."""
         document = self.document
         run = document["run"]
@@ -91,11 +104,11 @@ class PointResult:
         parts: dict[str, Any] = {
             key: document[key] for key in ("links", "groups", "fairness", "precision") if key in document
         }
-        return {"labels": self.labels, "run": self.run, **about, **parts}
+        return cast("SweepPointDocument", {"labels": self.labels, "run": self.run, **about, **parts})
 
 
 @dataclass(frozen=True, repr=False)
-class SweepResult:
+class SweepResult(ResultTables):
     """The result of `sweep`.
 
     Parameters
@@ -108,6 +121,8 @@ class SweepResult:
     wall_s : float [s]
     packets : int
         Simulated now; what was in the store does not count.
+    metrics : tuple of AskedMetric
+        What was asked of the points besides.
     """
 
     sweep: Sweep
@@ -115,6 +130,7 @@ class SweepResult:
     store: Path
     wall_s: float
     packets: int
+    metrics: tuple[AskedMetric, ...] = ()
 
     @property
     def points(self) -> list[PointResult]:
@@ -135,6 +151,15 @@ class SweepResult:
     def label_names(self) -> list[str]:
         """Names of the labels, in the order of the axes."""
         return list(dict.fromkeys(name for point in self.done for name in point.labels))
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """Points that have a result."""
+        return [part for point in self.points for part in point.parts]
+
+    @property
+    def _title(self) -> str:
+        return self.sweep.title
 
     @cached_property
     def warnings(self) -> list[dict[str, Any]]:
@@ -175,7 +200,29 @@ class SweepResult:
         names = dict.fromkeys(name for row in rows for name in row)
         return StoreTable(pa.table({name: as_column([row.get(name) for row in rows]) for name in names}))
 
-    def to_json(self) -> dict[str, Any]:
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Measure metrics of the catalogue at every point.
+
+        Parameters
+        ----------
+        metrics : str or sequence of str
+            As ``elephan sweep --metric`` takes them.
+
+        Returns
+        -------
+        ColumnTable
+            As of `elephan.run.result.RunResult.measure`, with the labels of the point before each row; none of points
+            in which a metric has no value.
+
+        Raises
+        ------
+        InputError
+            If there is no such metric, or the series that it needs were not kept: sweep with ``series=True``.
+        """
+        asked = parse_metrics(metrics)
+        return as_table([{**point.labels, **row} for point in self.points for row in point.stored.measured(asked)])
+
+    def to_json(self) -> SweepDocument:
         """Return the document of ``elephan sweep --json``.
 
         Returns
@@ -183,9 +230,14 @@ class SweepResult:
         dict
             ``title``, ``seed``, ``replications``, ``engine_version``, ``base``, ``axes``, ``points`` (each with
             ``labels``, ``run``, and ``links``, ``groups`` and ``fairness`` as ``elephan run --json`` has them),
-            ``failures``, ``warnings``; under ``provenance`` what is not the same each time.
+            ``metrics`` if any were asked for), ``failures``, ``warnings``; under ``provenance`` what is not the same
+            each time.
         """
-        return {**self._head, "points": [point.to_json() for point in self.points], **self._tail}
+        points = [point.to_json() for point in self.points]
+        if self.metrics:
+            for point, row in zip(self.points, points, strict=True):
+                row["metrics"] = cast("list[MetricDocument]", point.stored.measured(self.metrics))
+        return cast("SweepDocument", {**self._head, "points": points, **self._tail})
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write ``sweep.json`` and ``points.parquet``.

@@ -6,23 +6,27 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native
 from elephan.errors import InputError
 from elephan.renamed import renamed_attributes
+from elephan.results import ResultPart, ResultTables, TestbedDocument
 from elephan.run.files import write_result
 from elephan.run.result import RunResult
+from elephan.run.saved import SavedRun
 from elephan.scenario import Scenario
 from elephan.testbed.hosts import lacking
 from elephan.testbed.plan import PROGRAMS, TestbedPlan, plan
 from elephan.testbed.replication import replicate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from elephan.display import ColumnTable
+    from elephan.run.outcome import ReplicationOutcome
 
-__all__ = ["TestbedPlan", "TestbedResult", "plan", "run"]
+__all__ = ["TestbedPlan", "TestbedResult", "plan", "read_testbed", "run"]
 
 if not TYPE_CHECKING:  # or any name would pass a type checker
     __getattr__ = renamed_attributes(__name__, {"Plan": "TestbedPlan", "Tested": "TestbedResult"})
@@ -37,13 +41,13 @@ ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class TestbedResult:
+class TestbedResult(ResultTables):
     """A run on real stacks.
 
     Parameters
     ----------
-    result : RunResult
-        As of a simulation.
+    result : RunResult or SavedRun
+        As of a simulation; read back from a folder the latter.
     valid : bool
         Whether every replication was punctual, and every law was asked.
     objections : tuple of str
@@ -60,7 +64,7 @@ class TestbedResult:
         Where Linux did not do what the scenario says.
     """
 
-    result: RunResult
+    result: RunResult | SavedRun
     valid: bool
     objections: tuple[str, ...]
     punctuality: tuple[dict[str, Any], ...]
@@ -68,7 +72,30 @@ class TestbedResult:
     acks: tuple[dict[str, int], ...] = ()
     differences: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario as it was run."""
+        return self.result.scenario
+
+    @property
+    def outcomes(self) -> tuple[ReplicationOutcome, ...]:
+        """What each replication left behind."""
+        return self.result.outcomes
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """The run."""
+        return self.result.parts
+
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Measure metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
+        return self.result.measure(metrics)
+
+    @property
+    def _title(self) -> str:
+        return self.scenario.title
+
+    def to_json(self) -> TestbedDocument:
         """Return the document of ``elephan testbed run --json``: that of a run, and what is known of its validity."""
         document = self.result.to_json()
         record = {
@@ -79,7 +106,7 @@ class TestbedResult:
             "acks": list(self.acks),
             "differences": list(self.differences),
         }
-        return document | {"origin": ENGINE, "testbed": record}
+        return cast("TestbedDocument", document | {"origin": ENGINE, "testbed": record})
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write the files of a run; its document says what is known of its validity.
@@ -98,7 +125,36 @@ class TestbedResult:
         OSError
             If the folder cannot be written.
         """
-        return write_result(self.result, Path(folder), self.to_json())
+        if isinstance(self.result, RunResult):
+            return write_result(self.result, Path(folder), self.to_json())
+        return self.result.write(folder)
+
+
+def read_testbed(folder: Path | str) -> TestbedResult:
+    """Read what ``elephan testbed run --out`` or `TestbedResult.write` wrote.
+
+    Parameters
+    ----------
+    folder : Path or str
+
+    Returns
+    -------
+    TestbedResult
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read, or it is not the run of a testbed.
+    """
+    saved = SavedRun(Path(folder))
+    try:
+        record = saved.document["testbed"]
+        texts, records = ("objections", "differences"), ("punctuality", "laws", "acks")
+        found = {name: tuple(record[name]) for name in (*texts, *records)}
+        return TestbedResult(saved, record["valid"], **found)
+    except (KeyError, TypeError) as error:
+        message = f"{saved.folder / 'run.json'}: has no {error}; write the folder again with this version"
+        raise InputError(message) from None
 
 
 def run(

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.report.sources import read_parquet
+from elephan.run.saved import read_parquet
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from elephan.run.saved import ReplicatedRun
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,43 @@ def sampled_run(path: Path, warmup_s: float = 0.0) -> SampledRun:
         grid(links, "backlog_packets"),
         grid(links, "begun_bytes"),
         {str(name): backlog[named == name] for name in dict.fromkeys(named)},
+    )
+
+
+def sampled(run: ReplicatedRun) -> SampledRun:
+    """Take the samples of a run that is in memory.
+
+    Parameters
+    ----------
+    run : RunResult or another that has a scenario and outcomes
+        With its series.
+
+    Returns
+    -------
+    SampledRun
+
+    Examples
+    --------
+    >>> from elephan.run import run
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> sampled(run(Scenario.from_text(EXAMPLE), replications=1, series=True)).backlog_packets.shape
+    (1, 40)
+    """
+    first, names = run.outcomes[0], [link["name"] for link in run.scenario.links]
+    groups = np.array([group["name"] for group in run.scenario.groups], dtype=object)
+    series = {name: np.asarray(values, dtype=float) for name, values in first.samples.items()}
+    has_flows, has_links = series["cwnd_segments"].size > 0, series["backlog_packets"].size > 0
+    late = series["time_s"] >= run.scenario.facts["warmup_s"]
+    every = [outcome.samples["backlog_packets"] for outcome in run.outcomes] if has_links else []
+    return SampledRun(
+        series["time_s"],
+        groups[first.flows["group"]] if has_flows else groups[:0],
+        series["cwnd_segments"],
+        np.where(series["srtt_s"] > 0, series["srtt_s"], np.nan),
+        names if has_links else [],
+        series["backlog_packets"],
+        series["begun_bytes"],
+        {name: np.concatenate([backlog[i, late] for backlog in every]) for i, name in enumerate(names) if every},
     )
 
 

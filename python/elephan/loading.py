@@ -1,0 +1,91 @@
+"""Results read back: `load` takes any folder that a verb wrote with ``--out``, and any store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from elephan.results import ResultHolder
+
+KINDS = ("run.json", "sweep.json", "compare.json", "points.json", "index.sqlite")
+"""The files that say what a folder holds; the last is a store's."""
+
+_OTHERS = {
+    "size.json": "an answer of elephan size, which is read as JSON; elephan report shows it",
+    "comparison.json": "an answer of elephan size, which is read as JSON; elephan report shows it",
+    "reproduce.json": "a reproduction of papers, which is read as JSON; elephan report shows it",
+}
+"""What is in folders that hold something else."""
+
+
+def load(path: Path | str) -> ResultHolder:
+    """Read back what a verb wrote.
+
+    Parameters
+    ----------
+    path : Path or str
+        A folder of ``elephan run --out``, ``sweep --out``, ``testbed run --out`` or ``compare --out`` (of a scenario or
+        of a sweep), or a store.
+
+    Returns
+    -------
+    ResultHolder
+        `elephan.run.saved.SavedRun`, `elephan.sweep.SweepResult`, `elephan.testbed.TestbedResult`,
+        `elephan.compare.ScenarioComparison`, `elephan.compare.SweepComparison`, or an `elephan.Store` to be read only.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, it holds nothing that can be read back, or what it holds is damaged.
+
+    Examples
+    --------
+    >>> import elephan, tempfile
+    >>> result = elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE), replications=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = result.write(folder)
+    ...     elephan.load(folder).groups["goodput_bps"] == result.groups["goodput_bps"]
+    True
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "there is no such folder"
+        message = f"{folder}: {what}; give a folder that elephan wrote with --out, or a store"
+        raise InputError(message)
+    kind = next((name for name in KINDS if (folder / name).is_file()), None)
+    # A store of which so far only the shards of a sweep were written has no index yet.
+    if kind == "index.sqlite" or (kind is None and (folder / "shards").is_dir()):
+        from elephan.store import Store  # noqa: PLC0415 (each kind loads only what it needs)
+
+        return Store(folder, readonly=True)
+    if kind == "run.json":
+        return _run(folder)
+    if kind == "sweep.json":
+        from elephan.sweep.saved import read_sweep  # noqa: PLC0415 (as above)
+
+        return read_sweep(folder)
+    if kind is not None:
+        from elephan.compare.saved import read_comparison, read_comparisons  # noqa: PLC0415 (as above)
+
+        return read_comparison(folder) if kind == "compare.json" else read_comparisons(folder)
+    other = next((said for name, said in _OTHERS.items() if (folder / name).is_file()), None)
+    message = (
+        f"{folder}: holds {other}"
+        if other
+        else f"{folder}: holds no result; looked for {', '.join(KINDS)}; give a folder that elephan wrote with --out"
+    )
+    raise InputError(message)
+
+
+def _run(folder: Path) -> ResultHolder:
+    from elephan.run.saved import SavedRun  # noqa: PLC0415 (as in `load`)
+
+    found = SavedRun(folder)
+    if "testbed" in found.document:
+        from elephan.testbed import read_testbed  # noqa: PLC0415 (as in `load`)
+
+        return read_testbed(folder)
+    return found

@@ -1,0 +1,221 @@
+"""The axes of many runs: what their labels vary, as numbers with units, and where on them each run lies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import UnitError
+from elephan.units import bits_per_second, number_and_unit, octets, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+POINT = "point"
+"""The axis of runs that no grid holds: each is a place of its own."""
+
+TAKEN = ("replication", "link", "flow", "time", POINT)
+"""Names of other axes."""
+
+SPARSE = 4
+"""A grid with more than so many places for each run is none."""
+
+_READERS: tuple[tuple[Callable[[str], float], str], ...] = (
+    (seconds, "s"),
+    (bits_per_second, "bit/s"),
+    (octets, "byte"),
+)
+_PLAIN = {"packet": "packets", "packets": "packets", "segment": "segments", "segments": "segments", "bdp": "bdp"}
+"""Units of amounts that are as they are written."""
+
+
+@dataclass(frozen=True)
+class AxisValues:
+    """Values of a label.
+
+    Parameters
+    ----------
+    values : tuple
+        Numbers where all have a common unit or none; otherwise as they are written.
+    unit : str
+        Of numbers, ``1`` where they have none; empty for words.
+    """
+
+    values: tuple[Any, ...]
+    unit: str
+
+
+@dataclass(frozen=True)
+class ResultAxis:
+    """One axis.
+
+    Parameters
+    ----------
+    name : str
+        Of the dimension: the last part of its place, where that tells it apart.
+    place : str
+        The label as the sweep has it.
+    coordinate : AxisValues
+    beside : dict of str to AxisValues
+        Labels that follow from this one, or with `POINT` as its name all labels.
+    """
+
+    name: str
+    place: str
+    coordinate: AxisValues
+    beside: dict[str, AxisValues] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.coordinate.values)
+
+
+def short(names: Sequence[str]) -> dict[str, str]:
+    """Shorten places to their last part where that tells them apart.
+
+    Parameters
+    ----------
+    names : sequence of str
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> short(["links[0].buffer", "flows[0].count", "flows[1].count"])
+    {'links[0].buffer': 'buffer', 'flows[0].count': 'flows[0].count', 'flows[1].count': 'flows[1].count'}
+    """
+    ends = [name.rpartition(".")[2] for name in names]
+    return {name: end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)}
+
+
+def as_numbers(values: Sequence[Any]) -> AxisValues:
+    """Read values as numbers of one unit, if they are such.
+
+    Parameters
+    ----------
+    values : sequence of str, float, int, bool or None
+
+    Returns
+    -------
+    AxisValues
+
+    Examples
+    --------
+    >>> as_numbers(["10 ms", "1 s"])
+    AxisValues(values=(0.01, 1.0), unit='s')
+    >>> as_numbers(["0.1 bdp", "1 bdp"]), as_numbers(["reno", "cubic"]).unit
+    (AxisValues(values=(0.1, 1.0), unit='bdp'), '')
+    """
+    if values and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return AxisValues(tuple(values), "1")
+    if values and all(isinstance(value, str) for value in values):
+        split = [number_and_unit(value) for value in values]
+        known = [one for one in split if one is not None]
+        units = {_PLAIN.get(unit) for _, unit in known}
+        if len(known) == len(values) and len(units) == 1 and None not in units:
+            return AxisValues(tuple(number for number, _ in known), str(units.pop()))
+        for reader, unit in _READERS:
+            try:
+                return AxisValues(tuple(reader(value) for value in values), unit)
+            except UnitError:
+                continue
+    return AxisValues(tuple("" if value is None else value for value in values), "")
+
+
+def result_axes(
+    labels: Sequence[Mapping[str, Any]], resolved: Callable[[str, int], float | None] = lambda _name, _run: None
+) -> tuple[list[ResultAxis], list[tuple[int, ...]]]:
+    """Lay out runs on axes.
+
+    Parameters
+    ----------
+    labels : sequence of mapping
+        Of each run.
+    resolved : callable, optional
+        From the name of a label and the number of a run to the packets that a buffer came to there, for buffers that
+        are written in different units; None where nothing is known.
+
+    Returns
+    -------
+    list of ResultAxis
+        None for a single run without labels.
+    list of tuple of int
+        Of each run its place on the axes.
+
+    Examples
+    --------
+    >>> found, places = result_axes([{"links[0].buffer": "1 bdp"}, {"links[0].buffer": "2 bdp"}])
+    >>> found[0].name, found[0].coordinate.values, places
+    ('buffer', (1.0, 2.0), [(0,), (1,)])
+    """
+    names = list(dict.fromkeys(name for one in labels for name in one))
+    if not names and len(labels) == 1:
+        return [], [()]
+    shown = {name: _free(end, name) for name, end in short(names).items()}
+    rows = [tuple(one.get(name) for name in names) for one in labels]
+    leading, following = _independent(names, rows)
+    distinct = {name: list(dict.fromkeys(row[names.index(name)] for row in rows)) for name in leading}
+    is_grid = len(set(rows)) == len(rows) and math.prod(map(len, distinct.values())) <= SPARSE * len(rows)
+    if not names or not is_grid:
+        beside = {shown[name]: _read(name, [row[k] for row in rows], rows, k, resolved) for k, name in enumerate(names)}
+        return [ResultAxis(POINT, POINT, AxisValues(tuple(range(len(labels))), "1"), beside)], [
+            (i,) for i in range(len(labels))
+        ]
+    axes = []
+    for name in leading:
+        k = names.index(name)
+        firsts = {value: next(i for i, row in enumerate(rows) if row[k] == value) for value in distinct[name]}
+        beside = {
+            shown[other]: _read(
+                other, [rows[i][names.index(other)] for i in firsts.values()], rows, names.index(other), resolved
+            )
+            for other, leader in following.items()
+            if leader == name
+        }
+        axes.append(ResultAxis(shown[name], name, _read(name, distinct[name], rows, k, resolved), beside))
+    places = [tuple(distinct[name].index(row[names.index(name)]) for name in leading) for row in rows]
+    return axes, places
+
+
+def _free(end: str, name: str) -> str:
+    """A name that no other axis has."""
+    return f"{end} of the point" if end in TAKEN and end == name else name if end in TAKEN else end
+
+
+def _independent(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> tuple[list[str], dict[str, str]]:
+    """Labels that make an axis, and those that follow from one of them, as those of lists that go together."""
+    leading: list[str] = []
+    following: dict[str, str] = {}
+    for k, name in enumerate(names):
+        leader = next((own for own in leading if _follows(rows, names.index(own), k)), None)
+        if leader is None:
+            leading.append(name)
+        else:
+            following[name] = leader
+    return leading, following
+
+
+def _follows(rows: Iterable[tuple[Any, ...]], first: int, then: int) -> bool:
+    """Whether one label says another, and the other way round: a list with a single value says nothing."""
+    pairs = {(row[first], row[then]) for row in rows}
+    return len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs}) > 1
+
+
+def _read(
+    name: str,
+    values: Sequence[Any],
+    rows: Sequence[tuple[Any, ...]],
+    k: int,
+    resolved: Callable[[str, int], float | None],
+) -> AxisValues:
+    """Values as numbers: by their unit, or of a buffer by what it came to."""
+    found = as_numbers(values)
+    if found.unit or not name.endswith(".buffer"):
+        return found
+    packets = [{resolved(name, i) for i, row in enumerate(rows) if row[k] == value} for value in values]
+    # Only where a value came to the same everywhere is it a place on an axis.
+    if any(len(one) != 1 or None in one for one in packets):
+        return found
+    return AxisValues(tuple(one.pop() for one in packets), "packets")

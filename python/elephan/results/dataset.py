@@ -1,0 +1,177 @@
+"""Results as one `xarray.Dataset`: the axes of the points x replication x link or flow x time.
+
+Source: CF Metadata Conventions 1.11 for the attributes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan import _native
+from elephan.display import need
+from elephan.errors import InputError
+from elephan.results import meanings
+from elephan.results.axes import POINT, ResultAxis, result_axes
+from elephan.results.meanings import OVER_TIME, attributes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from elephan.results.parts import ResultPart, RunArrays
+
+    Variables = dict[str, tuple[tuple[str, ...], NDArray[Any], dict[str, str]]]
+    Grid = list[tuple[tuple[int, ...], RunArrays]]
+
+KINDS = (
+    ("facts", "link_", "", ("link",), meanings.LINKS),
+    ("of_runs", "", "", ("replication",), meanings.RUNS),
+    ("of_links", "link_", "", ("replication", "link"), meanings.LINKS),
+    ("of_flows", "flow_", "", ("replication", "flow"), meanings.FLOWS),
+    ("link_samples", "link_", OVER_TIME, ("replication", "link", "time"), meanings.LINK_SAMPLES),
+    ("flow_samples", "flow_", OVER_TIME, ("replication", "flow", "time"), meanings.FLOW_SAMPLES),
+)
+"""Of each group of arrays: its attribute, what names begin and end with, dimensions, and what its columns mean."""
+
+
+def dataset(parts: Sequence[ResultPart], title: str) -> Any:
+    """Lay all parts out on common axes.
+
+    Parameters
+    ----------
+    parts : sequence of ResultPart
+        Those without arrays only have a place on the axes.
+    title : str
+
+    Returns
+    -------
+    xarray.Dataset
+
+    Raises
+    ------
+    InputError
+        If xarray is not installed, or there is no part.
+    """
+    xr = need("xarray")
+    if not parts:
+        message = "to_xarray: there is no result to lay out; look at failures"
+        raise InputError(message)
+    axes, places = result_axes([part.labels for part in parts], lambda name, i: _buffer(name, parts[i].document))
+    grid = [(place, part.arrays()) for place, part in zip(places, parts, strict=True) if part.arrays is not None]
+    lengths = {axis.name: len(axis) for axis in axes}
+    inner = _inner(grid)
+    variables: Variables = {}
+    for attribute, begin, end, dims, known in KINDS:
+        for name in dict.fromkeys(name for _, arrays in grid for name in getattr(arrays, attribute)):
+            values = _filled(grid, attribute, name, tuple(lengths.values()), dims, inner)
+            attrs = attributes(name, known.get(name, name.replace("_", " ")))
+            variables[f"{begin}{name}{end}"] = ((*lengths, *dims), values, attrs)
+    for name in dict.fromkeys(name for part in parts for name in part.compared):
+        values = np.full(tuple(lengths.values()), np.nan)
+        for place, part in zip(places, parts, strict=True):
+            values[place] = part.compared.get(name, np.nan)
+        variables[name] = (tuple(lengths), values, attributes(name, meanings.COMPARED.get(name, "")))
+    coordinates = _coordinates(axes) | _inner_coordinates(inner)
+    about = {"title": title, "source": f"elephan {_native.version()}", "Conventions": meanings.CONVENTIONS}
+    used = {dim for dims, _, _ in variables.values() for dim in dims}
+    kept = {name: one for name, one in coordinates.items() if set(one[0]) <= used}
+    return xr.Dataset(variables, kept, about)
+
+
+def _buffer(name: str, document: Mapping[str, Any]) -> float | None:
+    """Packets of the buffer at a place of the scenario, such as ``links[core].buffer``."""
+    which = name.removeprefix("links[").partition("]")[0]
+    for i, link in enumerate(document["links"]):
+        if which in (str(i), link["name"]):
+            packets = link["buffer_packets"]
+            return None if packets is None else float(packets)
+    return None
+
+
+def _inner(grid: Grid) -> dict[str, Any]:
+    """What stands along the dimensions of a run: of all runs together, in the order in which they come."""
+    times = [arrays.time_s for _, arrays in grid if arrays.time_s.size]
+    same = all(len(one) == len(times[0]) and np.array_equal(one, times[0]) for one in times)
+    return {
+        "replication": list(range(max((_count(arrays) for _, arrays in grid), default=0))),
+        "link": list(dict.fromkeys(name for _, arrays in grid for name in arrays.links)),
+        "flow": list(dict.fromkeys(flow for _, arrays in grid for flow in arrays.flows)),
+        "time": (times[0] if same else np.unique(np.concatenate(times))) if times else np.empty(0),
+    }
+
+
+def _count(arrays: RunArrays) -> int:
+    return len(next(iter(arrays.of_links.values())))
+
+
+def _filled(
+    grid: Grid, attribute: str, name: str, points: tuple[int, ...], dims: tuple[str, ...], inner: Mapping[str, Any]
+) -> NDArray[Any]:
+    """One array over all runs; NaN where a run has no such thing."""
+    kind = np.result_type(
+        np.float32, *(getattr(a, attribute)[name].dtype for _, a in grid if name in getattr(a, attribute))
+    )
+    found = np.full((*points, *(len(inner[dim]) for dim in dims)), np.nan, dtype=kind)
+    for place, arrays in grid:
+        values = getattr(arrays, attribute).get(name)
+        if values is not None:
+            found[place][np.ix_(*(_where(arrays, dim, inner) for dim in dims))] = values
+    return found
+
+
+def _where(arrays: RunArrays, dim: str, inner: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Places of a run's own links, flows or instants among those of all."""
+    if dim == "replication":
+        return np.arange(_count(arrays))
+    if dim == "time":
+        return np.searchsorted(inner[dim], arrays.time_s)
+    order = {name: i for i, name in enumerate(inner[dim])}
+    return np.array([order[name] for name in (arrays.links if dim == "link" else arrays.flows)], dtype=np.int64)
+
+
+def _coordinates(axes: Sequence[ResultAxis]) -> Variables:
+    """Coordinates along the axes of the points, numbers with their units."""
+    found: Variables = {}
+    for axis in axes:
+        about = {"long_name": "point of the sweep" if axis.name == POINT else axis.place}
+        for name, one in {axis.name: axis.coordinate, **axis.beside}.items():
+            attrs = (about if name == axis.name else {"long_name": name}) | ({"units": one.unit} if one.unit else {})
+            found[name] = ((axis.name,), _array(one.values, one.unit), attrs)
+    return found
+
+
+def _array(values: tuple[Any, ...], unit: str) -> NDArray[Any]:
+    if unit or all(isinstance(value, bool) for value in values):
+        return np.array(values)
+    return np.array([str(value) for value in values])
+
+
+def _inner_coordinates(inner: Mapping[str, Any]) -> Variables:
+    flows = inner["flow"]
+    return {
+        "replication": (
+            ("replication",),
+            np.array(inner["replication"], dtype=np.int64),
+            {"units": "1", "long_name": "replication"},
+        ),
+        "link": (("link",), np.array(inner["link"], dtype=str), {"long_name": "name of the link"}),
+        "flow": (
+            ("flow",),
+            np.array([str(flow) for flow in flows], dtype=str),
+            {"long_name": "flow, by group and number"},
+        ),
+        "group": (("flow",), np.array([flow.group for flow in flows], dtype=str), {"long_name": "group of the flow"}),
+        "index": (
+            ("flow",),
+            np.array([flow.number for flow in flows], dtype=np.int64),
+            {"units": "1", "long_name": "number of the flow in its group"},
+        ),
+        "time": (
+            ("time",),
+            np.asarray(inner["time"], dtype=float),
+            {"units": "s", "long_name": "time since the start of the run"},
+        ),
+    }

@@ -1,0 +1,241 @@
+"""The JSON documents of runs, sweeps, testbeds and comparisons as types, so that editors complete their keys.
+
+Source: `docs/reference/json.md`, which says what each key means; a test holds these types against real documents.
+"""
+
+from typing import Any, NotRequired, TypedDict
+
+
+class Quantity(TypedDict):
+    """A measured quantity: mean over replications, and half of its 95 % interval; None where there is none.
+
+    Both are floats or None. The types do not say so, or every sum of two means would have to ask first.
+    """
+
+    mean: Any
+    ci95: Any
+
+
+class RunAbout(TypedDict):
+    """What was run: ``run`` in the document of a run."""
+
+    id: str
+    scenario: str
+    engine: str
+    engine_version: str
+    seed: int
+    replications: int
+    duration_s: float
+    warmup_s: float
+    warmup_rule: str
+    wall_s: float
+    packets_delivered: int
+
+
+class LinkDocument(TypedDict):
+    """A link of a run."""
+
+    name: str
+    rate_bps: int
+    queue: dict[str, Any]
+    tc: str | None
+    buffer_packets: float | None
+    utilization: Quantity
+    loss_ratio: Quantity
+    backlog_packets: Quantity
+    backlog_max_packets: Quantity
+    backlog_p50_packets: Quantity
+    backlog_p95_packets: Quantity
+    backlog_p99_packets: Quantity
+    occupancy: Quantity
+    queueing_delay_s: Quantity
+    queueing_delay_p50_s: Quantity
+    queueing_delay_p95_s: Quantity
+    queueing_delay_p99_s: Quantity
+    idle_fraction: Quantity
+    empty_fraction: Quantity
+    drops: dict[str, Quantity]
+    marks: Quantity
+    loss_events: Quantity
+    flows_hit_per_loss_event: Quantity
+
+
+class TransfersDocument(TypedDict):
+    """Transfers of a group that end; the last five only of pages."""
+
+    opened: Quantity
+    completed: Quantity
+    refused: Quantity
+    open: Quantity
+    completion_time_s: Quantity
+    completion_time_p50_s: Quantity
+    completion_time_p95_s: Quantity
+    completion_time_p99_s: Quantity
+    slowdown: Quantity
+    slowdown_p50: Quantity
+    slowdown_p95: Quantity
+    slowdown_p99: Quantity
+    pages: NotRequired[Quantity]
+    page_time_s: NotRequired[Quantity]
+    page_time_p50_s: NotRequired[Quantity]
+    page_time_p95_s: NotRequired[Quantity]
+    page_time_p99_s: NotRequired[Quantity]
+
+
+class GroupDocument(TypedDict):
+    """A group of flows of a run."""
+
+    name: str
+    law: str | None
+    recovery: str | None
+    flows: int
+    goodput_bps: Quantity
+    goodput_per_flow_bps: Quantity
+    loss_ratio: Quantity
+    cwnd_segments: Quantity
+    srtt_s: Quantity
+    timeouts: Quantity
+    loss_events: Quantity
+    transfers: TransfersDocument | None
+
+
+class FairnessDocument(TypedDict):
+    """Fairness of a run."""
+
+    jain: Quantity
+    jain_maxmin: Quantity
+    rtt_ratio: Quantity
+
+
+class WarningDocument(TypedDict):
+    """What a lint rule says; ``points`` only of a sweep: for how many it holds."""
+
+    rule: str
+    severity: str
+    where: str
+    message: str
+    remedy: str
+    points: NotRequired[int]
+
+
+class PrecisionRow(TypedDict):
+    """A metric whose precision was asked for."""
+
+    metric: str
+    wanted: float
+    reached: Any
+    met: bool
+
+
+class PrecisionDocument(TypedDict):
+    """Whether the precision that was asked for was reached."""
+
+    met: bool
+    metrics: list[PrecisionRow]
+
+
+class MetricDocument(TypedDict):
+    """A metric that was asked for with ``--metric``."""
+
+    metric: str
+    quantity: str
+    unit: str
+    of: str
+    name: str
+    value: Quantity
+    replications: int
+
+
+class RunDocument(TypedDict):
+    """The document of ``elephan run --json``."""
+
+    run: RunAbout
+    links: list[LinkDocument]
+    groups: list[GroupDocument]
+    fairness: FairnessDocument
+    warnings: list[WarningDocument]
+    precision: NotRequired[PrecisionDocument]
+    metrics: NotRequired[list[MetricDocument]]
+
+
+class TestbedRecord(TypedDict):
+    """What is known of the validity of a testbed's run."""
+
+    valid: bool
+    objections: list[str]
+    punctuality: list[dict[str, Any]]
+    laws: list[dict[str, dict[str, int]]]
+    acks: list[dict[str, int]]
+    differences: list[str]
+
+
+class TestbedDocument(RunDocument):
+    """The document of ``elephan testbed run --json``."""
+
+    origin: str
+    testbed: TestbedRecord
+
+
+class SweepPointDocument(TypedDict):
+    """A point of a sweep."""
+
+    labels: dict[str, Any]
+    run: str
+    seed: int
+    replications: int
+    duration_s: float
+    warmup_s: float
+    warmup_rule: str
+    links: list[LinkDocument]
+    groups: list[GroupDocument]
+    fairness: FairnessDocument
+    precision: NotRequired[PrecisionDocument]
+    metrics: NotRequired[list[MetricDocument]]
+
+
+class SweepFailure(TypedDict):
+    """A point that failed."""
+
+    labels: dict[str, Any]
+    run: str
+    error: str | None
+
+
+class SweepDocument(TypedDict):
+    """The document of ``elephan sweep --json``."""
+
+    title: str
+    seed: int
+    replications: int
+    precision: list[str]
+    max_replications: int
+    engine_version: str
+    base: str
+    axes: list[dict[str, Any]]
+    points: list[SweepPointDocument]
+    failures: list[SweepFailure]
+    warnings: list[WarningDocument]
+    provenance: dict[str, Any]
+
+
+class ComparedQuantityDocument(TypedDict):
+    """A quantity, as a model, the simulator and a testbed have it."""
+
+    name: str
+    unit: str
+    gap_is: str
+    against: str
+    model: float | None
+    simulation: float | None
+    testbed: float | None
+    model_gap: float | None
+    simulation_gap: float | None
+
+
+class CompareDocument(TypedDict):
+    """The document of ``elephan compare --json``."""
+
+    scenario: str
+    rows: list[ComparedQuantityDocument]
+    simulation: RunDocument
+    testbed: TestbedDocument | None

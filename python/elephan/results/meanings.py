@@ -1,0 +1,128 @@
+"""What the columns of results mean, and their units: the attributes of arrays, as CF conventions have them.
+
+Source: CF Metadata Conventions 1.11, sections 3.1 and 3.2 (`units`, `long_name`).
+"""
+
+from __future__ import annotations
+
+CONVENTIONS = "CF-1.11"
+
+OVER_TIME = "_over_time"
+"""Ends the name of what was sampled, so that it stands beside its mean."""
+
+LINKS = {
+    "rate_bps": "rate of the link",
+    "buffer_packets": "buffer of the link in packets of the mean size",
+    "mean_rtt_s": "mean base round-trip time of the flows of the link",
+    "arrived": "packets arrived",
+    "utilization": "bits that began service over what the link could carry",
+    "loss_ratio": "packets dropped over packets arrived",
+    "backlog_packets": "packets waiting, averaged over time",
+    "backlog_max_packets": "the most packets that waited",
+    "queueing_delay_s": "waiting time, own service excluded",
+    "empty_fraction": "share of time in which no packet waits",
+    "loss_events": "bursts of drops less than a round trip apart",
+    "flows_hit": "flows that lost a packet in a loss event, summed over the events",
+    **{
+        f"drops_{cause}": f"packets dropped: {cause}"
+        for cause in ("overflow", "early", "forced", "sojourn", "injected")
+    },
+    **{
+        f"marks_{cause}": f"packets marked: {cause}" for cause in ("overflow", "early", "forced", "sojourn", "injected")
+    },
+}
+"""Of each link and replication; the first three are facts of the link."""
+
+FLOWS = {
+    "base_rtt_s": "round-trip time without queues",
+    "start_s": "time at which the flow starts",
+    "goodput_bps": "wire size of what was delivered in order, per time",
+    "sent": "packets sent",
+    "retransmitted": "packets sent again",
+    "dropped": "packets dropped anywhere",
+    "timeouts": "retransmission timeouts",
+    "loss_events": "cuts of the window",
+    "cwnd_segments": "congestion window, averaged over the samples",
+    "srtt_s": "smoothed round-trip time, averaged over the samples",
+    "finished_s": "time at which the receiver has all of a finite transfer",
+}
+"""Of each flow and replication."""
+
+LINK_SAMPLES = {
+    "backlog_packets": "packets waiting",
+    "begun_bytes": "bytes that began service since the start",
+}
+"""Of each link, replication and sample; what a queue shows of itself has names of its own."""
+
+FLOW_SAMPLES = {"cwnd_segments": "congestion window", "srtt_s": "smoothed round-trip time"}
+"""Of each flow, replication and sample."""
+
+RUNS = {
+    "jain": "Jain's index of the goodputs",
+    "jain_maxmin": "Jain's index of the goodputs over their max-min fair shares",
+    "rtt_ratio": "goodput of the third with the shortest round-trip times over that of the third with the longest",
+}
+"""Of each replication."""
+
+COMPARED = {
+    "utilization": "bits that began service over what the link could carry",
+    "queueing_delay_s": "waiting time, own service excluded",
+    "loss_ratio": "packets dropped over packets arrived",
+    "period_s": "mean time between cuts of a window",
+    "cwnd_high_segments": "mean window before a cut",
+    "cwnd_low_segments": "mean window after recovery from a cut",
+    "jain": "Jain's index of the goodputs",
+}
+"""What a model, a simulation and a testbed are compared by."""
+
+_UNITS = {
+    "_s": "s",
+    "_bps": "bit/s",
+    "_bytes": "byte",
+    "_packets": "packets",
+    "_segments": "segments",
+}
+
+
+def unit(name: str) -> str:
+    """Say the unit of a column, which its name ends with.
+
+    Parameters
+    ----------
+    name : str
+        Of a column.
+
+    Returns
+    -------
+    str
+        ``1`` of counts and ratios.
+
+    Examples
+    --------
+    >>> unit("goodput_bps"), unit("queueing_delay_s"), unit("utilization"), unit("srtt_s_over_time")
+    ('bit/s', 's', '1', 's')
+    """
+    plain = name.removesuffix(OVER_TIME)
+    return next((found for end, found in _UNITS.items() if plain.endswith(end)), "1")
+
+
+def attributes(name: str, long_name: str) -> dict[str, str]:
+    """Return the attributes of an array.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    long_name : str
+        What it means; the name itself where it is empty.
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> attributes("rate_bps", "rate of the link")
+    {'units': 'bit/s', 'long_name': 'rate of the link'}
+    """
+    return {"units": unit(name), "long_name": long_name or name}

@@ -1,0 +1,75 @@
+"""What a result is made of: a run's document and its columns as arrays, with what it was made for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    Arrays = dict[str, NDArray[Any]]
+
+
+class FlowName(NamedTuple):
+    """A flow: its group, and its number there from 0."""
+
+    group: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.group}[{self.number}]"
+
+
+@dataclass(frozen=True)
+class RunArrays:
+    """Columns of a run as arrays.
+
+    Parameters
+    ----------
+    links : tuple of str
+    flows : tuple of FlowName
+    facts : dict of str to ndarray, shape (links,)
+        What is known of each link before it is run; NaN where there is none, such as a limit of the buffer.
+    of_runs : dict of str to ndarray, shape (replications,)
+    of_links : dict of str to ndarray, shape (replications, links)
+    of_flows : dict of str to ndarray, shape (replications, flows)
+    time_s : ndarray, shape (samples,) [s]
+        Empty if no series were kept.
+    link_samples : dict of str to ndarray, shape (replications, links, samples)
+    flow_samples : dict of str to ndarray, shape (replications, flows, samples)
+    """
+
+    links: tuple[str, ...]
+    flows: tuple[FlowName, ...]
+    facts: Arrays
+    of_runs: Arrays
+    of_links: Arrays
+    of_flows: Arrays
+    time_s: NDArray[Any]
+    link_samples: Arrays
+    flow_samples: Arrays
+
+
+@dataclass(frozen=True)
+class ResultPart:
+    """One run of a result.
+
+    Parameters
+    ----------
+    labels : mapping of str to value
+        What tells it apart from the others: of a point of a sweep its labels, of a comparison its ``source``.
+    document : mapping
+        As ``elephan run --json``; a model's has fewer quantities.
+    arrays : callable or None
+        Reads its columns; None of a model, which has no replications.
+    compared : mapping of str to float
+        Of a comparison: what is compared, by quantity.
+    """
+
+    labels: Mapping[str, Any]
+    document: Mapping[str, Any]
+    arrays: Callable[[], RunArrays] | None
+    compared: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,204 @@
+"""What everything that holds results can do, whoever made it: a run, a sweep, a testbed, a comparison, a store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from elephan.display import ColumnTable, figure
+from elephan.errors import InputError
+from elephan.results.tables import SAMPLED, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from elephan.results.parts import ResultPart
+
+
+@runtime_checkable
+class ResultHolder(Protocol):
+    """What everything that holds results has, of the same types and shapes.
+
+    Runs, points and sweeps, runs and stores on disk, testbeds and comparisons satisfy it; ``isinstance`` says so.
+    """
+
+    @property
+    def links(self) -> ColumnTable:
+        """A row per link, of a sweep per point and link."""
+
+    @property
+    def groups(self) -> ColumnTable:
+        """A row per group of flows."""
+
+    @property
+    def fairness(self) -> ColumnTable:
+        """A row per run: Jain's index and its like."""
+
+    def samples(self, kind: str = "links") -> ColumnTable:
+        """Return what was sampled over time, of ``"links"`` or ``"flows"``."""
+
+    def plot(self, name: str | None = None) -> Figure:
+        """Draw a picture."""
+
+    def to_pandas(self, table: str = "links") -> Any:
+        """Return a table as a `pandas.DataFrame`."""
+
+    def to_polars(self, table: str = "links") -> Any:
+        """Return a table as a `polars.DataFrame`."""
+
+    def to_xarray(self) -> Any:
+        """Return everything as an `xarray.Dataset`."""
+
+
+class ResultTables:
+    """What is the same for all that hold results: a class that is derived says what `parts` it has."""
+
+    @property
+    def parts(self) -> Sequence[ResultPart]:
+        """Runs that it is made of, in order."""
+        raise NotImplementedError
+
+    @property
+    def _title(self) -> str:
+        """What it is of, in words."""
+        return ""
+
+    @property
+    def links(self) -> ColumnTable:
+        """A row per link, of a sweep per point and link: utilization, loss, delay and more, with intervals."""
+        return table(self.parts, "links")
+
+    @property
+    def groups(self) -> ColumnTable:
+        """A row per group of flows: goodput, window, round-trip time and more, with intervals."""
+        return table(self.parts, "groups")
+
+    @property
+    def fairness(self) -> ColumnTable:
+        """A row per run: Jain's index, that over max-min fair shares, and the ratio of goodputs by round-trip time."""
+        return table(self.parts, "fairness")
+
+    def samples(self, kind: str = "links") -> ColumnTable:
+        """Return what was sampled over time, if the series were kept.
+
+        Parameters
+        ----------
+        kind : str
+            ``"links"``: backlog, bytes that began service, what the queue shows of itself; ``"flows"``: window and
+            smoothed round-trip time.
+
+        Returns
+        -------
+        ColumnTable
+            One row per replication, link or flow, and instant; of a sweep with the labels of the point before it.
+
+        Raises
+        ------
+        InputError
+            If no series were kept, or there is no such kind.
+
+        Examples
+        --------
+        >>> from elephan.run import run
+        >>> from elephan.scenario import EXAMPLE, Scenario
+        >>> result = run(Scenario.from_text(EXAMPLE), replications=1, series=True)
+        >>> list(result.samples("flows"))
+        ['replication', 'time_s', 'name', 'index', 'cwnd_segments', 'srtt_s']
+        """
+        if kind not in SAMPLED:
+            message = f'samples: "{kind}" is neither "links" nor "flows"'
+            raise InputError(message)
+        return table(self.parts, f"{SAMPLED[kind]}_samples")
+
+    def plot(self, name: str | None = None) -> Figure:
+        """Draw one of its pictures; `elephan.plots.figures` draws all.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of a run ``"run"`` (windows, backlog and more over time: needs the series), ``"distributions"``, or
+            ``"packets-LINK"`` of a link at which packets were recorded; of a sweep or a store ``"sweep"``, of a
+            comparison ``"compare"``, of those of a sweep the folders of its points. The first that there is by default.
+
+        Returns
+        -------
+        Figure
+
+        Raises
+        ------
+        InputError
+            If there is no such picture.
+        """
+        return figure(self, name)
+
+    def to_pandas(self, table: str = "links") -> Any:
+        """Return one of its tables for pandas.
+
+        Parameters
+        ----------
+        table : str
+            ``"links"``, ``"groups"`` or ``"fairness"`` (means and half of their 95 % intervals),
+            ``"link_replications"`` or ``"flow_replications"`` (a row for each replication), ``"link_samples"`` or
+            ``"flow_samples"`` (over time).
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        InputError
+            If there is no such table, its series were not kept, or pandas is not installed.
+        """
+        return self._table(table).to_pandas()
+
+    def to_polars(self, table: str = "links") -> Any:
+        """Return one of its tables for polars.
+
+        Parameters
+        ----------
+        table : str
+            As for `to_pandas`.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Raises
+        ------
+        InputError
+            If there is no such table, its series were not kept, or polars is not installed.
+        """
+        return self._table(table).to_polars()
+
+    def to_xarray(self) -> Any:
+        """Return all columns on common axes.
+
+        Returns
+        -------
+        xarray.Dataset
+            Dimensions: the axes of a sweep (numbers with units where the labels are such), ``source`` of a
+            comparison, ``replication``, ``link`` or ``flow``, ``time``. Variables begin with ``link_`` or ``flow_``
+            and then have the names of columns; what was sampled ends with ``_over_time``. Units and long names are
+            attributes. NaN where a run has no such link, flow or replication.
+
+        Raises
+        ------
+        InputError
+            If xarray is not installed, or there is no result.
+
+        Examples
+        --------
+        >>> from elephan.run import run
+        >>> from elephan.scenario import EXAMPLE, Scenario
+        >>> dataset = run(Scenario.from_text(EXAMPLE), replications=2).to_xarray()
+        >>> dict(dataset.sizes), dataset.link_queueing_delay_s.attrs["units"]
+        ({'link': 1, 'replication': 2, 'flow': 2}, 's')
+        """
+        from elephan.results.dataset import dataset  # noqa: PLC0415 (few need it)
+
+        return dataset(self.parts, self._title)
+
+    def _table(self, name: str) -> ColumnTable:
+        return table(self.parts, name)

@@ -1,0 +1,261 @@
+"""Tables of results: a row per link, group of flows or run, from the documents of their parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.display import CI95, ColumnTable
+from elephan.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from elephan.results.parts import ResultPart, RunArrays
+
+LINKS = ("name", "rate_bps", "discipline", "buffer_packets", "utilization", "loss_ratio", "queueing_delay_s",
+         "backlog_packets", "backlog_max_packets", "idle_fraction", "empty_fraction", "marks",
+         "loss_events")  # fmt: skip
+GROUPS = ("name", "law", "recovery", "flows", "goodput_bps", "goodput_per_flow_bps", "loss_ratio", "cwnd_segments",
+          "srtt_s", "timeouts", "loss_events", "transfers_completed", "transfers_refused", "transfers_open",
+          "transfers_completion_time_s", "transfers_completion_time_p95_s", "transfers_slowdown")  # fmt: skip
+"""What is shown of a row; the table has everything."""
+
+SAMPLED = {"links": "link", "flows": "flow"}
+"""Kinds of samples, and what a row of each is of."""
+
+
+def measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """Add every measured quantity in a part of a document to a row, however deep.
+
+    Parameters
+    ----------
+    values : mapping
+        Quantities are ``{"mean", "ci95"}``.
+    row : dict
+        Changed, and returned.
+    before : str
+        What the names begin with.
+
+    Returns
+    -------
+    dict
+        A quantity ``x`` becomes ``x`` and ``x_ci95``; what lies deeper is joined with ``_``.
+
+    Examples
+    --------
+    >>> measured({"drops": {"early": {"mean": 2.0, "ci95": None}}, "rate": 5}, {})
+    {'drops_early': 2.0, 'drops_early_ci95': None}
+    """
+    for name, value in values.items():
+        if type(value) is not dict:
+            continue
+        full = before + name
+        if "mean" in value:
+            row[full] = value["mean"]
+            row[full + CI95] = value["ci95"]
+        else:
+            measured(value, row, full + "_")
+    return row
+
+
+def links_table(parts: Sequence[ResultPart]) -> ColumnTable:
+    """Return a row per part and link."""
+    return _table("Links", LINKS, parts, lambda document: map(_link, document["links"]))
+
+
+def groups_table(parts: Sequence[ResultPart]) -> ColumnTable:
+    """Return a row per part and group of flows."""
+    return _table("Groups of flows", GROUPS, parts, lambda document: map(_group, document["groups"]))
+
+
+def fairness_table(parts: Sequence[ResultPart]) -> ColumnTable:
+    """Return a row per part."""
+    return _table("Fairness", (), parts, lambda document: iter([measured(document["fairness"], {})]))
+
+
+def _link(link: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("name", "rate_bps")
+    queue = {"discipline": link["queue"]["discipline"], "buffer_packets": link["buffer_packets"]}
+    return measured(link, {name: link[name] for name in names} | queue)
+
+
+def _group(group: Mapping[str, Any]) -> dict[str, Any]:
+    return measured(group, {name: group[name] for name in ("name", "law", "recovery", "flows")})
+
+
+def _table(
+    caption: str,
+    shown: Sequence[str],
+    parts: Sequence[ResultPart],
+    rows_of: Callable[[Mapping[str, Any]], Iterator[dict[str, Any]]],
+) -> ColumnTable:
+    labels = list(dict.fromkeys(name for part in parts for name in part.labels))
+    rows: list[dict[str, Any]] = []
+    for part in parts:
+        mine = {_of_label(name): part.labels.get(name) for name in labels}
+        rows += [mine | row for row in rows_of(part.document)]
+    # In the order of the fullest: a model says less than a run.
+    names = dict.fromkeys(
+        [*map(_of_label, labels), *(name for row in sorted(rows, key=len, reverse=True) for name in row)]
+    )
+    columns = {name: _alike([row.get(name) for row in rows]) for name in names}
+    return ColumnTable(columns, caption, (*map(_of_label, labels), *shown) if shown else ())
+
+
+def _alike(values: list[Any]) -> list[Any]:
+    """Values of one type: words where some are words, as data frames want it."""
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) < 2 or kinds <= {int, float}:
+        return values
+    return [value if value is None or isinstance(value, str) else str(value).lower() for value in values]
+
+
+def _of_label(name: str) -> str:
+    """The column of a label; one that is called like a column of results is told apart."""
+    return f"label {name}" if name in ("name", "kind", "replication", "flows", "law", "recovery", "index") else name
+
+
+def joined(parts: Sequence[ResultPart], columns_of: Callable[[RunArrays], dict[str, Any]], caption: str) -> ColumnTable:
+    """Put long columns of several parts below each other, with the labels before them.
+
+    Parameters
+    ----------
+    parts : sequence of ResultPart
+    columns_of : callable
+        From the arrays of a part to columns of one length.
+    caption : str
+
+    Returns
+    -------
+    ColumnTable
+        What a part does not have is NaN, or empty for words.
+    """
+    own = [part for part in parts if part.arrays is not None]
+    names_ = dict.fromkeys(name for part in own for name in part.labels)
+    labels = {name: _alike([part.labels.get(name) for part in own]) for name in names_}
+    blocks: list[dict[str, Any]] = []
+    for part in own:
+        columns = columns_of(part.arrays()) if part.arrays is not None else {}
+        length = max((len(values) for values in columns.values()), default=0)
+        mine = {_of_label(name): _repeated(values[len(blocks)], length) for name, values in labels.items()}
+        blocks.append(mine | columns)
+    names = dict.fromkeys(name for block in blocks for name in block)
+    if len(blocks) == 1:
+        return ColumnTable(blocks[0], caption)
+    lengths = [max((len(values) for values in block.values()), default=0) for block in blocks]
+    together: dict[str, Any] = {
+        name: np.concatenate(
+            [
+                block[name] if name in block else _absent(name, blocks, length)
+                for block, length in zip(blocks, lengths, strict=True)
+            ]
+        )
+        for name in names
+    }
+    return ColumnTable(together, caption)
+
+
+def _repeated(value: Any, length: int) -> Any:
+    kind = object if value is None or isinstance(value, str) else None
+    return np.full(length, value, dtype=kind)
+
+
+def _absent(name: str, blocks: Sequence[Mapping[str, Any]], length: int) -> Any:
+    is_text = any(block[name].dtype == object for block in blocks if name in block)
+    return np.full(length, None if is_text else np.nan, dtype=object if is_text else float)
+
+
+def sample_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
+    """Lay out samples: a row per replication, link or flow, and instant.
+
+    Parameters
+    ----------
+    kind : str
+        ``"links"`` or ``"flows"``.
+
+    Returns
+    -------
+    dict of str to ndarray
+
+    Raises
+    ------
+    InputError
+        If no series were kept, or there is no such kind.
+    """
+    if kind not in SAMPLED:
+        message = f'samples: "{kind}" is neither "links" nor "flows"'
+        raise InputError(message)
+    if not arrays.time_s.size:
+        message = "samples: none were kept; run with series=True"
+        raise InputError(message)
+    named, samples = (
+        ([(name, i) for i, name in enumerate(arrays.links)], arrays.link_samples)
+        if kind == "links"
+        else (list(arrays.flows), arrays.flow_samples)
+    )
+    counts = (_replications(arrays), len(named), arrays.time_s.size)
+    found = {
+        "replication": np.repeat(np.arange(counts[0], dtype=np.uint32), counts[1] * counts[2]),
+        "time_s": np.tile(arrays.time_s, counts[0] * counts[1]),
+        "name": np.tile(np.repeat(np.array([name for name, _ in named], dtype=object), counts[2]), counts[0]),
+        "index": np.tile(np.repeat(np.array([i for _, i in named], dtype=np.uint32), counts[2]), counts[0]),
+    }
+    return found | {name: values.reshape(-1) for name, values in samples.items()}
+
+
+def replication_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
+    """Lay out what each replication measured: a row per replication and link or flow.
+
+    Parameters
+    ----------
+    kind : str
+        ``"links"`` or ``"flows"``.
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    named, measured_ = (
+        ([(name, i) for i, name in enumerate(arrays.links)], arrays.of_links)
+        if kind == "links"
+        else (list(arrays.flows), arrays.of_flows)
+    )
+    count = _replications(arrays)
+    found = {
+        "replication": np.repeat(np.arange(count, dtype=np.uint32), len(named)),
+        "name": np.tile(np.array([name for name, _ in named], dtype=object), count),
+        "index": np.tile(np.array([i for _, i in named], dtype=np.uint32), count),
+    }
+    return found | {name: values.reshape(-1) for name, values in measured_.items()}
+
+
+def _replications(arrays: RunArrays) -> int:
+    return len(next(iter(arrays.of_links.values())))
+
+
+TABLES: dict[str, Callable[[Sequence[ResultPart]], ColumnTable]] = {
+    "links": links_table,
+    "groups": groups_table,
+    "fairness": fairness_table,
+    "link_replications": lambda parts: joined(parts, lambda a: replication_columns(a, "links"), "Links"),
+    "flow_replications": lambda parts: joined(parts, lambda a: replication_columns(a, "flows"), "Flows"),
+    "link_samples": lambda parts: joined(parts, lambda a: sample_columns(a, "links"), "Samples of links"),
+    "flow_samples": lambda parts: joined(parts, lambda a: sample_columns(a, "flows"), "Samples of flows"),
+}
+"""Tables that every result has, by the name that `to_pandas` and `to_polars` take."""
+
+
+def table(parts: Sequence[ResultPart], name: str) -> ColumnTable:
+    """Return one of the `TABLES`.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name, or it needs series that were not kept.
+    """
+    if name not in TABLES:
+        message = f"table: {unknown('table', name, TABLES)}"
+        raise InputError(message)
+    return TABLES[name](parts)

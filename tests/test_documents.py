@@ -1,0 +1,87 @@
+"""The types of JSON documents say what is in them: real documents have their keys and no others, of their kinds."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+import pytest
+
+import elephan
+from elephan.results import (
+    CompareDocument,
+    RunDocument,
+    SweepDocument,
+    SweepFailure,
+    documents,
+)
+from test_site_reference import documents as examples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SMALL = elephan.Scenario.from_text(elephan.EXAMPLE)
+
+
+def faults(value: Any, kind: Any, path: str) -> Iterator[str]:
+    """What is not as a type says, by its place."""
+    if is_typeddict(kind) and not isinstance(value, dict):
+        yield f"{path}: {value!r} is no {kind.__name__}"
+    elif is_typeddict(kind):
+        hints = get_type_hints(kind)
+        yield from (f"{path}.{key}: missing" for key in kind.__required_keys__ - value.keys())
+        yield from (f"{path}.{key}: not in the type" for key in value.keys() - hints.keys())
+        for key in value.keys() & hints.keys():
+            yield from faults(value[key], hints[key], f"{path}.{key}")
+    elif get_origin(kind) is list:
+        for one in value:
+            yield from faults(one, get_args(kind)[0], f"{path}[]")
+    elif get_origin(kind) is dict:
+        for one in value.values():
+            yield from faults(one, get_args(kind)[1], f"{path}.*")
+    elif get_origin(kind) in (Union, types.UnionType):
+        if not any(not list(faults(value, each, path)) for each in get_args(kind)):
+            yield f"{path}: {value!r} is no {kind}"
+    # A whole number stands for a float in JSON, and a truth value for no number.
+    elif kind is not Any and (
+        not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool) > (kind is bool)
+    ):
+        yield f"{path}: {value!r} is no {kind}"
+
+
+@pytest.mark.parametrize(
+    ("verb", "kind"),
+    [
+        ("elephan run", RunDocument),
+        ("elephan testbed run", documents.TestbedDocument),
+    ],
+)
+def test_documents_are_of_their_types(verb: str, kind: Any) -> None:
+    held = examples(verb)
+    assert held
+    for document in held:
+        assert list(faults(document, kind, "")) == []
+
+
+def test_documents_of_sweeps_and_comparisons_are_of_their_types(tmp_path: Any) -> None:
+    over = {"links[0].buffer": ["9 packets", "no buffer"]}
+    swept = elephan.sweep(SMALL, over=over, store=tmp_path, precision="50%", metrics="jain")
+    document = swept.to_json()
+    assert document["failures"]
+    assert list(faults(document, SweepDocument, "")) == []
+    compared = elephan.compare(SMALL, replications=1, real=False)
+    assert list(faults(compared.to_json(), CompareDocument, "")) == []
+
+
+def test_a_fault_is_found() -> None:
+    good: dict[str, Any] = {"labels": {}, "run": "a", "error": None}
+    assert list(faults(good, SweepFailure, "")) == []
+    assert list(faults(good | {"run": 1}, SweepFailure, "")) == [".run: 1 is no <class 'str'>"]
+    assert list(faults(good | {"more": 1}, SweepFailure, "")) == [".more: not in the type"]
+    assert list(faults({"run": "a", "error": None}, SweepFailure, "")) == [".labels: missing"]
+
+
+def test_every_type_of_a_document_is_exported() -> None:
+    made = [name for name, each in vars(documents).items() if is_typeddict(each) and name != "TypedDict"]
+    assert len(made) > 15
+    assert all(getattr(elephan.results, name) is getattr(documents, name) for name in made)
