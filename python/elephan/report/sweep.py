@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import shlex
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
-from elephan.input_files import parse_toml
 from elephan.pictures.table import Table, cell, cut
 from elephan.pictures.words import count, joined, plain
 from elephan.report.explorer import MeasuredColumn, explorer, quantity
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by, read_json, set_up
 from elephan.scenario import Scenario
-from elephan.store.labels import short
+from elephan.store.labels import as_value, short
 from elephan.units import format_time
 
 if TYPE_CHECKING:
@@ -221,30 +219,20 @@ def _lists(axes: Sequence[Document]) -> Document:
     for axis in axes:
         if "cases" in axis:
             cases += [
-                {"name": case["name"], "set": {place: _value(v) for place, v in case["set"].items()}}
+                {"name": case["name"], "set": {place: as_value(v) for place, v in case["set"].items()}}
                 | _lists(case["axes"])
                 for case in axis["cases"]
             ]
             continue
         places = axis.get("places") or [axis["name"]]
         rows = [row if isinstance(row, list) else [row] for row in axis["values"]]
-        columns = {place: [_value(row[i]) for row in rows] for i, place in enumerate(places)}
+        columns = {place: [as_value(row[i]) for row in rows] for i, place in enumerate(places)}
         if len(places) == 1:
             over |= columns
         else:
             zipped.append(columns)
     found = {"over": over, "zip": zipped, "cases": cases}
     return {key: value for key, value in found.items() if value}
-
-
-def _value(label: Any) -> Any:
-    """What a file would have for a label: tables are written as text there."""
-    if isinstance(label, str) and label.startswith(("{", "[")):
-        try:
-            return parse_toml(f"value = {label}")["value"]
-        except tomllib.TOMLDecodeError:
-            return label
-    return label
 
 
 def check_points(document: Document, path: Path) -> None:

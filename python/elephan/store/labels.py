@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import tomllib
 from typing import TYPE_CHECKING, TypeAlias
 
 from elephan.errors import InputError
+from elephan.input_files import parse_toml
 from elephan.results.axes import short as short
 
 if TYPE_CHECKING:
@@ -46,6 +48,22 @@ def as_labels(labels: Mapping[str, object] | None) -> Labels:
     {'flows[0].count': 2, 'links[0].queue': '{ discipline = "red" }'}
     """
     return {name: _value(_name(name), value) for name, value in sorted((labels or {}).items())}
+
+
+def as_value(label: Label) -> object:
+    """Give back what a label stands for: tables and lists are one line of TOML.
+
+    Examples
+    --------
+    >>> as_value('{ discipline = "red" }'), as_value("1 bdp")
+    ({'discipline': 'red'}, '1 bdp')
+    """
+    if isinstance(label, str) and label.startswith(("{", "[")):
+        try:
+            return parse_toml(f"value = {label}")["value"]
+        except tomllib.TOMLDecodeError:
+            return label
+    return label
 
 
 def as_line(labels: Labels) -> str:

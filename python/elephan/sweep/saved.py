@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from elephan.errors import InputError
 from elephan.run.saved import read_document
 from elephan.scenario import Scenario
+from elephan.store.labels import as_value
 from elephan.sweep.axes import SweepAxis, SweepCase, SweepCases
 from elephan.sweep.document import Sweep
 from elephan.sweep.points import SweepPoint
@@ -161,24 +161,14 @@ def _axes(given: Sequence[Mapping[str, Any]]) -> tuple[SweepAxis | SweepCases, .
 
 
 def _axis(axis: Mapping[str, Any]) -> SweepAxis:
-    return SweepAxis(tuple(axis["places"]), tuple(tuple(map(_value, row)) for row in axis["values"]))
+    return SweepAxis(tuple(axis["places"]), tuple(tuple(map(as_value, row)) for row in axis["values"]))
 
 
 def _cases(cases: Sequence[Mapping[str, Any]]) -> SweepCases:
     made = [
         SweepCase(
-            case["name"], {name: _value(value) for name, value in case["set"].items()}, _axes(case["axes"]), "cases"
+            case["name"], {name: as_value(value) for name, value in case["set"].items()}, _axes(case["axes"]), "cases"
         )
         for case in cases
     ]
     return SweepCases(tuple(made))
-
-
-def _value(label: Any) -> Any:
-    """A value as the sweep file had it: tables and lists are labels as one line of TOML."""
-    if isinstance(label, str) and label.startswith(("{", "[")):
-        try:
-            return tomllib.loads(f"value = {label}")["value"]
-        except tomllib.TOMLDecodeError:
-            return label
-    return label
