@@ -203,7 +203,7 @@ def test_scripts_are_of_their_shell(elephan: Command, here: Path, shell: str) ->
     done = elephan("completion", shell)
     assert (done.code, done.err) == (0, "")
     assert re.search(r"-I -S \S*completer\.py", done.out)
-    assert json.loads(elephan("completion", shell, "--json").out) == {"shell": shell, "text": done.out}
+    assert json.loads(elephan("completion", shell, "--json").out) == {"format": 1, "shell": shell, "text": done.out}
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     (here / "script").write_text(done.out)

@@ -204,7 +204,7 @@ def test_programs_get_the_table(chosen: Model, elephan: Command) -> None:
     done = elephan("model", chosen.name, "--json")
     assert done.code == 0
     document = json.loads(done.out)
-    assert list(document) == ["model", "title", "source", "fails", "units", "rows"]
+    assert list(document) == ["format", "model", "title", "source", "fails", "units", "rows"]
     assert document["source"] == CITATIONS[chosen.source]
     assert document["fails"] == list(chosen.fails)
 

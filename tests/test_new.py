@@ -51,7 +51,7 @@ def test_what_is_chosen_stands_in_the_file(elephan: Command, tmp_path: Path) -> 
 
 def test_programs_get_one_document(elephan: Command) -> None:
     document = json.loads(elephan("new", "web", "--json").out)
-    assert document == {"kind": "web", "file": None, "text": template("web", {})}
+    assert document == {"format": 1, "kind": "web", "file": None, "text": template("web", {})}
 
 
 def test_a_parking_lot_has_its_hops_and_cross_traffic_at_each() -> None:

@@ -52,9 +52,7 @@ def flows(s1: list[float], s2: list[float]) -> Any:
 
 def point(labels: dict[str, Any], **parts: Any) -> ExperimentPoint:
     """A point that has only what the measures ask for."""
-    return ExperimentPoint(
-        labels, cast("StoredRun", SimpleNamespace(**{name: lambda part=part: part for name, part in parts.items()}))
-    )
+    return ExperimentPoint(labels, cast("StoredRun", SimpleNamespace(read=lambda name: parts[name])))
 
 
 @pytest.fixture

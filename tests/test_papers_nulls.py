@@ -42,7 +42,7 @@ def tables(seeds: int = 2) -> ExperimentRuns:
             "group": (["S1"] * 5 + ["S2"] * 5) * seeds,
             "goodput_bps": np.tile(rates, seeds),
         }
-        stored = SimpleNamespace(flows=lambda rows=rows: pa.table(rows))
+        stored = SimpleNamespace(read=lambda _name, rows=rows: pa.table(rows))
         labels = {"case": f"{case} Reno", "delay": f"{delay} ms"}
         points.setdefault(f"table{cell.table}", []).append(ExperimentPoint(labels, cast("Any", stored)))
     return ExperimentRuns({name: ExperimentPoints(name, tuple(every)) for name, every in points.items()})

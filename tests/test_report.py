@@ -385,7 +385,8 @@ def test_the_command_writes_beside_the_result_unless_told(
     assert done.code == 0
     assert done.err == f"wrote {folders['model'] / 'report.html'}\n"
     done = elephan("report", folders["model"], "--out", tmp_path / "x.html", "--json")
-    assert json.loads(done.out) == {"page": str(tmp_path / "x.html"), "bytes": (tmp_path / "x.html").stat().st_size}
+    page = tmp_path / "x.html"
+    assert json.loads(done.out) == {"format": 1, "page": str(page), "bytes": page.stat().st_size}
     assert elephan("report", folders["model"], "--out", tmp_path).code == 2
 
 

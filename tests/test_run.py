@@ -188,7 +188,7 @@ documents = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionarie
 @given(documents)
 @pytest.mark.slow
 def test_documents_are_written_as_json_writes_them(document: object) -> None:
-    assert encode_json({"all": document}).decode() == json.dumps({"all": document}, indent=1) + "\n"
+    assert encode_json({"all": document}).decode() == json.dumps({"format": 1, "all": document}, indent=1) + "\n"
 
 
 def test_no_file_holds_a_number_that_json_has_not() -> None:
@@ -234,7 +234,7 @@ def test_a_file_that_fails_half_way_leaves_the_old_one(tmp_path: Path) -> None:
     path = write_json(tmp_path / "a.json", {"old": True})
     with pytest.raises(KeyboardInterrupt):
         _stop_half_way(path)
-    assert json.loads(path.read_text()) == {"old": True}
+    assert json.loads(path.read_text()) == {"format": 1, "old": True}
     assert list(tmp_path.iterdir()) == [path]
 
 

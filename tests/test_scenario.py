@@ -50,7 +50,7 @@ def test_links_and_groups_can_be_called_by_name(scenario: Scenario) -> None:
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        ("links[3].buffer", "1 bdp", "scenario: links[3]: there are only 1, counted from 0"),
+        ("links[3].buffer", "1 bdp", "scenario: links[3]: there is one, links[0]"),
         ("links[edge].buffer", "1 bdp", "scenario: links[edge]: there is none of this name; known: core"),
         ("seed.x", 1, "scenario: seed: is not a table, so it has no x"),
         ("links[0].", 1, 'scenario: "links[0]." is not a place in a scenario file; write for example links[0].buffer'),

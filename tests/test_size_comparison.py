@@ -359,7 +359,7 @@ def test_the_document_has_the_promised_shape_and_files_are_written(
     done = elephan("size", small, *WORDS, "--queues", "drop-tail,fq", "--json", "-q", "--out", out)
     assert done.code == 0
     document = json.loads(done.out)
-    assert set(document) == {"variants", "recommendation", "wall_s"}
+    assert set(document) == {"format", "variants", "recommendation", "wall_s"}
     assert {"law", "queue", "reason", "runner_up", "otherwise", "caveats", "met"} == set(document["recommendation"])
     for row in document["variants"]:
         assert row["law"] == "reno"

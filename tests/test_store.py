@@ -213,6 +213,12 @@ def test_sql_answers_in_columns_and_by_group(store: Store, results: list[RunResu
         ('SELECT "core.utilisation" FROM results', 'did you mean "core.utilization"'),
         ("SELECT goodput FROM groups", 'did you mean "goodput_bps"'),
         ("SELECT * FROM result", 'did you mean "results"'),
+        # SQLite would take the name for a text there, and say 0.
+        (
+            'SELECT avg("core.utilization") FROM points',
+            'what is asked has no column "core.utilization"; write FROM results, which has it',
+        ),
+        ('SELECT count(*) FROM points WHERE "core.utilization" > 0.5', "write FROM results, which has it"),
         ("DELETE FROM runs", "can only read"),
         ("PRAGMA journal_mode = DELETE", "can only read"),
         ("CREATE TABLE x (y)", "can only read"),
@@ -231,6 +237,15 @@ def test_wrong_sql_is_answered_in_one_line(store: Store, results: list[RunResult
     # And after a refusal the store can be written as before.
     store.put(results[1])
     assert len(store.runs()) == 2
+
+
+def test_quoted_names_are_names_and_texts_are_texts(store: Store, results: list[RunResult]) -> None:
+    store.put(results[0], labels={"od`d": 1, "links[0].buffer": "1 bdp"})
+    sql = """SELECT "core.utilization", 'core.utilization' AS "a `text`", "links[0].buffer", "od`d" FROM results -- "x" """
+    [row] = store.query(sql).arrow.to_pylist()
+    assert row["core.utilization"] == results[0].to_json()["links"][0]["utilization"]["mean"]
+    assert row["a `text`"] == "core.utilization"
+    assert (row["links[0].buffer"], row["od`d"]) == ("1 bdp", 1)
 
 
 @pytest.mark.slow

@@ -43,8 +43,8 @@ CONTROLS = {"laws": '"{}"', "slow-starts": '{{ slow_start = "{}" }}'}
 SHOWN = {"laws": (9, 11, 20, 39, 41, 59, 61, 79, 81, 99), "slow-starts": (2, 4, 6, 8, 9, 10, 11, 12, 13, 15)}
 """Rounds whose windows stand under the picture."""
 STORIES = {
-    "laws": f"In the pictures: {STORY} The grey line is Reno in the same story.",
-    "slow-starts": f"In the pictures: {START_STORY} The grey line is the classic slow start.",
+    "laws": f"In the pictures: {STORY} Grey: Reno under the same losses.",
+    "slow-starts": f"In the pictures: {START_STORY} Grey: the classic slow start.",
     "metrics": "What `elephan run` measures, and what the functions of `elephan.metrics` compute from the columns, "
     "samples and traces of an outcome. Every mean is over the measured period, [warmup, duration).",
     "lints": "`elephan run`, `elephan size` and `elephan lint` warn about these. `--strict` makes warnings errors.",
@@ -62,7 +62,7 @@ DRAWN = {"rules": {"flows": "1,2,5,10,20,50,100,200,500,1000"}}
 SHOWN_ROWS = 6
 """Of each curve of a model that is simulated."""
 COLUMNS = ("name", "default", "unit", "meaning")
-NOTICE = "Written by `make docs` from `elephan list`; edit the cards in the code instead."
+NOTICE = "<!-- Written by `make docs` from `elephan list`; edit the cards in the code instead. -->"
 
 Card = Mapping[str, Any]
 

@@ -173,7 +173,7 @@ def main() -> None:
             f"| [{number}](#question-{number}) | {asked} | {' '.join(sentence.split())}{limits} | {took:.0f} s |"
         )
         parts.append(
-            f"(question-{number})=\n## {number}. {asked}\n\n<!-- not run: each takes up to a minute -->\n"
+            f"## Question {number}\n\n*{asked}*\n\n<!-- not run: each takes up to a minute -->\n"
             f"```\n{question['command']}\n```\n\n```text\n{screen}\n```\n"
         )
         sys.stderr.write(f"{number}: {took:.0f} s\n")

@@ -102,7 +102,9 @@ def _position(here: object, step: str | int, so_far: str) -> int:
     if isinstance(step, int):
         if step < len(here):
             return step
-        message = f"{so_far}[{step}]: there are only {len(here)}, counted from 0"
+        last = f"{so_far}[{len(here) - 1}]"
+        there = f"the last one is {last}" if len(here) > 1 else f"there is one, {last}" if here else "there is none"
+        message = f"{so_far}[{step}]: {there}"
         raise ScenarioError(message)
     names = [item.get("name") if isinstance(item, dict) else None for item in here]
     name = step.strip("[]")

@@ -51,6 +51,12 @@ _CASE = {
     "additionalProperties": False,
 }
 _SWEEP = {
+    "format": {
+        "description": "Version of this file's form, for readers to come. Default: 1.",
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 1,
+    },
     "title": {"description": "One line about it. Default: the base's.", "type": "string"},
     "base": {
         "description": "The scenario that is varied: the name of its file, relative to this one, or itself as a table.",
@@ -69,7 +75,7 @@ _SWEEP = {
         "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
     },
     "max_replications": {
-        "description": "After so many a point gives up to become precise. Default: 100.",
+        "description": "Maximum replications of a point for its precision. Default: 100.",
         "type": "integer",
         "minimum": 2,
     },

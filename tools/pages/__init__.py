@@ -19,8 +19,11 @@ from pages import cli, scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (
+    "install",
+    "first-steps",
     "size-a-buffer",
     "sizing-a-buffer",
+    "questions",
     "choosing-a-sender",
     "choosing-a-queue",
     "compare-laws",

@@ -77,7 +77,7 @@ words! {
             if let Some(node) = table.get(key.name) {
                 return Self::read(&node, key);
             }
-            let linux = table.get("tcp").is_some_and(|tcp| tcp.as_text() == Some("linux"));
+            let linux = table.get("tcp").is_some_and(|tcp| profile(&tcp).is_some_and(|named| named.as_text() == Some(LINUX)));
             let control = table.get("control").map(|node| Control::read(&node, key)).transpose()?.unwrap_or_default();
             let built = control.law.build(&control.slow_start, 2.0, f64::INFINITY);
             let rules = built.is_ok_and(|control| control.needs().deliveries);
@@ -92,12 +92,53 @@ words! {
 
 const FORM: &str = "\"linux\" or a table such as { min_rto = \"200 ms\" }";
 
-/// The profile `tcp = "linux"`, or a table of keys.
+const LINUX: &str = "linux";
+
+/// What a table of keys calls the profile that they stand beside.
+const PROFILE: &str = "profile";
+
+/// Where `tcp` names a profile: alone, or beside keys.
+fn profile<'a>(tcp: &'a Node<'a>) -> Option<Node<'a>> {
+    if tcp.as_text().is_some() {
+        return Some(Node { value: tcp.value, place: tcp.place.clone(), names: tcp.names });
+    }
+    tcp.get(PROFILE)
+}
+
+/// The options of the profile named at `node`.
+fn named(node: &Node) -> Result<Options, ScenarioError> {
+    match node.as_text() {
+        Some(LINUX) => Ok(Options::linux()),
+        Some(name) => Err(node.wrong(format!("unknown profile {name:?}; must be {FORM}"))),
+        None => Err(node.wrong(format!("must be {LINUX:?}, a profile"))),
+    }
+}
+
+/// The keys of the table `tcp`, and of the rest what `profile` has.
+fn beside(tcp: &Node, profile: &Options) -> Result<Options, ScenarioError> {
+    let mut stated = tcp.value.clone();
+    stated.as_object_mut().map(|table| table.remove(PROFILE));
+    let alone = Node { value: &stated, place: tcp.place.clone(), names: tcp.names };
+    let read: Options = table::read(&alone, FORM)?;
+    let (mut merged, read) = (table::write(profile, tcp.names), table::write(&read, tcp.names));
+    for (key, canonical) in table::canonical_names::<Options>(tcp.names) {
+        if alone.get(key).is_some() {
+            match read.get(&canonical) {
+                Some(value) => merged[&canonical] = value.clone(),
+                // What is written at its default is left out of canonical forms.
+                None => drop(merged.as_object_mut().map(|form| form.remove(&canonical))),
+            }
+        }
+    }
+    table::restore(&Node { value: &merged, place: tcp.place.clone(), names: tcp.names })
+}
+
+/// The profile `tcp = "linux"`, a table of keys, or both: `{ profile = "linux", send_jitter = "12 us" }`.
 impl KeyType for Options {
     fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
-        match node.as_text() {
-            Some("linux") => Ok(Self::linux()),
-            Some(name) => Err(node.wrong(format!("unknown profile {name:?}; must be {FORM}"))),
+        match profile(node) {
+            Some(named_at) if node.as_text().is_some() => named(&named_at),
+            Some(named_at) => beside(node, &named(&named_at)?),
             None => table::read(node, FORM),
         }
     }
@@ -115,7 +156,9 @@ impl KeyType for Options {
     }
     fn schema(_key: &Key, defs: &mut Defs) -> Json {
         let table = defs.table::<Self>("TcpTable");
-        let profile = json!({ "description": "Linux's defaults.", "const": "linux" });
+        let profile = json!({ "description": "Linux's defaults.", "const": LINUX });
+        let beside = "The profile that the other keys of the table change; alone it is tcp = \"linux\".";
+        defs.0["TcpTable"]["properties"][PROFILE] = json!({ "description": beside, "const": LINUX });
         json!({ "anyOf": [profile, table] })
     }
 }
@@ -155,6 +198,7 @@ pub(crate) fn only_tcp(group: &Node) -> Result<(), ScenarioError> {
     let entries = tcp.value.as_object().into_iter().flatten();
     match entries.map(|entry| entry.0.as_str()).find(|&key| key != JITTER) {
         // A key that is none is refused as such.
+        Some(PROFILE) => Err(tcp.at(PROFILE).wrong(reason)),
         Some(key) => table::read::<Options>(&tcp, "a table such as { send_jitter = \"8 us\" }")
             .and(Err(tcp.at(key).wrong(reason))),
         None => Ok(()),

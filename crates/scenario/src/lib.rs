@@ -39,7 +39,7 @@ pub use flows::{Access, Flow, Group, HEADER};
 pub use hops::{Hop, Pick};
 pub use life::{Start, Stop};
 pub use links::{Link, Loss, read_queue};
-pub use read::{read, schema};
+pub use read::{FORMAT, read, schema};
 pub use record::{PacketSpan, Record};
 pub use rtt::{By, Pareto, Rtt};
 pub use scenario::Scenario;

@@ -14,18 +14,35 @@ use queue::Limit;
 use schemars::Schema;
 use serde_json::{Value as Json, json};
 
+/// The version of the form of scenario files, which they may state as `format`: it grows when a key changes its meaning.
+pub const FORMAT: u64 = 1;
+
 /// Reads a scenario file.
 ///
 /// # Errors
 /// The first thing wrong with it, in one line that names the place first.
 pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
-    let (tree, names) = (parse(text)?, Names::default());
+    let (mut tree, names) = (parse(text)?, Names::default());
+    take_format(&mut tree)?;
     let file: Scenario<Amount> = table::read(&Node { value: &tree, place: String::new(), names: &names }, "a table")?;
     let links = (0..file.links.len()).map(|i| link(&file, i)).collect::<Result<_, _>>()?;
     let Scenario { title, duration, warmup, replications, seed, links: _, groups, record } = file;
     let scenario = Scenario { title, duration, warmup, replications, seed, links, groups, record };
     check::check(&scenario)?;
     Ok(scenario)
+}
+
+/// Takes the version of the file's form out of it: it is about the file, and no part of the scenario.
+fn take_format(tree: &mut serde_json::Value) -> Result<(), ScenarioError> {
+    match tree.as_object_mut().and_then(|top| top.remove("format")) {
+        None => Ok(()),
+        Some(format) if format.as_u64().is_some_and(|it| (1..=FORMAT).contains(&it)) => Ok(()),
+        Some(format) if format.as_u64().is_some_and(|it| it > FORMAT) => {
+            let reason = format!("the file is for a newer elephan; this one reads form {FORMAT}");
+            Err(ScenarioError::wrong("format", reason))
+        }
+        Some(_) => Err(ScenarioError::wrong("format", format!("must be {FORMAT}, the version of the file's form"))),
+    }
 }
 
 /// The link `file.links[index]` with its buffer as a limit and the amounts of its discipline in packets.
@@ -70,6 +87,8 @@ pub fn schema() -> String {
     let mut file = table::described::<Scenario<Amount>>(&mut defs);
     file["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     file["title"] = json!("elephan scenario");
+    let format = "Version of this file's form, for readers to come. Default: 1.";
+    file["properties"]["format"] = json!({ "description": format, "type": "integer", "minimum": 1, "maximum": FORMAT });
     file["$defs"] = Json::Object(defs.0);
     // `Schema` writes what a reader looks for first, the description, in front of the rest.
     Schema::try_from(file).and_then(|schema| serde_json::to_string_pretty(&schema)).unwrap_or_default()

@@ -124,6 +124,11 @@ fn keys<'n, T: Table>(table: Option<&T>, names: &'n Names) -> Keys<'n> {
     keys
 }
 
+/// Of each key of a table its name in files and in canonical forms.
+pub(crate) fn canonical_names<T: Table>(names: &Names) -> Vec<(&'static str, String)> {
+    keys::<T>(None, names).all
+}
+
 /// The schemas that others refer to.
 #[derive(Default)]
 pub(crate) struct Defs(pub Map<String, Json>);

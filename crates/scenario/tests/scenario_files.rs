@@ -315,6 +315,36 @@ fn recovery_is_sack_unless_the_profile_or_the_law_is_made_for_rack() {
 }
 
 #[test]
+fn a_profile_takes_keys_beside_it() {
+    let tcp = |form: &str| small("", &format!("tcp = {form}")).groups[0].tcp.clone();
+    assert_eq!(tcp("{ profile = \"linux\" }"), Options::linux());
+    let changed = tcp("{ profile = \"linux\", send_jitter = \"12 us\", delayed_ack = 1 }");
+    let expected = Options { send_jitter: Span::micros(12), delayed_ack: 1, ..Options::linux() };
+    assert_eq!(changed, expected);
+    // A key stated at its default is stated: the profile has another value.
+    let default = Options::default();
+    assert_ne!(default.initial_window, Options::linux().initial_window);
+    let window = tcp(&format!("{{ profile = \"linux\", initial_window = {} }}", default.initial_window));
+    assert_eq!(window, Options { initial_window: default.initial_window, ..Options::linux() });
+    // The recovery is the profile's, too, and the canonical form that of the keys.
+    let beside = small("", "tcp = { profile = \"linux\", min_rto = \"200 ms\" }");
+    let alone = small("", "tcp = \"linux\"");
+    assert_eq!(beside.groups[0].recovery, Recovery::Rack);
+    assert_eq!(beside.canonical(), alone.canonical());
+}
+
+#[test]
+fn the_form_of_a_file_may_be_stated_and_is_no_part_of_the_scenario() {
+    let text = "duration = \"10 s\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"5 packets\"\n[[flows]]\n\
+                path = [\"l\"]\nrtt = \"100 ms\"\n";
+    let plain = read(text).unwrap();
+    assert_eq!(read(&format!("format = {}\n{text}", scenario::FORMAT)).unwrap().id(), plain.id());
+    let newer = read(&format!("format = {}\n{text}", scenario::FORMAT + 1)).unwrap_err().to_string();
+    assert_eq!(newer, "format: the file is for a newer elephan; this one reads form 1");
+    assert!(read(&format!("format = \"1\"\n{text}")).unwrap_err().to_string().starts_with("format: must be 1"));
+}
+
+#[test]
 fn bbr_is_refused_without_selective_acknowledgements() {
     let text = "duration = \"10 s\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"5 packets\"\n[[flows]]\n\
                 path = [\"l\"]\nrtt = \"100 ms\"\ncontrol = \"bbr\"\nrecovery = \"reno\"\n";

@@ -60,7 +60,9 @@ pub fn links(scenario: &Scenario, replication: u32, first: u64) -> Vec<LinkPlan>
         all.map(|(i, link, member)| plan(scenario, (replication, first), (i, link, member))).collect();
     if scenario.record.delays {
         let groups = later_groups(scenario);
-        plans.iter_mut().for_each(|plan| plan.probe.groups = Arc::clone(&groups));
+        for plan in &mut plans {
+            plan.probe.groups = Arc::clone(&groups);
+        }
     }
     plans
 }

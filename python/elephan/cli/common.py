@@ -16,6 +16,7 @@ import typer
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import require
+from elephan.formats import stamped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +40,7 @@ AttemptsOption = Annotated[
         metavar="N",
         min=1,
         max=10,
-        help="Runs of a replication on a testbed at most, until it is valid.",
+        help="Retries per replication until the testbed run is valid.",
         show_default="3",
     ),
 ]
@@ -135,7 +136,8 @@ def labelled(labels: Mapping[str, object]) -> str:
 
 def print_json(document: object) -> None:
     """Put one JSON document on stdout."""
-    sys.stdout.write(json.dumps(document, indent=1, allow_nan=False) + "\n")
+    shown = stamped(document) if isinstance(document, dict) else document
+    sys.stdout.write(json.dumps(shown, indent=1, allow_nan=False) + "\n")
 
 
 def leave(code: int) -> NoReturn:

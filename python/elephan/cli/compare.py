@@ -53,7 +53,7 @@ def compare(
 ) -> None:
     """Ask an analytic model, the simulator and the kernel's TCP, and say how far they are apart.
 
-    Of a sweep file each point in its turn. Exit code 0, or 1 if a testbed's run was invalid: then its numbers
+    A sweep file is compared point by point. Exit code 0, or 1 if a testbed's run was invalid: then its numbers
     mean nothing.
     """
     from elephan.sweep.document import Sweep  # noqa: PLC0415 (NumPy; --help does without)

@@ -30,6 +30,6 @@ def doctor(json: JsonOption = False) -> None:
     print_tables(table)
     mends = [row for row in rows if row.mend]
     if mends:
-        print_lines("", "To mend:", *(f"  {row.mend}  # {row.name}: {row.purpose}" for row in mends))
-    print_lines("", "Simulations run here." if report["ok"] else "Simulations do not run here: see what is missing.")
+        print_lines("", "To fix:", *(f"  {row.mend}  # {row.name}: {row.purpose}" for row in mends))
+    print_lines("", "Ready to simulate." if report["ok"] else "Not ready to simulate: see what is missing.")
     raise typer.Exit(0 if report["ok"] else 1)

@@ -38,7 +38,7 @@ VERBS: dict[str, dict[str, str]] = {
         "list": "Laws, queues, traffic, models, metrics: what there is.",
         "schema": "JSON Schema of scenario files, for editors.",
     },
-    "Keep house": {
+    "Maintenance": {
         "store": "Find, show, query, export and check what was run.",
         "doctor": "What this machine can do, and what mends the rest.",
         "completion": "Make Tab complete commands in bash, zsh or fish.",

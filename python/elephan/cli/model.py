@@ -45,9 +45,9 @@ def model(
         ),
     ] = None,
     scenario: Annotated[
-        Path | None, typer.Option("--scenario", metavar="FILE", help="What it says of a link of this scenario.")
+        Path | None, typer.Option("--scenario", metavar="FILE", help="Take the link parameters from this scenario.")
     ] = None,
-    link: Annotated[str | None, typer.Option("--link", help="That link; the first that carries data.")] = None,
+    link: Annotated[str | None, typer.Option("--link", help="Link to use; the first that carries data.")] = None,
     simulate: Annotated[
         bool,
         typer.Option("--simulate", help="Put a simulation of some rows beside it, on a scenario made for the model."),

@@ -76,7 +76,7 @@ def run(
     ] = None,
     max_replications: Annotated[
         int | None,
-        typer.Option("--max-replications", min=2, help="After so many --precision gives up; 100 unless said."),
+        typer.Option("--max-replications", min=2, help="Maximum replications for --precision; 100 by default."),
     ] = None,
     metric: MetricOption = None,
     workers: WorkersOption = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from elephan.cli.common import JsonOption, print_json, say, write_new
+from elephan.cli.common import JsonOption, print_lines, say, write_new
 from elephan.schema import schema as document
 
 EXAMPLE = """Example:  elephan schema --out elephan.schema.json
@@ -24,7 +24,8 @@ def schema(
     """Print the JSON Schema of scenario files, or of sweep files, for editors."""
     found = document(kind)
     if out is None:
-        print_json(found)
+        # A schema is of JSON Schema's form, and not of elephan's documents.
+        print_lines(dumps(found, indent=1))
         return
 
     write_new(out, dumps(found, indent=1) + "\n", force=force)

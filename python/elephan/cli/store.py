@@ -120,7 +120,7 @@ def query(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Ask in SQL (SQLite's); nothing can be changed so."""
+    """Read-only SQL (SQLite)."""
     with _reading(store) as opened:
         table = opened.query(sql).arrow
     rows = table.to_pylist()

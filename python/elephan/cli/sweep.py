@@ -92,7 +92,7 @@ def sweep(
         typer.Option("--precision", metavar="[METRIC=]SHARE", help="Of every point, as `elephan run` has it."),
     ] = None,
     max_replications: Annotated[
-        int | None, typer.Option("--max-replications", min=2, help="After so many --precision gives up.")
+        int | None, typer.Option("--max-replications", min=2, help="Maximum replications for --precision.")
     ] = None,
     replications: ReplicationsOption = None,
     seed: SeedOption = None,

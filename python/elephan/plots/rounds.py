@@ -21,14 +21,12 @@ TIMEOUT = 80
 BASE_RTT_S = 0.1
 BDP = 1000.0
 STORY = (
-    f"Alone on a path of {BASE_RTT_S * 1e3:g} ms that holds {BDP:g} segments, with a buffer without end: slow start "
+    f"One flow, {BASE_RTT_S * 1e3:g} ms, BDP {BDP:g} segments, unlimited buffer: slow start "
     f"from 2 segments, a loss in rounds {', '.join(map(str, LOSSES[:-1]))} and {LOSSES[-1]}, a timeout in {TIMEOUT}."
 )
 """What happens in every picture of a law, as one sentence."""
 START_ROUNDS = 16
-START_STORY = (
-    f"Alone on a path of {BASE_RTT_S * 1e3:g} ms that holds {BDP:g} segments, from 2 segments, without a loss."
-)
+START_STORY = f"One flow, {BASE_RTT_S * 1e3:g} ms, BDP {BDP:g} segments, from 2 segments, without a loss."
 """What happens in every picture of a slow start."""
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan import _native
+from elephan.formats import stamped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -146,7 +147,7 @@ def write_json(path: Path, document: Mapping[str, Any]) -> Path:
 
 
 def encode_json(document: Mapping[str, Any]) -> bytes:
-    r"""Return a JSON document as files have it: a line for each value, indented by one.
+    r"""Return a JSON document as files have it: its version, then a line for each value, indented by one.
 
     Raises
     ------
@@ -156,9 +157,9 @@ def encode_json(document: Mapping[str, Any]) -> bytes:
     Examples
     --------
     >>> encode_json({"links": [{"name": "core"}]})
-    b'{\n "links": [\n  {\n   "name": "core"\n  }\n ]\n}\n'
+    b'{\n "format": 1,\n "links": [\n  {\n   "name": "core"\n  }\n ]\n}\n'
     """
-    return (_indented(document, "\n") + "\n").encode()
+    return (_indented(stamped(document), "\n") + "\n").encode()
 
 
 def _indented(value: Any, line: str) -> str:

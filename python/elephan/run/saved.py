@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.formats import unstamped
 from elephan.lint import LintWarning
 from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.run.arrays import run_arrays
@@ -256,6 +257,7 @@ def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
     if not isinstance(document, dict):
         message = f"{path}: not a document of elephan, which is a JSON object"
         raise InputError(message)
+    document = unstamped(document, str(path))
     if missing := [key for key in keys if key not in document]:
         message = f'{path}: has no "{missing[0]}"; write the folder again with this version'
         raise InputError(message)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
+from elephan.errors import InputError
+from elephan.formats import unstamped
 from elephan.run.files import encode_columns
 from elephan.store.keys import key_of
 from elephan.store.labels import as_line
@@ -149,12 +151,21 @@ def read(folder: Path) -> RunFolder:
     """
     content = (folder / DOCUMENT).read_bytes()
     full = json.loads(content)
+    if isinstance(full, dict):
+        full = _unstamped(full)
     parts = {"run", "links", "groups", "fairness", *_OWN}
     if not isinstance(full, dict) or not parts <= full.keys() or "id" not in full["store"]:
         message = "is not the document of a run"
         raise ValueError(message)
     sizes = {name: (folder / name).stat().st_size for name in full["files"]} | {DOCUMENT: len(content)}
     return RunFolder(full, hashlib.sha256(content).hexdigest(), sizes)
+
+
+def _unstamped(document: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return unstamped(document, DOCUMENT)
+    except InputError as error:
+        raise ValueError(str(error)) from None
 
 
 def faults(folder: Path, run_id: str, sha256: str | None = None) -> Iterator[tuple[str, str]]:

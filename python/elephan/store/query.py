@@ -45,7 +45,7 @@ def ask(index: Index, sql: str) -> Any:
     connection.execute("PRAGMA query_only = ON")
     connection.set_authorizer(_allow)
     try:
-        cursor = connection.execute(sql)
+        cursor = connection.execute(_named(sql))
         if cursor.description is None:
             message = "query: gives no rows; it can only read: write a SELECT"
             raise StoreError(message)
@@ -195,6 +195,20 @@ def _check_quoted(index: Index, sql: str) -> None:
             raise StoreError(message)
 
 
+def _named(sql: str) -> str:
+    """A statement whose quoted names can be nothing but names.
+
+    SQLite takes "x" for the text x where the table asked has no column x, and averages it to 0; `x` it does not.
+    """
+
+    def name_only(match: re.Match[str]) -> str:
+        if match["name"] is None:
+            return match[0]
+        return "`" + match["name"].replace('""', '"').replace("`", "``") + "`"
+
+    return _TOKENS.sub(name_only, sql)
+
+
 def _explained(index: Index, error: Exception) -> str:
     """What is wrong with a statement."""
     reason = str(error)
@@ -204,6 +218,9 @@ def _explained(index: Index, error: Exception) -> str:
         if match["what"] == "table":
             return f'query: there is no table "{name}"; {hint(name, known)}'
         columns = dict.fromkeys(column for columns in known.values() for column in columns)
+        elsewhere = [table for table, names in known.items() if name in names]
+        if elsewhere:
+            return f'query: what is asked has no column "{name}"; write FROM {elsewhere[0]}, which has it'
         return f'query: there is no column "{name}"; {hint(name.rpartition(".")[2], columns)}'
     if "not authorized" in reason or "readonly" in reason or "attached" in reason or "query_only" in reason:
         return "query: would change the index; it can only read: write a SELECT"

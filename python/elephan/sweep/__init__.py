@@ -112,7 +112,7 @@ def sweep(
     precision : str or sequence of str, optional
         Of each point, as `elephan.run` takes it; instead of what the sweep says.
     max_replications : int, optional
-        After so many a point gives up to become precise; 100 unless the sweep says otherwise.
+        Maximum replications of a point for its precision; 100 unless the sweep says otherwise.
     replications, seed : int, optional
         Instead of what the sweep says.
     series : bool

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import flow_files
 from elephan.errors import InputError, ScenarioError
+from elephan.formats import unstamped
 from elephan.input_files import parse_toml, read_text
 from elephan.run.precision import MOST
 from elephan.scenario import Scenario
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _SETTINGS = ("replications", "seed")
-_KEYS = ("base", "set", "title", *_SETTINGS, "precision", "max_replications", *KEYS)
+_KEYS = ("format", "base", "set", "title", *_SETTINGS, "precision", "max_replications", *KEYS)
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Sweep:
     precision : tuple of str
         Of each point, as `elephan.run` takes it; empty for the replications that the file says.
     max_replications : int
-        After so many a point gives up to become precise.
+        Maximum replications of a point for its precision.
 
     Examples
     --------
@@ -113,6 +114,7 @@ class Sweep:
         3
         """
         check_keys(mapping, _KEYS, origin)
+        unstamped(mapping, origin)
         base = _base(mapping.get("base"), origin, Path(folder))
         settings = mapping.get("set", {})
         if not isinstance(settings, dict):
