@@ -391,3 +391,17 @@ def test_runs_of_all_kinds_come_back_as_they_were(tmp_path: Path) -> None:
     assert any(str(name).startswith("link_queue_") for name in dataset)
     pictures = set(elephan.plots.figures(run))
     assert set(elephan.plots.figures(back)) == pictures - {"distributions"}
+
+
+def test_frames_that_are_not_installed_are_named_with_what_brings_them(
+    holders: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elephan.extras.find_spec", lambda _name: None)
+    for method, extra in (("to_pandas", "frames,tables"), ("to_polars", "frames,tables"), ("to_xarray", "frames")):
+        with pytest.raises(
+            InputError, match=rf"^{method} needs .*, not installed here; pip install 'elephan\[{extra}\]'"
+        ):
+            getattr(holders["run"], method)()
+    # What is shown, and samples, need none of them.
+    assert holders["run"].links.rows == 1
+    assert holders["run"].samples().rows == 80

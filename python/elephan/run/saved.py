@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.extras import require
 from elephan.lint import LintWarning
 from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.run.arrays import run_arrays
@@ -280,6 +281,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
     InputError
         If it cannot be read.
     """
+    require(f"{path}: reading it", "pyarrow")
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
     import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
 
