@@ -405,3 +405,26 @@ def test_frames_that_are_not_installed_are_named_with_what_brings_them(
     # What is shown, and samples, need none of them.
     assert holders["run"].links.rows == 1
     assert holders["run"].samples().rows == 80
+
+
+def test_labels_that_are_called_like_something_else_are_told_apart(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        for i, buffer in enumerate(["10 packets", "40 packets"]):
+            labels = {"utilization": buffer, "flow": i, "index": 7 * i}
+            store.run(SMALL.replace({"links[0].buffer": buffer}), replications=1, labels=labels)
+        links, flows, dataset = store.links, store.to_pandas("flow_replications"), store.to_xarray()
+    assert links["label utilization"] == ["10 packets", "40 packets"]
+    assert all(0 < used <= 1 for used in links["utilization"])
+    assert flows["label index"].tolist() == [0, 0, 7, 7]
+    assert flows["index"].tolist() == [0, 1, 0, 1]
+    assert dataset.sizes["flow"] == 2
+    assert "flow of the point" in dataset.coords
+    assert dataset.jain.dims[0] in dataset.coords
+
+
+def test_the_folder_of_a_run_in_a_store_is_a_run(holders: dict[str, Any]) -> None:
+    stored = holders["stored"]
+    back = elephan.load(stored.folder)
+    assert isinstance(back, SavedRun)
+    assert back.to_json() == stored.to_json()
+    assert back.to_xarray().identical(stored.to_xarray())

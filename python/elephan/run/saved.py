@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 DOCUMENT, SCENARIO = "run.json", "scenario.toml"
 
-_BESIDE = ("resolved", "provenance")
+_BESIDE = ("resolved", "provenance", "files", "store")
 """What ``run.json`` has beside the document of ``elephan run --json``."""
 
 
@@ -173,7 +173,10 @@ class SavedRun(FolderRun):
     @property
     def document(self) -> dict[str, Any]:
         """The document of ``elephan run --json``."""
-        return {name: value for name, value in self._full.items() if name not in _BESIDE}
+        document = {name: value for name, value in self._full.items() if name not in _BESIDE}
+        # The folder of a run in a store keeps what is not the same each time elsewhere.
+        wall_s = self._full["provenance"].get("wall_s")
+        return document if wall_s is None else document | {"run": document["run"] | {"wall_s": wall_s}}
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -225,7 +228,7 @@ class SavedRun(FolderRun):
 
     @cached_property
     def _full(self) -> dict[str, Any]:
-        return read_document(self.folder / DOCUMENT, ("run", "links", "groups", "fairness", "warnings", *_BESIDE))
+        return read_document(self.folder / DOCUMENT, ("run", "links", "groups", "fairness", "warnings", "provenance"))
 
 
 def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
