@@ -105,6 +105,15 @@ def test_every_holder_draws_itself(holders: dict[str, Any], kind: str) -> None:
         holders[kind].plot("runs")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_holder_can_be_drawn_against_a_column(holders: dict[str, Any], kind: str) -> None:
+    figure = elephan.plots.xy(holders[kind], "buffer_packets", "utilization")
+    points = [line for line in figure.axes[0].get_lines() if np.size(line.get_xdata())]
+    assert len(points) > 0
+    used = {value for line in points for value in np.asarray(line.get_ydata(), dtype=float)}
+    assert used == set(holders[kind].links["utilization"])
+
+
 def test_a_run_that_is_read_back_is_the_run(holders: dict[str, Any]) -> None:
     run, saved = holders["run"], holders["saved"]
     assert saved.to_json() == run.to_json()
