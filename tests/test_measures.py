@@ -216,3 +216,12 @@ def test_options_are_part_of_what_is_asked() -> None:
     found = parse_metrics(["jain", "convergence_time(delta=0.2)", "convergence_time", "jain"])
     assert [str(metric) for metric in found] == ["jain", "convergence_time(delta=0.2)", "convergence_time"]
     assert set(MEASURES) < set(METRICS)
+
+
+def test_a_page_shows_what_was_asked_for(tmp_path: Path) -> None:
+    held = package.run(package.Scenario.from_text(TWO), metrics=["convergence_time(delta=0.6)", "jain"])
+    page = package.report(held, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Metrics that were asked for" in page
+    assert "convergence_time_s" in page
+    plain = package.report(package.run(package.Scenario.from_text(TWO)), tmp_path / "plain.html")
+    assert "Metrics that were asked for" not in plain.read_text(encoding="utf-8")

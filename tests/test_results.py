@@ -105,6 +105,15 @@ def test_every_holder_draws_itself(holders: dict[str, Any], kind: str) -> None:
         holders[kind].plot("runs")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_holder_can_be_drawn_against_a_column(holders: dict[str, Any], kind: str) -> None:
+    figure = elephan.plots.xy(holders[kind], "buffer_packets", "utilization")
+    points = [line for line in figure.axes[0].get_lines() if np.size(line.get_xdata())]
+    assert len(points) > 0
+    used = {value for line in points for value in np.asarray(line.get_ydata(), dtype=float)}
+    assert used == set(holders[kind].links["utilization"])
+
+
 def test_a_run_that_is_read_back_is_the_run(holders: dict[str, Any]) -> None:
     run, saved = holders["run"], holders["saved"]
     assert saved.to_json() == run.to_json()
@@ -391,3 +400,40 @@ def test_runs_of_all_kinds_come_back_as_they_were(tmp_path: Path) -> None:
     assert any(str(name).startswith("link_queue_") for name in dataset)
     pictures = set(elephan.plots.figures(run))
     assert set(elephan.plots.figures(back)) == pictures - {"distributions"}
+
+
+def test_frames_that_are_not_installed_are_named_with_what_brings_them(
+    holders: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elephan.extras.find_spec", lambda _name: None)
+    for method, extra in (("to_pandas", "frames,tables"), ("to_polars", "frames,tables"), ("to_xarray", "frames")):
+        with pytest.raises(
+            InputError, match=rf"^{method} needs .*, not installed here; pip install 'elephan\[{extra}\]'"
+        ):
+            getattr(holders["run"], method)()
+    # What is shown, and samples, need none of them.
+    assert holders["run"].links.rows == 1
+    assert holders["run"].samples().rows == 80
+
+
+def test_labels_that_are_called_like_something_else_are_told_apart(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        for i, buffer in enumerate(["10 packets", "40 packets"]):
+            labels = {"utilization": buffer, "flow": i, "index": 7 * i}
+            store.run(SMALL.replace({"links[0].buffer": buffer}), replications=1, labels=labels)
+        links, flows, dataset = store.links, store.to_pandas("flow_replications"), store.to_xarray()
+    assert links["label utilization"] == ["10 packets", "40 packets"]
+    assert all(0 < used <= 1 for used in links["utilization"])
+    assert flows["label index"].tolist() == [0, 0, 7, 7]
+    assert flows["index"].tolist() == [0, 1, 0, 1]
+    assert dataset.sizes["flow"] == 2
+    assert "flow of the point" in dataset.coords
+    assert dataset.jain.dims[0] in dataset.coords
+
+
+def test_the_folder_of_a_run_in_a_store_is_a_run(holders: dict[str, Any]) -> None:
+    stored = holders["stored"]
+    back = elephan.load(stored.folder)
+    assert isinstance(back, SavedRun)
+    assert back.to_json() == stored.to_json()
+    assert back.to_xarray().identical(stored.to_xarray())

@@ -241,7 +241,8 @@ def test_wrong_sql_is_answered_in_one_line(store: Store, results: list[RunResult
 
 def test_quoted_names_are_names_and_texts_are_texts(store: Store, results: list[RunResult]) -> None:
     store.put(results[0], labels={"od`d": 1, "links[0].buffer": "1 bdp"})
-    sql = """SELECT "core.utilization", 'core.utilization' AS "a `text`", "links[0].buffer", "od`d" FROM results -- "x" """
+    asked = """"core.utilization", 'core.utilization' AS "a `text`", "links[0].buffer", "od`d\""""
+    sql = f'SELECT {asked} FROM results -- "x"'
     [row] = store.query(sql).arrow.to_pylist()
     assert row["core.utilization"] == results[0].to_json()["links"][0]["utilization"]["mean"]
     assert row["a `text`"] == "core.utilization"

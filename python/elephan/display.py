@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, unknown
+from elephan.extras import require
 from elephan.units import format_number
 
 if TYPE_CHECKING:
@@ -205,30 +205,6 @@ def joined(*parts: str) -> str:
     return f"<div>{''.join(part for part in parts if part)}</div>"
 
 
-def need(library: str) -> Any:
-    """Import an optional library, or say in one line how to get it.
-
-    Parameters
-    ----------
-    library : str
-        ``"pandas"``, ``"polars"`` or ``"xarray"``.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    InputError
-        If it is not installed.
-    """
-    try:
-        return import_module(library)
-    except ImportError:
-        message = f"{library}: is not installed; pip install 'elephan[frames]', or use to_arrow()"
-        raise InputError(message) from None
-
-
 CI95 = "_ci95"
 """Ends the name of a column that holds half of the 95 % interval of another."""
 
@@ -293,7 +269,14 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
         return max((len(values) for values in self._columns.values()), default=0)
 
     def to_arrow(self) -> Any:
-        """Return a `pyarrow.Table`; what is not known is null."""
+        """Return a `pyarrow.Table`; what is not known is null.
+
+        Raises
+        ------
+        InputError
+            If Arrow is not installed.
+        """
+        require("to_arrow", "pyarrow")
         import pyarrow as pa  # noqa: PLC0415 (slow to import; only who asks for it pays)
 
         return pa.table(
@@ -309,9 +292,10 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
         Raises
         ------
         InputError
-            If pandas is not installed.
+            If pandas or Arrow is not installed.
         """
-        return need("pandas").DataFrame(self.to_arrow().to_pandas())
+        require("to_pandas", "pandas", "pyarrow")
+        return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
         """Return a `polars.DataFrame`.
@@ -319,9 +303,12 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
         Raises
         ------
         InputError
-            If polars is not installed.
+            If polars or Arrow is not installed.
         """
-        return need("polars").from_arrow(self.to_arrow())
+        require("to_polars", "polars", "pyarrow")
+        import polars as pl  # noqa: PLC0415 (optional)
+
+        return pl.from_arrow(self.to_arrow())
 
     def _shown(self) -> dict[str, Sequence[Any]]:
         """The columns with their intervals, for people."""

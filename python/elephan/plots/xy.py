@@ -15,7 +15,9 @@ from elephan.catalog.entry import RegistryEntry
 from elephan.display import CI95
 from elephan.errors import InputError, unknown
 from elephan.plots.style import COLOURS, GREY, LEGEND, NotebookFigure, house_style
+from elephan.results import ResultTables
 from elephan.scenario import Scenario
+from elephan.store import Store
 from elephan.sweep import SweepResult
 from elephan.theory.models import model as model_named
 from elephan.theory.models.links import suited
@@ -73,9 +75,9 @@ def xy(
 
     Parameters
     ----------
-    data : SweepResult, ModelTable, ColumnTable, mapping or data frame
-        Of a sweep, a store, an answer or a run; anything with named columns. Several under names of their own,
-        ``{"1 Gbit/s": swept, "2.5 Gbit/s": other}``, go into one picture.
+    data : SweepResult, Store or other result, ModelTable, ColumnTable, mapping or data frame
+        Of a sweep or a store its table, of another result its links; anything with named columns. Several under names
+        of their own, ``{"1 Gbit/s": swept, "2.5 Gbit/s": other}``, go into one picture.
     x, y : str
         Columns. The link or group may be left out of a name where only one has it: ``utilization`` for
         ``bottleneck.utilization``.
@@ -134,15 +136,17 @@ def _named(data: Any) -> dict[str, Any]:
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, (SweepResult, Mapping)) or any(
+    return isinstance(value, (ResultTables, Mapping)) or any(
         hasattr(value, name) for name in ("arrow", "column_names", "iloc")
     )
 
 
 def _columns(table: Any) -> dict[str, list[Any]]:
-    """Columns of whatever has some: Arrow, pandas, a mapping, a sweep."""
-    if isinstance(table, SweepResult):
+    """Columns of whatever has some: Arrow, pandas, a mapping, a result."""
+    if isinstance(table, (SweepResult, Store)):
         table = table.table()
+    elif isinstance(table, ResultTables):
+        table = table.links
     table = getattr(table, "arrow", table)
     if hasattr(table, "to_pydict"):
         return dict(table.to_pydict())
@@ -150,7 +154,7 @@ def _columns(table: Any) -> dict[str, list[Any]]:
         return dict(table.to_dict("list"))
     if isinstance(table, Mapping):
         return {name: list(values) for name, values in table.items()}
-    message = f"xy: a {type(table).__name__} is no table; give a sweep, a table of a store, or columns by name"
+    message = f"xy: a {type(table).__name__} is no table; give a result, a table of a store, or columns by name"
     raise InputError(message)
 
 

@@ -52,6 +52,8 @@ def page(folder: Path) -> ReportPage:
         PageSection("Links", (), (), tuple(table for table in (links_table(links), drops_table(links)) if table.rows))
     )
     parts.append(PageSection("Flows", (), (), _groups(document)))
+    if document.get("metrics"):
+        parts.append(PageSection("Metrics", (), (), (metrics_table(document),)))
     loaded = [link for link, facts in zip(links, scenario.links, strict=True) if facts["flows"]] or links
     return ReportPage(
         kind="Run" if tested is None else "Run on a testbed",
@@ -287,6 +289,22 @@ def drops_table(links: Sequence[Document]) -> Table:
     )
     heads = ("link", *(f"dropped: {cause}" for cause in causes), *(("marked",) if marks else ()))
     return Table("Packets dropped, by cause, with 95 % intervals", heads, rows)
+
+
+def metrics_table(document: Document) -> Table:
+    """List the metrics that were asked for."""
+    rows = tuple(
+        (
+            cell(row["quantity"]),
+            cell(row["name"] or row["of"]),
+            cell(row["value"]),
+            cell("" if row["unit"] == "1" else row["unit"]),
+            cell(row["replications"]),
+        )
+        for row in document["metrics"]
+    )
+    heads = ("metric", "of", "value", "unit", "replications with a value")
+    return Table("Metrics that were asked for, with 95 % intervals", heads, rows)
 
 
 def groups_table(groups: Sequence[Document]) -> Table:

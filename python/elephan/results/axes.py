@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import UnitError
+from elephan.results.meanings import COMPARED, RUNS
 from elephan.units import bits_per_second, number_and_unit, octets, seconds
 
 if TYPE_CHECKING:
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 POINT = "point"
 """The axis of runs that no grid holds: each is a place of its own."""
 
-TAKEN = ("replication", "link", "flow", "time", POINT)
-"""Names of other axes."""
+TAKEN = frozenset(("replication", "link", "flow", "group", "index", "time", POINT, *RUNS, *COMPARED))
+"""Names that a dataset has besides."""
 
 SPARSE = 4
 """A grid with more than so many places for each run is none."""

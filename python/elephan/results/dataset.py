@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan import _native
-from elephan.display import need
 from elephan.errors import InputError
+from elephan.extras import require
 from elephan.results import meanings
 from elephan.results.axes import POINT, ResultAxis, result_axes
 from elephan.results.meanings import OVER_TIME, attributes
@@ -55,7 +55,9 @@ def dataset(parts: Sequence[ResultPart], title: str) -> Any:
     InputError
         If xarray is not installed, or there is no part.
     """
-    xr = need("xarray")
+    require("to_xarray", "xarray")
+    import xarray as xr  # noqa: PLC0415 (optional)
+
     if not parts:
         message = "to_xarray: there is no result to lay out; look at failures"
         raise InputError(message)

@@ -10,7 +10,7 @@ from elephan.display import CI95, ColumnTable
 from elephan.errors import InputError, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from elephan.results.parts import ResultPart, RunArrays
 
@@ -91,17 +91,13 @@ def _table(
     parts: Sequence[ResultPart],
     rows_of: Callable[[Mapping[str, Any]], Iterator[dict[str, Any]]],
 ) -> ColumnTable:
-    labels = list(dict.fromkeys(name for part in parts for name in part.labels))
-    rows: list[dict[str, Any]] = []
-    for part in parts:
-        mine = {_of_label(name): part.labels.get(name) for name in labels}
-        rows += [mine | row for row in rows_of(part.document)]
+    found = [(part.labels, row) for part in parts for row in rows_of(part.document)]
     # In the order of the fullest: a model says less than a run.
-    names = dict.fromkeys(
-        [*map(_of_label, labels), *(name for row in sorted(rows, key=len, reverse=True) for name in row)]
-    )
-    columns = {name: _alike([row.get(name) for row in rows]) for name in names}
-    return ColumnTable(columns, caption, (*map(_of_label, labels), *shown) if shown else ())
+    names = dict.fromkeys(name for _, row in sorted(found, key=lambda one: -len(one[1])) for name in row)
+    heads = _heads((part.labels for part in parts), names)
+    columns = {head: _alike([labels.get(name) for labels, _ in found]) for name, head in heads.items()}
+    columns |= {name: _alike([row.get(name) for _, row in found]) for name in names}
+    return ColumnTable(columns, caption, (*heads.values(), *shown) if shown else ())
 
 
 def _alike(values: list[Any]) -> list[Any]:
@@ -112,9 +108,10 @@ def _alike(values: list[Any]) -> list[Any]:
     return [value if value is None or isinstance(value, str) else str(value).lower() for value in values]
 
 
-def _of_label(name: str) -> str:
-    """The column of a label; one that is called like a column of results is told apart."""
-    return f"label {name}" if name in ("name", "kind", "replication", "flows", "law", "recovery", "index") else name
+def _heads(labels: Iterable[Mapping[str, Any]], columns: Container[str]) -> dict[str, str]:
+    """Names of the columns of labels; a label that is called like a column of results is told apart."""
+    names = dict.fromkeys(name for one in labels for name in one)
+    return {name: f"label {name}" if name in columns else name for name in names}
 
 
 def joined(parts: Sequence[ResultPart], columns_of: Callable[[RunArrays], dict[str, Any]], caption: str) -> ColumnTable:
@@ -133,14 +130,13 @@ def joined(parts: Sequence[ResultPart], columns_of: Callable[[RunArrays], dict[s
         What a part does not have is NaN, or empty for words.
     """
     own = [part for part in parts if part.arrays is not None]
-    names_ = dict.fromkeys(name for part in own for name in part.labels)
-    labels = {name: _alike([part.labels.get(name) for part in own]) for name in names_}
+    read = [columns_of(part.arrays()) for part in own if part.arrays is not None]
+    heads = _heads((part.labels for part in own), {name for columns in read for name in columns})
+    labels = {head: _alike([part.labels.get(name) for part in own]) for name, head in heads.items()}
     blocks: list[dict[str, Any]] = []
-    for part in own:
-        columns = columns_of(part.arrays()) if part.arrays is not None else {}
+    for i, columns in enumerate(read):
         length = max((len(values) for values in columns.values()), default=0)
-        mine = {_of_label(name): _repeated(values[len(blocks)], length) for name, values in labels.items()}
-        blocks.append(mine | columns)
+        blocks.append({head: _repeated(values[i], length) for head, values in labels.items()} | columns)
     names = dict.fromkeys(name for block in blocks for name in block)
     if len(blocks) == 1:
         return ColumnTable(blocks[0], caption)

@@ -13,7 +13,7 @@ import numpy as np
 from elephan import _native
 from elephan.display import cell
 from elephan.lint import lint
-from elephan.metrics import flows_hit_per_loss_event, occupancy, percentiles, ratio
+from elephan.metrics import flows_hit_per_loss_event, idle_fraction, loss_ratio, occupancy, percentiles
 from elephan.renamed import renamed_attributes
 from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.run import notebook
@@ -193,7 +193,7 @@ class RunResult(ResultTables):
         outcomes, facts = self.outcomes, self.scenario.links
         # By name, of each link and replication; as plain numbers, since there are mostly few.
         plain = {name: _by_link([o.links[name] for o in outcomes]) for name in outcomes[0].links}
-        loss_ratio = _by_link([o.loss_ratios for o in outcomes])
+        lost = _by_link([o.loss_ratios for o in outcomes])
         backlogs = _percentiles([[o.histograms["backlog_packets"][i] for o in outcomes] for i in range(len(facts))])
         delays = _percentiles([[o.delay_histogram(i) for o in outcomes] for i in range(len(facts))], 1e-12)
         for i, fact in enumerate(facts):
@@ -206,14 +206,14 @@ class RunResult(ResultTables):
                 "tc": fact["tc"],
                 "buffer_packets": buffer,
                 "utilization": over(plain["utilization"][i]),
-                "loss_ratio": over(loss_ratio[i]),
+                "loss_ratio": over(lost[i]),
                 "backlog_packets": over(waiting),
                 "backlog_max_packets": over(plain["backlog_max_packets"][i]),
                 **{f"backlog_p{p}_packets": over(x) for p, x in zip(PERCENTILES, backlogs[i], strict=True)},
                 "occupancy": over([occupancy(x, buffer) for x in waiting]),
                 "queueing_delay_s": over(plain["queueing_delay_s"][i]),
                 **{f"queueing_delay_p{p}_s": over(x) for p, x in zip(PERCENTILES, delays[i], strict=True)},
-                "idle_fraction": over([1.0 - used for used in plain["utilization"][i]]),
+                "idle_fraction": over(list(map(idle_fraction, plain["utilization"][i]))),
                 "empty_fraction": over(plain["empty_fraction"][i]),
                 "drops": {cause: over(plain[f"drops_{cause}"][i]) for cause in CAUSES},
                 "marks": over([sum(each) for each in zip(*(plain[f"marks_{c}"][i] for c in CAUSES), strict=True)]),
@@ -238,7 +238,7 @@ class RunResult(ResultTables):
                 "flows": fact["flows"],
                 "goodput_bps": over(total["goodput_bps"]),
                 "goodput_per_flow_bps": over(mean["goodput_bps"]),
-                "loss_ratio": over(list(map(ratio, total["dropped"], total["sent"]))),
+                "loss_ratio": over(list(map(loss_ratio, total["dropped"], total["sent"]))),
                 "cwnd_segments": over(mean["cwnd_segments"]),
                 "srtt_s": over(mean["srtt_s"]),
                 "timeouts": over(total["timeouts"] if never is None else never),

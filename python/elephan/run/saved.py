@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.extras import require
 from elephan.formats import unstamped
 from elephan.lint import LintWarning
 from elephan.results import ResultPart, ResultTables, RunDocument
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 DOCUMENT, SCENARIO = "run.json", "scenario.toml"
 
-_BESIDE = ("resolved", "provenance")
+_BESIDE = ("resolved", "provenance", "files", "store")
 """What ``run.json`` has beside the document of ``elephan run --json``."""
 
 
@@ -173,7 +174,10 @@ class SavedRun(FolderRun):
     @property
     def document(self) -> dict[str, Any]:
         """The document of ``elephan run --json``."""
-        return {name: value for name, value in self._full.items() if name not in _BESIDE}
+        document = {name: value for name, value in self._full.items() if name not in _BESIDE}
+        # The folder of a run in a store keeps what is not the same each time elsewhere.
+        wall_s = self._full["provenance"].get("wall_s")
+        return document if wall_s is None else document | {"run": document["run"] | {"wall_s": wall_s}}
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -225,7 +229,7 @@ class SavedRun(FolderRun):
 
     @cached_property
     def _full(self) -> dict[str, Any]:
-        return read_document(self.folder / DOCUMENT, ("run", "links", "groups", "fairness", "warnings", *_BESIDE))
+        return read_document(self.folder / DOCUMENT, ("run", "links", "groups", "fairness", "warnings", "provenance"))
 
 
 def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
@@ -282,6 +286,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
     InputError
         If it cannot be read.
     """
+    require(f"{path}: reading it", "pyarrow")
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
     import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan import display
-from elephan.display import need
 from elephan.errors import InputError
+from elephan.extras import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,12 +38,15 @@ class StoreTable:
 
     def to_pandas(self) -> Any:
         """Give a `pandas.DataFrame`."""
-        need("pandas")
+        require("to_pandas", "pandas")
         return self.arrow.to_pandas()
 
     def to_polars(self) -> Any:
         """Give a `polars.DataFrame`."""
-        return need("polars").from_arrow(self.arrow)
+        require("to_polars", "polars")
+        import polars as pl  # noqa: PLC0415 (optional)
+
+        return pl.from_arrow(self.arrow)
 
     def to_xarray(self, axes: Sequence[str]) -> Any:
         """Give an `xarray.Dataset` with some columns as its axes.
@@ -53,7 +56,7 @@ class StoreTable:
         axes : sequence of str
             Together they must tell the rows apart.
         """
-        need("xarray")
+        require("to_xarray", "xarray", "pandas")
         missing = [axis for axis in axes if axis not in self.columns]
         if missing or not axes:
             message = f'axes: there is no column "{", ".join(missing)}"; columns: {", ".join(self.columns)}'

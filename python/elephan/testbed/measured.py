@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.metrics import bin_lowers
+from elephan.metrics import bin_lowers, goodput, mean_srtt, utilization
 from elephan.run.outcome import CAUSES, ReplicationOutcome
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def outcome(
         "timeouts": np.full(len(plan.flows), np.nan),
         "loss_events": _loss_events(plan, recorded, warmup_s),
         "cwnd_segments": _mean(cwnd[:, measured]),
-        "srtt_s": _mean(srtt[:, measured]),
+        "srtt_s": np.array([mean_srtt(row) for row in srtt[:, measured]]),
         "finished_s": np.full(len(plan.flows), np.nan),
     }
     link = recorded["link"]
@@ -113,7 +113,7 @@ def _links(
         "arrived": link["arrived"],
         **{f"drops_{cause}": drops for cause, drops in zip(CAUSES, link["drops"], strict=True)},
         **{f"marks_{cause}": link["marked"] if cause == "early" else 0 for cause in CAUSES},
-        "utilization": 8.0 * link["begun_bytes"] / (fact["rate_bps"] * span_s),
+        "utilization": utilization(link["begun_bytes"], fact["rate_bps"], span_s),
         "backlog_packets": float(waiting.mean()) if waiting.size else 0.0,
         "backlog_max_packets": link["most_packets"],
         "queueing_delay_s": link["waited_s"] / served,
@@ -186,7 +186,7 @@ def _loss_events(plan: TestbedPlan, recorded: dict[str, Any], warmup_s: float) -
 def _goodput(report: Iperf3Report, begun_s: float, plan: TestbedPlan, warmup_s: float) -> float:
     """Wire size of what came in order, over the measured time [bit/s]."""
     came = _within(report.received_s + begun_s, report.received_bytes, warmup_s, plan.duration_s)
-    return 8.0 * came * plan.packet / report.mss / (plan.duration_s - warmup_s)
+    return float(goodput(came / report.mss, plan.packet, plan.duration_s - warmup_s))
 
 
 def _within(ends_s: Floats, amounts: Floats, since_s: float, until_s: float) -> float:
