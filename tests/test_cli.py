@@ -33,11 +33,11 @@ def test_version_and_bare_call(elephan: Command) -> None:
         (["fly"], 'elephan: there is no verb "fly"; use size, model'),
         (["run"], "elephan run: Missing argument"),
         (["run", "{small}", "--sed", "3"], "elephan run: there is no option --sed; did you mean --seed?"),
-        (["run", "{small}", "--replications", "0"], "elephan run: Invalid value for '--replications'"),
+        (["run", "{small}", "--replications", "0"], "elephan run: --replications: must be 1 or more"),
         (["run", "nothing.toml"], "nothing.toml: no such file or directory"),
         (["run", "{small}", "--set", "seed"], '--set: "seed" is not of the form place=value'),
         (["run", "{small}", "--set", "links[0].rate=10 mbps"], "{small}: links[0].rate: "),
-        (["run", "{small}", "--set", "links[7].rate=1 Gbit/s"], "{small}: links[7]: there are only 1"),
+        (["run", "{small}", "--set", "links[7].rate=1 Gbit/s"], "{small}: links[7]: there is one, links[0]"),
         (["run", "{small}", "--plot"], "--plot: where to?"),
         (["run", "{small}", "--max-replications", "5"], "--max-replications: is for --precision"),
         (

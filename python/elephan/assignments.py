@@ -52,7 +52,9 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         if isinstance(step, str) and not step.startswith("["):
             if not isinstance(here, dict):
-                instead = f"; write {so_far}[{step}]" if isinstance(here, list) else ""
+                names = [one.get("name") for one in here if isinstance(one, dict)] if isinstance(here, list) else []
+                right = f"{so_far}[{step}]" if step in names else f"{so_far}[0].{step}"
+                instead = f"; write {right}" if isinstance(here, list) else ""
                 message = f"{so_far}: is not a table, so it has no {step}{instead}"
                 raise ScenarioError(message)
             if not so_far and following is not None and step not in here and step != "record":

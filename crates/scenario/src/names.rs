@@ -3,6 +3,8 @@
 use crate::error::breaks_line;
 use crate::{ScenarioError, limits};
 use base::spelling::nearest;
+use law::LawSpec;
+use queue::QueueSpec;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -48,8 +50,22 @@ pub(crate) fn learn<'a>(
 
 /// What is wrong with a `what` (law, queue, …) called `name` that is not among `names` or their `aliases`.
 pub(crate) fn unknown(what: &str, name: &str, names: &[&str], aliases: &[&str]) -> String {
-    match nearest(name, names.iter().chain(aliases).copied()) {
+    if let Some(place) = elsewhere(what, name) {
+        return format!("{name:?} is no {what}; {place}");
+    }
+    // Papers' spellings, such as FqCoDel, are read and not recommended.
+    let plain = aliases.iter().filter(|alias| !alias.chars().any(char::is_uppercase));
+    match nearest(name, names.iter().chain(plain).copied()) {
         Some(near) => format!("unknown {what} {name:?}; did you mean {near:?}?"),
         None => format!("unknown {what} {name:?}; available: {}", names.join(", ")),
+    }
+}
+
+/// Where `name` belongs, if it is not a `what` but a law or a discipline.
+fn elsewhere(what: &str, name: &str) -> Option<&'static str> {
+    match what {
+        "law" if QueueSpec::named(name).is_some() => Some("it is a discipline of links, as in links[0].queue"),
+        "discipline" if LawSpec::named(name).is_some() => Some("it is a law of flows, as in flows[0].control"),
+        _ => None,
     }
 }

@@ -18,6 +18,24 @@ pub(crate) fn parse(text: &str) -> Result<Value, ScenarioError> {
     })
 }
 
+/// Keys by what other programs call them.
+const SYNONYMS: [(&str, &str); 14] = [
+    ("law", "control"),
+    ("congestion_control", "control"),
+    ("cc", "control"),
+    ("bandwidth", "rate"),
+    ("capacity", "rate"),
+    ("latency", "delay"),
+    ("propagation", "delay"),
+    ("mss", "packet"),
+    ("packet_size", "packet"),
+    ("flows", "count"),
+    ("number", "count"),
+    ("discipline", "queue"),
+    ("qdisc", "queue"),
+    ("aqm", "queue"),
+];
+
 /// What the parser makes of a date: a table with this key.
 const DATE: &str = "$__toml_private_datetime";
 
@@ -130,7 +148,8 @@ impl<'a> Node<'a> {
             if known.contains(&key.as_str()) {
                 return Ok((key.as_str(), Self { value, ..self.at(key) }));
             }
-            let hint = match nearest(key, known.iter().copied()) {
+            let meant = SYNONYMS.iter().find(|(other, right)| *other == key.as_str() && known.contains(right));
+            let hint = match nearest(key, known.iter().copied()).or(meant.map(|(_, right)| *right)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known here: {}", known.join(", ")),
             };

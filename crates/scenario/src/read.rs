@@ -24,6 +24,7 @@ pub const FORMAT: u64 = 1;
 pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
     let (mut tree, names) = (parse(text)?, Names::default());
     take_format(&mut tree)?;
+    check_top(&tree)?;
     let file: Scenario<Amount> = table::read(&Node { value: &tree, place: String::new(), names: &names }, "a table")?;
     let links = (0..file.links.len()).map(|i| link(&file, i)).collect::<Result<_, _>>()?;
     let Scenario { title, duration, warmup, replications, seed, links: _, groups, record } = file;
@@ -43,6 +44,24 @@ fn take_format(tree: &mut serde_json::Value) -> Result<(), ScenarioError> {
         }
         Some(_) => Err(ScenarioError::wrong("format", format!("must be {FORMAT}, the version of the file's form"))),
     }
+}
+
+/// Says where a key of a link or of flows belongs that stands at the top.
+fn check_top(tree: &Json) -> Result<(), ScenarioError> {
+    let names = Names::default();
+    let of = |keys: Vec<(&'static str, String)>| keys.into_iter().map(|key| key.0).collect::<Vec<_>>();
+    let top = of(table::canonical_names::<Scenario<Amount>>(&names));
+    let places = [
+        ("links", of(table::canonical_names::<Link<Amount>>(&names))),
+        ("flows", of(table::canonical_names::<crate::Group>(&names))),
+    ];
+    for key in tree.as_object().into_iter().flat_map(|top| top.keys()).filter(|key| !top.contains(&key.as_str())) {
+        if let Some((list, _)) = places.iter().find(|(_, known)| known.contains(&key.as_str())) {
+            let reason = format!("unknown key here; did you mean `{list}[0].{key}`?");
+            return Err(ScenarioError::wrong(key.clone(), reason));
+        }
+    }
+    Ok(())
 }
 
 /// The link `file.links[index]` with its buffer as a limit and the amounts of its discipline in packets.

@@ -126,12 +126,37 @@ def _nearest(error: Exception, message: str) -> str:
     parser = getattr(getattr(error, "ctx", None), "command", None)
     if (option := getattr(error, "option_name", None)) is not None:
         known = [name for each in getattr(parser, "params", []) for name in each.opts if name.startswith("--")]
-        return f"there is no option {option}" + _meant(option, ["--help", *known])
+        meant = _meant(option, ["--help", *known])
+        return f"there is no option {option}{meant or _elsewhere(option)}"
     if (verb := re.match(r"No such command '(.*?)'\.", message)) is not None:
         return f'there is no verb "{verb[1]}"; {suggest(verb[1], getattr(parser, "commands", {}))}'
     if (choice := re.fullmatch(r"(.*'(.*)' is not one of (.*?))\.?", message)) is not None:
         return choice[1] + _meant(choice[2], re.findall(r"'(.*?)'", choice[3]), '"')
-    return message.rstrip(".")
+    return _plainer(message).rstrip(".")
+
+
+_NUMBER = re.compile(r"Invalid value for '(--[\w-]+)': (?:'.*' is not|Input should be) a valid (int|float|number)\w*.*")
+_RANGE = re.compile(r"Invalid value for '(--[\w-]+)': Input should be (greater|less) than or equal to ([\d.]+?)\.?")
+_EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)\.?")
+"""What the parser's versions say of a number that is none, of one out of range, and of a word too many."""
+
+
+def _plainer(message: str) -> str:
+    """The parser's message in plainer words, where there are any."""
+    if (value := _NUMBER.fullmatch(message)) is not None:
+        return f"{value[1]}: must be a {'whole number' if value[2] == 'int' else 'number'}"
+    if (value := _RANGE.fullmatch(message)) is not None:
+        return f"{value[1]}: must be {value[3]} or {'more' if value[2] == 'greater' else 'less'}"
+    if (extra := _EXTRA.fullmatch(message)) is not None:
+        return f'unexpected "{extra[1]}"; a list has commas and no spaces, as in reno,cubic'
+    return message
+
+
+def _elsewhere(option: str) -> str:
+    """Which verbs have an option that this one lacks."""
+    known = {name: getattr(verb, "params", []) for name, verb in command().commands.items()}
+    verbs = [name for name, params in known.items() if any(option in each.opts for each in params)]
+    return f"; it is one of elephan {' and '.join(verbs[:3])}" if verbs else ""
 
 
 def _meant(word: str, known: Iterable[str], mark: str = "") -> str:

@@ -188,6 +188,8 @@ def _level(name: str, kind: _Kind, value: float | str) -> float:
         raise TargetError(message) from None
     if not level > 0 or (not is_delay and level >= 1):
         range_ = "above 0 s" if is_delay else "above 0 and below 1"
+        if not is_delay and 1 < level < 100:
+            range_ += f", or below 100 %: write {level:g}%"
         message = f"target: {name}: {value} is out of range; it lies {range_}"
         raise TargetError(message)
     return level
