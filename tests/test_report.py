@@ -16,7 +16,7 @@ from elephan.compare import compare as ask
 from elephan.report import report
 from elephan.report.themes import THEMES
 from elephan.scenario import EXAMPLE, Scenario
-from elephan.size import compare
+from elephan.size import size_variants
 from elephan.store import Store
 from elephan.sweep import sweep
 from report_pages import Node, contrast, numbers, read, swept, tables
@@ -69,7 +69,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     scenario = small(title=HOSTILE, replications=2).replace({"flows[0].name": HOSTILE})
     elephan.run(scenario, series=True).write(root / "run")
     elephan.size(scenario, "utilization=0.8,delay=50ms").write(root / "size")
-    compare(scenario, ["reno", "cubic"], ["fq"], lambda s: elephan.size(s, "utilization=0.8")).write(
+    size_variants(scenario, ["reno", "cubic"], ["fq"], lambda s: elephan.size(s, "utilization=0.8")).write(
         root / "comparison"
     )
     made = swept(["10 packets", "20 packets", "200 packets"], [1, 4], HOSTILE)

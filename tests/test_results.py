@@ -437,3 +437,20 @@ def test_the_folder_of_a_run_in_a_store_is_a_run(holders: dict[str, Any]) -> Non
     assert isinstance(back, SavedRun)
     assert back.to_json() == stored.to_json()
     assert back.to_xarray().identical(stored.to_xarray())
+
+
+def test_a_sizing_holds_results_by_buffer_and_a_comparison_by_law_and_queue_too() -> None:
+    answer = elephan.size(SMALL, "utilization=0.8", replications=2)
+    assert isinstance(answer, ResultHolder)
+    assert answer.links["buffer_packets"] == answer.curve.buffers
+    dataset = answer.to_xarray()
+    assert dataset.buffer.values.tolist() == answer.curve.buffers
+    assert dataset.buffer.attrs["units"] == "packets"
+    for buffer in answer.curve.buffers:
+        measured = dataset.sel(buffer=buffer).link_utilization.values[: answer.curve.replications(buffer), 0]
+        assert measured.tolist() == [sample.utilization for sample in answer.curve.samples(buffer)]
+    assert answer.to_pandas("groups").goodput_per_flow_bps.tolist() == answer.groups["goodput_per_flow_bps"]
+    compared = elephan.size_variants(SMALL, ["reno", "cubic"], [], "utilization=0.8", replications=2)
+    assert isinstance(compared, ResultHolder)
+    assert set(compared.links["law"]) == {"reno", "cubic"}
+    assert len(compared.links["buffer"]) == sum(len(each.answer.curve.buffers) for each in compared.variants)

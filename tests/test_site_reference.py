@@ -13,7 +13,7 @@ import pytest
 import elephan
 from elephan.compare import compare as ask
 from elephan.compare.several import PointComparison
-from elephan.size import compare, size, size_limit
+from elephan.size import size, size_limit, size_variants
 from testbeds import faked
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
@@ -80,8 +80,10 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         point = PointComparison(0, {"seed": 1}, other).to_json() | {"rows": []}
         own = [found.to_json() | {"simulation": [], "testbed": []} for found in (alone, beside)]
         return [*own, {"points": [point]}]
-    made = compare(scenario, ["reno"], ["drop-tail", "fq"], lambda each: size(each, "utilization=0.8", replications=2))
-    unmet = compare(scenario, ["reno"], ["codel"], lambda each: size(each, "utilization=0.9999", replications=1))
+    made = size_variants(
+        scenario, ["reno"], ["drop-tail", "fq"], lambda each: size(each, "utilization=0.8", replications=2)
+    )
+    unmet = size_variants(scenario, ["reno"], ["codel"], lambda each: size(each, "utilization=0.9999", replications=1))
     return [made.to_json(), unmet.to_json()]
 
 

@@ -17,7 +17,7 @@ from conftest import Command
 from elephan.metrics import jain
 from elephan.plots.comparison import draw_comparison
 from elephan.scenario import EXAMPLE
-from elephan.size import SizeComparison, _judge, compare
+from elephan.size import SizeComparison, _judge, size_variants
 from elephan.size.caveats import caveats
 from elephan.size.curve import BufferCurve
 from elephan.size.recommend import CRITERIA, Candidate, is_better, misses, nearest, recommend
@@ -296,7 +296,7 @@ def test_starving_flows_other_groups_and_few_replications_are_said() -> None:
 @pytest.fixture(scope="module")
 def compared() -> SizeComparison:
     sized = partial(package.size, target="utilization=0.8", precision=0.2)
-    return compare(SMALL, ["reno", "cubic"], ["drop-tail", "fq"], sized)
+    return size_variants(SMALL, ["reno", "cubic"], ["drop-tail", "fq"], sized)
 
 
 def test_variants_are_the_product_in_the_order_asked_for(compared: SizeComparison) -> None:
@@ -328,11 +328,11 @@ def test_the_slow_start_stays_and_other_parameters_go() -> None:
         raise package.ScenarioError(message)
 
     with pytest.raises(package.ScenarioError, match=r"enough \(variant highspeed with red\)"):
-        compare(scenario, ["highspeed"], ["red"], stop)
+        size_variants(scenario, ["highspeed"], ["red"], stop)
     assert made[0].source["flows"][0]["control"] == {"law": "highspeed", "slow_start": "limited"}
     assert made[0].links[0]["queue"]["max_p"] == 0.1
     with pytest.raises(package.ScenarioError, match="enough"):
-        compare(scenario, [], [], stop)
+        size_variants(scenario, [], [], stop)
     assert made[1] == scenario
 
 
@@ -421,7 +421,7 @@ def test_models_alone_can_be_compared_and_nothing_is_made_up(elephan: Command, s
     assert [row["buffer_packets"] is None for row in document["variants"]] == [False, True]
     assert all(row["jain"] is None or row["jain"]["mean"] is None for row in document["variants"])
     assert done.err.count("it does not predict fairness >= 0.9") == 1
-    found = compare(SMALL, ["reno"], [], partial(package.size, target="utilization=0.9", model_only=True))
+    found = size_variants(SMALL, ["reno"], [], partial(package.size, target="utilization=0.9", model_only=True))
     assert all(path.exists() for path in draw_comparison(found, tmp_path))
 
 

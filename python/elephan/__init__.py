@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from elephan.papers import reproduce
     from elephan.report import report
     from elephan.run import run
-    from elephan.size import compare as size_variants
-    from elephan.size import size, size_limit
+    from elephan.size import size, size_limit, size_variants
     from elephan.store import Store
     from elephan.sweep import sweep
     from elephan.tabulate import law_table
@@ -60,9 +59,6 @@ _FOUND = {
     **dict.fromkeys(_REGISTRIES, "elephan.catalog.registries"),
 }
 """Where what is loaded only when it is asked for stands: NumPy, SciPy, Matplotlib or Arrow come with it."""
-
-_CALLED = {"size_variants": "compare"}
-"""What they are called there, if it is not the same."""
 
 __all__ = [
     "EXAMPLE",
@@ -106,7 +102,7 @@ if not TYPE_CHECKING:  # or any name would pass a type checker
         if name in _MODULES:
             found: Any = import_module(f"elephan.{name}")
         elif name in _FOUND:
-            found = getattr(import_module(_FOUND[name]), _CALLED.get(name, name))
+            found = getattr(import_module(_FOUND[name]), name)
         else:
             message = f"module 'elephan' has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=sys.modules[__name__])

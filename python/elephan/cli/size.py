@@ -100,7 +100,7 @@ def size(
     buffer is enough for.
     Exit code 0 if the targets are met (of a comparison: by what is recommended), 1 if not.
     """
-    from elephan.size import compare  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.size import size_variants  # noqa: PLC0415 (--help does without NumPy)
     from elephan.size.inverse import size_limit  # noqa: PLC0415 (as above)
     from elephan.size.targets import parse_targets  # noqa: PLC0415 (as above)
 
@@ -129,7 +129,7 @@ def size(
                 watch.counts_packets = False
                 found: Found = size_limit(read, target or (), find, **options)
             elif any(names):
-                found = compare(read, *names, partial(elephan.size, **sizing), link=link, begin=watch.begin)
+                found = size_variants(read, *names, partial(elephan.size, **sizing), link=link, begin=watch.begin)
             else:
                 found = elephan.size(read, **sizing)
             with writing(out):

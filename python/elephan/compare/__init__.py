@@ -51,7 +51,7 @@ def _or_size_variants(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def told_apart(*words: Any, **options: Any) -> Any:
         if any(name in options for name in _OF_SIZES) or any(isinstance(word, (list, tuple)) for word in words[1:2]):
-            from elephan.size import compare as size_variants  # noqa: PLC0415 (few call it so)
+            from elephan.size import size_variants  # noqa: PLC0415 (few call it so)
 
             old = "elephan.compare of laws and queues"
             warn_renamed(old, "elephan.size_variants; elephan.compare puts model, simulation and testbed side by side")

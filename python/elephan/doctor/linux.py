@@ -73,6 +73,9 @@ def laws() -> ProbeFinding:
         return NOT_LINUX
     if not _native.kernel_built():
         packages = install({"": "libelf-devel zlib-devel", "apt-get": "pkg-config libelf-dev zlib1g-dev"})
+        # A wheel never has them; a checkout lacks them where the headers were not there.
+        if not (Path(__file__).resolve().parents[3] / "Makefile").exists():
+            return ProbeFinding(MISSING, "a wheel comes without their loader; a checkout builds it", packages)
         return ProbeFinding(MISSING, "built without them: libelf and zlib were not there", f"{packages} && make build")
     try:
         _native.kernel_check()

@@ -10,7 +10,7 @@ from elephan.errors import InputError, ScenarioError
 from elephan.renamed import renamed_attributes
 from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
-from elephan.size.comparison import SizeComparison, compare
+from elephan.size.comparison import SizeComparison, size_variants
 from elephan.size.inverse import LimitAnswer, size_limit
 from elephan.size.measuring import LinkSimulations
 from elephan.size.targets import parse_targets
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from elephan.size.search import SearchProgress
     from elephan.size.targets import Target
 
-__all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "compare", "size", "size_limit"]
+__all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "size", "size_limit", "size_variants"]
 
 if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Answer": "SizeAnswer", "Comparison": "SizeComparison"})
+    __getattr__ = renamed_attributes(
+        __name__, {"Answer": "SizeAnswer", "Comparison": "SizeComparison", "compare": "size_variants"}
+    )
 
 GRID_BDP = (1 / 256, 2.0)
 """First grid, in bandwidth-delay products."""

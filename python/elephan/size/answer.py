@@ -8,16 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.display import ColumnTable, figure
+from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.lint import lint
+from elephan.results import ResultPart, ResultTables
+from elephan.results.parts import RunArrays
 from elephan.size.notebook import answer_page, sentence
 from elephan.size.rules import broken, rules, with_buffer
 from elephan.size.targets import GroupSample, targets_json
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from elephan.lint import LintWarning
     from elephan.scenario import Scenario
     from elephan.size.curve import BufferCurve
@@ -37,8 +37,10 @@ FORBIDS_DEPLOYMENT = frozenset({"buffer-under-burst", "overload", "ends-in-warm-
 
 
 @dataclass(frozen=True, repr=False)
-class SizeAnswer:
+class SizeAnswer(ResultTables):
     """The result of `size`.
+
+    Its tables have a row for each buffer that was measured (and link or group); its dataset has the buffers as an axis.
 
     Parameters
     ----------
@@ -125,7 +127,7 @@ class SizeAnswer:
             return {metric: {"mean": prediction.at(buffer, metric), "ci95": None} for metric in MEASURED}
         return {metric: self.curve.estimate(buffer, metric).to_json() for metric in MEASURED}
 
-    def groups(self, buffer: int) -> list[dict[str, Any]]:
+    def group_rows(self, buffer: int) -> list[dict[str, Any]]:
         """Measured quantities of each group of flows of the link, as JSON shows them.
 
         Parameters
@@ -162,7 +164,7 @@ class SizeAnswer:
             "buffer_bdp": buffer / self.facts["bdp_packets"],
             "replications": self.curve.replications(buffer),
             **self.at(buffer),
-            "groups": self.groups(buffer),
+            "groups": self.group_rows(buffer),
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -291,14 +293,46 @@ class SizeAnswer:
                     columns.setdefault(f"{quantity}[{group.name}]_ci95", []).append(ci95)
         return ColumnTable(columns, f"{self.scenario.title}: what was measured of {self.facts['name']}")
 
-    def plot(self) -> Figure:
-        """Draw utilization, delay and loss against the buffer, with the answer, the models and the rules.
+    @property
+    def parts(self) -> tuple[ResultPart, ...]:
+        """One for each buffer that was measured, rising; none if nothing was simulated."""
+        return tuple(self._part(buffer) for buffer in self.curve.buffers)
 
-        Returns
-        -------
-        Figure
-        """
-        return figure(self, None)
+    @property
+    def _title(self) -> str:
+        return self.scenario.title
+
+    def _part(self, buffer: int) -> ResultPart:
+        link, row = self.facts, self.row(buffer)
+        about = {"name": link["name"], "rate_bps": link["rate_bps"], "queue": {"discipline": link["discipline"]}}
+        recoveries = [group.recovery or None for group in self.scenario.network.crossing(self.link)]
+        document = {
+            "links": [{**about, "buffer_packets": buffer, **{name: row[name] for name in MEASURED if name != "jain"}}],
+            "groups": [
+                {**group, "recovery": recovery} for group, recovery in zip(row["groups"], recoveries, strict=True)
+            ],
+            "fairness": {"jain": row["jain"]},
+        }
+        return ResultPart({"buffer": f"{buffer} packets"}, document, lambda: self._arrays(buffer))
+
+    def _arrays(self, buffer: int) -> RunArrays:
+        """What each replication measured of the link; of flows a sizing keeps only the means of their groups."""
+        import numpy as np  # noqa: PLC0415 (the command line starts without)
+
+        samples = self.curve.samples(buffer)
+        columns = {name: np.array([[getattr(sample, name)] for sample in samples]) for name in MEASURED}
+        none = np.empty(0)
+        return RunArrays(
+            links=(self.facts["name"],),
+            flows=(),
+            facts={"buffer_packets": np.array([float(buffer)])},
+            of_runs={"jain": columns.pop("jain")[:, 0]},
+            of_links=columns,
+            of_flows={},
+            time_s=none,
+            link_samples={},
+            flow_samples={},
+        )
 
     def __repr__(self) -> str:
         return f"<Answer: {sentence(self)}>"

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.catalog.entry import RegistryEntry
-from elephan.display import ColumnTable, figure
+from elephan.display import ColumnTable
 from elephan.errors import InputError, ScenarioError
+from elephan.results import ResultPart, ResultTables
 from elephan.scenario import Scenario
 from elephan.size.answer import METRICS, NoModelError
 from elephan.size.caveats import FULL_FIRST, caveats
@@ -22,8 +23,6 @@ from elephan.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from matplotlib.figure import Figure
 
     from elephan.lint import LintWarning
     from elephan.size.answer import SizeAnswer
@@ -127,8 +126,8 @@ class SizedVariant:
 
 
 @dataclass(frozen=True, repr=False)
-class SizeComparison:
-    """The result of `compare`.
+class SizeComparison(ResultTables):
+    """The result of `size_variants`.
 
     Parameters
     ----------
@@ -222,14 +221,18 @@ class SizeComparison:
         rows = [self._row(variant) for variant in self.variants]
         return ColumnTable({name: [row[name] for row in rows] for name in rows[0]}, f"{self.scenario.title}: variants")
 
-    def plot(self) -> Figure:
-        """Draw utilization against delay as the buffer grows, and what each variant costs.
+    @property
+    def parts(self) -> tuple[ResultPart, ...]:
+        """One for each variant and buffer that was measured."""
+        return tuple(
+            replace(part, labels={"law": variant.law, "queue": variant.queue, **part.labels})
+            for variant in self.variants
+            for part in variant.answer.parts
+        )
 
-        Returns
-        -------
-        Figure
-        """
-        return figure(self, None)
+    @property
+    def _title(self) -> str:
+        return self.scenario.title
 
     def __repr__(self) -> str:
         found = self.recommendation
@@ -305,7 +308,7 @@ def _wait(variant: SizedVariant, buffer: int) -> float:
     return float(variant.answer.curve.estimate(buffer, "queueing_delay_s").mean)
 
 
-def compare(
+def size_variants(
     scenario: Scenario | str | Path,
     laws: Sequence[str | RegistryEntry] = (),
     queues: Sequence[str | RegistryEntry] = (),
@@ -349,7 +352,7 @@ def compare(
     --------
     >>> from elephan.scenario import EXAMPLE
     >>> small = Scenario.from_text(EXAMPLE)
-    >>> found = compare(small, ["reno", "cubic"], ["fq"], "utilization=0.8", replications=2)
+    >>> found = size_variants(small, ["reno", "cubic"], ["fq"], "utilization=0.8", replications=2)
     >>> [variant.label for variant in found.variants]
     ['reno with fq', 'cubic with fq']
     """
