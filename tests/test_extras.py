@@ -43,6 +43,7 @@ def test_extras_are_those_of_the_package() -> None:
     for module, extra in EXTRAS.items():
         assert any(line.startswith(module) for line in extras[extra]), module
         assert not any(line.startswith(module) for line in project["dependencies"]), module
+    assert set(extras["all"]) == {*extras["tables"], *extras["plots"], *extras["report"]}
 
 
 def test_what_is_there_is_not_missing() -> None:

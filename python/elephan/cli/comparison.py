@@ -98,6 +98,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     wanted = ", ".join(str(target) for target in first.answer.targets)
     verdict = "Nearest" if found.is_nearest else "Recommended"
     reason = found.reason.replace(f" meets {wanted} with {found.chosen.buffer_packets} packets", _packets(found.chosen))
+    reason = reason.replace(", the runner-up, it has ", ": ")
     notes = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     notes += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _ample_table(comparison) if first.ample_packets is not None else _table_of_models(comparison)
