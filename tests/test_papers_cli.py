@@ -101,7 +101,7 @@ def test_the_list_says_what_is_claimed_and_runs_nothing(elephan: Command, tmp_pa
         (["toy:Figure 9"], 'reproduce: no claim, paper or figure "toy:Figure 9"; did you mean "toy:Figure 1"?'),
         (["birds"], 'reproduce: no claim, paper or figure "birds"; elephan reproduce --list says which there are'),
         (["toy.bound", "--pages", "pages"], "--pages: a page is about a whole paper; ask for toy instead"),
-        (["--workers", "0"], "elephan reproduce: Invalid value for '--workers'"),
+        (["--workers", "0"], "elephan reproduce: --workers: must be 1 or more"),
         (["--out", "{toy}/claims.csv"], "--out {toy}/claims.csv: {toy}/claims.csv is a file"),
         (["--pages", "{toy}/claims.csv"], "--pages {toy}/claims.csv: {toy}/claims.csv is a file"),
     ],

@@ -25,7 +25,10 @@ def test_all_spellings_say_the_same() -> None:
             "speed=3",
             f'target: there is no "speed"; write for example {FORMS}',
         ),
-        ("utilization=95", "target: utilization: 95 is out of range; it lies above 0 and below 1, or below 100 %: write 95%"),
+        (
+            "utilization=95",
+            "target: utilization: 95 is out of range; it lies above 0 and below 1, or below 100 %: write 95%",
+        ),
         ("utilization=nan", "target: utilization: nan is out of range; it lies above 0 and below 1"),
         ("loss=0", "target: loss: 0 is out of range; it lies above 0 and below 1"),
         ("delay=0s", "target: delay: 0s is out of range; it lies above 0 s"),

@@ -23,6 +23,7 @@ from elephan.plots.style import (
     save,
     sign,
 )
+from elephan.size.curve import APART
 from elephan.size.rules import rules
 from elephan.units import format_rate, format_time
 
@@ -133,10 +134,14 @@ def _curve(axes: Axes, answer: SizeAnswer, metric: str, factor: float, colour: s
         low, high = _logarithmic(axes, [*mean[shown], *_expected(answer, metric, factor)], levels)
     axes.set_xlim(_reach(answer))
     if answer.is_simulated:
-        axes.fill_between(
-            buffers, np.clip(mean - half, low, high), np.clip(mean + half, low, high), color=colour, alpha=0.2, lw=0
-        )
-        axes.plot(buffers[shown], mean[shown], "o-", color=colour, clip_on=False, zorder=3)
+        bridged = np.concatenate([[True], buffers[1:] <= APART * buffers[:-1]])
+        ends = (np.clip(mean - half, low, high), np.clip(mean + half, low, high))
+        for part in np.split(np.arange(buffers.size), np.flatnonzero(~bridged)):
+            axes.fill_between(buffers[part], ends[0][part], ends[1][part], color=colour, alpha=0.2, lw=0)
+        axes.plot(buffers[shown], mean[shown], "o", color=colour, clip_on=False, zorder=3)
+        for part in np.split(np.arange(buffers.size), np.flatnonzero(buffers[1:] > APART * buffers[:-1]) + 1):
+            near = part[shown[part]]
+            axes.plot(buffers[near], mean[near], "-", color=colour, clip_on=False, zorder=3)
     left = metric != "loss_ratio"  # there the curve comes from above
     for level in levels:
         axes.axhline(level, color=BLACK, lw=0.8, ls=(0, (5, 3)))

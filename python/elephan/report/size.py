@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from elephan.pictures.table import Table, cell
 from elephan.pictures.words import count, joined, number, plain, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import origin, read_json, read_parquet, read_scenario, set_up, why_warmup
+from elephan.size.curve import APART
 from elephan.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -280,7 +282,13 @@ def _measured(document: Document, key: str, scale: float) -> tuple[Series, ...]:
     most = 1.0 if key == "utilization" else np.inf
     buffers = np.array([float(row["buffer_packets"]) for row in rows])
     low, high = np.maximum(mean - half, 0.0), np.minimum(mean + half, most)
-    return (Series("measured, with 95 % intervals", buffers, mean, low, high, "blue", "both", label="measured"),)
+    # No line where nothing near was measured: a series for each part, of one name.
+    parts = np.split(np.arange(buffers.size), np.flatnonzero(buffers[1:] > APART * buffers[:-1]) + 1)
+    name = "measured, with 95 % intervals"
+    return tuple(
+        Series(name, buffers[part], mean[part], low[part], high[part], "blue", "both", label="measured")
+        for part in parts
+    )
 
 
 def _predicted(document: Document, key: str, scale: float, models: Mapping[str, Document]) -> list[Series]:
@@ -328,7 +336,13 @@ def _alt(document: Document, key: str, title: str, axis: Axis, scale: float, fac
     """What a picture shows, in words with numbers."""
     measured = _measured(document, key, scale)
     if measured:
-        line = measured[0]
+        line = replace(
+            measured[0],
+            x=np.concatenate([part.x for part in measured]),
+            y=np.concatenate([part.y for part in measured]),
+            low=None,
+            high=None,
+        )
         words = (
             f"{title} as the buffer grows from {number(line.x[0])} to {count(int(line.x[-1]), 'packet')}: measured, it "
             f"goes {span(line, axis.unit)}"

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from elephan.size.targets import BufferSample, Target
 
 
+APART = 4.0
+"""Between two buffers measured that are more times each other nothing is interpolated, and no line drawn."""
+
+
 class BufferCurve:
     """Samples by buffer and replication.
 
@@ -129,19 +133,26 @@ class BufferCurve:
         Returns
         -------
         float or None
-            Linear in the logarithm of the buffer; None outside of what was measured.
+            Linear in the logarithm of the buffer; None outside of what was measured, and between buffers that are more
+            than `APART` times each other.
 
         Examples
         --------
         >>> from elephan.size.targets import BufferSample
         >>> curve = BufferCurve()
         >>> curve.add(10, 0, BufferSample(0.8, 0.01, 0.001))
+        >>> curve.add(40, 0, BufferSample(1.0, 0.0, 0.1))
         >>> curve.add(1000, 0, BufferSample(1.0, 0.0, 0.1))
-        >>> round(curve.interpolate(100, "utilization"), 3)
-        0.9
+        >>> round(curve.interpolate(20, "utilization"), 3), curve.interpolate(100, "utilization")
+        (0.9, None)
         """
         if not self._samples or not self.buffers[0] <= buffer <= self.buffers[-1]:
             return None
+        if buffer not in self.buffers:
+            above = next(b for b in self.buffers if b > buffer)
+            below = max(b for b in self.buffers if b < buffer)
+            if above > APART * below:
+                return None
         means = [self.estimate(b, metric).mean for b in self.buffers]
         return float(np.interp(math.log(buffer), np.log(self.buffers), means))
 
