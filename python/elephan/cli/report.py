@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
-from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,31 +11,38 @@ import typer
 from elephan.cli.common import JsonOption, print_json, say, writing
 from elephan.errors import InputError
 
-EXAMPLE = "Example:  elephan report sized/ --out answer.html --open"
+EXAMPLE = """Example:  elephan report sized/ --out answer.html --open
+          elephan report small/ large/ --out both.html"""
+
+SEVERAL = "runs.html"
+"""The page of several runs, where --out names none."""
 
 
 def report(
-    folder: Annotated[
-        Path,
+    folders: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="DIR", help="What --out of run, size, model, sweep, compare or reproduce wrote, or a store."
+            metavar="DIR...",
+            help="What --out of run, size, model, sweep, compare or reproduce wrote, or a store; several folders with "
+            "runs are laid over each other.",
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The page.", show_default="DIR/report.html")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="The page.", show_default=f"DIR/report.html; {SEVERAL} of several"),
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Write one self-contained HTML page about a result: it needs no network and can be mailed."""
-    page = out if out is not None else folder / "report.html"
+    page = out if out is not None else folders[0] / "report.html" if len(folders) == 1 else Path(SEVERAL)
     if page.is_dir():
         message = f"--out {page}: is a folder; give the name of a file, such as {page / 'report.html'}"
         raise InputError(message)
     from elephan.report import report as write  # noqa: PLC0415 (--help does without NumPy)
 
     with writing(page):
-        written = write(folder, page)
+        written = write(folders[0] if len(folders) == 1 else folders, page)
     if json:
         print_json({"page": str(written), "bytes": written.stat().st_size})
     else:

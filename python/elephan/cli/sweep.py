@@ -221,9 +221,10 @@ def _executor(scheduler: str | None) -> AbstractContextManager[Any]:
 def _write(swept: SweepResult, out: Path | None) -> list[Path]:
     if out is None or not swept.points:
         return []
-    from elephan.plots.sweep import draw_sweep  # noqa: PLC0415 (matplotlib is slow to import)
+    from elephan.plots.side_by_side import draw_over_time  # noqa: PLC0415 (matplotlib is slow to import)
+    from elephan.plots.sweep import draw_sweep  # noqa: PLC0415 (as above)
 
-    return [*swept.write(out), *draw_sweep(swept, out)]
+    return [*swept.write(out), *draw_sweep(swept, out), *draw_over_time(swept, out)]
 
 
 def _summary(swept: SweepResult) -> str:

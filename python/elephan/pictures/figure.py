@@ -73,6 +73,8 @@ class Series:
         What is shown when a reader points at it; the name by default.
     interval : str
         What low and high are.
+    average : float, optional
+        Of all samples after the warm-up, for the words; `y` may be thinned and begin before.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Series:
     faint: bool = False
     label: str = ""
     interval: str = "95 %"
+    average: float | None = None
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,32 @@ def points_each(groups: Sequence[Floats]) -> int:
     return max(LEAST_POINTS, MOST_POINTS // max(1, lines))
 
 
-def of_flows(name: str, each: str, time_s: Floats, values: Floats, hue: str, most: int) -> list[Series]:
+def average_after(time_s: Floats, values: Floats, since_s: float) -> float | None:
+    """Take the mean of all samples from a time on.
+
+    Parameters
+    ----------
+    time_s : ndarray, shape (samples,) [s]
+    values : ndarray, shape (samples,) or (flows, samples)
+    since_s : float [s]
+
+    Returns
+    -------
+    float or None
+        None where nothing is known.
+
+    Examples
+    --------
+    >>> average_after(np.array([0.0, 1.0, 2.0]), np.array([9.0, 3.0, 5.0]), 1.0)
+    4.0
+    """
+    late = values[..., time_s >= since_s]
+    return float(np.nanmean(late)) if np.isfinite(late).any() else None
+
+
+def of_flows(
+    name: str, each: str, time_s: Floats, values: Floats, hue: str, most: int, since_s: float = 0.0
+) -> list[Series]:
     """Make the lines of a group of flows.
 
     Parameters
@@ -62,6 +87,8 @@ def of_flows(name: str, each: str, time_s: Floats, values: Floats, hue: str, mos
         The colour of all.
     most : int
         Points of a line.
+    since_s : float [s]
+        From when on samples count in the average that is said of each.
 
     Examples
     --------
@@ -71,8 +98,16 @@ def of_flows(name: str, each: str, time_s: Floats, values: Floats, hue: str, mos
     """
     rows = values[np.isfinite(values).any(axis=1)]
     if len(values) <= SINGLE_LINES:
-        drawn = (thin(time_s, row, most) for row in rows)
-        return [Series(name, x, y, colour=hue, label=f"{each}, flow {i}") for i, (x, y) in enumerate(drawn, 1)]
+        return [
+            Series(
+                name,
+                *thin(time_s, row, most),
+                colour=hue,
+                label=f"{each}, flow {i}",
+                average=average_after(time_s, row, since_s),
+            )
+            for i, row in enumerate(rows, 1)
+        ]
     known = np.isfinite(rows).any(axis=0)
     stretch = max(1, int(np.ceil(known.sum() / most * 3)))
     x, mean, low, high = (
@@ -84,7 +119,9 @@ def of_flows(name: str, each: str, time_s: Floats, values: Floats, hue: str, mos
             (np.nanmax(rows[:, known], axis=0), np.max),
         )
     )
-    return [Series(f"{name}, mean and range", x, mean, low, high, hue, label=f"{each}, mean", interval="range")]
+    average = average_after(time_s, rows, since_s)
+    title, label = f"{name}, mean and range", f"{each}, mean"
+    return [Series(title, x, mean, low, high, hue, label=label, interval="range", average=average)]
 
 
 def _stretched(values: Floats, stretch: int, how: Callable[..., Any]) -> Floats:
@@ -93,18 +130,21 @@ def _stretched(values: Floats, stretch: int, how: Callable[..., Any]) -> Floats:
     return np.array([how(values[start : start + stretch]) for start in starts])
 
 
-def spans(series: Sequence[Series], unit: str) -> str:
+def spans(series: Sequence[Series], unit: str, warmup_s: float = 0.0) -> str:
     """Say where lines go: each of a few, else all of one name together.
 
     Parameters
     ----------
     unit : str
         Of their values.
+    warmup_s : float [s]
+        Which the averages leave out, and the lines do not.
 
     Examples
     --------
-    >>> spans([Series("core", np.array([0.0, 1.0]), np.array([3.0, 5.0]))], "packets")
-    'core: between 3 and 5 packets, 4 on average.'
+    >>> spans([Series("core", np.array([0.0, 1.0]), np.array([3.0, 5.0]), average=5.0)], "packets", 1.0)
+    'Warm-up included, on average without it. core: between 3 and 5 packets, 5 on average.'
     """
     names = list(dict.fromkeys(s.name for s in series))[:MOST_SAID]
-    return ". ".join(f"{name}: {course([s for s in series if s.name == name], unit)}" for name in names) + "."
+    text = ". ".join(f"{name}: {course([s for s in series if s.name == name], unit)}" for name in names) + "."
+    return f"Warm-up included, on average without it. {text}" if warmup_s else text

@@ -90,24 +90,28 @@ def span(series: Series, unit: str = "") -> str:
 
 
 def course(rows: Sequence[Series], unit: str = "") -> str:
-    """Say in words where one or several series over time are.
+    """Say in words where one or several series over time are, the warm-up included; on average without it.
 
     Parameters
     ----------
     rows : sequence of Series
-        Taken together.
+        Taken together. Without an average of each nothing is said of it: points that are drawn may be thinned.
     unit : str
         Of their values.
 
     Examples
     --------
     >>> from elephan.pictures.figure import Series
-    >>> course([Series("u", np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.9, 0.7]))], "packets")
-    'between 0.5 and 0.9 packets, 0.7 on average'
+    >>> course([Series("u", np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.9, 0.7]), average=0.8)], "packets")
+    'between 0.5 and 0.9 packets, 0.8 on average'
     """
     known = np.concatenate([series.y[np.isfinite(series.y)] for series in rows])
     if not known.size:
         return "nothing known"
-    low, high, mean = (number(float(v), 3) for v in (known.min(), known.max(), known.mean()))
+    low, high = (number(float(v), 3) for v in (known.min(), known.max()))
     of = f" {unit}" if unit else ""
-    return f"{low}{of} throughout" if low == high else f"between {low} and {high}{of}, {mean} on average"
+    if low == high:
+        return f"{low}{of} throughout"
+    averages = [series.average for series in rows if series.average is not None]
+    mean = f", {number(float(np.mean(averages)), 4)} on average" if len(averages) == len(rows) else ""
+    return f"between {low} and {high}{of}{mean}"

@@ -1,4 +1,4 @@
-"""Figures: `run_figures`, `size_figure`, `comparison_figure`, `model_figure`, `xy`; `draw_…` write them to a folder."""
+"""Figures: `run_figures`, `runs_figure`, `size_figure`, `comparison_figure`, `model_figure`, `xy`; `draw_…` write."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from elephan.plots.comparison import comparison_figure, draw_comparison
 from elephan.plots.model import draw_model, model_figure
 from elephan.plots.model_sim_testbed import model_sim_testbed_figure
 from elephan.plots.run import draw_run, run_figures
+from elephan.plots.side_by_side import NAME, runs_figure, sweep_over_time
 from elephan.plots.size import draw_size, size_figure
 from elephan.plots.style import house_style
 from elephan.plots.sweep import points_figure, sweep_figure
@@ -35,6 +36,7 @@ __all__ = [
     "house_style",
     "model_figure",
     "run_figures",
+    "runs_figure",
     "size_figure",
     "xy",
 ]
@@ -70,8 +72,8 @@ def figures(of: object) -> dict[str, Figure]:
         return run_figures(of.stored)
     if isinstance(of, SweepResult):
         with house_style():
-            drawn = sweep_figure(of)
-        return {} if drawn is None else {"sweep": drawn}
+            found = {"sweep": sweep_figure(of), NAME: sweep_over_time(of)}
+        return {name: figure for name, figure in found.items() if figure is not None}
     if isinstance(of, Store):
         return _of_store(of)
     if isinstance(of, ScenarioComparison):

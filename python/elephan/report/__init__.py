@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elephan.run.saved import ReplicatedRun
 
 __all__ = ["report"]
 
@@ -16,14 +21,17 @@ class ReportSubject(Protocol):
         """Write everything."""
 
 
-def report(source: str | Path | ReportSubject, out: str | Path) -> Path:
+def report(
+    source: str | Path | ReportSubject | Sequence[str | Path] | Mapping[str, ReplicatedRun], out: str | Path
+) -> Path:
     """Write a page about a result, or about the folder of one.
 
     Parameters
     ----------
     source : path, RunResult, TestbedResult, SizeAnswer, SizeComparison, ScenarioComparison or SweepResult
         A folder that ``--out`` of a verb wrote, a store, or what `run`, `size`, `compare` or `sweep` gave; or
-        `elephan.testbed.run` or `elephan.compare`.
+        `elephan.testbed.run` or `elephan.compare`. Several runs are laid over each other: a list of folders (each
+        with a run, a sweep or a store), or runs by name.
     out : path
         The HTML file. It appears whole or not at all.
 
@@ -47,14 +55,17 @@ def report(source: str | Path | ReportSubject, out: str | Path) -> Path:
     ...     report(answer, Path(folder) / "answer.html").read_text().count("<h1>")
     1
     """
-    from elephan.report.folders import page_of  # noqa: PLC0415 (NumPy; the command line starts without)
+    from elephan.report.folders import page_of, page_of_several  # noqa: PLC0415 (NumPy; the command line starts without)
     from elephan.report.render import render  # noqa: PLC0415 (as above)
     from elephan.run.files import write_text  # noqa: PLC0415 (as above)
 
     if isinstance(source, str | Path):
         html = render(page_of(Path(source)))
+    elif isinstance(source, dict | list | tuple):
+        html = render(page_of_several(source))
     else:
+        whole = cast("ReportSubject", source)
         with tempfile.TemporaryDirectory(prefix="elephan-") as folder:
-            source.write(Path(folder))
+            whole.write(Path(folder))
             html = render(page_of(Path(folder)))
     return write_text(Path(out), html)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Mapping, Sequence
 
     from elephan.report.page import ReportPage
+    from elephan.run.saved import ReplicatedRun
 
 KINDS = {
     "run.json": "run",
@@ -57,3 +58,45 @@ def page_of(folder: Path) -> ReportPage:
         document = next((known for known in KINDS if KINDS[known] == name), "the table")
         message = f"{folder / document}: has no {error}; write the folder again with this version"
         raise InputError(message) from None
+
+
+def page_of_several(given: Sequence[str | Path] | Mapping[str, ReplicatedRun]) -> ReportPage:
+    """Make the page of several runs over each other.
+
+    Parameters
+    ----------
+    given : sequence of path, or mapping of str to run
+        Folders with a run each, with a sweep or a store, of which all runs are taken; or runs by name.
+
+    Raises
+    ------
+    InputError
+        If a folder holds no run, or they are too few or too many.
+    """
+    from elephan.report.side_by_side import page  # noqa: PLC0415 (NumPy; few pages are of several)
+
+    if isinstance(given, dict):
+        return page(given)
+    return page(_runs([Path(each) for each in given]))
+
+
+def _runs(folders: Sequence[Path]) -> dict[str, ReplicatedRun]:
+    """The runs in folders, named after what tells them apart."""
+    from elephan.loading import load  # noqa: PLC0415 (as above)
+    from elephan.results.axes import run_names  # noqa: PLC0415 (as above)
+
+    ends = [folder.resolve().name for folder in folders]
+    found: dict[str, Any] = {}
+    for folder, end in zip(folders, ends, strict=True):
+        own, name = load(folder), end if ends.count(end) == 1 else str(folder)
+        points = getattr(own, "points", None) if hasattr(own, "sweep") else own.runs() if hasattr(own, "runs") else None
+        if points is not None:
+            labels = [point.labels if isinstance(point.labels, dict) else (point.labels or [{}])[0] for point in points]
+            named = zip(run_names(labels), points, strict=True)
+            found |= {f"{name}: {each}": getattr(point, "stored", point) for each, point in named}
+        elif hasattr(own, "outcomes"):
+            found[name] = own
+        else:
+            message = f"{folder}: holds no run; several folders are laid over each other if each holds a run or a sweep"
+            raise InputError(message)
+    return found

@@ -11,8 +11,11 @@ from elephan.pictures.words import count, joined, plain
 from elephan.report.explorer import MeasuredColumn, explorer, quantity
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by, read_json, set_up
+from elephan.results.axes import run_names
+from elephan.run.side_by_side import chosen, laid_over, named_runs
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value, short
+from elephan.sweep.saved import read_sweep
 from elephan.units import format_time
 
 if TYPE_CHECKING:
@@ -63,6 +66,7 @@ def page(folder: Path) -> ReportPage:
     if data is not None:
         lead = "Choose what is shown, against what, and of which runs. Bands and bars are 95 % intervals."
         parts.append(PageSection("Explore", (lead,), figures, explorer=data))
+    parts += _over_time(folder)
     parts.append(PageSection("Points", (), (), (points_table(points),)))
     if failures:
         parts.append(PageSection("Failed points", (), (), (failures_table(failures),)))
@@ -92,6 +96,21 @@ def page(folder: Path) -> ReportPage:
             ),
         ),
     )
+
+
+def _over_time(folder: Path) -> list[PageSection]:
+    """Points over each other, where the store still has their samples."""
+    try:
+        kept = [point for point in read_sweep(folder).points if point.has_samples]
+    except InputError:  # Documents of before name no store; all else of the page needs none.
+        return []
+    if len(kept) < 2:
+        return []
+    shown = [kept[i] for i in chosen(len(kept))]
+    names = run_names([point.labels for point in shown])
+    figures = laid_over(named_runs({name: point.stored for name, point in zip(names, shown, strict=True)}))
+    some = f"{len(shown)} of the {count(len(kept), 'point')}, replication 1 of each"
+    return [PageSection("Over time", (f"{some}; the pictures are zoomed together along time.",), figures)]
 
 
 def _first(scenario: Scenario) -> dict[str, Any]:

@@ -91,6 +91,31 @@ def short(names: Sequence[str]) -> dict[str, str]:
     return {name: end if ends.count(end) == 1 else name for name, end in zip(names, ends, strict=True)}
 
 
+def run_names(labels: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name runs by the labels in which they differ.
+
+    Parameters
+    ----------
+    labels : sequence of mapping
+        Of each run.
+
+    Returns
+    -------
+    list of str
+        In their order, each once: those that would be alike are numbered.
+
+    Examples
+    --------
+    >>> run_names([{"links[0].buffer": "1 bdp", "seed": 1}, {"links[0].buffer": "2 bdp", "seed": 1}])
+    ['buffer 1 bdp', 'buffer 2 bdp']
+    """
+    places = list(dict.fromkeys(place for own in labels for place in own))
+    varied = [place for place in places if len({str(own.get(place)) for own in labels}) > 1]
+    names = short(varied)
+    found = [", ".join(f"{names[place]} {own[place]}" for place in varied if place in own) for own in labels]
+    return [name if name and found.count(name) == 1 else f"{name or 'run'} ({i})" for i, name in enumerate(found, 1)]
+
+
 def as_numbers(values: Sequence[Any]) -> AxisValues:
     """Read values as numbers of one unit, if they are such.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from elephan.metrics import utilization_series
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
-from elephan.pictures.lines import MOST_POINTS, of_flows, points_each, spans
+from elephan.pictures.lines import MOST_POINTS, average_after, of_flows, points_each, spans
 from elephan.pictures.thin import thin
 from elephan.pictures.words import count, number
 from elephan.units import format_time
@@ -38,6 +38,7 @@ def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple
     """
     run = document["run"]
     time = Axis("time", "s", low=0.0, high=run["duration_s"])
+    whose = f"over {format_time(run['duration_s'])}, replication 1."
     marks = (Mark(None, "warm-up", "x", "shade", 0.0, run["warmup_s"]),) if run["warmup_s"] else ()
     found = []
     for name, title, axis, values in (
@@ -46,20 +47,20 @@ def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple
     ):
         series = _per_flow(document, seen, values)
         if series:
-            alt = f"{title} over {format_time(run['duration_s'])}. {spans(series, axis.unit)}"
+            alt = f"{title} {whose} {spans(series, axis.unit, run['warmup_s'])}"
             found.append(Figure(name, title, alt, time, axis, series, marks, link="time"))
     if seen.links:
         shown = busiest(document, seen)
-        backlog = _backlog(seen, shown)
-        alt = f"Backlog over {format_time(run['duration_s'])}. {spans(backlog, 'packets')}"
+        backlog = _backlog(seen, shown, run["warmup_s"])
+        alt = f"Backlog {whose} {spans(backlog, 'packets', run['warmup_s'])}"
         axis = Axis("backlog", "packets", low=0.0)
         limits = _buffers(document, scenario, seen, shown)
         figure = Figure("backlog", "Backlog", alt, time, axis, backlog, (*marks, *limits), link="time")
         found.insert(1 if found else 0, figure)
-        used = _utilization(scenario, seen, shown)
+        used = _utilization(scenario, seen, shown, run["warmup_s"])
         if used:
-            alt = f"Utilization of each stretch of time. {spans(used, '')}"
-            axis = Axis("utilization", low=0.0, high=1.05)
+            alt = f"Utilization of each stretch of time {whose} {spans(used, '%', run['warmup_s'])}"
+            axis = Axis("utilization", "%", low=0.0, high=105.0)
             found.append(Figure("utilization", "Utilization", alt, time, axis, used, marks, link="time", height=220))
     return tuple(found)
 
@@ -75,7 +76,7 @@ def _per_flow(document: Document, seen: SampledRun, values: NDArray[np.float64])
     found: list[Series] = []
     for k, (name, rows) in enumerate(known.items()):
         label = f"{name}: {count(int(np.isfinite(rows).any(axis=1).sum()), f'{laws[name]} flow')}"
-        found += of_flows(label, name, seen.time_s, rows, colour(k), most)
+        found += of_flows(label, name, seen.time_s, rows, colour(k), most, document["run"]["warmup_s"])
     return tuple(found)
 
 
@@ -88,12 +89,13 @@ def busiest(document: Document, seen: SampledRun) -> list[str]:
     return [name for name in used if name in chosen]
 
 
-def _backlog(seen: SampledRun, shown: list[str]) -> tuple[Series, ...]:
-    most = MOST_POINTS // max(1, len(shown))
-    return tuple(
-        Series(name, *thin(seen.time_s, seen.backlog_packets[seen.links.index(name)], most), colour=colour(k))
-        for k, name in enumerate(shown)
-    )
+def _backlog(seen: SampledRun, shown: list[str], warmup_s: float) -> tuple[Series, ...]:
+    most, found = MOST_POINTS // max(1, len(shown)), []
+    for k, name in enumerate(shown):
+        packets = seen.backlog_packets[seen.links.index(name)]
+        average = average_after(seen.time_s, packets, warmup_s)
+        found.append(Series(name, *thin(seen.time_s, packets, most), colour=colour(k), average=average))
+    return tuple(found)
 
 
 def _buffers(document: Document, scenario: Scenario, seen: SampledRun, shown: list[str]) -> tuple[Mark, ...]:
@@ -111,8 +113,8 @@ def _buffers(document: Document, scenario: Scenario, seen: SampledRun, shown: li
     return tuple(found)
 
 
-def _utilization(scenario: Scenario, seen: SampledRun, shown: list[str]) -> tuple[Series, ...]:
-    """Per round-trip time of each link; of long runs over several."""
+def _utilization(scenario: Scenario, seen: SampledRun, shown: list[str], warmup_s: float) -> tuple[Series, ...]:
+    """Per round-trip time of each link, in per cent; of long runs over several."""
     facts = {fact["name"]: fact for fact in scenario.links}
     found = []
     for k, name in enumerate(shown):
@@ -121,5 +123,6 @@ def _utilization(scenario: Scenario, seen: SampledRun, shown: list[str]) -> tupl
         begun = seen.begun_bytes[seen.links.index(name)]
         x, y = utilization_series(seen.time_s, begun, fact["rate_bps"] * fact["count"], bin_s=bin_s)
         if x.size:
-            found.append(Series(name, x, y, colour=colour(k), kind="step"))
+            average = average_after(x, 100 * y, warmup_s)
+            found.append(Series(name, x, 100 * y, colour=colour(k), kind="step", average=average))
     return tuple(found)

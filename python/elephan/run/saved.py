@@ -54,6 +54,9 @@ class ReplicatedRun(Protocol):
     def parts(self) -> list[ResultPart]:
         """The run itself, with its document."""
 
+    def to_json(self) -> Mapping[str, Any]:
+        """Return the document of ``elephan run --json``."""
+
 
 class FolderRun(ResultTables):
     """A run in a folder: a class that is derived says where, and how its document is read."""

@@ -77,6 +77,11 @@ class StoredRun(FolderRun):
         return dict(self._full["resolved"])
 
     @property
+    def has_samples(self) -> bool:
+        """Whether its samples over time were kept."""
+        return folders.SAMPLES in self._full["files"]
+
+    @property
     def warnings(self) -> list[LintWarning]:
         """What the lint rules said of the scenario and of its results."""
         return [LintWarning(**each) for each in self._full["warnings"]]

@@ -82,6 +82,11 @@ class PointResult(ResultTables):
         return StoredRun(self.run, self.folder, lambda: [self.labels])
 
     @property
+    def has_samples(self) -> bool:
+        """Whether its run is in the store, with samples over time."""
+        return self.folder.is_dir() and self.stored.has_samples
+
+    @property
     def parts(self) -> list[ResultPart]:
         """The point itself."""
         return [ResultPart(self.labels, self.document, lambda: self.stored.arrays())]

@@ -1,0 +1,98 @@
+"""Several runs over each other: windows, backlog, rates and round-trip times over time, a colour for each run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.errors import InputError
+from elephan.plots.pictures import WIDTH, stack
+from elephan.plots.style import house_style, save, sign
+from elephan.results.axes import run_names
+from elephan.run.side_by_side import chosen, laid_over, named_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from elephan.run.saved import ReplicatedRun
+    from elephan.sweep.result import SweepResult
+
+NAME = "over-time"
+PANEL = 1.5
+"""Height of one picture [in]."""
+
+
+def runs_figure(runs: Mapping[str, ReplicatedRun], title: str = "") -> Figure:
+    """Draw several runs over each other.
+
+    Parameters
+    ----------
+    runs : mapping of str to RunResult, StoredRun, SavedRun or TestbedResult
+        By the name in the legend; two to seven, with their samples (``series=True``).
+    title : str
+        The scenario's of the first by default.
+
+    Returns
+    -------
+    Figure
+        Of each group the windows and round-trip times, of each link backlog and rate; the busiest and first ones.
+
+    Raises
+    ------
+    InputError
+        If there are too few or too many, or none has samples.
+
+    Examples
+    --------
+    >>> import elephan
+    >>> small = elephan.Scenario.from_text(elephan.EXAMPLE)
+    >>> buffers = {f"{n} packets": small.replace({"links[0].buffer": f"{n} packets"}) for n in (5, 25)}
+    >>> runs = {name: elephan.run(scenario, series=True) for name, scenario in buffers.items()}
+    >>> [axes.get_ylabel() for axes in runs_figure(runs).axes]
+    ['cwnd [segments]', 'backlog [packets]', 'rate [Mbit/s]', 'srtt [ms]']
+    """
+    named = named_runs(runs)
+    figures = laid_over(named)
+    if not figures:
+        message = "runs over each other: none has samples; run them with series=True"
+        raise InputError(message)
+    with house_style():
+        drawn = stack(figures, title or named[0].scenario.title, (WIDTH, 0.8 + PANEL * len(figures)))
+        sign(drawn, named[0].scenario, f"replication 1 of each of {len(named)} runs; scenario and seed of the first")
+        return drawn
+
+
+def sweep_over_time(swept: SweepResult) -> Figure | None:
+    """Draw points of a sweep over each other.
+
+    Parameters
+    ----------
+    swept : SweepResult
+
+    Returns
+    -------
+    Figure or None
+        Of at most seven points, the first and the last among them; None without samples of at least two.
+    """
+    kept = [point for point in swept.points if point.has_samples]
+    if len(kept) < 2:
+        return None
+    shown = [kept[i] for i in chosen(len(kept))]
+    names = run_names([point.labels for point in shown])
+    some = f" ({len(shown)} of {len(kept)} points)" if len(shown) < len(kept) else ""
+    runs = {name: point.stored for name, point in zip(names, shown, strict=True)}
+    return runs_figure(runs, f"{swept.sweep.title}{some}")
+
+
+def draw_over_time(swept: SweepResult, folder: Path) -> list[Path]:
+    """Draw ``over-time.png`` and ``over-time.svg``; nothing where fewer than two points have samples.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    figure = sweep_over_time(swept)
+    return [] if figure is None else save(figure, folder, NAME)
