@@ -1,14 +1,14 @@
 //! The plain types of keys: texts, numbers, quantities, flags, words, and any of them that may be left out or listed.
 
 use crate::ScenarioError;
-use crate::names::Names;
+use crate::names::{Names, unknown};
 use crate::node::{Node, or_word};
 use crate::schema::{number, text};
-use crate::table::{Defs, KeyType, example};
+use crate::table::{self, Defs, KeyType, example};
 use base::keys::Range;
 use base::{Bytes, Key, Quantity, Rate, Span};
 use serde_json::{Value as Json, json};
-use transport::Ecn;
+use transport::{Ecn, Pacing, PacingFactors};
 
 impl KeyType for String {
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
@@ -215,4 +215,38 @@ pub(crate) use words;
 
 words! {
     Ecn, "on", true On, false Off;
+}
+
+/// What `pacing` may be, as messages say it.
+const PACING: &str = "\"none\", \"linux\", \"quic\" or a table such as { slow_start = 2.0, avoidance = 1.2 }";
+
+/// A word, or a table of Linux's factors.
+impl KeyType for Pacing {
+    const EXAMPLE: &'static str = "linux";
+    fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        match node.value {
+            Json::Object(_) => table::read(node, PACING).map(Self::Linux),
+            _ => match node.text("linux")? {
+                "none" => Ok(Self::None),
+                "linux" => Ok(Self::Linux(PacingFactors::default())),
+                "quic" => Ok(Self::Quic),
+                name => Err(node.wrong(unknown(key.name, name, &["none", "linux", "quic"], &[]))),
+            },
+        }
+    }
+    fn write(&self, names: &Names) -> Json {
+        match self {
+            Self::None => json!("none"),
+            Self::Quic => json!("quic"),
+            Self::Linux(factors) if *factors == PacingFactors::default() => json!("linux"),
+            Self::Linux(factors) => table::write(factors, names),
+        }
+    }
+    fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        if node.value.is_object() { table::restore(node).map(Self::Linux) } else { Self::read(node, key) }
+    }
+    fn schema(_key: &Key, defs: &mut Defs) -> Json {
+        let factors = defs.table::<PacingFactors>("PacingFactors");
+        json!({ "anyOf": [json!({ "enum": ["none", "linux", "quic"] }), factors] })
+    }
 }

@@ -72,7 +72,7 @@ impl<C: CongestionControl> Connection<C> {
             ecn: EcnSender::new(options.ecn.flags(needs.marks)),
             limited_transmit: options.limited_transmit,
             receive_window: window,
-            optional: OptionalState::new(needs, control.pacing_rate().is_some(), departures),
+            optional: OptionalState::new(needs, options.pacing, control.pacing_rate().is_some(), departures),
             control,
             counters: Counters::default(),
         }
@@ -196,7 +196,9 @@ impl<C: CongestionControl> Connection<C> {
             marked: ack.ece,
             in_flight_before,
             // Held back by cwnd itself: a sender that the receive window holds back must not grow it.
-            limited: self.phase != Phase::Open || in_flight_before >= self.control.cwnd() as u32,
+            limited: self.phase != Phase::Open
+                || in_flight_before >= self.control.cwnd() as u32
+                || self.counts_as_full(),
             rtt,
             round_start: rtt.is_some(),
             lost: false,
@@ -230,6 +232,13 @@ impl<C: CongestionControl> Connection<C> {
         let high = self.seq.high();
         recovery.fill(self, now, wire);
         self.arm_timers(recovery, now, info.acked > 0 || self.seq.high() > high);
+    }
+
+    /// Whether the window counts as full although the pace holds segments back.
+    #[inline]
+    fn counts_as_full(&self) -> bool {
+        let waits = self.timers.is_pacing();
+        self.optional.as_deref().is_some_and(|optional| optional.counts_as_full(&self.control, waits))
     }
 
     /// The timed segment may be acknowledged.
@@ -336,16 +345,24 @@ impl<C: CongestionControl> Connection<C> {
     /// progress or a new segment left.
     #[inline]
     fn arm_timers(&mut self, recovery: &mut impl RecoveryRules, now: Time, moved: bool) {
-        self.note_idle_application(recovery);
+        if self.optional.is_some() {
+            self.note_window_use(recovery);
+            self.note_idle_application(recovery);
+        }
         recovery.arm_timers(self, now, moved);
+    }
+
+    /// Where segments are paced: how full the window is.
+    #[inline]
+    fn note_window_use(&mut self, recovery: &impl RecoveryRules) {
+        let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer) else { return };
+        let (cwnd, sent) = (self.control.cwnd() as u32, self.counters.sent);
+        pacer.note_window_use(&self.seq, recovery.in_flight(&self.seq), cwnd, sent);
     }
 
     /// Where deliveries are counted: whether it is the application that holds the sender back.
     #[inline]
     fn note_idle_application(&mut self, recovery: &impl RecoveryRules) {
-        if self.optional.is_none() {
-            return;
-        }
         let window = self.window();
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
         let in_flight = recovery.in_flight(&self.seq);
@@ -432,8 +449,8 @@ impl<C: CongestionControl> Connection<C> {
     /// Whether pacing lets a segment leave now; if not, the timer is set.
     #[inline]
     pub fn may_send(&mut self, now: Time) -> bool {
-        let Some(pacing) = self.optional.as_deref_mut().and_then(OptionalState::pacing) else { return true };
-        let wait = pacing.wait(now);
+        let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer) else { return true };
+        let wait = pacer.wait(now);
         self.timers.set_pacing(wait.unwrap_or(Time::NEVER));
         wait.is_none()
     }
@@ -468,7 +485,8 @@ impl<C: CongestionControl> Connection<C> {
         }
         if let Some(optional) = self.optional.as_deref_mut() {
             let in_flight = recovery.in_flight(&self.seq);
-            if let Some(header) = optional.on_transmit(now, seq, in_flight, (&self.control, self.rtt.srtt())) {
+            let sender = (&self.control, self.rtt.srtt(), &self.seq);
+            if let Some(header) = optional.on_transmit(now, seq, in_flight, sender) {
                 return wire.send_with(now, seq, flags, header);
             }
         }

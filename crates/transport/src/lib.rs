@@ -26,7 +26,7 @@ mod testing;
 mod timers;
 
 pub use ack::{Ack, MAX_BLOCKS};
-pub use options::{Ecn, Options, Recovery};
+pub use options::{Ecn, Options, Pacing, PacingFactors, Recovery};
 pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::Rtt;

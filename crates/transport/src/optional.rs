@@ -5,7 +5,9 @@ use crate::Ack;
 use crate::connection::AckInfo;
 use crate::deliveries::Deliveries;
 use crate::departures::Departures;
-use crate::pacing::Pacing;
+use crate::options::Pacing;
+use crate::pacing::Pacer;
+use crate::sequence::SequenceSpace;
 use base::{Header, Time};
 use law::{CongestionControl, Needs};
 
@@ -15,22 +17,24 @@ pub struct OptionalState {
     /// For controls that want every round-trip time, where the recovery keeps no departures of its own.
     departures: Option<Departures>,
     deliveries: Option<Deliveries>,
-    pacing: Option<Pacing>,
+    pacer: Option<Pacer>,
     every_rtt: bool,
     headers: bool,
 }
 
 impl OptionalState {
-    /// What the control needs, if anything; `paces` if it names a rate, `departures` if the recovery keeps them itself.
+    /// What the control needs, if anything; `pacing` as the scenario says, `names_rate` if the control has a rate of its own,
+    /// `departures` if the recovery keeps them itself.
     #[must_use]
-    pub fn new(needs: Needs, paces: bool, departures: bool) -> Option<Box<Self>> {
-        if !(needs.every_rtt || needs.deliveries || needs.headers || paces) {
+    pub fn new(needs: Needs, pacing: Pacing, names_rate: bool, departures: bool) -> Option<Box<Self>> {
+        let pacer = Pacer::new(pacing, names_rate);
+        if !(needs.every_rtt || needs.deliveries || needs.headers || pacer.is_some()) {
             return None;
         }
         Some(Box::new(Self {
             departures: (needs.every_rtt && !departures).then(Departures::default),
             deliveries: needs.deliveries.then(Deliveries::default),
-            pacing: paces.then(Pacing::new),
+            pacer,
             every_rtt: needs.every_rtt,
             headers: needs.headers,
         }))
@@ -44,13 +48,16 @@ impl OptionalState {
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.begin_at(first);
         }
+        if let Some(pacer) = &mut self.pacer {
+            pacer.begin_at(first);
+        }
     }
 
     /// Whether ACKs may be taken in runs, as far as anything here is concerned.
     #[inline]
     #[must_use]
     pub fn allows_runs(&self) -> bool {
-        !self.headers && self.deliveries.is_none() && self.pacing.is_none()
+        !self.headers && self.deliveries.is_none() && self.pacer.is_none()
     }
 
     /// Whether the control wants every round-trip time.
@@ -81,8 +88,15 @@ impl OptionalState {
 
     /// The pace, if the sender has one.
     #[inline]
-    pub fn pacing(&mut self) -> Option<&mut Pacing> {
-        self.pacing.as_mut()
+    pub fn pacer(&mut self) -> Option<&mut Pacer> {
+        self.pacer.as_mut()
+    }
+
+    /// Whether the window of a sender that `waits` for its pace, or does not, counts as full although it is not.
+    #[inline]
+    #[must_use]
+    pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
+        self.pacer.as_ref().is_some_and(|pacer| pacer.counts_as_full(control, waits))
     }
 
     /// An ACK arrives: what its header says, and what its number says of deliveries.
@@ -108,7 +122,7 @@ impl OptionalState {
         now: Time,
         seq: u64,
         in_flight: u32,
-        (control, srtt): (&C, base::Span),
+        (control, srtt, numbers): (&C, base::Span, &SequenceSpace),
     ) -> Option<Header> {
         if let Some(departures) = &mut self.departures {
             departures.sent(seq, now);
@@ -116,10 +130,8 @@ impl OptionalState {
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.sent(seq, now, in_flight.saturating_sub(1));
         }
-        if let Some(pacing) = &mut self.pacing
-            && let Some(rate) = control.pacing_rate()
-        {
-            pacing.on_transmit(now, rate, control.burst());
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_transmit(now, pacer.interval(control, numbers, srtt), control.burst());
         }
         self.headers.then(|| control.header(srtt))
     }

@@ -103,6 +103,29 @@ impl Ecn {
     }
 }
 
+/// How a sender spaces its segments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pacing {
+    /// Not, unless the law names a rate.
+    None,
+    /// As Linux does, at so many windows per round-trip time.
+    Linux(PacingFactors),
+    /// As RFC 9002 recommends for QUIC: 1.25 windows per round-trip time, ten packets at once after a pause.
+    Quic,
+}
+
+base::keys! {
+    /// At how many windows per round-trip time a sender paces as Linux does.
+    pub struct PacingFactors {
+        /// While the window is below half of the slow-start threshold.
+        slow_start: f64 = 2.0, in 0.1..=100.0;
+        /// Otherwise.
+        avoidance: f64 = 1.2, in 0.1..=100.0;
+    }
+}
+
+impl Copy for PacingFactors {}
+
 base::keys! {
     /// TCP besides the law.
     pub struct Options {
@@ -126,6 +149,8 @@ base::keys! {
         ecn: Ecn = Ecn::Off, needs [Marks];
         /// Each packet is sent a uniform time in [0, this] late, order kept: "8 us".
         send_jitter: Span = Span::ZERO, eg "8 us", in Span::ZERO..=Span::secs(1);
+        /// How segments are spaced: "none", "linux" (2 windows per srtt in slow start, 1.2 afterwards), "quic" (RFC 9002), or Linux's way with other factors. A law that names a rate keeps it and takes only the spacing. Default: "none".
+        pacing: Pacing = Pacing::None, eg "linux", since "0.1";
     }
 }
 

@@ -1,24 +1,76 @@
-//! When the next segment may leave, for senders that pace.
+//! When the next segment may leave, for senders that pace: at the rate of a law that names one, as Linux does, or as QUIC's
+//! recovery recommends.
 //!
-//! A fast retransmit, a probe and the first segment after a timeout leave at once even where the sender paces; they count for
-//! the pace of what follows. The rate is the control's ([`law::CongestionControl::pacing_rate`]); nothing here knows where it
-//! comes from, and a sender of any law and recovery may keep one.
+//! Source: Linux 6.12, `tcp_update_pacing_rate` (rate) and `tcp_update_skb_after_send` (spacing, first segments, lateness);
+//! RFC 9002, Sections 7.7 and 7.8. A fast retransmit, a probe and the first segment after a timeout leave at once even where
+//! the sender paces; they count for the pace of what follows.
+//! Differs from Linux: the rate follows `srtt`, of which there is one sample per round trip here, and one with every ACK
+//! there; times are exact, not in units of a timer. Before the first round-trip sample nothing is paced.
 
+use crate::options::{Pacing, PacingFactors};
+use crate::sequence::SequenceSpace;
 use base::{Span, Time};
+use law::CongestionControl;
+
+/// Linux lets so many segments of a connection leave before it begins to space them, as its queue `fq` did.
+const LINUX_FIRST: u32 = 10;
+
+/// RFC 9002, 7.7: bursts are no longer than the initial window, which Section 7.2 makes ten packets.
+const QUIC_BURST: u64 = 10;
+
+/// RFC 9002, 7.7: the rate is a little above the window per round-trip time.
+const QUIC_FACTOR: f64 = 1.25;
+
+/// By which rule segments are spaced.
+#[derive(Clone, Copy, Debug)]
+enum Spacing {
+    /// Evenly, at the law's own rate; time not used is lost.
+    Even,
+    /// As Linux does, with these factors.
+    Linux(PacingFactors),
+    /// As RFC 9002 has it: a bucket of so many segments as a burst may have.
+    Quic,
+}
 
 /// The pace of one sender.
 #[derive(Clone, Copy, Debug)]
-pub struct Pacing {
+pub struct Pacer {
+    spacing: Spacing,
     free_at: Time,
+    /// When all that has left would have left at the pace: of QUIC's bucket.
+    due: Time,
     /// Segments of the present burst that may still leave with it.
     left: u32,
+    /// Segments that still leave without being spaced.
+    unspaced: u32,
+    usage: WindowUse,
 }
 
-impl Pacing {
-    /// Nothing has left.
+/// Whether the window was full lately: a sender that paces has it full only now and then, and is limited by it all the same.
+///
+/// Source: Linux 6.12, `tcp_cwnd_validate` and `tcp_is_cwnd_limited`.
+#[derive(Clone, Copy, Debug, Default)]
+struct WindowUse {
+    limited: bool,
+    /// The most that was outstanding in this window of data.
+    most: u32,
+    /// The window of data ends where this is acknowledged.
+    until: u64,
+    /// Segments that had left when this was last looked at.
+    sent: u64,
+}
+
+impl Pacer {
+    /// Of a sender on which nothing was sent; `None` where nothing is spaced: `names_rate` says that the law names a rate.
     #[must_use]
-    pub fn new() -> Self {
-        Self { free_at: Time::ZERO, left: 0 }
+    pub fn new(pacing: Pacing, names_rate: bool) -> Option<Self> {
+        let (spacing, unspaced) = match pacing {
+            Pacing::None if !names_rate => return None,
+            Pacing::None => (Spacing::Even, 0),
+            Pacing::Linux(factors) => (Spacing::Linux(factors), LINUX_FIRST - 1),
+            Pacing::Quic => (Spacing::Quic, 0),
+        };
+        Some(Self { spacing, free_at: Time::ZERO, due: Time::ZERO, left: 0, unspaced, usage: WindowUse::default() })
     }
 
     /// When the next segment may leave: `None` if now.
@@ -28,11 +80,88 @@ impl Pacing {
         (self.left == 0 && self.free_at > now).then_some(self.free_at)
     }
 
-    /// A segment leaves, at `rate` segments per second in bursts of `burst`.
-    pub fn on_transmit(&mut self, now: Time, rate: f64, burst: u32) {
-        let from = if self.left > 0 { self.free_at } else { self.free_at.max(now) };
-        self.free_at = from + Span::from_secs(1.0 / rate);
-        self.left = if self.left > 0 { self.left - 1 } else { burst - 1 };
+    /// The time of one segment at the pace of a sender with this window: `None` while it has none.
+    #[inline]
+    pub fn interval(&self, control: &impl CongestionControl, seq: &SequenceSpace, srtt: Span) -> Option<Span> {
+        if let Some(rate) = control.pacing_rate() {
+            return Some(Span::from_secs(1.0 / rate));
+        }
+        if srtt == Span::ZERO {
+            return None;
+        }
+        let cwnd = control.cwnd();
+        let per_rtt = match self.spacing {
+            Spacing::Even => return None,
+            // Whatever is outstanding: in a recovery that may be more than the window.
+            Spacing::Linux(factors) => {
+                let factor = if cwnd < 0.5 * control.ssthresh() { factors.slow_start } else { factors.avoidance };
+                factor * cwnd.max(f64::from(seq.outstanding()))
+            }
+            Spacing::Quic => QUIC_FACTOR * cwnd,
+        };
+        Some(Span((srtt.0 as f64 / per_rtt) as u64))
+    }
+
+    /// A segment leaves at a pace of one in `interval`, in bursts of `burst`.
+    #[inline]
+    pub fn on_transmit(&mut self, now: Time, interval: Option<Span>, burst: u32) {
+        let first_of_burst = self.left == 0;
+        self.left = if first_of_burst { burst - 1 } else { self.left - 1 };
+        let Some(interval) = interval else { return };
+        let from = if first_of_burst { self.free_at.max(now) } else { self.free_at };
+        match self.spacing {
+            Spacing::Even => self.free_at = from + interval,
+            Spacing::Linux(_) if self.unspaced > 0 => {
+                self.unspaced -= 1;
+                self.free_at = from;
+            }
+            Spacing::Linux(_) => {
+                // Who is late may catch up, by half of a segment's time at most.
+                let late = if first_of_burst { from.since(self.free_at) } else { Span::ZERO };
+                self.free_at = from + interval - late.min(Span(interval.0 / 2));
+            }
+            Spacing::Quic => {
+                self.due = self.due.max(now) + interval;
+                self.free_at = Time(self.due.0.saturating_sub((QUIC_BURST - 1) * interval.0));
+            }
+        }
+    }
+
+    /// Whether the window counts as full although it is not, of a sender with these numbers that `waits` for its pace or not.
+    #[inline]
+    #[must_use]
+    pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
+        match self.spacing {
+            Spacing::Even => false,
+            Spacing::Linux(_) => {
+                let cwnd = control.cwnd();
+                self.usage.limited || (cwnd < control.ssthresh() && cwnd < 2.0 * f64::from(self.usage.most))
+            }
+            // RFC 9002, 7.8: what the pace holds back is no sign of an idle application.
+            Spacing::Quic => waits,
+        }
+    }
+
+    /// All that may leave for now has left, `sent` segments so far: notes how full the window of `cwnd` segments is.
+    #[inline]
+    pub fn note_window_use(&mut self, seq: &SequenceSpace, in_flight: u32, cwnd: u32, sent: u64) {
+        if !matches!(self.spacing, Spacing::Linux(_)) {
+            return;
+        }
+        let (limited, out, any) = (in_flight >= cwnd, seq.outstanding(), sent > self.usage.sent);
+        self.usage.sent = sent;
+        if !any && !limited {
+            return;
+        }
+        let more = !self.usage.limited && out > self.usage.most;
+        if seq.una() >= self.usage.until || limited || more {
+            self.usage = WindowUse { limited, most: out, until: seq.nxt(), sent };
+        }
+    }
+
+    /// Numbers begin at `first`.
+    pub fn begin_at(&mut self, first: u64) {
+        self.usage.until = first;
     }
 }
 
@@ -41,35 +170,135 @@ mod tests {
     use super::*;
 
     const MS: Time = Time(Span::millis(1).0);
+    const TEN: Option<Span> = Some(Span::millis(10));
+
+    fn pacer(pacing: Pacing) -> Pacer {
+        Pacer::new(pacing, true).unwrap()
+    }
+
+    fn linux() -> Pacer {
+        let mut pacer = pacer(Pacing::Linux(PacingFactors::default()));
+        pacer.unspaced = 0;
+        pacer
+    }
+
+    #[test]
+    fn only_who_has_a_rate_paces() {
+        assert!(Pacer::new(Pacing::None, false).is_none());
+        assert!(Pacer::new(Pacing::Quic, false).is_some());
+    }
 
     #[test]
     fn segments_leave_one_interval_apart() {
-        let mut pacing = Pacing::new();
-        assert_eq!(pacing.wait(MS), None);
-        pacing.on_transmit(MS, 100.0, 1);
-        assert_eq!(pacing.wait(MS), Some(MS + Span::millis(10)));
-        assert_eq!(pacing.wait(MS + Span::millis(10)), None);
+        let mut even = pacer(Pacing::None);
+        assert_eq!(even.wait(MS), None);
+        even.on_transmit(MS, TEN, 1);
+        assert_eq!(even.wait(MS), Some(MS + Span::millis(10)));
+        assert_eq!(even.wait(MS + Span::millis(10)), None);
         // What leaves before its time takes its interval from those after it.
-        pacing.on_transmit(MS, 100.0, 1);
-        assert_eq!(pacing.wait(MS), Some(MS + Span::millis(20)));
+        even.on_transmit(MS, TEN, 1);
+        assert_eq!(even.wait(MS), Some(MS + Span::millis(20)));
     }
 
     #[test]
     fn a_burst_leaves_at_once_and_is_paid_for() {
-        let mut pacing = Pacing::new();
-        for _ in 0..3 {
-            assert_eq!(pacing.wait(MS), None);
-            pacing.on_transmit(MS, 100.0, 3);
+        for mut pacer in [pacer(Pacing::None), linux()] {
+            for _ in 0..3 {
+                assert_eq!(pacer.wait(MS), None);
+                pacer.on_transmit(MS, TEN, 3);
+            }
+            // One millisecond late at the start, which Linux lets it catch up.
+            let late = u64::from(!matches!(pacer.spacing, Spacing::Even));
+            assert_eq!(pacer.wait(MS), Some(MS + Span::millis(30 - late)));
         }
-        assert_eq!(pacing.wait(MS), Some(MS + Span::millis(30)));
     }
 
     #[test]
     fn time_not_used_is_lost() {
-        let mut pacing = Pacing::new();
-        pacing.on_transmit(MS, 100.0, 1);
+        let mut even = pacer(Pacing::None);
+        even.on_transmit(MS, TEN, 1);
         let late = MS + Span::millis(500);
-        pacing.on_transmit(late, 100.0, 1);
-        assert_eq!(pacing.wait(late), Some(late + Span::millis(10)));
+        even.on_transmit(late, TEN, 1);
+        assert_eq!(even.wait(late), Some(late + Span::millis(10)));
+    }
+
+    #[test]
+    fn linux_credits_half_of_a_segment_at_most() {
+        let mut pacer = linux();
+        pacer.on_transmit(MS, TEN, 1);
+        let due = pacer.free_at;
+        for (late, next) in [(3, 7), (500, 5)] {
+            let mut own = pacer;
+            let now = due + Span::millis(late);
+            own.on_transmit(now, TEN, 1);
+            assert_eq!(own.wait(now), Some(now + Span::millis(next)), "{late} ms late");
+        }
+    }
+
+    #[test]
+    fn linux_does_not_space_the_first_ten() {
+        let mut pacer = pacer(Pacing::Linux(PacingFactors::default()));
+        for k in 0..10 {
+            assert_eq!(pacer.wait(MS), None, "{k}");
+            pacer.on_transmit(MS, TEN, 1);
+        }
+        assert!(pacer.wait(MS).is_some(), "the eleventh waits for the tenth");
+    }
+
+    #[test]
+    fn quic_sends_ten_at_once_after_a_pause_and_then_one_by_one() {
+        let mut pacer = pacer(Pacing::Quic);
+        for start in [MS, MS + Span::secs(5)] {
+            for k in 0..10 {
+                assert_eq!(pacer.wait(start), None, "{k}");
+                pacer.on_transmit(start, TEN, 1);
+            }
+            assert_eq!(pacer.wait(start), Some(start + Span::millis(10)));
+            pacer.on_transmit(start + Span::millis(10), TEN, 1);
+            assert_eq!(pacer.wait(start + Span::millis(10)), Some(start + Span::millis(20)));
+        }
+        // Half of a pause fills half of the bucket.
+        let later = MS + Span::secs(5) + Span::millis(10 + 50);
+        let at_once = (0..20).take_while(|_| {
+            let may = pacer.wait(later).is_none();
+            if may {
+                pacer.on_transmit(later, TEN, 1);
+            }
+            may
+        });
+        assert_eq!(at_once.count(), 5);
+    }
+
+    #[test]
+    fn without_a_rate_nothing_waits() {
+        let mut pacer = linux();
+        pacer.on_transmit(MS, None, 1);
+        assert_eq!(pacer.wait(MS), None);
+    }
+
+    #[test]
+    fn the_window_counts_as_full_for_a_window_of_data() {
+        let mut pacer = linux();
+        let control = law::LawSpec::Reno(law::reno::Params::default());
+        let start = law::StartSpec::Classic(law::start::classic::Params::default());
+        // In congestion avoidance: only a full window counts.
+        let control = control.build(&start, 10.0, 4.0).unwrap();
+        let mut seq = SequenceSpace::new(0, 1000);
+        (0..10).for_each(|_| {
+            let _ = seq.send_new();
+        });
+        assert!(!pacer.counts_as_full(&control, false));
+        pacer.note_window_use(&seq, 10, 10, 10);
+        assert!(pacer.counts_as_full(&control, false));
+        // Three are acknowledged, one leaves: less is out, but within the window of data that was full.
+        seq.acknowledge(3);
+        let _ = seq.send_new();
+        pacer.note_window_use(&seq, 8, 10, 11);
+        assert!(pacer.counts_as_full(&control, false));
+        // The next window of data was never full.
+        seq.acknowledge(10);
+        let _ = seq.send_new();
+        pacer.note_window_use(&seq, 2, 10, 12);
+        assert!(!pacer.counts_as_full(&control, false));
     }
 }

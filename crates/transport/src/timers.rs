@@ -77,6 +77,13 @@ impl Timers {
         self.set(at, |others| &mut others.pacing);
     }
 
+    /// Whether a segment waits for the pace.
+    #[inline]
+    #[must_use]
+    pub fn is_pacing(&self) -> bool {
+        self.others.as_ref().is_some_and(|others| others.pacing != Time::NEVER)
+    }
+
     /// RACK judges segments again at `at`.
     pub fn set_reorder(&mut self, at: Time) {
         self.set(at, |others| &mut others.reorder);

@@ -60,6 +60,8 @@ def _of_flow(flow: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
         yield "tcp.ecn: Linux has classic ECN here"
     if tcp["delayed_ack"] != 1:
         yield "tcp.delayed_ack: Linux delays ACKs by rules of its own"
+    if tcp.get("pacing", "none") != "none":
+        yield "tcp.pacing: a testbed does not set it"
     for name, always in ALWAYS.items():
         if tcp[name] != always:
             yield f"tcp.{name.removesuffix('_ps')}: a testbed does not set it"

@@ -13,7 +13,7 @@ fn run(text: &str, seed: u32, engine: Engine) -> Outcome {
 }
 
 /// Runs `text` in both engines for replications 0, 1 and 2, and returns the last outcome.
-fn equal(name: &str, text: &str) -> Outcome {
+pub(crate) fn equal(name: &str, text: &str) -> Outcome {
     let mut last = Outcome::default();
     for seed in 0..3 {
         let (fast, plain) = (run(text, seed, Engine::Window), run(text, seed, Engine::Reference));
@@ -34,7 +34,7 @@ fn equal(name: &str, text: &str) -> Outcome {
     last
 }
 
-fn dumbbell(flows: u32, buffer: &str, more_link: &str, more_flow: &str) -> String {
+pub(crate) fn dumbbell(flows: u32, buffer: &str, more_link: &str, more_flow: &str) -> String {
     format!(
         r#"
 duration = "8 s"

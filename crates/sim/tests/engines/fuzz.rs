@@ -207,11 +207,13 @@ fn tcp() -> impl Strategy<Value = String> {
     let jitter = prop::sample::select(vec!["0 s", "0 s", "300 us", "20 ms"]);
     let window = prop::sample::select(vec!["\"none\"", "\"none\"", "1", "9"]);
     let ecn = prop::sample::select(vec!["off", "on", "on", "l4s"]);
-    let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), ecn, any::<bool>());
-    parts.prop_map(|(delayed, initial, jitter, window, limited, ecn, quick)| {
+    let pacing = vec!["\"none\"", "\"none\"", "\"linux\"", "\"quic\"", "{ slow_start = 3.0, avoidance = 0.7 }"];
+    let pacing = prop::sample::select(pacing);
+    let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), ecn, any::<bool>(), pacing);
+    parts.prop_map(|(delayed, initial, jitter, window, limited, ecn, quick, pacing)| {
         format!(
             "delayed_ack = {delayed}, initial_window = {initial}, send_jitter = \"{jitter}\", receive_window = {window}, \
-             limited_transmit = {limited}, ecn = \"{ecn}\", min_rto = \"{}\"",
+             limited_transmit = {limited}, ecn = \"{ecn}\", pacing = {pacing}, min_rto = \"{}\"",
             if quick { "50 ms" } else { "1 s" },
         )
     })
