@@ -18,7 +18,7 @@ use scenario::{
 };
 use traffic::on_off::Law;
 use traffic::{PacketSize, TrafficSpec};
-use transport::{Ecn, Options, Recovery};
+use transport::{Ecn, Options, Pacing, PacingFactors, Recovery};
 
 const FULL: &str = r#"title = "A test"
 duration = "20 s"
@@ -299,7 +299,9 @@ fn options() -> impl Strategy<Value = Options> {
     let timer = || spans(Span::nanos(1), Span::secs(3600));
     let times = (timer(), timer(), timer(), spans(Span::ZERO, Span::secs(1)));
     let counts = (1..=1000u32, prop::option::of(2.0..1e9), prop::option::of(1..=1_000_000_000u32), 1..=64u32);
-    (times, counts, (any::<bool>(), prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec()))).prop_map(
+    let factors = (0.1..100.0, 0.1..100.0).prop_map(|(slow_start, avoidance)| PacingFactors { slow_start, avoidance });
+    let pacing = prop_oneof![Just(Pacing::None), Just(Pacing::Quic), factors.prop_map(Pacing::Linux)];
+    (times, counts, (any::<bool>(), prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec()), pacing)).prop_map(
         #[expect(clippy::needless_update, reason = "a new key needs no line here")]
         |(times, counts, flags)| Options {
             min_rto: times.0,
@@ -312,6 +314,7 @@ fn options() -> impl Strategy<Value = Options> {
             delayed_ack: counts.3,
             limited_transmit: flags.0,
             ecn: flags.1,
+            pacing: flags.2,
             ..Options::default()
         },
     )
