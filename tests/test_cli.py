@@ -138,7 +138,8 @@ def test_run_prints_tables_and_writes_files_and_a_picture(elephan: Command, smal
     done = elephan("run", small, "--out", out, "--plot")
     assert done.code == 0
     assert "utilization" in done.out
-    assert "delay [ms]" in done.out
+    assert "core is " in done.out
+    assert "delay [ms]" in elephan("run", small, "--details").out
     expected = {
         "run.json",
         "flows.parquet",

@@ -23,7 +23,7 @@ def test_the_points_of_a_sweep_have_a_table_and_a_folder_each(elephan: Command, 
     file, out = tmp_path / "sweep.toml", tmp_path / "out"
     base = f"base = {json.dumps(str(SCENARIOS / 'testbed.toml'))}"
     file.write_text(f'{base}\n[over]\n"flows[0].control.law" = ["reno", "highspeed"]\n')
-    done = elephan("compare", str(file), "--no-testbed", *SHORT, "--out", str(out))
+    done = elephan("compare", str(file), "--no-testbed", *SHORT, "--out", str(out), "--details")
     assert done.code == 0, done.err
     assert "highspeed" in done.out
     assert "of the simulation; gap: model less simulation" in done.err

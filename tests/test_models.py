@@ -178,10 +178,14 @@ def test_a_table_fits_eighty_columns_with_its_numbers_whole(
     chosen: Model, elephan: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    done = elephan("model", chosen.name)
-    assert done.code == 0
-    assert "\N{HORIZONTAL ELLIPSIS}" not in done.out
+    short, done = elephan("model", chosen.name), elephan("model", chosen.name, "--details")
+    assert done.code == short.code == 0
+    assert "\N{HORIZONTAL ELLIPSIS}" not in done.out + short.out
     assert "nan" not in done.out.lower()
+    assert max(map(len, short.out.splitlines())) <= 80
+    assert len(short.out.splitlines()) <= 15
+    notes = f"{len(chosen.fails)} note"
+    assert (notes in " ".join(short.out.split())) == bool(chosen.fails)
     shown = len(default(chosen.name).varied) + len(chosen.columns)
     # Nine columns of numbers and more may need a wider terminal: numbers are never cut.
     assert max(map(len, done.out.splitlines())) <= 80 or shown > 8
@@ -193,7 +197,7 @@ def test_a_table_fits_eighty_columns_with_its_numbers_whole(
 
 def test_a_table_that_cannot_fit_is_wider_rather_than_cut(elephan: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    done = elephan("model", "hstcp")
+    done = elephan("model", "hstcp", "--details")
     assert "\N{HORIZONTAL ELLIPSIS}" not in done.out
     lines = [line for line in done.out.splitlines() if "9403385" in line]
     assert [line.split()[-1] for line in lines] == ["656921"]
@@ -215,7 +219,8 @@ def test_out_leaves_table_document_and_picture(elephan: Command, tmp_path: Path)
     assert done.code == 0
     files = {path.name for path in (tmp_path / "new").iterdir()}
     assert files == {f"queue-bound.{ending}" for ending in ("parquet", "json", "png", "svg")}
-    assert all(str(tmp_path / "new" / name) in done.err for name in files)
+    assert f"wrote {tmp_path / 'new'}: " in done.err
+    assert all(name in done.err for name in files)
     stored = pq.read_table(tmp_path / "new" / "queue-bound.parquet")
     document = json.loads((tmp_path / "new" / "queue-bound.json").read_text())
     assert stored.to_pylist() == document["rows"]

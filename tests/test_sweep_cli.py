@@ -83,7 +83,7 @@ def test_files_and_a_picture_are_written(elephan: Command, small: Path, tmp_path
         "sweep.png",
         "sweep.svg",
     ]
-    assert f"wrote {tmp_path / 'out' / 'sweep.json'}" in done.err
+    assert f"wrote {tmp_path / 'out'}: points.parquet, sweep.json, sweep.png, sweep.svg" in done.err
     picture = (tmp_path / "out" / "sweep.svg").read_text()
     document = json.loads((tmp_path / "out" / "sweep.json").read_text())
     assert len(document["points"]) == 4

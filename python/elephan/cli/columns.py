@@ -18,6 +18,12 @@ LINES = 15
 
 GAP = "  "
 
+GAP_HEAD = "gap"
+"""Above a column that belongs to the one before it."""
+
+NAMED = 4
+"""Columns without room that are named."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -82,6 +88,29 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
             break
         left.remove(last)
     return left
+
+
+def left_out(columns: Sequence[Column], width: int) -> list[str]:
+    """Name the columns that do not fit, so that a line can say so.
+
+    Parameters
+    ----------
+    width : int
+        Letters of a line.
+
+    Returns
+    -------
+    list of str
+        Of very many the first, and how many more there are; what has no name of its own goes with the one before.
+
+    Examples
+    --------
+    >>> left_out([Column(name, "", ("1" * 9,), 1) for name in "abcdefg"], 12)
+    ['b', 'c', '4 more columns']
+    """
+    there = {id(column) for column in fitting(columns, width)}
+    names = [c.head.replace("\n", " ") for c in columns if id(c) not in there and c.head != GAP_HEAD]
+    return names if len(names) <= NAMED else [*names[: NAMED - 2], f"{len(names) - NAMED + 2} more columns"]
 
 
 def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str]:

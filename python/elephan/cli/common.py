@@ -198,6 +198,18 @@ METRIC_HEADS = ("metric", "of", "value", "unit")
 """Of the columns of `metric_rows`."""
 
 
+def say_written(paths: Sequence[Path]) -> None:
+    """Say which files were written: those of one folder on one line.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+    """
+    for folder in dict.fromkeys(path.parent for path in paths):
+        names = [path.name for path in paths if path.parent == folder]
+        say(f"wrote {folder / names[0]}" if len(names) == 1 else f"wrote {folder}: {', '.join(names)}")
+
+
 def check_out(out: Path | None, option: str = "--out") -> None:
     """Refuse a folder that cannot be written, before any work is done.
 

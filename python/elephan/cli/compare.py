@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
     AttemptsOption,
+    DetailsOption,
     ForceOption,
     JsonOption,
     OutOption,
@@ -19,8 +21,10 @@ from elephan.cli.common import (
     check_out,
     fitted_table,
     print_json,
+    print_lines,
     print_tables,
     say,
+    say_written,
     writing,
 )
 from elephan.cli.estimate import check_sweep
@@ -48,6 +52,7 @@ def compare(
     no_testbed: Annotated[bool, typer.Option("--no-testbed", help="Model and simulation only: needs no root.")] = False,
     attempts: AttemptsOption = None,
     force: ForceOption = False,
+    details: DetailsOption = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -66,7 +71,8 @@ def compare(
     check_sweep(sweep, force=force)
     progress = None if quiet or json else lambda what: say(f"compare: {what}")
     if sweep.axes:
-        valid = _points(sweep, out, progress, json=json, real=not no_testbed, attempts=attempts or ATTEMPTS)
+        shown = "json" if json else "details" if details else "screen"
+        valid = _points(sweep, out, progress, shown=shown, real=not no_testbed, attempts=attempts or ATTEMPTS)
     else:
         valid = _one(sweep.base, out, progress, json=json, real=not no_testbed, attempts=attempts or ATTEMPTS)
     raise typer.Exit(0 if valid else 1)
@@ -87,13 +93,12 @@ def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool
         cells = [[row.name, *(_number(getattr(row, one)) for one in shown), _gap(row, other)] for row in compared.rows]
         heads = ["", *shown, f"{other} less {against}"]
         print_tables(fitted_table(heads, cells, [True, *[False] * (len(heads) - 1)]))
-        for path in written:
-            say(f"wrote {path}")
+        say_written(written)
     return _objected(compared, "")
 
 
-def _points(sweep: Sweep, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int) -> bool:
-    """Compare all points of a sweep; whether every testbed was valid."""
+def _points(sweep: Sweep, out: Path | None, progress: Progress, *, shown: str, real: bool, attempts: int) -> bool:
+    """Compare all points of a sweep; whether every testbed was valid. `shown` is json, details or screen."""
     from elephan.compare.several import SHOWN, compare_points  # noqa: PLC0415 (NumPy; --help does without)
     from elephan.run.files import write_json  # noqa: PLC0415 (as above)
 
@@ -105,7 +110,7 @@ def _points(sweep: Sweep, out: Path | None, progress: Progress, *, json: bool, r
             with writing(out):
                 write_json(out / "points.json", {"points": [one.to_json() for one in found]})
         valid &= _objected(point.comparison, f"{point.name}: ")
-    if json:
+    if shown == "json":
         print_json({"points": [one.to_json() for one in found]})
         return valid
     names = list(dict.fromkeys(name for one in found for name in one.labels))
@@ -116,11 +121,29 @@ def _points(sweep: Sweep, out: Path | None, progress: Progress, *, json: bool, r
         values = [(_number(getattr(rows[name], against)), _gap(rows[name], other)) for name in SHOWN]
         cells.append([*(str(one.labels.get(name, "")) for name in names), *(text for pair in values for text in pair)])
     heads = [*names, *(head for title in SHOWN.values() for head in (title, "gap"))]
-    print_tables(fitted_table(heads, cells, [*[True] * len(names), *[False] * (len(heads) - len(names))]))
+    if shown == "details":
+        print_tables(fitted_table(heads, cells, [*[True] * len(names), *[False] * (len(heads) - len(names))]))
+    else:
+        print_lines(*_screen(heads, cells, len(names)))
     say(f"of the {against}; gap: {other} less {against}")
     if out is not None:
         say(f"wrote {out}: a folder of each point, and points.json")
     return valid
+
+
+def _screen(heads: list[str], cells: list[list[str]], labels: int) -> list[str]:
+    """The first points that a screen has room for; where a line has none, the last quantities go."""
+    width, most = terminal_width(), LINES - 5
+    columns = [
+        # A quantity and its gap go together.
+        Column(
+            head, "", tuple(row[i] for row in cells[:most]), 0 if i < labels else (i - labels) // 2, is_text=i < labels
+        )
+        for i, head in enumerate(heads)
+    ]
+    left = left_out(columns, width)
+    left += [f"{len(cells) - most} more points"] if len(cells) > most else []
+    return [*table_lines(columns, width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
 
 
 def _write(compared: ScenarioComparison, out: Path) -> list[Path]:

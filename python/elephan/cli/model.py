@@ -5,21 +5,26 @@ With ``--simulate``: a simulation beside it. With ``--map``: where it holds, fro
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import elephan
+from elephan.cli.columns import LINES, Column, left_out, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
+    DetailsOption,
     JsonOption,
     OutOption,
     check_out,
     fitted_table,
     new_table,
     print_json,
+    print_lines,
     print_tables,
     say,
+    say_written,
     writing,
 )
 from elephan.cli.progress import ProgressLine
@@ -27,6 +32,8 @@ from elephan.errors import InputError
 from elephan.units import format_number, format_quantity, scaled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.table import Table as Printed
 
     from elephan.accuracy import ErrorRegion
@@ -56,6 +63,7 @@ def model(
         bool, typer.Option("--map", help="How far it was off in simulations over buffer, flows and RTT instead.")
     ] = False,
     out: OutOption = None,
+    details: DetailsOption = False,
     json: JsonOption = False,
 ) -> None:
     """Compute an analytic model: a table, JSON, a picture. Nothing is simulated unless --simulate says so."""
@@ -95,11 +103,12 @@ def model(
             ]
     if json:
         print_json(table.to_json() | simulation)
-    else:
+    elif details:
         print_tables(*_tables(table, only_simulated=simulate))
-    for path in written:
-        say(f"wrote {path}")
-    for line in table.model.fails:
+    else:
+        print_lines(*_screen(table, only_simulated=simulate))
+    say_written(written)
+    for line in table.model.fails if details or json else ():
         say(f"note: {line}")
     if simulation:
         say(f"note: simulated, without --set: {simulation['simulation']['says']}")
@@ -140,8 +149,7 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
         from elephan.accuracy.regions import LEGEND  # noqa: PLC0415 (start-up does without)
 
         print_tables(LEGEND, *(table for region in maps for table in _map_tables(region)))
-    for path in written:
-        say(f"wrote {path}")
+    say_written(written)
     for line in model.fails:
         say(f"note: {line}")
 
@@ -176,8 +184,49 @@ def _assignment(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+def _screen(table: ModelTable, *, only_simulated: bool) -> list[str]:
+    """At most 15 lines: what does not vary, some rows, and what was left out."""
+    title, fixed, heads, columns, words = _parts(table, only_simulated=only_simulated)
+    width = terminal_width()
+    head = wrapped(title, width) + (wrapped(fixed, width) if fixed else [])
+    # What was asked for stays; of what is computed the last goes first.
+    varied = len(heads) - len(table.model.columns)
+    made = [
+        Column(*_split(text), tuple(cells), max(0, i + 1 - max(varied, 1)), is_text=word)
+        for i, (text, cells, word) in enumerate(zip(heads, columns, words, strict=True))
+    ]
+    chosen = _rows(len(columns[0]), LINES - len(head) - max(len(column.heads) for column in made) - 2)
+    some = [replace(column, cells=tuple(column.cells[i] for i in chosen)) for column in made]
+    left = left_out(some, width)
+    more, notes = len(columns[0]) - len(chosen), len(table.model.fails)
+    left += [f"{more} more rows"] if more else []
+    left += [f"{notes} note{'s' if notes > 1 else ''} on where it does not hold"] if notes else []
+    return [*head, *table_lines(some, width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
+
+
+def _rows(count: int, most: int) -> list[int]:
+    """Rows to show: all, or the first, the last and as many between as there is room for."""
+    if count <= most:
+        return list(range(count))
+    return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})
+
+
+def _split(head: str) -> tuple[str, str]:
+    """Name and unit, one above the other."""
+    name, bracket, unit = head.partition(" [")
+    return name.replace(" ", "\n"), unit.removesuffix("]") if bracket else ""
+
+
 def _tables(table: ModelTable, *, only_simulated: bool) -> list[Printed | str]:
     """What does not vary in one line, the rest as a table."""
+    title, fixed, heads, columns, words = _parts(table, only_simulated=only_simulated)
+    return [f"{title}\n{fixed}", fitted_table(heads, list(zip(*columns, strict=True)), words)]
+
+
+def _parts(
+    table: ModelTable, *, only_simulated: bool
+) -> tuple[str, str, Sequence[str], Sequence[list[str]], list[bool]]:
+    """Title, what does not vary, and of each column head, cells, and whether they are words."""
     if only_simulated:
         from elephan.accuracy.against import simulated  # noqa: PLC0415 (start-up does without)
 
@@ -190,7 +239,7 @@ def _tables(table: ModelTable, *, only_simulated: bool) -> list[Printed | str]:
     shown += [(name, column.unit, table.columns[name].tolist(), 4) for name, column in model.columns.items()]
     heads, columns = zip(*(_column(*column) for column in shown), strict=True)
     words = [isinstance(column[2][0], str) for column in shown]
-    return [f"{model.title}\n{', '.join(fixed)}", fitted_table(heads, list(zip(*columns, strict=True)), words)]
+    return model.title, ", ".join(fixed), heads, columns, words
 
 
 def _column(name: str, unit: str, values: list[Any], digits: int) -> tuple[str, list[str]]:

@@ -11,6 +11,7 @@ import elephan
 from elephan.catalog import catalog
 from elephan.cli.common import (
     METRIC_HEADS,
+    DetailsOption,
     ForceOption,
     Interrupted,
     JsonOption,
@@ -33,12 +34,14 @@ from elephan.cli.common import (
     print_lines,
     print_tables,
     say,
+    say_written,
     shown,
     warn,
     writing,
 )
 from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
+from elephan.cli.run_screen import screen, whose
 from elephan.errors import InputError, suggest
 from elephan.extras import require
 from elephan.scenario import AUTO, parse_assignments
@@ -90,6 +93,7 @@ def run(
     strict: StrictOption = False,
     force: ForceOption = False,
     quiet: QuietOption = False,
+    details: DetailsOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
@@ -141,9 +145,8 @@ def run(
     if json:
         print_json(document)
     else:
-        print_document(document, facts)
-        for path in written:
-            say(f"wrote {path}")
+        print_document(document, facts, details=details)
+        say_written(written)
     warn(warnings, strict=strict, quiet=quiet)
     if not document.get("precision", {}).get("met", True):
         from elephan.run.precision import missed  # noqa: PLC0415 (NumPy is there by now)
@@ -192,19 +195,25 @@ def _written(result: RunResult, out: Path | None, plot: bool) -> list[Path]:
     return written
 
 
-def print_document(document: Mapping[str, Any], facts: Sequence[dict[str, Any]]) -> None:
+def print_document(document: Mapping[str, Any], facts: Sequence[dict[str, Any]], *, details: bool = False) -> None:
     """Put the document of a run on stdout as tables.
 
     Parameters
     ----------
     facts : sequence of dict
         Of its groups.
+    details : bool
+        All of it, not only what fits on a screen.
     """
-    print_tables(*_tables(document, facts))
+    if details:
+        print_tables(*_tables(document, facts))
+    else:
+        print_lines(*screen(document, facts))
     if document.get("metrics"):
         rows = metric_rows(document["metrics"], document["run"]["replications"])
         print_tables(fitted_table(METRIC_HEADS, rows, [True, True, False, True]))
-    print_lines(*_queues(document))
+    if details:
+        print_lines(*_queues(document))
 
 
 def _most(replications: int | None, precision: list[str] | None, most: int | None) -> int:
@@ -256,7 +265,7 @@ def _tables(document: Mapping[str, Any], facts: Sequence[dict[str, Any]]) -> lis
         links,
         groups,
         *transfers,
-        f"Jain's index{_whose(document['groups'])} {shown(fairness['jain'])}; "
+        f"Jain's index{whose(document['groups'])} {shown(fairness['jain'])}; "
         f"over max-min fair shares {shown(fairness['jain_maxmin'])}",
     ]
 
@@ -296,9 +305,3 @@ def _queues(document: Mapping[str, Any]) -> list[str]:
 def _found(rule: str) -> str:
     """Say how the warm-up was found, if the file does not state it."""
     return "" if rule == "stated" else f" by {rule}"
-
-
-def _whose(groups: list[dict[str, Any]]) -> str:
-    """Say whose fairness it is, where not every flow counts."""
-    tcp = [group["law"] is not None for group in groups]
-    return " of TCP" if any(tcp) and not all(tcp) else ""

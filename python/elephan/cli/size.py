@@ -26,6 +26,7 @@ from elephan.cli.common import (
     print_lines,
     print_tables,
     say,
+    say_written,
     warn,
     writing,
 )
@@ -140,8 +141,7 @@ def size(
         print_json(found.to_json())
     else:
         _show(found, details=details)
-        for path in written:
-            say(f"wrote {path}")
+        say_written(written)
     # The screen says how many there are.
     warn(found.warnings, strict=strict, quiet=quiet or not (json or details))
     if json or details:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.columns import Column, fitting, table_lines, terminal_width, wrapped
+from elephan.cli.columns import LINES, Column, fitting, left_out, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
     METRIC_HEADS,
+    DetailsOption,
     ForceOption,
     Interrupted,
     JsonOption,
@@ -30,6 +31,7 @@ from elephan.cli.common import (
     print_lines,
     print_tables,
     say,
+    say_written,
     shown,
     writing,
 )
@@ -50,8 +52,11 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
-FEW = 60
-"""Points that a table shows; of more, the store is asked."""
+SHOWN = 5
+"""Points of which a screen has the metrics, or the costs, unless all are asked for."""
+
+HEADS = 7
+"""Lines of a screen for what stands above the points and below them."""
 
 RANKS = {"utilization": 0, "delay": 1, "loss": 3, "jain": 3}
 """Which columns go first where there is no room, highest first; the others have 2."""
@@ -117,6 +122,7 @@ def sweep(
     ] = False,
     force: ForceOption = False,
     quiet: QuietOption = False,
+    details: DetailsOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run every combination of what varies in a scenario, and keep each result; what is kept is not run again.
@@ -140,7 +146,8 @@ def sweep(
     part = parse_shard(shard) if shard else None
     if dry_run:
         asked = asked.asking(precision, max_replications, replications, seed)
-        _show_preview(asked, preview(asked, store, part, series=series), workers, series=series, json=json)
+        points = preview(asked, store, part, series=series)
+        _show_preview(asked, points, workers, series=series, json=json, most=None if details else SHOWN)
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line:
         watch = ProgressDisplay(line)
@@ -176,10 +183,9 @@ def sweep(
             document["columns"] = _column_rows(swept, asked_columns, differences=differences)
         print_json(document)
     else:
-        print_lines(*_tables(swept, asked_columns, differences=differences))
-        print_tables(*_metrics(swept))
-        for path in written:
-            say(f"wrote {path}")
+        print_lines(*_tables(swept, asked_columns, differences=differences, details=details))
+        print_tables(*_metrics(swept, None if details else SHOWN))
+        say_written(written)
     if not quiet:
         for each in swept.warnings:
             at = f"{each['points']} of {len(swept.points)} points"
@@ -246,8 +252,8 @@ def _column_rows(swept: SweepResult, columns: list[SweepColumn] | None, *, diffe
     return [{"labels": point.labels, **row} for point, row in zip(swept.points, rows, strict=True)]
 
 
-def _tables(swept: SweepResult, columns: list[SweepColumn] | None, *, differences: bool) -> list[str]:
-    """Write the table of the points, within the terminal unless columns were asked for."""
+def _tables(swept: SweepResult, columns: list[SweepColumn] | None, *, differences: bool, details: bool) -> list[str]:
+    """Write the table of the points, within the terminal unless columns were asked for; some points unless all are."""
     from elephan.sweep.columns import default_columns  # noqa: PLC0415 (--help does without NumPy)
 
     base = swept.sweep.base
@@ -255,22 +261,27 @@ def _tables(swept: SweepResult, columns: list[SweepColumn] | None, *, difference
     head = f"{swept.sweep.title}\nLink {base.links[link]['name']}, {_replications(swept)}, seed {base.seed}"
     if differences:
         head += "\nBelow the first row: what a point has more than the first."
-    if not 0 < len(swept.points) <= FEW:
+    if not swept.points:
         return [head]
     chosen = default_columns(base.network) if columns is None else columns
     found = _column_rows(swept, chosen, differences=differences)
     width = terminal_width()
+    # What remains of the screen, less what is said of the sweep at its end.
+    most = len(found) if details else max(2, LINES - head.count("\n") - HEADS)
+    more, found = max(0, len(found) - most), found[:most]
     for with_intervals in (True, False):
         made = _columns(swept, chosen, found, differences=differences, with_intervals=with_intervals)
         if columns is not None or len(fitting(made, width)) == len(made):
             break
-    left_out = [] if with_intervals else ["intervals"]
+    missing = [] if with_intervals else ["intervals"]
     if columns is None:
-        shown_names = {id(column) for column in fitting(made, width)}
-        left_out += [c.head.replace("\n", " ") for c in made if id(c) not in shown_names]
+        missing += left_out(made, width)
     lines = table_lines(made, width if columns is None else WIDE)
-    last = wrapped(f"(no room for {', '.join(left_out)}: --columns, --json)") if left_out else []
-    return [head, "\n".join([*lines, *last])]
+    last = [f"{more} more point{'s' if more > 1 else ''}: --details"] if more else []
+    last += [f"no room for {', '.join(missing)}: --columns, --json"] if missing else []
+    said = wrapped(f"({'; '.join(last)})") if last else []
+    title = [part for line in head.split("\n") for part in wrapped(line)]
+    return ["\n".join(title), "\n".join([*lines, *said])]
 
 
 def _columns(
@@ -286,9 +297,9 @@ def _columns(
 
     base = swept.sweep.base
     names = swept.label_names
-    several = len(base.network.groups) > 1
+    several, points = len(base.network.groups) > 1, swept.points[: len(found)]
     columns = [
-        Column(head, "", tuple(str(point.labels.get(name, "")) for point in swept.points), 0, is_text=True)
+        Column(head, "", tuple(str(point.labels.get(name, "")) for point in points), 0, is_text=True)
         for name, head in short(names).items()
     ]
     for column in chosen:
@@ -315,14 +326,14 @@ def _value(quantity: Mapping[str, float | None], divide: float, *, is_more: bool
     return f"+{text}" if is_more and (quantity["mean"] or 0.0) > 0 else text
 
 
-def _metrics(swept: SweepResult) -> list[Table | str]:
-    """What ``--metric`` asked for, a row for each point and quantity."""
+def _metrics(swept: SweepResult, most: int | None) -> list[Table | str]:
+    """What ``--metric`` asked for, a row for each point and quantity, of at most so many points."""
     if not swept.metrics:
         return []
     from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
 
     names, rows = swept.label_names, []
-    for point in swept.points[:FEW]:
+    for point in swept.points[:most]:
         found = metric_rows(point.stored.measured(swept.metrics), point.document["run"]["replications"])
         rows += [[*_cells(point, names), *row] for row in found]
     if not rows:
@@ -345,7 +356,13 @@ def _cells(point: PointResult | SweepPoint, names: list[str]) -> list[str]:
 
 
 def _show_preview(
-    asked: Sweep, points: list[tuple[SweepPoint, bool]], workers: int | None, *, series: bool, json: bool
+    asked: Sweep,
+    points: list[tuple[SweepPoint, bool]],
+    workers: int | None,
+    *,
+    series: bool,
+    json: bool,
+    most: int | None,
 ) -> None:
     if json:
         rows = [
@@ -358,12 +375,12 @@ def _show_preview(
     states = {True: "yes", False: "no"}
     rows_ = [
         [*_cells(point, names), format_number(point.cost / 1e6, 3), "fails" if point.error else states[kept]]
-        for point, kept in points[:FEW]
+        for point, kept in points[:most]
     ]
     heads = [*names, "million packets", "in the store"]
     print_tables(f"{asked.title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))
-    if len(points) > FEW:
-        print_lines(f"… and {len(points) - FEW} more (--json has all)")
+    if most is not None and len(points) > most:
+        print_lines(f"… and {len(points) - most} more: --details")
     missing = sum(point.cost for point, kept in points if not kept)
     kept_count = sum(kept for _, kept in points)
     to_do = f"{format_number(missing / 1e6, 3)} million packets to do"

@@ -1,0 +1,159 @@
+"""What ``elephan run`` shows by default: the answer in a sentence, links and groups in two short tables.
+
+Numbers are never cut: where there is no room intervals go first, then columns; the last line says what was left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.cli.columns import LINES, Column, fitting, left_out, table_lines, terminal_width, wrapped
+from elephan.cli.common import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Row = Mapping[str, Any]
+
+FIXED = 2
+"""Lines of heads and units of a table."""
+
+
+def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
+    """Write what a run gave in lines.
+
+    Parameters
+    ----------
+    document : mapping
+        Of ``elephan run --json``.
+    facts : sequence of mapping
+        Of its groups.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Returns
+    -------
+    list of str
+        At most 15, the answer first; a line for Linux is as long as it is, so that it can be copied.
+    """
+    width = terminal_width() if width is None else width
+    run, fairness = document["run"], document["fairness"]
+    links, groups = _busiest(document["links"]), list(zip(document["groups"], facts, strict=True))
+    head = wrapped(f"{run['scenario']}: {_answer(links[0])}.", width) + wrapped(_about(run), width)
+    tail = []
+    if fairness["jain"]["mean"] is not None:
+        tail += wrapped(f"Jain's index{whose(document['groups'])} {shown(fairness['jain'])}", width)
+    tc = links[0]["tc"]
+    tail += [f"{links[0]['name']}, on Linux: {tc}"] if tc else []
+    # One line says what is left out, which may take two.
+    room = LINES - len(head) - len(tail) - 2 * FIXED - 2
+    of_links = min(len(links), max(1, room - len(groups), room // 2))
+    of_groups = min(len(groups), max(1, room - of_links))
+    left = [
+        f"{all_ - some} more {what}{'s' if all_ - some > 1 else ''}"
+        for all_, some, what in ((len(links), of_links, "link"), (len(groups), of_groups, "group"))
+        if all_ > some
+    ]
+    order = [link["name"] for link in document["links"]]
+    some_links = sorted(links[:of_links], key=lambda link: order.index(link["name"]))
+    tables = []
+    for make, rows in ((_of_links, some_links), (_of_groups, groups[:of_groups])):
+        lines, gone = _table(make, rows, width)
+        tables += lines
+        left += [what for what in gone if what not in left]
+    last = wrapped(f"({', '.join(left)}: --details)", width) if left else []
+    return [*head, *tables, *tail, *last]
+
+
+def _about(run: Row) -> str:
+    found = "" if run["warmup_rule"] == "stated" else f" by {run['warmup_rule']}"
+    times = f"{run['duration_s']:g} s ({run['warmup_s']:g} s warm-up{found})"
+    made = f"seed {run['seed']}, run {run['id'][:12]}, {run['wall_s']:.1f} s"
+    return f"{run['replications']} replication{'s' if run['replications'] > 1 else ''} of {times}, {made}"
+
+
+def _answer(link: Row) -> str:
+    known = link["queueing_delay_s"]["mean"] is not None
+    waits = f", packets wait {_mean(link['queueing_delay_s'], 1e3)} ms" if known else ""
+    lost = f", {_mean(link['loss_ratio'], 100)} % are lost"
+    return f"{link['name']} is {_mean(link['utilization'], 100)} % busy{waits}{lost}"
+
+
+def _mean(quantity: Mapping[str, float | None], scale: float) -> str:
+    return shown({"mean": quantity["mean"], "ci95": None}, scale, 3)
+
+
+def _busiest(links: Sequence[Row]) -> list[Row]:
+    return sorted(links, key=lambda link: -(link["utilization"]["mean"] or 0.0))
+
+
+def whose(groups: Sequence[Row]) -> str:
+    """Say whose fairness it is, where not every flow counts."""
+    tcp = [group["law"] is not None for group in groups]
+    return " of TCP" if any(tcp) and not all(tcp) else ""
+
+
+def _table(
+    make: Callable[[Sequence[Any], bool], list[Column]], rows: Sequence[Any], width: int
+) -> tuple[list[str], list[str]]:
+    """Lines, and what had no room."""
+    full = make(rows, True)
+    if len(fitting(full, width)) == len(full):
+        return table_lines(full, width), []
+    short = make(rows, False)
+    intervals = ["intervals"] if any("±" in text for column in full for text in column.cells) else []
+    return table_lines(short, width), [*intervals, *left_out(short, width)]
+
+
+def _cells(
+    rows: Sequence[Row], key: str, scale: float, digits: int, *, with_intervals: bool, of: str = ""
+) -> tuple[str, ...]:
+    found = []
+    for row in rows:
+        part = row[of] if of else row
+        value = None if part is None else part[key]
+        if value is None:
+            found.append("-")
+        else:
+            found.append(shown(value if with_intervals else {"mean": value["mean"], "ci95": None}, scale, digits))
+    return tuple(found)
+
+
+def _of_links(links: Sequence[Row], with_intervals: bool) -> list[Column]:
+    def column(head: str, unit: str, key: str, scale: float, rank: int, digits: int = 3) -> Column:
+        return Column(head, unit, _cells(links, key, scale, digits, with_intervals=with_intervals), rank)
+
+    buffers = (link["buffer_packets"] for link in links)
+    return [
+        Column("link", "", tuple(link["name"] for link in links), 0, is_text=True),
+        Column("queue", "", tuple(link["queue"]["discipline"] for link in links), 4, is_text=True),
+        Column("buffer", "packets", tuple("unlimited" if size is None else f"{size:.6g}" for size in buffers), 1),
+        column("utilization", "%", "utilization", 100, 0, 4),
+        column("loss", "%", "loss_ratio", 100, 0),
+        column("delay", "ms", "queueing_delay_s", 1e3, 0),
+        column("95 %", "ms", "queueing_delay_p95_s", 1e3, 2),
+        column("backlog", "packets", "backlog_packets", 1, 3),
+    ]
+
+
+def _of_groups(groups: Sequence[tuple[Row, Row]], with_intervals: bool) -> list[Column]:
+    rows = [group for group, _ in groups]
+
+    def column(head: str, unit: str, key: str, scale: float, rank: int, digits: int = 4, of: str = "") -> Column:
+        return Column(head, unit, _cells(rows, key, scale, digits, with_intervals=with_intervals, of=of), rank)
+
+    names = tuple(f"{group['name']}: {group['flows']} {group['law'] or fact['traffic']}" for group, fact in groups)
+    found = [
+        Column("flows", "", names, 0, is_text=True),
+        column("each", "Mbit/s", "goodput_per_flow_bps", 1e-6, 0),
+        column("loss", "%", "loss_ratio", 100, 3, 3),
+        column("cwnd", "segments", "cwnd_segments", 1, 4),
+        column("srtt", "ms", "srtt_s", 1e3, 1),
+        column("cuts", "", "loss_events", 1, 5, 3),
+        column("timeouts", "", "timeouts", 1, 4, 3),
+    ]
+    if any(group["transfers"] is not None for group in rows):
+        found.append(column("transfers", "done", "completed", 1, 2, 5, of="transfers"))
+        found.append(column("time", "s", "completion_time_s", 1, 1, of="transfers"))
+        found.append(column("95 %", "s", "completion_time_p95_s", 1, 2, of="transfers"))
+    return found

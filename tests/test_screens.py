@@ -1,0 +1,131 @@
+"""What commands print by default: the answer on one screen, numbers whole however narrow the terminal is."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from elephan.cli.columns import LINES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Command
+
+WIDTHS = (60, 80, 132)
+
+SCENARIO = """
+title = "A network with more than a screen has room for"
+duration = "6 s"
+warmup = "2 s"
+replications = 2
+"""
+
+
+def network(links: int) -> str:
+    """A chain of links, each with a group of its own, and transfers over all of them."""
+    text, names = SCENARIO, [f"hop{i}" for i in range(links)]
+    for i, name in enumerate(names):
+        text += f'[[links]]\nname = "{name}"\nrate = "{12 + i} Mbit/s"\ndelay = "2 ms"\n'
+        text += f'buffer = "{17 + 5 * i} packets"\n'
+    for i, name in enumerate(names):
+        text += f'[[flows]]\nname = "group{i}"\ncount = {1 + i % 3}\npath = ["{name}"]\nrtt = "{40 + i} ms"\n'
+    path = ", ".join(f'"{name}"' for name in names)
+    text += f'[[flows]]\nname = "pages"\npath = [{path}]\nrtt = "90 ms"\n'
+    return text + 'traffic = { kind = "elastic", rate = "1 Mbit/s", size = "20 kB" }\n'
+
+
+@pytest.fixture(params=[1, 2, 9])
+def scenario(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    path = tmp_path / "net.toml"
+    path.write_text(network(request.param))
+    return path
+
+
+def commands(scenario: Path, tmp_path: Path) -> dict[str, list[object]]:
+    """Every verb that shows results, on it."""
+    return {
+        "run": ["run", scenario, "-q"],
+        "sweep": [
+            "sweep", scenario, "--over", 'links[0].buffer="5 packets","10 packets","20 packets","40 packets"',
+            "--over", "flows[0].count=1,2,3", "--store", tmp_path / "runs", "-q",
+        ],
+        "compare": ["compare", scenario, "--no-testbed", "-q"],
+        "model": ["model", "sawtooth", "--set", "law=reno", "--set", "rtt=20 ms,100 ms", "--set", "flows=1,10,100"],
+    }  # fmt: skip
+
+
+VERBS = ("run", "sweep", "compare", "model")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_screen_holds_the_answer(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, scenario: Path, tmp_path: Path, verb: str, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = elephan(*commands(scenario, tmp_path)[verb])
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert len(lines) <= LINES, done.out
+    # A line for Linux is to be copied; all else fits.
+    too_long = [line for line in lines if len(line.rstrip()) > width and "tc qdisc" not in line]
+    assert not too_long
+    assert "…" not in done.out
+
+
+NUMBER = re.compile(r"\d[\d,.]*(?:e-?\d+)?")
+
+
+def numbers(text: str) -> set[float]:
+    """Numbers in it, but for how long it took."""
+    text = re.sub(r"\d[\d.]* s$", "", text, flags=re.MULTILINE)
+    return {float(found.rstrip(".,").replace(",", "")) for found in NUMBER.findall(text)}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_number_of_a_narrow_screen_is_one_of_the_wide_one(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, scenario: Path, tmp_path: Path, width: int
+) -> None:
+    """A number that lost a digit is another number."""
+    for verb in VERBS:
+        command = commands(scenario, tmp_path)[verb]
+        monkeypatch.setenv("COLUMNS", "1000")
+        wide = numbers(elephan(*command, "--details").out) | numbers(elephan(*command).out)
+        monkeypatch.setenv("COLUMNS", str(width))
+        out = "\n".join(line for line in elephan(*command).out.splitlines() if "--details" not in line)
+        assert numbers(out) <= wide, f"{verb}: {numbers(out) - wide}\n{out}"
+
+
+def test_the_numbers_of_a_run_are_those_of_its_document(elephan: Command, scenario: Path) -> None:
+    shown = numbers(elephan("run", scenario, "-q").out)
+    document = json.loads(elephan("run", scenario, "-q", "--json").out)
+    busiest = max(document["links"], key=lambda link: link["utilization"]["mean"])
+    for quantity, scale, digits in (("utilization", 100, 3), ("queueing_delay_s", 1e3, 3), ("loss_ratio", 100, 3)):
+        value = busiest[quantity]["mean"] * scale
+        assert float(f"{value:.{digits}g}") in shown or float(f"{value:.0f}") in shown, quantity
+    first = document["groups"][0]
+    assert float(f"{first['goodput_per_flow_bps']['mean'] * 1e-6:.4g}") in shown
+
+
+def test_what_is_left_out_is_said_and_shown_with_details(elephan: Command, tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(network(9))
+    short, full = elephan("run", path, "-q").out, elephan("run", path, "-q", "--details").out
+    said = re.search(r"\((\d+) more links?, (\d+) more groups?", short)
+    assert said is not None, short
+    shown = [sum(line.startswith((f"hop{i} ", f" hop{i} ")) for line in short.splitlines()) for i in range(9)]
+    assert 9 - sum(shown) == int(said[1])
+    for name in (*(f"hop{i}" for i in range(9)), *(f"group{i}" for i in range(9)), "pages"):
+        assert name in full
+
+
+def test_the_busiest_link_is_shown_though_it_is_the_last(elephan: Command, tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(network(9).replace('name = "group8"\ncount = 3', 'name = "group8"\ncount = 60'))
+    out = elephan("run", path, "-q").out
+    assert re.search(r": hop8 is \d", out.replace("\n", " ")), out
+    assert any(line.startswith("hop8 ") for line in out.splitlines())
